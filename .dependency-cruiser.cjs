@@ -1,0 +1,129 @@
+// Who may import whom, types included. What the values in workflows reach is in scripts/workflow-reach.cjs.
+
+const TESTS = '([.]test[.]ts$)|(^tests/)|(^shared/testing/)';
+
+/** `from` may use values of nothing but itself and `allowed`, among the rooms of this project. */
+function room(from, allowed, reason) {
+  const rooms = [`^${from}/`, ...allowed.map((name) => `^${name}/`)].join('|');
+  return {
+    name: `room-${from.replace('shared/', '')}`,
+    comment: `${from} imports ${allowed.length === 0 ? 'only itself' : `itself, ${allowed.join(', ')}`}: ${reason}`,
+    severity: 'error',
+    from: { path: `^${from}/`, pathNot: TESTS },
+    to: { path: '^(shared|activities|workflows|api|worker|cli|local|bench|scripts|tests)/', pathNot: rooms },
+  };
+}
+
+/** What runs the project from outside may be imported by nobody else. */
+function top(name, from) {
+  return {
+    name: `nobody-imports-${name}`,
+    comment: `${name} is a process, not a library.`,
+    severity: 'error',
+    from: { pathNot: [`^${name}/`, ...from].join('|') },
+    to: { path: `^${name}/` },
+  };
+}
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    room('shared/pure', [], 'it runs inside workflows'),
+    room('shared/platform', ['shared/pure'], 'adapters know nothing of the domain'),
+    room('shared/domain', ['shared/pure', 'shared/platform'], 'state and its rules know nothing of who asks'),
+    room('activities', ['shared/pure', 'shared/platform', 'shared/domain'], 'effects stand on the domain'),
+    room('api', ['shared/pure', 'shared/platform', 'shared/domain'], 'requests reach workflows through the outbox'),
+    room('worker', ['shared/pure', 'shared/platform', 'shared/domain', 'activities'], 'workflows are bundled by path'),
+    room('cli', ['shared/pure', 'shared/platform', 'shared/domain', 'local'], 'operators use the domain directly'),
+    room('local', ['shared/pure', 'shared/platform'], 'it starts processes and speaks to them from outside'),
+    {
+      name: 'room-workflows',
+      comment: 'Workflows take values from shared/pure, and nothing but types from activities.',
+      severity: 'error',
+      from: { path: '^workflows/', pathNot: TESTS },
+      to: {
+        path: '^(shared/(platform|domain|testing)|activities|api|worker|cli|local|bench|scripts|tests)/',
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
+      name: 'workflow-types',
+      comment: 'Even a type of workflow code comes from activities or shared/pure only.',
+      severity: 'error',
+      from: { path: '^workflows/', pathNot: TESTS },
+      to: { path: '^(shared/(platform|domain|testing)|api|worker|cli|local|bench|scripts|tests)/' },
+    },
+    {
+      name: 'pure-has-no-machine',
+      comment: 'shared/pure has no I/O, no clock and no randomness of its own.',
+      severity: 'error',
+      from: { path: '^shared/pure/', pathNot: TESTS },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'pure-libraries',
+      comment: 'Each library in shared/pure can end up in the bundle of the workflows.',
+      severity: 'error',
+      from: { path: '^shared/pure/', pathNot: TESTS },
+      to: { path: 'node_modules/', pathNot: 'node_modules/(zod|entities)/' },
+    },
+    top('api', ['^tests/', '[.]test[.]ts$']),
+    top('worker', ['^tests/', '[.]test[.]ts$']),
+    top('cli', ['^tests/', '[.]test[.]ts$']),
+    top('bench', []),
+    top('scripts', ['^tests/', '[.]test[.]ts$']),
+    {
+      name: 'testing-only-from-tests',
+      comment: 'shared/testing and tests are for tests; the bench may use the same sinks.',
+      severity: 'error',
+      from: { pathNot: `${TESTS}|^bench/` },
+      to: { path: '^(shared/testing|tests)/' },
+    },
+    {
+      name: 'no-test-is-imported',
+      comment: 'A test is run, not imported.',
+      severity: 'error',
+      from: {},
+      to: { path: '[.]test[.]ts$' },
+    },
+    {
+      name: 'no-circular',
+      comment: 'Files that need each other are one file, or lack a third.',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    {
+      name: 'no-unresolvable',
+      comment: 'The import leads nowhere.',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+    {
+      name: 'no-development-dependency-in-production',
+      comment: 'The image is installed without devDependencies.',
+      severity: 'error',
+      from: { path: '^(api|worker|cli|activities|workflows|shared)/', pathNot: TESTS },
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'no-undeclared-dependency',
+      comment: 'What is imported stands in package.json itself.',
+      severity: 'error',
+      from: {},
+      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    moduleSystems: ['es6'],
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'types', 'node', 'default'],
+      extensions: ['.ts', '.mts', '.js', '.mjs', '.cjs', '.json'],
+    },
+  },
+};

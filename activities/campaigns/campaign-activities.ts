@@ -1,0 +1,229 @@
+import { randomUUID } from 'node:crypto';
+import { Context } from '@temporalio/activity';
+import type { CampaignStatus } from '../../shared/pure/campaign-status.ts';
+import { domainOf } from '../../shared/pure/email-address.ts';
+import { needsSubscription } from '../../shared/pure/email-types.ts';
+import { TemplateLimitError } from '../../shared/pure/template-language.ts';
+import { freezeNextRecipients } from '../../shared/domain/campaigns/audience.ts';
+import {
+  beginScheduledCampaign,
+  claimCampaignPage,
+  finishCampaign,
+  loadPendingRecipients,
+  loadSendingCampaign,
+  markCampaignCancelled,
+  planDeferredRound,
+  readCampaignState,
+  recordCampaignResults,
+  type CampaignContent,
+  type CampaignPage,
+  type DeferredRound,
+  type PendingRecipient,
+} from '../../shared/domain/campaigns/campaign-delivery.ts';
+import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
+import { readSendPolicy } from '../../shared/domain/emails/send-budget.ts';
+import { bulkHeaders, createMailCompiler, type MailContent } from '../../shared/platform/mail/mail-content.ts';
+import { createMessageComposer, type MessageComposer } from '../../shared/platform/mail/mime/compose.ts';
+import type { ActivityDeps } from '../deps.ts';
+import { projectDisabledFailure } from '../failures.ts';
+import { createResultBuffer } from '../emails/result-buffer.ts';
+import { sendMails, type PreparedMail } from '../emails/send-loop.ts';
+
+export interface CampaignRef {
+  campaignId: string;
+}
+
+/** What the campaign workflow decides by. Times are milliseconds since 1970. */
+export interface CampaignStateView {
+  status: CampaignStatus | 'DELETED';
+  scheduledForMs: number | null;
+  totalRecipients: number;
+  isAudienceFrozen: boolean;
+  /** Recipients of one page at the project's sending speed. */
+  pageSize: number;
+}
+
+export interface PageResult {
+  /** Results recorded, by kind. */
+  sent: number;
+  deferred: number;
+  /** The campaign is not being sent any more. */
+  isStopped: boolean;
+}
+
+const PAGE_SIZE_MAX = 1_000;
+const PAGE_SIZE_MIN = 50;
+/** A page of a throttled project takes about this long, so that pages stay short whatever the speed. */
+const PAGE_SECONDS = 60;
+const FREEZE_CHUNK = 10_000;
+const RESULTS_MAX = 64;
+const RESULTS_AGE_MS = 50;
+
+function pageSizeFor(ratePerSecond: number): number {
+  if (ratePerSecond === 0) return PAGE_SIZE_MAX;
+  return Math.min(PAGE_SIZE_MAX, Math.max(PAGE_SIZE_MIN, ratePerSecond * PAGE_SECONDS));
+}
+
+interface PageSender {
+  campaign: CampaignContent;
+  content: MailContent;
+  composer: MessageComposer;
+  domain: string;
+}
+
+/** Activities of the campaign workflow. */
+export function createCampaignActivities(deps: ActivityDeps) {
+  const em = () => deps.orm.em.fork();
+  const compileMail = createMailCompiler();
+
+  function createSender(campaign: CampaignContent): PageSender {
+    return {
+      campaign,
+      content: compileMail({ subject: campaign.subject, html: campaign.body, type: campaign.type }),
+      composer: createMessageComposer({
+        from: { address: campaign.from, name: campaign.fromName ?? undefined },
+        replyTo: campaign.replyTo ?? undefined,
+      }),
+      domain: domainOf(campaign.from),
+    };
+  }
+
+  function undeliverable(recipient: PendingRecipient, verdict: 'skipped' | 'failed', error: string): DeliveryResult {
+    return { emailId: recipient.emailId, subject: null, verdict, error };
+  }
+
+  function prepare(sender: PageSender, recipient: PendingRecipient): PreparedMail | DeliveryResult {
+    const { campaign } = sender;
+    const { contactId, subscribed, data } = recipient;
+    if (contactId === null || subscribed === null || data === null) {
+      return undeliverable(recipient, 'skipped', 'the contact has been deleted');
+    }
+    if (needsSubscription(campaign.type) && !subscribed) {
+      return undeliverable(recipient, 'skipped', 'the contact has unsubscribed');
+    }
+    const urls = deps.links.recipientUrls({ contactId, emailId: recipient.emailId });
+    try {
+      const message = sender.content.render({
+        contact: { id: contactId, email: recipient.toAddress, subscribed, data },
+        urls,
+      });
+      return {
+        emailId: recipient.emailId,
+        subject: message.subject === campaign.subject ? null : message.subject,
+        deferrals: recipient.deferrals,
+        envelope: { from: campaign.from, to: recipient.toAddress },
+        compose: () =>
+          sender.composer.compose({
+            to: { address: recipient.toAddress },
+            ...message,
+            messageId: `${recipient.emailId}@${sender.domain}`,
+            date: new Date(),
+            headers: bulkHeaders(campaign.type, urls.unsubscribeUrl),
+          }),
+      };
+    } catch (error) {
+      if (error instanceof TemplateLimitError) return undeliverable(recipient, 'failed', error.message);
+      throw error;
+    }
+  }
+
+  function* prepareAll(sender: PageSender, recipients: PendingRecipient[]): Generator<PreparedMail | DeliveryResult> {
+    for (const recipient of recipients) yield prepare(sender, recipient);
+  }
+
+  return {
+    /** The campaign's state, read from PostgreSQL, which decides what is so. */
+    async readCampaign({ campaignId }: CampaignRef): Promise<CampaignStateView> {
+      const state = await readCampaignState(em(), campaignId);
+      if (!state) {
+        return { status: 'DELETED', scheduledForMs: null, totalRecipients: 0, isAudienceFrozen: false, pageSize: PAGE_SIZE_MAX };
+      }
+      const policy = await readSendPolicy(em(), state.projectId, deps.config.EMAIL_RATE_PER_SECOND);
+      return {
+        status: state.status,
+        scheduledForMs: state.scheduledFor?.getTime() ?? null,
+        totalRecipients: state.totalRecipients,
+        isAudienceFrozen: state.isAudienceFrozen,
+        pageSize: pageSizeFor(policy.ratePerSecond),
+      };
+    },
+
+    /** Moves a scheduled campaign to SENDING when its time has come by the workflow's clock. */
+    async beginCampaign({ campaignId, asOfMs }: CampaignRef & { asOfMs: number }): Promise<void> {
+      await beginScheduledCampaign(em(), campaignId, new Date(asOfMs));
+    },
+
+    /** Writes the audience down. A repeated call goes on after the last chunk that was committed. */
+    async freezeAudience({ campaignId }: CampaignRef): Promise<{ totalRecipients: number }> {
+      const context = Context.current();
+      for (;;) {
+        const progress = await freezeNextRecipients(em(), campaignId, FREEZE_CHUNK);
+        if (!progress || progress.isComplete) return { totalRecipients: progress?.totalRecipients ?? 0 };
+        context.heartbeat(progress.totalRecipients);
+        context.cancellationSignal.throwIfAborted();
+      }
+    },
+
+    /**
+     * Sends to the recipients of a page that have no outcome yet. Safe to run twice, and safe beside an attempt that
+     * was thought dead: that one loses the page and may record nothing more.
+     */
+    async sendRecipientPage(page: CampaignPage): Promise<PageResult> {
+      const context = Context.current();
+      const campaign = await loadSendingCampaign(em(), page.campaignId);
+      if (!campaign) return { sent: 0, deferred: 0, isStopped: true };
+      const { projectId } = campaign;
+      const policy = await readSendPolicy(em(), projectId, deps.config.EMAIL_RATE_PER_SECOND);
+      if (policy.isDisabled) throw projectDisabledFailure(projectId);
+
+      const claimToken = randomUUID();
+      await claimCampaignPage(em(), page, claimToken);
+      const recipients = await loadPendingRecipients(em(), page);
+      const result: PageResult = { sent: 0, deferred: 0, isStopped: false };
+      const frame = { from: campaign.from, subject: campaign.subject };
+      const buffer = createResultBuffer({
+        maxItems: RESULTS_MAX,
+        maxAgeMs: RESULTS_AGE_MS,
+        async record(results) {
+          const { mayContinue } = await recordCampaignResults(em(), page, claimToken, frame, projectId, results);
+          if (!mayContinue) result.isStopped = true;
+          result.sent += results.filter((item) => item.verdict === 'sent').length;
+          result.deferred += results.filter((item) => item.verdict === 'deferred').length;
+          context.heartbeat({ sent: result.sent });
+        },
+      });
+      const heartbeat = setInterval(() => context.heartbeat({ sent: result.sent }), deps.heartbeatMs);
+      try {
+        await sendMails(prepareAll(createSender(campaign), recipients), {
+          pool: deps.smtp,
+          buffer,
+          concurrency: deps.smtp.capacity,
+          signal: context.cancellationSignal,
+          shouldStop: () => result.isStopped,
+          ...(policy.ratePerSecond > 0 && { throttle: { em, projectId, ratePerSecond: policy.ratePerSecond } }),
+        });
+      } finally {
+        clearInterval(heartbeat);
+        await buffer.drain();
+      }
+      context.cancellationSignal.throwIfAborted();
+      return result;
+    },
+
+    /** The pages to try again because servers deferred mail, and when. */
+    async planDeferred({ campaignId, pageSize }: CampaignRef & { pageSize: number }): Promise<DeferredRound> {
+      return planDeferredRound(em(), campaignId, pageSize);
+    },
+
+    /** Cancels the campaign, where that is still possible. */
+    async cancelCampaign({ campaignId }: CampaignRef): Promise<void> {
+      await markCampaignCancelled(em(), campaignId);
+    },
+
+    /** Closes the campaign once every recipient has an outcome. */
+    async finishCampaign({ campaignId }: CampaignRef): Promise<{ status: CampaignStatus | 'DELETED' }> {
+      const state = await finishCampaign(em(), campaignId);
+      return { status: state?.status ?? 'DELETED' };
+    },
+  };
+}

@@ -1,0 +1,16 @@
+import type { Orm } from '../shared/domain/orm.ts';
+import type { Config } from '../shared/platform/config.ts';
+import type { LinkSigner } from '../shared/platform/links.ts';
+import type { Logger } from '../shared/platform/logger.ts';
+import type { SmtpPool } from '../shared/platform/mail/smtp-pool.ts';
+
+/** What activities work with. */
+export interface ActivityDeps {
+  config: Config;
+  orm: Orm;
+  logger: Logger;
+  smtp: SmtpPool;
+  links: LinkSigner;
+  /** How often a long activity says that it lives, in milliseconds; well below its heartbeat timeout. */
+  heartbeatMs: number;
+}

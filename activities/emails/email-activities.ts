@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import { Context } from '@temporalio/activity';
+import { deferralDelayMs } from '../../shared/pure/delivery-retry.ts';
+import { domainOf } from '../../shared/pure/email-address.ts';
+import { readSendPolicy } from '../../shared/domain/emails/send-budget.ts';
+import {
+  abandonMails,
+  claimMails,
+  findPendingMails,
+  loadAttachments,
+  loadMails,
+  releaseMails,
+  type StoredAttachment,
+  type StoredMail,
+} from '../../shared/domain/emails/transactional-delivery.ts';
+import { recordTransactionalResults, type DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
+import { composeMessage } from '../../shared/platform/mail/mime/compose.ts';
+import type { ActivityDeps } from '../deps.ts';
+import { projectDisabledFailure } from '../failures.ts';
+import { createResultBuffer } from './result-buffer.ts';
+import { sendMails, type PreparedMail } from './send-loop.ts';
+
+export interface DeliverEmailsInput {
+  projectId: string;
+  emailIds: string[];
+}
+
+export interface DeliverEmailsResult {
+  /** Mails that a server asked to send later. */
+  deferredIds: string[];
+  /** When to try them again. */
+  retryInMs: number;
+}
+
+const RESULTS_MAX = 50;
+const RESULTS_AGE_MS = 50;
+/** Mails whose content is in memory at the same time; a body may have megabytes. */
+const LOAD_SIZE = 20;
+
+/** Activities for transactional mail. */
+export function createEmailActivities(deps: ActivityDeps) {
+  function prepare(mail: StoredMail, attachments: StoredAttachment[]): PreparedMail {
+    return {
+      emailId: mail.emailId,
+      subject: null,
+      deferrals: mail.deferrals,
+      envelope: { from: mail.fromAddress, to: mail.toAddress },
+      compose: () =>
+        composeMessage({
+          from: { address: mail.fromAddress, name: mail.fromName ?? undefined },
+          to: { address: mail.toAddress, name: mail.toName ?? undefined },
+          replyTo: mail.replyTo ?? undefined,
+          subject: mail.subject,
+          html: mail.html,
+          text: mail.text,
+          messageId: `${mail.emailId}@${domainOf(mail.fromAddress)}`,
+          date: mail.createdAt,
+          headers: mail.headers,
+          attachments: attachments.map((file) => ({ ...file, contentId: file.contentId ?? undefined })),
+        }),
+    };
+  }
+
+  return {
+    /**
+     * Sends the mails that are still to be sent. Safe to run twice: a mail that is decided is not claimed again, and
+     * one that a dead attempt left undecided goes out under its old Message-ID.
+     */
+    async deliverEmails({ projectId, emailIds }: DeliverEmailsInput): Promise<DeliverEmailsResult> {
+      const context = Context.current();
+      const em = () => deps.orm.em.fork();
+      const policy = await readSendPolicy(em(), projectId, deps.config.EMAIL_RATE_PER_SECOND);
+      if (policy.isDisabled) throw projectDisabledFailure(projectId);
+
+      const claimToken = randomUUID();
+      const claimed = await claimMails(em(), emailIds, claimToken);
+      const buffer = createResultBuffer({
+        maxItems: RESULTS_MAX,
+        maxAgeMs: RESULTS_AGE_MS,
+        async record(results: DeliveryResult[]) {
+          await recordTransactionalResults(em(), projectId, claimToken, results);
+          context.heartbeat();
+        },
+      });
+      const heartbeat = setInterval(() => context.heartbeat(), deps.heartbeatMs);
+      try {
+        for (let start = 0; start < claimed.length; start += LOAD_SIZE) {
+          const mails = await loadMails(em(), claimed.slice(start, start + LOAD_SIZE));
+          const files = await attachmentsOf(mails);
+          await sendMails(
+            mails.map((mail) => prepare(mail, files.get(mail.attachmentSetId ?? '') ?? [])),
+            {
+              pool: deps.smtp,
+              buffer,
+              concurrency: deps.smtp.capacity,
+              signal: context.cancellationSignal,
+              shouldStop: () => false,
+              ...(policy.ratePerSecond > 0 && { throttle: { em, projectId, ratePerSecond: policy.ratePerSecond } }),
+            },
+          );
+        }
+      } finally {
+        clearInterval(heartbeat);
+        await buffer.drain();
+        await releaseMails(em(), claimToken);
+      }
+      return deferredOf(await findPendingMails(em(), emailIds));
+    },
+
+    /** Gives up mails that no server took for days. */
+    async abandonEmails({ emailIds, reason }: { emailIds: string[]; reason: string }): Promise<void> {
+      await abandonMails(deps.orm.em.fork(), emailIds, reason);
+    },
+  };
+
+  async function attachmentsOf(mails: StoredMail[]): Promise<Map<string, StoredAttachment[]>> {
+    const sets = new Set(mails.flatMap((mail) => mail.attachmentSetId ?? []));
+    const files = new Map<string, StoredAttachment[]>();
+    for (const setId of sets) files.set(setId, await loadAttachments(deps.orm.em.fork(), setId));
+    return files;
+  }
+}
+
+function deferredOf(pending: { id: string; deferrals: number }[]): DeliverEmailsResult {
+  const delays = pending.map((mail) => deferralDelayMs(mail.deferrals) ?? 0);
+  return { deferredIds: pending.map((mail) => mail.id), retryInMs: delays.length === 0 ? 0 : Math.min(...delays) };
+}

@@ -1,0 +1,35 @@
+import express, { type Express } from 'express';
+import helmet from 'helmet';
+import { AppError } from '../shared/pure/app-error.ts';
+import { createAdmissions } from './http/admission.ts';
+import type { ApiDeps } from './http/context.ts';
+import { errorHandler } from './http/error-envelope.ts';
+import { mountEndpoints } from './http/mount.ts';
+import { requestId } from './http/request-id.ts';
+import { mountHealth, type HealthChecks } from './health/health.routes.ts';
+import { mountReference } from './reference/reference.routes.ts';
+import { createEndpoints } from './routes.ts';
+
+/** The Express application, not yet listening; tests use it on port 0. */
+export function createApp(deps: ApiDeps, checks: HealthChecks): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.set('query parser', 'simple');
+  app.set('etag', false);
+  app.use(requestId);
+  app.use(helmet({ contentSecurityPolicy: { directives: { 'upgrade-insecure-requests': null } } }));
+  const endpoints = createEndpoints(deps.config);
+  mountHealth(app, checks);
+  mountReference(app, endpoints, deps.config.publicUrl);
+  const admissions = createAdmissions({
+    orm: deps.orm,
+    logger: deps.logger,
+    limitPerMinute: deps.config.API_RATE_LIMIT_PER_MINUTE,
+  });
+  mountEndpoints(app, endpoints, deps, admissions);
+  app.use((req) => {
+    throw new AppError('RESOURCE_NOT_FOUND', { message: `There is no ${req.method} ${req.path}` });
+  });
+  app.use(errorHandler(deps.logger));
+  return app;
+}

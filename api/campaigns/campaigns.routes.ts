@@ -1,0 +1,223 @@
+import { z } from 'zod';
+import { badRequest } from '../../shared/pure/app-error.ts';
+import { CAMPAIGN_STATUSES, type CampaignStatus } from '../../shared/pure/campaign-status.ts';
+import {
+  cancelCampaign,
+  createCampaign,
+  deleteCampaign,
+  duplicateCampaign,
+  findCampaign,
+  listCampaigns,
+  replaceCampaign,
+  sendCampaign,
+  type CampaignInput,
+} from '../../shared/domain/campaigns/campaigns.ts';
+import { queueTestMail } from '../../shared/domain/campaigns/test-send.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import { createLinkSigner } from '../../shared/platform/links.ts';
+import { created, endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
+import { idParams, offsetPage } from '../http/pagination.ts';
+import { campaignSchema, campaignStatsSchema, campaignStatsView, campaignView } from './campaign.view.ts';
+import {
+  campaignBody,
+  campaignListQuery,
+  campaignListSchema,
+  sendCampaignBody,
+  testCampaignBody,
+  testCampaignSchema,
+} from './campaigns.schemas.ts';
+
+const common = { tag: 'Campaigns', key: 'secret' } as const;
+/** Only here does a malformed id fail validation; the document wants it so. */
+const one = { ...common, params: idParams, badIdIs: 'VALIDATION_ERROR', errors: ['CAMPAIGN_NOT_FOUND'] } as const;
+
+function readStatus(text: string | undefined): CampaignStatus | undefined {
+  if (text === undefined || text === '') return undefined;
+  const status = CAMPAIGN_STATUSES.find((candidate) => candidate === text);
+  if (!status) {
+    throw badRequest(`"${text.slice(0, 50)}" is not a campaign status`, {
+      details: { field: 'status', allowed: CAMPAIGN_STATUSES },
+    });
+  }
+  return status;
+}
+
+function readScheduledFor(value: string | number | null | undefined): Date | null {
+  if (value === null || value === undefined) return null;
+  const date = new Date(value);
+  if (Number.isNaN(date.getTime())) {
+    throw badRequest('scheduledFor is not a date-time', { details: { field: 'scheduledFor' } });
+  }
+  return date;
+}
+
+function campaignInput(body: z.infer<typeof campaignBody>): CampaignInput {
+  if (body.audienceType === 'SEGMENT' && !body.segmentId) {
+    throw badRequest('segmentId is required when audienceType is SEGMENT', { details: { field: 'segmentId' } });
+  }
+  if (body.audienceType === 'FILTERED' && !body.audienceCondition) {
+    throw badRequest('audienceCondition is required when audienceType is FILTERED', {
+      details: { field: 'audienceCondition' },
+    });
+  }
+  return {
+    ...body,
+    description: body.description ?? null,
+    fromName: body.fromName ?? null,
+    replyTo: body.replyTo ?? null,
+    segmentId: body.segmentId ?? null,
+    audienceCondition: body.audienceCondition ?? null,
+  };
+}
+
+const list = endpoint({
+  ...common,
+  operationId: 'listCampaigns',
+  method: 'get',
+  path: '/campaigns',
+  summary: 'List campaigns',
+  query: campaignListQuery,
+  replies: { 200: { description: 'A page of campaigns', schema: campaignListSchema } },
+  errors: ['BAD_REQUEST'],
+  async handle({ em, project, query }) {
+    const [campaigns, total] = await listCampaigns(em, project.id, { ...query, status: readStatus(query.status) });
+    return ok(offsetPage(campaigns.map(campaignView), total, query));
+  },
+});
+
+const create = endpoint({
+  ...common,
+  operationId: 'createCampaign',
+  method: 'post',
+  path: '/campaigns',
+  summary: 'Create a campaign as a draft',
+  body: campaignBody,
+  envelope: true,
+  replies: { 201: { description: 'The draft', schema: campaignSchema } },
+  errors: ['SENDER_DOMAIN_REFUSED', 'SEGMENT_NOT_FOUND'],
+  async handle({ em, project, body }) {
+    return created(campaignView(await createCampaign(em, project.id, campaignInput(body))));
+  },
+});
+
+const get = endpoint({
+  ...one,
+  operationId: 'getCampaign',
+  method: 'get',
+  path: '/campaigns/:id',
+  summary: 'Get a campaign',
+  replies: { 200: { description: 'The campaign', schema: campaignSchema } },
+  async handle({ em, project, params }) {
+    return ok(campaignView(await findCampaign(em, project.id, params.id)));
+  },
+});
+
+const replace = endpoint({
+  ...one,
+  operationId: 'replaceCampaign',
+  method: 'put',
+  path: '/campaigns/:id',
+  summary: 'Replace content and audience of a campaign that has not gone out',
+  body: campaignBody,
+  replies: { 200: { description: 'The campaign after the change', schema: campaignSchema } },
+  errors: ['CAMPAIGN_NOT_FOUND', 'SENDER_DOMAIN_REFUSED', 'SEGMENT_NOT_FOUND'],
+  async handle({ em, project, params, body }) {
+    return ok(campaignView(await replaceCampaign(em, project.id, params.id, campaignInput(body))));
+  },
+});
+
+const remove = endpoint({
+  ...one,
+  operationId: 'deleteCampaign',
+  method: 'delete',
+  path: '/campaigns/:id',
+  summary: 'Delete a campaign that is not scheduled or going out',
+  replies: { 204: { description: 'Deleted' } },
+  errors: ['CAMPAIGN_NOT_FOUND', 'CONFLICT'],
+  async handle({ em, project, params }) {
+    await deleteCampaign(em, project.id, params.id);
+    return noContent();
+  },
+});
+
+const duplicate = endpoint({
+  ...one,
+  operationId: 'duplicateCampaign',
+  method: 'post',
+  path: '/campaigns/:id/duplicate',
+  summary: 'Copy content and audience into a new draft',
+  replies: { 201: { description: 'The copy', schema: campaignSchema } },
+  async handle({ em, project, params }) {
+    return created(campaignView(await duplicateCampaign(em, project.id, params.id)));
+  },
+});
+
+const send = endpoint({
+  ...one,
+  operationId: 'sendCampaign',
+  method: 'post',
+  path: '/campaigns/:id/send',
+  summary: 'Send a campaign now or later; a scheduled one is scheduled anew',
+  body: sendCampaignBody,
+  envelope: true,
+  replies: { 200: { description: 'The campaign, SENDING or SCHEDULED', schema: campaignSchema } },
+  errors: ['CAMPAIGN_NOT_FOUND', 'BAD_REQUEST', 'SENDER_DOMAIN_REFUSED'],
+  async handle({ em, project, params, body, deps }) {
+    const campaign = await sendCampaign(em, project.id, params.id, readScheduledFor(body.scheduledFor));
+    deps.wakeDispatcher();
+    const message = campaign.scheduledFor
+      ? `Campaign scheduled for ${campaign.scheduledFor.toISOString()}`
+      : 'Campaign is being sent';
+    return ok(campaignView(campaign), message);
+  },
+});
+
+const cancel = endpoint({
+  ...one,
+  operationId: 'cancelCampaign',
+  method: 'post',
+  path: '/campaigns/:id/cancel',
+  summary: 'Stop a campaign that is scheduled or going out, for good',
+  replies: { 200: { description: 'The campaign, CANCELLED', schema: campaignSchema } },
+  async handle({ em, project, params, deps }) {
+    const campaign = await cancelCampaign(em, project.id, params.id);
+    deps.wakeDispatcher();
+    return ok(campaignView(campaign));
+  },
+});
+
+function testSend(config: Config): Endpoint {
+  const links = createLinkSigner({ appSecret: config.APP_SECRET, publicUrl: config.publicUrl });
+  return endpoint({
+    ...one,
+    operationId: 'testCampaign',
+    method: 'post',
+    path: '/campaigns/:id/test',
+    summary: 'Send a test mail of a campaign to one address',
+    body: testCampaignBody,
+    replies: { 200: { description: 'The test mail is on its way', schema: testCampaignSchema } },
+    errors: ['CAMPAIGN_NOT_FOUND', 'SENDER_DOMAIN_REFUSED'],
+    async handle({ em, project, params, body, deps }) {
+      const emailId = await queueTestMail(em, project.id, params.id, body.email, links);
+      deps.wakeDispatcher();
+      return ok({ email: emailId, to: body.email });
+    },
+  });
+}
+
+const stats = endpoint({
+  ...one,
+  operationId: 'getCampaignStats',
+  method: 'get',
+  path: '/campaigns/:id/stats',
+  summary: 'Counters and rates of a campaign, as of now',
+  replies: { 200: { description: 'The figures', schema: campaignStatsSchema } },
+  async handle({ em, project, params }) {
+    return ok(campaignStatsView(await findCampaign(em, project.id, params.id)));
+  },
+});
+
+/** The campaign endpoints, in the order of the interface document. */
+export function createCampaignEndpoints(config: Config): Endpoint[] {
+  return [list, create, send, get, replace, remove, duplicate, cancel, testSend(config), stats];
+}

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { AUDIENCE_TYPES, CAMPAIGN_STATUSES } from '../../shared/pure/campaign-status.ts';
+import { emailAddressSchema } from '../../shared/pure/email-address.ts';
+import { filterConditionSchema } from '../../shared/pure/filter-condition.ts';
+import { offsetPageQuery, offsetPageSchema, searchQuery, sortQuery } from '../http/pagination.ts';
+import { contentFields } from '../templates/templates.schemas.ts';
+import { campaignSchema } from './campaign.view.ts';
+
+export const campaignListQuery = z.object({
+  ...offsetPageQuery,
+  status: z.string().optional().meta({ description: `One of ${CAMPAIGN_STATUSES.join(', ')}` }),
+  search: searchQuery,
+  ...sortQuery(['createdAt', 'name', 'updatedAt']),
+});
+
+export const campaignListSchema = offsetPageSchema(campaignSchema);
+
+/** The body of POST and PUT; whether the audience has its companion is checked by the handler, with 400. */
+export const campaignBody = z.object({
+  ...contentFields,
+  type: contentFields.type.default('MARKETING'),
+  audienceType: z.enum(AUDIENCE_TYPES),
+  segmentId: z.uuid().nullish(),
+  audienceCondition: filterConditionSchema.nullish(),
+});
+
+export const sendCampaignBody = z.object({
+  scheduledFor: z
+    .union([z.string(), z.number()])
+    .nullish()
+    .meta({ description: 'Any date-time; omitted or null sends at once', example: '2026-12-24T08:00:00Z' }),
+});
+
+export const testCampaignBody = z.object({ email: emailAddressSchema });
+
+export const testCampaignSchema = z.object({
+  email: z.uuid().meta({ description: 'The e-mail record' }),
+  to: z.email(),
+});

@@ -1,0 +1,127 @@
+import { AppError } from '../../shared/pure/app-error.ts';
+import {
+  deleteContacts,
+  findContact,
+  listContacts,
+  patchContact,
+  upsertContacts,
+} from '../../shared/domain/contacts/contacts.ts';
+import { decodeCursor, encodeCursor } from '../http/cursor.ts';
+import { endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
+import { isFilled } from '../http/flat-requirements.ts';
+import { idParams } from '../http/pagination.ts';
+import { contactSchema, contactView } from './contact.view.ts';
+import {
+  contactCursorSchema,
+  contactListQuery,
+  contactListSchema,
+  patchContactBody,
+  upsertContactBody,
+  upsertedContactSchema,
+} from './contacts.schemas.ts';
+
+const list = endpoint({
+  operationId: 'listContacts',
+  method: 'get',
+  path: '/contacts',
+  tag: 'Contacts',
+  summary: 'List contacts by cursor',
+  key: 'secret',
+  query: contactListQuery,
+  replies: { 200: { description: 'A page of contacts', schema: contactListSchema } },
+  errors: ['BAD_REQUEST'],
+  async handle({ em, project, query }) {
+    const cursor = query.cursor === undefined ? undefined : decodeCursor(query.cursor, contactCursorSchema);
+    const sort = cursor?.sort ?? query.sort;
+    const page = await listContacts(em, project.id, { ...query, sort, cursor });
+    const last = page.contacts.at(-1);
+    const next =
+      last && page.hasMore
+        ? encodeCursor({ sort, value: sort === 'email' ? last.email : last.createdAt.toISOString(), id: last.id })
+        : '';
+    return ok({ data: page.contacts.map(contactView), cursor: next, hasMore: page.hasMore, total: page.total });
+  },
+});
+
+const upsert = endpoint({
+  operationId: 'upsertContact',
+  method: 'post',
+  path: '/contacts',
+  tag: 'Contacts',
+  summary: 'Create a contact, or update the one with this address',
+  key: 'secret',
+  body: upsertContactBody,
+  flatRequirements: [{ message: 'Email is required', isMet: (body) => isFilled(body['email']) }],
+  replies: {
+    200: { description: 'The contact existed and was updated', schema: upsertedContactSchema },
+    201: { description: 'The contact was created', schema: upsertedContactSchema },
+  },
+  async handle({ em, project, body }) {
+    const [contact] = await em.transactional((tx) =>
+      upsertContacts(tx, {
+        projectId: project.id,
+        emails: [body.email],
+        subscribedDefault: true,
+        subscribed: body.subscribed,
+        data: body.data,
+      }),
+    );
+    if (!contact) throw new AppError('INTERNAL_SERVER_ERROR');
+    return {
+      status: contact.isNew ? 201 : 200,
+      data: { ...contactView(contact), _meta: { isNew: contact.isNew, isUpdate: !contact.isNew } },
+    };
+  },
+});
+
+const get = endpoint({
+  operationId: 'getContact',
+  method: 'get',
+  path: '/contacts/:id',
+  tag: 'Contacts',
+  summary: 'Get a contact',
+  key: 'secret',
+  params: idParams,
+  badIdIs: 'CONTACT_NOT_FOUND',
+  replies: { 200: { description: 'The contact', schema: contactSchema } },
+  async handle({ em, project, params }) {
+    return ok(contactView(await findContact(em, project.id, params.id)));
+  },
+});
+
+const patch = endpoint({
+  operationId: 'updateContact',
+  method: 'patch',
+  path: '/contacts/:id',
+  tag: 'Contacts',
+  summary: 'Change address, subscription or custom data of a contact',
+  key: 'secret',
+  params: idParams,
+  badIdIs: 'CONTACT_NOT_FOUND',
+  body: patchContactBody,
+  replies: { 200: { description: 'The contact after the change', schema: contactSchema } },
+  errors: ['CONFLICT'],
+  async handle({ em, project, params, body }) {
+    return ok(contactView(await patchContact(em, project.id, params.id, body)));
+  },
+});
+
+const remove = endpoint({
+  operationId: 'deleteContact',
+  method: 'delete',
+  path: '/contacts/:id',
+  tag: 'Contacts',
+  summary: 'Delete a contact for good',
+  key: 'secret',
+  params: idParams,
+  badIdIs: 'CONTACT_NOT_FOUND',
+  replies: { 204: { description: 'Deleted' } },
+  async handle({ em, project, params }) {
+    const deleted = await deleteContacts(em, project.id, [params.id]);
+    if (deleted.length === 0) throw new AppError('CONTACT_NOT_FOUND');
+    return noContent();
+  },
+});
+
+/** The contact endpoints, in the order of the interface document. */
+export const contactEndpoints: Endpoint[] = [list, upsert, get, patch, remove];

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { emailAddressSchema } from '../../shared/pure/email-address.ts';
+import { cursorTextSchema, cursorTimeSchema } from '../http/cursor.ts';
+import { cursorPageQuery, searchQuery, sortQuery } from '../http/pagination.ts';
+import { contactSchema } from './contact.view.ts';
+
+/** Free-form custom data of a contact. */
+export const customDataSchema = z
+  .record(z.string().min(1, 'A key must not be empty').max(200), z.unknown())
+  .meta({ description: 'Patched key by key; null deletes a key', example: { firstName: 'Ada', plan: 'pro' } });
+
+export const contactListQuery = z.object({
+  ...cursorPageQuery,
+  search: searchQuery,
+  subscribed: z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] }).optional(),
+  ...sortQuery(['createdAt', 'email']),
+});
+
+export const contactCursorSchema = z.discriminatedUnion('sort', [
+  z.object({ sort: z.literal('email'), value: cursorTextSchema, id: z.uuid() }),
+  z.object({ sort: z.literal('createdAt'), value: cursorTimeSchema, id: z.uuid() }),
+]);
+
+export const contactListSchema = z.object({
+  data: z.array(contactSchema),
+  cursor: z.string(),
+  hasMore: z.boolean(),
+  total: z.int().meta({ description: 'On the first page only, 0 on later ones' }),
+});
+
+export const upsertContactBody = z.object({
+  email: emailAddressSchema,
+  subscribed: z.boolean().optional().meta({ description: 'New contacts: true when omitted' }),
+  data: customDataSchema.optional(),
+});
+
+export const upsertedContactSchema = contactSchema.extend({
+  _meta: z.object({ isNew: z.boolean(), isUpdate: z.boolean() }),
+});
+
+export const patchContactBody = z.object({
+  email: emailAddressSchema.optional(),
+  subscribed: z.boolean().optional(),
+  data: customDataSchema.optional(),
+});

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import type { Event } from '../../shared/domain/events/event.entity.ts';
+import type { ListedEvent } from '../../shared/domain/events/event-lists.ts';
+
+export const eventSchema = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    data: z.record(z.string(), z.unknown()),
+    contactId: z.uuid().nullable(),
+    emailId: z.uuid().nullable(),
+    projectId: z.uuid(),
+    createdAt: z.iso.datetime(),
+  })
+  .meta({ id: 'Event' });
+
+export const listedEventSchema = eventSchema.extend({ contact: z.object({ email: z.email() }).nullable() });
+
+/** An event as callers see it. */
+export function eventView(event: Event): z.infer<typeof eventSchema> {
+  return {
+    id: event.id,
+    name: event.name,
+    data: event.data,
+    contactId: event.contactId ?? null,
+    emailId: event.emailId ?? null,
+    projectId: event.projectId,
+    createdAt: event.createdAt.toISOString(),
+  };
+}
+
+/** An event in a list, with the address of its contact. */
+export function listedEventView(event: ListedEvent): z.infer<typeof listedEventSchema> {
+  return { ...eventView(event), contact: event.contactEmail === null ? null : { email: event.contactEmail } };
+}

@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import { findContact } from '../../shared/domain/contacts/contacts.ts';
+import {
+  countEvents,
+  deleteEvents,
+  findEventUsage,
+  listEventNames,
+  listEvents,
+  type EventListQuery,
+  type EventPage,
+} from '../../shared/domain/events/event-lists.ts';
+import { recordNamedEvent, trackEvent } from '../../shared/domain/events/track.ts';
+import { decodeCursor, encodeCursor } from '../http/cursor.ts';
+import { created, endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+import { eventSchema, eventView, listedEventView } from './event.view.ts';
+import {
+  contactEventsQuery,
+  contactIdParams,
+  eventCursorSchema,
+  eventListQuery,
+  eventListSchema,
+  eventNameParams,
+  eventStatsQuery,
+  eventStatsSchema,
+  eventUsageSchema,
+  periodOf,
+  recordEventBody,
+} from './events.schemas.ts';
+
+function readCursor(cursor: string | undefined): EventListQuery['cursor'] {
+  return cursor === undefined ? undefined : decodeCursor(cursor, eventCursorSchema);
+}
+
+function pageView({ events, hasMore }: EventPage) {
+  const last = events.at(-1);
+  const cursor = last && hasMore ? encodeCursor({ at: last.createdAt.toISOString(), id: last.id }) : '';
+  return { events: events.map(listedEventView), cursor, hasMore };
+}
+
+const record = endpoint({
+  operationId: 'recordEvent',
+  method: 'post',
+  path: '/events/track',
+  tag: 'Events',
+  summary: 'Track an event with the secret key',
+  description:
+    'Takes the body of POST /v1/track, or the name of the event with the id of a contact or with none; there `data` belongs to the event alone.',
+  key: 'secret',
+  body: recordEventBody,
+  replies: { 201: { description: 'The event', schema: eventSchema } },
+  errors: ['CONTACT_NOT_FOUND'],
+  async handle({ em, project, body }) {
+    const event =
+      'email' in body
+        ? await trackEvent(em, { projectId: project.id, ...body, name: body.event })
+        : await recordNamedEvent(em, { projectId: project.id, ...body });
+    return created(eventView(event));
+  },
+});
+
+const list = endpoint({
+  operationId: 'listEvents',
+  method: 'get',
+  path: '/events',
+  tag: 'Events',
+  summary: 'List recent events by cursor, newest first',
+  key: 'secret',
+  query: eventListQuery,
+  replies: { 200: { description: 'A page of events', schema: eventListSchema } },
+  errors: ['BAD_REQUEST'],
+  async handle({ em, project, query }) {
+    const { limit, eventName: name } = query;
+    return ok(pageView(await listEvents(em, project.id, { limit, name, cursor: readCursor(query.cursor) })));
+  },
+});
+
+const stats = endpoint({
+  operationId: 'getEventStats',
+  method: 'get',
+  path: '/events/stats',
+  tag: 'Events',
+  summary: 'Count events by name',
+  key: 'secret',
+  query: eventStatsQuery,
+  replies: { 200: { description: 'Names and counts, the most frequent first', schema: eventStatsSchema } },
+  async handle({ em, project, query }) {
+    return ok(await countEvents(em, project.id, periodOf(query)));
+  },
+});
+
+const ofContact = endpoint({
+  operationId: 'listContactEvents',
+  method: 'get',
+  path: '/events/contact/:contactId',
+  tag: 'Events',
+  summary: 'List the events of a contact by cursor, newest first',
+  key: 'secret',
+  params: contactIdParams,
+  badIdIs: 'CONTACT_NOT_FOUND',
+  query: contactEventsQuery,
+  replies: { 200: { description: 'A page of events', schema: eventListSchema } },
+  errors: ['BAD_REQUEST'],
+  async handle({ em, project, params, query }) {
+    const { id: contactId } = await findContact(em, project.id, params.contactId);
+    const cursor = readCursor(query.cursor);
+    return ok(pageView(await listEvents(em, project.id, { limit: query.limit, contactId, cursor })));
+  },
+});
+
+const names = endpoint({
+  operationId: 'listEventNames',
+  method: 'get',
+  path: '/events/names',
+  tag: 'Events',
+  summary: 'List the distinct event names',
+  key: 'secret',
+  replies: {
+    200: { description: 'The most frequent first', schema: z.object({ eventNames: z.array(z.string()) }) },
+  },
+  async handle({ em, project }) {
+    return ok({ eventNames: await listEventNames(em, project.id) });
+  },
+});
+
+const usage = endpoint({
+  operationId: 'getEventUsage',
+  method: 'get',
+  path: '/events/:eventName/usage',
+  tag: 'Events',
+  summary: 'Where an event name is used',
+  key: 'secret',
+  params: eventNameParams,
+  replies: { 200: { description: 'Its users and how often it happened', schema: eventUsageSchema } },
+  async handle({ em, project, params }) {
+    return ok({ ...(await findEventUsage(em, project.id, params.eventName)), usedInWorkflows: [] });
+  },
+});
+
+const remove = endpoint({
+  operationId: 'deleteEvents',
+  method: 'delete',
+  path: '/events/:eventName',
+  tag: 'Events',
+  summary: 'Delete every event of a name',
+  key: 'secret',
+  params: eventNameParams,
+  replies: { 200: { description: 'How many were deleted', schema: z.object({ deletedCount: z.int() }) } },
+  async handle({ em, project, params }) {
+    return ok({ deletedCount: await deleteEvents(em, project.id, params.eventName) });
+  },
+});
+
+/** The event endpoints, in the order of the interface document. */
+export const eventEndpoints: Endpoint[] = [record, list, stats, ofContact, names, usage, remove];

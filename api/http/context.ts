@@ -1,0 +1,30 @@
+import type { Logger } from '../../shared/platform/logger.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import type { Em, Orm } from '../../shared/domain/orm.ts';
+
+/** What every endpoint may use. */
+export interface ApiDeps {
+  config: Config;
+  orm: Orm;
+  logger: Logger;
+  /** Tells the dispatcher that a commit left something in the outbox. */
+  wakeDispatcher: () => void;
+}
+
+/** The project a request acts for, as its key named it. */
+export interface RequestProject {
+  id: string;
+  name: string;
+  disabled: boolean;
+}
+
+/** What a handler gets: validated input and its own unit of work. */
+export interface RequestContext<Params, Query, Body> {
+  project: RequestProject;
+  params: Params;
+  query: Query;
+  body: Body;
+  em: Em;
+  deps: ApiDeps;
+  requestId: string;
+}

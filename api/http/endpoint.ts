@@ -1,0 +1,75 @@
+import type { z } from 'zod';
+import type { ErrorCode } from '../../shared/pure/error-catalogue.ts';
+import type { RequestContext } from './context.ts';
+
+export interface Reply {
+  status: number;
+  data?: unknown;
+  /** Stands beside `data` in the envelope. */
+  message?: string;
+}
+
+interface ReplyDeclaration {
+  description: string;
+  schema?: z.ZodType;
+}
+
+/** A required field whose absence is answered in the flat form `{ error }` with status 400. */
+export interface FlatRequirement {
+  message: string;
+  isMet: (body: Record<string, unknown>) => boolean;
+}
+
+/**
+ * An endpoint is data: who may call it, what it takes, what it answers. Authentication, rate limit, idempotency,
+ * validation, envelope and the OpenAPI document all read this declaration.
+ */
+export interface Endpoint<Params = unknown, Query = unknown, Body = unknown> {
+  operationId: string;
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** Express path; parameters as `:id`. */
+  path: string;
+  tag: string;
+  summary: string;
+  description?: string;
+  /** The kind of key that may call it. */
+  key: 'secret' | 'public';
+  /** Whether an Idempotency-Key header is honoured. */
+  idempotent?: boolean;
+  params?: z.ZodType<Params>;
+  /** Status of a malformed path id: the document wants 422 on campaigns, 404 elsewhere. */
+  badIdIs?: ErrorCode;
+  query?: z.ZodType<Query>;
+  body?: z.ZodType<Body>;
+  /** Largest body in bytes; the default fits everything but attachments. */
+  bodyBytesMax?: number;
+  flatRequirements?: FlatRequirement[];
+  /** `{ success, data }` around the reply, or the bare resource. */
+  envelope?: boolean;
+  replies: Record<number, ReplyDeclaration>;
+  /** Codes this endpoint can answer beside those every endpoint can. */
+  errors?: readonly ErrorCode[];
+  handle: (context: RequestContext<Params, Query, Body>) => Promise<Reply>;
+}
+
+/** Declares an endpoint; the types of the handler's input follow from the schemas. */
+export function endpoint<Params = unknown, Query = unknown, Body = unknown>(
+  declaration: Endpoint<Params, Query, Body>,
+): Endpoint {
+  return declaration as unknown as Endpoint;
+}
+
+/** 200 with a body. */
+export function ok(data: unknown, message?: string): Reply {
+  return { status: 200, data, message };
+}
+
+/** 201 with a body. */
+export function created(data: unknown): Reply {
+  return { status: 201, data };
+}
+
+/** 204. */
+export function noContent(): Reply {
+  return { status: 204 };
+}

@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { CampaignEntity } from '../../shared/domain/campaigns/campaign.entity.ts';
+import { updateProject } from '../../shared/domain/projects/projects.ts';
+import { startTestApi, type TestApi, type TestProject } from '../../tests/support/api.ts';
+import { testConfig } from '../../shared/testing/config.ts';
+import { createEndpoints } from '../routes.ts';
+import type { Endpoint } from './endpoint.ts';
+
+const UNKNOWN_ID = '01890000-0000-7000-8000-000000000000';
+const UNKNOWN_KEY = 'f'.repeat(64);
+const PREFIXES = { secret: 'sk_', public: 'pk_' } as const;
+
+const endpoints = createEndpoints(testConfig());
+const table = endpoints.map((definition) => [`${definition.method.toUpperCase()} ${definition.path}`, definition] as const);
+const withBody = table.filter(([, definition]) => definition.method !== 'get');
+const withId = table.filter(([, definition]) => /:(id|contactId)\b/.test(definition.path));
+
+function pathOf(definition: Endpoint, id = UNKNOWN_ID): string {
+  return definition.path.replaceAll(/:(\w+)/g, (_, name: string) => (name === 'eventName' ? 'some-event' : id));
+}
+
+let app: TestApi;
+beforeAll(async () => {
+  app = await startTestApi();
+});
+afterAll(() => app.stop());
+
+describe.each(table)('%s', (_name, definition) => {
+  const right = definition.key;
+  const wrong = right === 'secret' ? 'public' : 'secret';
+  const call = (key: string | null, headers: Record<string, string> = {}) =>
+    app.api(definition.method, pathOf(definition), { key, headers, ...(definition.method !== 'get' && { body: {} }) });
+
+  it.each<[string, () => ReturnType<typeof call>]>([
+    ['no key', () => call(null)],
+    ['an empty header', () => call(null, { authorization: '' })],
+    ['a scheme without a key', () => call(null, { authorization: 'Bearer' })],
+    ['another scheme', () => call(null, { authorization: `Basic ${Buffer.from('a:b').toString('base64')}` })],
+    ['a bare key', () => call(null, { authorization: app.keys.secretKey })],
+    ['an unknown key', () => call(`${PREFIXES[right]}${UNKNOWN_KEY}`)],
+    ['a cut key', () => call(right === 'secret' ? app.keys.secretKey.slice(0, -1) : app.keys.publicKey.slice(0, -1))],
+    ['the stored digest as key', () => call(`${PREFIXES[right]}${app.project.secretKeyHash}`)],
+    ['the other kind of key', () => call(wrong)],
+    ['an unknown key of the other kind', () => call(`${PREFIXES[wrong]}${UNKNOWN_KEY}`)],
+  ])('refuses %s', async (_case, request) => {
+    const reply = await request();
+    expect(reply.status).toBe(401);
+    expect(reply.body).toEqual({
+      success: false,
+      error: {
+        code: 'INVALID_API_KEY',
+        message: expect.any(String),
+        statusCode: 401,
+        requestId: reply.headers.get('x-request-id'),
+        suggestion: expect.any(String),
+      },
+      timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    });
+  });
+
+  it('takes the scheme in any case and counts the request', async () => {
+    const { keys, api } = await app.createProject();
+    const key = right === 'secret' ? keys.secretKey : keys.publicKey;
+    const reply = await api(definition.method, pathOf(definition), { key: null, headers: { authorization: `bearer ${key}` } });
+    expect(reply.status).not.toBe(401);
+    expect(reply.status).toBeLessThan(500);
+    expect(reply.headers.get('ratelimit-limit')).toBe('1000');
+    expect(reply.headers.get('ratelimit-remaining')).toBe('999');
+    expect(Number(reply.headers.get('ratelimit-reset'))).toBeGreaterThanOrEqual(1);
+    expect(Number(reply.headers.get('ratelimit-reset'))).toBeLessThanOrEqual(60);
+    expect(reply.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});
+
+describe('a disabled project', () => {
+  let owner: TestProject;
+  beforeAll(async () => {
+    owner = await app.createProject();
+    await updateProject(app.em(), owner.project.id, { disabled: true });
+  });
+
+  it.each(table)('is refused by %s', async (_name, definition) => {
+    const reply = await owner.api(definition.method, pathOf(definition), { key: definition.key });
+    expect([reply.status, reply.body.error.code]).toEqual([403, 'PROJECT_DISABLED']);
+  });
+
+  it('works again when it is enabled', async () => {
+    await updateProject(app.em(), owner.project.id, { disabled: false });
+    expect((await owner.api('GET', '/contacts')).status).toBe(200);
+  });
+});
+
+describe.each(withBody)('the body of %s', (_name, definition) => {
+  it('is refused before the key is looked at when it is not JSON', async () => {
+    const malformed = await app.api(definition.method, pathOf(definition), { key: null, raw: '{"a":' });
+    expect([malformed.status, malformed.body.error.code]).toEqual([400, 'BAD_REQUEST']);
+    const otherType = await app.api(definition.method, pathOf(definition), {
+      key: null,
+      raw: 'a=1',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+    expect([otherType.status, otherType.body.error.code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
+  });
+
+  it.each(['null', '[]', '"text"', '5', 'true'])('may be %s without a fault of ours', async (raw) => {
+    const reply = await app.api(definition.method, pathOf(definition), { key: definition.key, raw });
+    expect(reply.status).toBeLessThan(500);
+  });
+});
+
+describe('ids', () => {
+  const acceptsNothing = withId.filter(([, definition]) => !definition.body || definition.body.safeParse({}).success);
+
+  it.each(acceptsNothing)('%s answers 404 for an unknown one', async (_name, definition) => {
+    const reply = await app.api(definition.method, pathOf(definition), { key: definition.key });
+    expect(reply.status).toBe(404);
+    expect(reply.body.error.code).toMatch(/_NOT_FOUND$/);
+  });
+
+  it.each(withId)('%s refuses what is not one', async (_name, definition) => {
+    const isCampaign = definition.path.startsWith('/campaigns');
+    for (const id of ['7', 'undefined', `${UNKNOWN_ID}x`, encodeURIComponent("' or 1=1 --"), '%00']) {
+      const reply = await app.api(definition.method, pathOf(definition, id), { key: definition.key });
+      expect([id, reply.status]).toEqual([id, isCampaign ? 422 : 404]);
+    }
+  });
+
+  it('of another project are not found, and nothing happens to the record', async () => {
+    const contact = await app.api('POST', '/contacts', { body: { email: 'mine@example.com' } });
+    const template = await app.api('POST', '/templates', {
+      body: { name: 'Mine', subject: 'S', body: 'B', from: 'me@example.com' },
+    });
+    const em = app.em();
+    const campaign = em.create(CampaignEntity, {
+      projectId: app.project.id,
+      name: 'Mine',
+      subject: 'S',
+      body: 'B',
+      from: 'me@example.com',
+      audienceType: 'ALL',
+    });
+    await em.flush();
+    const records = { contacts: contact.body.id, templates: template.body.id, campaigns: campaign.id, users: app.project.id, events: contact.body.id };
+    const stranger = await app.createProject();
+    for (const [name, definition] of acceptsNothing) {
+      const id: unknown = Reflect.get(records, definition.path.split('/')[1] ?? '');
+      if (typeof id !== 'string') throw new Error(`Say which record ${name} is about`);
+      const reply = await stranger.api(definition.method, pathOf(definition, id), { key: definition.key });
+      expect([name, reply.status]).toEqual([name, 404]);
+    }
+    expect((await app.api('GET', `/contacts/${contact.body.id}`)).status).toBe(200);
+    expect((await app.api('GET', `/templates/${template.body.id}`)).body).toEqual(template.body);
+    expect(await app.em().count(CampaignEntity, { id: campaign.id, status: 'DRAFT' })).toBe(1);
+  });
+});

@@ -1,0 +1,52 @@
+import type { z } from 'zod';
+import type { FieldError } from '../../shared/pure/app-error.ts';
+
+type Issue = z.core.$ZodIssue;
+
+/** zod 4 renamed codes; callers of this kind of API know the names the document uses. */
+const CODES: Record<string, string> = { invalid_format: 'invalid_string', invalid_value: 'invalid_enum_value' };
+const RECEIVED_LENGTH_MAX = 200;
+
+function codeOf(issue: Issue): string {
+  if (issue.code === 'custom') {
+    const code: unknown = issue.params?.['code'];
+    return typeof code === 'string' ? code : 'custom';
+  }
+  return CODES[issue.code] ?? issue.code;
+}
+
+/** Only short plain values are echoed: a body or a file in an error helps nobody. */
+function receivedOf(issue: Issue): Pick<FieldError, 'received'> {
+  const value = issue.input;
+  if (value === undefined || (typeof value === 'object' && value !== null)) return {};
+  if (typeof value === 'string' && value.length > RECEIVED_LENGTH_MAX) return {};
+  return { received: value };
+}
+
+function depthOf(issues: Issue[]): number {
+  return Math.max(0, ...issues.map((issue) => issue.path.length));
+}
+
+function missingCount(issues: Issue[]): number {
+  return issues.filter((issue) => issue.code === 'invalid_type' && issue.input === undefined).length;
+}
+
+/** The union member that got furthest, then the one that lacks least, says most about what the caller meant. */
+function unwrapUnion(issue: Issue): Issue[] {
+  if (issue.code !== 'invalid_union') return [issue];
+  const [best] = [...issue.errors].sort(
+    (left, right) => depthOf(right) - depthOf(left) || missingCount(left) - missingCount(right),
+  );
+  if (!best || depthOf(best) === 0) return [issue];
+  return best.flatMap((inner) => unwrapUnion({ ...inner, path: [...issue.path, ...inner.path] }));
+}
+
+/** Translates zod's issues into the field errors of the error envelope. */
+export function fieldErrorsOf(error: z.ZodError): FieldError[] {
+  return error.issues.flatMap(unwrapUnion).map((issue) => ({
+    field: issue.path.map(String).join('.'),
+    message: issue.message,
+    code: codeOf(issue),
+    ...receivedOf(issue),
+  }));
+}

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { EventEntity } from '../../shared/domain/events/event.entity.ts';
+import { claimIdempotencyKey, sweepIdempotencyKeys } from '../../shared/domain/idempotency/idempotency.ts';
+import { query, queryOne, sql } from '../../shared/domain/sql.ts';
+import { startTestApi, type TestApi, type TestReply } from '../../tests/support/api.ts';
+
+let app: TestApi;
+let keyCount = 0;
+const freshKey = () => `key ${++keyCount}`;
+beforeAll(async () => {
+  app = await startTestApi();
+});
+afterAll(() => app.stop());
+
+function track(idempotencyKey: string, body: Record<string, unknown> = {}): Promise<TestReply> {
+  return app.api('POST', '/v1/track', {
+    key: 'public',
+    body: { email: 'ada@example.com', event: `event of ${idempotencyKey}`, ...body },
+    headers: { 'idempotency-key': idempotencyKey },
+  });
+}
+
+async function eventCount(idempotencyKey: string): Promise<number> {
+  return app.em().count(EventEntity, { projectId: app.project.id, name: `event of ${idempotencyKey}` });
+}
+
+async function isClaimed(key: string): Promise<boolean> {
+  return (await queryOne(app.em(), sql`select 1 from idempotency_claim where key = ${key}`)) !== undefined;
+}
+
+describe('an Idempotency-Key', () => {
+  it('performs a request once and refuses the next one with the details of the first', async () => {
+    const key = freshKey();
+    const before = Date.now();
+    expect((await track(key)).status).toBe(200);
+    const replay = await track(key, { event: 'another body does not matter' });
+    expect(replay.status).toBe(409);
+    expect(replay.body.error).toMatchObject({
+      code: 'IDEMPOTENCY_KEY_REUSED',
+      statusCode: 409,
+      details: { key, originalRequest: 'POST /v1/track', originalRequestAt: expect.any(String), originalStatusCode: 200 },
+    });
+    const at = Date.parse(replay.body.error.details.originalRequestAt);
+    expect(at).toBeGreaterThan(before - 5_000);
+    expect(at).toBeLessThan(Date.now() + 5_000);
+    expect(await eventCount(key)).toBe(1);
+  });
+
+  it('lets exactly one of twenty simultaneous requests through', async () => {
+    const key = freshKey();
+    const replies = await Promise.all(Array.from({ length: 20 }, () => track(key)));
+    expect(replies.filter((reply) => reply.status === 200)).toHaveLength(1);
+    const refused = replies.filter((reply) => reply.status === 409);
+    expect(refused).toHaveLength(19);
+    for (const reply of refused) expect([null, 200]).toContain(reply.body.error.details.originalStatusCode);
+    expect(await eventCount(key)).toBe(1);
+  });
+
+  it('is released by a 4xx', async () => {
+    const key = freshKey();
+    expect((await track(key, { email: 'nobody' })).status).toBe(422);
+    expect(await isClaimed(key)).toBe(false);
+    expect((await track(key)).status).toBe(200);
+    expect((await track(key)).status).toBe(409);
+  });
+
+  it('is kept by a 5xx', async () => {
+    const key = freshKey();
+    await query(app.em(), sql`alter table event add constraint fault check (name <> 'explode')`);
+    expect((await track(key, { event: 'explode' })).status).toBe(500);
+    const replay = await track(key);
+    expect([replay.status, replay.body.error.details.originalStatusCode]).toEqual([409, 500]);
+  });
+
+  it('says null for a request still running, also one to another endpoint', async () => {
+    const key = freshKey();
+    const claim = { projectId: app.project.id, key, request: 'POST /v1/send', ttlHours: 24 };
+    expect(await claimIdempotencyKey(app.em(), claim)).toBeUndefined();
+    const reply = await track(key);
+    expect([reply.status, reply.body.error.details]).toEqual([
+      409,
+      expect.objectContaining({ originalRequest: 'POST /v1/send', originalStatusCode: null }),
+    ]);
+  });
+
+  it('is checked after key and rate limit and before the body', async () => {
+    const key = freshKey();
+    const request = { body: {}, headers: { 'idempotency-key': key } };
+    expect((await app.api('POST', '/v1/track', { key: null, ...request })).status).toBe(401);
+    expect(await isClaimed(key)).toBe(false);
+    expect((await track(key)).status).toBe(200);
+    expect((await app.api('POST', '/v1/track', { key: 'public', ...request })).status).toBe(409);
+  });
+
+  it('belongs to its project', async () => {
+    const key = freshKey();
+    expect((await track(key)).status).toBe(200);
+    const other = await app.createProject();
+    const reply = await other.api('POST', '/v1/track', {
+      key: 'public',
+      body: { email: 'a@example.com', event: 'e' },
+      headers: { 'idempotency-key': key },
+    });
+    expect(reply.status).toBe(200);
+  });
+
+  it('is free again after its time to live', async () => {
+    const key = freshKey();
+    expect((await track(key)).status).toBe(200);
+    const age = (hours: number) =>
+      query(app.em(), sql`update idempotency_claim set created_at = now() - ${hours}::float8 * interval '1 hour' where key = ${key}`);
+    await age(23.9);
+    expect((await track(key)).status).toBe(409);
+    await age(24.1);
+    const replies = await Promise.all(Array.from({ length: 10 }, () => track(key)));
+    expect(replies.filter((reply) => reply.status === 200)).toHaveLength(1);
+    expect(await eventCount(key)).toBe(2);
+  });
+
+  it('is swept when it is old', async () => {
+    const [old, young] = [freshKey(), freshKey()];
+    await track(old);
+    await track(young);
+    await query(app.em(), sql`update idempotency_claim set created_at = now() - interval '2 days' where key = ${old}`);
+    expect(await sweepIdempotencyKeys(app.em(), 24)).toBe(1);
+    expect([await isClaimed(old), await isClaimed(young)]).toEqual([false, true]);
+  });
+
+  it.each(['', 'x'.repeat(256), 'schlüssel', 'a\tb', '\u00a0'])('that is %j is a 400', async (key) => {
+    const reply = await track(key);
+    expect([reply.status, reply.body.error.code]).toEqual([400, 'BAD_REQUEST']);
+    expect(reply.body.error.message).toContain('Idempotency-Key');
+  });
+
+  it.each(['~', 'x'.repeat(255), "'; drop table event; --"])('may be %j', async (key) => {
+    expect((await track(key)).status).toBe(200);
+    expect((await track(key)).status).toBe(409);
+  });
+
+  it('means nothing where it is not declared', async () => {
+    const request = { body: { email: 'b@example.com' }, headers: { 'idempotency-key': freshKey() } };
+    expect((await app.api('POST', '/contacts', request)).status).toBe(201);
+    expect((await app.api('POST', '/contacts', request)).status).toBe(200);
+  });
+});

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+
+const PAGE_SIZE_DEFAULT = 20;
+export const PAGE_SIZE_MAX = 100;
+const PAGE_MAX = 1_000_000;
+
+/** `page` and `pageSize` of the offset lists; pageSize above 100 is clamped. */
+export const offsetPageQuery = {
+  page: z.coerce.number().int().min(1).max(PAGE_MAX).default(1),
+  pageSize: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(PAGE_SIZE_DEFAULT)
+    .transform((size) => Math.min(size, PAGE_SIZE_MAX)),
+};
+
+/** `limit` and `cursor` of the cursor lists; limit above 100 is clamped. */
+export const cursorPageQuery = {
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(PAGE_SIZE_DEFAULT)
+    .transform((size) => Math.min(size, PAGE_SIZE_MAX)),
+  cursor: z.string().max(1_000).optional(),
+};
+
+/** `sort` and `dir`: unknown values fall back to the default instead of failing. */
+export function sortQuery<const Field extends string>(fields: readonly [Field, ...Field[]]) {
+  return {
+    sort: z.enum(fields).catch('createdAt' as Field).default('createdAt' as Field),
+    dir: z.enum(['asc', 'desc']).catch('desc').default('desc'),
+  };
+}
+
+/** A search text; empty means none. */
+export const searchQuery = z
+  .string()
+  .max(500)
+  .optional()
+  .transform((text) => (text === '' ? undefined : text));
+
+export interface OffsetPage<Item> {
+  data: Item[];
+  page: number;
+  pageSize: number;
+  total: number;
+  totalPages: number;
+}
+
+/** The reply of an offset list. */
+export function offsetPage<Item>(data: Item[], total: number, query: { page: number; pageSize: number }): OffsetPage<Item> {
+  return { data, page: query.page, pageSize: query.pageSize, total, totalPages: Math.ceil(total / query.pageSize) };
+}
+
+/** The schema of such a reply, for the OpenAPI document. */
+export function offsetPageSchema(item: z.ZodType) {
+  return z.object({
+    data: z.array(item),
+    page: z.int(),
+    pageSize: z.int(),
+    total: z.int(),
+    totalPages: z.int(),
+  });
+}
+
+/** `{ id }` of a path. */
+export const idParams = z.object({ id: z.uuid() });

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { queryOne, sql } from '../../shared/domain/sql.ts';
+import { startTestApi, type TestApi, type TestProject, type TestReply } from '../../tests/support/api.ts';
+
+const LIMIT = 50;
+const config = { API_RATE_LIMIT_PER_MINUTE: LIMIT };
+
+let first: TestApi;
+let second: TestApi;
+beforeAll(async () => {
+  first = await startTestApi({ config });
+  second = await startTestApi({ config, database: first.database });
+});
+afterAll(async () => {
+  await second.stop();
+  await first.stop();
+});
+
+/** The window and its counter as PostgreSQL keeps them. */
+async function windowOf(projectId: string): Promise<{ start: Date; current: Date; used: number } | undefined> {
+  return queryOne(
+    first.em(),
+    sql`
+      select window_start as start, date_trunc('minute', now()) as current, used from rate_window
+      where project_id = ${projectId}`,
+  );
+}
+
+/** Runs the requests for a new project; again with another one when the minute ended in between. */
+async function withinOneMinute<Result>(run: (owner: TestProject) => Promise<Result>): Promise<Result> {
+  for (;;) {
+    const owner = await first.createProject();
+    await owner.api('GET', '/contacts?limit=0');
+    const begun = await windowOf(owner.project.id);
+    const result = await run(owner);
+    const ended = await windowOf(owner.project.id);
+    if (begun?.start.getTime() === ended?.current.getTime()) return result;
+  }
+}
+
+function call(app: TestApi, owner: TestProject, path = '/contacts'): Promise<TestReply> {
+  return app.api('GET', path, { key: owner.keys.secretKey });
+}
+
+describe('the rate limit', () => {
+  it('lets exactly that many requests pass, whichever process and key they use', async () => {
+    const replies = await withinOneMinute((owner) =>
+      Promise.all(
+        Array.from({ length: 3 * LIMIT }, (_, n) =>
+          n % 3 === 0
+            ? first.api('POST', '/v1/track', { key: owner.keys.publicKey, body: { email: 'a@example.com', event: 'e' } })
+            : call(n % 3 === 1 ? first : second, owner),
+        ),
+      ),
+    );
+    const passed = replies.filter((reply) => reply.status === 200);
+    // One request went ahead of these.
+    expect(passed).toHaveLength(LIMIT - 1);
+    const remaining = passed.map((reply) => Number(reply.headers.get('ratelimit-remaining'))).sort((a, b) => b - a);
+    expect(remaining).toEqual(Array.from({ length: LIMIT - 1 }, (_, n) => LIMIT - 2 - n));
+    for (const reply of replies.filter((it) => it.status !== 200)) {
+      expect(reply.status).toBe(429);
+      const seconds = Number(reply.headers.get('retry-after'));
+      expect(seconds).toBeGreaterThanOrEqual(1);
+      expect(seconds).toBeLessThanOrEqual(60);
+      expect(reply.headers.get('ratelimit-limit')).toBe(String(LIMIT));
+      expect(reply.headers.get('ratelimit-remaining')).toBe('0');
+      expect(reply.headers.get('ratelimit-reset')).toBe(String(seconds));
+      expect(reply.body.error).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED', statusCode: 429, details: { limit: LIMIT, retryAfter: seconds } });
+    }
+  });
+
+  it('counts requests that fail, but none without a valid key', async () => {
+    const remaining = await withinOneMinute(async (owner) => {
+      await call(first, owner, '/contacts/unknown');
+      await first.api('POST', '/contacts', { key: owner.keys.secretKey, body: {} });
+      await first.api('GET', '/contacts', { key: owner.keys.publicKey });
+      await first.api('GET', '/contacts', { key: `sk_${'0'.repeat(64)}` });
+      return (await call(second, owner)).headers.get('ratelimit-remaining');
+    });
+    expect(remaining).toBe(String(LIMIT - 4));
+  });
+
+  it('leaves other projects alone', async () => {
+    const status = await withinOneMinute(async (owner) => {
+      await Promise.all(Array.from({ length: LIMIT + 5 }, () => call(first, owner)));
+      expect((await call(first, owner)).status).toBe(429);
+      return (await call(first, await first.createProject())).status;
+    });
+    expect(status).toBe(200);
+  });
+
+  it('starts anew with the next minute', async () => {
+    const owner = await first.createProject();
+    await call(first, owner);
+    const em = first.em();
+    await queryOne(
+      em,
+      sql`
+        update rate_window set used = ${LIMIT + 100}, window_start = window_start - interval '1 minute'
+        where project_id = ${owner.project.id}`,
+    );
+    const reply = await call(first, owner);
+    expect([reply.status, reply.headers.get('ratelimit-remaining')]).toEqual([200, String(LIMIT - 1)]);
+  });
+
+  it('lets requests pass when they cannot be counted', async () => {
+    const owner = await first.createProject();
+    await queryOne(first.em(), sql`alter table rate_window rename to rate_window_away`);
+    try {
+      const replies = await Promise.all(Array.from({ length: LIMIT + 10 }, () => call(first, owner)));
+      expect(new Set(replies.map((reply) => reply.status))).toEqual(new Set([200]));
+      expect((await first.api('GET', '/contacts', { key: `sk_${'0'.repeat(64)}` })).status).toBe(401);
+    } finally {
+      await queryOne(first.em(), sql`alter table rate_window_away rename to rate_window`);
+    }
+    expect((await call(first, owner)).headers.get('ratelimit-remaining')).toBe(String(LIMIT - 1));
+  });
+});

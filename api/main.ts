@@ -1,0 +1,55 @@
+import type { AddressInfo } from 'node:net';
+import { ConfigError, readConfig } from '../shared/platform/config.ts';
+import { createLogger } from '../shared/platform/logger.ts';
+import { runProcess } from '../shared/platform/process.ts';
+import { checkTemporal, createTemporalClient, readTemporalOptions } from '../shared/platform/temporal.ts';
+import { createDispatcher } from '../shared/domain/outbox/dispatcher.ts';
+import { createOrm, isMigrated, migrateUp } from '../shared/domain/orm.ts';
+import { query, sql } from '../shared/domain/sql.ts';
+import { createApp } from './app.ts';
+
+/** Longest wait for requests under way when the process is told to stop. */
+const DRAIN_MS = 10_000;
+const OUTBOX_POLL_MS = 5_000;
+
+await runProcess('api', async ({ onStop }) => {
+  const config = readConfig();
+  const logger = createLogger({ level: config.LOG_LEVEL, name: 'api' });
+  await migrateUp(config.DATABASE_URL);
+  const orm = await createOrm({
+    databaseUrl: config.DATABASE_URL,
+    poolSize: config.DATABASE_POOL_SIZE,
+    applicationName: 'everpost-api',
+    onWarning: (message) => logger.warn(message),
+  });
+  const client = createTemporalClient(readTemporalOptions());
+  const dispatcher = createDispatcher({ orm, client, logger, pollMs: OUTBOX_POLL_MS });
+  const app = createApp(
+    { config, orm, logger, wakeDispatcher: dispatcher.wake },
+    {
+      database: async () => void (await query(orm.em.fork(), sql`select 1`)),
+      migrations: async () => {
+        if (!(await isMigrated(orm))) throw new ConfigError('migrations are pending');
+      },
+      temporal: () => checkTemporal(client),
+    },
+  );
+  const server = app.listen(config.PORT, config.HOST);
+  await new Promise<void>((resolve, reject) => {
+    server.once('listening', resolve);
+    server.once('error', reject);
+  });
+  logger.info({ port: (server.address() as AddressInfo).port }, 'listening');
+
+  onStop(async () => {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    server.closeIdleConnections();
+    const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+    await closed;
+    clearTimeout(timer);
+    await dispatcher.stop();
+    await client.connection.close();
+    await orm.close();
+    logger.info('stopped');
+  });
+});

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ProjectEntity } from '../../shared/domain/projects/project.entity.ts';
+import { startTestApi, type TestApi } from '../../tests/support/api.ts';
+
+let app: TestApi;
+beforeAll(async () => {
+  app = await startTestApi();
+});
+afterAll(() => app.stop());
+
+describe('POST /users/@me/projects/:id/regenerate-keys', () => {
+  it('replaces both keys, and the old ones stop working at once', async () => {
+    const { project, keys, api } = await app.createProject();
+    const reply = await api('POST', `/users/@me/projects/${project.id}/regenerate-keys`);
+    expect(reply.status).toBe(200);
+    expect(reply.body).toEqual({
+      id: project.id,
+      name: project.name,
+      public: expect.stringMatching(/^pk_[0-9a-f]{64}$/),
+      secret: expect.stringMatching(/^sk_[0-9a-f]{64}$/),
+      createdAt: project.createdAt.toISOString(),
+      updatedAt: expect.any(String),
+    });
+    expect(reply.body.public).not.toBe(keys.publicKey);
+    expect(reply.body.secret).not.toBe(keys.secretKey);
+
+    const track = (key: string) => api('POST', '/v1/track', { key, body: { email: 'a@example.com', event: 'e' } });
+    expect([(await api('GET', '/contacts')).status, (await track(keys.publicKey)).status]).toEqual([401, 401]);
+    expect((await api('GET', '/contacts', { key: reply.body.secret })).status).toBe(200);
+    expect((await track(reply.body.public)).status).toBe(200);
+  });
+
+  it('stores only a digest of the secret key', async () => {
+    const { project, keys } = await app.createProject();
+    const stored = await app.em().findOneOrFail(ProjectEntity, { id: project.id });
+    expect(JSON.stringify(stored)).not.toContain(keys.secretKey.slice(3));
+    expect(stored.secretKeyHash).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it('leaves one working pair when several requests rotate at once', async () => {
+    const { project, api } = await app.createProject();
+    const replies = await Promise.all(
+      Array.from({ length: 5 }, () => api('POST', `/users/@me/projects/${project.id}/regenerate-keys`)),
+    );
+    const rotated = replies.filter((reply) => reply.status === 200);
+    expect(rotated.length).toBeGreaterThanOrEqual(1);
+    const working = await Promise.all(
+      rotated.map(async (reply) => (await api('GET', '/contacts', { key: reply.body.secret })).status),
+    );
+    expect(working.filter((status) => status === 200)).toHaveLength(1);
+  });
+
+  it('answers 404 for another project', async () => {
+    const other = await app.createProject();
+    const reply = await app.api('POST', `/users/@me/projects/${other.project.id}/regenerate-keys`);
+    expect([reply.status, reply.body.error.code]).toEqual([404, 'RESOURCE_NOT_FOUND']);
+    expect((await other.api('GET', '/contacts')).status).toBe(200);
+  });
+});

@@ -1,0 +1,62 @@
+import { queueTransactional } from '../../shared/domain/emails/queue-transactional.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import { createLinkSigner } from '../../shared/platform/links.ts';
+import { createMailCompiler } from '../../shared/platform/mail/mail-content.ts';
+import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+import { sendBodySchema, sentSchema } from './send.schemas.ts';
+
+/** Room for base64 and for everything around the attachments and the body. */
+function bodyBytesMax(messageBytesMax: number): number {
+  return Math.ceil(messageBytesMax * 1.4) + 1024 * 1024;
+}
+
+/** POST /v1/send. */
+export function createSendEndpoints(config: Config): Endpoint[] {
+  const deps = {
+    links: createLinkSigner({ appSecret: config.APP_SECRET, publicUrl: config.publicUrl }),
+    compileMail: createMailCompiler(),
+    messageBytesMax: config.MESSAGE_MAX_BYTES,
+  };
+
+  const send = endpoint({
+    operationId: 'sendEmail',
+    method: 'post',
+    path: '/v1/send',
+    tag: 'Public API',
+    summary: 'Send a transactional mail to one or many recipients',
+    description: 'Creates or updates the contact of each recipient. The mail is on its way durably when this answers.',
+    key: 'secret',
+    idempotent: true,
+    body: sendBodySchema({ attachmentsBytesMax: config.ATTACHMENTS_MAX_BYTES }),
+    bodyBytesMax: bodyBytesMax(config.MESSAGE_MAX_BYTES),
+    envelope: true,
+    replies: { 200: { description: 'Accepted for delivery', schema: sentSchema } },
+    errors: ['TEMPLATE_NOT_FOUND', 'SENDER_DOMAIN_REFUSED', 'BAD_REQUEST'],
+    async handle({ em, project, body, deps: { wakeDispatcher } }) {
+      const from = body.from && { ...body.from, name: body.from.name ?? body.name };
+      const queued = await queueTransactional(
+        em,
+        project.id,
+        {
+          to: body.to,
+          subject: body.subject,
+          html: body.body,
+          templateId: body.template,
+          from,
+          replyTo: body.reply,
+          subscribed: body.subscribed,
+          data: body.data,
+          headers: Object.entries(body.headers ?? {}),
+          attachments: body.attachments ?? [],
+        },
+        deps,
+      );
+      wakeDispatcher();
+      return ok({
+        emails: queued.map((mail) => ({ contact: mail.contact, email: mail.emailId })),
+        timestamp: new Date().toISOString(),
+      });
+    },
+  });
+  return [send];
+}

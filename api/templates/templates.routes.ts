@@ -1,0 +1,139 @@
+import {
+  countTemplateEmails,
+  createTemplate,
+  deleteTemplate,
+  duplicateTemplate,
+  findTemplate,
+  listTemplates,
+  updateTemplate,
+} from '../../shared/domain/templates/templates.ts';
+import { created, endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
+import { isFilled } from '../http/flat-requirements.ts';
+import { idParams, offsetPage } from '../http/pagination.ts';
+import { templateSchema, templateView } from './template.view.ts';
+import {
+  createTemplateBody,
+  patchTemplateBody,
+  templateListQuery,
+  templateListSchema,
+  templateUsageSchema,
+} from './templates.schemas.ts';
+
+const list = endpoint({
+  operationId: 'listTemplates',
+  method: 'get',
+  path: '/templates',
+  tag: 'Templates',
+  summary: 'List templates by page',
+  key: 'secret',
+  query: templateListQuery,
+  replies: { 200: { description: 'A page of templates', schema: templateListSchema } },
+  async handle({ em, project, query }) {
+    const [templates, total] = await listTemplates(em, project.id, query);
+    return ok(offsetPage(templates.map(templateView), total, query));
+  },
+});
+
+const create = endpoint({
+  operationId: 'createTemplate',
+  method: 'post',
+  path: '/templates',
+  tag: 'Templates',
+  summary: 'Create a template',
+  key: 'secret',
+  body: createTemplateBody,
+  flatRequirements: [
+    { message: 'Name is required', isMet: (body) => isFilled(body['name']) },
+    { message: 'Subject is required', isMet: (body) => isFilled(body['subject']) },
+    { message: 'Body is required', isMet: (body) => isFilled(body['body']) },
+    { message: 'From address is required', isMet: (body) => isFilled(body['from']) },
+  ],
+  replies: { 201: { description: 'The template', schema: templateSchema } },
+  errors: ['SENDER_DOMAIN_REFUSED'],
+  async handle({ em, project, body }) {
+    return created(templateView(await createTemplate(em, project.id, body)));
+  },
+});
+
+const get = endpoint({
+  operationId: 'getTemplate',
+  method: 'get',
+  path: '/templates/:id',
+  tag: 'Templates',
+  summary: 'Get a template',
+  key: 'secret',
+  params: idParams,
+  badIdIs: 'TEMPLATE_NOT_FOUND',
+  replies: { 200: { description: 'The template', schema: templateSchema } },
+  async handle({ em, project, params }) {
+    return ok(templateView(await findTemplate(em, project.id, params.id)));
+  },
+});
+
+const patch = endpoint({
+  operationId: 'updateTemplate',
+  method: 'patch',
+  path: '/templates/:id',
+  tag: 'Templates',
+  summary: 'Change the given fields of a template',
+  key: 'secret',
+  params: idParams,
+  badIdIs: 'TEMPLATE_NOT_FOUND',
+  body: patchTemplateBody,
+  replies: { 200: { description: 'The template after the change', schema: templateSchema } },
+  errors: ['SENDER_DOMAIN_REFUSED'],
+  async handle({ em, project, params, body }) {
+    return ok(templateView(await updateTemplate(em, project.id, params.id, body)));
+  },
+});
+
+const remove = endpoint({
+  operationId: 'deleteTemplate',
+  method: 'delete',
+  path: '/templates/:id',
+  tag: 'Templates',
+  summary: 'Delete a template; mail already sent stays on record',
+  key: 'secret',
+  params: idParams,
+  badIdIs: 'TEMPLATE_NOT_FOUND',
+  replies: { 204: { description: 'Deleted' } },
+  async handle({ em, project, params }) {
+    await deleteTemplate(em, project.id, params.id);
+    return noContent();
+  },
+});
+
+const duplicate = endpoint({
+  operationId: 'duplicateTemplate',
+  method: 'post',
+  path: '/templates/:id/duplicate',
+  tag: 'Templates',
+  summary: 'Copy a template',
+  key: 'secret',
+  params: idParams,
+  badIdIs: 'TEMPLATE_NOT_FOUND',
+  replies: { 201: { description: 'The copy, named "<name> (Copy)"', schema: templateSchema } },
+  async handle({ em, project, params }) {
+    return created(templateView(await duplicateTemplate(em, project.id, params.id)));
+  },
+});
+
+const usage = endpoint({
+  operationId: 'getTemplateUsage',
+  method: 'get',
+  path: '/templates/:id/usage',
+  tag: 'Templates',
+  summary: 'Where a template is used',
+  description: 'Campaigns carry content of their own, so none refers to a template.',
+  key: 'secret',
+  params: idParams,
+  badIdIs: 'TEMPLATE_NOT_FOUND',
+  replies: { 200: { description: 'Its users and the mails sent from it', schema: templateUsageSchema } },
+  async handle({ em, project, params }) {
+    const emailsSent = await countTemplateEmails(em, project.id, params.id);
+    return ok({ campaigns: [], workflowSteps: [], emailsSent });
+  },
+});
+
+/** The template endpoints, in the order of the interface document. */
+export const templateEndpoints: Endpoint[] = [list, create, get, patch, remove, duplicate, usage];

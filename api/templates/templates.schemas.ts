@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { emailAddressSchema } from '../../shared/pure/email-address.ts';
+import { EMAIL_TYPES } from '../../shared/pure/email-types.ts';
+import { TEMPLATE_LIMITS } from '../../shared/pure/template-language/limits.ts';
+import { offsetPageQuery, offsetPageSchema, searchQuery, sortQuery } from '../http/pagination.ts';
+import { templateSchema } from './template.view.ts';
+
+/** RFC 5322 section 2.1.1: the longest line of a message. */
+const SUBJECT_LENGTH_MAX = 998;
+const NAME_LENGTH_MAX = 200;
+const DESCRIPTION_LENGTH_MAX = 1_000;
+
+/** Text that ends up in one header line. */
+function lineSchema(lengthMax: number) {
+  return z
+    .string()
+    .min(1)
+    .max(lengthMax)
+    .regex(/^[^\r\n]*$/, 'Must not contain a newline');
+}
+
+/** Content and sender, as templates and campaigns take them. */
+export const contentFields = {
+  name: z.string().trim().min(1).max(NAME_LENGTH_MAX),
+  description: z.string().max(DESCRIPTION_LENGTH_MAX).nullable().optional(),
+  subject: lineSchema(SUBJECT_LENGTH_MAX).meta({ example: 'Welcome, {{firstName ?? "friend"}}' }),
+  body: z.string().min(1).max(TEMPLATE_LIMITS.outputLength).meta({ description: 'HTML with {{variables}}' }),
+  from: emailAddressSchema.meta({ description: 'An address of a verified domain' }),
+  fromName: lineSchema(NAME_LENGTH_MAX).nullable().optional(),
+  replyTo: emailAddressSchema.nullable().optional(),
+  type: z.enum(EMAIL_TYPES),
+};
+
+export const createTemplateBody = z.object({ ...contentFields, type: contentFields.type.default('MARKETING') });
+
+export const patchTemplateBody = z.object(contentFields).partial();
+
+export const templateListQuery = z.object({
+  ...offsetPageQuery,
+  type: z.enum(EMAIL_TYPES).optional(),
+  search: searchQuery,
+  ...sortQuery(['createdAt', 'name', 'updatedAt']),
+});
+
+export const templateListSchema = offsetPageSchema(templateSchema);
+
+export const templateUsageSchema = z.object({
+  campaigns: z.array(z.object({ id: z.uuid(), name: z.string(), status: z.string() })),
+  workflowSteps: z.array(
+    z.object({ id: z.uuid(), name: z.string(), workflowId: z.uuid(), workflowName: z.string() }),
+  ),
+  emailsSent: z.int(),
+});

@@ -1,0 +1,23 @@
+import { trackEvent } from '../../shared/domain/events/track.ts';
+import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+import { trackBody, trackedSchema } from './track.schemas.ts';
+
+const track = endpoint({
+  operationId: 'track',
+  method: 'post',
+  path: '/v1/track',
+  tag: 'Public API',
+  summary: 'Track an event of a contact',
+  description: 'Creates or updates the contact, then records the event.',
+  key: 'public',
+  idempotent: true,
+  envelope: true,
+  body: trackBody,
+  replies: { 200: { description: 'The contact and the event', schema: trackedSchema } },
+  async handle({ em, project, body }) {
+    const event = await trackEvent(em, { projectId: project.id, ...body, name: body.event });
+    return ok({ contact: event.contactId, event: event.id, timestamp: event.createdAt.toISOString() });
+  },
+});
+
+export const trackEndpoints: Endpoint[] = [track];

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { emailAddressSchema } from '../../shared/pure/email-address.ts';
+import { isReservedEventName } from '../../shared/pure/reserved-events.ts';
+import { customDataSchema } from '../contacts/contacts.schemas.ts';
+
+const EVENT_NAME_LENGTH_MAX = 200;
+
+/** The name of an event that a caller may record. */
+export const trackedNameSchema = z
+  .string()
+  .trim()
+  .min(1)
+  .max(EVENT_NAME_LENGTH_MAX)
+  .refine((name) => !isReservedEventName(name), {
+    error: 'This event name is reserved: only Everpost itself records it',
+    params: { code: 'reserved_event' },
+  })
+  .meta({ example: 'signed_up' });
+
+export const trackBody = z.object({
+  email: emailAddressSchema,
+  event: trackedNameSchema,
+  subscribed: z.boolean().optional().meta({ description: 'New contacts: true when omitted' }),
+  data: customDataSchema.optional(),
+});
+
+export const trackedSchema = z.object({
+  contact: z.uuid().meta({ description: 'The id of the contact' }),
+  event: z.uuid().meta({ description: 'The id of the event' }),
+  timestamp: z.iso.datetime(),
+});

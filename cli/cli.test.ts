@@ -1,0 +1,225 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { hashKey } from '../shared/domain/projects/projects.ts';
+import { ProjectEntity } from '../shared/domain/projects/project.entity.ts';
+import { SenderDomainEntity } from '../shared/domain/domains/sender-domain.entity.ts';
+import { createTestDatabase, type TestDatabase } from '../shared/testing/database.ts';
+import { testEnvironment } from '../shared/testing/environment.ts';
+import { runCli } from './run-cli.ts';
+
+interface CliResult {
+  exitCode: number;
+  out: string;
+  error: string;
+}
+
+const UNKNOWN_ID = '01890000-0000-7000-8000-000000000000';
+
+let database: TestDatabase;
+/** A folder in which no local stack has left anything. */
+let home: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  home = mkdtempSync(path.join(tmpdir(), 'everpost-cli-'));
+});
+afterAll(async () => {
+  await database.drop();
+  rmSync(home, { recursive: true, force: true });
+});
+
+async function runIn(environment: NodeJS.ProcessEnv, ...args: string[]): Promise<CliResult> {
+  let out = '';
+  let error = '';
+  const exitCode = await runCli(args, {
+    environment: { EVERPOST_HOME: home, ...environment },
+    writeOut: (text) => (out += text),
+    writeError: (text) => (error += text),
+  });
+  return { exitCode, out, error };
+}
+
+function run(...args: string[]): Promise<CliResult> {
+  return runIn({ DATABASE_URL: database.url }, ...args);
+}
+
+/** Runs a command with `--json` and returns the one value it prints. */
+async function runForJson<T>(...args: string[]): Promise<T> {
+  const result = await run(...args, '--json');
+  expect({ exitCode: result.exitCode, error: result.error }).toEqual({ exitCode: 0, error: '' });
+  return JSON.parse(result.out) as T;
+}
+
+interface CreatedProject {
+  id: string;
+  name: string;
+  publicKey: string;
+  secretKey: string;
+  domains: string[];
+}
+
+describe('everpost project', () => {
+  it('creates a project with its keys and trusted domains, and stores no secret key', async () => {
+    const created = await runForJson<CreatedProject>(
+      ...[
+        'project',
+        'create',
+        '--name',
+        ' Acme ',
+        '--trusted-domain',
+        'Mail.Acme.test',
+        '--trusted-domain',
+        'acme.test',
+      ],
+    );
+
+    expect(created).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      name: 'Acme',
+      publicKey: expect.stringMatching(/^pk_[0-9a-f]{64}$/),
+      secretKey: expect.stringMatching(/^sk_[0-9a-f]{64}$/),
+      domains: ['acme.test', 'mail.acme.test'],
+    });
+    const em = database.orm.em.fork();
+    const row = await em.findOneOrFail(ProjectEntity, { id: created.id });
+    expect(row.secretKeyHash).toBe(hashKey(created.secretKey));
+    const domains = await em.find(SenderDomainEntity, { projectId: created.id });
+    expect(domains.map(({ verified }) => verified)).toEqual([true, true]);
+  });
+
+  it('creates nothing when a domain is not usable', async () => {
+    const result = await run('project', 'create', '--name', 'Half made', '--trusted-domain', 'not a domain', '--json');
+
+    expect(result).toMatchObject({ exitCode: 1, out: '' });
+    expect(result.error).not.toBe('');
+    expect(await database.orm.em.fork().count(ProjectEntity, { name: 'Half made' })).toBe(0);
+  });
+
+  it('disables, enables and changes a project, and lists what it did', async () => {
+    const { id } = await runForJson<CreatedProject>('project', 'create', '--name', 'Changing');
+
+    expect(await runForJson('project', 'disable', id)).toMatchObject({ id, disabled: true });
+    expect(await runForJson('project', 'enable', id)).toMatchObject({ id, disabled: false });
+    expect(await runForJson('project', 'set', id, '--tracking', 'enabled', '--emails-per-second', '25')).toMatchObject({
+      tracking: 'ENABLED',
+      emailsPerSecond: 25,
+    });
+    expect(await runForJson('project', 'set', id, '--emails-per-second', 'default')).toMatchObject({
+      tracking: 'ENABLED',
+      emailsPerSecond: null,
+    });
+    const listed = await runForJson<{ id: string }[]>('project', 'list');
+    expect(listed.find((project) => project.id === id)).toEqual({
+      id,
+      name: 'Changing',
+      publicKey: expect.stringMatching(/^pk_/),
+      disabled: false,
+      tracking: 'ENABLED',
+      emailsPerSecond: null,
+      domains: [],
+      createdAt: expect.any(String),
+      updatedAt: expect.any(String),
+    });
+  });
+
+  it('replaces both keys', async () => {
+    const created = await runForJson<CreatedProject>('project', 'create', '--name', 'Rotating');
+    const rotated = await runForJson<CreatedProject>('project', 'keys', created.id);
+
+    expect(Object.keys(rotated)).toEqual(['id', 'name', 'publicKey', 'secretKey']);
+    expect(rotated.publicKey).not.toBe(created.publicKey);
+    const row = await database.orm.em.fork().findOneOrFail(ProjectEntity, { id: created.id });
+    expect(row).toMatchObject({ publicKey: rotated.publicKey, secretKeyHash: hashKey(rotated.secretKey) });
+  });
+
+  it('prints text for people without --json', async () => {
+    const { id } = await runForJson<CreatedProject>('project', 'create', '--name', 'Legible');
+
+    const list = await run('project', 'list');
+    expect(list.out.split('\n')[0]).toMatch(/^ID +NAME +STATE +TRACKING +DOMAINS$/);
+    expect(list.out).toContain(`${id}  Legible`);
+    expect((await run('project', 'set', id, '--emails-per-second', '0')).out).toContain('unlimited');
+    expect((await run('project', 'create', '--name', 'Shown')).out).toMatch(/Secret key +sk_[0-9a-f]{64}\n/);
+  });
+});
+
+describe('everpost domain trust', () => {
+  it('verifies a domain, however often it is asked to', async () => {
+    const { id } = await runForJson<CreatedProject>('project', 'create', '--name', 'Trusting');
+    const first = await runForJson('domain', 'trust', id, 'News.Example');
+
+    expect(first).toEqual({ id: expect.any(String), projectId: id, domain: 'news.example', verified: true });
+    expect(await runForJson('domain', 'trust', id, 'news.example')).toEqual(first);
+  });
+
+  it('says so when there is no such project', async () => {
+    const result = await run('domain', 'trust', UNKNOWN_ID, 'news.example');
+
+    expect(result).toEqual({ exitCode: 1, out: '', error: 'Project not found\n' });
+  });
+});
+
+describe('everpost migrate', () => {
+  it('changes nothing the second time', async () => {
+    expect(await runForJson('migrate')).toEqual({ migrated: true });
+  });
+
+  it('is what other commands ask for on an empty database', async () => {
+    const result = await runIn({ DATABASE_URL: testEnvironment().databaseAdminUrl }, 'project', 'list');
+
+    expect(result).toMatchObject({ exitCode: 1, out: '', error: expect.stringContaining('everpost migrate') });
+  });
+});
+
+describe('faults', () => {
+  it.each([
+    ['an unknown command', ['nonsense'], 'unknown command'],
+    ['a missing option', ['project', 'create'], '--name'],
+    ['an empty name', ['project', 'create', '--name', ' '], 'must not be empty'],
+    ['a tracking mode that does not exist', ['project', 'set', UNKNOWN_ID, '--tracking', 'some'], 'MARKETING_ONLY'],
+    ['a negative speed', ['project', 'set', UNKNOWN_ID, '--emails-per-second', '-1'], 'whole number'],
+    ['nothing to set', ['project', 'set', UNKNOWN_ID], 'Nothing to set'],
+    ['an id that is none', ['project', 'disable', 'acme'], 'Project not found'],
+    ['an unknown project', ['project', 'keys', UNKNOWN_ID], 'Project not found'],
+  ])('%s ends with 1 and a message on standard error only', async (_what, args, message) => {
+    const result = await run(...args, '--json');
+
+    expect(result).toMatchObject({ exitCode: 1, out: '', error: expect.stringContaining(message) });
+    expect(result.error).not.toMatch(/^ +at /m);
+  });
+
+  it('says when PostgreSQL cannot be reached', async () => {
+    const result = await runIn({ DATABASE_URL: 'postgres://nobody@127.0.0.1:9/none' }, 'project', 'list', '--json');
+
+    expect(result).toMatchObject({ exitCode: 1, out: '', error: expect.stringContaining('cannot be reached') });
+    expect(result.error).not.toMatch(/^ +at /m);
+  });
+
+  it('asks for a database when none is named and no local stack runs', async () => {
+    const result = await runIn({}, 'project', 'list');
+
+    expect(result).toMatchObject({ exitCode: 1, out: '', error: expect.stringContaining('DATABASE_URL is required') });
+  });
+});
+
+it('uses the local stack when no database is named', async () => {
+  const stack = mkdtempSync(path.join(tmpdir(), 'everpost-cli-'));
+  writeFileSync(
+    path.join(stack, 'runtime.json'),
+    JSON.stringify({ databaseUrl: database.url, temporalAddress: testEnvironment().temporalAddress }),
+  );
+  const result = await runIn({ EVERPOST_HOME: stack }, 'project', 'create', '--name', 'Local', '--json');
+  rmSync(stack, { recursive: true });
+
+  expect(result).toMatchObject({ exitCode: 0, error: '' });
+  const { id } = JSON.parse(result.out) as CreatedProject;
+  expect(await database.orm.em.fork().count(ProjectEntity, { id })).toBe(1);
+});
+
+it('prints the help on standard output', async () => {
+  const result = await run('--help');
+
+  expect(result).toMatchObject({ exitCode: 0, error: '', out: expect.stringContaining('project') });
+});

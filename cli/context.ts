@@ -1,0 +1,67 @@
+import type { Command } from 'commander';
+import { createOrm, type Em } from '../shared/domain/orm.ts';
+import { ConfigError, readDatabaseUrl } from '../shared/platform/config.ts';
+import { readTemporalOptions, type TemporalConnectOptions } from '../shared/platform/temporal.ts';
+import { readLocalStack } from './local-stack.ts';
+
+export interface CliStreams {
+  writeOut: (text: string) => void;
+  writeError: (text: string) => void;
+}
+
+/** What the commands share: how to reach the data, and how to answer. */
+export interface CliContext {
+  /** @throws ConfigError when no database is named and no local stack is there */
+  databaseUrl: () => string;
+  temporalOptions: () => TemporalConnectOptions;
+  /** Runs `work` with a unit of work of its own; the connection is closed afterwards. */
+  withDatabase: <T>(work: (em: Em) => Promise<T>) => Promise<T>;
+  /** Prints the result: as one JSON value with `--json`, else the text for people. */
+  answer: (command: Command, result: object, text: string) => void;
+}
+
+/** Commands read `DATABASE_URL` and `TEMPORAL_*`; in a clone without them they speak to the stack of `npm start`. */
+export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessEnv }): CliContext {
+  const { environment } = io;
+
+  function databaseUrl(): string {
+    if (environment['DATABASE_URL']) return readDatabaseUrl(environment);
+    const local = readLocalStack(environment);
+    if (local) return local.databaseUrl;
+    throw new ConfigError(
+      'DATABASE_URL is required, for example postgres://user:password@host:5432/everpost. ' +
+        'Without it the commands use the local stack, which is not running: start it with `npm start`.',
+    );
+  }
+
+  function temporalOptions(): TemporalConnectOptions {
+    const options = readTemporalOptions();
+    const isNamed = Object.entries(environment).some(([name, value]) => name.startsWith('TEMPORAL_') && value !== '');
+    const local = isNamed || environment['DATABASE_URL'] ? undefined : readLocalStack(environment);
+    if (!local) return options;
+    return { ...options, connectionOptions: { ...options.connectionOptions, address: local.temporalAddress } };
+  }
+
+  async function withDatabase<T>(work: (em: Em) => Promise<T>): Promise<T> {
+    const orm = await createOrm({ databaseUrl: databaseUrl(), poolSize: 2, applicationName: 'everpost-cli' });
+    try {
+      return await work(orm.em.fork());
+    } finally {
+      await orm.close();
+    }
+  }
+
+  function answer(command: Command, result: object, text: string): void {
+    io.writeOut(command.opts()['json'] ? `${JSON.stringify(result)}\n` : `${text}\n`);
+  }
+
+  return { databaseUrl, temporalOptions, withDatabase, answer };
+}
+
+/** Adds a subcommand that takes `--json`, as all of them do. */
+export function addCommand(parent: Command, nameAndArguments: string, description: string): Command {
+  return parent
+    .command(nameAndArguments)
+    .description(description)
+    .option('--json', 'print the result as one JSON value and nothing else');
+}

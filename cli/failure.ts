@@ -1,0 +1,29 @@
+import { isGrpcServiceError } from '@temporalio/client';
+import { isDatabaseUnavailable } from '../shared/domain/database-errors.ts';
+import { AppError } from '../shared/pure/app-error.ts';
+
+/** PostgreSQL's code for a table that does not exist. */
+const UNDEFINED_TABLE = '42P01';
+const CAUSE_DEPTH_MAX = 5;
+
+function hasDatabaseCode(error: unknown, code: string): boolean {
+  let current: unknown = error;
+  for (let depth = 0; depth < CAUSE_DEPTH_MAX && typeof current === 'object' && current !== null; depth++) {
+    if ('code' in current && current.code === code) return true;
+    current = 'cause' in current ? current.cause : undefined;
+  }
+  return false;
+}
+
+/** What an operator reads when a command fails: one or two plain sentences, never a stack. */
+export function describeFailure(error: unknown): string {
+  if (error instanceof AppError) return [error.message, error.suggestion].filter(Boolean).join('. ');
+  if (isDatabaseUnavailable(error)) {
+    return 'PostgreSQL cannot be reached. Is it running, and does DATABASE_URL name it?';
+  }
+  if (hasDatabaseCode(error, UNDEFINED_TABLE)) {
+    return 'The database has no tables of Everpost yet. Run `everpost migrate` first.';
+  }
+  if (isGrpcServiceError(error)) return `Temporal refused or did not answer: ${error.details || error.message}`;
+  return error instanceof Error ? error.message : String(error);
+}

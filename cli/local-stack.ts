@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { z } from 'zod';
+import { everpostHome } from '../local/paths.ts';
+import { ConfigError } from '../shared/platform/config.ts';
+
+const localStackSchema = z.object({ databaseUrl: z.string(), temporalAddress: z.string() });
+type LocalStack = z.infer<typeof localStackSchema>;
+
+/** Where `npm start` says how its database and its Temporal server are reached; undefined while it does not run. */
+export function readLocalStack(environment: NodeJS.ProcessEnv): LocalStack | undefined {
+  const file = path.join(everpostHome(environment), 'runtime.json');
+  let content: string;
+  try {
+    content = readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+  try {
+    return localStackSchema.parse(JSON.parse(content));
+  } catch {
+    throw new ConfigError(`${file} is not readable. Stop the local stack and start it again with \`npm start\`.`);
+  }
+}

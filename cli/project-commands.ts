@@ -1,0 +1,193 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { trustDomain } from '../shared/domain/domains/sender-domains.ts';
+import type { Em } from '../shared/domain/orm.ts';
+import type { Project } from '../shared/domain/projects/project.entity.ts';
+import {
+  createProject,
+  listDomainNames,
+  listProjects,
+  rotateProjectKeys,
+  updateProject,
+  type ProjectSettings,
+} from '../shared/domain/projects/projects.ts';
+import { badRequest } from '../shared/pure/app-error.ts';
+import { TRACKING_MODES, type TrackingMode } from '../shared/pure/project.ts';
+import { addCommand, type CliContext } from './context.ts';
+import { parseProjectId } from './project-id.ts';
+import { formatFields, formatTable } from './text-output.ts';
+
+const NAME_LENGTH_MAX = 100;
+/** Written for the speed that the configuration of the instance sets. */
+const DEFAULT_SPEED = 'default';
+
+interface ProjectView {
+  id: string;
+  name: string;
+  publicKey: string;
+  disabled: boolean;
+  tracking: TrackingMode;
+  emailsPerSecond: number | null;
+  domains: string[];
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+interface SetOptions {
+  tracking?: TrackingMode;
+  emailsPerSecond?: number | typeof DEFAULT_SPEED;
+}
+
+async function viewProject(em: Em, project: Project): Promise<ProjectView> {
+  return {
+    id: project.id,
+    name: project.name,
+    publicKey: project.publicKey,
+    disabled: project.disabled,
+    tracking: project.tracking,
+    emailsPerSecond: project.emailsPerSecond ?? null,
+    domains: await listDomainNames(em, project.id),
+    createdAt: project.createdAt,
+    updatedAt: project.updatedAt,
+  };
+}
+
+function parseName(text: string): string {
+  const name = text.trim();
+  if (name === '') throw new InvalidArgumentError('It must not be empty.');
+  if (name.length > NAME_LENGTH_MAX) throw new InvalidArgumentError(`It has more than ${NAME_LENGTH_MAX} characters.`);
+  return name;
+}
+
+function parseTracking(text: string): TrackingMode {
+  const wanted = text.toUpperCase().replaceAll('-', '_');
+  const mode = TRACKING_MODES.find((candidate) => candidate === wanted);
+  if (!mode) throw new InvalidArgumentError(`It must be one of ${TRACKING_MODES.join(', ')}.`);
+  return mode;
+}
+
+/** A speed in mails a second. Commander turns a parsed null into an empty text, so the default keeps its name here. */
+function parseSpeed(text: string): number | typeof DEFAULT_SPEED {
+  if (text.toLowerCase() === DEFAULT_SPEED) return DEFAULT_SPEED;
+  if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError('It must be a whole number, or "default".');
+  return Number(text);
+}
+
+function collect(domain: string, previous: string[]): string[] {
+  return [...previous, domain];
+}
+
+function formatSpeed(emailsPerSecond: number | null): string {
+  if (emailsPerSecond === null) return 'default of this instance';
+  return emailsPerSecond === 0 ? 'unlimited' : `${emailsPerSecond} a second`;
+}
+
+function formatProject(view: ProjectView): string {
+  return formatFields({
+    Project: view.name,
+    Id: view.id,
+    'Public key': view.publicKey,
+    State: view.disabled ? 'disabled' : 'enabled',
+    Tracking: view.tracking,
+    Speed: formatSpeed(view.emailsPerSecond),
+    Domains: view.domains.join(', ') || 'none',
+  });
+}
+
+const SHOWN_ONCE = 'The secret key is shown only now; keep it safe.';
+
+/** `project create | list | enable | disable | keys | set`. */
+export function addProjectCommands(program: Command, context: CliContext): void {
+  const project = program.command('project').description('Projects, their keys and settings');
+
+  async function change(command: Command, id: string, settings: ProjectSettings): Promise<void> {
+    const view = await context.withDatabase(async (em) => {
+      return viewProject(em, await updateProject(em, parseProjectId(id), settings));
+    });
+    context.answer(command, view, formatProject(view));
+  }
+
+  addCommand(project, 'create', 'Create a project and print its keys')
+    .requiredOption('--name <name>', 'name of the project', parseName)
+    .option('--trusted-domain <domain>', 'sender domain to verify without DNS; may be repeated', collect, [])
+    .action(async ({ name, trustedDomain }: { name: string; trustedDomain: string[] }, command: Command) => {
+      const created = await context.withDatabase((connection) =>
+        connection.transactional(async (em) => {
+          const { project: row, keys } = await createProject(em, name);
+          for (const domain of trustedDomain) await trustDomain(em, row.id, domain);
+          return { id: row.id, name: row.name, ...keys, domains: await listDomainNames(em, row.id) };
+        }),
+      );
+      const text = formatFields({
+        Project: created.name,
+        Id: created.id,
+        'Public key': created.publicKey,
+        'Secret key': created.secretKey,
+        Domains: created.domains.join(', ') || 'none',
+      });
+      context.answer(command, created, `${text}\n${SHOWN_ONCE}`);
+    });
+
+  addCommand(project, 'list', 'List all projects, oldest first').action(async (_options: object, command: Command) => {
+    const views = await context.withDatabase(async (em) => {
+      const result: ProjectView[] = [];
+      for (const row of await listProjects(em)) result.push(await viewProject(em, row));
+      return result;
+    });
+    const rows = views.map((view) => [
+      view.id,
+      view.name,
+      view.disabled ? 'disabled' : 'enabled',
+      view.tracking,
+      view.domains.join(', '),
+    ]);
+    const text =
+      rows.length === 0 ? 'There are no projects.' : formatTable(['ID', 'NAME', 'STATE', 'TRACKING', 'DOMAINS'], rows);
+    context.answer(command, views, text);
+  });
+
+  addCommand(project, 'enable <id>', 'Let a disabled project be used again').action(
+    (id: string, _options: object, command: Command) => change(command, id, { disabled: false }),
+  );
+  addCommand(project, 'disable <id>', 'Refuse every request of a project').action(
+    (id: string, _options: object, command: Command) => change(command, id, { disabled: true }),
+  );
+
+  addCommand(project, 'keys <id>', 'Replace both keys; the old ones stop working at once').action(
+    async (id: string, _options: object, command: Command) => {
+      const rotated = await context.withDatabase(async (em) => {
+        const { project: row, keys } = await rotateProjectKeys(em, parseProjectId(id));
+        return { id: row.id, name: row.name, ...keys };
+      });
+      const text = formatFields({
+        Project: rotated.name,
+        'Public key': rotated.publicKey,
+        'Secret key': rotated.secretKey,
+      });
+      context.answer(command, rotated, `${text}\n${SHOWN_ONCE}`);
+    },
+  );
+
+  addCommand(project, 'set <id>', 'Change settings of a project')
+    .addOption(
+      new Option('--tracking <mode>', `opens and links are tracked: ${TRACKING_MODES.join(', ')}`).argParser(
+        parseTracking,
+      ),
+    )
+    .option(
+      '--emails-per-second <number>',
+      'sending speed; 0 = unlimited, "default" = that of the instance',
+      parseSpeed,
+    )
+    .action((id: string, options: SetOptions, command: Command) => {
+      const { tracking, emailsPerSecond } = options;
+      const settings: ProjectSettings = {
+        ...(tracking !== undefined && { tracking }),
+        ...(emailsPerSecond !== undefined && {
+          emailsPerSecond: emailsPerSecond === DEFAULT_SPEED ? null : emailsPerSecond,
+        }),
+      };
+      if (Object.keys(settings).length === 0)
+        throw badRequest('Nothing to set: give --tracking or --emails-per-second');
+      return change(command, id, settings);
+    });
+}

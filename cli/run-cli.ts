@@ -1,0 +1,40 @@
+import { Command, CommanderError } from 'commander';
+import { addDomainCommands } from './domain-commands.ts';
+import { describeFailure } from './failure.ts';
+import { createCliContext, type CliStreams } from './context.ts';
+import { addProjectCommands } from './project-commands.ts';
+import { addSystemCommands } from './system-commands.ts';
+
+/** Replaces each leaf's exit and streams too: commander copies neither to subcommands that exist already. */
+function redirect(command: Command, streams: CliStreams): void {
+  command.exitOverride().configureOutput({ writeOut: streams.writeOut, writeErr: streams.writeError });
+  for (const child of command.commands) redirect(child, streams);
+}
+
+/**
+ * Runs one operator command. Its result goes to standard output, everything else to standard error.
+ * @param args the words after the program's name
+ * @returns the exit code: 0, or 1 when the command is not understood or fails; it never throws
+ */
+export async function runCli(
+  args: readonly string[],
+  io: CliStreams & { environment: NodeJS.ProcessEnv },
+): Promise<number> {
+  const context = createCliContext(io);
+  const program = new Command('everpost')
+    .description('Operator commands of Everpost')
+    .showHelpAfterError('(add --help for the usage)');
+  addProjectCommands(program, context);
+  addDomainCommands(program, context);
+  addSystemCommands(program, context);
+  redirect(program, io);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return 0;
+  } catch (error) {
+    // Commander has already printed its message, or the help that was asked for.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1;
+    io.writeError(`${describeFailure(error)}\n`);
+    return 1;
+  }
+}

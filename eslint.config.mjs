@@ -1,0 +1,146 @@
+import { builtinModules } from 'node:module';
+import js from '@eslint/js';
+import { defineConfig } from 'eslint/config';
+import tseslint from 'typescript-eslint';
+
+/** Programs of operators and developers: they talk on the terminal and read the environment themselves. */
+const TERMINAL_ROOMS = ['cli/**', 'local/**', 'bench/**', 'scripts/**', 'tests/**'];
+const TESTS = ['**/*.test.ts', 'tests/**', 'shared/testing/**'];
+const MACHINE_MODULES = ['node:*', ...builtinModules.filter((name) => !name.startsWith('_'))];
+
+const STRIPPABLE_SYNTAX = {
+  selector: 'TSEnumDeclaration, TSModuleDeclaration[kind="namespace"]',
+  message: 'Node strips types and compiles nothing: use a const object, or a module.',
+};
+const ENVIRONMENT = {
+  selector: "MemberExpression[object.name='process'][property.name='env']",
+  message: 'The environment is read in shared/platform/config.ts; take the value from there.',
+};
+const CLOCK = {
+  selector: "NewExpression[callee.name='Date'][arguments.length=0]",
+  message: 'shared/pure has no clock: let the caller hand the time in.',
+};
+
+export default defineConfig(
+  { ignores: ['node_modules/', 'dist/', '.everpost/', 'coverage/', '**/*.js'] },
+  { linterOptions: { reportUnusedDisableDirectives: 'error' } },
+  js.configs.recommended,
+  {
+    files: ['**/*.mjs'],
+    languageOptions: {
+      globals: Object.fromEntries(
+        ['process', 'console', 'URL', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'].map((name) => [
+          name,
+          'readonly',
+        ]),
+      ),
+    },
+  },
+  {
+    files: ['**/*.ts', '**/*.mts'],
+    extends: [tseslint.configs.strictTypeChecked],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      'no-console': 'error',
+      'no-restricted-syntax': ['error', STRIPPABLE_SYNTAX, ENVIRONMENT],
+      eqeqeq: 'error',
+      'object-shorthand': 'error',
+      'no-param-reassign': 'error',
+      'max-lines': ['error', 600],
+      'max-depth': ['error', 4],
+      'max-params': ['error', 6],
+      complexity: ['error', { max: 20, variant: 'modified' }],
+
+      // A number or a boolean in a text is what it looks like.
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
+      // `(x) => close(x)` reads better than a block, and `return stop()` ends a callback in one line.
+      '@typescript-eslint/no-confusing-void-expression': [
+        'error',
+        { ignoreArrowShorthand: true, ignoreVoidReturningFunctions: true },
+      ],
+      // What was caught as unknown, or collected for later, may be thrown on as it is.
+      '@typescript-eslint/only-throw-error': ['error', { allowThrowingUnknown: true, allowRethrowing: true }],
+      '@typescript-eslint/prefer-promise-reject-errors': ['error', { allowThrowingUnknown: true }],
+      // `async () => void (await work())` drops a result where a Promise<void> is asked for.
+      '@typescript-eslint/no-meaningless-void-operator': 'off',
+      // Implementations of an asynchronous interface need not wait for anything.
+      '@typescript-eslint/require-await': 'off',
+      // Control characters are what mail headers and SMTP replies have to be kept free of.
+      'no-control-regex': 'off',
+    },
+  },
+  {
+    // Workflow code is replayed: it may not reach the machine, and takes only the types of what does.
+    files: ['workflows/**/*.ts'],
+    ignores: TESTS,
+    rules: {
+      '@typescript-eslint/no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            { group: MACHINE_MODULES, message: 'A replay would see another machine.' },
+            {
+              regex: '(^|/)activities(/|$)',
+              allowTypeImports: true,
+              message: 'Workflows call activities through proxyActivities and import only their types.',
+            },
+            {
+              regex: '/(shared/(platform|domain|testing)|api|worker|cli|local)/',
+              message: 'Only shared/pure is deterministic.',
+            },
+            {
+              regex: '^(?!@temporalio/(workflow|common)(/|$))[^.]',
+              message: 'Libraries end up in the bundle and in every cached workflow; only @temporalio/workflow is needed.',
+            },
+          ],
+        },
+      ],
+      // Here a promise nobody waits for fails the workflow task for ever, `void` before it or not.
+      '@typescript-eslint/no-floating-promises': ['error', { ignoreVoid: false }],
+    },
+  },
+  {
+    files: ['shared/pure/**/*.ts'],
+    ignores: TESTS,
+    rules: {
+      '@typescript-eslint/no-restricted-imports': [
+        'error',
+        { patterns: [{ group: MACHINE_MODULES, message: 'shared/pure runs inside workflows, without a machine.' }] },
+      ],
+      'no-restricted-properties': [
+        'error',
+        { object: 'Date', property: 'now', message: CLOCK.message },
+        { object: 'Math', property: 'random', message: 'shared/pure has no randomness: let the caller hand it in.' },
+      ],
+      'no-restricted-globals': ['error', 'setTimeout', 'setInterval', 'fetch', 'crypto', 'performance'],
+      'no-restricted-syntax': ['error', STRIPPABLE_SYNTAX, ENVIRONMENT, CLOCK],
+    },
+  },
+  {
+    files: [...TERMINAL_ROOMS, 'shared/platform/config.ts', 'shared/platform/temporal.ts', 'shared/testing/environment.ts'],
+    rules: { 'no-restricted-syntax': ['error', STRIPPABLE_SYNTAX] },
+  },
+  {
+    // process.ts speaks before there is a logger; bundle-workflows.ts is a build step.
+    files: [...TERMINAL_ROOMS, 'shared/platform/process.ts', 'worker/bundle-workflows.ts'],
+    rules: { 'no-console': 'off' },
+  },
+  {
+    files: TESTS,
+    rules: {
+      // A test asserts the shape of an answer; declaring it first would only say it twice.
+      '@typescript-eslint/no-explicit-any': 'off',
+      '@typescript-eslint/no-unsafe-argument': 'off',
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+      '@typescript-eslint/no-unsafe-call': 'off',
+      '@typescript-eslint/no-unsafe-member-access': 'off',
+      '@typescript-eslint/no-unsafe-return': 'off',
+      // What is missing fails the test there and then.
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      // Tables of cases and whole life cycles are longer than code should be.
+      'max-lines': ['error', 1200],
+    },
+  },
+);

@@ -1,0 +1,22 @@
+/** @type {import('jest').Config} */
+export default {
+  rootDir: import.meta.dirname,
+  testEnvironment: 'node',
+  testMatch: ['<rootDir>/**/*.test.ts'],
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' } },
+    ],
+  },
+  // Ends in .mts so that Jest imports it as Node does instead of transforming it.
+  globalSetup: '<rootDir>/tests/setup/global-setup.mts',
+  globalTeardown: '<rootDir>/tests/setup/global-teardown.mts',
+  modulePathIgnorePatterns: ['<rootDir>/.everpost', '<rootDir>/dist'],
+  testTimeout: 60_000,
+  maxWorkers: 2,
+  // Every file that starts a worker leaves some 40 MB of native runtime in its process.
+  workerIdleMemoryLimit: '1GB',
+  watchman: false,
+};

@@ -1,0 +1,34 @@
+import type { LocalFile } from './local-project.ts';
+
+/** The closing words of `npm start`: where everything is, and a first mail to paste. */
+export function formatBanner(file: LocalFile, localFile: string): string {
+  const mail = JSON.stringify({
+    to: 'you@example.com',
+    from: `hello@${file.domain}`,
+    subject: 'Hello from Everpost',
+    body: '<p>It works.</p>',
+  });
+  const rows = [
+    ['API', file.apiUrl],
+    ['API reference', file.docsUrl],
+    ['Temporal UI', file.temporalUiUrl ?? 'that of your own Temporal server'],
+    ['Mailbox', file.mailboxUrl ?? 'none: mail goes to the servers of SMTP_URL'],
+    ['Secret key', file.secretKey],
+    ['Public key', file.publicKey],
+    ['All of this', localFile],
+  ];
+  return `
+Everpost is running.
+
+${rows.map(([name, value]) => `  ${name!.padEnd(14)} ${value}`).join('\n')}
+
+Send a first mail:
+
+  curl -sS ${file.apiUrl}/v1/send \\
+    -H 'Authorization: Bearer ${file.secretKey}' \\
+    -H 'Content-Type: application/json' \\
+    -d '${mail}'
+
+Ctrl-C stops everything; the data stays.
+`;
+}

@@ -1,0 +1,47 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isRunning } from './running-process.ts';
+
+/**
+ * Runs `work` while holding a lock file that names this process; a lock whose owner is gone is taken over.
+ * `onWait` is called once when somebody else holds it.
+ */
+export async function withFileLock<T>(lockFile: string, onWait: () => void, work: () => Promise<T>): Promise<T> {
+  mkdirSync(path.dirname(lockFile), { recursive: true });
+  let hasWaited = false;
+  while (!tryLock(lockFile)) {
+    const owner = ownerOf(lockFile);
+    if (owner !== undefined && !isRunning(owner)) {
+      rmSync(lockFile, { force: true });
+      continue;
+    }
+    if (!hasWaited) onWait();
+    hasWaited = true;
+    await sleep(250);
+  }
+  try {
+    return await work();
+  } finally {
+    rmSync(lockFile, { force: true });
+  }
+}
+
+function tryLock(lockFile: string): boolean {
+  try {
+    writeFileSync(lockFile, `${process.pid}\n`, { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function ownerOf(lockFile: string): number | undefined {
+  try {
+    const pid = Number.parseInt(readFileSync(lockFile, 'utf8'), 10);
+    return Number.isInteger(pid) ? pid : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,121 @@
+import path from 'node:path';
+import type { ManagedChild } from './child-process.ts';
+import { startEmbeddedPostgres } from './embedded-postgres.ts';
+import { findFreePort } from './free-port.ts';
+import { startMailbox } from './mailbox.ts';
+import type { ProcessGuard } from './process-guard.ts';
+import type { Progress } from './progress.ts';
+import { resolveTemporalCli } from './temporal-cli.ts';
+import { startTemporalServer } from './temporal-server.ts';
+
+const databaseName = 'everpost';
+const retentionDays = 3;
+const preferredPorts = { postgres: 5433, temporal: 7233, temporalUi: 8233, smtp: 1025, mailbox: 1080 };
+
+/** Components are stopped in this order, after the API and the worker (rank 1). */
+const stopRanks = { mailbox: 2, temporal: 3, postgres: 4 };
+
+/** Where the components are that the API and the worker need. */
+export interface ComponentAddresses {
+  databaseUrl: string;
+  temporalAddress: string;
+  smtpUrl: string;
+  /** Null when the component is not ours. */
+  temporalUiUrl: string | null;
+  mailboxUrl: string | null;
+}
+
+export interface ComponentOptions {
+  home: string;
+  env: NodeJS.ProcessEnv;
+  guard: ProcessGuard;
+  /** Ports already promised to somebody; those chosen here are added. */
+  takenPorts: Set<number>;
+  progress: Progress;
+  onStarted: (child: ManagedChild) => void;
+}
+
+/** Starts PostgreSQL, Temporal and the mailbox in parallel, each only when the environment does not name another one. */
+export async function startComponents(options: ComponentOptions): Promise<ComponentAddresses> {
+  const [databaseUrl, temporal, mail] = await Promise.all([
+    startPostgres(options),
+    startTemporal(options),
+    startMail(options),
+  ]);
+  return { databaseUrl, ...temporal, ...mail };
+}
+
+async function startPostgres({ home, env, guard, takenPorts, progress, onStarted }: ComponentOptions): Promise<string> {
+  if (env['DATABASE_URL']) {
+    progress('PostgreSQL: using the one of DATABASE_URL');
+    return env['DATABASE_URL'];
+  }
+  const port = await findFreePort(preferredPorts.postgres, takenPorts);
+  const { child, url } = await startEmbeddedPostgres({
+    dataDirectory: path.join(home, 'postgres'),
+    port,
+    databases: [databaseName],
+    isDurable: true,
+    logFile: path.join(home, 'logs', 'postgres.log'),
+    stopRank: stopRanks.postgres,
+    guard,
+  });
+  onStarted(child);
+  progress(`PostgreSQL: ready on 127.0.0.1:${port}`);
+  return url(databaseName);
+}
+
+async function startTemporal({
+  home,
+  env,
+  guard,
+  takenPorts,
+  progress,
+  onStarted,
+}: ComponentOptions): Promise<Pick<ComponentAddresses, 'temporalAddress' | 'temporalUiUrl'>> {
+  if (env['TEMPORAL_ADDRESS']) {
+    progress('Temporal: using the one of TEMPORAL_ADDRESS');
+    return { temporalAddress: env['TEMPORAL_ADDRESS'], temporalUiUrl: null };
+  }
+  const executable = await resolveTemporalCli(progress);
+  const port = await findFreePort(preferredPorts.temporal, takenPorts);
+  const uiPort = await findFreePort(preferredPorts.temporalUi, takenPorts);
+  const { child, address } = await startTemporalServer({
+    executable,
+    port,
+    uiPort,
+    databaseFile: path.join(home, 'temporal.db'),
+    retentionDays,
+    logFile: path.join(home, 'logs', 'temporal.log'),
+    stopRank: stopRanks.temporal,
+    guard,
+  });
+  onStarted(child);
+  progress(`Temporal: ready on ${address}`);
+  return { temporalAddress: address, temporalUiUrl: `http://127.0.0.1:${uiPort}` };
+}
+
+async function startMail({
+  home,
+  env,
+  guard,
+  takenPorts,
+  progress,
+  onStarted,
+}: ComponentOptions): Promise<Pick<ComponentAddresses, 'smtpUrl' | 'mailboxUrl'>> {
+  if (env['SMTP_URL']) {
+    progress('Mail: using the servers of SMTP_URL');
+    return { smtpUrl: env['SMTP_URL'], mailboxUrl: null };
+  }
+  const { child, smtpUrl, webUrl } = await startMailbox({
+    folder: path.join(home, 'mailbox'),
+    smtpPort: await findFreePort(preferredPorts.smtp, takenPorts),
+    webPort: await findFreePort(preferredPorts.mailbox, takenPorts),
+    logFile: path.join(home, 'logs', 'mailbox.log'),
+    stopRank: stopRanks.mailbox,
+    guard,
+  });
+  onStarted(child);
+  progress(`Mailbox: ready on ${smtpUrl}`);
+  return { smtpUrl, mailboxUrl: webUrl };
+}

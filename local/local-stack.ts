@@ -1,0 +1,137 @@
+import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { waitUntilReady } from './child-process.ts';
+import type { ChildSpec } from './child-process.ts';
+import { findFreePort } from './free-port.ts';
+import { waitForHttp } from './http-ready.ts';
+import { startComponents } from './local-components.ts';
+import type { ComponentAddresses } from './local-components.ts';
+import { ensureAppSecret, ensureLocalProject, localFilePath, writePrivateJson } from './local-project.ts';
+import type { LocalFile } from './local-project.ts';
+import { createOperatorCommands } from './operator-command.ts';
+import { projectRoot } from './paths.ts';
+import type { ProcessGuard } from './process-guard.ts';
+import type { Progress } from './progress.ts';
+import { createSupervisor } from './supervisor.ts';
+
+const apiPortDefault = 3000;
+const logBytesMax = 10 * 1024 * 1024;
+const logNames = ['postgres', 'temporal', 'mailbox', 'api', 'worker'];
+
+export interface LocalStackOptions {
+  home: string;
+  env: NodeJS.ProcessEnv;
+  guard: ProcessGuard;
+  progress: Progress;
+  onChildStarted: (pid: number, args: readonly string[]) => void;
+}
+
+export interface LocalStack {
+  /** Brings everything up; resolves when the API says that it is ready. */
+  start(): Promise<LocalFile>;
+  /** Resolves with a description once something has ended for good although nobody asked for it. */
+  readonly failed: Promise<string>;
+  /** Stops everything in order; safe at any moment. */
+  stop(): Promise<void>;
+}
+
+/** The whole of Everpost on one machine: its components, the API and the worker, each a process of its own. */
+export function createLocalStack({ home, env, guard, progress, onChildStarted }: LocalStackOptions): LocalStack {
+  const supervisor = createSupervisor(progress, onChildStarted);
+  const runtimeFile = path.join(home, 'runtime.json');
+  const stopping = new AbortController();
+
+  async function start(): Promise<LocalFile> {
+    mkdirSync(path.join(home, 'logs'), { recursive: true });
+    for (const name of logNames) rotateLog(path.join(home, 'logs', `${name}.log`));
+    const takenPorts = new Set<number>();
+    const host = env['HOST'] || '127.0.0.1';
+    const apiPort = await findFreePort(Number(env['PORT'] || apiPortDefault), takenPorts, host);
+    const apiUrl = `http://${hostInUrl(host)}:${apiPort}`;
+
+    const addresses = await startComponents({
+      ...{ home, env, guard, takenPorts, progress },
+      onStarted: (child) => {
+        supervisor.adopt(child);
+        onChildStarted(child.pid, []);
+      },
+    });
+    stopping.signal.throwIfAborted();
+    const childEnv = {
+      ...environmentOfChildren(home, env, addresses),
+      APP_SECRET: ensureAppSecret(home, env),
+      HOST: host,
+      PORT: String(apiPort),
+      PUBLIC_URL: env['PUBLIC_URL'] || apiUrl,
+    };
+    // Operator commands in this folder read it to reach the same stack.
+    const { databaseUrl, temporalAddress } = addresses;
+    writePrivateJson(runtimeFile, { databaseUrl, temporalAddress });
+    guard.removeAfterwards(runtimeFile);
+
+    progress('Bringing the database schema and Temporal up to date');
+    const run = createOperatorCommands(childEnv, stopping.signal);
+    await Promise.all([run(['migrate']), run(['temporal', 'setup'])]);
+    const project = await ensureLocalProject(home, run);
+
+    progress('Starting the API and the worker');
+    const spec = (name: string): ChildSpec => ({
+      name,
+      command: process.execPath,
+      args: [path.join(projectRoot, name, 'main.ts')],
+      cwd: projectRoot,
+      env: childEnv,
+      logFile: path.join(home, 'logs', `${name}.log`),
+      stopRank: 1,
+      guard,
+    });
+    const [api] = await Promise.all([
+      supervisor.startRestartable(spec('api')),
+      supervisor.startRestartable(spec('worker')),
+    ]);
+    await waitUntilReady(api, 120_000, (signal) => waitForHttp(`${apiUrl}/ready`, signal));
+    supervisor.restartFromNowOn();
+
+    const { temporalUiUrl, mailboxUrl } = addresses;
+    const file = { apiUrl, docsUrl: `${apiUrl}/docs`, temporalUiUrl, mailboxUrl, ...project };
+    writePrivateJson(localFilePath(home), file);
+    return file;
+  }
+
+  async function stop(): Promise<void> {
+    stopping.abort();
+    await supervisor.stopAll();
+    rmSync(runtimeFile, { force: true });
+  }
+
+  return { start, failed: supervisor.failed, stop };
+}
+
+/** How a client on this machine reaches a server that listens on `host`. */
+function hostInUrl(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+/** The user's environment, with the addresses of what was started here. */
+function environmentOfChildren(home: string, env: NodeJS.ProcessEnv, addresses: ComponentAddresses): NodeJS.ProcessEnv {
+  const isOwnTemporal = !env['TEMPORAL_ADDRESS'];
+  const profileFile = path.join(home, 'temporal.toml');
+  if (isOwnTemporal) writeFileSync(profileFile, '[profile.default]\n');
+  // Credentials and profiles for another Temporal would be presented to the local one.
+  const passed = Object.entries(env).filter(
+    ([name]) => !isOwnTemporal || !name.startsWith('TEMPORAL_') || name === 'TEMPORAL_NAMESPACE',
+  );
+  return {
+    ...Object.fromEntries(passed),
+    DATABASE_URL: addresses.databaseUrl,
+    TEMPORAL_ADDRESS: addresses.temporalAddress,
+    SMTP_URL: addresses.smtpUrl,
+    ...(isOwnTemporal && { TEMPORAL_CONFIG_FILE: profileFile }),
+  };
+}
+
+/** Keeps one older log, so that logs of a stack that runs for weeks stay bounded from start to start. */
+function rotateLog(file: string): void {
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > logBytesMax) renameSync(file, `${file}.1`);
+}

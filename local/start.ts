@@ -1,0 +1,70 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { formatBanner } from './banner.ts';
+import { createLocalStack } from './local-stack.ts';
+import { localFilePath } from './local-project.ts';
+import type { LocalFile } from './local-project.ts';
+import { everpostHome } from './paths.ts';
+import { startProcessGuard } from './process-guard.ts';
+import { claimSingleStart } from './single-start.ts';
+
+const home = everpostHome();
+const startedAt = Date.now();
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function step(line: string): void {
+  say(`  ${`${((Date.now() - startedAt) / 1000).toFixed(1)} s`.padStart(7)}  ${line}`);
+}
+
+/** Resolves when somebody wants the stack to stop: by a signal, or because the process that started this one is gone. */
+function stopRequested(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
+    const bootstrapPid = Number(process.env['EVERPOST_BOOTSTRAP_PID']);
+    if (bootstrapPid !== process.ppid) return;
+    setInterval(() => process.ppid !== bootstrapPid && resolve(), 1_000).unref();
+  });
+}
+
+/** Runs the stack until it is told to stop or fails. Returns the exit code. */
+async function main(): Promise<number> {
+  const stopping = stopRequested().then(() => undefined);
+  mkdirSync(home, { recursive: true });
+  say('Starting Everpost');
+  const guard = startProcessGuard();
+  const claim = await claimSingleStart(home, guard.pid, step);
+  if ('runningPid' in claim) {
+    say(`Everpost is already running in this folder (process ${claim.runningPid}). ${whereItRuns()}`);
+    return 1;
+  }
+  const stack = createLocalStack({ home, env: process.env, guard, progress: step, onChildStarted: claim.remember });
+  const running = stack.start().then(
+    (file) => {
+      say(formatBanner(file, path.relative(process.cwd(), localFilePath(home))));
+      return new Promise<never>(() => undefined);
+    },
+    (error: unknown) => `Everpost could not start. ${error instanceof Error ? error.message : String(error)}`,
+  );
+  const failure = await Promise.race([stopping, stack.failed, running]);
+  if (failure !== undefined) process.stderr.write(`\n${failure}\n`);
+  say('Stopping Everpost');
+  await stack.stop();
+  claim.release();
+  if (failure !== undefined) return 1;
+  say('Everpost has stopped; its data stays in ' + home);
+  return 0;
+}
+
+function whereItRuns(): string {
+  const file = localFilePath(home);
+  if (!existsSync(file)) return 'It is still starting.';
+  const { apiUrl } = JSON.parse(readFileSync(file, 'utf8')) as LocalFile;
+  return `Its API is at ${apiUrl}; stop it there with Ctrl-C before starting another one.`;
+}
+
+// A closed terminal makes every further line fail, and the orderly stop must go on all the same.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+process.exit(await main());

@@ -1,0 +1,80 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { ChildSpec } from './child-process.ts';
+import { startProcessGuard } from './process-guard.ts';
+import { isRunning } from './running-process.ts';
+import { createSupervisor } from './supervisor.ts';
+
+describe('supervisor', () => {
+  let folder: string;
+  let started: number[];
+  let reports: string[];
+
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'everpost-supervisor-'));
+    started = [];
+    reports = [];
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  const supervise = () =>
+    createSupervisor(
+      (line) => reports.push(line),
+      (pid) => started.push(pid),
+    );
+
+  function script(name: string, code: string, stopRank = 1): ChildSpec {
+    return {
+      name,
+      command: process.execPath,
+      args: ['-e', code],
+      cwd: folder,
+      env: process.env,
+      logFile: path.join(folder, `${name}.log`),
+      stopRank,
+      guard: startProcessGuard(),
+    };
+  }
+
+  it('starts a killed child again and says what it wrote last', async () => {
+    const supervisor = supervise();
+    await supervisor.startRestartable(script('worker', "console.log('the last line'); setInterval(() => {}, 1000)"));
+    supervisor.restartFromNowOn();
+    await sleep(500);
+    process.kill(started[0]!, 'SIGKILL');
+    while (started.length < 2) await sleep(20);
+
+    expect(reports.join('\n')).toMatch(/worker was ended by SIGKILL unexpectedly.*\n\s+the last line/);
+    await supervisor.stopAll();
+    expect(started.filter(isRunning)).toEqual([]);
+  });
+
+  it('gives up on a child that ends again and again', async () => {
+    const supervisor = supervise();
+    supervisor.restartFromNowOn();
+    await supervisor.startRestartable(script('worker', 'process.exit(3)'));
+
+    await expect(supervisor.failed).resolves.toMatch(/exit code 3 unexpectedly[^]*4 times within a minute/);
+    expect(started).toHaveLength(4);
+  });
+
+  it('does not try again before everything was up once', async () => {
+    const supervisor = supervise();
+    await supervisor.startRestartable(script('api', "console.error('PORT is wrong'); process.exit(1)"));
+
+    await expect(supervisor.failed).resolves.toMatch(/PORT is wrong/);
+    expect(started).toHaveLength(1);
+  });
+
+  it('kills a child that ignores the request to stop', async () => {
+    const supervisor = supervise();
+    const stubborn = script('worker', "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)");
+    await supervisor.startRestartable({ ...stubborn, stopTimeoutMs: 500 });
+    await sleep(500);
+    await supervisor.stopAll();
+    expect(started.filter(isRunning)).toEqual([]);
+  });
+});

@@ -1,0 +1,33 @@
+import { spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { projectRoot } from '../local/paths.ts';
+
+const jest = path.join(path.dirname(createRequire(import.meta.url).resolve('jest/package.json')), 'bin', 'jest.js');
+const nodeOptions = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
+const env: NodeJS.ProcessEnv = {
+  ...process.env,
+  NODE_OPTIONS: [process.env['NODE_OPTIONS'], ...nodeOptions].filter(Boolean).join(' '),
+};
+// With it, workflows run in one thread and without a limit on the time of a task.
+delete env['TEMPORAL_DEBUG'];
+
+process.stderr.write('Starting PostgreSQL and Temporal for the tests\n');
+const child = spawn(
+  process.execPath,
+  [jest, '--config', path.join(projectRoot, 'jest.config.js'), ...process.argv.slice(2)],
+  {
+    cwd: projectRoot,
+    env,
+    stdio: 'inherit',
+  },
+);
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    // The terminal sends Ctrl-C to the whole group, so Jest has it already.
+    if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
+  });
+}
+child.once('exit', (code, signal) => {
+  process.exitCode = signal ? 1 : (code ?? 1);
+});

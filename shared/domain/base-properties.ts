@@ -1,0 +1,17 @@
+import { p } from '@mikro-orm/core';
+import { v7 as uuidV7 } from 'uuid';
+
+/** The columns every record has: a UUID v7 (so that key order is insertion order) and its two times. */
+export const baseProperties = {
+  id: p
+    .uuid()
+    .primary()
+    .onCreate(() => uuidV7()),
+  createdAt: p
+    .datetime(3)
+    .onCreate(() => new Date()),
+  updatedAt: p
+    .datetime(3)
+    .onCreate(() => new Date())
+    .onUpdate(() => new Date()),
+};

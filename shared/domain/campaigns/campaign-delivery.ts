@@ -1,0 +1,223 @@
+import { campaignStatusesBefore, type CampaignStatus } from '../../pure/campaign-status.ts';
+import { deferralDelayMs } from '../../pure/delivery-retry.ts';
+import type { EmailType } from '../../pure/email-types.ts';
+import {
+  RESULT_COLUMNS,
+  resultEvents,
+  resultTable,
+  unsubscribeBounced,
+  type DeliveryResult,
+  type EventFrame,
+  type RecordedResult,
+} from '../emails/delivery-results.ts';
+import type { Em } from '../orm.ts';
+import { query, queryOne, sql } from '../sql.ts';
+
+/** What the workflow needs to know to decide what comes next. */
+export interface CampaignState {
+  projectId: string;
+  status: CampaignStatus;
+  scheduledFor: Date | null;
+  totalRecipients: number;
+  isAudienceFrozen: boolean;
+}
+
+/** @returns undefined when the campaign has been deleted */
+export async function readCampaignState(em: Em, campaignId: string): Promise<CampaignState | undefined> {
+  return queryOne<CampaignState>(
+    em,
+    sql`
+      select project_id as "projectId", status, scheduled_for as "scheduledFor", total_recipients as "totalRecipients",
+        audience_frozen as "isAudienceFrozen"
+      from campaign where id = ${campaignId}`,
+  );
+}
+
+/** SCHEDULED to SENDING once the time has come, by the workflow's clock. A campaign scheduled anew stays. */
+export async function beginScheduledCampaign(em: Em, campaignId: string, asOf: Date): Promise<void> {
+  await query(
+    em,
+    sql`
+      update campaign set status = 'SENDING', updated_at = now()
+      where id = ${campaignId} and status = 'SCHEDULED' and scheduled_for <= ${asOf}`,
+  );
+}
+
+/** SCHEDULED or SENDING to CANCELLED; anything else stays. */
+export async function markCampaignCancelled(em: Em, campaignId: string): Promise<void> {
+  await query(
+    em,
+    sql`
+      update campaign set status = 'CANCELLED', updated_at = now()
+      where id = ${campaignId} and status = any(${campaignStatusesBefore('CANCELLED')}::text[])`,
+  );
+}
+
+/** The content of a campaign as it is being sent. */
+export interface CampaignContent {
+  id: string;
+  projectId: string;
+  subject: string;
+  body: string;
+  from: string;
+  fromName: string | null;
+  replyTo: string | null;
+  type: EmailType;
+}
+
+/** @returns undefined when the campaign is not being sent (any more) */
+export async function loadSendingCampaign(em: Em, campaignId: string): Promise<CampaignContent | undefined> {
+  return queryOne<CampaignContent>(
+    em,
+    sql`
+      select id, project_id as "projectId", subject, body, from_address as "from", from_name as "fromName",
+        reply_to as "replyTo", type
+      from campaign where id = ${campaignId} and status = 'SENDING'`,
+  );
+}
+
+export interface CampaignPage {
+  campaignId: string;
+  firstSeq: number;
+  lastSeq: number;
+}
+
+/** Makes this attempt the only one that may record results of the page. */
+export async function claimCampaignPage(em: Em, page: CampaignPage, claimToken: string): Promise<void> {
+  await query(
+    em,
+    sql`
+      insert into campaign_page (campaign_id, first_seq, claim_token) values (${page.campaignId}, ${page.firstSeq}, ${claimToken})
+      on conflict (campaign_id, first_seq) do update set claim_token = excluded.claim_token`,
+  );
+}
+
+/** A recipient still to be sent to, with what rendering needs. */
+export interface PendingRecipient {
+  emailId: string;
+  toAddress: string;
+  deferrals: number;
+  /** Null when the contact has been deleted since the audience was frozen. */
+  contactId: string | null;
+  subscribed: boolean | null;
+  data: Record<string, unknown> | null;
+}
+
+/** The recipients of a page that are still to be sent to. */
+export async function loadPendingRecipients(em: Em, page: CampaignPage): Promise<PendingRecipient[]> {
+  return query<PendingRecipient>(
+    em,
+    sql`
+      select e.id as "emailId", e.to_address as "toAddress", e.deferrals, c.id as "contactId", c.subscribed, c.data
+      from email e left join contact c on c.id = e.contact_id
+      where e.campaign_id = ${page.campaignId} and e.campaign_seq between ${page.firstSeq} and ${page.lastSeq}
+        and e.status = 'PENDING'
+      order by e.campaign_seq`,
+  );
+}
+
+export interface RecordOutcome {
+  /** Whether this attempt may go on sending: it still holds the page, and the campaign is still being sent. */
+  mayContinue: boolean;
+}
+
+/**
+ * Records results of a page: recipients, events and the campaign's counters in one statement. An attempt that lost the
+ * page to another changes nothing. Results of mail that is out already are recorded even when the campaign has been
+ * cancelled meanwhile.
+ */
+export async function recordCampaignResults(
+  em: Em,
+  page: CampaignPage,
+  claimToken: string,
+  frame: EventFrame,
+  projectId: string,
+  results: DeliveryResult[],
+): Promise<RecordOutcome> {
+  const record = async (tx: Em): Promise<{ recorded: RecordedResult[]; status: CampaignStatus | undefined; held: boolean }> => {
+    const row = await queryOne<{ recorded: RecordedResult[] | null; status?: CampaignStatus; held: boolean }>(
+      tx,
+      sql`
+        with page as (
+          select from campaign_page
+          where campaign_id = ${page.campaignId} and first_seq = ${page.firstSeq} and claim_token = ${claimToken} for share
+        ),
+        changed as (
+          update email e set ${RESULT_COLUMNS} from ${resultTable(results)}
+          where e.id = r.email_id and e.status in ('PENDING', 'CANCELLED') and exists (select from page)
+          returning e.*, r.verdict
+        ),
+        emitted as (${resultEvents(frame)}),
+        counts as (
+          select count(*) filter (where verdict = 'sent')::int as sent, count(*) filter (where verdict = 'failed')::int as failed,
+            count(*) filter (where verdict = 'bounced')::int as bounced, count(*) filter (where verdict = 'skipped')::int as skipped
+          from changed
+        ),
+        counted as (
+          update campaign c set sent_count = c.sent_count + n.sent, failed_count = c.failed_count + n.failed,
+            bounced_count = c.bounced_count + n.bounced, skipped_count = c.skipped_count + n.skipped
+          from counts n where c.id = ${page.campaignId} returning c.status
+        )
+        select (select status from counted) as status, exists (select from page) as held,
+          (select json_agg(json_build_object('email_id', id, 'contact_id', contact_id, 'verdict', verdict))
+           from changed where verdict = 'bounced') as recorded`,
+    );
+    return { recorded: row?.recorded ?? [], status: row?.status, held: row?.held ?? false };
+  };
+
+  const hasBounces = results.some((result) => result.verdict === 'bounced');
+  const outcome = hasBounces
+    ? await em.transactional(async (tx) => {
+        const recorded = await record(tx);
+        await unsubscribeBounced(tx, projectId, recorded.recorded);
+        return recorded;
+      })
+    : await record(em);
+  return { mayContinue: outcome.held && outcome.status === 'SENDING' };
+}
+
+export interface DeferredRound {
+  /** First numbers of the pages that have recipients to try again. */
+  firstSeqs: number[];
+  retryInMs: number;
+}
+
+/** The pages that hold recipients whose server asked to come back, and when to. */
+export async function planDeferredRound(em: Em, campaignId: string, pageSize: number): Promise<DeferredRound> {
+  const rows = await query<{ first_seq: number; deferrals: number }>(
+    em,
+    sql`
+      select ((campaign_seq - 1) / ${pageSize}::int) * ${pageSize}::int + 1 as first_seq, min(deferrals)::int as deferrals
+      from email where campaign_id = ${campaignId} and status = 'PENDING' group by 1 order by 1`,
+  );
+  if (rows.length === 0) return { firstSeqs: [], retryInMs: 0 };
+  const deferrals = Math.min(...rows.map((row) => row.deferrals));
+  return { firstSeqs: rows.map((row) => row.first_seq), retryInMs: deferralDelayMs(deferrals) ?? 0 };
+}
+
+/**
+ * Closes a campaign: SENT when every recipient has an outcome. Of a cancelled one, what has not gone out is marked so.
+ * @returns the final state; its status is still SENDING when recipients without an outcome are left
+ */
+export async function finishCampaign(em: Em, campaignId: string): Promise<CampaignState | undefined> {
+  await query(
+    em,
+    sql`
+      update email set status = 'CANCELLED' where campaign_id = ${campaignId} and status = 'PENDING'
+        and exists (select from campaign where id = ${campaignId} and status = 'CANCELLED')`,
+  );
+  await query(
+    em,
+    sql`
+      update campaign set status = 'SENT', sent_at = now(), updated_at = now()
+      where id = ${campaignId} and status = 'SENDING' and audience_frozen
+        and not exists (select from email where campaign_id = ${campaignId} and status in ('PENDING', 'SENDING'))`,
+  );
+  await query(
+    em,
+    sql`
+      delete from campaign_page where campaign_id = ${campaignId}
+        and exists (select from campaign where id = ${campaignId} and status = 'SENT')`,
+  );
+  return readCampaignState(em, campaignId);
+}

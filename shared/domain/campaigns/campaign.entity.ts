@@ -1,0 +1,37 @@
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
+import { AUDIENCE_TYPES, CAMPAIGN_STATUSES } from '../../pure/campaign-status.ts';
+import type { FilterCondition } from '../../pure/filter-condition.ts';
+import { baseProperties } from '../base-properties.ts';
+import { contentProperties } from '../templates/template.entity.ts';
+
+export const CampaignEntity = defineEntity({
+  name: 'Campaign',
+  tableName: 'campaign',
+  properties: {
+    ...baseProperties,
+    projectId: p.uuid(),
+    ...contentProperties,
+    status: p.enum(CAMPAIGN_STATUSES).default('DRAFT'),
+    audienceType: p.enum(AUDIENCE_TYPES),
+    audienceCondition: p.json().$type<FilterCondition>().nullable(),
+    segmentId: p.uuid().nullable(),
+    scheduledFor: p.datetime(3).nullable(),
+    totalRecipients: p.integer().default(0),
+    sentCount: p.integer().default(0),
+    failedCount: p.integer().default(0),
+    skippedCount: p.integer().default(0),
+    deliveredCount: p.integer().default(0),
+    openedCount: p.integer().default(0),
+    clickedCount: p.integer().default(0),
+    bouncedCount: p.integer().default(0),
+    complainedCount: p.integer().default(0),
+    unsubscribedCount: p.integer().default(0),
+    sentAt: p.datetime(3).nullable(),
+    /** The moment the audience was fixed; contacts created later are not in it. */
+    audienceAsOf: p.datetime(3).nullable(),
+    /** The last contact taken into the audience, so that a repeated freeze goes on where the last one stopped. */
+    audienceCursor: p.uuid().nullable(),
+    audienceFrozen: p.boolean().default(false),
+  },
+});
+export type Campaign = InferEntity<typeof CampaignEntity>;

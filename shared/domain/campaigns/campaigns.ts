@@ -1,0 +1,189 @@
+import { AppError, badRequest } from '../../pure/app-error.ts';
+import {
+  ACTIVE_CAMPAIGN_STATUSES,
+  EDITABLE_CAMPAIGN_STATUSES,
+  campaignStatusesBefore,
+  type AudienceType,
+  type CampaignStatus,
+} from '../../pure/campaign-status.ts';
+import type { EmailType } from '../../pure/email-types.ts';
+import type { FilterCondition } from '../../pure/filter-condition.ts';
+import { likePattern } from '../contacts/contacts.ts';
+import { assertSenderDomain } from '../domains/sender-domains.ts';
+import type { Em } from '../orm.ts';
+import { addToOutbox } from '../outbox/outbox.ts';
+import { query, queryOne, sql } from '../sql.ts';
+import { assertTemplateSyntax } from '../templates/template-syntax.ts';
+import { assertAudience, hasAudience } from './audience.ts';
+import { CampaignEntity, type Campaign } from './campaign.entity.ts';
+
+/** What a caller decides about a campaign; a PUT replaces all of it. */
+export interface CampaignInput {
+  name: string;
+  description: string | null;
+  subject: string;
+  body: string;
+  from: string;
+  fromName: string | null;
+  replyTo: string | null;
+  type: EmailType;
+  audienceType: AudienceType;
+  audienceCondition: FilterCondition | null;
+  segmentId: string | null;
+}
+
+export interface CampaignListQuery {
+  page: number;
+  pageSize: number;
+  status?: CampaignStatus;
+  search?: string;
+  sort: 'name' | 'createdAt' | 'updatedAt';
+  dir: 'asc' | 'desc';
+}
+
+/** One page of a project's campaigns. */
+export async function listCampaigns(em: Em, projectId: string, list: CampaignListQuery): Promise<[Campaign[], number]> {
+  const pattern = list.search === undefined ? undefined : likePattern(list.search);
+  return em.findAndCount(
+    CampaignEntity,
+    {
+      projectId,
+      ...(list.status && { status: list.status }),
+      ...(pattern !== undefined && {
+        $or: [{ name: { $ilike: pattern } }, { subject: { $ilike: pattern } }, { from: { $ilike: pattern } }],
+      }),
+    },
+    {
+      orderBy: { [list.sort]: list.dir, id: list.dir },
+      limit: list.pageSize,
+      offset: (list.page - 1) * list.pageSize,
+    },
+  );
+}
+
+/** @throws AppError CAMPAIGN_NOT_FOUND */
+export async function findCampaign(em: Em, projectId: string, campaignId: string): Promise<Campaign> {
+  const campaign = await em.findOne(CampaignEntity, { id: campaignId, projectId }, { refresh: true });
+  if (!campaign) throw new AppError('CAMPAIGN_NOT_FOUND');
+  return campaign;
+}
+
+async function assertSendable(em: Em, projectId: string, input: CampaignInput): Promise<void> {
+  assertTemplateSyntax({ subject: input.subject, body: input.body });
+  await assertAudience(em, { ...input, projectId });
+  await assertSenderDomain(em, projectId, input.from);
+}
+
+/** Keeps only the companion that the audience type needs. */
+function withOwnAudience(input: CampaignInput): CampaignInput {
+  return {
+    ...input,
+    segmentId: input.audienceType === 'SEGMENT' ? input.segmentId : null,
+    audienceCondition: input.audienceType === 'FILTERED' ? input.audienceCondition : null,
+  };
+}
+
+/** Creates a draft. @throws AppError BAD_REQUEST, SEGMENT_NOT_FOUND, SENDER_DOMAIN_REFUSED */
+export async function createCampaign(em: Em, projectId: string, input: CampaignInput): Promise<Campaign> {
+  await assertSendable(em, projectId, input);
+  const campaign = em.create(CampaignEntity, { ...withOwnAudience(input), projectId });
+  await em.flush();
+  return findCampaign(em, projectId, campaign.id);
+}
+
+/** Locks a campaign's row for the transaction, so that its status cannot change underneath. */
+async function lockCampaign(em: Em, projectId: string, campaignId: string): Promise<Campaign> {
+  await query(em, sql`select from campaign where id = ${campaignId} and project_id = ${projectId} for update`);
+  return findCampaign(em, projectId, campaignId);
+}
+
+/** Replaces content and audience of a campaign that has not gone out. @throws AppError BAD_REQUEST otherwise */
+export async function replaceCampaign(em: Em, projectId: string, campaignId: string, input: CampaignInput): Promise<Campaign> {
+  return em.transactional(async (tx) => {
+    const campaign = await lockCampaign(tx, projectId, campaignId);
+    if (!EDITABLE_CAMPAIGN_STATUSES.includes(campaign.status)) {
+      throw badRequest(`A campaign that is ${campaign.status} cannot be changed`, { details: { status: campaign.status } });
+    }
+    await assertSendable(tx, projectId, input);
+    tx.assign(campaign, withOwnAudience(input));
+    await tx.flush();
+    return campaign;
+  });
+}
+
+/** Deletes a campaign; mail that was sent stays on record. @throws AppError CONFLICT while it is scheduled or going out */
+export async function deleteCampaign(em: Em, projectId: string, campaignId: string): Promise<void> {
+  await em.transactional(async (tx) => {
+    const campaign = await lockCampaign(tx, projectId, campaignId);
+    if (ACTIVE_CAMPAIGN_STATUSES.includes(campaign.status)) {
+      throw new AppError('CONFLICT', {
+        message: `A campaign that is ${campaign.status} cannot be deleted`,
+        details: { status: campaign.status },
+        suggestion: 'Cancel it first',
+      });
+    }
+    await query(tx, sql`delete from campaign where id = ${campaign.id}`);
+  });
+}
+
+/** Copies content and audience into a new draft. */
+export async function duplicateCampaign(em: Em, projectId: string, campaignId: string): Promise<Campaign> {
+  const original = await findCampaign(em, projectId, campaignId);
+  const { description, subject, body, from, fromName, replyTo, type, audienceType, audienceCondition, segmentId } = original;
+  const copy = em.create(CampaignEntity, {
+    projectId,
+    name: `${original.name} (Copy)`,
+    ...{ description, subject, body, from, fromName, replyTo, type, audienceType, audienceCondition, segmentId },
+  });
+  await em.flush();
+  return findCampaign(em, projectId, copy.id);
+}
+
+/**
+ * Sends a campaign now, or at `scheduledFor` when that is in the future; a scheduled one is scheduled anew. One
+ * compare-and-set decides between simultaneous sends. Wake the dispatcher afterwards.
+ * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST when it is not sendable or reaches nobody
+ */
+export async function sendCampaign(em: Em, projectId: string, campaignId: string, scheduledFor: Date | null): Promise<Campaign> {
+  return em.transactional(async (tx) => {
+    const campaign = await findCampaign(tx, projectId, campaignId);
+    const isLater = scheduledFor !== null && scheduledFor.getTime() > Date.now();
+    const next: CampaignStatus = isLater ? 'SCHEDULED' : 'SENDING';
+    const notSendable = () =>
+      badRequest(`A campaign that is ${campaign.status} cannot be sent`, { details: { status: campaign.status } });
+    if (!campaignStatusesBefore(next).includes(campaign.status)) throw notSendable();
+    await assertSenderDomain(tx, projectId, campaign.from);
+    if (!(await hasAudience(tx, campaign))) throw badRequest('Campaign has no recipients');
+    const changed = await queryOne(
+      tx,
+      sql`
+        update campaign set status = ${next}, scheduled_for = ${isLater ? scheduledFor : null}, updated_at = now()
+        where id = ${campaignId} and status = any(${campaignStatusesBefore(next)}::text[]) returning id`,
+    );
+    const current = await findCampaign(tx, projectId, campaignId);
+    if (!changed) {
+      throw badRequest(`A campaign that is ${current.status} cannot be sent`, { details: { status: current.status } });
+    }
+    await addToOutbox(tx, 'campaign', projectId, [campaignId]);
+    return current;
+  });
+}
+
+/** Stops a campaign for good. @throws AppError BAD_REQUEST unless it is SCHEDULED or SENDING */
+export async function cancelCampaign(em: Em, projectId: string, campaignId: string): Promise<Campaign> {
+  return em.transactional(async (tx) => {
+    const changed = await queryOne(
+      tx,
+      sql`
+        update campaign set status = 'CANCELLED', updated_at = now()
+        where id = ${campaignId} and project_id = ${projectId} and status = any(${campaignStatusesBefore('CANCELLED')}::text[])
+        returning id`,
+    );
+    const campaign = await findCampaign(tx, projectId, campaignId);
+    if (!changed) {
+      throw badRequest(`A campaign that is ${campaign.status} cannot be cancelled`, { details: { status: campaign.status } });
+    }
+    await addToOutbox(tx, 'campaign', projectId, [campaignId]);
+    return campaign;
+  });
+}

@@ -1,0 +1,22 @@
+import { inferFieldType } from '../../pure/custom-data.ts';
+import type { Em } from '../orm.ts';
+import { query, sql, type SqlFragment } from '../sql.ts';
+
+/**
+ * The statement that notes the type of keys seen for the first time in a project; known keys keep theirs. Keys go in
+ * sorted, so two writers cannot wait for each other. Undefined when there are none.
+ */
+export function fieldTypesInsert(projectId: string, stored: Record<string, unknown>): SqlFragment | undefined {
+  const keys = Object.keys(stored).sort();
+  if (keys.length === 0) return undefined;
+  return sql`
+    insert into contact_field (project_id, key, type)
+    select ${projectId}, k, t from unnest(${keys}::text[], ${keys.map((key) => inferFieldType(stored[key]))}::text[]) as f (k, t)
+    on conflict do nothing`;
+}
+
+/** Notes the types of stored keys. */
+export async function noteFieldTypes(em: Em, projectId: string, stored: Record<string, unknown>): Promise<void> {
+  const statement = fieldTypesInsert(projectId, stored);
+  if (statement) await query(em, statement);
+}

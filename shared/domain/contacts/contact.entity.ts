@@ -1,0 +1,17 @@
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
+import { baseProperties } from '../base-properties.ts';
+
+export const ContactEntity = defineEntity({
+  name: 'Contact',
+  tableName: 'contact',
+  properties: {
+    ...baseProperties,
+    projectId: p.uuid(),
+    email: p.text(),
+    subscribed: p.boolean(),
+    /** When the contact withdrew consent; null while subscribed, and for contacts who never gave it. */
+    optedOutAt: p.datetime(3).nullable(),
+    data: p.json().$type<Record<string, unknown>>(),
+  },
+});
+export type Contact = InferEntity<typeof ContactEntity>;

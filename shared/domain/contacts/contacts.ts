@@ -1,0 +1,244 @@
+import { v7 as uuidV7 } from 'uuid';
+import { AppError } from '../../pure/app-error.ts';
+import { readDataPatch } from '../../pure/custom-data.ts';
+import { isUniqueViolation } from '../database-errors.ts';
+import { recordEvents, subscriptionEvent } from '../events/events.ts';
+import type { Em } from '../orm.ts';
+import { joinSql, json, query, queryOne, sql, type SqlFragment } from '../sql.ts';
+import { ContactEntity, type Contact } from './contact.entity.ts';
+import { fieldTypesInsert, noteFieldTypes } from './contact-fields.ts';
+
+export interface ContactUpsert {
+  projectId: string;
+  /** Normalised addresses, each once. */
+  emails: string[];
+  /** The state new contacts get when `subscribed` is not given. */
+  subscribedDefault: boolean;
+  /** An explicit state; a change of an existing contact emits an event. */
+  subscribed?: boolean;
+  data?: Record<string, unknown>;
+  /** Recorded for each contact. */
+  event?: { name: string; data: Record<string, unknown> };
+}
+
+export interface UpsertedContact {
+  id: string;
+  projectId: string;
+  email: string;
+  subscribed: boolean;
+  optedOutAt: Date | null;
+  data: Record<string, unknown>;
+  createdAt: Date;
+  updatedAt: Date;
+  isNew: boolean;
+  /** The event recorded with it, and when. */
+  eventId?: string | null;
+  eventAt?: Date | null;
+}
+
+const RETURNED_COLUMNS = sql`
+  id, project_id as "projectId", email, subscribed, opted_out_at as "optedOutAt", data,
+  created_at as "createdAt", updated_at as "updatedAt"`;
+
+/** Patches the JSON column in one expression, so that concurrent patches of different keys both survive. */
+function patchedData(column: SqlFragment, stored: Record<string, unknown>, removed: string[]): SqlFragment {
+  return sql`(${column} - ${removed}::text[]) || ${json(stored)}::jsonb`;
+}
+
+/**
+ * Flips the subscription of the given contacts that are in the other state, and emits the event for each. The
+ * compare-and-set makes concurrent equal requests emit once.
+ * @returns the ids that changed
+ */
+export async function setSubscribed(em: Em, projectId: string, ids: string[], subscribed: boolean): Promise<string[]> {
+  const flipped = await query<{ id: string }>(
+    em,
+    sql`
+      update contact set subscribed = ${subscribed}, updated_at = now(),
+        opted_out_at = case when ${subscribed}::boolean then null else now() end
+      where id in (
+        select id from contact where project_id = ${projectId} and id = any(${ids}::uuid[]) and subscribed <> ${subscribed}
+        order by id for no key update
+      )
+      returning id`,
+  );
+  const flippedIds = flipped.map((row) => row.id);
+  await recordEvents(
+    em,
+    flippedIds.map((id) => subscriptionEvent(projectId, id, subscribed)),
+  );
+  return flippedIds;
+}
+
+/**
+ * Creates or updates contacts by address, all with the same data, and records the event when one is given. Without an
+ * explicit `subscribed` that is one statement and needs no transaction around it; with one, the caller opens it.
+ * @returns the contacts in the order of `emails`
+ */
+export async function upsertContacts(em: Em, input: ContactUpsert): Promise<UpsertedContact[]> {
+  const patch = readDataPatch(input.data);
+  const emails = [...input.emails].sort();
+  const { event } = input;
+  const recorded = event
+    ? sql`
+      insert into event (id, project_id, contact_id, name, data, created_at)
+      select everpost_uuid_v7(), ${input.projectId}, id, ${event.name}, ${json(event.data)}::jsonb, now() from upserted
+      returning id, contact_id, created_at`
+    : sql`select null::uuid as id, null::uuid as contact_id, null::timestamptz as created_at where false`;
+  const fieldTypes = fieldTypesInsert(input.projectId, patch.stored);
+  const noted = fieldTypes ? sql`noted as (${fieldTypes}),` : sql``;
+  const rows = await query<UpsertedContact>(
+    em,
+    sql`
+      with upserted as (
+        insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)
+        select i, ${input.projectId}, e, ${input.subscribed ?? input.subscribedDefault}, ${json(patch.stored)}::jsonb, now(), now()
+        from unnest(${emails.map(() => uuidV7())}::uuid[], ${emails}::text[]) as n (i, e)
+        on conflict (project_id, email) do update
+          set data = ${patchedData(sql`contact.data`, patch.stored, patch.removed)}, updated_at = now()
+        returning ${RETURNED_COLUMNS}, (xmax = 0) as "isNew"
+      ),
+      ${noted}
+      recorded as (${recorded})
+      select u.*, r.id as "eventId", r.created_at as "eventAt"
+      from upserted u left join recorded r on r.contact_id = u.id`,
+  );
+  const byEmail = new Map(rows.map((row) => [row.email, row]));
+  if (input.subscribed !== undefined) await applySubscription(em, input.projectId, rows, input.subscribed);
+  return input.emails.flatMap((email) => byEmail.get(email) ?? []);
+}
+
+async function applySubscription(em: Em, projectId: string, rows: UpsertedContact[], subscribed: boolean): Promise<void> {
+  const existing = rows.filter((row) => !row.isNew && row.subscribed !== subscribed);
+  if (existing.length === 0) return;
+  const flipped = new Set(
+    await setSubscribed(
+      em,
+      projectId,
+      existing.map((row) => row.id),
+      subscribed,
+    ),
+  );
+  for (const row of existing) {
+    row.subscribed = subscribed;
+    if (flipped.has(row.id)) row.optedOutAt = subscribed ? null : new Date();
+  }
+}
+
+/** @throws AppError CONTACT_NOT_FOUND */
+export async function findContact(em: Em, projectId: string, contactId: string): Promise<Contact> {
+  const contact = await em.findOne(ContactEntity, { id: contactId, projectId });
+  if (!contact) throw new AppError('CONTACT_NOT_FOUND');
+  return contact;
+}
+
+export interface ContactPatch {
+  email?: string;
+  subscribed?: boolean;
+  data?: Record<string, unknown>;
+}
+
+/**
+ * Changes a contact. All of it or nothing.
+ * @throws AppError CONTACT_NOT_FOUND, or CONFLICT when another contact has the address
+ */
+export async function patchContact(em: Em, projectId: string, contactId: string, patch: ContactPatch): Promise<Contact> {
+  return em.transactional(async (tx) => {
+    const data = readDataPatch(patch.data);
+    const changes = [sql`updated_at = now()`];
+    if (patch.email !== undefined) changes.push(sql`email = ${patch.email}`);
+    if (patch.data) changes.push(sql`data = ${patchedData(sql`data`, data.stored, data.removed)}`);
+    const updated = await queryOne(
+      tx,
+      sql`update contact set ${joinSql(changes, ', ')} where project_id = ${projectId} and id = ${contactId} returning id`,
+    ).catch((error: unknown) => {
+      if (!isUniqueViolation(error, 'contact_project_id_email_key')) throw error;
+      throw new AppError('CONFLICT', {
+        message: 'Another contact in this project has this email address',
+        details: { field: 'email' },
+      });
+    });
+    if (!updated) throw new AppError('CONTACT_NOT_FOUND');
+    await noteFieldTypes(tx, projectId, data.stored);
+    if (patch.subscribed !== undefined) await setSubscribed(tx, projectId, [contactId], patch.subscribed);
+    return findContact(tx, projectId, contactId);
+  });
+}
+
+/**
+ * Deletes contacts for good, with their events and memberships. Mail already recorded stays as a record of what was
+ * sent, without the contact.
+ * @returns the ids that existed
+ */
+export async function deleteContacts(em: Em, projectId: string, contactIds: string[]): Promise<string[]> {
+  return em.transactional(async (tx) => {
+    const rows = await query<{ id: string }>(
+      tx,
+      sql`
+        delete from contact where id in (
+          select id from contact where project_id = ${projectId} and id = any(${contactIds}::uuid[]) order by id for update
+        ) returning id`,
+    );
+    const deletedIds = rows.map((row) => row.id);
+    if (deletedIds.length === 0) return [];
+    // A statement of its own: it sees what was recorded for these contacts while the first one waited for their rows.
+    await query(
+      tx,
+      sql`
+        with events as (delete from event where contact_id = any(${deletedIds}::uuid[])),
+        memberships as (delete from segment_member where contact_id = any(${deletedIds}::uuid[]))
+        update email set contact_id = null where contact_id = any(${deletedIds}::uuid[])`,
+    );
+    return deletedIds;
+  });
+}
+
+export interface ContactListQuery {
+  limit: number;
+  cursor?: ContactCursor;
+  search?: string;
+  subscribed?: boolean;
+  sort: 'email' | 'createdAt';
+  dir: 'asc' | 'desc';
+}
+
+/** The place in the list after which the next page begins. */
+export interface ContactCursor {
+  value: string;
+  id: string;
+}
+
+export interface ContactPage {
+  contacts: UpsertedContact[];
+  hasMore: boolean;
+  /** Counted on the first page only; 0 on later ones. */
+  total: number;
+}
+
+/** `%`, `_` and `\` of a search text stand for themselves. */
+export function likePattern(text: string): string {
+  return `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
+}
+
+/** One page of a project's contacts by keyset: the last page costs what the first one does. */
+export async function listContacts(em: Em, projectId: string, list: ContactListQuery): Promise<ContactPage> {
+  const filters = [sql`project_id = ${projectId}`];
+  if (list.search !== undefined) filters.push(sql`email like ${likePattern(list.search.toLowerCase())}`);
+  if (list.subscribed !== undefined) filters.push(sql`subscribed = ${list.subscribed}`);
+  const total = list.cursor
+    ? 0
+    : ((await queryOne<{ count: number }>(em, sql`select count(*) from contact where ${joinSql(filters, ' and ')}`))?.count ?? 0);
+
+  const key = list.sort === 'email' ? sql`email` : sql`created_at`;
+  const type = list.sort === 'email' ? sql`text` : sql`timestamptz`;
+  const after = list.dir === 'asc' ? sql`>` : sql`<`;
+  const direction = list.dir === 'asc' ? sql`asc` : sql`desc`;
+  if (list.cursor) filters.push(sql`(${key}, id) ${after} (${list.cursor.value}::${type}, ${list.cursor.id}::uuid)`);
+  const rows = await query<UpsertedContact>(
+    em,
+    sql`
+      select ${RETURNED_COLUMNS} from contact where ${joinSql(filters, ' and ')}
+      order by ${key} ${direction}, id ${direction} limit ${list.limit + 1}`,
+  );
+  return { contacts: rows.slice(0, list.limit), hasMore: rows.length > list.limit, total };
+}

@@ -1,0 +1,102 @@
+import type { DeliveryVerdict } from '../../pure/delivery-retry.ts';
+import { setSubscribed } from '../contacts/contacts.ts';
+import type { Em } from '../orm.ts';
+import { query, sql, type SqlFragment } from '../sql.ts';
+
+/** What became of one mail. `skipped` was never handed to a server. */
+export interface DeliveryResult {
+  emailId: string;
+  verdict: DeliveryVerdict | 'skipped';
+  /** What the recipient read in the subject line; null when it is the campaign's own. */
+  subject: string | null;
+  /** The server's words, or ours. */
+  error: string | null;
+}
+
+export interface RecordedResult {
+  email_id: string;
+  contact_id: string | null;
+  verdict: DeliveryResult['verdict'];
+}
+
+const ERROR_LENGTH_MAX = 500;
+
+/** The rows of a flush as a table `r` of one statement. */
+export function resultTable(results: DeliveryResult[]): SqlFragment {
+  return sql`
+    unnest(
+      ${results.map((result) => result.emailId)}::uuid[], ${results.map((result) => result.verdict)}::text[],
+      ${results.map((result) => result.subject)}::text[],
+      ${results.map((result) => result.error?.slice(0, ERROR_LENGTH_MAX) ?? null)}::text[]
+    ) as r (email_id, verdict, subject, error)`;
+}
+
+/** The `set` list of an update of `email e` from such a table. A deferred mail goes back to PENDING. */
+export const RESULT_COLUMNS = sql`
+  status = case r.verdict when 'sent' then 'SENT' when 'bounced' then 'BOUNCED' when 'failed' then 'FAILED'
+    when 'skipped' then 'SKIPPED' else 'PENDING' end,
+  deferrals = e.deferrals + (r.verdict = 'deferred')::int,
+  sent_at = case when r.verdict = 'sent' then now() else e.sent_at end,
+  bounced_at = case when r.verdict = 'bounced' then now() else e.bounced_at end,
+  subject = coalesce(r.subject, e.subject),
+  error = r.error,
+  claim_token = null`;
+
+export interface EventFrame {
+  from: string;
+  /** Subject of mails that have none of their own. */
+  subject: string | null;
+}
+
+/**
+ * Inserts the `email.sent` and `email.bounce` events of the changed rows: a CTE body over `changed`, which must have
+ * the columns of `email` plus `verdict`.
+ */
+export function resultEvents(frame: EventFrame | 'from content'): SqlFragment {
+  const from = frame === 'from content' ? sql`(select from_address from email_content where email_id = changed.id)` : sql`${frame.from}::text`;
+  const subject = frame === 'from content' ? sql`changed.subject` : sql`coalesce(changed.subject, ${frame.subject}::text)`;
+  return sql`
+    insert into event (id, project_id, contact_id, email_id, name, data, created_at)
+    select everpost_uuid_v7(), changed.project_id, changed.contact_id, changed.id,
+      case changed.verdict when 'sent' then 'email.sent' else 'email.bounce' end,
+      jsonb_build_object(
+        'emailId', changed.id, 'subject', ${subject}, 'from', ${from}, 'to', changed.to_address,
+        'campaignId', changed.campaign_id, 'templateId', changed.template_id, 'workflowId', null
+      ) || case changed.verdict
+        when 'sent' then jsonb_build_object('sentAt', to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+        else jsonb_build_object('bounceType', 'hard', 'diagnostic', changed.error) end,
+      now()
+    from changed where changed.verdict in ('sent', 'bounced')`;
+}
+
+/** A hard bounce ends the subscription of the contact. */
+export async function unsubscribeBounced(em: Em, projectId: string, recorded: RecordedResult[]): Promise<void> {
+  const contactIds = recorded.flatMap((row) => (row.verdict === 'bounced' && row.contact_id !== null ? [row.contact_id] : []));
+  if (contactIds.length > 0) await setSubscribed(em, projectId, contactIds, false);
+}
+
+/**
+ * Records what became of transactional mails that this attempt claimed. Rows whose claim another attempt took over are
+ * left alone.
+ */
+export async function recordTransactionalResults(
+  em: Em,
+  projectId: string,
+  claimToken: string,
+  results: DeliveryResult[],
+): Promise<void> {
+  await em.transactional(async (tx) => {
+    const recorded = await query<RecordedResult>(
+      tx,
+      sql`
+        with changed as (
+          update email e set ${RESULT_COLUMNS} from ${resultTable(results)}
+          where e.id = r.email_id and e.status = 'SENDING' and e.claim_token = ${claimToken}
+          returning e.*, r.verdict
+        ),
+        emitted as (${resultEvents('from content')})
+        select id as email_id, contact_id, verdict from changed`,
+    );
+    await unsubscribeBounced(tx, projectId, recorded);
+  });
+}

@@ -1,0 +1,32 @@
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
+import { EMAIL_STATUSES } from '../../pure/email-types.ts';
+
+/** One mail to one recipient. For a campaign the rows are its frozen audience, numbered by `campaignSeq` from 1. */
+export const EmailEntity = defineEntity({
+  name: 'Email',
+  tableName: 'email',
+  properties: {
+    id: p.uuid().primary(),
+    projectId: p.uuid(),
+    contactId: p.uuid().nullable(),
+    campaignId: p.uuid().nullable(),
+    campaignSeq: p.integer().nullable(),
+    templateId: p.uuid().nullable(),
+    toAddress: p.text(),
+    subject: p.text().nullable(),
+    status: p.enum(EMAIL_STATUSES),
+    /** Delivery attempts that a mail server deferred (4xx). */
+    deferrals: p.smallint().default(0),
+    /** Who is sending it just now; another attempt that finds its token replaced stops. */
+    claimToken: p.uuid().nullable(),
+    error: p.text().nullable(),
+    createdAt: p.datetime(3),
+    sentAt: p.datetime(3).nullable(),
+    deliveredAt: p.datetime(3).nullable(),
+    openedAt: p.datetime(3).nullable(),
+    clickedAt: p.datetime(3).nullable(),
+    bouncedAt: p.datetime(3).nullable(),
+    complainedAt: p.datetime(3).nullable(),
+  },
+});
+export type Email = InferEntity<typeof EmailEntity>;

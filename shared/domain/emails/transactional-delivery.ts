@@ -1,0 +1,90 @@
+import type { Em } from '../orm.ts';
+import { query, sql } from '../sql.ts';
+
+/** A mail as stored when it was queued, ready to be composed. */
+export interface StoredMail {
+  emailId: string;
+  toAddress: string;
+  toName: string | null;
+  fromAddress: string;
+  fromName: string | null;
+  replyTo: string | null;
+  subject: string;
+  html: string;
+  text: string;
+  headers: [string, string][];
+  attachmentSetId: string | null;
+  deferrals: number;
+  createdAt: Date;
+}
+
+export interface StoredAttachment {
+  filename: string;
+  content: Buffer;
+  contentType: string;
+  contentId: string | null;
+  disposition: 'attachment' | 'inline';
+}
+
+/**
+ * Claims mails for one delivery attempt: those still to be sent, and those an attempt that died left undecided. The
+ * token keeps that older attempt, should it be alive after all, from recording anything.
+ * @returns the ids claimed
+ */
+export async function claimMails(em: Em, emailIds: string[], claimToken: string): Promise<string[]> {
+  const rows = await query<{ id: string }>(
+    em,
+    sql`
+      update email set status = 'SENDING', claim_token = ${claimToken}
+      where id = any(${emailIds}::uuid[]) and status in ('PENDING', 'SENDING') returning id`,
+  );
+  return rows.map((row) => row.id);
+}
+
+/** Gives back claimed mails that were not handed to a server. */
+export async function releaseMails(em: Em, claimToken: string): Promise<void> {
+  await query(
+    em,
+    sql`update email set status = 'PENDING', claim_token = null where claim_token = ${claimToken} and status = 'SENDING'`,
+  );
+}
+
+/** The content of mails, in the order they were queued. */
+export async function loadMails(em: Em, emailIds: string[]): Promise<StoredMail[]> {
+  return query<StoredMail>(
+    em,
+    sql`
+      select e.id as "emailId", e.to_address as "toAddress", c.to_name as "toName", c.from_address as "fromAddress",
+        c.from_name as "fromName", c.reply_to as "replyTo", e.subject, c.html, c.body_text as text, c.headers,
+        c.attachment_set_id as "attachmentSetId", e.deferrals, e.created_at as "createdAt"
+      from email e join email_content c on c.email_id = e.id where e.id = any(${emailIds}::uuid[]) order by e.id`,
+  );
+}
+
+/** The files of one attachment set. */
+export async function loadAttachments(em: Em, setId: string): Promise<StoredAttachment[]> {
+  return query<StoredAttachment>(
+    em,
+    sql`
+      select filename, content, content_type as "contentType", content_id as "contentId", disposition
+      from attachment where set_id = ${setId} order by position`,
+  );
+}
+
+/** Marks mails that could not be handed over for so long that nobody wants them any more. */
+export async function abandonMails(em: Em, emailIds: string[], reason: string): Promise<void> {
+  await query(
+    em,
+    sql`
+      update email set status = 'FAILED', error = ${reason}, claim_token = null
+      where id = any(${emailIds}::uuid[]) and status in ('PENDING', 'SENDING')`,
+  );
+}
+
+/** Which of the mails are still to be sent, and how often a server has put each off. */
+export async function findPendingMails(em: Em, emailIds: string[]): Promise<{ id: string; deferrals: number }[]> {
+  return query<{ id: string; deferrals: number }>(
+    em,
+    sql`select id, deferrals from email where id = any(${emailIds}::uuid[]) and status = 'PENDING' order by id`,
+  );
+}

@@ -1,0 +1,137 @@
+import type { CampaignStatus } from '../../pure/campaign-status.ts';
+import type { FilterCondition } from '../../pure/filter-condition.ts';
+import { collectReferences } from '../../pure/filter-target.ts';
+import type { Em } from '../orm.ts';
+import type { IsoInstant } from '../segments/iso-instant.ts';
+import { joinSql, query, queryOne, sql } from '../sql.ts';
+import type { Event } from './event.entity.ts';
+
+export interface EventListQuery {
+  limit: number;
+  /** The last event of the page before. */
+  cursor?: { at: string; id: string };
+  name?: string;
+  contactId?: string;
+}
+
+export interface ListedEvent extends Event {
+  /** Null when the event has no contact. */
+  contactEmail: string | null;
+}
+
+export interface EventPage {
+  events: ListedEvent[];
+  hasMore: boolean;
+}
+
+/** Rows that one statement deletes: its locks and its transaction stay small however many there are. */
+const DELETE_CHUNK = 10_000;
+
+/** One page of a project's events by keyset, newest first. */
+export async function listEvents(em: Em, projectId: string, list: EventListQuery): Promise<EventPage> {
+  const filters = [sql`e.project_id = ${projectId}`];
+  if (list.name !== undefined) filters.push(sql`e.name = ${list.name}`);
+  if (list.contactId !== undefined) filters.push(sql`e.contact_id = ${list.contactId}`);
+  if (list.cursor) filters.push(sql`(e.created_at, e.id) < (${list.cursor.at}::timestamptz, ${list.cursor.id}::uuid)`);
+  const rows = await query<ListedEvent>(
+    em,
+    sql`
+      select e.id, e.project_id as "projectId", e.contact_id as "contactId", e.email_id as "emailId", e.name, e.data,
+        e.created_at as "createdAt", c.email as "contactEmail"
+      from event e left join contact c on c.id = e.contact_id
+      where ${joinSql(filters, ' and ')} order by e.created_at desc, e.id desc limit ${list.limit + 1}`,
+  );
+  return { events: rows.slice(0, list.limit), hasMore: rows.length > list.limit };
+}
+
+/** The names of a project's events, the most frequent first. */
+export async function listEventNames(em: Em, projectId: string): Promise<string[]> {
+  const counts = await countEvents(em, projectId, {});
+  return counts.map((row) => row.name);
+}
+
+/** A period from the start of `from` to the end of `to`; a side left out is open. */
+export interface Period {
+  from?: IsoInstant;
+  to?: IsoInstant;
+}
+
+/** How often each event happened in a period, the most frequent first. */
+export async function countEvents(em: Em, projectId: string, period: Period): Promise<{ name: string; count: number }[]> {
+  const filters = [sql`project_id = ${projectId}`];
+  const { from, to } = period;
+  if (from) filters.push(sql`created_at >= ${from.start}::timestamptz`);
+  if (to?.precision === 'day') filters.push(sql`created_at < ${to.start}::timestamptz + interval '24 hours'`);
+  if (to?.precision === 'moment') filters.push(sql`created_at <= ${to.start}::timestamptz`);
+  return query(
+    em,
+    sql`select name, count(*) from event where ${joinSql(filters, ' and ')} group by name order by count desc, name`,
+  );
+}
+
+/**
+ * Deletes every event of that name recorded until now, chunk by chunk; repeating it after a failure goes on.
+ * @returns how many
+ */
+export async function deleteEvents(em: Em, projectId: string, name: string): Promise<number> {
+  let total = 0;
+  const started = await queryOne<{ at: Date }>(em, sql`select now() as at`);
+  for (;;) {
+    const chunk = await queryOne<{ count: number }>(
+      em,
+      sql`
+        with chunk as (
+          select id from event
+          where project_id = ${projectId} and name = ${name} and created_at <= ${started?.at}::timestamptz(3)
+          limit ${DELETE_CHUNK}
+        ),
+        gone as (delete from event where id in (select id from chunk) returning 1)
+        select count(*) from gone`,
+    );
+    total += chunk?.count ?? 0;
+    if ((chunk?.count ?? 0) < DELETE_CHUNK) return total;
+  }
+}
+
+export interface EventUsage {
+  usedInSegments: { id: string; name: string }[];
+  usedInCampaigns: { id: string; name: string; status: CampaignStatus }[];
+  totalCount: number;
+  uniqueContacts: number;
+}
+
+function refersTo(condition: FilterCondition, name: string): boolean {
+  const { events, emailActivities } = collectReferences(condition);
+  return events.includes(name) || emailActivities.some((activity) => `email.${activity}` === name);
+}
+
+/** Where an event name is referred to, and how often it has happened. */
+export async function findEventUsage(em: Em, projectId: string, name: string): Promise<EventUsage> {
+  const segments = await query<{ id: string; name: string; condition: FilterCondition }>(
+    em,
+    sql`
+      select id, name, condition from segment
+      where project_id = ${projectId} and condition is not null order by created_at, id`,
+  );
+  const campaigns = await query<{ id: string; name: string; status: CampaignStatus; condition: FilterCondition }>(
+    em,
+    sql`
+      select id, name, status, audience_condition as condition from campaign
+      where project_id = ${projectId} and audience_type = 'FILTERED' and audience_condition is not null
+      order by created_at, id`,
+  );
+  const counts = await queryOne<{ total: number; contacts: number }>(
+    em,
+    sql`
+      select count(*) as total, count(distinct contact_id) as contacts from event
+      where project_id = ${projectId} and name = ${name}`,
+  );
+  return {
+    usedInSegments: segments.filter((it) => refersTo(it.condition, name)).map(({ id, name }) => ({ id, name })),
+    usedInCampaigns: campaigns
+      .filter((it) => refersTo(it.condition, name))
+      .map(({ id, name, status }) => ({ id, name, status })),
+    totalCount: counts?.total ?? 0,
+    uniqueContacts: counts?.contacts ?? 0,
+  };
+}

@@ -1,0 +1,32 @@
+import { v7 as uuidV7 } from 'uuid';
+import type { Em } from '../orm.ts';
+import { json, query, sql } from '../sql.ts';
+
+export interface NewEvent {
+  projectId: string;
+  name: string;
+  contactId: string | null;
+  emailId?: string | null;
+  data?: Record<string, unknown>;
+}
+
+/** Records events, in one statement. @returns their ids, in the order given */
+export async function recordEvents(em: Em, events: NewEvent[]): Promise<string[]> {
+  if (events.length === 0) return [];
+  const rows = events.map((event) => ({ ...event, id: uuidV7() }));
+  await query(
+    em,
+    sql`
+      insert into event (id, project_id, contact_id, email_id, name, data, created_at)
+      select * , now() from unnest(
+        ${rows.map((row) => row.id)}::uuid[], ${rows.map((row) => row.projectId)}::uuid[],
+        ${rows.map((row) => row.contactId)}::uuid[], ${rows.map((row) => row.emailId ?? null)}::uuid[],
+        ${rows.map((row) => row.name)}::text[], ${rows.map((row) => json(row.data ?? {}))}::jsonb[])`,
+  );
+  return rows.map((row) => row.id);
+}
+
+/** The event that tells of a changed subscription. */
+export function subscriptionEvent(projectId: string, contactId: string, subscribed: boolean): NewEvent {
+  return { projectId, contactId, name: subscribed ? 'contact.subscribed' : 'contact.unsubscribed' };
+}

@@ -1,0 +1,81 @@
+import { MikroORM, type Options, type SqlEntityManager } from '@mikro-orm/postgresql';
+import { Migrator } from '@mikro-orm/migrations';
+import { entities } from './entities.ts';
+import { InitialMigration } from './migrations/20261121000000-initial.ts';
+import { query, sql } from './sql.ts';
+import pg from 'pg';
+
+export type Orm = MikroORM;
+/** A unit of work: forked once a request or activity call and handed on. */
+export type Em = SqlEntityManager;
+
+export interface OrmOptions {
+  databaseUrl: string;
+  /** Connections this process may hold. */
+  poolSize?: number;
+  /** Shown in pg_stat_activity. */
+  applicationName?: string;
+  onWarning?: (message: string) => void;
+}
+
+/** PostgreSQL type ids of timestamptz and bigint. */
+const TIMESTAMPTZ = 1184;
+const BIGINT = 20;
+const CONNECT_TIMEOUT_MS = 5_000;
+/** Two processes that start together both migrate; this advisory lock makes one wait for the other. */
+const MIGRATION_LOCK = 7_310_525;
+
+/** Timestamps of raw queries arrive as Date and counts as number, as those of entities do. */
+function valueTypes(): pg.TypeOverrides {
+  const types = new pg.TypeOverrides();
+  types.setTypeParser(TIMESTAMPTZ, (text) => new Date(text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00')));
+  types.setTypeParser(BIGINT, Number);
+  return types;
+}
+
+function ormOptions(options: OrmOptions): Options {
+  return {
+    clientUrl: options.databaseUrl,
+    entities,
+    ensureDatabase: false,
+    forceUtcTimezone: true,
+    pool: { min: 0, max: options.poolSize ?? 10 },
+    driverOptions: {
+      application_name: options.applicationName ?? 'everpost',
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      keepAlive: true,
+      types: valueTypes(),
+    },
+    extensions: [Migrator],
+    migrations: {
+      migrationsList: [{ name: '20261121000000-initial', class: InitialMigration }],
+      snapshot: false,
+    },
+    logger: (message) => options.onWarning?.(message),
+    colors: false,
+  };
+}
+
+/** Connects to PostgreSQL. Nothing is created or changed; close with `orm.close()`. */
+export async function createOrm(options: OrmOptions): Promise<Orm> {
+  return MikroORM.init(ormOptions(options));
+}
+
+/** Brings the schema up to date. Safe to run from several processes at once. */
+export async function migrateUp(databaseUrl: string): Promise<void> {
+  const orm = await createOrm({ databaseUrl, poolSize: 2, applicationName: 'everpost-migrate' });
+  try {
+    await orm.em.fork().transactional(async (em) => {
+      await query(em, sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+      await orm.migrator.up();
+    });
+  } finally {
+    await orm.close();
+  }
+}
+
+/** Whether the schema is the one this version needs. */
+export async function isMigrated(orm: Orm): Promise<boolean> {
+  const pending = await orm.migrator.getPending();
+  return pending.length === 0;
+}

@@ -1,0 +1,145 @@
+import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
+import { PRIORITIES, TASK_QUEUES } from '../../pure/task-queues.ts';
+import {
+  CAMPAIGN_CHANGED_SIGNAL,
+  WORKFLOW_TYPES,
+  campaignWorkflowId,
+  emailDeliveryWorkflowId,
+  type CampaignInput,
+  type EmailDeliveryInput,
+} from '../../pure/workflow-contracts.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { searchAttributes } from '../../platform/search-attributes.ts';
+import type { Orm } from '../orm.ts';
+import { findCampaignSummary } from '../campaigns/campaign-summary.ts';
+import { isDatabaseUnavailable } from '../database-errors.ts';
+import {
+  claimOutboxBatches,
+  deleteOutboxBatches,
+  postponeOutboxBatch,
+  recoverOutboxBatches,
+  type OutboxBatch,
+  type OutboxKind,
+} from './outbox.ts';
+
+export interface Dispatcher {
+  /** Something was committed: look now. Never throws, never waits. */
+  wake: () => void;
+  /** Stops looking and waits for the round under way. */
+  stop: () => Promise<void>;
+}
+
+export interface DispatcherDeps {
+  orm: Orm;
+  client: Client;
+  logger: Logger;
+  /** How often to look for what others left behind. */
+  pollMs: number;
+}
+
+const START_DEADLINE_MS = 10_000;
+/** A closed workflow of that id has done, or refused, this work already; a running one is doing it. */
+const START_ONCE = { workflowIdReusePolicy: 'REJECT_DUPLICATE', workflowIdConflictPolicy: 'USE_EXISTING' } as const;
+
+function onlySubjectOf(batch: OutboxBatch): string {
+  const [subjectId] = batch.subjectIds;
+  if (subjectId === undefined) throw new Error(`outbox batch ${batch.batchId} is empty`);
+  return subjectId;
+}
+
+/**
+ * The one way from a database commit to Temporal: starts or signals what the outbox holds, with ids that make every
+ * repetition harmless, and deletes the rows. Runs in every API and worker process.
+ */
+export function createDispatcher(deps: DispatcherDeps): Dispatcher {
+  const starters: Record<OutboxKind, (batch: OutboxBatch) => Promise<unknown>> = {
+    email(batch) {
+      const input: EmailDeliveryInput = { projectId: batch.projectId, emailIds: batch.subjectIds };
+      return deps.client.workflow.start(WORKFLOW_TYPES.emailDelivery, {
+        ...START_ONCE,
+        workflowId: emailDeliveryWorkflowId(batch.batchId),
+        taskQueue: TASK_QUEUES.orchestration,
+        args: [input],
+        staticSummary: batch.subjectIds.length === 1 ? 'one mail' : `${batch.subjectIds.length} mails`,
+        typedSearchAttributes: searchAttributes({ projectId: batch.projectId }),
+        priority: { priorityKey: PRIORITIES.transactional, fairnessKey: batch.projectId },
+      });
+    },
+    async campaign(batch) {
+      const campaignId = onlySubjectOf(batch);
+      const input: CampaignInput = { campaignId };
+      const summary = await findCampaignSummary(deps.orm.em.fork(), campaignId);
+      return deps.client.workflow.signalWithStart(WORKFLOW_TYPES.campaign, {
+        ...START_ONCE,
+        workflowId: campaignWorkflowId(campaignId),
+        taskQueue: TASK_QUEUES.orchestration,
+        args: [input],
+        signal: CAMPAIGN_CHANGED_SIGNAL,
+        signalArgs: [],
+        staticSummary: summary,
+        typedSearchAttributes: searchAttributes({ projectId: batch.projectId, campaignId }),
+        priority: { priorityKey: PRIORITIES.campaign, fairnessKey: batch.projectId },
+      });
+    },
+  };
+
+  let isStopped = false;
+  let isAwake = false;
+  let round: Promise<void> | undefined;
+
+  async function start(batch: OutboxBatch): Promise<boolean> {
+    try {
+      await deps.client.withDeadline(Date.now() + START_DEADLINE_MS, () => starters[batch.kind](batch));
+      return true;
+    } catch (error) {
+      if (error instanceof WorkflowExecutionAlreadyStartedError) return true;
+      const reason = error instanceof Error ? error.message : String(error);
+      deps.logger.warn({ kind: batch.kind, batchId: batch.batchId, attempts: batch.attempts, reason }, 'Temporal did not take a start, it is kept and tried again');
+      await postponeOutboxBatch(deps.orm.em.fork(), batch, reason);
+      return false;
+    }
+  }
+
+  async function dispatch(batches: OutboxBatch[]): Promise<void> {
+    const started = await Promise.all(batches.map(start));
+    const done = batches.filter((_, index) => started[index]).map((batch) => batch.batchId);
+    if (done.length > 0) await deleteOutboxBatches(deps.orm.em.fork(), done);
+  }
+
+  async function runRounds(): Promise<void> {
+    try {
+      await dispatch(await recoverOutboxBatches(deps.orm.em.fork()));
+      do {
+        isAwake = false;
+        for (;;) {
+          const batches = await claimOutboxBatches(deps.orm.em.fork());
+          if (batches.length === 0) break;
+          await dispatch(batches);
+        }
+      } while (isAwake && !isStopped);
+    } catch (error) {
+      const level = isDatabaseUnavailable(error) ? 'warn' : 'error';
+      deps.logger[level]({ err: error }, 'the outbox could not be read, it is tried again');
+    } finally {
+      round = undefined;
+    }
+  }
+
+  function wake(): void {
+    isAwake = true;
+    if (isStopped || round) return;
+    round = runRounds();
+  }
+
+  const timer = setInterval(wake, deps.pollMs);
+  timer.unref();
+
+  return {
+    wake,
+    async stop() {
+      isStopped = true;
+      clearInterval(timer);
+      await round;
+    },
+  };
+}

@@ -1,0 +1,20 @@
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
+import { TRACKING_MODES } from '../../pure/project.ts';
+import { baseProperties } from '../base-properties.ts';
+
+export const ProjectEntity = defineEntity({
+  name: 'Project',
+  tableName: 'project',
+  properties: {
+    ...baseProperties,
+    name: p.text(),
+    publicKey: p.text().unique(),
+    /** SHA-256 of the secret key, hex. The key itself is shown once and never stored. */
+    secretKeyHash: p.text().unique(),
+    disabled: p.boolean().default(false),
+    tracking: p.enum(TRACKING_MODES).default('MARKETING_ONLY'),
+    /** Sending speed of this project in mails a second; null takes the instance's default, 0 is unlimited. */
+    emailsPerSecond: p.integer().nullable(),
+  },
+});
+export type Project = InferEntity<typeof ProjectEntity>;

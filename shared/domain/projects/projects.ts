@@ -1,0 +1,76 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { AppError } from '../../pure/app-error.ts';
+import type { TrackingMode } from '../../pure/project.ts';
+import { SenderDomainEntity } from '../domains/sender-domain.entity.ts';
+import type { Em } from '../orm.ts';
+import { ProjectEntity, type Project } from './project.entity.ts';
+
+export interface ProjectKeys {
+  publicKey: string;
+  secretKey: string;
+}
+
+/** SHA-256 of a key, hex: what is stored of a secret key, and what it is looked up by. */
+export function hashKey(key: string): string {
+  return createHash('sha256').update(key).digest('hex');
+}
+
+/** A fresh pair: `pk_`/`sk_` and 64 hex digits (32 random bytes) each. */
+function generateKeys(): ProjectKeys {
+  return { publicKey: `pk_${randomBytes(32).toString('hex')}`, secretKey: `sk_${randomBytes(32).toString('hex')}` };
+}
+
+/** Creates a project. The secret key is in the answer and nowhere else. */
+export async function createProject(em: Em, name: string): Promise<{ project: Project; keys: ProjectKeys }> {
+  const keys = generateKeys();
+  const project = em.create(ProjectEntity, {
+    name,
+    publicKey: keys.publicKey,
+    secretKeyHash: hashKey(keys.secretKey),
+  });
+  await em.flush();
+  return { project, keys };
+}
+
+/** @throws AppError RESOURCE_NOT_FOUND */
+export async function findProject(em: Em, projectId: string): Promise<Project> {
+  const project = await em.findOne(ProjectEntity, { id: projectId });
+  if (!project) throw new AppError('RESOURCE_NOT_FOUND', { message: 'Project not found' });
+  return project;
+}
+
+/** All projects, oldest first. */
+export async function listProjects(em: Em): Promise<Project[]> {
+  return em.find(ProjectEntity, {}, { orderBy: { createdAt: 'asc', id: 'asc' } });
+}
+
+/** Replaces both keys at once; the old ones stop working with the commit. */
+export async function rotateProjectKeys(em: Em, projectId: string): Promise<{ project: Project; keys: ProjectKeys }> {
+  const project = await findProject(em, projectId);
+  const keys = generateKeys();
+  project.publicKey = keys.publicKey;
+  project.secretKeyHash = hashKey(keys.secretKey);
+  await em.flush();
+  return { project, keys };
+}
+
+export interface ProjectSettings {
+  disabled?: boolean;
+  tracking?: TrackingMode;
+  /** Mails a second; 0 is unlimited, null the instance's default. */
+  emailsPerSecond?: number | null;
+}
+
+/** Changes the settings that are given and leaves the others. */
+export async function updateProject(em: Em, projectId: string, settings: ProjectSettings): Promise<Project> {
+  const project = await findProject(em, projectId);
+  em.assign(project, settings);
+  await em.flush();
+  return project;
+}
+
+/** The names of a project's sender domains, in alphabetical order. */
+export async function listDomainNames(em: Em, projectId: string): Promise<string[]> {
+  const domains = await em.find(SenderDomainEntity, { projectId }, { orderBy: { domain: 'asc' } });
+  return domains.map((domain) => domain.domain);
+}

@@ -1,0 +1,19 @@
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
+import type { FilterCondition } from '../../pure/filter-condition.ts';
+import { baseProperties } from '../base-properties.ts';
+
+export const SegmentEntity = defineEntity({
+  name: 'Segment',
+  tableName: 'segment',
+  properties: {
+    ...baseProperties,
+    projectId: p.uuid(),
+    name: p.text(),
+    description: p.text().nullable(),
+    type: p.enum(['DYNAMIC', 'STATIC'] as const).default('DYNAMIC'),
+    condition: p.json().$type<FilterCondition>().nullable(),
+    trackMembership: p.boolean().default(false),
+    memberCount: p.integer().default(0),
+  },
+});
+export type Segment = InferEntity<typeof SegmentEntity>;

@@ -1,0 +1,20 @@
+/**
+ * The value under a dotted path of a JSON value, read exactly as `everpost_field` reads custom data: own keys only, the
+ * longest key first, null counts as missing.
+ */
+export function valueAtPath(node: unknown, path: string): unknown {
+  if (typeof node !== 'object' || node === null || Array.isArray(node)) return undefined;
+  const whole = ownValue(node, path);
+  if (whole !== undefined && whole !== null) return whole;
+  const keys = path.split('.');
+  for (let cut = keys.length - 1; cut > 0; cut -= 1) {
+    const inner = ownValue(node, keys.slice(0, cut).join('.'));
+    const found = valueAtPath(inner, keys.slice(cut).join('.'));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function ownValue(node: object, key: string): unknown {
+  return Object.hasOwn(node, key) ? Reflect.get(node, key) : undefined;
+}

@@ -1,0 +1,66 @@
+import type { SqlEntityManager } from '@mikro-orm/postgresql';
+import { CompiledQuery } from 'kysely';
+
+/**
+ * A piece of SQL with `?` where a bound parameter goes. Fragments nest in the `sql` tag; what a request says only ever
+ * becomes a parameter, never text.
+ */
+export interface SqlFragment {
+  sql: string;
+  params: unknown[];
+}
+
+function isFragment(value: unknown): value is SqlFragment {
+  return typeof value === 'object' && value !== null && 'sql' in value && 'params' in value;
+}
+
+/** Builds a fragment: nested fragments are spliced in, every other value becomes a bound parameter. */
+export function sql(strings: TemplateStringsArray, ...values: unknown[]): SqlFragment {
+  let text = strings[0] ?? '';
+  const params: unknown[] = [];
+  values.forEach((value, index) => {
+    if (isFragment(value)) {
+      text += value.sql;
+      params.push(...value.params);
+    } else {
+      text += '?';
+      params.push(value);
+    }
+    text += strings[index + 1] ?? '';
+  });
+  return { sql: text, params };
+}
+
+/** Joins fragments with a fixed separator such as ` and `. */
+export function joinSql(fragments: SqlFragment[], separator: string): SqlFragment {
+  return {
+    sql: fragments.map((fragment) => fragment.sql).join(separator),
+    params: fragments.flatMap((fragment) => fragment.params),
+  };
+}
+
+/** Marks a JavaScript value as JSON: the driver would bind an array as a PostgreSQL array otherwise. */
+export function json(value: unknown): string {
+  return JSON.stringify(value);
+}
+
+function numberPlaceholders(text: string): string {
+  let count = 0;
+  return text.replaceAll('?', () => `$${++count}`);
+}
+
+/**
+ * Runs a statement with bound parameters in the transaction of `em` when it has one. Columns come back as the driver
+ * reads them; timestamps as Date.
+ */
+export async function query<Row>(em: SqlEntityManager, fragment: SqlFragment): Promise<Row[]> {
+  const compiled = CompiledQuery.raw(numberPlaceholders(fragment.sql), fragment.params);
+  const result = await em.getKysely().executeQuery(compiled);
+  return result.rows as Row[];
+}
+
+/** As `query`, for a statement that answers at most one row. */
+export async function queryOne<Row>(em: SqlEntityManager, fragment: SqlFragment): Promise<Row | undefined> {
+  const rows = await query<Row>(em, fragment);
+  return rows[0];
+}

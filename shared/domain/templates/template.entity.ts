@@ -1,0 +1,22 @@
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
+import { EMAIL_TYPES } from '../../pure/email-types.ts';
+import { baseProperties } from '../base-properties.ts';
+
+/** What a template and a campaign have in common: the content of a mail and who it comes from. */
+export const contentProperties = {
+  name: p.text(),
+  description: p.text().nullable(),
+  subject: p.text(),
+  body: p.text(),
+  from: p.text().fieldNames('from_address'),
+  fromName: p.text().nullable(),
+  replyTo: p.text().nullable(),
+  type: p.enum(EMAIL_TYPES).default('MARKETING'),
+};
+
+export const TemplateEntity = defineEntity({
+  name: 'Template',
+  tableName: 'template',
+  properties: { ...baseProperties, projectId: p.uuid(), ...contentProperties },
+});
+export type Template = InferEntity<typeof TemplateEntity>;

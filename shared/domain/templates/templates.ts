@@ -1,0 +1,116 @@
+import type { FilterQuery } from '@mikro-orm/core';
+import { AppError } from '../../pure/app-error.ts';
+import type { EmailType } from '../../pure/email-types.ts';
+import { likePattern } from '../contacts/contacts.ts';
+import { assertSenderDomain } from '../domains/sender-domains.ts';
+import type { Em } from '../orm.ts';
+import { queryOne, sql } from '../sql.ts';
+import { assertTemplateSyntax } from './template-syntax.ts';
+import { TemplateEntity, type Template } from './template.entity.ts';
+
+export interface NewTemplate {
+  name: string;
+  description?: string | null;
+  subject: string;
+  body: string;
+  from: string;
+  fromName?: string | null;
+  replyTo?: string | null;
+  type: EmailType;
+}
+
+export interface TemplateListQuery {
+  page: number;
+  pageSize: number;
+  type?: EmailType;
+  search?: string;
+  sort: 'name' | 'createdAt' | 'updatedAt';
+  dir: 'asc' | 'desc';
+}
+
+/** One page of a project's templates. @returns the page and how many match in all */
+export async function listTemplates(em: Em, projectId: string, list: TemplateListQuery): Promise<[Template[], number]> {
+  const where: FilterQuery<Template> = { projectId };
+  if (list.type !== undefined) where.type = list.type;
+  if (list.search !== undefined) {
+    const matches = { $ilike: likePattern(list.search) };
+    where.$or = [{ name: matches }, { description: matches }, { subject: matches }];
+  }
+  return em.findAndCount(TemplateEntity, where, {
+    orderBy: [{ [list.sort]: list.dir }, { id: list.dir }],
+    limit: list.pageSize,
+    offset: (list.page - 1) * list.pageSize,
+  });
+}
+
+/** @throws AppError TEMPLATE_NOT_FOUND */
+export async function findTemplate(em: Em, projectId: string, templateId: string): Promise<Template> {
+  const template = await em.findOne(TemplateEntity, { id: templateId, projectId });
+  if (!template) throw new AppError('TEMPLATE_NOT_FOUND');
+  return template;
+}
+
+/** @throws AppError SENDER_DOMAIN_REFUSED, or BAD_REQUEST for a fault in subject or body */
+export async function createTemplate(em: Em, projectId: string, content: NewTemplate): Promise<Template> {
+  assertTemplateSyntax(content);
+  await assertSenderDomain(em, projectId, content.from);
+  const template = em.create(TemplateEntity, { projectId, ...content });
+  await em.flush();
+  return template;
+}
+
+/**
+ * Changes the fields that are given. A sender that stays as it is is not checked again.
+ * @throws AppError TEMPLATE_NOT_FOUND, SENDER_DOMAIN_REFUSED, or BAD_REQUEST for a fault in subject or body
+ */
+export async function updateTemplate(
+  em: Em,
+  projectId: string,
+  templateId: string,
+  changes: Partial<NewTemplate>,
+): Promise<Template> {
+  const template = await findTemplate(em, projectId, templateId);
+  assertTemplateSyntax(changes);
+  if (changes.from !== undefined && changes.from !== template.from) {
+    await assertSenderDomain(em, projectId, changes.from);
+  }
+  em.assign(template, changes);
+  await em.flush();
+  return template;
+}
+
+/** @throws AppError TEMPLATE_NOT_FOUND */
+export async function deleteTemplate(em: Em, projectId: string, templateId: string): Promise<void> {
+  const deletedCount = await em.nativeDelete(TemplateEntity, { id: templateId, projectId });
+  if (deletedCount === 0) throw new AppError('TEMPLATE_NOT_FOUND');
+}
+
+/** Makes a copy named "<name> (Copy)". @throws AppError TEMPLATE_NOT_FOUND */
+export async function duplicateTemplate(em: Em, projectId: string, templateId: string): Promise<Template> {
+  const { name, description, subject, body, from, fromName, replyTo, type } = await findTemplate(em, projectId, templateId);
+  const copy = em.create(TemplateEntity, {
+    projectId,
+    name: `${name} (Copy)`,
+    description,
+    subject,
+    body,
+    from,
+    fromName,
+    replyTo,
+    type,
+  });
+  await em.flush();
+  return copy;
+}
+
+/** How many mails made from a template have gone out. @throws AppError TEMPLATE_NOT_FOUND */
+export async function countTemplateEmails(em: Em, projectId: string, templateId: string): Promise<number> {
+  await findTemplate(em, projectId, templateId);
+  const row = await queryOne<{ count: number }>(
+    em,
+    sql`
+      select count(*) from email
+      where template_id = ${templateId} and project_id = ${projectId} and sent_at is not null`,
+  );
+  return row?.count ?? 0;
+}

@@ -1,0 +1,68 @@
+import { z } from 'zod';
+
+const port = z.coerce.number().int().min(0).max(65_535);
+const list = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== ''),
+);
+
+const environmentSchema = z.object({
+  NODE_ENV: z.string().default('production').describe('development shows readable logs'),
+  PORT: port.default(3000).describe('port of the API'),
+  HOST: z.string().default('0.0.0.0').describe('address the API listens on'),
+  PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional().describe('address under which recipients reach the API, for links in mail'),
+  DATABASE_URL: z
+    .string({ error: 'is required, for example postgres://user:password@host:5432/everpost' })
+    .regex(/^postgres(ql)?:\/\//, 'must begin with postgres://'),
+  DATABASE_POOL_SIZE: z.coerce.number().int().min(2).max(500).default(20).describe('PostgreSQL connections per process'),
+  SMTP_URL: list
+    .refine((urls) => urls.every((url) => /^smtps?:\/\//.test(url)), 'must begin with smtp:// or smtps://')
+    .default([])
+    .describe('SMTP servers, comma-separated = a pool'),
+  SMTP_CONNECTIONS: z.coerce.number().int().min(1).max(500).default(20).describe('SMTP connections per worker'),
+  DNS_SERVERS: list.default([]).describe('name servers as ip:port, comma-separated; empty = the system resolvers'),
+  APP_SECRET: z.string({ error: 'is required: at least 32 random characters, it signs links' }).min(32, 'needs at least 32 characters'),
+  API_RATE_LIMIT_PER_MINUTE: z.coerce.number().int().min(1).default(1000).describe('requests a minute and project'),
+  IDEMPOTENCY_TTL_HOURS: z.coerce.number().positive().default(24),
+  ATTACHMENTS_MAX_BYTES: z.coerce.number().int().positive().default(10_485_760),
+  MESSAGE_MAX_BYTES: z.coerce.number().int().positive().default(41_943_040),
+  EMAIL_RATE_PER_SECOND: z.coerce.number().int().min(0).default(0).describe('mails a second and project; 0 = unlimited'),
+  WEBHOOK_ALLOW_PRIVATE_NETWORKS: z.stringbool().default(false),
+  INBOUND_SMTP_PORT: port.optional(),
+  INBOUND_DOMAIN: z.string().optional(),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  METRICS_PORT: port.optional().describe('Prometheus metrics of the worker'),
+  WORKER_TASK_QUEUES: list.default([]).describe('task queues this worker serves; empty = all'),
+  WORKFLOW_BUNDLE: z.string().optional().describe('prebuilt workflow bundle'),
+});
+
+/** The configuration of a process, read once from the environment. */
+export type Config = z.infer<typeof environmentSchema> & { publicUrl: string };
+
+/** Thrown with one message that lists every faulty variable; values are not shown, they may be secret. */
+export class ConfigError extends Error {}
+
+/**
+ * Reads and checks the environment. Temporal's variables (`TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, …) are read by
+ * `@temporalio/envconfig`, the way Temporal's own tools read them.
+ * @throws ConfigError naming all variables that are missing or wrong
+ */
+export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
+  const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const result = environmentSchema.safeParse(present);
+  if (!result.success) {
+    const faults = result.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
+    throw new ConfigError(`The configuration is not usable:\n${faults.join('\n')}`);
+  }
+  const config = result.data;
+  return { ...config, publicUrl: (config.PUBLIC_URL ?? `http://localhost:${config.PORT}`).replace(/\/+$/, '') };
+}
+
+/** Reads the variables that only name the database, for commands that need nothing else. */
+export function readDatabaseUrl(environment: NodeJS.ProcessEnv = process.env): string {
+  const result = environmentSchema.pick({ DATABASE_URL: true }).safeParse(environment);
+  if (!result.success) throw new ConfigError(`DATABASE_URL ${result.error.issues[0]?.message ?? 'is not usable'}`);
+  return result.data.DATABASE_URL;
+}

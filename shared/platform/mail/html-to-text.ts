@@ -1,0 +1,131 @@
+import { compile, type FormatCallback, type FormatOptions } from 'html-to-text';
+
+/**
+ * The HTML parser looks through its stack of open elements at every tag, so its time grows with their number squared.
+ * Beyond this many `<` (about a megabyte of ordinary newsletter) markup is only stripped, which is linear.
+ */
+const TAGS_MAX = 40_000;
+/** Elements inside elements that are laid out; tables in tables stay well below, broken markup may not. */
+const DEPTH_MAX = 100;
+/** Left by the library where it stopped at that depth: a noncharacter, so nothing that people write. */
+const TOO_DEEP = '\uFDEF';
+/** The library fails on Roman numerals from 4000 on; lists that would come so far are numbered in digits. */
+const LIST_NUMBER_MAX = 3_999;
+
+const HEADINGS = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6'];
+/** Blocks the library does not know, with an empty line around them. */
+const APART = ['section', 'address', 'figure', 'dl', 'fieldset', 'table'];
+/** The same, on lines of their own only. */
+const ON_OWN_LINES = ['center', 'figcaption', 'dt', 'dd', 'caption', 'thead', 'tbody', 'tfoot', 'tr'];
+const HIDDEN = ['[hidden]', '[style*="display:none"i]', '[style*="display: none"i]'];
+const WITHOUT_TEXT = ['script', 'style', 'title', 'template', 'noscript', 'head', 'object', 'select', ...HIDDEN];
+
+/** A picture is worth its description, and nothing without one. */
+const describeImage: FormatCallback = (element, _walk, builder) => {
+  const description: unknown = element.attribs?.alt;
+  if (typeof description === 'string') builder.addInline(description);
+};
+
+/** Cells of a row stand side by side; blocks inside of them break the line by themselves. */
+const separateCells: FormatCallback = (element, walk, builder) => {
+  builder.addInline(' ');
+  walk(element.children, builder);
+  builder.addInline(' ');
+};
+
+const numberItems: FormatCallback = (element, walk, builder, formatOptions) => {
+  const wanted = Number.parseInt(element.attribs?.start, 10);
+  const start = wanted >= 0 && wanted <= LIST_NUMBER_MAX ? wanted : 1;
+  const isShort = start + element.children.length <= LIST_NUMBER_MAX;
+  element.attribs = { start: String(start), type: isShort ? element.attribs?.type : '1' };
+  builder.options.formatters.orderedList?.(element, walk, builder, formatOptions);
+};
+
+/** Of links inside links, which only broken HTML has, the outermost counts: each level costs time for every word. */
+const linkOnce: FormatCallback = (element, walk, builder, formatOptions) => {
+  let outer = element.parent;
+  while (outer && outer.name !== 'a') outer = outer.parent;
+  if (outer) walk(element.children, builder);
+  else builder.options.formatters.anchor?.(element, walk, builder, formatOptions);
+};
+
+const convert = compile({
+  wordwrap: false,
+  limits: { maxDepth: DEPTH_MAX, ellipsis: TOO_DEEP },
+  formatters: { describeImage, separateCells, numberItems, linkOnce },
+  selectors: [
+    { selector: 'a', format: 'linkOnce', options: { hideLinkHrefIfSameAsText: true } },
+    { selector: 'img', format: 'describeImage' },
+    { selector: 'ol', format: 'numberItems' },
+    { selector: 'hr', options: { length: 40 } },
+    ...HEADINGS.map((selector) => ({ selector, options: { uppercase: false, leadingLineBreaks: 2 } })),
+    ...APART.map((selector) => ({ selector, format: 'block', options: lineBreaks(2) })),
+    ...ON_OWN_LINES.map((selector) => ({ selector, format: 'block', options: lineBreaks(1) })),
+    { selector: 'td', format: 'separateCells' },
+    { selector: 'th', format: 'separateCells' },
+    ...WITHOUT_TEXT.map((selector) => ({ selector, format: 'skip' })),
+  ],
+});
+
+/**
+ * Turns HTML into the text of a text/plain part: no wrapping, links as `text [url]`, pictures as their description,
+ * table rows as lines, hidden elements left out. Takes anything, however broken, and in time that stays in proportion:
+ * documents with very many tags, or very deep ones, are only stripped of them.
+ */
+export function htmlToText(html: string): string {
+  const text = hasMoreTagsThan(html, TAGS_MAX) ? TOO_DEEP : convert(html);
+  return (text.includes(TOO_DEEP) ? stripTags(html) : text).replaceAll('\u00A0', ' ');
+}
+
+/** How far a block stands from its neighbours: two line breaks make one empty line. */
+function lineBreaks(count: number): FormatOptions {
+  return { leadingLineBreaks: count, trailingLineBreaks: count };
+}
+
+function hasMoreTagsThan(html: string, limit: number): boolean {
+  let count = 0;
+  for (let at = html.indexOf('<'); at !== -1; at = html.indexOf('<', at + 1)) {
+    count += 1;
+    if (count > limit) return true;
+  }
+  return false;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", nbsp: ' ', amp: '&' };
+
+const WITHOUT_TEXT_SPANS: readonly (readonly [RegExp, RegExp])[] = [
+  [/<!--/g, /-->/g],
+  [/<style\b/gi, /<\/style\b[^<>]*>/gi],
+  [/<script\b/gi, /<\/script\b[^<>]*>/gi],
+  [/<title\b/gi, /<\/title\b[^<>]*>/gi],
+];
+const INLINE_TAG = /^<\/?(?:a|b|i|u|em|strong|span|font|small|sub|sup|code)\b/i;
+
+/** Every expression here matches or gives up within one tag or one run of line breaks, so none can run away. */
+function stripTags(html: string): string {
+  return WITHOUT_TEXT_SPANS.reduce((rest, [start, end]) => dropSpans(rest, start, end), html)
+    .replace(/<[^<>]*>/g, (tag) => (INLINE_TAG.test(tag) ? '' : '\n'))
+    .replace(/&(lt|gt|quot|#39|nbsp|amp);/g, (entity, name: string) => ENTITIES[name] ?? entity)
+    .split('\n')
+    .map((line) => line.trim())
+    .join('\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+}
+
+function dropSpans(html: string, start: RegExp, end: RegExp): string {
+  let kept = '';
+  let position = 0;
+  for (;;) {
+    const opening = execFrom(start, html, position);
+    const closing = opening && execFrom(end, html, opening.index);
+    if (!closing) return kept + html.slice(position);
+    kept += html.slice(position, opening.index);
+    position = closing.index + closing[0].length;
+  }
+}
+
+function execFrom(pattern: RegExp, html: string, position: number): RegExpExecArray | null {
+  pattern.lastIndex = position;
+  return pattern.exec(html);
+}

@@ -1,0 +1,139 @@
+const LINE_LENGTH_HARD = 998;
+const QUOTED_LINE_LENGTH = 76;
+const BASE64_LINE_LENGTH = 76;
+
+const CR = 0x0d;
+const LF = 0x0a;
+const TAB = 0x09;
+const SPACE = 0x20;
+const EQUALS = 0x3d;
+const HEX = Buffer.from('0123456789ABCDEF', 'latin1');
+
+/** 1 for an octet that stands for itself in quoted-printable wherever it occurs (RFC 2045 §6.7). */
+const QP_LITERAL = new Uint8Array(256);
+for (let octet = 0x21; octet <= 0x7e; octet += 1) {
+  QP_LITERAL[octet] = octet === EQUALS ? 0 : 1;
+}
+
+/** A text body ready for the wire: every line ends in CRLF, only ASCII, no line beyond 998 octets. */
+export interface EncodedBody {
+  encoding: '7bit' | 'quoted-printable' | 'base64';
+  content: string;
+}
+
+function toLineFeeds(text: string): string {
+  return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
+}
+
+/** True when no line of a text with LF line ends is too long for SMTP. */
+function linesFit(text: string): boolean {
+  let start = 0;
+  while (text.length - start > LINE_LENGTH_HARD) {
+    const end = text.lastIndexOf('\n', start + LINE_LENGTH_HARD);
+    if (end < start) {
+      return false;
+    }
+    start = end + 1;
+  }
+  return true;
+}
+
+/** Quoted-printable with soft line breaks; CRLF, LF and CR alike are line ends of the text. */
+function encodeQuotedPrintable(octets: Uint8Array): string {
+  const length = octets.length;
+  // Three characters for every octet, and three for each soft break after at most 25 such triples.
+  const output = Buffer.allocUnsafe(length * 3 + Math.ceil(length / 20) * 3 + 8);
+  const columnMax = QUOTED_LINE_LENGTH - 1;
+  let position = 0;
+  let column = 0;
+  for (let index = 0; index < length; index += 1) {
+    const octet = octets[index]!;
+    if (QP_LITERAL[octet]) {
+      if (column === columnMax) {
+        output[position++] = EQUALS;
+        output[position++] = CR;
+        output[position++] = LF;
+        column = 0;
+      }
+      output[position++] = octet;
+      column += 1;
+      continue;
+    }
+    if (octet === LF || octet === CR) {
+      if (octet === CR && octets[index + 1] === LF) {
+        index += 1;
+      }
+      output[position++] = CR;
+      output[position++] = LF;
+      column = 0;
+      continue;
+    }
+    let isLiteral = false;
+    if (octet === SPACE || octet === TAB) {
+      const next = octets[index + 1];
+      isLiteral = next !== undefined && next !== LF && next !== CR;
+    }
+    const width = isLiteral ? 1 : 3;
+    if (column + width > columnMax) {
+      output[position++] = EQUALS;
+      output[position++] = CR;
+      output[position++] = LF;
+      column = 0;
+    }
+    if (isLiteral) {
+      output[position++] = octet;
+    } else {
+      output[position++] = EQUALS;
+      output[position++] = HEX[octet >> 4]!;
+      output[position++] = HEX[octet & 15]!;
+    }
+    column += width;
+  }
+  return output.toString('latin1', 0, position);
+}
+
+/** Base64 in lines of 76 characters, each but the last ended by CRLF. */
+export function encodeBase64Lines(content: Uint8Array): Buffer {
+  const source = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+  const encoded = source.toString('base64');
+  const lineCount = Math.ceil(encoded.length / BASE64_LINE_LENGTH);
+  if (lineCount <= 1) {
+    return Buffer.from(encoded, 'latin1');
+  }
+  const output = Buffer.allocUnsafe(encoded.length + (lineCount - 1) * 2);
+  // Written to the end first, then moved line by line to the front: no second copy of a large attachment.
+  let from = output.length - encoded.length;
+  output.write(encoded, from, 'latin1');
+  let to = 0;
+  for (let line = 1; line < lineCount; line += 1) {
+    output.copyWithin(to, from, from + BASE64_LINE_LENGTH);
+    from += BASE64_LINE_LENGTH;
+    to += BASE64_LINE_LENGTH;
+    output[to++] = CR;
+    output[to++] = LF;
+  }
+  return output;
+}
+
+/**
+ * Encodes a text body for a path that may be 7-bit only: as it is where it is ASCII with lines that fit, else
+ * quoted-printable or base64, whichever is shorter. Line ends become CRLF (RFC 2046 §4.1.1).
+ */
+export function encodeTextBody(text: string): EncodedBody {
+  const octetLength = Buffer.byteLength(text, 'utf8');
+  const isAscii = octetLength === text.length;
+  if (isAscii && !text.includes('\0')) {
+    const lines = toLineFeeds(text);
+    if (linesFit(lines)) {
+      return { encoding: '7bit', content: lines.replace(/\n/g, '\r\n') };
+    }
+  }
+  // Octets beyond ASCII are at most twice what UTF-8 adds to the length; each costs two more characters in
+  // quoted-printable, while base64 makes everything a third longer.
+  const octetsBeyondAscii = 2 * (octetLength - text.length);
+  if (octetsBeyondAscii * 6 <= octetLength) {
+    return { encoding: 'quoted-printable', content: encodeQuotedPrintable(Buffer.from(text, 'utf8')) };
+  }
+  const canonical = toLineFeeds(text).replace(/\n/g, '\r\n');
+  return { encoding: 'base64', content: encodeBase64Lines(Buffer.from(canonical, 'utf8')).toString('latin1') };
+}

@@ -1,0 +1,240 @@
+import { isHeaderName, isProtectedHeader } from '../../../pure/mail-headers.ts';
+import { toWireAddress } from '../wire-address.ts';
+import { encodeAttachmentPart, type OutgoingAttachment } from './attachment-part.ts';
+import { encodeTextBody, type EncodedBody } from './body-encoding.ts';
+import { encodeHeader, encodeMailboxHeader, type Mailbox } from './header-encoding.ts';
+
+/** A header as name and value, such as `['List-Unsubscribe', '<https://…>']`. */
+export type HeaderField = readonly [name: string, value: string];
+
+/** What all messages of one sender or campaign have in common. */
+export interface MessageFrame {
+  from: Mailbox;
+  replyTo?: string;
+  headers?: readonly HeaderField[];
+}
+
+/** What is different in every message. `messageId` may come with or without its angle brackets. */
+export interface MessageContent {
+  to: Mailbox;
+  subject: string;
+  html: string;
+  text: string;
+  messageId: string;
+  date: Date;
+  headers?: readonly HeaderField[];
+  attachments?: readonly OutgoingAttachment[];
+}
+
+/** One message, complete. */
+export interface OutgoingMessage extends MessageContent {
+  from: Mailbox;
+  replyTo?: string;
+}
+
+/** Composes messages that share a frame. */
+export interface MessageComposer {
+  /**
+   * The message as the octets to sign and send: ASCII only, CRLF line ends, lines of at most 998 octets.
+   *
+   * @throws UnsendableAddressError when the recipient's address has no ASCII form
+   */
+  compose(content: MessageContent): Buffer;
+}
+
+interface HeaderLine {
+  key: string;
+  line: string;
+}
+
+const MIME_VERSION = 'MIME-Version: 1.0\r\n';
+
+/** Encodes custom headers; a later one of the same name wins, protected and malformed names are left out. */
+function encodeCustomHeaders(headers: readonly HeaderField[]): HeaderLine[] {
+  const lines: HeaderLine[] = [];
+  for (const [name, value] of headers) {
+    if (!isHeaderName(name) || isProtectedHeader(name)) {
+      continue;
+    }
+    const key = name.toLowerCase();
+    const line = { key, line: encodeHeader(name, value) };
+    const earlier = lines.findIndex((candidate) => candidate.key === key);
+    if (earlier >= 0) {
+      lines[earlier] = line;
+    } else {
+      lines.push(line);
+    }
+  }
+  return lines;
+}
+
+/** RFC 5322 §3.3 dates in UTC; messages of the same second share the text. */
+function createDateEncoder(): (date: Date) => string {
+  let second = Number.NaN;
+  let encoded = '';
+  return (date) => {
+    const dateSecond = Math.floor(date.getTime() / 1000);
+    if (dateSecond !== second) {
+      second = dateSecond;
+      encoded = `Date: ${date.toUTCString().replace('GMT', '+0000')}\r\n`;
+    }
+    return encoded;
+  };
+}
+
+function encodeMessageId(messageId: string): string {
+  return `Message-ID: <${messageId.replace(/[^!-~]|[<>]/g, '').slice(0, 900)}>\r\n`;
+}
+
+/**
+ * A boundary that occurs in none of the bodies. `=_` can stand neither in quoted-printable nor in base64, so only
+ * bodies sent as they are have to be searched. The kind keeps nested boundaries from being prefixes of each other.
+ */
+function createBoundary(
+  kind: 'alternative' | 'related' | 'mixed',
+  seed: string,
+  bodies: readonly EncodedBody[],
+): string {
+  for (let attempt = 0; ; attempt += 1) {
+    const boundary = `=_${kind[0]}${attempt}_${seed}`;
+    if (!bodies.some((body) => body.encoding === '7bit' && body.content.includes(boundary))) {
+      return boundary;
+    }
+  }
+}
+
+function textPart(subtype: 'plain' | 'html', body: EncodedBody): string {
+  return `Content-Type: text/${subtype}; charset=utf-8\r\nContent-Transfer-Encoding: ${body.encoding}\r\n\r\n${body.content}`;
+}
+
+function multipartHeader(subtype: string, boundary: string, parameters = ''): string {
+  return `Content-Type: multipart/${subtype};${parameters} boundary="${boundary}"\r\n\r\n`;
+}
+
+/** Pieces of a message body, text where possible: `Buffer.from` on one string is the cheapest way to octets. */
+type Pieces = (string | Buffer)[];
+
+function multipart(header: string, boundary: string, parts: readonly Pieces[]): Pieces {
+  const pieces: Pieces = [header];
+  for (const [index, part] of parts.entries()) {
+    pieces.push(`${index === 0 ? '' : '\r\n'}--${boundary}\r\n`, ...part);
+  }
+  pieces.push(`\r\n--${boundary}--\r\n`);
+  return pieces;
+}
+
+function attachmentPart(attachment: OutgoingAttachment): Pieces {
+  const { header, content } = encodeAttachmentPart(attachment);
+  return [header, content];
+}
+
+function isShownInline(attachment: OutgoingAttachment): boolean {
+  return attachment.disposition === 'inline' && attachment.contentId !== undefined;
+}
+
+/**
+ * multipart/mixed around the attachments, multipart/alternative around text and HTML, multipart/related around the
+ * HTML and what it shows inline (RFC 2046, RFC 2387); each only where it is needed.
+ */
+function encodeBody(content: MessageContent): Pieces {
+  const text = content.text === '' && content.html !== '' ? undefined : encodeTextBody(content.text);
+  const html = content.html === '' ? undefined : encodeTextBody(content.html);
+  const bodies = [text, html].filter((body) => body !== undefined);
+  const seed = content.messageId.replace(/[^A-Za-z0-9]/g, '').slice(0, 56);
+  const attachments = content.attachments ?? [];
+  const inline = html === undefined ? [] : attachments.filter(isShownInline);
+  const separate = attachments.filter((attachment) => !inline.includes(attachment));
+
+  let main: Pieces = [];
+  if (html !== undefined) {
+    main = [textPart('html', html)];
+    if (inline.length > 0) {
+      const boundary = createBoundary('related', seed, bodies);
+      const header = multipartHeader('related', boundary, ' type="text/html";');
+      main = multipart(header, boundary, [main, ...inline.map(attachmentPart)]);
+    }
+  }
+  if (text !== undefined) {
+    const plain = textPart('plain', text);
+    if (html === undefined) {
+      main = [plain];
+    } else {
+      const boundary = createBoundary('alternative', seed, bodies);
+      main = multipart(multipartHeader('alternative', boundary), boundary, [[plain], main]);
+    }
+  }
+  if (separate.length > 0) {
+    const boundary = createBoundary('mixed', seed, bodies);
+    main = multipart(multipartHeader('mixed', boundary), boundary, [main, ...separate.map(attachmentPart)]);
+  }
+  return main;
+}
+
+function toOctets(pieces: Pieces): Buffer {
+  const buffers: Buffer[] = [];
+  let text = '';
+  for (const piece of pieces) {
+    if (typeof piece === 'string') {
+      text += piece;
+    } else {
+      buffers.push(Buffer.from(text, 'latin1'), piece);
+      text = '';
+    }
+  }
+  const last = Buffer.from(text.endsWith('\r\n') ? text : `${text}\r\n`, 'latin1');
+  return buffers.length === 0 ? last : Buffer.concat([...buffers, last]);
+}
+
+/**
+ * Prepares what all messages of a sender or campaign share, so that each message costs only what differs. Custom
+ * headers may replace Reply-To; a message's own headers replace those of the frame; names that
+ * `isProtectedHeader` or that are no header names are ignored.
+ *
+ * @throws UnsendableAddressError when `from` or `replyTo` has no ASCII form
+ */
+export function createMessageComposer(frame: MessageFrame): MessageComposer {
+  const fromLine = encodeMailboxHeader('From', frame.from);
+  const frameHeaders = encodeCustomHeaders([
+    ...(frame.replyTo === undefined ? [] : [['Reply-To', toWireAddress(frame.replyTo)] as const]),
+    ...(frame.headers ?? []),
+  ]);
+  const frameText = frameHeaders.map((header) => header.line).join('');
+  const encodeDate = createDateEncoder();
+
+  function customHeaders(headers: readonly HeaderField[] | undefined): string {
+    if (headers === undefined || headers.length === 0) {
+      return frameText;
+    }
+    const own = encodeCustomHeaders(headers);
+    const ownText = own.map((header) => header.line).join('');
+    const isReplaced = (frameHeader: HeaderLine) => own.some((header) => header.key === frameHeader.key);
+    if (!frameHeaders.some(isReplaced)) {
+      return frameText + ownText;
+    }
+    const kept = frameHeaders.filter((frameHeader) => !isReplaced(frameHeader));
+    return kept.map((header) => header.line).join('') + ownText;
+  }
+
+  return {
+    compose(content) {
+      const header =
+        fromLine +
+        encodeMailboxHeader('To', content.to) +
+        encodeHeader('Subject', content.subject) +
+        encodeDate(content.date) +
+        encodeMessageId(content.messageId) +
+        customHeaders(content.headers) +
+        MIME_VERSION;
+      return toOctets([header, ...encodeBody(content)]);
+    },
+  };
+}
+
+/**
+ * Composes one message (RFC 5322, MIME) as {@link MessageComposer.compose} does.
+ *
+ * @throws UnsendableAddressError when an address has no ASCII form
+ */
+export function composeMessage({ from, replyTo, ...content }: OutgoingMessage): Buffer {
+  return createMessageComposer({ from, replyTo }).compose(content);
+}

@@ -1,0 +1,186 @@
+import { toWireAddress } from '../wire-address.ts';
+
+/** A mailbox of RFC 5322 §3.4: an address and, where known, the name of its owner. */
+export interface Mailbox {
+  address: string;
+  name?: string;
+}
+
+const LINE_LENGTH = 78;
+const LINE_LENGTH_HARD = 998;
+/** RFC 2047 §2: a line that holds an encoded word, and the word itself. */
+const ENCODED_LINE_LENGTH = 76;
+const ENCODED_WORD_LENGTH = 75;
+const ENCODED_WORD_FRAME = '=?UTF-8?B??='.length;
+/** Less room than this beside a long header name is not worth an encoded word of its own. */
+const ENCODED_WORD_LENGTH_MIN = 24;
+
+const PRINTABLE = /^[\x20-\x7e]*$/;
+const UNSAFE_GLOBAL = /[\0-\x08\x0a-\x1f\x7f\u2028\u2029]/g;
+const ATOMS = /^[\w!#$%&'*+/=?^`{|}~-]+(?: [\w!#$%&'*+/=?^`{|}~-]+)*$/;
+
+/** What may stand for itself in a Q-encoded word wherever the word is used (RFC 2047 §5 rule 3). */
+const Q_LITERAL = new Uint8Array(256);
+for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!*+-/') {
+  Q_LITERAL[character.charCodeAt(0)] = 1;
+}
+const SPACE = 0x20;
+
+/** Removes what can end a line or is not allowed in a header at all, and white space at both ends. */
+export function cleanHeaderText(text: string): string {
+  return PRINTABLE.test(text) ? text.trim() : text.replace(UNSAFE_GLOBAL, '').trim();
+}
+
+/** The first octet at or before `end` that does not continue a UTF-8 sequence. */
+function codePointStart(octets: Buffer, end: number): number {
+  let at = end;
+  while (at > 0 && (octets[at]! & 0xc0) === 0x80) {
+    at -= 1;
+  }
+  return at;
+}
+
+function quotedPrintableWord(octets: Buffer, start: number, lengthMax: number): { encoded: string; end: number } {
+  let encoded = '';
+  let at = start;
+  while (at < octets.length) {
+    let next = at + 1;
+    while (next < octets.length && (octets[next]! & 0xc0) === 0x80) {
+      next += 1;
+    }
+    let piece = '';
+    for (let index = at; index < next; index += 1) {
+      const octet = octets[index]!;
+      if (Q_LITERAL[octet]) {
+        piece += String.fromCharCode(octet);
+      } else if (octet === SPACE) {
+        piece += '_';
+      } else {
+        piece += (octet < 16 ? '=0' : '=') + octet.toString(16).toUpperCase();
+      }
+    }
+    if (encoded.length + piece.length > lengthMax) {
+      break;
+    }
+    encoded += piece;
+    at = next;
+  }
+  return { encoded, end: at };
+}
+
+/**
+ * Text as RFC 2047 encoded words in UTF-8, Q or B whichever is shorter, folded, never splitting a code point.
+ * `lineUsed` is what already stands on the first line.
+ */
+export function encodeWords(text: string, lineUsed: number): string {
+  const octets = Buffer.from(text, 'utf8');
+  let quotedLength = 0;
+  for (const octet of octets) {
+    quotedLength += Q_LITERAL[octet] || octet === SPACE ? 1 : 3;
+  }
+  const useQ = quotedLength <= Math.ceil(octets.length / 3) * 4;
+
+  let result = '';
+  let room = ENCODED_LINE_LENGTH - lineUsed;
+  if (room < ENCODED_WORD_LENGTH_MIN) {
+    result = '\r\n ';
+    room = ENCODED_WORD_LENGTH;
+  }
+  let start = 0;
+  while (start < octets.length) {
+    const payloadMax = Math.min(room, ENCODED_WORD_LENGTH) - ENCODED_WORD_FRAME;
+    if (start > 0) {
+      result += '\r\n ';
+    }
+    if (useQ) {
+      const { encoded, end } = quotedPrintableWord(octets, start, payloadMax);
+      result += `=?UTF-8?Q?${encoded}?=`;
+      start = end;
+    } else {
+      const end = Math.min(start + Math.floor(payloadMax / 4) * 3, octets.length);
+      const wordEnd = end === octets.length ? end : codePointStart(octets, end);
+      result += `=?UTF-8?B?${octets.toString('base64', start, wordEnd)}?=`;
+      start = wordEnd;
+    }
+    room = ENCODED_WORD_LENGTH;
+  }
+  return result;
+}
+
+/**
+ * Folds printable text at white space (RFC 5322 §2.2.3) so that lines have 78 characters where words allow it.
+ * Undefined when a word is too long for a line of 998.
+ */
+function fold(text: string, lineUsed: number): string | undefined {
+  let result = '';
+  let used = lineUsed;
+  let lineStart = 0;
+  while (text.length - lineStart + used > LINE_LENGTH) {
+    // A break goes before the last space of a run, so that no line consists of white space only.
+    let at = text.lastIndexOf(' ', lineStart + LINE_LENGTH - used);
+    while (at > lineStart && text[at + 1] === ' ') {
+      at = text.lastIndexOf(' ', at - 1);
+    }
+    if (at <= lineStart) {
+      at = text.indexOf(' ', lineStart + 1);
+      while (at >= 0 && text[at + 1] === ' ') {
+        at += 1;
+      }
+    }
+    const lineEnd = at < 0 ? text.length : at;
+    if (lineEnd - lineStart + used > LINE_LENGTH_HARD) {
+      return undefined;
+    }
+    if (at < 0) {
+      break;
+    }
+    result += `${text.slice(lineStart, at)}\r\n`;
+    lineStart = at;
+    used = 0;
+  }
+  return result + text.slice(lineStart);
+}
+
+/**
+ * One header field with its CRLF. The value is taken as text: whatever could start another field is removed,
+ * text beyond ASCII (or unfoldable, or looking like an encoded word) becomes encoded words, long lines are folded.
+ */
+export function encodeHeader(name: string, value: string): string {
+  const text = cleanHeaderText(value);
+  if (PRINTABLE.test(text) && !text.includes('=?')) {
+    if (name.length + 2 + text.length <= LINE_LENGTH) {
+      return `${name}: ${text}\r\n`;
+    }
+    const folded = fold(text, name.length + 2);
+    if (folded !== undefined) {
+      return `${name}: ${folded}\r\n`;
+    }
+  }
+  const encoded = encodeWords(text, name.length + 2);
+  return encoded.startsWith('\r\n') ? `${name}:${encoded}\r\n` : `${name}: ${encoded}\r\n`;
+}
+
+/**
+ * A header field with one mailbox, such as From or To, with its CRLF.
+ *
+ * @throws UnsendableAddressError
+ */
+export function encodeMailboxHeader(name: string, mailbox: Mailbox): string {
+  const address = toWireAddress(mailbox.address);
+  const displayName = mailbox.name === undefined ? '' : cleanHeaderText(mailbox.name);
+  const lineUsed = name.length + 2;
+  if (displayName === '') {
+    return `${name}: ${address}\r\n`;
+  }
+  let phrase: string;
+  if (displayName.length + lineUsed > LINE_LENGTH || !PRINTABLE.test(displayName) || displayName.includes('=?')) {
+    phrase = encodeWords(displayName, lineUsed);
+  } else if (ATOMS.test(displayName)) {
+    phrase = displayName;
+  } else {
+    phrase = `"${displayName.replace(/["\\]/g, '\\$&')}"`;
+  }
+  const lastLineLength = phrase.includes('\n') ? phrase.length - phrase.lastIndexOf('\n') : lineUsed + phrase.length;
+  const separator = lastLineLength + address.length + 3 > LINE_LENGTH ? '\r\n ' : ' ';
+  return `${name}: ${phrase}${separator}<${address}>\r\n`;
+}

@@ -1,0 +1,388 @@
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createSmtpSink, type SmtpSink, type SmtpSinkOptions } from '../../testing/smtp-sink.ts';
+import { createSmtpPool, SmtpUnavailableError, type SmtpPool, type SmtpPoolOptions } from './smtp-pool.ts';
+
+const RAW = Buffer.from('From: a@example.com\r\nTo: b@example.org\r\nSubject: Test\r\n\r\nHello\r\n.dot\r\n..\r\n');
+const FROM = 'bounce@example.com';
+
+const cleanUps: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) {
+    await cleanUp();
+  }
+});
+
+async function startSink(options?: SmtpSinkOptions): Promise<SmtpSink> {
+  const sink = await createSmtpSink(options);
+  cleanUps.push(() => sink.close());
+  return sink;
+}
+
+function startPool(urls: string[], options: Partial<SmtpPoolOptions> = {}): { pool: SmtpPool; warnings: string[] } {
+  const warnings: string[] = [];
+  const logger = { warn: (fields: object, message: string) => warnings.push(`${message} ${JSON.stringify(fields)}`) };
+  const pool = createSmtpPool({
+    urls,
+    maxConnections: 4,
+    connectionTimeoutMs: 2000,
+    replyTimeoutMs: 3000,
+    ehloName: 'test.example.com',
+    logger,
+    ...options,
+  });
+  cleanUps.push(() => pool.close({ timeoutMs: 1000 }));
+  return { pool, warnings };
+}
+
+/** A server that answers line by line as told; undefined cuts the connection. */
+async function startRawServer(
+  answer: (line: string, isContent: boolean) => string | undefined,
+): Promise<{ url: string; lines: string[] }> {
+  const lines: string[] = [];
+  const sockets = new Set<{ destroy(): void }>();
+  const server: Server = createServer((socket) => {
+    sockets.add(socket);
+    let rest = '';
+    let isContent = false;
+    socket.on('error', () => socket.destroy());
+    socket.write('220 raw ESMTP\r\n');
+    socket.on('data', (chunk) => {
+      const parts = (rest + chunk.toString('latin1')).split('\r\n');
+      rest = parts.pop() ?? '';
+      for (const line of parts) {
+        lines.push(line);
+        const reply = isContent && line !== '.' ? '' : answer(line, isContent);
+        if (reply === undefined) {
+          socket.destroy();
+          return;
+        }
+        isContent = isContent ? line !== '.' : reply.startsWith('354');
+        socket.write(reply);
+      }
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  cleanUps.push(async () => {
+    for (const socket of sockets) {
+      socket.destroy();
+    }
+    server.close();
+    await once(server, 'close');
+  });
+  return { url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`, lines };
+}
+
+const closedPortUrl = async () => {
+  const sink = await createSmtpSink();
+  await sink.close();
+  return sink.url;
+};
+
+async function untilSending(pool: SmtpPool, count: number): Promise<void> {
+  while (pool.usage().sending < count) {
+    await sleep(5);
+  }
+}
+
+async function failure(promise: Promise<unknown>): Promise<SmtpUnavailableError> {
+  const error = await promise.then(
+    () => new Error('it did not fail'),
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(SmtpUnavailableError);
+  return error as SmtpUnavailableError;
+}
+
+describe('outcomes', () => {
+  it('hands a message over octet by octet', async () => {
+    const sink = await startSink();
+    const { pool } = startPool([sink.url]);
+    const outcome = await pool.send({ from: FROM, to: 'b@example.org' }, RAW);
+    expect(outcome).toMatchObject({ kind: 'accepted', reply: expect.stringMatching(/^250 /) });
+    expect(sink.messages()).toMatchObject([{ from: FROM, to: ['b@example.org'], raw: RAW }]);
+    expect((await sink.messages()[0]!.parsed()).subject).toBe('Test');
+  });
+
+  describe.each([true, false])('with pipelining %s', (pipelining) => {
+    it.each([
+      ['mail', 550, 'rejected'],
+      ['mail', 451, 'deferred'],
+      ['rcpt', 550, 'rejected'],
+      ['rcpt', 450, 'deferred'],
+      ['data', 554, 'rejected'],
+      ['data', 452, 'deferred'],
+    ] as const)('at %s takes %i for %s, and the connection works on', async (stage, code, kind) => {
+      const sink = await startSink({ pipelining });
+      const { pool } = startPool([sink.url], { maxConnections: 1 });
+      const enhancedCode = `${String(code)[0]}.1.1`;
+      sink.replyTo(stage === 'mail' ? FROM : 'b@example.org', { code, text: `${enhancedCode} no`, stage, times: 1 });
+      const outcome = await pool.send({ from: FROM, to: 'b@example.org' }, RAW);
+      expect(outcome).toEqual({ kind, stage, replyCode: code, enhancedCode, reply: `${code} ${enhancedCode} no` });
+      expect(await pool.send({ from: FROM, to: 'c@example.org' }, RAW)).toMatchObject({ kind: 'accepted' });
+      expect(sink.connectionCount()).toBe(1);
+      expect([...sink.recipientCounts()]).toEqual([['c@example.org', 1]]);
+    });
+
+    it.each(['mail', 'rcpt', 'data'] as const)('takes 421 at %s for an unavailable server', async (stage) => {
+      const sink = await startSink({ pipelining });
+      const { pool } = startPool([sink.url]);
+      sink.replyTo(stage === 'mail' ? FROM : 'b@example.org', { code: 421, stage, times: 1 });
+      const error = await failure(pool.send({ from: FROM, to: 'b@example.org' }, RAW));
+      expect(error.mayHaveBeenAccepted).toBe(false);
+      expect(await pool.send({ from: FROM, to: 'b@example.org' }, RAW)).toMatchObject({ kind: 'accepted' });
+    });
+  });
+
+  it('refuses a message beyond the SIZE the server announces', async () => {
+    const sink = await startSink({ size: 1000 });
+    const { pool } = startPool([sink.url]);
+    const outcome = await pool.send({ from: FROM, to: 'b@example.org' }, Buffer.alloc(1001, 'a\r\n'));
+    expect(outcome).toMatchObject({
+      kind: 'rejected',
+      replyCode: 552,
+      enhancedCode: '5.3.4',
+      reply: expect.stringContaining('1001 bytes, more than the 1000 bytes'),
+    });
+    expect(await pool.send({ from: FROM, to: 'b@example.org' }, RAW)).toMatchObject({ kind: 'accepted' });
+  });
+
+  it('writes addresses in ASCII and refuses what has no such form', async () => {
+    const sink = await startSink();
+    const { pool } = startPool([sink.url]);
+    const injected = await pool.send({ from: FROM, to: 'b@example.org>\r\nRCPT TO:<c@example.org' }, RAW);
+    expect(injected).toMatchObject({ kind: 'rejected', stage: 'rcpt', replyCode: 553, enhancedCode: '5.1.3' });
+    expect(sink.connectionCount()).toBe(0);
+    const echo = await startRawServer((line) => (line === 'DATA' ? '354 go\r\n' : '250 raw\r\n'));
+    const plain = startPool([echo.url]).pool;
+    expect(await plain.send({ from: '', to: 'b@bücher.example' }, RAW)).toMatchObject({ kind: 'accepted' });
+    expect(echo.lines.slice(1, 3)).toEqual(['MAIL FROM:<>', 'RCPT TO:<b@xn--bcher-kva.example>']);
+    expect(echo.lines).toEqual(expect.arrayContaining(['..dot', '...', '.']));
+  });
+});
+
+describe('connection failures', () => {
+  it.each([
+    ['mail', false, 0],
+    ['rcpt', false, 0],
+    ['reply', true, 1],
+  ] as const)('cut at %s: may have been accepted %s', async (stage, mayHaveBeenAccepted, received) => {
+    const sink = await startSink();
+    const { pool } = startPool([sink.url]);
+    sink.dropOn(stage === 'mail' ? FROM : 'b@example.org', { stage, times: 1 });
+    expect((await failure(pool.send({ from: FROM, to: 'b@example.org' }, RAW))).mayHaveBeenAccepted).toBe(
+      mayHaveBeenAccepted,
+    );
+    expect(sink.messageCount()).toBe(received);
+    expect(await pool.send({ from: FROM, to: 'b@example.org' }, RAW)).toMatchObject({ kind: 'accepted' });
+  });
+
+  it('cut within a large message: cannot have been accepted', async () => {
+    const sink = await startSink();
+    const { pool } = startPool([sink.url]);
+    sink.dropOn('b@example.org', { stage: 'content', times: 1 });
+    const large = Buffer.alloc(30_000_000, `${'x'.repeat(76)}\r\n`);
+    const error = await failure(pool.send({ from: FROM, to: 'b@example.org' }, large));
+    expect(error.mayHaveBeenAccepted).toBe(false);
+    expect(sink.messageCount()).toBe(0);
+  });
+
+  it('gives up on a server that does not answer', async () => {
+    const silent = await startRawServer((line) => (line.startsWith('EHLO') ? '250 raw\r\n' : ''));
+    const { pool } = startPool([silent.url], { replyTimeoutMs: 150 });
+    const error = await failure(pool.send({ from: FROM, to: 'b@example.org' }, RAW));
+    expect(error).toMatchObject({ code: 'ETIMEDOUT', mayHaveBeenAccepted: false });
+  });
+
+  it('takes a demand for another login for an unavailable server, not for a bounce', async () => {
+    const server = await startRawServer((line) =>
+      line.startsWith('EHLO') ? '250 raw\r\n' : '530 5.7.0 Authentication required\r\n',
+    );
+    const { pool } = startPool([server.url]);
+    expect((await failure(pool.send({ from: FROM, to: 'b@example.org' }, RAW))).message).toContain('530 5.7.0');
+  });
+
+  it('fails on refused connections, odd greetings and unknown hosts, and comes back', async () => {
+    const sink = await startSink();
+    const { pool, warnings } = startPool([sink.url]);
+    await sink.setUnavailable(true);
+    expect((await failure(pool.send({ from: FROM, to: 'b@example.org' }, RAW))).code).toBe('ECONNREFUSED');
+    expect(warnings).toHaveLength(1);
+    await sink.setUnavailable(false);
+    await sleep(300);
+    expect(await pool.send({ from: FROM, to: 'b@example.org' }, RAW)).toMatchObject({ kind: 'accepted' });
+    sink.dropConnections();
+    sink.greetWith(554);
+    await sleep(50);
+    expect((await failure(pool.send({ from: FROM, to: 'b@example.org' }, RAW))).message).toContain('554');
+    sink.greetWith(undefined);
+    await sleep(300);
+    expect(await pool.send({ from: FROM, to: 'b@example.org' }, RAW)).toMatchObject({ kind: 'accepted' });
+    const unknown = startPool(['smtp://no-such-host.invalid:25']).pool;
+    await failure(unknown.send({ from: FROM, to: 'b@example.org' }, RAW));
+  });
+
+  it('replaces an idle connection that the server closed, whether the closing is noticed before or after', async () => {
+    const sink = await startSink();
+    const { pool } = startPool([sink.url], { maxConnections: 1 });
+    await pool.send({ from: FROM, to: '1@example.org' }, RAW);
+    sink.dropConnections();
+    await sleep(50);
+    expect(await pool.send({ from: FROM, to: '2@example.org' }, RAW)).toMatchObject({ kind: 'accepted' });
+    sink.dropOn('3@example.org', { stage: 'rcpt', times: 1 });
+    expect(await pool.send({ from: FROM, to: '3@example.org' }, RAW)).toMatchObject({ kind: 'accepted' });
+    sink.dropOn('4@example.org', { stage: 'rcpt', times: 2 });
+    await failure(pool.send({ from: FROM, to: '4@example.org' }, RAW));
+    expect([...sink.recipientCounts().values()]).toEqual([1, 1, 1]);
+  });
+});
+
+describe('connections', () => {
+  it('sends 1,000 messages over 20 connections, each once', async () => {
+    const sink = await startSink();
+    const { pool } = startPool([sink.url], { maxConnections: 20 });
+    expect(pool.capacity).toBe(20);
+    const outcomes = await Promise.all(
+      Array.from({ length: 1000 }, (_, index) => pool.send({ from: FROM, to: `u${index}@example.org` }, RAW)),
+    );
+    expect(outcomes.every((outcome) => outcome.kind === 'accepted')).toBe(true);
+    expect(sink.recipientCounts().size).toBe(1000);
+    expect(sink.messageCount()).toBe(1000);
+    expect(sink.connectionCount()).toBeLessThanOrEqual(20);
+    expect(pool.usage()).toMatchObject({ sending: 0, queued: 0 });
+  });
+
+  it('opens none before they are needed and no more than that', async () => {
+    const sink = await startSink();
+    const { pool } = startPool([sink.url], { maxConnections: 20 });
+    expect(sink.connectionCount()).toBe(0);
+    for (let index = 0; index < 5; index += 1) {
+      await pool.send({ from: FROM, to: 'b@example.org' }, RAW);
+    }
+    expect(sink.connectionCount()).toBe(1);
+  });
+
+  it('replaces a connection after its number of messages and closes it when idle', async () => {
+    const sink = await startSink();
+    const { pool } = startPool([sink.url], { maxConnections: 1, messagesPerConnection: 3, idleTimeoutMs: 60 });
+    await Promise.all(Array.from({ length: 7 }, () => pool.send({ from: FROM, to: 'b@example.org' }, RAW)));
+    expect(sink.connectionCount()).toBe(3);
+    expect(sink.openConnectionCount()).toBeGreaterThan(0);
+    await sleep(200);
+    expect(sink.openConnectionCount()).toBe(0);
+    expect(pool.usage().connections).toBe(0);
+    expect(await pool.send({ from: FROM, to: 'b@example.org' }, RAW)).toMatchObject({ kind: 'accepted' });
+  });
+
+  it('spreads over servers, and works with those that are up', async () => {
+    const [one, two] = [await startSink({ delayMs: 20 }), await startSink({ delayMs: 20 })];
+    const both = startPool([one.url, two.url]).pool;
+    await Promise.all(Array.from({ length: 20 }, () => both.send({ from: FROM, to: 'b@example.org' }, RAW)));
+    expect(one.messageCount()).toBeGreaterThan(5);
+    expect(two.messageCount()).toBeGreaterThan(5);
+    const { pool: half, warnings } = startPool([await closedPortUrl(), one.url]);
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, () => half.send({ from: FROM, to: 'c@example.org' }, RAW)),
+    );
+    expect(outcomes.every((outcome) => outcome.kind === 'accepted')).toBe(true);
+    expect(one.recipientCounts().get('c@example.org')).toBe(20);
+    expect(warnings.length).toBeLessThanOrEqual(2);
+  });
+
+  it('makes do with the connections a server grants', async () => {
+    const sink = await startSink({ delayMs: 10 });
+    const { pool } = startPool([sink.url], { maxConnections: 8 });
+    const first = pool.send({ from: FROM, to: '0@example.org' }, RAW);
+    await sink.waitForMessages(1);
+    await first;
+    sink.greetWith(421);
+    const outcomes = await Promise.all(
+      Array.from({ length: 30 }, (_, index) => pool.send({ from: FROM, to: `${index}@example.org` }, RAW)),
+    );
+    expect(outcomes.every((outcome) => outcome.kind === 'accepted')).toBe(true);
+  });
+
+  it('keeps the order of waiting callers, and lets them leave', async () => {
+    const sink = await startSink({ delayMs: 20 });
+    const { pool } = startPool([sink.url], { maxConnections: 1 });
+    const controller = new AbortController();
+    const sends = ['1', '2', '3', '4'].map((name) =>
+      pool.send({ from: FROM, to: `${name}@example.org` }, RAW, name === '2' ? { signal: controller.signal } : {}),
+    );
+    controller.abort(new Error('not wanted'));
+    await expect(sends[1]).rejects.toThrow('not wanted');
+    await Promise.all([sends[0], sends[2], sends[3]]);
+    expect(sink.messages().map((message) => message.to[0])).toEqual([
+      '1@example.org',
+      '3@example.org',
+      '4@example.org',
+    ]);
+    await expect(pool.send({ from: FROM, to: 'x@example.org' }, RAW, { signal: controller.signal })).rejects.toThrow(
+      'not wanted',
+    );
+  });
+});
+
+describe('login and TLS', () => {
+  it('logs in with the credentials of the URL, over STARTTLS', async () => {
+    const sink = await startSink({ auth: { user: 'us@er', pass: 'pa:ss/word' }, startTls: true });
+    const { pool } = startPool([`${sink.url}?tls.rejectUnauthorized=false&requireTLS=true`]);
+    expect(await pool.send({ from: FROM, to: 'b@example.org' }, RAW)).toMatchObject({ kind: 'accepted' });
+  });
+
+  it('sends over TLS from the start, and checks the certificate', async () => {
+    const sink = await startSink({ secure: true });
+    const { pool } = startPool([`${sink.url}?tls.rejectUnauthorized=false`]);
+    expect(await pool.send({ from: FROM, to: 'b@example.org' }, RAW)).toMatchObject({ kind: 'accepted' });
+    await failure(startPool([sink.url]).pool.send({ from: FROM, to: 'b@example.org' }, RAW));
+  });
+
+  it('is silent about a wrong password', async () => {
+    const sink = await startSink({ auth: { user: 'user', pass: 'right' } });
+    const { pool, warnings } = startPool([sink.url.replace('right', 'S3cretWord')]);
+    const error = await failure(pool.send({ from: FROM, to: 'b@example.org' }, RAW));
+    expect(error.code).toBe('EAUTH');
+    const plain = Buffer.from('\0user\0S3cretWord').toString('base64');
+    for (const text of [error.message, String(error.stack), ...warnings]) {
+      expect(text).not.toContain('S3cretWord');
+      expect(text).not.toContain(plain);
+    }
+  });
+
+  it('needs no login where the server offers none', async () => {
+    const sink = await startSink();
+    const { pool } = startPool([sink.url.replace('//', '//user:pass@')]);
+    expect(await pool.send({ from: FROM, to: 'b@example.org' }, RAW)).toMatchObject({ kind: 'accepted' });
+  });
+});
+
+describe('close', () => {
+  it('finishes what is on the wire and refuses the rest', async () => {
+    const sink = await startSink({ delayMs: 100 });
+    const { pool } = startPool([sink.url], { maxConnections: 2 });
+    const sends = ['1', '2', '3'].map((name) => pool.send({ from: FROM, to: `${name}@example.org` }, RAW));
+    const settled = Promise.allSettled(sends);
+    await untilSending(pool, 2);
+    await Promise.all([pool.close(), pool.close()]);
+    expect((await settled).map((result) => result.status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
+    expect(sink.messageCount()).toBe(2);
+    expect(pool.usage()).toEqual({ connections: 0, sending: 0, queued: 0 });
+    expect((await failure(pool.send({ from: FROM, to: '4@example.org' }, RAW))).message).toContain('closed');
+  });
+
+  it('cuts what takes too long, and says that it may have been accepted', async () => {
+    const sink = await startSink({ delayMs: 1000 });
+    const { pool } = startPool([sink.url]);
+    const sending = failure(pool.send({ from: FROM, to: 'b@example.org' }, RAW));
+    await untilSending(pool, 1);
+    await pool.close({ timeoutMs: 200 });
+    expect((await sending).mayHaveBeenAccepted).toBe(true);
+  });
+
+  it('ends at once when nothing is open', async () => {
+    await startPool(['smtp://127.0.0.1:1']).pool.close();
+  });
+});

@@ -1,0 +1,26 @@
+/** A server's answer to a command, fit to be stored and shown. */
+export interface SmtpReply {
+  /** The three-digit code of RFC 5321 §4.2. */
+  replyCode: number;
+  /** The enhanced status code of RFC 3463, such as `5.1.1`, where the server gives one. */
+  enhancedCode?: string;
+  /** The whole text, control characters replaced by spaces, at most 1,000 characters. */
+  reply: string;
+}
+
+const REPLY = /^(\d{3})(?:[ -](?:([245]\.\d{1,3}\.\d{1,3})(?:\s|$))?|$)/;
+const REPLY_LENGTH_MAX = 1000;
+
+/** Reads a (multi-line) reply. Undefined when the text does not start with a reply code. */
+export function parseSmtpReply(text: string): SmtpReply | undefined {
+  const match = REPLY.exec(text);
+  if (!match) {
+    return undefined;
+  }
+  const reply = text
+    .slice(0, REPLY_LENGTH_MAX)
+    .replace(/[\0-\x1f\x7f]+/g, ' ')
+    .trim()
+    .toWellFormed();
+  return { replyCode: Number(match[1]), ...(match[2] === undefined ? {} : { enhancedCode: match[2] }), reply };
+}

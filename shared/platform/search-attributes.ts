@@ -1,0 +1,22 @@
+import { TypedSearchAttributes, defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
+
+/**
+ * The search attributes of Everpost's workflows, all Keywords, set at the start and never changed: changing one
+ * rewrites the whole visibility row. No addresses: visibility is not encrypted.
+ */
+export const SEARCH_ATTRIBUTES = {
+  projectId: 'ProjectId',
+  campaignId: 'CampaignId',
+  automationId: 'AutomationId',
+  contactId: 'ContactId',
+} as const;
+
+/** The attributes of one workflow from the ids it has. */
+export function searchAttributes(ids: Partial<Record<keyof typeof SEARCH_ATTRIBUTES, string>>): TypedSearchAttributes {
+  const pairs: SearchAttributePair[] = [];
+  for (const [kind, value] of Object.entries(ids)) {
+    const name = SEARCH_ATTRIBUTES[kind as keyof typeof SEARCH_ATTRIBUTES];
+    pairs.push({ key: defineSearchAttributeKey(name, 'KEYWORD'), value });
+  }
+  return new TypedSearchAttributes(pairs);
+}

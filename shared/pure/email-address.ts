@@ -1,0 +1,37 @@
+import { z } from 'zod';
+
+/** RFC 5321 section 4.5.3.1.3: a forward path of 256 octets less the angle brackets. */
+const ADDRESS_LENGTH_MAX = 254;
+const LOCAL_PART_LENGTH_MAX = 64;
+
+/** The stored and compared form of an address: trimmed and lower-cased. */
+export function normalizeAddress(address: string): string {
+  return address.trim().toLowerCase();
+}
+
+/** The domain of an address, lower-cased, without a check of its form. */
+export function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf('@') + 1).toLowerCase();
+}
+
+const LOCAL_PART = /^[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
+const DOMAIN_LABEL = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?$/u;
+
+/**
+ * Whether a text is an address in dot-atom form (RFC 5322 section 3.4.1, with the letters of RFC 6531). Quoted local
+ * parts and address literals are refused: no mailbox provider issues them, and they are a way to smuggle syntax.
+ */
+export function isEmailAddress(address: string): boolean {
+  if (address.length > ADDRESS_LENGTH_MAX) return false;
+  const at = address.lastIndexOf('@');
+  if (at < 1 || at > LOCAL_PART_LENGTH_MAX) return false;
+  const labels = address.slice(at + 1).split('.');
+  return labels.length >= 2 && labels.every((label) => DOMAIN_LABEL.test(label)) && LOCAL_PART.test(address.slice(0, at));
+}
+
+/** An e-mail address in a request, normalised. */
+export const emailAddressSchema = z
+  .string()
+  .transform(normalizeAddress)
+  .refine(isEmailAddress, { error: 'Invalid email address', params: { code: 'invalid_string' } })
+  .meta({ format: 'email', example: 'ada@example.com' });

@@ -1,0 +1,152 @@
+import { walkFilters, type Filter, type FilterCondition, type FilterOperator } from './filter-condition.ts';
+
+const EMAIL_ACTIVITIES = ['sent', 'delivered', 'opened', 'clicked', 'bounced', 'complained'] as const;
+export type EmailActivity = (typeof EMAIL_ACTIVITIES)[number];
+
+const STANDARD_FIELDS = ['email', 'subscribed', 'createdAt', 'updatedAt'] as const;
+export type StandardField = (typeof STANDARD_FIELDS)[number];
+
+/** Events of Everpost under `email.` that are filtered by name; the other activities are columns of the e-mail. */
+const EMAIL_EVENTS: ReadonlySet<string> = new Set([
+  'email.delivery',
+  'email.open',
+  'email.click',
+  'email.bounce',
+  'email.complaint',
+  'email.received',
+]);
+
+const EVENT_OPERATORS: ReadonlySet<FilterOperator> = new Set([
+  'triggered',
+  'triggeredWithin',
+  'triggeredOlderThan',
+  'notTriggered',
+  'notTriggeredWithin',
+]);
+const MEMBER_OPERATORS: ReadonlySet<FilterOperator> = new Set(['memberOfSegment', 'notMemberOfSegment']);
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+/** A path is tried in every way its dots can be read, so its length is bounded. */
+const PATH_KEYS_MAX = 20;
+
+/** What a filter is about, once its field and operator are read together. */
+export type FilterTarget =
+  | { kind: 'standard'; field: StandardField }
+  | { kind: 'data'; path: string }
+  | { kind: 'context'; path: string }
+  | { kind: 'event'; name: string }
+  | { kind: 'emailActivity'; activity: EmailActivity }
+  | { kind: 'segment'; segmentId: string }
+  | { kind: 'unknown'; part: 'field' | 'value'; reason: string };
+
+function unknown(reason: string, part: 'field' | 'value' = 'field'): FilterTarget {
+  return { kind: 'unknown', part, reason };
+}
+
+function after(prefix: string, field: string): string | undefined {
+  return field.startsWith(prefix) ? field.slice(prefix.length) : undefined;
+}
+
+function isStandardField(field: string): field is StandardField {
+  return STANDARD_FIELDS.some((name) => name === field);
+}
+
+function segmentTarget(filter: Filter): FilterTarget {
+  const inField = after('segment.', filter.field);
+  if (inField !== undefined) {
+    if (!UUID.test(inField)) return unknown('must name a segment as segment.<id>');
+    if (typeof filter.value === 'string' && filter.value.toLowerCase() !== inField.toLowerCase()) {
+      return unknown('must be left out, or be the segment that the field names', 'value');
+    }
+    return { kind: 'segment', segmentId: inField.toLowerCase() };
+  }
+  if (typeof filter.value !== 'string' || !UUID.test(filter.value))
+    return unknown('must be the id of a segment', 'value');
+  return { kind: 'segment', segmentId: filter.value.toLowerCase() };
+}
+
+function eventTarget(filter: Filter): FilterTarget {
+  const { field, operator } = filter;
+  const spelt = after('event.', field);
+  if (spelt === '') return unknown('must name an event after "event."');
+  const name = spelt ?? field;
+  if (spelt === undefined) {
+    if (isStandardField(field) || field.startsWith('data.')) {
+      return unknown(`is a field of the contact; ${operator} needs the name of an event`);
+    }
+    if (UUID.test(after('segment.', field) ?? '')) {
+      return unknown(`is a segment; ${operator} needs the name of an event`);
+    }
+  }
+  const activity = after('email.', name);
+  if (activity === undefined) return { kind: 'event', name };
+  const known = EMAIL_ACTIVITIES.find((each) => each === activity);
+  if (known !== undefined) return { kind: 'emailActivity', activity: known };
+  if (EMAIL_EVENTS.has(name)) return { kind: 'event', name };
+  return unknown(`must be one of ${EMAIL_ACTIVITIES.map((each) => `email.${each}`).join(', ')}`);
+}
+
+function pathTarget(kind: 'data' | 'context', path: string): FilterTarget {
+  if (path === '') return unknown('must name a key after the dot');
+  if (path.split('.').length > PATH_KEYS_MAX) return unknown(`may descend at most ${PATH_KEYS_MAX} keys`);
+  return { kind, path };
+}
+
+function valueTarget(filter: Filter): FilterTarget {
+  const { field, operator } = filter;
+  const contextPath = after('event.', field);
+  if (contextPath !== undefined) return pathTarget('context', contextPath);
+  const name = after('contact.', field) ?? field;
+  if (isStandardField(name)) return { kind: 'standard', field: name };
+  const dataPath = after('data.', name);
+  if (dataPath !== undefined) return pathTarget('data', dataPath);
+  if (field.startsWith('segment.')) return unknown(`is a segment; use memberOfSegment instead of ${operator}`);
+  return unknown(
+    `is not a field that ${operator} can read; use email, subscribed, createdAt, updatedAt or data.<key>` +
+      ' (or triggered for an event)',
+  );
+}
+
+/**
+ * Reads field and operator of one filter together: the same text is an event name for the event operators and a field
+ * for the others. `event.<path>` with another operator is a value of an execution's context.
+ */
+export function filterTarget(filter: Filter): FilterTarget {
+  if (MEMBER_OPERATORS.has(filter.operator)) return segmentTarget(filter);
+  if (EVENT_OPERATORS.has(filter.operator)) return eventTarget(filter);
+  return valueTarget(filter);
+}
+
+/** Everything a condition mentions, each once, in the order of appearance. */
+export interface FilterReferences {
+  /** Standard fields by name, custom ones as `data.<path>`; `contact.` is taken off. */
+  fields: string[];
+  /** Event names, without the prefix `event.`. */
+  events: string[];
+  /** Segment ids in lower case. */
+  segments: string[];
+  /** `opened` for `email.opened`, and so on. */
+  emailActivities: EmailActivity[];
+}
+
+/** Collects what a condition refers to, for usage reports and for reference checks. */
+export function collectReferences(condition: FilterCondition): FilterReferences {
+  const fields = new Set<string>();
+  const events = new Set<string>();
+  const segments = new Set<string>();
+  const emailActivities = new Set<EmailActivity>();
+  walkFilters(condition, (filter) => {
+    const target = filterTarget(filter);
+    if (target.kind === 'standard') fields.add(target.field);
+    if (target.kind === 'data') fields.add(`data.${target.path}`);
+    if (target.kind === 'event') events.add(target.name);
+    if (target.kind === 'segment') segments.add(target.segmentId);
+    if (target.kind === 'emailActivity') emailActivities.add(target.activity);
+  });
+  return {
+    fields: [...fields],
+    events: [...events],
+    segments: [...segments],
+    emailActivities: [...emailActivities],
+  };
+}

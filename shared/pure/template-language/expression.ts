@@ -1,0 +1,53 @@
+import { parsePath, type Path } from './path.ts';
+
+/** One side of `??`. An operand that can never have a value is left out when parsing. */
+export type Operand = { type: 'literal'; text: string } | { type: 'path'; path: Path; source: string };
+
+const NUMBER = /^-?\d+(?:\.\d+)?$/;
+
+/**
+ * Reads `a ?? b ?? "text" ?? 5` into its operands, in order. Nothing is an error: whatever is neither quoted nor a
+ * number is a path, and a path that does not exist prints nothing.
+ */
+export function parseExpression(source: string): Operand[] {
+  const operands: Operand[] = [];
+  let position = 0;
+  while (position <= source.length) {
+    const start = skipSpace(source, position);
+    const quoted = readQuoted(source, start);
+    if (quoted) {
+      operands.push({ type: 'literal', text: quoted.text });
+      position = quoted.next;
+      continue;
+    }
+    const separator = source.indexOf('??', start);
+    const end = separator === -1 ? source.length : separator;
+    const operand = readBare(source.slice(start, end).trim());
+    if (operand) operands.push(operand);
+    position = end + 2;
+  }
+  return operands;
+}
+
+function readBare(source: string): Operand | undefined {
+  if (NUMBER.test(source)) return { type: 'literal', text: source };
+  const path = parsePath(source);
+  return path && { type: 'path', path, source };
+}
+
+/** A quoted text counts only when the operand ends behind it: `it's` and `"a" b` are names. */
+function readQuoted(source: string, start: number): { text: string; next: number } | undefined {
+  const quote = source[start];
+  if (quote !== '"' && quote !== "'") return undefined;
+  const end = source.indexOf(quote, start + 1);
+  if (end === -1) return undefined;
+  const after = skipSpace(source, end + 1);
+  if (after < source.length && !source.startsWith('??', after)) return undefined;
+  return { text: source.slice(start + 1, end), next: after + 2 };
+}
+
+function skipSpace(source: string, start: number): number {
+  let position = start;
+  while (position < source.length && (source[position] as string).trim() === '') position += 1;
+  return position;
+}

@@ -1,0 +1,43 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { createOrm, type Orm } from '../domain/orm.ts';
+import { testEnvironment } from './environment.ts';
+
+export interface TestDatabase {
+  url: string;
+  orm: Orm;
+  /** Closes the ORM and removes the database, whoever is still connected. */
+  drop: () => Promise<void>;
+}
+
+async function runAsAdmin(statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: testEnvironment().databaseAdminUrl });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+function urlOf(database: string): string {
+  const url = new URL(testEnvironment().databaseAdminUrl);
+  url.pathname = `/${database}`;
+  return url.href;
+}
+
+/** A migrated, empty database of its own for one test file: a clone of the run's template database. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  await runAsAdmin(`create database ${name} template ${testEnvironment().templateDatabase}`);
+  const url = urlOf(name);
+  const orm = await createOrm({ databaseUrl: url, applicationName: 'everpost-test' });
+  return {
+    url,
+    orm,
+    async drop() {
+      await orm.close();
+      await runAsAdmin(`drop database if exists ${name} with (force)`);
+    },
+  };
+}

@@ -1,0 +1,139 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createApp } from '../../api/app.ts';
+import { createOrm, type Em, type Orm } from '../../shared/domain/orm.ts';
+import { createProject, type ProjectKeys } from '../../shared/domain/projects/projects.ts';
+import type { Project } from '../../shared/domain/projects/project.entity.ts';
+import { trustDomain } from '../../shared/domain/domains/sender-domains.ts';
+import { query, sql } from '../../shared/domain/sql.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import { createLogger } from '../../shared/platform/logger.ts';
+import { testConfig } from '../../shared/testing/config.ts';
+import { createTestDatabase, type TestDatabase } from '../../shared/testing/database.ts';
+
+/** The domain every test project may send from. */
+export const TEST_DOMAIN = 'example.com';
+
+export interface TestRequest {
+  /** `secret` (the default) and `public` take the key of the project; another text is sent as the key; null sends none. */
+  key?: 'secret' | 'public' | (string & {}) | null;
+  /** Sent as JSON. */
+  body?: unknown;
+  /** Sent as it is, in place of `body`. */
+  raw?: string | Uint8Array<ArrayBuffer>;
+  headers?: Record<string, string>;
+}
+
+export interface TestReply {
+  status: number;
+  headers: Headers;
+  /** The parsed JSON, the text of anything else, undefined when there is none. Its shape is what the tests are about. */
+  body: any;
+}
+
+export interface TestProject {
+  project: Project;
+  keys: ProjectKeys;
+  /** Calls the API with the keys of this project. */
+  api: (method: string, path: string, request?: TestRequest) => Promise<TestReply>;
+}
+
+export interface TestApi extends TestProject {
+  /** Where the API listens, without a slash at the end. */
+  url: string;
+  database: TestDatabase;
+  /** What the API itself works with. */
+  orm: Orm;
+  /** A unit of work on the same database, to prepare and to look. */
+  em: () => Em;
+  config: Config;
+  /** How often the API has told the dispatcher that there is work. */
+  wakeups: () => number;
+  /** Another project with keys and the trusted domain, on the same API. */
+  createProject: () => Promise<TestProject>;
+  stop: () => Promise<void>;
+}
+
+export interface TestApiOptions {
+  config?: Partial<Config>;
+  /** The database of another instance, to run several on one; it stays when this one stops. */
+  database?: TestDatabase;
+  /** A way to that database that the test can cut; the test itself keeps using the database directly. */
+  databaseUrl?: string;
+}
+
+async function send(url: string, keys: ProjectKeys, method: string, request: TestRequest): Promise<TestReply> {
+  const headers = new Headers();
+  const { key = 'secret' } = request;
+  if (key !== null) {
+    const token = key === 'secret' ? keys.secretKey : key === 'public' ? keys.publicKey : key;
+    headers.set('authorization', `Bearer ${token}`);
+  }
+  const body = request.raw ?? (request.body === undefined ? undefined : JSON.stringify(request.body));
+  if (body !== undefined) headers.set('content-type', 'application/json');
+  for (const [name, value] of Object.entries(request.headers ?? {})) headers.set(name, value);
+  const response = await fetch(url, { method, headers, body, redirect: 'manual' });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.includes('json') ?? false;
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: text === '' ? undefined : isJson ? JSON.parse(text) : text,
+  };
+}
+
+async function createTestProject(em: Em, url: string): Promise<TestProject> {
+  const { project, keys } = await createProject(em, 'Test');
+  await trustDomain(em, project.id, TEST_DOMAIN);
+  return { project, keys, api: (method, path, request = {}) => send(`${url}${path}`, keys, method.toUpperCase(), request) };
+}
+
+async function stopServer(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeAllConnections();
+  await closed;
+}
+
+/**
+ * Starts the API in this process, on a free port and a database of its own, with one project in it. Nothing dispatches
+ * the outbox: its rows stay for the test to see.
+ */
+export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
+  const database = options.database ?? (await createTestDatabase());
+  const config = testConfig({ DATABASE_URL: options.databaseUrl ?? database.url, ...options.config });
+  const orm =
+    options.databaseUrl === undefined
+      ? database.orm
+      : await createOrm({ databaseUrl: options.databaseUrl, applicationName: 'everpost-test-api' });
+  let wakeupCount = 0;
+  const app = createApp(
+    {
+      config,
+      orm,
+      logger: createLogger({ level: config.LOG_LEVEL, name: 'api' }),
+      wakeDispatcher: () => {
+        wakeupCount += 1;
+      },
+    },
+    { database: async () => void (await query(orm.em.fork(), sql`select 1`)) },
+  );
+  const server = await new Promise<Server>((resolve, reject) => {
+    const listening = app.listen(0, '127.0.0.1', (error) => (error ? reject(error) : resolve(listening)));
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    ...(await createTestProject(database.orm.em.fork(), url)),
+    url,
+    database,
+    orm,
+    em: () => database.orm.em.fork(),
+    config,
+    wakeups: () => wakeupCount,
+    createProject: () => createTestProject(database.orm.em.fork(), url),
+    async stop() {
+      await stopServer(server);
+      if (orm !== database.orm) await orm.close();
+      if (!options.database) await database.drop();
+    },
+  };
+}

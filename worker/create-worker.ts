@@ -1,0 +1,91 @@
+import { fileURLToPath } from 'node:url';
+import type { ActivityInterceptorsFactory, NativeConnection, WorkerOptions } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
+import type { Activities } from '../activities/index.ts';
+import { toFailure } from '../activities/failures.ts';
+import { TASK_QUEUES, type TaskQueueName } from '../shared/pure/task-queues.ts';
+
+export interface WorkerDeps {
+  connection: NativeConnection;
+  namespace: string;
+  activities: Activities;
+  /** A bundle made beforehand; without it the workflows are bundled at start. */
+  workflowBundlePath?: string;
+  /** Which queues to serve; all when left out. */
+  taskQueues?: TaskQueueName[];
+  /** Mails are handed over in parallel inside an activity, so few activities fill the connections. */
+  deliverySlots?: number;
+}
+
+/** Workflows kept in memory; each takes about 0.3 MB. */
+const CACHED_WORKFLOWS = 500;
+const DELIVERY_SLOTS = 8;
+const JOB_SLOTS = 20;
+/** What is on the wire when the process is told to stop may finish. */
+const SHUTDOWN_GRACE = '8 seconds';
+/** An activity that does not listen must not keep the process. */
+const SHUTDOWN_FORCE = '15 seconds';
+
+/** Every error that leaves an activity says what is wrong and what to do. */
+const failureInterceptor: ActivityInterceptorsFactory = () => ({
+  inbound: {
+    async execute(input, next) {
+      try {
+        return await next(input);
+      } catch (error) {
+        throw isAborted(error) ? error : toFailure(error);
+      }
+    },
+  },
+});
+
+/** Cancellation has its own error, which Temporal must see as it is. */
+function isAborted(error: unknown): boolean {
+  return error instanceof Error && (error.name === 'CancelledFailure' || error.name === 'AbortError');
+}
+
+function optionsFor(queue: TaskQueueName, deps: WorkerDeps): WorkerOptions {
+  const common: WorkerOptions = {
+    connection: deps.connection,
+    namespace: deps.namespace,
+    taskQueue: TASK_QUEUES[queue],
+    shutdownGraceTime: SHUTDOWN_GRACE,
+    shutdownForceTime: SHUTDOWN_FORCE,
+  };
+  switch (queue) {
+    case 'orchestration':
+      return {
+        ...common,
+        maxCachedWorkflows: CACHED_WORKFLOWS,
+        ...(deps.workflowBundlePath !== undefined
+          ? { workflowBundle: { codePath: deps.workflowBundlePath } }
+          : { workflowsPath: workflowsPath() }),
+      };
+    case 'delivery':
+      return withActivities(common, deps, deps.deliverySlots ?? DELIVERY_SLOTS);
+    case 'jobs':
+      return withActivities(common, deps, JOB_SLOTS);
+  }
+}
+
+function withActivities(common: WorkerOptions, deps: WorkerDeps, slots: number): WorkerOptions {
+  return {
+    ...common,
+    activities: deps.activities,
+    maxConcurrentActivityTaskExecutions: slots,
+    // The default of 0.8 × the heartbeat timeout would leave a margin of two seconds.
+    maxHeartbeatThrottleInterval: '3 seconds',
+    interceptors: { activity: [failureInterceptor] },
+  };
+}
+
+/** The file that names all workflow types. */
+export function workflowsPath(): string {
+  return fileURLToPath(new URL('../workflows/index.ts', import.meta.url));
+}
+
+/** Creates one Temporal worker per task queue, not yet polling. */
+export async function createWorkers(deps: WorkerDeps): Promise<Worker[]> {
+  const queues = deps.taskQueues?.length ? deps.taskQueues : (Object.keys(TASK_QUEUES) as TaskQueueName[]);
+  return Promise.all(queues.map((queue) => Worker.create(optionsFor(queue, deps))));
+}

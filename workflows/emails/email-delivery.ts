@@ -1,0 +1,31 @@
+import { ActivityFailure, isCancellation, sleep } from '@temporalio/workflow';
+import type { EmailDeliveryInput } from '../../shared/pure/workflow-contracts.ts';
+import { database, delivery } from '../proxies.ts';
+
+function countOf(emailIds: string[]): string {
+  return emailIds.length === 1 ? 'one mail' : `${emailIds.length} mails`;
+}
+
+/**
+ * Transactional mails until each is sent, bounced or given up. Mail that a server deferred (4xx) is tried again after
+ * growing pauses, which hold no worker; mail that no server takes for two days has failed.
+ */
+export async function emailDelivery({ projectId, emailIds }: EmailDeliveryInput): Promise<void> {
+  let remaining = emailIds;
+  while (remaining.length > 0) {
+    try {
+      const { deferredIds, retryInMs } = await delivery.deliverEmails.executeWithOptions(
+        { summary: `deliver ${countOf(remaining)}` },
+        [{ projectId, emailIds: remaining }],
+      );
+      remaining = deferredIds;
+      if (remaining.length > 0 && retryInMs > 0) {
+        await sleep(retryInMs, { summary: `try ${countOf(remaining)} again that the server deferred` });
+      }
+    } catch (error) {
+      if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
+      await database.abandonEmails({ emailIds: remaining, reason: 'no SMTP server took the mail within two days' });
+      return;
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import { proxyActivities } from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+import { TASK_QUEUES } from '../shared/pure/task-queues.ts';
+
+/** A killed worker is noticed after this long. Activities heartbeat several times within it. */
+const HEARTBEAT_TIMEOUT = '10 seconds';
+
+/** Short statements on PostgreSQL. They are repeated for as long as PostgreSQL is away. */
+export const database = proxyActivities<Activities>({
+  taskQueue: TASK_QUEUES.jobs,
+  startToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
+});
+
+/** Long work on PostgreSQL, in chunks. */
+export const bulk = proxyActivities<Activities>({
+  taskQueue: TASK_QUEUES.jobs,
+  startToCloseTimeout: '2 hours',
+  heartbeatTimeout: '60 seconds',
+  retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
+});
+
+const SMTP_OPTIONS = {
+  taskQueue: TASK_QUEUES.delivery,
+  startToCloseTimeout: '2 hours',
+  heartbeatTimeout: HEARTBEAT_TIMEOUT,
+  cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+  retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
+} as const;
+
+/** Handing transactional mail to SMTP servers. An outage is waited out for two days; then nobody wants it any more. */
+export const delivery = proxyActivities<Activities>({ ...SMTP_OPTIONS, scheduleToCloseTimeout: '48 hours' });
+
+/** Handing campaign mail to SMTP servers. An outage is waited out until it ends or the campaign is cancelled. */
+export const campaignDelivery = proxyActivities<Activities>(SMTP_OPTIONS);
