@@ -6,7 +6,7 @@ import tseslint from 'typescript-eslint';
 /** Programs of operators and developers: they talk on the terminal and read the environment themselves. */
 const TERMINAL_ROOMS = ['cli/**', 'local/**', 'bench/**', 'scripts/**', 'tests/**'];
 const TESTS = ['**/*.test.ts', 'tests/**', 'shared/testing/**'];
-const MACHINE_MODULES = ['node:*', ...builtinModules.filter((name) => !name.startsWith('_'))];
+const MACHINE_MODULES = `^(node:|(${builtinModules.join('|')})$)`;
 
 const STRIPPABLE_SYNTAX = {
   selector: 'TSEnumDeclaration, TSModuleDeclaration[kind="namespace"]',
@@ -80,7 +80,7 @@ export default defineConfig(
         'error',
         {
           patterns: [
-            { group: MACHINE_MODULES, message: 'A replay would see another machine.' },
+            { regex: MACHINE_MODULES, message: 'A replay would see another machine.' },
             {
               regex: '(^|/)activities(/|$)',
               allowTypeImports: true,
@@ -92,7 +92,8 @@ export default defineConfig(
             },
             {
               regex: '^(?!@temporalio/(workflow|common)(/|$))[^.]',
-              message: 'Libraries end up in the bundle and in every cached workflow; only @temporalio/workflow is needed.',
+              message:
+                'Libraries end up in the bundle and in every cached workflow; only @temporalio/workflow is needed.',
             },
           ],
         },
@@ -107,7 +108,7 @@ export default defineConfig(
     rules: {
       '@typescript-eslint/no-restricted-imports': [
         'error',
-        { patterns: [{ group: MACHINE_MODULES, message: 'shared/pure runs inside workflows, without a machine.' }] },
+        { patterns: [{ regex: MACHINE_MODULES, message: 'shared/pure runs inside workflows, without a machine.' }] },
       ],
       'no-restricted-properties': [
         'error',
@@ -119,7 +120,12 @@ export default defineConfig(
     },
   },
   {
-    files: [...TERMINAL_ROOMS, 'shared/platform/config.ts', 'shared/platform/temporal.ts', 'shared/testing/environment.ts'],
+    files: [
+      ...TERMINAL_ROOMS,
+      'shared/platform/config.ts',
+      'shared/platform/temporal.ts',
+      'shared/testing/environment.ts',
+    ],
     rules: { 'no-restricted-syntax': ['error', STRIPPABLE_SYNTAX] },
   },
   {

@@ -8,7 +8,7 @@ export function formatBanner(file: LocalFile, localFile: string): string {
     subject: 'Hello from Everpost',
     body: '<p>It works.</p>',
   });
-  const rows = [
+  const rows: [string, string][] = [
     ['API', file.apiUrl],
     ['API reference', file.docsUrl],
     ['Temporal UI', file.temporalUiUrl ?? 'that of your own Temporal server'],
@@ -20,7 +20,7 @@ export function formatBanner(file: LocalFile, localFile: string): string {
   return `
 Everpost is running.
 
-${rows.map(([name, value]) => `  ${name!.padEnd(14)} ${value}`).join('\n')}
+${rows.map(([name, value]) => `  ${name.padEnd(14)} ${value}`).join('\n')}
 
 Send a first mail:
 

@@ -69,7 +69,8 @@ export async function startChild(spec: ChildSpec): Promise<ManagedChild> {
       reject(new Error(`Could not start ${spec.name} (${spec.command}): ${error.message}`)),
     );
   });
-  const pid = child.pid!;
+  const { pid } = child;
+  if (pid === undefined) throw new Error(`Could not start ${spec.name} (${spec.command}).`);
   spec.guard.watch(pid, spec.stopSignal ?? 'SIGTERM', spec.stopRank);
 
   const lines: string[] = [];

@@ -44,7 +44,7 @@ export interface EmbeddedPostgresOptions {
 export interface EmbeddedPostgres {
   readonly child: ManagedChild;
   /** Connection URL of one database, superuser's password included. */
-  url(database: string): string;
+  readonly url: (database: string) => string;
 }
 
 /**
@@ -168,7 +168,7 @@ async function runAs(
     await running;
   } catch (error) {
     const output = (error as { stderr?: string }).stderr ?? '';
-    throw new Error(`${path.basename(program)} failed: ${output.trim() || (error as Error).message}`);
+    throw new Error(`${path.basename(program)} failed: ${output.trim() || (error as Error).message}`, { cause: error });
   }
 }
 

@@ -9,7 +9,11 @@ export async function findFreePort(
   taken: Set<number> = new Set(),
   host = '127.0.0.1',
 ): Promise<number> {
-  if (preferred === 0) return (await tryListen(0, host))!;
+  if (preferred === 0) {
+    const port = await tryListen(0, host);
+    if (port === undefined) throw new Error(`No port can be listened on at ${host}.`);
+    return port;
+  }
   for (let port = preferred; port < Math.min(preferred + 200, 65_536); port++) {
     if (taken.has(port)) continue;
     if ((await tryListen(port, host)) !== undefined) {

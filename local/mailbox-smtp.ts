@@ -26,7 +26,8 @@ export async function listenForMail(store: MailboxStore, port: number): Promise<
         const envelope = { from: mailFrom ? mailFrom.address : '', to: rcptTo.map(({ address }) => address) };
         store.add(envelope, Buffer.concat(chunks)).then(
           ({ id }) => done(null, `Message stored as ${id}`),
-          (error: Error) => done(Object.assign(error, { responseCode: 451 })),
+          (error: unknown) =>
+            done(Object.assign(new Error('Message could not be stored'), { responseCode: 451, cause: error })),
         );
       });
     },

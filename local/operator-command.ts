@@ -34,6 +34,6 @@ async function runOperatorCommand(
     return JSON.parse(stdout);
   } catch (error) {
     const said = (error as { stderr?: string }).stderr?.trim();
-    throw new Error(`\`everpost ${args.join(' ')}\` failed: ${said || (error as Error).message}`);
+    throw new Error(`\`everpost ${args.join(' ')}\` failed: ${said || (error as Error).message}`, { cause: error });
   }
 }

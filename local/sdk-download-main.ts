@@ -1,7 +1,8 @@
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 
 const [server, downloadDir] = process.argv.slice(2);
-const executable = { type: 'cached-download', downloadDir: downloadDir! } as const;
+if (!downloadDir) throw new Error('Usage: sdk-download-main.ts <dev-server|time-skipping> <folder>');
+const executable = { type: 'cached-download', downloadDir } as const;
 const environment =
   server === 'dev-server'
     ? await TestWorkflowEnvironment.createLocal({ server: { executable } })

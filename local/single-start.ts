@@ -14,8 +14,8 @@ interface RunningStack {
 /** The right of one process to run the stack of a folder. */
 export interface SingleStart {
   /** Remembers a child, so that a later start can end it should this process and its guard both be killed. */
-  remember(pid: number, args: readonly string[]): void;
-  release(): void;
+  readonly remember: (pid: number, args: readonly string[]) => void;
+  readonly release: () => void;
 }
 
 /**

@@ -2,12 +2,12 @@ import { describeUnexpectedExit, startChild, stopInOrder } from './child-process
 import type { ChildSpec, ManagedChild } from './child-process.ts';
 import type { Progress } from './progress.ts';
 
-const restartsPerMinuteMax = 3;
+const restartsPerMinuteMax = 10;
 
 export interface Supervisor {
   /** Takes over a child that already runs; its unexpected end ends everything. */
   adopt(child: ManagedChild): void;
-  /** Starts a child that is started again when it ends unexpectedly, once `restartFromNowOn` was called, at most three times a minute. */
+  /** Starts a child that is started again when it ends unexpectedly, once `restartFromNowOn` was called, at most ten times a minute. */
   startRestartable(spec: ChildSpec): Promise<ManagedChild>;
   /** Until then an unexpected end of any child ends everything: a fault in the configuration does not go away by trying again. */
   restartFromNowOn(): void;
@@ -45,7 +45,9 @@ export function createSupervisor(
         return;
       }
       report(`${description}\nStarting ${spec.name} again.`);
-      await startRestartable(spec, recent).catch((error: Error) => fail(error.message));
+      await startRestartable(spec, recent).catch((error: unknown) =>
+        fail(error instanceof Error ? error.message : String(error)),
+      );
     });
     return child;
   }

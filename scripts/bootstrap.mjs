@@ -76,7 +76,7 @@ async function withInstallLock(work) {
     } catch (error) {
       if (error.code !== 'EEXIST') throw error;
     }
-    let owner = Number.NaN;
+    let owner;
     try {
       owner = Number.parseInt(readFileSync(file, 'utf8'), 10);
     } catch {

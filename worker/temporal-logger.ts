@@ -3,10 +3,13 @@ import type { Logger } from '../shared/platform/logger.ts';
 
 const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
 
+/** Each of our workers serves one queue with one kind of task, on purpose. */
+const EXPECTED = /^No (?:workflows|activities) registered/;
+
 /** Lets Temporal's SDK log through ours. Its INFO is about its own life and is debug here. */
 export function temporalLogger(logger: Logger): TemporalLogger {
   return new DefaultLogger('DEBUG', ({ level, message, meta }) => {
     const { workflowId, runId, activityType, attempt, error } = meta ?? {};
-    logger[LEVELS[level]]({ workflowId, runId, activityType, attempt, err: error as unknown }, message);
+    logger[EXPECTED.test(message) ? 'debug' : LEVELS[level]]({ workflowId, runId, activityType, attempt, err: error as unknown }, message);
   });
 }

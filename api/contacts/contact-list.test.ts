@@ -51,7 +51,10 @@ describe('GET /contacts', () => {
     'walks every contact once by %s, also those of one moment',
     async (order) => {
       const owner = await seeded(
-        emails.map((email, index) => ({ email, createdAt: index < 5 ? sameMoment : new Date(sameMoment.getTime() + index) })),
+        emails.map((email, index) => ({
+          email,
+          createdAt: index < 5 ? sameMoment : new Date(sameMoment.getTime() + index),
+        })),
       );
       const whole = await walk(owner, `${order}&limit=100`);
       expect(await walk(owner, `${order}&limit=2`)).toEqual(whole);
@@ -62,17 +65,23 @@ describe('GET /contacts', () => {
   );
 
   it('neither repeats nor skips when contacts come and go between pages', async () => {
-    const owner = await seeded(emails.map((email, index) => ({ email, createdAt: new Date(sameMoment.getTime() + index) })));
+    const owner = await seeded(
+      emails.map((email, index) => ({ email, createdAt: new Date(sameMoment.getTime() + index) })),
+    );
     const first = await owner.api('GET', '/contacts?limit=3');
     const removed = first.body.data[2];
     await owner.api('DELETE', `/contacts/${removed.id}`);
     await owner.api('POST', '/contacts', { body: { email: 'new@example.com' } });
     const second = await owner.api('GET', `/contacts?limit=3&cursor=${first.body.cursor}`);
-    expect(second.body.data.map((contact: { email: string }) => contact.email)).toEqual(['d', 'c', 'b'].map((name) => `${name}@example.com`));
+    expect(second.body.data.map((contact: { email: string }) => contact.email)).toEqual(
+      ['d', 'c', 'b'].map((name) => `${name}@example.com`),
+    );
   });
 
   it('answers the newest first by default and falls back for unknown sort and dir', async () => {
-    const owner = await seeded(emails.map((email, index) => ({ email, createdAt: new Date(sameMoment.getTime() + index) })));
+    const owner = await seeded(
+      emails.map((email, index) => ({ email, createdAt: new Date(sameMoment.getTime() + index) })),
+    );
     const byDefault = await owner.api('GET', '/contacts');
     expect(byDefault.body).toMatchObject({ total: 7, hasMore: false, cursor: '' });
     expect(byDefault.body.data[0].email).toBe('g@example.com');
@@ -96,7 +105,11 @@ describe('GET /contacts', () => {
   );
 
   it('searches a part of the address, whatever its case', async () => {
-    const owner = await seeded(['100%@example.com', '100x@example.com', 'a_b@example.com', 'axb@example.com', 'c|d@example.com'].map((email) => ({ email })));
+    const owner = await seeded(
+      ['100%@example.com', '100x@example.com', 'a_b@example.com', 'axb@example.com', 'c|d@example.com'].map(
+        (email) => ({ email }),
+      ),
+    );
     expect(await found(owner, 'search=EXAMPLE')).toHaveLength(5);
     expect(await found(owner, 'search=')).toHaveLength(5);
     expect(await found(owner, 'search=%25')).toEqual(['100%@example.com']);
@@ -132,6 +145,10 @@ describe('GET /contacts', () => {
     cursorOf({ sort: 'email', value: 'a', id: "' or true" }),
   ])('refuses the cursor %s', async (cursor) => {
     const reply = await app.api('GET', `/contacts?cursor=${cursor}`);
-    expect([reply.status, reply.body.error.code, reply.body.error.details]).toEqual([400, 'BAD_REQUEST', { field: 'cursor' }]);
+    expect([reply.status, reply.body.error.code, reply.body.error.details]).toEqual([
+      400,
+      'BAD_REQUEST',
+      { field: 'cursor' },
+    ]);
   });
 });

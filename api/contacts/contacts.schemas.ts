@@ -7,7 +7,7 @@ import { contactSchema } from './contact.view.ts';
 /** Free-form custom data of a contact. */
 export const customDataSchema = z
   .record(z.string().min(1, 'A key must not be empty').max(200), z.unknown())
-  .meta({ description: 'Patched key by key; null deletes a key', example: { firstName: 'Ada', plan: 'pro' } });
+  .meta({ description: 'Patched key by key; null deletes a key', examples: [{ firstName: 'Ada', plan: 'pro' }] });
 
 export const contactListQuery = z.object({
   ...cursorPageQuery,

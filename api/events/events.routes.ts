@@ -150,5 +150,5 @@ const remove = endpoint({
   },
 });
 
-/** The event endpoints, in the order of the interface document. */
-export const eventEndpoints: Endpoint[] = [record, list, stats, ofContact, names, usage, remove];
+/** The event endpoints. `usage` goes before `ofContact`: /events/contact/usage is about the event "contact". */
+export const eventEndpoints: Endpoint[] = [record, list, stats, usage, ofContact, names, remove];

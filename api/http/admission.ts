@@ -188,7 +188,8 @@ export function createAdmissions(deps: { orm: Orm; logger: Logger; limitPerMinut
         waiting.push({ lookup, resolve, reject });
         if (!isRunning) void drain();
       });
-      if (!admission) throw invalidKey('The API key is not known', 'Check the key; after a rotation only the new one works');
+      if (!admission)
+        throw invalidKey('The API key is not known', 'Check the key; after a rotation only the new one works');
       return admission;
     },
   };

@@ -46,7 +46,9 @@ function fromHttpFault(fault: HttpFault): AppError | undefined {
       return new AppError('PAYLOAD_TOO_LARGE', { details: { limitBytes: fault.limit } });
     case 'encoding.unsupported':
     case 'charset.unsupported':
-      return new AppError('UNSUPPORTED_MEDIA_TYPE', { message: 'The body must be JSON in UTF-8, plain, gzip or deflate' });
+      return new AppError('UNSUPPORTED_MEDIA_TYPE', {
+        message: 'The body must be JSON in UTF-8, plain, gzip or deflate',
+      });
     default:
       return fault.status !== undefined && fault.status >= 400 && fault.status < 500
         ? new AppError('BAD_REQUEST', { message: 'The request is not well-formed' })
@@ -69,9 +71,8 @@ export function sendError(req: Request, res: Response, error: unknown, logger: L
   if (appError.statusCode >= 500) {
     logger.error({ err: appError.cause ?? appError, requestId, path: req.path }, appError.message);
   }
-  if (appError.code === 'RATE_LIMIT_EXCEEDED' && appError.details?.['retryAfter'] !== undefined) {
-    res.setHeader('Retry-After', String(appError.details['retryAfter']));
-  }
+  const retryAfter = appError.details?.['retryAfter'];
+  if (typeof retryAfter === 'number') res.setHeader('Retry-After', String(retryAfter));
   if (appError.code === 'SERVICE_UNAVAILABLE') res.setHeader('Retry-After', '2');
   res.status(appError.statusCode).json(errorEnvelope(appError, requestId));
 }

@@ -11,7 +11,9 @@ const UNKNOWN_KEY = 'f'.repeat(64);
 const PREFIXES = { secret: 'sk_', public: 'pk_' } as const;
 
 const endpoints = createEndpoints(testConfig());
-const table = endpoints.map((definition) => [`${definition.method.toUpperCase()} ${definition.path}`, definition] as const);
+const table = endpoints.map(
+  (definition) => [`${definition.method.toUpperCase()} ${definition.path}`, definition] as const,
+);
 const withBody = table.filter(([, definition]) => definition.method !== 'get');
 const withId = table.filter(([, definition]) => /:(id|contactId)\b/.test(definition.path));
 
@@ -61,7 +63,10 @@ describe.each(table)('%s', (_name, definition) => {
   it('takes the scheme in any case and counts the request', async () => {
     const { keys, api } = await app.createProject();
     const key = right === 'secret' ? keys.secretKey : keys.publicKey;
-    const reply = await api(definition.method, pathOf(definition), { key: null, headers: { authorization: `bearer ${key}` } });
+    const reply = await api(definition.method, pathOf(definition), {
+      key: null,
+      headers: { authorization: `bearer ${key}` },
+    });
     expect(reply.status).not.toBe(401);
     expect(reply.status).toBeLessThan(500);
     expect(reply.headers.get('ratelimit-limit')).toBe('1000');
@@ -140,7 +145,13 @@ describe('ids', () => {
       audienceType: 'ALL',
     });
     await em.flush();
-    const records = { contacts: contact.body.id, templates: template.body.id, campaigns: campaign.id, users: app.project.id, events: contact.body.id };
+    const records = {
+      contacts: contact.body.id,
+      templates: template.body.id,
+      campaigns: campaign.id,
+      users: app.project.id,
+      events: contact.body.id,
+    };
     const stranger = await app.createProject();
     for (const [name, definition] of acceptsNothing) {
       const id: unknown = Reflect.get(records, definition.path.split('/')[1] ?? '');

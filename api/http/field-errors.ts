@@ -31,13 +31,23 @@ function missingCount(issues: Issue[]): number {
   return issues.filter((issue) => issue.code === 'invalid_type' && issue.input === undefined).length;
 }
 
-/** The union member that got furthest, then the one that lacks least, says most about what the caller meant. */
+function isOfAnotherType(issues: Issue[]): boolean {
+  return issues.some((issue) => issue.code === 'invalid_type' && issue.path.length === 0);
+}
+
+/**
+ * The union member that got furthest, then the one that lacks least, then one whose type the input at least has, says
+ * most about what the caller meant.
+ */
 function unwrapUnion(issue: Issue): Issue[] {
   if (issue.code !== 'invalid_union') return [issue];
   const [best] = [...issue.errors].sort(
-    (left, right) => depthOf(right) - depthOf(left) || missingCount(left) - missingCount(right),
+    (left, right) =>
+      depthOf(right) - depthOf(left) ||
+      missingCount(left) - missingCount(right) ||
+      Number(isOfAnotherType(left)) - Number(isOfAnotherType(right)),
   );
-  if (!best || depthOf(best) === 0) return [issue];
+  if (!best || isOfAnotherType(best)) return [issue];
   return best.flatMap((inner) => unwrapUnion({ ...inner, path: [...issue.path, ...inner.path] }));
 }
 

@@ -15,7 +15,12 @@ const contactWith = (data: string) => `{"email":"a@example.com","data":${data}}`
 const nested = (depth: number, open: string, close: string) => open.repeat(depth) + '1' + close.repeat(depth);
 
 function expectError(reply: TestReply, status: number, code: string): void {
-  expect([reply.status, reply.body.success, reply.body.error.code, reply.body.error.statusCode]).toEqual([status, false, code, status]);
+  expect([reply.status, reply.body.success, reply.body.error.code, reply.body.error.statusCode]).toEqual([
+    status,
+    false,
+    code,
+    status,
+  ]);
 }
 
 async function contactCount(): Promise<number | undefined> {
@@ -37,15 +42,26 @@ describe('a body', () => {
     expectError(await post(raw, { 'content-type': type }), 415, 'UNSUPPORTED_MEDIA_TYPE');
   });
 
-  it.each(['application/json; charset=utf-8', 'APPLICATION/JSON', 'application/merge-patch+json'])('of type %s is read', async (type) => {
-    expect((await post('{"email":"typed@example.com"}', { 'content-type': type })).status).toBeLessThan(300);
-  });
+  it.each(['application/json; charset=utf-8', 'APPLICATION/JSON', 'application/merge-patch+json'])(
+    'of type %s is read',
+    async (type) => {
+      expect((await post('{"email":"typed@example.com"}', { 'content-type': type })).status).toBeLessThan(300);
+    },
+  );
 
   it('may be compressed, but not beyond the limit, and not in a way we do not know', async () => {
     const gzip = { 'content-encoding': 'gzip' };
     expect((await post(new Uint8Array(gzipSync('{"email":"gzip@example.com"}')), gzip)).status).toBe(201);
-    expectError(await post(new Uint8Array(gzipSync(contactWith(`{"a":"${'0'.repeat(20_000_000)}"}`))), gzip), 413, 'PAYLOAD_TOO_LARGE');
-    expectError(await post(new Uint8Array(gzipSync('{"email":"cut@example.com"}').subarray(0, 20)), gzip), 400, 'BAD_REQUEST');
+    expectError(
+      await post(new Uint8Array(gzipSync(contactWith(`{"a":"${'0'.repeat(20_000_000)}"}`))), gzip),
+      413,
+      'PAYLOAD_TOO_LARGE',
+    );
+    expectError(
+      await post(new Uint8Array(gzipSync('{"email":"cut@example.com"}').subarray(0, 20)), gzip),
+      400,
+      'BAD_REQUEST',
+    );
     expectError(await post('{}', gzip), 400, 'BAD_REQUEST');
     expectError(await post('{}', { 'content-encoding': 'zstd-ish' }), 415, 'UNSUPPORTED_MEDIA_TYPE');
   });
@@ -94,7 +110,12 @@ describe('a body', () => {
 
 describe('a request', () => {
   it('to an unknown route is a 404 in the envelope', async () => {
-    for (const [method, path] of [['GET', '/nothing'], ['DELETE', '/contacts'], ['POST', '/v2/track'], ['GET', '/v1/track']] as const) {
+    for (const [method, path] of [
+      ['GET', '/nothing'],
+      ['DELETE', '/contacts'],
+      ['POST', '/v2/track'],
+      ['GET', '/v1/track'],
+    ] as const) {
       const reply = await app.api(method, path, { key: null });
       expectError(reply, 404, 'RESOURCE_NOT_FOUND');
       expect(reply.body.error.message).toContain(`${method} ${path}`);

@@ -20,7 +20,8 @@ function setRateHeaders(res: Response, rate: RateState): void {
 }
 
 function assertAdmitted(admission: Admission, res: Response): void {
-  if (admission.project.disabled) throw new AppError('PROJECT_DISABLED', { suggestion: 'Ask the operator to enable it' });
+  if (admission.project.disabled)
+    throw new AppError('PROJECT_DISABLED', { suggestion: 'Ask the operator to enable it' });
   if (!admission.rate) return;
   setRateHeaders(res, admission.rate);
   if (admission.rate.isExceeded) {

@@ -29,7 +29,10 @@ export const cursorPageQuery = {
 /** `sort` and `dir`: unknown values fall back to the default instead of failing. */
 export function sortQuery<const Field extends string>(fields: readonly [Field, ...Field[]]) {
   return {
-    sort: z.enum(fields).catch('createdAt' as Field).default('createdAt' as Field),
+    sort: z
+      .enum(fields)
+      .catch('createdAt' as Field)
+      .default('createdAt' as Field),
     dir: z.enum(['asc', 'desc']).catch('desc').default('desc'),
   };
 }
@@ -50,7 +53,11 @@ export interface OffsetPage<Item> {
 }
 
 /** The reply of an offset list. */
-export function offsetPage<Item>(data: Item[], total: number, query: { page: number; pageSize: number }): OffsetPage<Item> {
+export function offsetPage<Item>(
+  data: Item[],
+  total: number,
+  query: { page: number; pageSize: number },
+): OffsetPage<Item> {
   return { data, page: query.page, pageSize: query.pageSize, total, totalPages: Math.ceil(total / query.pageSize) };
 }
 

@@ -48,7 +48,10 @@ describe('the rate limit', () => {
       Promise.all(
         Array.from({ length: 3 * LIMIT }, (_, n) =>
           n % 3 === 0
-            ? first.api('POST', '/v1/track', { key: owner.keys.publicKey, body: { email: 'a@example.com', event: 'e' } })
+            ? first.api('POST', '/v1/track', {
+                key: owner.keys.publicKey,
+                body: { email: 'a@example.com', event: 'e' },
+              })
             : call(n % 3 === 1 ? first : second, owner),
         ),
       ),
@@ -66,7 +69,11 @@ describe('the rate limit', () => {
       expect(reply.headers.get('ratelimit-limit')).toBe(String(LIMIT));
       expect(reply.headers.get('ratelimit-remaining')).toBe('0');
       expect(reply.headers.get('ratelimit-reset')).toBe(String(seconds));
-      expect(reply.body.error).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED', statusCode: 429, details: { limit: LIMIT, retryAfter: seconds } });
+      expect(reply.body.error).toMatchObject({
+        code: 'RATE_LIMIT_EXCEEDED',
+        statusCode: 429,
+        details: { limit: LIMIT, retryAfter: seconds },
+      });
     }
   });
 

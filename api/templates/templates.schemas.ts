@@ -23,7 +23,7 @@ function lineSchema(lengthMax: number) {
 export const contentFields = {
   name: z.string().trim().min(1).max(NAME_LENGTH_MAX),
   description: z.string().max(DESCRIPTION_LENGTH_MAX).nullable().optional(),
-  subject: lineSchema(SUBJECT_LENGTH_MAX).meta({ example: 'Welcome, {{firstName ?? "friend"}}' }),
+  subject: lineSchema(SUBJECT_LENGTH_MAX).meta({ examples: ['Welcome, {{firstName ?? "friend"}}'] }),
   body: z.string().min(1).max(TEMPLATE_LIMITS.outputLength).meta({ description: 'HTML with {{variables}}' }),
   from: emailAddressSchema.meta({ description: 'An address of a verified domain' }),
   fromName: lineSchema(NAME_LENGTH_MAX).nullable().optional(),
@@ -46,8 +46,6 @@ export const templateListSchema = offsetPageSchema(templateSchema);
 
 export const templateUsageSchema = z.object({
   campaigns: z.array(z.object({ id: z.uuid(), name: z.string(), status: z.string() })),
-  workflowSteps: z.array(
-    z.object({ id: z.uuid(), name: z.string(), workflowId: z.uuid(), workflowName: z.string() }),
-  ),
+  workflowSteps: z.array(z.object({ id: z.uuid(), name: z.string(), workflowId: z.uuid(), workflowName: z.string() })),
   emailsSent: z.int(),
 });

@@ -15,7 +15,7 @@ export const trackedNameSchema = z
     error: 'This event name is reserved: only Everpost itself records it',
     params: { code: 'reserved_event' },
   })
-  .meta({ example: 'signed_up' });
+  .meta({ examples: ['signed_up'] });
 
 export const trackBody = z.object({
   email: emailAddressSchema,

@@ -1,6 +1,7 @@
 import { MikroORM, type Options, type SqlEntityManager } from '@mikro-orm/postgresql';
 import { Migrator } from '@mikro-orm/migrations';
 import { entities } from './entities.ts';
+import { releaseLostConnections } from './lost-connections.ts';
 import { InitialMigration } from './migrations/20261121000000-initial.ts';
 import { query, sql } from './sql.ts';
 import pg from 'pg';
@@ -45,6 +46,7 @@ function ormOptions(options: OrmOptions): Options {
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
       types: valueTypes(),
+      onPoolCreated: releaseLostConnections,
     },
     extensions: [Migrator],
     migrations: {

@@ -1,4 +1,13 @@
+import { TASK_QUEUES } from '../pure/task-queues.ts';
+import { WORKFLOW_TYPES } from '../pure/workflow-contracts.ts';
 import type { ScheduleDefinition } from './temporal-setup.ts';
 
 /** Everything that runs by the clock. `everpost temporal setup` brings the namespace in line with this list. */
-export const SCHEDULES: readonly ScheduleDefinition[] = [];
+export const SCHEDULES: readonly ScheduleDefinition[] = [
+  {
+    scheduleId: 'clean-up',
+    workflowType: WORKFLOW_TYPES.cleanUp,
+    taskQueue: TASK_QUEUES.orchestration,
+    spec: { calendars: [{ hour: 3, minute: 20 }] },
+  },
+];

@@ -60,6 +60,8 @@ export interface TestApiOptions {
   database?: TestDatabase;
   /** A way to that database that the test can cut; the test itself keeps using the database directly. */
   databaseUrl?: string;
+  /** Called beside the count when the API says that there is work. */
+  onWake?: () => void;
 }
 
 async function send(url: string, keys: ProjectKeys, method: string, request: TestRequest): Promise<TestReply> {
@@ -85,7 +87,11 @@ async function send(url: string, keys: ProjectKeys, method: string, request: Tes
 async function createTestProject(em: Em, url: string): Promise<TestProject> {
   const { project, keys } = await createProject(em, 'Test');
   await trustDomain(em, project.id, TEST_DOMAIN);
-  return { project, keys, api: (method, path, request = {}) => send(`${url}${path}`, keys, method.toUpperCase(), request) };
+  return {
+    project,
+    keys,
+    api: (method, path, request = {}) => send(`${url}${path}`, keys, method.toUpperCase(), request),
+  };
 }
 
 async function stopServer(server: Server): Promise<void> {
@@ -104,7 +110,11 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const orm =
     options.databaseUrl === undefined
       ? database.orm
-      : await createOrm({ databaseUrl: options.databaseUrl, applicationName: 'everpost-test-api' });
+      : await createOrm({
+          databaseUrl: options.databaseUrl,
+          poolSize: config.DATABASE_POOL_SIZE,
+          applicationName: 'everpost-test-api',
+        });
   let wakeupCount = 0;
   const app = createApp(
     {
@@ -113,6 +123,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
       logger: createLogger({ level: config.LOG_LEVEL, name: 'api' }),
       wakeDispatcher: () => {
         wakeupCount += 1;
+        options.onWake?.();
       },
     },
     { database: async () => void (await query(orm.em.fork(), sql`select 1`)) },

@@ -108,7 +108,12 @@ export async function upsertContacts(em: Em, input: ContactUpsert): Promise<Upse
   return input.emails.flatMap((email) => byEmail.get(email) ?? []);
 }
 
-async function applySubscription(em: Em, projectId: string, rows: UpsertedContact[], subscribed: boolean): Promise<void> {
+async function applySubscription(
+  em: Em,
+  projectId: string,
+  rows: UpsertedContact[],
+  subscribed: boolean,
+): Promise<void> {
   const existing = rows.filter((row) => !row.isNew && row.subscribed !== subscribed);
   if (existing.length === 0) return;
   const flipped = new Set(
@@ -142,7 +147,12 @@ export interface ContactPatch {
  * Changes a contact. All of it or nothing.
  * @throws AppError CONTACT_NOT_FOUND, or CONFLICT when another contact has the address
  */
-export async function patchContact(em: Em, projectId: string, contactId: string, patch: ContactPatch): Promise<Contact> {
+export async function patchContact(
+  em: Em,
+  projectId: string,
+  contactId: string,
+  patch: ContactPatch,
+): Promise<Contact> {
   return em.transactional(async (tx) => {
     const data = readDataPatch(patch.data);
     const changes = [sql`updated_at = now()`];
@@ -227,7 +237,8 @@ export async function listContacts(em: Em, projectId: string, list: ContactListQ
   if (list.subscribed !== undefined) filters.push(sql`subscribed = ${list.subscribed}`);
   const total = list.cursor
     ? 0
-    : ((await queryOne<{ count: number }>(em, sql`select count(*) from contact where ${joinSql(filters, ' and ')}`))?.count ?? 0);
+    : ((await queryOne<{ count: number }>(em, sql`select count(*) from contact where ${joinSql(filters, ' and ')}`))
+        ?.count ?? 0);
 
   const key = list.sort === 'email' ? sql`email` : sql`created_at`;
   const type = list.sort === 'email' ? sql`text` : sql`timestamptz`;

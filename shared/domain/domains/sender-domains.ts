@@ -23,7 +23,8 @@ function readDomainName(text: string): string {
     labels.length >= 2 &&
     labels.every((label) => LABEL.test(label)) &&
     !/^\d+$/.test(labels.at(-1) ?? '');
-  if (!isName) throw badRequest(`"${text}" is not a domain name such as mail.example.com`, { details: { field: 'domain' } });
+  if (!isName)
+    throw badRequest(`"${text}" is not a domain name such as mail.example.com`, { details: { field: 'domain' } });
   return name;
 }
 

@@ -57,7 +57,11 @@ export interface Period {
 }
 
 /** How often each event happened in a period, the most frequent first. */
-export async function countEvents(em: Em, projectId: string, period: Period): Promise<{ name: string; count: number }[]> {
+export async function countEvents(
+  em: Em,
+  projectId: string,
+  period: Period,
+): Promise<{ name: string; count: number }[]> {
   const filters = [sql`project_id = ${projectId}`];
   const { from, to } = period;
   if (from) filters.push(sql`created_at >= ${from.start}::timestamptz`);

@@ -21,7 +21,7 @@ function storableText(text: string): string {
 }
 
 function storableJson(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'null';
+  const text = JSON.stringify(value);
   // Escapes are read pair by pair, so a literal backslash before "u0000" is not taken for one.
   return text.replace(/\\(?:u0000|u[dD][89a-fA-F][0-9a-fA-F]{2}|.)/g, (escape) =>
     escape.length === 6 ? '\\ufffd' : escape,
@@ -231,7 +231,7 @@ function jsonContains(value: JsonValue, wanted: unknown): SqlFragment {
     return sql`(jsonb_typeof(${value.json}) = 'array' and ${value.json} @> ${list})`;
   }
   // ASCII needs no locale; without one lower() is several times faster.
-  const isAscii = [...wanted].every((character) => character <= '\x7f');
+  const isAscii = Buffer.byteLength(wanted) === wanted.length;
   const inString = isAscii
     ? sql`strpos(lower(${value.text} collate "C"), ${text(wanted.toLowerCase())}) > 0`
     : sql`strpos(everpost_fold(${value.text}), everpost_fold(${text(wanted)})) > 0`;

@@ -25,7 +25,10 @@ export function assertTemplateSyntax(
   sources: TemplateSources,
   code: 'BAD_REQUEST' | 'VALIDATION_ERROR' = 'BAD_REQUEST',
 ): void {
-  for (const [field, mode] of [['subject', 'text'], ['body', 'html']] as const) {
+  for (const [field, mode] of [
+    ['subject', 'text'],
+    ['body', 'html'],
+  ] as const) {
     const fault = findFault(sources[field], mode);
     if (!fault) continue;
     const { line, column } = fault;

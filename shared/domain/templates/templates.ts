@@ -87,7 +87,11 @@ export async function deleteTemplate(em: Em, projectId: string, templateId: stri
 
 /** Makes a copy named "<name> (Copy)". @throws AppError TEMPLATE_NOT_FOUND */
 export async function duplicateTemplate(em: Em, projectId: string, templateId: string): Promise<Template> {
-  const { name, description, subject, body, from, fromName, replyTo, type } = await findTemplate(em, projectId, templateId);
+  const { name, description, subject, body, from, fromName, replyTo, type } = await findTemplate(
+    em,
+    projectId,
+    templateId,
+  );
   const copy = em.create(TemplateEntity, {
     projectId,
     name: `${name} (Copy)`,

@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { projectRoot } from '../local/paths.ts';
+
+interface Check {
+  name: string;
+  /** npm package that holds the tool, and the program inside it. */
+  tool: [packageName: string, program: string];
+  args: string[];
+  /** What repairs, or explains, what the tool complains about. */
+  hint: string;
+}
+
+const ROOMS = ['api', 'worker', 'workflows', 'activities', 'shared', 'cli', 'local', 'bench', 'scripts', 'tests'];
+const DEPENDENCY_CRUISER: Check['tool'] = ['dependency-cruiser', 'bin/dependency-cruise.mjs'];
+
+const CHECKS: Check[] = [
+  {
+    name: 'format',
+    tool: ['prettier', 'bin/prettier.cjs'],
+    args: ['--check', '--log-level', 'warn', '.'],
+    hint: 'npx prettier --write . repairs it',
+  },
+  { name: 'types', tool: ['typescript', 'bin/tsc'], args: ['--noEmit', '--pretty', 'false'], hint: '' },
+  {
+    name: 'lint',
+    tool: ['eslint', 'bin/eslint.js'],
+    args: ['--max-warnings', '0', '.'],
+    hint: 'npx eslint --fix . repairs some of it',
+  },
+  {
+    name: 'layers',
+    tool: DEPENDENCY_CRUISER,
+    args: ['--config', '.dependency-cruiser.cjs', '--output-type', 'err-long', ...ROOMS],
+    hint: 'the rules and their reasons are in .dependency-cruiser.cjs',
+  },
+  {
+    name: 'workflow reach',
+    tool: DEPENDENCY_CRUISER,
+    args: ['--config', 'scripts/workflow-reach.cjs', '--output-type', 'err-long', 'workflows'],
+    hint: 'workflows reach nothing but shared/pure and @temporalio/workflow',
+  },
+  { name: 'dead code', tool: ['knip', 'bin/knip.js'], args: ['--no-progress', '--no-config-hints'], hint: '' },
+];
+
+/** Runs one check. Answers how long it took, and what it printed when it did not pass. */
+async function run({ tool: [packageName, program], args }: Check): Promise<{ seconds: string; complaint?: string }> {
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, [path.join(projectRoot, 'node_modules', packageName, program), ...args], {
+    cwd: projectRoot,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text));
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  const seconds = `${((performance.now() - startedAt) / 1000).toFixed(1)} s`;
+  return code === 0 ? { seconds } : { seconds, complaint: output.trim() || `ended with code ${String(code)}` };
+}
+
+const wanted = process.argv.slice(2);
+const chosen = CHECKS.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
+if (chosen.length === 0) {
+  console.error(`There is no such check. They are: ${CHECKS.map(({ name }) => name).join(', ')}`);
+  process.exitCode = 1;
+}
+for (const check of chosen) {
+  const { seconds, complaint } = await run(check);
+  console.log(`${complaint === undefined ? 'ok    ' : 'FAILED'} ${check.name} (${seconds})`);
+  if (complaint === undefined) continue;
+  process.exitCode = 1;
+  console.log(complaint);
+  if (check.hint) console.log(`-> ${check.hint}`);
+}

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { AppError } from '../../pure/app-error.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/database.ts';
+import { createProject } from '../projects/projects.ts';
+import { SenderDomainEntity } from './sender-domain.entity.ts';
+import { assertSenderDomain, trustDomain } from './sender-domains.ts';
+
+let database: TestDatabase;
+let projectId: string;
+const em = () => database.orm.em.fork();
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  projectId = (await createProject(em(), 'Domains')).project.id;
+});
+afterAll(() => database.drop());
+
+async function refusal(address: string, project = projectId): Promise<unknown> {
+  try {
+    await assertSenderDomain(em(), project, address);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return { code: error.code, details: error.details };
+  }
+}
+
+describe('trustDomain', () => {
+  it.each([
+    ['Example.COM', 'example.com'],
+    [' mail.example.com. ', 'mail.example.com'],
+    ['local.test', 'local.test'],
+    ['bücher.example', 'xn--bcher-kva.example'],
+    ['例え.テスト', 'xn--r8jz45g.xn--zckzah'],
+  ])('stores %s as %s', async (text, stored) => {
+    const domain = await trustDomain(em(), projectId, text);
+    expect(domain).toMatchObject({ projectId, domain: stored, verified: true, verifiedAt: expect.any(Date) });
+  });
+
+  it.each([
+    '',
+    ' ',
+    'localhost',
+    'a..b',
+    '.example.com',
+    'exa mple.com',
+    'a@example.com',
+    '-a.example',
+    'a-.example',
+    'a_b.example',
+    '127.0.0.1',
+    '[::1]',
+    'https://example.com',
+    `${'a'.repeat(64)}.example`,
+    `${'a.'.repeat(127)}example`,
+    'example.com\0',
+  ])('refuses %j', async (text) => {
+    await expect(trustDomain(em(), projectId, text)).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+      details: { field: 'domain' },
+    });
+  });
+
+  it('verifies a pending domain, and repeating it changes nothing', async () => {
+    const unit = em();
+    unit.create(SenderDomainEntity, { projectId, domain: 'pending.example' });
+    await unit.flush();
+    expect(await refusal('a@pending.example')).toEqual({
+      code: 'SENDER_DOMAIN_REFUSED',
+      details: { reason: 'DOMAIN_NOT_VERIFIED', domain: 'pending.example' },
+    });
+    const first = await trustDomain(em(), projectId, 'pending.example');
+    const second = await trustDomain(em(), projectId, 'pending.example');
+    expect([second.id, second.verifiedAt]).toEqual([first.id, first.verifiedAt]);
+    expect(await refusal('a@pending.example')).toBeUndefined();
+  });
+
+  it('refuses an unknown project', async () => {
+    await expect(trustDomain(em(), '01890000-0000-7000-8000-000000000000', 'a.example')).rejects.toMatchObject({
+      code: 'RESOURCE_NOT_FOUND',
+    });
+  });
+});
+
+describe('assertSenderDomain', () => {
+  beforeAll(async () => {
+    await trustDomain(em(), projectId, 'exact.example');
+    await trustDomain(em(), projectId, 'münchen.example');
+  });
+
+  it.each(['a@exact.example', 'a@EXACT.example', 'a@münchen.example', 'a@xn--mnchen-3ya.example'])(
+    'lets %s pass',
+    async (address) => {
+      expect(await refusal(address)).toBeUndefined();
+    },
+  );
+
+  it.each(['mail.exact.example', 'exact.example.org', 'xexact.example', 'example'])('refuses %s', async (domain) => {
+    expect(await refusal(`a@${domain}`)).toEqual({
+      code: 'SENDER_DOMAIN_REFUSED',
+      details: { reason: 'DOMAIN_NOT_REGISTERED', domain },
+    });
+  });
+
+  it('looks at the domains of the project only', async () => {
+    const other = await createProject(em(), 'Other');
+    expect(await refusal('a@exact.example', other.project.id)).toMatchObject({
+      details: { reason: 'DOMAIN_NOT_REGISTERED' },
+    });
+  });
+});

@@ -1,0 +1,35 @@
+import { randomUUID } from 'node:crypto';
+import type { Client } from '@temporalio/client';
+import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import { setUpTemporal } from '../platform/temporal-setup.ts';
+import { createTemporalClient, type TemporalConnectOptions } from '../platform/temporal.ts';
+import { testEnvironment } from './environment.ts';
+
+export interface TestNamespace extends TemporalConnectOptions {
+  client: Client;
+  connection: NativeConnection;
+  close: () => Promise<void>;
+}
+
+// Every test file has its own module registry and so installs its own; without it the SDK tells the life of each worker.
+Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions: { logging: { filter: { core: 'ERROR', other: 'ERROR' }, forward: {} } } });
+
+/** A Temporal namespace for one test file: task queues have fixed names, so files would take each other's tasks. */
+export async function createTestNamespace(): Promise<TestNamespace> {
+  const options: TemporalConnectOptions = {
+    connectionOptions: { address: testEnvironment().temporalAddress },
+    namespace: `test-${randomUUID()}`,
+  };
+  await setUpTemporal(options, []);
+  const client = createTemporalClient(options);
+  const connection = await NativeConnection.connect(options.connectionOptions);
+  return {
+    ...options,
+    client,
+    connection,
+    async close() {
+      await client.connection.close();
+      await connection.close();
+    },
+  };
+}

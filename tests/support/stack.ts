@@ -1,0 +1,93 @@
+import { createActivities } from '../../activities/index.ts';
+import { createLinkSigner } from '../../shared/platform/links.ts';
+import { createLogger } from '../../shared/platform/logger.ts';
+import { createSmtpPool } from '../../shared/platform/mail/smtp-pool.ts';
+import { createDispatcher } from '../../shared/domain/outbox/dispatcher.ts';
+import { testEnvironment } from '../../shared/testing/environment.ts';
+import { createSmtpSink, type SmtpSink } from '../../shared/testing/smtp-sink.ts';
+import { createTestNamespace, type TestNamespace } from '../../shared/testing/temporal.ts';
+import { createWorkers } from '../../worker/create-worker.ts';
+import { startTestApi, type TestApi, type TestApiOptions } from './api.ts';
+
+export interface TestStack extends TestApi {
+  sink: SmtpSink;
+  temporal: TestNamespace;
+  /** Stops the workers as SIGTERM would; `startWorkers` starts them again. */
+  stopWorkers: () => Promise<void>;
+  startWorkers: () => Promise<void>;
+}
+
+const DISPATCHER_POLL_MS = 200;
+
+/**
+ * Everything of Everpost in this process, on real parts: the API on a database of its own, workers and dispatcher on a
+ * Temporal namespace of their own, an SMTP server that keeps what it is given.
+ */
+export async function startTestStack(options: TestApiOptions = {}): Promise<TestStack> {
+  const sink = await createSmtpSink();
+  const temporal = await createTestNamespace();
+  const logger = createLogger({ level: 'silent', name: 'test' });
+  let wake: () => void = () => undefined;
+  const api = await startTestApi({
+    ...options,
+    config: { SMTP_URL: [sink.url], SMTP_CONNECTIONS: 5, ...options.config },
+    onWake: () => wake(),
+  });
+  const { config } = api;
+  const dispatcher = createDispatcher({
+    orm: api.database.orm,
+    client: temporal.client,
+    logger,
+    pollMs: DISPATCHER_POLL_MS,
+  });
+  wake = dispatcher.wake;
+
+  let stopRunning: (() => Promise<void>) | undefined;
+  async function startWorkers(): Promise<void> {
+    const smtp = createSmtpPool({ urls: config.SMTP_URL, maxConnections: config.SMTP_CONNECTIONS, logger });
+    const links = createLinkSigner({ appSecret: config.APP_SECRET, publicUrl: config.publicUrl });
+    const workers = await createWorkers({
+      connection: temporal.connection,
+      namespace: temporal.namespace,
+      activities: createActivities({ config, orm: api.database.orm, logger, smtp, links, heartbeatMs: 500 }),
+      workflowBundlePath: testEnvironment().workflowBundlePath,
+    });
+    const running = Promise.all(workers.map((worker) => worker.run()));
+    stopRunning = async () => {
+      for (const worker of workers) worker.shutdown();
+      await running;
+      await smtp.close();
+    };
+  }
+  async function stopWorkers(): Promise<void> {
+    await stopRunning?.();
+    stopRunning = undefined;
+  }
+
+  await startWorkers();
+  return {
+    ...api,
+    sink,
+    temporal,
+    startWorkers,
+    stopWorkers,
+    async stop() {
+      await dispatcher.stop();
+      await stopWorkers();
+      await temporal.close();
+      await sink.close();
+      await api.stop();
+    },
+  };
+}
+
+/** Waits until `check` answers something, looking again and again; fails after `timeoutMs` with the last fault. */
+export async function eventually<T>(check: () => Promise<T | undefined | false>, timeoutMs = 20_000): Promise<T> {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    const result = await check();
+    if (result !== undefined && result !== false) return result;
+    if (Date.now() > deadline) throw new Error(`nothing within ${timeoutMs} ms: ${check.toString().slice(0, 200)}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
