@@ -86,6 +86,11 @@ function pom(): string {
       <artifactId>temporal-test-server</artifactId>
       <version>${version}</version>
     </dependency>
+    <dependency>
+      <groupId>org.slf4j</groupId>
+      <artifactId>slf4j-nop</artifactId>
+      <version>1.7.36</version>
+    </dependency>
   </dependencies>
 </project>
 `;

@@ -12,16 +12,11 @@ const env: NodeJS.ProcessEnv = {
 // With it, workflows run in one thread and without a limit on the time of a task.
 delete env['TEMPORAL_DEBUG'];
 
+const [, , ...args] = process.argv;
+const config = args.includes('--config') ? [] : ['--config', path.join(projectRoot, 'jest.config.js')];
+
 process.stderr.write('Starting PostgreSQL and Temporal for the tests\n');
-const child = spawn(
-  process.execPath,
-  [jest, '--config', path.join(projectRoot, 'jest.config.js'), ...process.argv.slice(2)],
-  {
-    cwd: projectRoot,
-    env,
-    stdio: 'inherit',
-  },
-);
+const child = spawn(process.execPath, [jest, ...config, ...args], { cwd: projectRoot, env, stdio: 'inherit' });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
     // The terminal sends Ctrl-C to the whole group, so Jest has it already.

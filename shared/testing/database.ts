@@ -26,18 +26,32 @@ function urlOf(database: string): string {
   return url.href;
 }
 
+export interface BlankDatabase {
+  url: string;
+  drop: () => Promise<void>;
+}
+
+async function createDatabase(from: string): Promise<BlankDatabase> {
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  await runAsAdmin(`create database ${name} ${from}`);
+  return { url: urlOf(name), drop: () => runAsAdmin(`drop database if exists ${name} with (force)`) };
+}
+
+/** A database without any table. */
+export async function createBlankDatabase(): Promise<BlankDatabase> {
+  return createDatabase('');
+}
+
 /** A migrated, empty database of its own for one test file: a clone of the run's template database. */
 export async function createTestDatabase(): Promise<TestDatabase> {
-  const name = `test_${randomBytes(8).toString('hex')}`;
-  await runAsAdmin(`create database ${name} template ${testEnvironment().templateDatabase}`);
-  const url = urlOf(name);
+  const { url, drop } = await createDatabase(`template ${testEnvironment().templateDatabase}`);
   const orm = await createOrm({ databaseUrl: url, applicationName: 'everpost-test' });
   return {
     url,
     orm,
     async drop() {
       await orm.close();
-      await runAsAdmin(`drop database if exists ${name} with (force)`);
+      await drop();
     },
   };
 }

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
-import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import { NativeConnection } from '@temporalio/worker';
 import { setUpTemporal } from '../platform/temporal-setup.ts';
 import { createTemporalClient, type TemporalConnectOptions } from '../platform/temporal.ts';
 import { testEnvironment } from './environment.ts';
+import { quietTemporal } from './quiet-temporal.ts';
 
 export interface TestNamespace extends TemporalConnectOptions {
   client: Client;
@@ -11,8 +12,8 @@ export interface TestNamespace extends TemporalConnectOptions {
   close: () => Promise<void>;
 }
 
-// Every test file has its own module registry and so installs its own; without it the SDK tells the life of each worker.
-Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions: { logging: { filter: { core: 'ERROR', other: 'ERROR' }, forward: {} } } });
+// Every test file has its own module registry and so installs its own.
+quietTemporal();
 
 /** A Temporal namespace for one test file: task queues have fixed names, so files would take each other's tasks. */
 export async function createTestNamespace(): Promise<TestNamespace> {

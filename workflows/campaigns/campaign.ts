@@ -156,11 +156,16 @@ export async function campaign(input: CampaignInput): Promise<void> {
       if (round.firstSeqs.length === 0) return;
       if (round.retryInMs > 0) {
         progress.phase = 'retrying deferred mail';
-        setCurrentDetails(`Mail on **${round.firstSeqs.length}** pages was deferred by mail servers and is tried again.`);
+        setCurrentDetails(
+          `Mail on **${round.firstSeqs.length}** pages was deferred by mail servers and is tried again.`,
+        );
         const seen = changes;
         if (await condition(() => changes !== seen, round.retryInMs, { summary: 'try deferred mail again' })) continue;
       }
-      const pages = round.firstSeqs.map((firstSeq) => ({ firstSeq, lastSeq: Math.min(firstSeq + pageSize - 1, total) }));
+      const pages = round.firstSeqs.map((firstSeq) => ({
+        firstSeq,
+        lastSeq: Math.min(firstSeq + pageSize - 1, total),
+      }));
       await sendPages(iterate(pages), total, pageSize, () => total + 1);
     }
   }

@@ -1,0 +1,25 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import type { Client } from '@temporalio/client';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+
+/** Where recorded histories lie: one file a run, named `<workflow type>.<what it shows>.json`. */
+export const HISTORIES_DIRECTORY = new URL('../../workflows/histories/', import.meta.url);
+
+/** A recorded history, with the workflow id that replaying needs and histories do not hold. */
+export interface StoredHistory {
+  workflowId: string;
+  history: unknown;
+}
+
+/** Who ran it says where it was recorded, and replaying does not read it. */
+function withoutIdentity(json: string): string {
+  return json.replaceAll(/"(identity|binaryId)":"[^"]*"/g, '"$1":"recorded"');
+}
+
+/** Fetches the history of a run and stores it under `name`. */
+export async function storeHistory(client: Client, workflowId: string, name: string, runId?: string): Promise<void> {
+  const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+  const stored: StoredHistory = { workflowId, history: JSON.parse(withoutIdentity(historyToJSON(history))) };
+  await mkdir(HISTORIES_DIRECTORY, { recursive: true });
+  await writeFile(new URL(`${name}.json`, HISTORIES_DIRECTORY), `${JSON.stringify(stored)}\n`);
+}
