@@ -136,7 +136,13 @@ export function createCampaignActivities(deps: ActivityDeps) {
     async readCampaign({ campaignId }: CampaignRef): Promise<CampaignStateView> {
       const state = await readCampaignState(em(), campaignId);
       if (!state) {
-        return { status: 'DELETED', scheduledForMs: null, totalRecipients: 0, isAudienceFrozen: false, pageSize: PAGE_SIZE_MAX };
+        return {
+          status: 'DELETED',
+          scheduledForMs: null,
+          totalRecipients: 0,
+          isAudienceFrozen: false,
+          pageSize: PAGE_SIZE_MAX,
+        };
       }
       const policy = await readSendPolicy(em(), state.projectId, deps.config.EMAIL_RATE_PER_SECOND);
       return {
@@ -174,7 +180,7 @@ export function createCampaignActivities(deps: ActivityDeps) {
       if (!campaign) return { sent: 0, deferred: 0, isStopped: true };
       const { projectId } = campaign;
       const policy = await readSendPolicy(em(), projectId, deps.config.EMAIL_RATE_PER_SECOND);
-      if (policy.isDisabled) throw projectDisabledFailure(projectId);
+      if (policy.isDisabled) throw projectDisabledFailure(projectId, deps.config.DELIVERY_PAUSE_SECONDS);
 
       const claimToken = randomUUID();
       await claimCampaignPage(em(), page, claimToken);
@@ -184,6 +190,7 @@ export function createCampaignActivities(deps: ActivityDeps) {
       const buffer = createResultBuffer({
         maxItems: RESULTS_MAX,
         maxAgeMs: RESULTS_AGE_MS,
+        signal: context.cancellationSignal,
         async record(results) {
           const { mayContinue } = await recordCampaignResults(em(), page, claimToken, frame, projectId, results);
           if (!mayContinue) result.isStopped = true;
@@ -198,6 +205,8 @@ export function createCampaignActivities(deps: ActivityDeps) {
           pool: deps.smtp,
           buffer,
           concurrency: deps.smtp.capacity,
+          config: deps.config,
+          mailCount: recipients.length,
           signal: context.cancellationSignal,
           shouldStop: () => result.isStopped,
           ...(policy.ratePerSecond > 0 && { throttle: { em, projectId, ratePerSecond: policy.ratePerSecond } }),
@@ -212,7 +221,7 @@ export function createCampaignActivities(deps: ActivityDeps) {
 
     /** The pages to try again because servers deferred mail, and when. */
     async planDeferred({ campaignId, pageSize }: CampaignRef & { pageSize: number }): Promise<DeferredRound> {
-      return planDeferredRound(em(), campaignId, pageSize);
+      return planDeferredRound(em(), campaignId, pageSize, deps.config.DELIVERY_RETRY_SECONDS);
     },
 
     /** Cancels the campaign, where that is still possible. */

@@ -70,13 +70,14 @@ export function createEmailActivities(deps: ActivityDeps) {
       const context = Context.current();
       const em = () => deps.orm.em.fork();
       const policy = await readSendPolicy(em(), projectId, deps.config.EMAIL_RATE_PER_SECOND);
-      if (policy.isDisabled) throw projectDisabledFailure(projectId);
+      if (policy.isDisabled) throw projectDisabledFailure(projectId, deps.config.DELIVERY_PAUSE_SECONDS);
 
       const claimToken = randomUUID();
       const claimed = await claimMails(em(), emailIds, claimToken);
       const buffer = createResultBuffer({
         maxItems: RESULTS_MAX,
         maxAgeMs: RESULTS_AGE_MS,
+        signal: context.cancellationSignal,
         async record(results: DeliveryResult[]) {
           await recordTransactionalResults(em(), projectId, claimToken, results);
           context.heartbeat();
@@ -93,6 +94,8 @@ export function createEmailActivities(deps: ActivityDeps) {
               pool: deps.smtp,
               buffer,
               concurrency: deps.smtp.capacity,
+              config: deps.config,
+              mailCount: mails.length,
               signal: context.cancellationSignal,
               shouldStop: () => false,
               ...(policy.ratePerSecond > 0 && { throttle: { em, projectId, ratePerSecond: policy.ratePerSecond } }),
@@ -104,7 +107,7 @@ export function createEmailActivities(deps: ActivityDeps) {
         await buffer.drain();
         await releaseMails(em(), claimToken);
       }
-      return deferredOf(await findPendingMails(em(), emailIds));
+      return deferredOf(await findPendingMails(em(), emailIds), deps.config.DELIVERY_RETRY_SECONDS);
     },
 
     /** Gives up mails that no server took for days. */
@@ -121,7 +124,10 @@ export function createEmailActivities(deps: ActivityDeps) {
   }
 }
 
-function deferredOf(pending: { id: string; deferrals: number }[]): DeliverEmailsResult {
-  const delays = pending.map((mail) => deferralDelayMs(mail.deferrals) ?? 0);
+function deferredOf(
+  pending: { id: string; deferrals: number }[],
+  retrySeconds: readonly number[],
+): DeliverEmailsResult {
+  const delays = pending.map((mail) => deferralDelayMs(retrySeconds, mail.deferrals) ?? 0);
   return { deferredIds: pending.map((mail) => mail.id), retryInMs: delays.length === 0 ? 0 : Math.min(...delays) };
 }

@@ -1,8 +1,12 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { isDatabaseUnavailable } from '../../shared/domain/database-errors.ts';
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
 
 export interface ResultBuffer {
-  /** Takes a result; it is recorded within `maxAgeMs` at the latest. */
+  /** Takes a result; it is recorded within `maxAgeMs`, or as soon as the recording under way is done. */
   add: (result: DeliveryResult) => void;
+  /** Resolves when few enough results wait to be recorded; ask before sending more mail. */
+  room: () => Promise<void>;
   /** Records what is left. @throws what recording threw, now or earlier */
   drain: () => Promise<void>;
   /** The error of a recording that failed; then no more mail may be sent. */
@@ -11,42 +15,81 @@ export interface ResultBuffer {
 
 export interface ResultBufferOptions {
   record: (results: DeliveryResult[]) => Promise<void>;
+  /** Recording begins when this many wait, and sending pauses when twice as many do. */
   maxItems: number;
   maxAgeMs: number;
+  /** Ends the waiting for a database that is away. */
+  signal: AbortSignal;
 }
 
+/** How long results wait for a database that is away: a restart costs nothing then, not even a repeated mail. */
+const PATIENCE_MS = 5 * 60_000;
+const RETRY_MS = 500;
+
 /**
- * Collects results and records them in bulk. What a killed process leaves undecided, mail that a server accepted and
- * that nobody knows of, is at most what this buffer and one recording under way hold.
+ * Collects results and records them in bulk, one recording at a time. What a killed process leaves undecided, mail that
+ * a server accepted and that nobody knows of, is at most what waits here (twice `maxItems`), what is being recorded (as
+ * much again) and what is on the wire.
  */
 export function createResultBuffer(options: ResultBufferOptions): ResultBuffer {
   let buffered: DeliveryResult[] = [];
   let timer: NodeJS.Timeout | undefined;
-  let recording: Promise<void> = Promise.resolve();
+  let recording: Promise<void> | undefined;
   let failure: unknown;
+
+  /** Recording twice is harmless: a row that has its outcome is not changed again. */
+  async function recordPatiently(results: DeliveryResult[]): Promise<void> {
+    const giveUpAt = Date.now() + PATIENCE_MS;
+    for (;;) {
+      try {
+        await options.record(results);
+        return;
+      } catch (error) {
+        if (!isDatabaseUnavailable(error) || options.signal.aborted || Date.now() > giveUpAt) throw error;
+        await delay(RETRY_MS);
+      }
+    }
+  }
 
   function flush(): void {
     clearTimeout(timer);
     timer = undefined;
-    if (buffered.length === 0) return;
+    if (recording || buffered.length === 0 || failure !== undefined) return;
     const results = buffered;
     buffered = [];
-    recording = recording
-      .then(() => (failure === undefined ? options.record(results) : undefined))
-      .catch((error: unknown) => {
-        failure ??= error;
-      });
+    recording = recordPatiently(results).then(
+      () => afterRecording(),
+      (error: unknown) => {
+        failure = error;
+        afterRecording();
+      },
+    );
+  }
+
+  function afterRecording(): void {
+    recording = undefined;
+    flushWhenDue();
+  }
+
+  function flushWhenDue(): void {
+    if (buffered.length >= options.maxItems) flush();
+    else if (buffered.length > 0) timer ??= setTimeout(flush, options.maxAgeMs);
   }
 
   return {
     add(result) {
       buffered.push(result);
-      if (buffered.length >= options.maxItems) flush();
-      else timer ??= setTimeout(flush, options.maxAgeMs);
+      flushWhenDue();
+    },
+    async room() {
+      while (buffered.length >= 2 * options.maxItems && recording) await recording;
     },
     async drain() {
-      flush();
-      await recording;
+      while (recording !== undefined || (buffered.length > 0 && failure === undefined)) {
+        flush();
+        await recording;
+      }
+      clearTimeout(timer);
       if (failure !== undefined) throw failure;
     },
     failure: () => failure,

@@ -1,11 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { verdictOfRejection } from '../../shared/pure/delivery-retry.ts';
+import { deferralDelayMs, verdictOfRejection } from '../../shared/pure/delivery-retry.ts';
 import { reservationSize, reserveSendBudget } from '../../shared/domain/emails/send-budget.ts';
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
 import type { Em } from '../../shared/domain/orm.ts';
-import type { SmtpEnvelope, SmtpOutcome, SmtpPool } from '../../shared/platform/mail/smtp-pool.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import {
+  SmtpUnavailableError,
+  type SmtpEnvelope,
+  type SmtpOutcome,
+  type SmtpPool,
+} from '../../shared/platform/mail/smtp-pool.ts';
 import { UnsendableAddressError } from '../../shared/platform/mail/wire-address.ts';
-import { DEFERRALS_MAX } from '../../shared/pure/delivery-retry.ts';
+import { smtpUnavailableFailure } from '../failures.ts';
 import type { ResultBuffer } from './result-buffer.ts';
 
 /** One mail on its way: composed at the last moment, so that memory holds only what is on the wire. */
@@ -23,18 +29,22 @@ export interface SendLoopOptions {
   buffer: ResultBuffer;
   /** Mails in flight at the same time. */
   concurrency: number;
+  /** When deferred mail is tried again, and for how long it waits when no server answers. */
+  config: Pick<Config, 'DELIVERY_RETRY_SECONDS' | 'DELIVERY_PAUSE_SECONDS'>;
+  /** Mails at most, so that none of a slow project's budget is reserved for mail that does not exist. */
+  mailCount: number;
   signal: AbortSignal;
   /** Set when something says that no more mail may be sent. */
   shouldStop: () => boolean;
   throttle?: { em: () => Em; projectId: string; ratePerSecond: number };
 }
 
-function resultOf(mail: PreparedMail, outcome: SmtpOutcome): DeliveryResult {
+function resultOf(mail: PreparedMail, outcome: SmtpOutcome, retrySeconds: readonly number[]): DeliveryResult {
   const result = { emailId: mail.emailId, subject: mail.subject };
   if (outcome.kind === 'accepted') return { ...result, verdict: 'sent', error: null };
   const error = outcome.reply;
   if (outcome.kind === 'rejected') return { ...result, verdict: verdictOfRejection(outcome), error };
-  return mail.deferrals + 1 >= DEFERRALS_MAX
+  return deferralDelayMs(retrySeconds, mail.deferrals + 1) === undefined
     ? { ...result, verdict: 'failed', error: `given up after ${mail.deferrals + 1} deferrals: ${error}` }
     : { ...result, verdict: 'deferred', error };
 }
@@ -44,17 +54,21 @@ function resultOf(mail: PreparedMail, outcome: SmtpOutcome): DeliveryResult {
  * one from the iterable, so that nothing is prepared that will not be sent.
  * @throws the first connection-level failure, after what was on the wire has been decided
  */
-export async function sendMails(mails: Iterable<PreparedMail | DeliveryResult>, options: SendLoopOptions): Promise<void> {
+export async function sendMails(
+  mails: Iterable<PreparedMail | DeliveryResult>,
+  options: SendLoopOptions,
+): Promise<void> {
   const inFlight = new Set<Promise<void>>();
   let broken: unknown;
   let reserved = 0;
+  let budgeted = 0;
   const isStopped = (): boolean =>
     broken !== undefined || options.signal.aborted || options.shouldStop() || options.buffer.failure() !== undefined;
 
   async function send(mail: PreparedMail): Promise<void> {
     try {
       const outcome = await options.pool.send(mail.envelope, mail.compose(), { signal: options.signal });
-      options.buffer.add(resultOf(mail, outcome));
+      options.buffer.add(resultOf(mail, outcome, options.config.DELIVERY_RETRY_SECONDS));
     } catch (error) {
       if (error instanceof UnsendableAddressError) {
         options.buffer.add({ emailId: mail.emailId, subject: mail.subject, verdict: 'failed', error: error.message });
@@ -69,13 +83,15 @@ export async function sendMails(mails: Iterable<PreparedMail | DeliveryResult>, 
       reserved--;
       return;
     }
-    const count = reservationSize(throttle.ratePerSecond);
+    const count = Math.max(1, Math.min(reservationSize(throttle.ratePerSecond), options.mailCount - budgeted));
+    budgeted += count;
     const waitMs = await reserveSendBudget(throttle.em(), throttle.projectId, count, throttle.ratePerSecond);
     await delay(waitMs, undefined, { signal: options.signal }).catch(() => undefined);
     reserved = count - 1;
   }
 
   for (const mail of mails) {
+    await options.buffer.room();
     if (isStopped()) break;
     if ('verdict' in mail) {
       options.buffer.add(mail);
@@ -88,5 +104,8 @@ export async function sendMails(mails: Iterable<PreparedMail | DeliveryResult>, 
     inFlight.add(sending);
   }
   await Promise.all(inFlight);
+  if (broken instanceof SmtpUnavailableError) {
+    throw smtpUnavailableFailure(broken, options.config.DELIVERY_PAUSE_SECONDS);
+  }
   if (broken !== undefined) throw broken;
 }

@@ -12,9 +12,9 @@ import { testConfig } from '../../shared/testing/config.ts';
 import { createTestDatabase, type TestDatabase } from '../../shared/testing/database.ts';
 
 /** The domain every test project may send from. */
-export const TEST_DOMAIN = 'example.com';
+const TEST_DOMAIN = 'example.com';
 
-export interface TestRequest {
+interface TestRequest {
   /** `secret` (the default) and `public` take the key of the project; another text is sent as the key; null sends none. */
   key?: 'secret' | 'public' | (string & {}) | null;
   /** Sent as JSON. */

@@ -1,6 +1,7 @@
 import { createActivities } from '../../activities/index.ts';
 import { createLinkSigner } from '../../shared/platform/links.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
+import { createTemporalClient } from '../../shared/platform/temporal.ts';
 import { createSmtpPool } from '../../shared/platform/mail/smtp-pool.ts';
 import { createDispatcher } from '../../shared/domain/outbox/dispatcher.ts';
 import { testEnvironment } from '../../shared/testing/environment.ts';
@@ -17,14 +18,22 @@ export interface TestStack extends TestApi {
   startWorkers: () => Promise<void>;
 }
 
+export interface TestStackOptions extends TestApiOptions {
+  sink?: Parameters<typeof createSmtpSink>[0];
+  /** A way to Temporal that the test can cut, for the dispatcher. */
+  temporalAddress?: string;
+  /** False for tests that run workers as processes of their own. */
+  hasWorkers?: boolean;
+}
+
 const DISPATCHER_POLL_MS = 200;
 
 /**
  * Everything of Everpost in this process, on real parts: the API on a database of its own, workers and dispatcher on a
  * Temporal namespace of their own, an SMTP server that keeps what it is given.
  */
-export async function startTestStack(options: TestApiOptions = {}): Promise<TestStack> {
-  const sink = await createSmtpSink();
+export async function startTestStack(options: TestStackOptions = {}): Promise<TestStack> {
+  const sink = await createSmtpSink(options.sink);
   const temporal = await createTestNamespace();
   const logger = createLogger({ level: 'silent', name: 'test' });
   let wake: () => void = () => undefined;
@@ -34,9 +43,13 @@ export async function startTestStack(options: TestApiOptions = {}): Promise<Test
     onWake: () => wake(),
   });
   const { config } = api;
+  const dispatcherClient =
+    options.temporalAddress === undefined
+      ? temporal.client
+      : createTemporalClient({ ...temporal, connectionOptions: { address: options.temporalAddress } });
   const dispatcher = createDispatcher({
     orm: api.database.orm,
-    client: temporal.client,
+    client: dispatcherClient,
     logger,
     pollMs: DISPATCHER_POLL_MS,
   });
@@ -64,7 +77,7 @@ export async function startTestStack(options: TestApiOptions = {}): Promise<Test
     stopRunning = undefined;
   }
 
-  await startWorkers();
+  if (options.hasWorkers !== false) await startWorkers();
   return {
     ...api,
     sink,
@@ -74,6 +87,7 @@ export async function startTestStack(options: TestApiOptions = {}): Promise<Test
     async stop() {
       await dispatcher.stop();
       await stopWorkers();
+      if (dispatcherClient !== temporal.client) await dispatcherClient.connection.close();
       await temporal.close();
       await sink.close();
       await api.stop();

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { query, sql } from '../shared/domain/sql.ts';
+import { testEnvironment } from '../shared/testing/environment.ts';
+import { eventually, startTestStack, type TestStack } from './support/stack.ts';
+import { startTcpProxy, type TcpProxy } from './support/tcp-proxy.ts';
+import { startWorkerProcess, type WorkerProcess } from './support/worker-process.ts';
+
+const RECIPIENTS = 1_000;
+
+describe('while Temporal is out of reach', () => {
+  let temporalProxy: TcpProxy;
+  let stack: TestStack;
+  beforeAll(async () => {
+    temporalProxy = await startTcpProxy(`tcp://${testEnvironment().temporalAddress}`);
+    stack = await startTestStack({ temporalAddress: new URL(temporalProxy.url).host });
+  });
+  afterAll(async () => {
+    await stack.stop();
+    await temporalProxy.close();
+  });
+
+  it('requests succeed, and their work begins when it is back', async () => {
+    await temporalProxy.cut();
+    const sent = await stack.api('POST', '/v1/send', {
+      body: { to: 'patient@mail.test', from: 'hello@example.com', subject: 'Hello', body: '<p>Hello</p>' },
+    });
+    const { body: created } = await stack.api('POST', '/campaigns', {
+      body: {
+        name: 'News',
+        subject: 'News',
+        body: '<p>News</p>',
+        from: 'news@example.com',
+        audienceType: 'ALL',
+        type: 'TRANSACTIONAL',
+      },
+    });
+    const started = await stack.api('POST', `/campaigns/${created.data.id}/send`, { body: {} });
+    const tracked = await stack.api('POST', '/v1/track', {
+      key: 'public',
+      body: { email: 'other@mail.test', event: 'signup' },
+    });
+    expect([sent.status, started.status, tracked.status]).toEqual([200, 200, 200]);
+    expect(stack.sink.messageCount()).toBe(0);
+
+    await temporalProxy.restore();
+    await stack.sink.waitForMessages(2, 30_000);
+    const campaign = await eventually(async () => {
+      const { body } = await stack.api('GET', `/campaigns/${created.data.id}`);
+      return body.status === 'SENT' && body;
+    });
+    expect(campaign.sentCount).toBe(campaign.totalRecipients);
+    const left = await query(stack.em(), sql`select id from outbox`);
+    expect(left).toEqual([]);
+  });
+});
+
+describe('while PostgreSQL is out of reach', () => {
+  let databaseProxy: TcpProxy;
+  let stack: TestStack;
+  let worker: WorkerProcess | undefined;
+  beforeAll(async () => {
+    stack = await startTestStack({ hasWorkers: false, sink: { delayMs: 5, keepMessages: false } });
+    databaseProxy = await startTcpProxy(stack.database.url);
+  });
+  afterAll(async () => {
+    await worker?.kill();
+    await databaseProxy.close();
+    await stack.stop();
+  });
+
+  it('a campaign in the middle waits, and goes on without losing or repeating a mail', async () => {
+    await query(
+      stack.em(),
+      sql`
+        insert into contact (id, project_id, email, subscribed, created_at, updated_at)
+        select everpost_uuid_v7(), ${stack.project.id}, 'reader' || n || '@mail.test', true, now(), now()
+        from generate_series(1, ${RECIPIENTS}::int) n`,
+    );
+    worker = startWorkerProcess(
+      { ...stack.config, DATABASE_URL: databaseProxy.url, SMTP_CONNECTIONS: 5 },
+      stack.temporal,
+    );
+    const { body } = await stack.api('POST', '/campaigns', {
+      body: { name: 'News', subject: 'News', body: '<p>News</p>', from: 'news@example.com', audienceType: 'ALL' },
+    });
+    await stack.api('POST', `/campaigns/${body.data.id}/send`, { body: {} });
+    await eventually(() => Promise.resolve(stack.sink.messageCount() >= RECIPIENTS / 4));
+    await databaseProxy.cut();
+    const atCut = stack.sink.messageCount();
+    await eventually(() => Promise.resolve(stack.sink.messageCount() >= atCut));
+    await databaseProxy.restore();
+    await eventually(async () => {
+      const { body: campaign } = await stack.api('GET', `/campaigns/${body.data.id}`);
+      return campaign.status === 'SENT';
+    }, 60_000);
+    const counts = stack.sink.recipientCounts();
+    expect(counts.size).toBe(RECIPIENTS);
+    expect([...counts.values()].filter((count) => count > 1)).toEqual([]);
+  });
+});

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { query, sql } from '../shared/domain/sql.ts';
+import { eventually, startTestStack, type TestStack } from './support/stack.ts';
+import { startWorkerProcess, type WorkerProcess } from './support/worker-process.ts';
+
+const RECIPIENTS = 2_000;
+const CONNECTIONS = 10;
+/**
+ * Mail that may be sent twice for one kill: what is on the wire, and per page under way what waits to be recorded and
+ * what is being recorded (see `createResultBuffer`; four pages, 64 results each).
+ */
+const WINDOW_PER_KILL = CONNECTIONS + 4 * 4 * 64;
+
+let stack: TestStack;
+let worker: WorkerProcess | undefined;
+beforeAll(async () => {
+  stack = await startTestStack({
+    hasWorkers: false,
+    config: { SMTP_CONNECTIONS: CONNECTIONS },
+    sink: { delayMs: 5, keepMessages: false },
+  });
+});
+afterAll(async () => {
+  await worker?.kill();
+  await stack.stop();
+});
+
+async function createAudience(): Promise<void> {
+  await query(
+    stack.em(),
+    sql`
+      insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)
+      select everpost_uuid_v7(), ${stack.project.id}, 'reader' || n || '@mail.test', true,
+        jsonb_build_object('firstName', 'Reader ' || n), now(), now()
+      from generate_series(1, ${RECIPIENTS}::int) n`,
+  );
+}
+
+async function startCampaign(): Promise<string> {
+  const { body } = await stack.api('POST', '/campaigns', {
+    body: {
+      name: 'Crash test',
+      subject: 'Hello {{firstName}}',
+      body: '<p>Dear {{firstName}}</p>',
+      from: 'news@example.com',
+      audienceType: 'ALL',
+    },
+  });
+  await stack.api('POST', `/campaigns/${body.data.id}/send`, { body: {} });
+  return body.data.id as string;
+}
+
+function untilReceived(count: number): Promise<true> {
+  return eventually(() => Promise.resolve(stack.sink.messageCount() >= count), 60_000) as Promise<true>;
+}
+
+describe('a worker that is killed twice while a campaign goes out', () => {
+  it('loses nobody, and repeats no more than the stated window', async () => {
+    await createAudience();
+    worker = startWorkerProcess(stack.config, stack.temporal);
+    const campaignId = await startCampaign();
+    for (const share of [0.25, 0.6]) {
+      await untilReceived(RECIPIENTS * share);
+      await worker.kill();
+      worker = startWorkerProcess(stack.config, stack.temporal);
+    }
+    const campaign = await eventually(async () => {
+      const { body } = await stack.api('GET', `/campaigns/${campaignId}`);
+      return body.status === 'SENT' && body;
+    }, 90_000);
+
+    const counts = stack.sink.recipientCounts();
+    const duplicates = [...counts.values()].reduce((sum, count) => sum + count - 1, 0);
+    expect(counts.size).toBe(RECIPIENTS);
+    expect(campaign).toMatchObject({ totalRecipients: RECIPIENTS, sentCount: RECIPIENTS, bouncedCount: 0 });
+    expect(duplicates).toBeLessThanOrEqual(2 * WINDOW_PER_KILL);
+    process.stderr.write(`worker killed twice: ${duplicates} of ${RECIPIENTS} mails were sent twice\n`);
+  }, 120_000);
+
+  it('finishes what is on the wire when told to stop, and repeats nothing', async () => {
+    stack.sink.clear();
+    const campaignId = await startCampaign();
+    await untilReceived(RECIPIENTS * 0.3);
+    expect(await worker?.terminate()).toBe(0);
+    worker = startWorkerProcess(stack.config, stack.temporal);
+    await eventually(async () => {
+      const { body } = await stack.api('GET', `/campaigns/${campaignId}`);
+      return body.status === 'SENT';
+    }, 60_000);
+    const counts = stack.sink.recipientCounts();
+    expect(counts.size).toBe(RECIPIENTS);
+    expect([...counts.values()].every((count) => count === 1)).toBe(true);
+  }, 120_000);
+});
