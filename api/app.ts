@@ -3,6 +3,7 @@ import helmet from 'helmet';
 import { AppError } from '../shared/pure/app-error.ts';
 import { createAdmissions } from './http/admission.ts';
 import type { ApiDeps } from './http/context.ts';
+import { mountCors } from './http/cors.ts';
 import { errorHandler } from './http/error-envelope.ts';
 import { mountEndpoints } from './http/mount.ts';
 import { requestId } from './http/request-id.ts';
@@ -19,6 +20,7 @@ export function createApp(deps: ApiDeps, checks: HealthChecks): Express {
   app.use(requestId);
   app.use(helmet({ contentSecurityPolicy: { directives: { 'upgrade-insecure-requests': null } } }));
   const endpoints = createEndpoints(deps.config);
+  mountCors(app, endpoints);
   mountHealth(app, checks);
   mountReference(app, endpoints, deps.config.publicUrl);
   const admissions = createAdmissions({

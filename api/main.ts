@@ -11,6 +11,7 @@ import { createApp } from './app.ts';
 /** Longest wait for requests under way when the process is told to stop. */
 const DRAIN_MS = 10_000;
 const OUTBOX_POLL_MS = 5_000;
+const QUERY_TIMEOUT_MS = 30_000;
 
 await runProcess('api', async ({ onStop }) => {
   const config = readConfig();
@@ -20,6 +21,7 @@ await runProcess('api', async ({ onStop }) => {
     databaseUrl: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,
     applicationName: 'everpost-api',
+    queryTimeoutMs: QUERY_TIMEOUT_MS,
     onWarning: (message) => logger.warn(message),
   });
   const client = createTemporalClient(readTemporalOptions());

@@ -1,0 +1,28 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { startTestApi, type TestApi } from '../../tests/support/api.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+afterAll(() => api.stop());
+
+it('lets a browser on any site track events with the public key', async () => {
+  const preflight = await api.api('OPTIONS', '/v1/track', { key: null, headers: { origin: 'https://shop.test' } });
+  expect(preflight.status).toBe(204);
+  expect(preflight.headers.get('access-control-allow-origin')).toBe('*');
+  expect(preflight.headers.get('access-control-allow-headers')).toContain('Authorization');
+
+  const tracked = await api.api('POST', '/v1/track', { key: 'public', body: { email: 'a@mail.test', event: 'visit' } });
+  expect(tracked.status).toBe(200);
+  expect(tracked.headers.get('access-control-allow-origin')).toBe('*');
+  const refused = await api.api('POST', '/v1/track', { key: null, body: {} });
+  expect(refused.headers.get('access-control-allow-origin')).toBe('*');
+});
+
+it('keeps endpoints of the secret key closed to browsers', async () => {
+  const preflight = await api.api('OPTIONS', '/contacts', { key: null, headers: { origin: 'https://shop.test' } });
+  expect(preflight.headers.get('access-control-allow-origin')).toBeNull();
+  const { headers } = await api.api('GET', '/contacts');
+  expect(headers.get('access-control-allow-origin')).toBeNull();
+});

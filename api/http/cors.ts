@@ -1,0 +1,25 @@
+import type { Express, RequestHandler } from 'express';
+import type { Endpoint } from './endpoint.ts';
+
+const PREFLIGHT_SECONDS = '86400';
+
+/** The key is in a header, so there is nothing that another site could make a browser send along. */
+const allowAnyOrigin: RequestHandler = (_req, res, next) => {
+  res.setHeader('Access-Control-Allow-Origin', '*');
+  res.setHeader('Access-Control-Expose-Headers', 'X-Request-ID, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After');
+  res.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
+  next();
+};
+
+/** Lets browsers on any site call the endpoints that take the public key; the others stay closed to them. */
+export function mountCors(app: Express, endpoints: Endpoint[]): void {
+  for (const { path, method } of endpoints.filter((definition) => definition.key === 'public')) {
+    app.use(path, allowAnyOrigin);
+    app.options(path, (_req, res) => {
+      res.setHeader('Access-Control-Allow-Methods', method.toUpperCase());
+      res.setHeader('Access-Control-Allow-Headers', 'Authorization, Content-Type, Idempotency-Key, X-Request-ID');
+      res.setHeader('Access-Control-Max-Age', PREFLIGHT_SECONDS);
+      res.status(204).end();
+    });
+  }
+}
