@@ -8,6 +8,11 @@ const TERMINAL_ROOMS = ['cli/**', 'local/**', 'bench/**', 'scripts/**', 'tests/*
 const TESTS = ['**/*.test.ts', 'tests/**', 'shared/testing/**'];
 const MACHINE_MODULES = `^(node:|(${builtinModules.join('|')})$)`;
 
+const MJS_GLOBALS = [
+  ...['process', 'console', 'URL', 'fetch', 'AbortSignal'],
+  ...['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'],
+];
+
 const STRIPPABLE_SYNTAX = {
   selector: 'TSEnumDeclaration, TSModuleDeclaration[kind="namespace"]',
   message: 'Node strips types and compiles nothing: use a const object, or a module.',
@@ -28,12 +33,7 @@ export default defineConfig(
   {
     files: ['**/*.mjs'],
     languageOptions: {
-      globals: Object.fromEntries(
-        ['process', 'console', 'URL', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'].map((name) => [
-          name,
-          'readonly',
-        ]),
-      ),
+      globals: Object.fromEntries(MJS_GLOBALS.map((name) => [name, 'readonly'])),
     },
   },
   {

@@ -1,3 +1,4 @@
+import type { Client } from '@temporalio/client';
 import type { Orm } from '../shared/domain/orm.ts';
 import type { Config } from '../shared/platform/config.ts';
 import type { LinkSigner } from '../shared/platform/links.ts';
@@ -11,6 +12,9 @@ export interface ActivityDeps {
   logger: Logger;
   smtp: SmtpPool;
   links: LinkSigner;
+  temporal: Client;
   /** How often a long activity says that it lives, in milliseconds; well below its heartbeat timeout. */
   heartbeatMs: number;
+  /** Tells the dispatcher of this process that a commit left something in the outbox; others find it a moment later. */
+  wakeDispatcher?: () => void;
 }

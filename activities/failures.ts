@@ -1,18 +1,26 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { AppError } from '../shared/pure/app-error.ts';
 import { isDatabaseUnavailable } from '../shared/domain/database-errors.ts';
-import { SmtpUnavailableError } from '../shared/platform/mail/smtp-pool.ts';
+import type { SmtpUnavailableError } from '../shared/platform/mail/smtp-pool.ts';
 
-const SMTP_PAUSE = '15 seconds';
 const DATABASE_PAUSE = '2 seconds';
-const DISABLED_PAUSE = '1 minute';
 
 /** The project may not send just now; the work waits and goes on when it is enabled again. */
-export function projectDisabledFailure(projectId: string): ApplicationFailure {
+export function projectDisabledFailure(projectId: string, pauseSeconds: number): ApplicationFailure {
   return ApplicationFailure.create({
     type: 'ProjectDisabled',
     message: `Project ${projectId} is disabled. Its mail waits; enable it with: everpost project enable ${projectId}`,
-    nextRetryDelay: DISABLED_PAUSE,
+    nextRetryDelay: pauseSeconds * 1_000,
+    category: 'BENIGN',
+  });
+}
+
+/** No server takes mail just now; the work waits and goes on when one does. */
+export function smtpUnavailableFailure(error: SmtpUnavailableError, pauseSeconds: number): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: 'SmtpUnavailable',
+    message: `No SMTP server takes mail: ${error.message}. The mail waits and is tried again; check SMTP_URL and the server.`,
+    nextRetryDelay: pauseSeconds * 1_000,
     category: 'BENIGN',
   });
 }
@@ -23,14 +31,6 @@ export function projectDisabledFailure(projectId: string): ApplicationFailure {
  */
 export function toFailure(error: unknown): ApplicationFailure {
   if (error instanceof ApplicationFailure) return error;
-  if (error instanceof SmtpUnavailableError) {
-    return ApplicationFailure.create({
-      type: 'SmtpUnavailable',
-      message: `No SMTP server takes mail: ${error.message}. The mail waits and is tried again; check SMTP_URL and the server.`,
-      nextRetryDelay: SMTP_PAUSE,
-      category: 'BENIGN',
-    });
-  }
   if (isDatabaseUnavailable(error)) {
     return ApplicationFailure.create({
       type: 'DatabaseUnavailable',

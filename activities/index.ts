@@ -1,16 +1,29 @@
+import { createDomainSigners } from '../shared/domain/domains/domain-signers.ts';
+import { createDkimKeyring } from '../shared/platform/mail/dkim/key-pair.ts';
+import { createAutomationActivities } from './automations/automation-activities.ts';
 import { createCampaignActivities } from './campaigns/campaign-activities.ts';
 import type { ActivityDeps } from './deps.ts';
+import { createDomainActivities } from './domains/domain-activities.ts';
 import { createEmailActivities } from './emails/email-activities.ts';
+import { createJobActivities } from './jobs/job-activities.ts';
 import { createMaintenanceActivities } from './maintenance/maintenance-activities.ts';
+import { createReconcileActivities } from './maintenance/reconcile-activities.ts';
+import { createSegmentActivities } from './segments/segment-activities.ts';
 
 export type { ActivityDeps } from './deps.ts';
 
 /** All activities by name; which of them a worker serves follows from its task queues. */
 export function createActivities(deps: ActivityDeps) {
+  const signers = createDomainSigners(() => deps.orm.em.fork(), createDkimKeyring(deps.config.APP_SECRET));
   return {
-    ...createEmailActivities(deps),
-    ...createCampaignActivities(deps),
+    ...createEmailActivities({ ...deps, signers }),
+    ...createCampaignActivities({ ...deps, signers }),
+    ...createJobActivities(deps),
+    ...createSegmentActivities(deps),
+    ...createDomainActivities(deps),
+    ...createAutomationActivities(deps),
     ...createMaintenanceActivities(deps),
+    ...createReconcileActivities(deps),
   };
 }
 export type Activities = ReturnType<typeof createActivities>;

@@ -1,6 +1,7 @@
 import express, { type Express } from 'express';
 import helmet from 'helmet';
 import { AppError } from '../shared/pure/app-error.ts';
+import { mountFeedback } from './feedback/feedback.routes.ts';
 import { createAdmissions } from './http/admission.ts';
 import type { ApiDeps } from './http/context.ts';
 import { mountCors } from './http/cors.ts';
@@ -22,6 +23,7 @@ export function createApp(deps: ApiDeps, checks: HealthChecks): Express {
   const endpoints = createEndpoints(deps.config);
   mountCors(app, endpoints);
   mountHealth(app, checks);
+  mountFeedback(app, deps);
   mountReference(app, endpoints, deps.config.publicUrl);
   const admissions = createAdmissions({
     orm: deps.orm,

@@ -1,22 +1,37 @@
 import type { Config } from '../shared/platform/config.ts';
 import { createCampaignEndpoints } from './campaigns/campaigns.routes.ts';
+import { bulkEndpoints } from './contacts/bulk.routes.ts';
 import { contactEndpoints } from './contacts/contacts.routes.ts';
+import { fieldEndpoints } from './contacts/fields.routes.ts';
+import { importEndpoints } from './contacts/imports.routes.ts';
+import { lookupEndpoints } from './contacts/lookup.routes.ts';
+import { createDomainEndpoints } from './domains/domains.routes.ts';
 import { eventEndpoints } from './events/events.routes.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { projectEndpoints } from './projects/projects.routes.ts';
+import { segmentEndpoints } from './segments/segments.routes.ts';
 import { createSendEndpoints } from './send/send.routes.ts';
 import { templateEndpoints } from './templates/templates.routes.ts';
 import { trackEndpoints } from './track/track.routes.ts';
+import { createVerifyEndpoints } from './verify/verify.routes.ts';
 
 /** The table of contents: every endpoint, in the order of the interface document. */
 export function createEndpoints(config: Config): Endpoint[] {
   return [
     ...createSendEndpoints(config),
     ...trackEndpoints,
+    ...createVerifyEndpoints(config),
+    // Fixed paths go before /contacts/:id, which would take their last part for an id.
+    ...lookupEndpoints,
+    ...fieldEndpoints,
+    ...importEndpoints,
+    ...bulkEndpoints,
     ...contactEndpoints,
     ...templateEndpoints,
     ...createCampaignEndpoints(config),
+    ...segmentEndpoints,
     ...eventEndpoints,
+    ...createDomainEndpoints(config),
     ...projectEndpoints,
   ];
 }

@@ -211,9 +211,12 @@ it('uses the local stack when no database is named', async () => {
     JSON.stringify({ databaseUrl: database.url, temporalAddress: testEnvironment().temporalAddress }),
   );
   const result = await runIn({ EVERPOST_HOME: stack }, 'project', 'create', '--name', 'Local', '--json');
+  const setup = await runIn({ EVERPOST_HOME: stack }, 'temporal', 'setup', '--json');
   rmSync(stack, { recursive: true });
 
   expect(result).toMatchObject({ exitCode: 0, error: '' });
+  expect(setup).toMatchObject({ exitCode: 0, error: '' });
+  expect(JSON.parse(setup.out)).toMatchObject({ namespace: 'default', isNamespaceNew: false });
   const { id } = JSON.parse(result.out) as CreatedProject;
   expect(await database.orm.em.fork().count(ProjectEntity, { id })).toBe(1);
 });

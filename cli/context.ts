@@ -35,11 +35,14 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
   }
 
   function temporalOptions(): TemporalConnectOptions {
-    const options = readTemporalOptions();
-    const isNamed = Object.entries(environment).some(([name, value]) => name.startsWith('TEMPORAL_') && value !== '');
-    const local = isNamed || environment['DATABASE_URL'] ? undefined : readLocalStack(environment);
-    if (!local) return options;
-    return { ...options, connectionOptions: { ...options.connectionOptions, address: local.temporalAddress } };
+    const isNamed = environment['TEMPORAL_ADDRESS'] ?? environment['DATABASE_URL'];
+    const local = isNamed ? undefined : readLocalStack(environment);
+    if (!local) return readTemporalOptions();
+    // Credentials of another Temporal are not for the local one.
+    return {
+      connectionOptions: { address: local.temporalAddress },
+      namespace: environment['TEMPORAL_NAMESPACE'] ?? 'default',
+    };
   }
 
   async function withDatabase<T>(work: (em: Em) => Promise<T>): Promise<T> {

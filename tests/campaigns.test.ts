@@ -1,35 +1,360 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ContactEntity } from '../shared/domain/contacts/contact.entity.ts';
+import { upsertContacts } from '../shared/domain/contacts/contacts.ts';
+import { EmailEntity } from '../shared/domain/emails/email.entity.ts';
+import { EventEntity } from '../shared/domain/events/event.entity.ts';
+import { updateProject } from '../shared/domain/projects/projects.ts';
+import { query, sql } from '../shared/domain/sql.ts';
+import { campaignWorkflowId } from '../shared/pure/workflow-contracts.ts';
+import type { TestProject } from './support/api.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
 let stack: TestStack;
+let projectCount = 0;
 beforeAll(async () => {
-  stack = await startTestStack();
+  stack = await startTestStack({
+    config: { DELIVERY_RETRY_SECONDS: [1, 1], DELIVERY_PAUSE_SECONDS: 1, API_RATE_LIMIT_PER_MINUTE: 1_000_000 },
+  });
 });
 afterAll(() => stack.stop());
 
-async function createContacts(count: number): Promise<void> {
-  for (let i = 0; i < count; i++) {
-    await stack.api('POST', '/contacts', { body: { email: `c${i}@mail.test`, data: { firstName: `N${i}` } } });
+interface Audience extends TestProject {
+  /** The address of a contact of this project. */
+  address: (name: string | number) => string;
+}
+
+/** A project of its own for each test, so that ALL means the contacts of that test. */
+async function createAudience(names: (string | number)[]): Promise<Audience> {
+  const project = await stack.createProject();
+  const domain = `p${++projectCount}.test`;
+  const address = (name: string | number) => `${name}@${domain}`;
+  if (names.length > 0) {
+    await upsertContacts(stack.em(), {
+      projectId: project.project.id,
+      emails: names.map(address),
+      subscribedDefault: true,
+    });
   }
+  return { ...project, address };
+}
+
+const range = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
+const content = (change: Record<string, unknown> = {}) => ({
+  name: 'Launch',
+  subject: 'Hi {{firstName ?? "reader"}}',
+  body: '<p>Dear {{firstName}}</p>',
+  from: 'news@example.com',
+  audienceType: 'ALL',
+  ...change,
+});
+
+async function createCampaign(audience: TestProject, change: Record<string, unknown> = {}): Promise<string> {
+  const reply = await audience.api('POST', '/campaigns', { body: content(change) });
+  expect(reply.status).toBe(201);
+  return reply.body.data.id;
+}
+
+async function send(audience: TestProject, id: string, body: unknown = {}): Promise<void> {
+  expect((await audience.api('POST', `/campaigns/${id}/send`, { body })).status).toBe(200);
+}
+
+const read = async (audience: TestProject, id: string) => (await audience.api('GET', `/campaigns/${id}`)).body;
+const statsOf = async (audience: TestProject, id: string) => (await audience.api('GET', `/campaigns/${id}/stats`)).body;
+const finished = (audience: TestProject, id: string): Promise<any> =>
+  eventually(async () => {
+    const campaign = await read(audience, id);
+    return campaign.status === 'SENT' && campaign;
+  });
+/** Resolves when Temporal has nothing more to do for a campaign. */
+const workflowEnd = (id: string) => stack.temporal.client.workflow.getHandle(campaignWorkflowId(id)).result();
+
+const messagesTo = (address: string) => stack.sink.messages().filter((message) => message.to.includes(address));
+/** Who of a project has got mail, with how many. */
+function reached(audience: Audience): Map<string, number> {
+  const domain = audience.address('');
+  return new Map([...stack.sink.recipientCounts()].filter(([address]) => address.endsWith(domain)).sort());
+}
+const onceEach = (audience: Audience, names: (string | number)[]) =>
+  new Map(names.map((name) => [audience.address(name), 1] as const).sort());
+
+async function contactId(audience: Audience, name: string | number): Promise<string> {
+  const where = { projectId: audience.project.id, email: audience.address(name) };
+  return (await stack.em().findOneOrFail(ContactEntity, where)).id;
+}
+
+async function statusCounts(campaignId: string): Promise<Record<string, number>> {
+  const rows = await query<{ status: string; count: number }>(
+    stack.em(),
+    sql`select status, count(*)::int as count from email where campaign_id = ${campaignId} group by status`,
+  );
+  return Object.fromEntries(rows.map((row) => [row.status, row.count]));
 }
 
 describe('a campaign', () => {
   it('reaches every subscribed contact once, personally, and is SENT', async () => {
-    await createContacts(30);
-    await stack.api('POST', '/contacts', { body: { email: 'gone@mail.test', subscribed: false } });
-    const { body: created } = await stack.api('POST', '/campaigns', {
-      body: { name: 'Launch', subject: 'Hi {{firstName}}', body: '<p>Dear {{firstName}}</p>', from: 'news@example.com', audienceType: 'ALL' },
+    const audience = await createAudience(range(30));
+    await audience.api('POST', '/contacts', {
+      body: { email: audience.address('ann'), data: { firstName: 'Ann <3', visits: 7 } },
     });
-    const sent = await stack.api('POST', `/campaigns/${created.data.id}/send`, { body: {} });
+    await audience.api('POST', '/contacts', { body: { email: audience.address('gone'), subscribed: false } });
+    const id = await createCampaign(audience, {
+      body: '<p>Dear {{firstName ?? email}}, visit {{visits}}</p>',
+      fromName: 'Pâpers',
+      replyTo: 'answers@example.com',
+    });
+    const sent = await audience.api('POST', `/campaigns/${id}/send`, { body: {} });
     expect(sent.body).toMatchObject({ success: true, data: { status: 'SENDING' }, message: 'Campaign is being sent' });
 
-    const campaign = await eventually(async () => {
-      const { body } = await stack.api('GET', `/campaigns/${created.data.id}`);
-      return body.status === 'SENT' && body;
+    expect(await finished(audience, id)).toMatchObject({
+      totalRecipients: 31,
+      sentCount: 31,
+      bouncedCount: 0,
+      scheduledFor: null,
+      sentAt: expect.any(String),
     });
-    expect(campaign).toMatchObject({ totalRecipients: 30, sentCount: 30, bouncedCount: 0, sentAt: expect.any(String) });
-    const counts = stack.sink.recipientCounts();
-    expect(counts.size).toBe(30);
-    expect([...counts.values()].every((count) => count === 1)).toBe(true);
+    expect(reached(audience)).toEqual(onceEach(audience, [...range(30), 'ann']));
+
+    const mails = await Promise.all(['ann', 0, 1].map((name) => messagesTo(audience.address(name))[0]?.parsed()));
+    expect(mails.map((mail) => mail?.subject)).toEqual(['Hi Ann <3', 'Hi reader', 'Hi reader']);
+    expect(mails[0]?.html).toContain('Dear Ann &lt;3, visit 7');
+    expect(mails[1]?.html).toContain(`Dear ${audience.address(0)}, visit `);
+    expect(mails[0]?.from?.text).toBe('"Pâpers" <news@example.com>');
+    expect(mails[0]?.replyTo?.text).toBe('answers@example.com');
+    expect(mails[0]?.headers.get('precedence')).toBe('bulk');
+    const unsubscribeLinks = messagesTo(audience.address('ann'))
+      .concat(messagesTo(audience.address(0)))
+      .map((message) => /^List-Unsubscribe:\s*<([^>]+)>/m.exec(message.raw.toString())?.[1]);
+    expect(new Set(unsubscribeLinks).size).toBe(2);
+
+    const records = await stack.em().find(EmailEntity, { campaignId: id });
+    const ann = records.find((email) => email.toAddress === audience.address('ann'));
+    expect(mails[0]?.messageId).toBe(`<${ann?.id}@example.com>`);
+    const event = await stack.em().findOneOrFail(EventEntity, { emailId: ann?.id });
+    expect(event).toMatchObject({ name: 'email.sent', data: { campaignId: id, subject: 'Hi Ann <3' } });
+    expect(await stack.em().count(EventEntity, { projectId: audience.project.id, name: 'email.sent' })).toBe(31);
+  });
+
+  it('sent by twenty requests at once goes out once', async () => {
+    const audience = await createAudience(range(50));
+    const id = await createCampaign(audience);
+    const replies = await Promise.all(
+      range(20).map(() => audience.api('POST', `/campaigns/${id}/send`, { body: {} })),
+    );
+    expect(replies.map((reply) => reply.status).sort()).toEqual([200, ...range(19).map(() => 400)]);
+    expect(await finished(audience, id)).toMatchObject({ totalRecipients: 50, sentCount: 50 });
+    expect(reached(audience)).toEqual(onceEach(audience, range(50)));
+  });
+
+  it('runs beside others, each with its own contacts', async () => {
+    const audiences = await Promise.all(range(3).map(() => createAudience(range(15))));
+    const ids = await Promise.all(audiences.map((audience) => createCampaign(audience)));
+    const [first] = audiences as [Audience];
+    const second = await createCampaign(first, { subject: 'Second' });
+    await Promise.all([...audiences.map((audience, n) => send(audience, ids[n] ?? '')), send(first, second)]);
+    await Promise.all([...audiences.map((audience, n) => finished(audience, ids[n] ?? '')), finished(first, second)]);
+    expect(audiences.map((audience) => [...reached(audience).values()])).toEqual([
+      range(15).map(() => 2),
+      range(15).map(() => 1),
+      range(15).map(() => 1),
+    ]);
+  });
+});
+
+describe('a scheduled campaign', () => {
+  it('goes out at the time it was last given, with the content it was last given', async () => {
+    const audience = await createAudience(range(3));
+    const id = await createCampaign(audience);
+    await send(audience, id, { scheduledFor: new Date(Date.now() + 30 * 86_400_000) });
+    await eventually(async () => {
+      const { status } = await stack.temporal.client.workflow.getHandle(campaignWorkflowId(id)).describe();
+      return status.name === 'RUNNING';
+    });
+    expect((await audience.api('PUT', `/campaigns/${id}`, { body: content({ subject: 'Changed' }) })).status).toBe(200);
+    const scheduledFor = new Date(Date.now() + 1_500).toISOString();
+    await send(audience, id, { scheduledFor });
+
+    const campaign = await finished(audience, id);
+    expect(campaign.scheduledFor).toBe(scheduledFor);
+    expect(campaign.sentAt > scheduledFor).toBe(true);
+    const mails = await Promise.all(range(3).map((n) => messagesTo(audience.address(n))[0]?.parsed()));
+    expect(mails.map((mail) => mail?.subject)).toEqual(range(3).map(() => 'Changed'));
+    expect(Math.min(...stack.sink.messages().filter((message) => message.to[0]?.endsWith(audience.address(''))).map((message) => message.receivedAt.getTime()))).toBeGreaterThanOrEqual(Date.parse(scheduledFor));
+    await workflowEnd(id);
+  });
+
+  it('sends nothing once it is cancelled', async () => {
+    const audience = await createAudience(range(3));
+    const id = await createCampaign(audience);
+    await send(audience, id, { scheduledFor: new Date(Date.now() + 86_400_000) });
+    await eventually(async () =>
+      stack.temporal.client.workflow.getHandle(campaignWorkflowId(id)).describe().catch(() => undefined),
+    );
+    expect((await audience.api('POST', `/campaigns/${id}/cancel`)).body.status).toBe('CANCELLED');
+    await workflowEnd(id);
+    expect(await read(audience, id)).toMatchObject({ status: 'CANCELLED', totalRecipients: 0, sentAt: null });
+    expect([reached(audience).size, await statusCounts(id)]).toEqual([0, {}]);
+    expect((await audience.api('DELETE', `/campaigns/${id}`)).status).toBe(204);
+  });
+});
+
+describe('a campaign cancelled while it goes out', () => {
+  it('sends no more, and counts what was sent', async () => {
+    const audience = await createAudience(range(100));
+    await updateProject(stack.em(), audience.project.id, { emailsPerSecond: 20 });
+    const id = await createCampaign(audience);
+    await send(audience, id);
+    await eventually(async () => reached(audience).size >= 15);
+    expect((await audience.api('POST', `/campaigns/${id}/cancel`)).status).toBe(200);
+    await workflowEnd(id);
+
+    const counts = await statusCounts(id);
+    const sentCount = reached(audience).size;
+    expect(counts).toEqual({ SENT: sentCount, CANCELLED: 100 - sentCount });
+    expect(sentCount).toBeLessThan(100);
+    expect(await read(audience, id)).toMatchObject({ status: 'CANCELLED', totalRecipients: 100, sentCount, sentAt: null });
+    expect((await audience.api('POST', `/campaigns/${id}/send`, { body: {} })).status).toBe(400);
+  });
+});
+
+describe('a test mail', () => {
+  it('shows a contact and a stranger the campaign, and counts nowhere', async () => {
+    const audience = await createAudience([]);
+    const [ann, stranger] = [audience.address('ann'), audience.address('stranger')];
+    await audience.api('POST', '/contacts', { body: { email: ann, data: { firstName: 'Ann' }, subscribed: false } });
+    const id = await createCampaign(audience);
+    for (const email of [ann, stranger]) await audience.api('POST', `/campaigns/${id}/test`, { body: { email } });
+    const mails = await eventually(async () => {
+      const messages = [ann, stranger].map((address) => messagesTo(address)[0]);
+      return messages.every((message) => message !== undefined) && Promise.all(messages.map((m) => m?.parsed()));
+    });
+    expect(mails.map((mail) => mail?.subject)).toEqual(['[Test] Hi Ann', '[Test] Hi reader']);
+    expect(mails.every((mail) => mail?.html && mail.html.includes('Unsubscribe</a>'))).toBe(true);
+    expect(await stack.em().count(ContactEntity, { projectId: audience.project.id })).toBe(1);
+    expect(await read(audience, id)).toMatchObject({ status: 'DRAFT', totalRecipients: 0, sentCount: 0 });
+  });
+});
+
+describe('the audience', () => {
+  const condition = (...filters: unknown[]) => ({ logic: 'AND', groups: [{ filters }] });
+
+  it('is what type, filter and segment say', async () => {
+    const audience = await createAudience([]);
+    const contacts: [string, Record<string, unknown>][] = [
+      ['ann', { data: { plan: 'pro', visits: 12 } }],
+      ['bob', { data: { plan: 'free', visits: 3 } }],
+      ['cat', { data: { plan: 'pro', visits: 5 }, subscribed: false }],
+      ['old', { data: { plan: 'free' } }],
+    ];
+    for (const [name, body] of contacts) {
+      await audience.api('POST', '/contacts', { body: { email: audience.address(name), ...body } });
+    }
+    await query(
+      stack.em(),
+      sql`update contact set created_at = now() - interval '40 days' where email = ${audience.address('old')}`,
+    );
+    const pro = condition({ field: 'data.plan', operator: 'equals', value: 'pro' });
+    const segment = await audience.api('POST', '/segments', { body: { name: 'Pro', condition: pro } });
+    expect(segment.status).toBe(201);
+    const segmentId: string = segment.body.id;
+
+    const filtered = (...filters: unknown[]) => ({ audienceType: 'FILTERED', audienceCondition: condition(...filters) });
+    const cases: [Record<string, unknown>, string[]][] = [
+      [{ type: 'MARKETING' }, ['ann', 'bob', 'old']],
+      [{ type: 'HEADLESS' }, ['ann', 'bob', 'old']],
+      [{ type: 'TRANSACTIONAL' }, ['ann', 'bob', 'cat', 'old']],
+      [filtered({ field: 'data.plan', operator: 'equals', value: 'pro' }), ['ann']],
+      [{ ...filtered({ field: 'data.plan', operator: 'equals', value: 'pro' }), type: 'TRANSACTIONAL' }, ['ann', 'cat']],
+      [filtered({ field: 'data.visits', operator: 'greaterThan', value: 2 }, { field: 'data.visits', operator: 'lessThan', value: 12 }), ['bob']],
+      [filtered({ field: 'email', operator: 'contains', value: 'OB@' }), ['bob']],
+      [{ ...filtered({ field: 'subscribed', operator: 'equals', value: false }), type: 'TRANSACTIONAL' }, ['cat']],
+      [filtered({ field: 'createdAt', operator: 'olderThan', value: 30, unit: 'days' }), ['old']],
+      [filtered({ field: 'createdAt', operator: 'within', value: 30, unit: 'days' }), ['ann', 'bob']],
+      [{ audienceType: 'SEGMENT', segmentId }, ['ann']],
+      [{ audienceType: 'SEGMENT', segmentId, type: 'TRANSACTIONAL' }, ['ann', 'cat']],
+      [filtered({ field: 'segment', operator: 'notMemberOfSegment', value: segmentId }), ['bob', 'old']],
+    ];
+    const ids = await Promise.all(
+      cases.map(([change], n) => createCampaign(audience, { subject: `Case ${n}`, ...change })),
+    );
+    await Promise.all(ids.map((id) => send(audience, id)));
+    const campaigns = await Promise.all(ids.map((id) => finished(audience, id)));
+    expect(campaigns.map((campaign) => campaign.totalRecipients)).toEqual(cases.map(([, names]) => names.length));
+    const mails = await Promise.all(
+      stack.sink.messages().map(async (message) => ({ to: message.to[0], subject: (await message.parsed()).subject })),
+    );
+    for (const [n, [, names]] of cases.entries()) {
+      const recipients = mails.filter((mail) => mail.subject === `Case ${n}`).map((mail) => mail.to);
+      expect([n, recipients.sort()]).toEqual([n, names.map(audience.address)]);
+    }
+  });
+
+  it('is fixed when sending begins; who unsubscribes or goes meanwhile is skipped', async () => {
+    const audience = await createAudience(range(10));
+    const id = await createCampaign(audience);
+    await stack.sink.setUnavailable(true);
+    await send(audience, id);
+    await eventually(async () => {
+      const [row] = await query<{ frozen: boolean }>(
+        stack.em(),
+        sql`select audience_frozen as frozen from campaign where id = ${id}`,
+      );
+      return row?.frozen;
+    });
+    await stack.stopWorkers();
+    for (const name of [1, 2]) {
+      await audience.api('PATCH', `/contacts/${await contactId(audience, name)}`, { body: { subscribed: false } });
+    }
+    await audience.api('DELETE', `/contacts/${await contactId(audience, 3)}`);
+    await audience.api('POST', '/contacts', { body: { email: audience.address('late') } });
+    await audience.api('PATCH', `/contacts/${await contactId(audience, 4)}`, { body: { data: { firstName: 'New' } } });
+    await stack.sink.setUnavailable(false);
+    await stack.startWorkers();
+
+    await finished(audience, id);
+    expect(await statsOf(audience, id)).toMatchObject({ totalRecipients: 10, sentCount: 7, skippedCount: 3, failedCount: 0 });
+    expect(await statusCounts(id)).toEqual({ SENT: 7, SKIPPED: 3 });
+    expect(reached(audience)).toEqual(onceEach(audience, [0, 4, 5, 6, 7, 8, 9]));
+    // The audience is fixed, its data is not.
+    expect((await messagesTo(audience.address(4))[0]?.parsed())?.subject).toBe('Hi New');
+  });
+});
+
+describe('the answers of mail servers', () => {
+  it('decide about each recipient alone, and all add up', async () => {
+    const audience = await createAudience(['ok', 'fine', 'later', 'never', 'unknown', 'spam']);
+    const { sink } = stack;
+    sink.replyTo(audience.address('later'), { code: 451, text: '4.7.1 Greylisted', stage: 'rcpt', times: 1 });
+    sink.replyTo(audience.address('never'), { code: 450, stage: 'data' });
+    sink.replyTo(audience.address('unknown'), { code: 550, text: '5.1.1 No such user', stage: 'rcpt' });
+    sink.replyTo(audience.address('spam'), { code: 554, text: '5.7.1 Spam', stage: 'data' });
+    const id = await createCampaign(audience);
+    await send(audience, id);
+    await finished(audience, id);
+
+    expect(await statsOf(audience, id)).toMatchObject({
+      totalRecipients: 6,
+      sentCount: 3,
+      bouncedCount: 1,
+      failedCount: 2,
+      skippedCount: 0,
+    });
+    expect(reached(audience)).toEqual(onceEach(audience, ['ok', 'fine', 'later']));
+    const emails = await stack.em().find(EmailEntity, { campaignId: id });
+    const outcomes = Object.fromEntries(
+      emails.map((email) => [email.toAddress.split('@')[0], [email.status, email.deferrals]]),
+    );
+    expect(outcomes).toEqual({
+      ok: ['SENT', 0],
+      fine: ['SENT', 0],
+      later: ['SENT', 1],
+      never: ['FAILED', 2],
+      unknown: ['BOUNCED', 0],
+      spam: ['FAILED', 0],
+    });
+    const contacts = await stack.em().find(ContactEntity, { projectId: audience.project.id, subscribed: false });
+    expect(contacts.map((contact) => contact.email)).toEqual([audience.address('unknown')]);
+    const events = await stack.em().find(EventEntity, { contactId: contacts[0]?.id });
+    expect(events.map((event) => event.name).sort()).toEqual(['contact.unsubscribed', 'email.bounce']);
+    expect(events.find((event) => event.name === 'email.bounce')?.data).toMatchObject({ campaignId: id, bounceType: 'hard' });
   });
 });

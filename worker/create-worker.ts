@@ -21,6 +21,8 @@ export interface WorkerDeps {
 const CACHED_WORKFLOWS = 500;
 const DELIVERY_SLOTS = 8;
 const JOB_SLOTS = 20;
+/** They mostly wait for others. */
+const WEBHOOK_SLOTS = 50;
 /** What is on the wire when the process is told to stop may finish. */
 const SHUTDOWN_GRACE = '8 seconds';
 /** An activity that does not listen must not keep the process. */
@@ -65,6 +67,8 @@ function optionsFor(queue: TaskQueueName, deps: WorkerDeps): WorkerOptions {
       return withActivities(common, deps, deps.deliverySlots ?? DELIVERY_SLOTS);
     case 'jobs':
       return withActivities(common, deps, JOB_SLOTS);
+    case 'webhooks':
+      return withActivities(common, deps, WEBHOOK_SLOTS);
   }
 }
 

@@ -27,13 +27,20 @@ function taskQueuesOf(config: Config): TaskQueueName[] {
 }
 
 /** Waits for Temporal as long as it takes: a worker that starts before it is no fault. */
-async function connect(options: TemporalConnectOptions, logger: Logger, isStopping: () => boolean): Promise<NativeConnection> {
+async function connect(
+  options: TemporalConnectOptions,
+  logger: Logger,
+  isStopping: () => boolean,
+): Promise<NativeConnection> {
   for (;;) {
     try {
       return await NativeConnection.connect(options.connectionOptions);
     } catch (error) {
       if (isStopping()) throw error;
-      logger.warn({ reason: error instanceof Error ? error.message : String(error) }, 'Temporal cannot be reached, trying again');
+      logger.warn(
+        { reason: error instanceof Error ? error.message : String(error) },
+        'Temporal cannot be reached, trying again',
+      );
       await delay(RECONNECT_MS);
     }
   }
@@ -50,7 +57,13 @@ await runProcess('worker', async ({ onStop }) => {
     telemetryOptions: {
       logging: { filter: { core: 'WARN', other: 'WARN' }, forward: {} },
       ...(config.METRICS_PORT !== undefined && {
-        metrics: { prometheus: { bindAddress: `0.0.0.0:${config.METRICS_PORT}`, useSecondsForDurations: true, countersTotalSuffix: true } },
+        metrics: {
+          prometheus: {
+            bindAddress: `0.0.0.0:${config.METRICS_PORT}`,
+            useSecondsForDurations: true,
+            countersTotalSuffix: true,
+          },
+        },
       }),
     },
   });
@@ -75,7 +88,12 @@ await runProcess('worker', async ({ onStop }) => {
   const workers = await createWorkers({
     connection,
     namespace: temporal.namespace,
-    activities: createActivities({ config, orm, logger, smtp, links, heartbeatMs: HEARTBEAT_MS }),
+    activities: createActivities({
+      ...{ config, orm, logger, smtp, links },
+      temporal: client,
+      heartbeatMs: HEARTBEAT_MS,
+      wakeDispatcher: dispatcher.wake,
+    }),
     workflowBundlePath: config.WORKFLOW_BUNDLE,
     taskQueues,
   });

@@ -10,6 +10,9 @@ const EXPECTED = /^No (?:workflows|activities) registered/;
 export function temporalLogger(logger: Logger): TemporalLogger {
   return new DefaultLogger('DEBUG', ({ level, message, meta }) => {
     const { workflowId, runId, activityType, attempt, error } = meta ?? {};
-    logger[EXPECTED.test(message) ? 'debug' : LEVELS[level]]({ workflowId, runId, activityType, attempt, err: error as unknown }, message);
+    logger[EXPECTED.test(message) ? 'debug' : LEVELS[level]](
+      { workflowId, runId, activityType, attempt, err: error as unknown },
+      message,
+    );
   });
 }

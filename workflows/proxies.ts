@@ -20,6 +20,18 @@ export const bulk = proxyActivities<Activities>({
   retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
 });
 
+/**
+ * Long work on PostgreSQL that somebody waits for: it goes on from its last committed chunk soon after a worker is lost,
+ * and it heartbeats while it works on a chunk, not only between two.
+ */
+export const chunked = proxyActivities<Activities>({
+  taskQueue: TASK_QUEUES.jobs,
+  startToCloseTimeout: '2 hours',
+  heartbeatTimeout: HEARTBEAT_TIMEOUT,
+  cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+  retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
+});
+
 const SMTP_OPTIONS = {
   taskQueue: TASK_QUEUES.delivery,
   startToCloseTimeout: '2 hours',
@@ -33,3 +45,10 @@ export const delivery = proxyActivities<Activities>({ ...SMTP_OPTIONS, scheduleT
 
 /** Handing campaign mail to SMTP servers. An outage is waited out until it ends or the campaign is cancelled. */
 export const campaignDelivery = proxyActivities<Activities>(SMTP_OPTIONS);
+
+/** Calling a server of somebody else. How often an attempt that failed is repeated, the activity itself decides. */
+export const webhooks = proxyActivities<Activities>({
+  taskQueue: TASK_QUEUES.webhooks,
+  startToCloseTimeout: '1 minute',
+  retry: { initialInterval: '1 second', backoffCoefficient: 3, maximumInterval: '1 hour' },
+});

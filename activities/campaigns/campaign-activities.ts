@@ -3,6 +3,7 @@ import { Context } from '@temporalio/activity';
 import type { CampaignStatus } from '../../shared/pure/campaign-status.ts';
 import { domainOf } from '../../shared/pure/email-address.ts';
 import { needsSubscription } from '../../shared/pure/email-types.ts';
+import { isMailTracked } from '../../shared/pure/project.ts';
 import { TemplateLimitError } from '../../shared/pure/template-language.ts';
 import { freezeNextRecipients } from '../../shared/domain/campaigns/audience.ts';
 import {
@@ -20,10 +21,13 @@ import {
   type DeferredRound,
   type PendingRecipient,
 } from '../../shared/domain/campaigns/campaign-delivery.ts';
+import type { DomainSigners } from '../../shared/domain/domains/domain-signers.ts';
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
 import { readSendPolicy } from '../../shared/domain/emails/send-budget.ts';
 import { bulkHeaders, createMailCompiler, type MailContent } from '../../shared/platform/mail/mail-content.ts';
+import type { DkimSigner } from '../../shared/platform/mail/dkim/dkim-signer.ts';
 import { createMessageComposer, type MessageComposer } from '../../shared/platform/mail/mime/compose.ts';
+import { createReturnPaths } from '../../shared/platform/mail/verp.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { projectDisabledFailure } from '../failures.ts';
 import { createResultBuffer } from '../emails/result-buffer.ts';
@@ -69,32 +73,46 @@ interface PageSender {
   content: MailContent;
   composer: MessageComposer;
   domain: string;
+  signer: DkimSigner | undefined;
 }
 
 /** Activities of the campaign workflow. */
-export function createCampaignActivities(deps: ActivityDeps) {
+export function createCampaignActivities(deps: ActivityDeps & { signers: DomainSigners }) {
   const em = () => deps.orm.em.fork();
   const compileMail = createMailCompiler();
+  const returnPath = createReturnPaths(deps.config);
 
-  function createSender(campaign: CampaignContent): PageSender {
+  async function createSender(campaign: CampaignContent): Promise<PageSender> {
+    const domain = domainOf(campaign.from);
     return {
       campaign,
-      content: compileMail({ subject: campaign.subject, html: campaign.body, type: campaign.type }),
+      content: compileMail({
+        subject: campaign.subject,
+        html: campaign.body,
+        type: campaign.type,
+        isTracked: isMailTracked(campaign.tracking, campaign.type),
+      }),
       composer: createMessageComposer({
         from: { address: campaign.from, name: campaign.fromName ?? undefined },
         replyTo: campaign.replyTo ?? undefined,
       }),
-      domain: domainOf(campaign.from),
+      domain,
+      signer: await deps.signers.signerOf(campaign.projectId, domain),
     };
   }
 
-  function undeliverable(recipient: PendingRecipient, verdict: 'skipped' | 'failed', error: string): DeliveryResult {
+  function undeliverable(
+    recipient: PendingRecipient,
+    verdict: 'skipped' | 'suppressed' | 'failed',
+    error: string,
+  ): DeliveryResult {
     return { emailId: recipient.emailId, subject: null, verdict, error };
   }
 
   function prepare(sender: PageSender, recipient: PendingRecipient): PreparedMail | DeliveryResult {
     const { campaign } = sender;
-    const { contactId, subscribed, data } = recipient;
+    const { contactId, subscribed, data, suppression } = recipient;
+    if (suppression !== null) return undeliverable(recipient, 'suppressed', suppression);
     if (contactId === null || subscribed === null || data === null) {
       return undeliverable(recipient, 'skipped', 'the contact has been deleted');
     }
@@ -111,15 +129,17 @@ export function createCampaignActivities(deps: ActivityDeps) {
         emailId: recipient.emailId,
         subject: message.subject === campaign.subject ? null : message.subject,
         deferrals: recipient.deferrals,
-        envelope: { from: campaign.from, to: recipient.toAddress },
-        compose: () =>
-          sender.composer.compose({
+        envelope: { from: returnPath(recipient.emailId, campaign.from), to: recipient.toAddress },
+        compose() {
+          const composed = sender.composer.compose({
             to: { address: recipient.toAddress },
             ...message,
             messageId: `${recipient.emailId}@${sender.domain}`,
             date: new Date(),
             headers: bulkHeaders(campaign.type, urls.unsubscribeUrl),
-          }),
+          });
+          return sender.signer ? sender.signer.sign(composed) : composed;
+        },
       };
     } catch (error) {
       if (error instanceof TemplateLimitError) return undeliverable(recipient, 'failed', error.message);
@@ -185,6 +205,7 @@ export function createCampaignActivities(deps: ActivityDeps) {
       const claimToken = randomUUID();
       await claimCampaignPage(em(), page, claimToken);
       const recipients = await loadPendingRecipients(em(), page);
+      const sender = await createSender(campaign);
       const result: PageResult = { sent: 0, deferred: 0, isStopped: false };
       const frame = { from: campaign.from, subject: campaign.subject };
       const buffer = createResultBuffer({
@@ -201,7 +222,7 @@ export function createCampaignActivities(deps: ActivityDeps) {
       });
       const heartbeat = setInterval(() => context.heartbeat({ sent: result.sent }), deps.heartbeatMs);
       try {
-        await sendMails(prepareAll(createSender(campaign), recipients), {
+        await sendMails(prepareAll(sender, recipients), {
           pool: deps.smtp,
           buffer,
           concurrency: deps.smtp.capacity,

@@ -14,7 +14,9 @@ import {
   type StoredMail,
 } from '../../shared/domain/emails/transactional-delivery.ts';
 import { recordTransactionalResults, type DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
+import type { DomainSigners } from '../../shared/domain/domains/domain-signers.ts';
 import { composeMessage } from '../../shared/platform/mail/mime/compose.ts';
+import { createReturnPaths } from '../../shared/platform/mail/verp.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { projectDisabledFailure } from '../failures.ts';
 import { createResultBuffer } from './result-buffer.ts';
@@ -38,15 +40,18 @@ const RESULTS_AGE_MS = 50;
 const LOAD_SIZE = 20;
 
 /** Activities for transactional mail. */
-export function createEmailActivities(deps: ActivityDeps) {
-  function prepare(mail: StoredMail, attachments: StoredAttachment[]): PreparedMail {
+export function createEmailActivities(deps: ActivityDeps & { signers: DomainSigners }) {
+  const returnPath = createReturnPaths(deps.config);
+
+  function prepare(projectId: string, mail: StoredMail, attachments: StoredAttachment[]): PreparedMail {
     return {
       emailId: mail.emailId,
       subject: null,
       deferrals: mail.deferrals,
-      envelope: { from: mail.fromAddress, to: mail.toAddress },
-      compose: () =>
-        composeMessage({
+      envelope: { from: returnPath(mail.emailId, mail.fromAddress), to: mail.toAddress },
+      async compose() {
+        const signer = await deps.signers.signerOf(projectId, domainOf(mail.fromAddress));
+        const message = composeMessage({
           from: { address: mail.fromAddress, name: mail.fromName ?? undefined },
           to: { address: mail.toAddress, name: mail.toName ?? undefined },
           replyTo: mail.replyTo ?? undefined,
@@ -57,7 +62,9 @@ export function createEmailActivities(deps: ActivityDeps) {
           date: mail.createdAt,
           headers: mail.headers,
           attachments: attachments.map((file) => ({ ...file, contentId: file.contentId ?? undefined })),
-        }),
+        });
+        return signer ? signer.sign(message) : message;
+      },
     };
   }
 
@@ -89,7 +96,7 @@ export function createEmailActivities(deps: ActivityDeps) {
           const mails = await loadMails(em(), claimed.slice(start, start + LOAD_SIZE));
           const files = await attachmentsOf(mails);
           await sendMails(
-            mails.map((mail) => prepare(mail, files.get(mail.attachmentSetId ?? '') ?? [])),
+            mails.map((mail) => prepare(projectId, mail, files.get(mail.attachmentSetId ?? '') ?? [])),
             {
               pool: deps.smtp,
               buffer,

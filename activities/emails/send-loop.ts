@@ -21,7 +21,7 @@ export interface PreparedMail {
   deferrals: number;
   envelope: SmtpEnvelope;
   /** @throws UnsendableAddressError */
-  compose: () => Buffer;
+  compose: () => Buffer | Promise<Buffer>;
 }
 
 export interface SendLoopOptions {
@@ -67,7 +67,8 @@ export async function sendMails(
 
   async function send(mail: PreparedMail): Promise<void> {
     try {
-      const outcome = await options.pool.send(mail.envelope, mail.compose(), { signal: options.signal });
+      const message = await mail.compose();
+      const outcome = await options.pool.send(mail.envelope, message, { signal: options.signal });
       options.buffer.add(resultOf(mail, outcome, options.config.DELIVERY_RETRY_SECONDS));
     } catch (error) {
       if (error instanceof UnsendableAddressError) {

@@ -42,11 +42,17 @@ function readStatus(text: string | undefined): CampaignStatus | undefined {
   return status;
 }
 
+/** A date-time (RFC 3339) has a year of four digits. */
+const SCHEDULED_FOR_MAX = Date.UTC(10_000, 0, 1) - 1;
+
 function readScheduledFor(value: string | number | null | undefined): Date | null {
   if (value === null || value === undefined) return null;
   const date = new Date(value);
   if (Number.isNaN(date.getTime())) {
     throw badRequest('scheduledFor is not a date-time', { details: { field: 'scheduledFor' } });
+  }
+  if (date.getTime() > SCHEDULED_FOR_MAX) {
+    throw badRequest('scheduledFor is after the year 9999', { details: { field: 'scheduledFor' } });
   }
   return date;
 }

@@ -8,7 +8,10 @@ import { campaignSchema } from './campaign.view.ts';
 
 export const campaignListQuery = z.object({
   ...offsetPageQuery,
-  status: z.string().optional().meta({ description: `One of ${CAMPAIGN_STATUSES.join(', ')}` }),
+  status: z
+    .string()
+    .optional()
+    .meta({ description: `One of ${CAMPAIGN_STATUSES.join(', ')}` }),
   search: searchQuery,
   ...sortQuery(['createdAt', 'name', 'updatedAt']),
 });

@@ -1,7 +1,7 @@
 import { AppError } from '../../shared/pure/app-error.ts';
 import type { Orm } from '../../shared/domain/orm.ts';
 import { hashKey } from '../../shared/domain/projects/projects.ts';
-import { query, sql } from '../../shared/domain/sql.ts';
+import { query, queryPrepared, sql } from '../../shared/domain/sql.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import type { RequestProject } from './context.ts';
 
@@ -89,7 +89,7 @@ export function createAdmissions(deps: { orm: Orm; logger: Logger; limitPerMinut
   let isRunning = false;
 
   async function lookUpAndCount(lookups: string[], counts: number[]): Promise<CountedRow[]> {
-    return query<CountedRow>(
+    return queryPrepared<CountedRow>(
       deps.orm.em.fork(),
       sql`
         with wanted as (select * from unnest(${lookups}::text[], ${counts}::int[]) as w (lookup, requests)),

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { ErrorCode } from '../../shared/pure/error-catalogue.ts';
 import type { RequestContext } from './context.ts';
+import type { MultipartDeclaration } from './multipart-body.ts';
 
 export interface Reply {
   status: number;
@@ -43,6 +44,8 @@ export interface Endpoint<Params = unknown, Query = unknown, Body = unknown> {
   body?: z.ZodType<Body>;
   /** Largest body in bytes; the default fits everything but attachments. */
   bodyBytesMax?: number;
+  /** Takes a form with a file instead of JSON; the handler's `body` is an `UploadedFile`. */
+  multipart?: MultipartDeclaration;
   flatRequirements?: FlatRequirement[];
   /** `{ success, data }` around the reply, or the bare resource. */
   envelope?: boolean;

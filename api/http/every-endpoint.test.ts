@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CampaignEntity } from '../../shared/domain/campaigns/campaign.entity.ts';
+import { SegmentEntity } from '../../shared/domain/segments/segment.entity.ts';
 import { updateProject } from '../../shared/domain/projects/projects.ts';
 import { startTestApi, type TestApi, type TestProject } from '../../tests/support/api.ts';
 import { testConfig } from '../../shared/testing/config.ts';
@@ -14,7 +15,7 @@ const endpoints = createEndpoints(testConfig());
 const table = endpoints.map(
   (definition) => [`${definition.method.toUpperCase()} ${definition.path}`, definition] as const,
 );
-const withBody = table.filter(([, definition]) => definition.method !== 'get');
+const withBody = table.filter(([, definition]) => definition.method !== 'get' && !definition.multipart);
 const withId = table.filter(([, definition]) => /:(id|contactId)\b/.test(definition.path));
 
 function pathOf(definition: Endpoint, id = UNKNOWN_ID): string {
@@ -87,6 +88,7 @@ describe('a disabled project', () => {
   it.each(table)('is refused by %s', async (_name, definition) => {
     const reply = await owner.api(definition.method, pathOf(definition), { key: definition.key });
     expect([reply.status, reply.body.error.code]).toEqual([403, 'PROJECT_DISABLED']);
+    expect(reply.headers.get('ratelimit-limit')).toBe('1000');
   });
 
   it('works again when it is enabled', async () => {
@@ -144,11 +146,13 @@ describe('ids', () => {
       from: 'me@example.com',
       audienceType: 'ALL',
     });
+    const segment = em.create(SegmentEntity, { projectId: app.project.id, name: 'Mine', type: 'STATIC' });
     await em.flush();
     const records = {
       contacts: contact.body.id,
       templates: template.body.id,
       campaigns: campaign.id,
+      segments: segment.id,
       users: app.project.id,
       events: contact.body.id,
     };
@@ -162,5 +166,6 @@ describe('ids', () => {
     expect((await app.api('GET', `/contacts/${contact.body.id}`)).status).toBe(200);
     expect((await app.api('GET', `/templates/${template.body.id}`)).body).toEqual(template.body);
     expect(await app.em().count(CampaignEntity, { id: campaign.id, status: 'DRAFT' })).toBe(1);
+    expect(await app.em().count(SegmentEntity, { id: segment.id, name: 'Mine' })).toBe(1);
   });
 });

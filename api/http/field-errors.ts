@@ -35,6 +35,12 @@ function isOfAnotherType(issues: Issue[]): boolean {
   return issues.some((issue) => issue.code === 'invalid_type' && issue.path.length === 0);
 }
 
+/** A value that is of the type of no member. */
+function asWrongType(issue: Issue): Issue {
+  const message = issue.input === undefined ? 'Required' : 'Invalid input: a value of this type is not taken here';
+  return { ...issue, code: 'custom', message, params: { code: 'invalid_type' } };
+}
+
 /**
  * The union member that got furthest, then the one that lacks least, then one whose type the input at least has, says
  * most about what the caller meant.
@@ -47,7 +53,8 @@ function unwrapUnion(issue: Issue): Issue[] {
       missingCount(left) - missingCount(right) ||
       Number(isOfAnotherType(left)) - Number(isOfAnotherType(right)),
   );
-  if (!best || isOfAnotherType(best)) return [issue];
+  if (!best) return [issue];
+  if (isOfAnotherType(best)) return [asWrongType(issue)];
   return best.flatMap((inner) => unwrapUnion({ ...inner, path: [...issue.path, ...inner.path] }));
 }
 

@@ -1,4 +1,4 @@
-import type { Express, Request, Response } from 'express';
+import type { Express, Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
 import { AppError, badRequest, validationError } from '../../shared/pure/app-error.ts';
 import { claimIdempotencyKey, settleIdempotencyKey } from '../../shared/domain/idempotency/idempotency.ts';
@@ -8,6 +8,7 @@ import type { Endpoint, FlatRequirement, Reply } from './endpoint.ts';
 import { errorEnvelope, requestIdOf, sendError, toAppError } from './error-envelope.ts';
 import { fieldErrorsOf } from './field-errors.ts';
 import { assertStorable, jsonBody } from './json-body.ts';
+import { readMultipart } from './multipart-body.ts';
 
 /** Templates and campaigns carry whole HTML documents. */
 const BODY_BYTES_DEFAULT = 5 * 1024 * 1024;
@@ -20,15 +21,16 @@ function setRateHeaders(res: Response, rate: RateState): void {
 }
 
 function assertAdmitted(admission: Admission, res: Response): void {
-  if (admission.project.disabled)
+  const { project, rate } = admission;
+  if (rate) setRateHeaders(res, rate);
+  if (project.disabled) {
     throw new AppError('PROJECT_DISABLED', { suggestion: 'Ask the operator to enable it' });
-  if (!admission.rate) return;
-  setRateHeaders(res, admission.rate);
-  if (admission.rate.isExceeded) {
-    const retryAfter = admission.rate.resetSeconds;
+  }
+  if (rate?.isExceeded) {
+    const retryAfter = rate.resetSeconds;
     throw new AppError('RATE_LIMIT_EXCEEDED', {
-      message: `More than ${admission.rate.limit} requests in this minute`,
-      details: { limit: admission.rate.limit, retryAfter },
+      message: `More than ${rate.limit} requests in this minute`,
+      details: { limit: rate.limit, retryAfter },
       suggestion: `Try again in ${retryAfter} seconds`,
     });
   }
@@ -75,6 +77,12 @@ function sendReply(res: Response, definition: Endpoint, reply: Reply): void {
   }
 }
 
+/** A file is read after the key has been looked at, JSON before it: what is not JSON is refused whoever sends it. */
+function bodyReaders(definition: Endpoint): RequestHandler[] {
+  if (definition.method === 'get' || definition.multipart) return [];
+  return jsonBody(definition.bodyBytesMax ?? BODY_BYTES_DEFAULT);
+}
+
 interface Outcome {
   status: number;
   send: () => void;
@@ -93,7 +101,7 @@ export function mountEndpoints(app: Express, endpoints: Endpoint[], deps: ApiDep
         project: admission.project,
         params,
         query: parse(definition.query, req.query),
-        body: parse(definition.body, req.body),
+        body: definition.multipart ? await readMultipart(req, definition.multipart) : parse(definition.body, req.body),
         em: deps.orm.em.fork(),
         deps,
         requestId: requestIdOf(res),
@@ -139,7 +147,7 @@ export function mountEndpoints(app: Express, endpoints: Endpoint[], deps: ApiDep
   for (const definition of endpoints) {
     app[definition.method](
       definition.path,
-      ...(definition.method === 'get' ? [] : jsonBody(definition.bodyBytesMax ?? BODY_BYTES_DEFAULT)),
+      ...bodyReaders(definition),
       async (req: Request, res: Response) => {
         const startedAt = performance.now();
         const admission = await admissions.admit(req.get('authorization'), definition.key, definition.path);

@@ -41,7 +41,7 @@ function errorCodesOf(definition: Endpoint): ErrorCode[] {
   if (definition.method !== 'get') {
     for (const code of ['BAD_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const) codes.add(code);
   }
-  if (definition.body || definition.query) codes.add('VALIDATION_ERROR');
+  if (definition.body || definition.query || definition.multipart) codes.add('VALIDATION_ERROR');
   if (definition.idempotent) codes.add('IDEMPOTENCY_KEY_REUSED');
   if (definition.params && definition.badIdIs) codes.add(definition.badIdIs);
   return [...codes];
@@ -60,7 +60,8 @@ function errorResponses(definition: Endpoint) {
         description: codes.map((code) => `${code}: ${ERROR_CATALOGUE[code].message}`).join('; '),
         content: {
           'application/json': {
-            schema: status === 400 && definition.flatRequirements ? z.union([errorSchema, flatErrorSchema]) : errorSchema,
+            schema:
+              status === 400 && definition.flatRequirements ? z.union([errorSchema, flatErrorSchema]) : errorSchema,
           },
         },
       },
@@ -83,9 +84,20 @@ function replyResponses(definition: Endpoint) {
   );
 }
 
+function formSchema(field: string) {
+  return z.object({ [field]: z.string().meta({ format: 'binary' }) });
+}
+
 function operationOf(definition: Endpoint): ZodOpenApiOperationObject {
   const header = definition.idempotent
-    ? z.object({ 'Idempotency-Key': z.string().min(1).max(255).optional().meta({ description: 'At most once per key and project' }) })
+    ? z.object({
+        'Idempotency-Key': z
+          .string()
+          .min(1)
+          .max(255)
+          .optional()
+          .meta({ description: 'At most once per key and project' }),
+      })
     : undefined;
   return {
     operationId: definition.operationId,
@@ -98,8 +110,12 @@ function operationOf(definition: Endpoint): ZodOpenApiOperationObject {
       ...(definition.query instanceof z.ZodObject && { query: definition.query }),
       ...(header && { header }),
     },
+    ...(definition.multipart && { requestBody: { content: { 'multipart/form-data': { schema: formSchema(definition.multipart.field) } } } }),
     ...(definition.body && { requestBody: { content: { 'application/json': { schema: definition.body } } } }),
-    responses: { ...replyResponses(definition), ...errorResponses(definition) } as ZodOpenApiOperationObject['responses'],
+    responses: {
+      ...replyResponses(definition),
+      ...errorResponses(definition),
+    } as ZodOpenApiOperationObject['responses'],
   };
 }
 

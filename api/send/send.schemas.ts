@@ -24,14 +24,17 @@ const mailboxSchema = z.union([
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-const base64Schema = z.string().min(1).transform((text, context) => {
-  const compact = text.replace(/[\r\n]/g, '');
-  if (compact.length % 4 !== 0 || !BASE64.test(compact)) {
-    context.addIssue({ code: 'custom', message: 'Must be base64', params: { code: 'invalid_string' } });
-    return z.NEVER;
-  }
-  return Buffer.from(compact, 'base64');
-});
+const base64Schema = z
+  .string()
+  .min(1)
+  .transform((text, context) => {
+    const compact = text.replace(/[\r\n]/g, '');
+    if (compact.length % 4 !== 0 || !BASE64.test(compact)) {
+      context.addIssue({ code: 'custom', message: 'Must be base64', params: { code: 'invalid_string' } });
+      return z.NEVER;
+    }
+    return Buffer.from(compact, 'base64');
+  });
 
 const attachmentSchema = z
   .object({

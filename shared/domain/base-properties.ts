@@ -7,9 +7,7 @@ export const baseProperties = {
     .uuid()
     .primary()
     .onCreate(() => uuidV7()),
-  createdAt: p
-    .datetime(3)
-    .onCreate(() => new Date()),
+  createdAt: p.datetime(3).onCreate(() => new Date()),
   updatedAt: p
     .datetime(3)
     .onCreate(() => new Date())

@@ -8,7 +8,8 @@ interface DatabaseFault {
 /** Errors of the socket, and PostgreSQL's classes 08 (connection), 53 (resources) and 57P (operator intervention). */
 const UNAVAILABLE_CODES = /^(?:ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|08...|53...|57P..)$/;
 /** The driver raises these without a code. */
-const UNAVAILABLE_MESSAGES = /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Pool is closed|driver has already been destroyed/i;
+const UNAVAILABLE_MESSAGES =
+  /Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Pool is closed|driver has already been destroyed/i;
 const CAUSE_DEPTH_MAX = 5;
 
 function* causes(error: unknown): Generator<DatabaseFault> {

@@ -1,3 +1,4 @@
+import { AutomationEntity, AutomationStepEntity, AutomationTransitionEntity } from './automations/automation.entity.ts';
 import { CampaignEntity } from './campaigns/campaign.entity.ts';
 import { ContactEntity } from './contacts/contact.entity.ts';
 import { ContactFieldEntity } from './contacts/contact-field.entity.ts';
@@ -10,6 +11,9 @@ import { TemplateEntity } from './templates/template.entity.ts';
 
 /** Every entity, named one by one: a folder scan would find files by accident. */
 export const entities = [
+  AutomationEntity,
+  AutomationStepEntity,
+  AutomationTransitionEntity,
   CampaignEntity,
   ContactEntity,
   ContactFieldEntity,

@@ -2,7 +2,12 @@ import { MikroORM, type Options, type SqlEntityManager } from '@mikro-orm/postgr
 import { Migrator } from '@mikro-orm/migrations';
 import { entities } from './entities.ts';
 import { releaseLostConnections } from './lost-connections.ts';
+import { ReconciliationMigration } from './migrations/20261121050000-reconciliation.ts';
 import { InitialMigration } from './migrations/20261121000000-initial.ts';
+import { AutomationsMigration } from './migrations/20261121010000-automations.ts';
+import { SenderDomainDnsMigration } from './migrations/20261121020000-sender-domain-dns.ts';
+import { AudienceMigration } from './migrations/20261121030000-audience.ts';
+import { FeedbackMigration } from './migrations/20261121040000-feedback.ts';
 import { query, sql } from './sql.ts';
 import pg from 'pg';
 
@@ -17,6 +22,8 @@ export interface OrmOptions {
   /** Shown in pg_stat_activity. */
   applicationName?: string;
   onWarning?: (message: string) => void;
+  /** Longest wait for one statement, so that a server that falls silent fails a request instead of holding it. */
+  queryTimeoutMs?: number;
 }
 
 /** PostgreSQL type ids of timestamptz and bigint. */
@@ -45,12 +52,20 @@ function ormOptions(options: OrmOptions): Options {
       application_name: options.applicationName ?? 'everpost',
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
+      ...(options.queryTimeoutMs !== undefined && { query_timeout: options.queryTimeoutMs }),
       types: valueTypes(),
       onPoolCreated: releaseLostConnections,
     },
     extensions: [Migrator],
     migrations: {
-      migrationsList: [{ name: '20261121000000-initial', class: InitialMigration }],
+      migrationsList: [
+        { name: '20261121000000-initial', class: InitialMigration },
+        { name: '20261121010000-automations', class: AutomationsMigration },
+        { name: '20261121020000-sender-domain-dns', class: SenderDomainDnsMigration },
+        { name: '20261121030000-audience', class: AudienceMigration },
+        { name: '20261121040000-feedback', class: FeedbackMigration },
+        { name: '20261121050000-reconciliation', class: ReconciliationMigration },
+      ],
       snapshot: false,
     },
     logger: (message) => options.onWarning?.(message),

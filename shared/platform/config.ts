@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DELIVERY_RETRY_SECONDS_DEFAULT } from '../pure/delivery-retry.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const list = z.string().transform((text) =>
@@ -12,23 +13,49 @@ const environmentSchema = z.object({
   NODE_ENV: z.string().default('production').describe('development shows readable logs'),
   PORT: port.default(3000).describe('port of the API'),
   HOST: z.string().default('0.0.0.0').describe('address the API listens on'),
-  PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional().describe('address under which recipients reach the API, for links in mail'),
+  PUBLIC_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('address under which recipients reach the API, for links in mail'),
   DATABASE_URL: z
     .string({ error: 'is required, for example postgres://user:password@host:5432/everpost' })
     .regex(/^postgres(ql)?:\/\//, 'must begin with postgres://'),
-  DATABASE_POOL_SIZE: z.coerce.number().int().min(2).max(500).default(20).describe('PostgreSQL connections per process'),
+  DATABASE_POOL_SIZE: z.coerce
+    .number()
+    .int()
+    .min(2)
+    .max(500)
+    .default(20)
+    .describe('PostgreSQL connections per process'),
   SMTP_URL: list
     .refine((urls) => urls.every((url) => /^smtps?:\/\//.test(url)), 'must begin with smtp:// or smtps://')
     .default([])
     .describe('SMTP servers, comma-separated = a pool'),
   SMTP_CONNECTIONS: z.coerce.number().int().min(1).max(500).default(20).describe('SMTP connections per worker'),
   DNS_SERVERS: list.default([]).describe('name servers as ip:port, comma-separated; empty = the system resolvers'),
-  APP_SECRET: z.string({ error: 'is required: at least 32 random characters, it signs links' }).min(32, 'needs at least 32 characters'),
+  APP_SECRET: z
+    .string({ error: 'is required: at least 32 random characters, it signs links' })
+    .min(32, 'needs at least 32 characters'),
   API_RATE_LIMIT_PER_MINUTE: z.coerce.number().int().min(1).default(1000).describe('requests a minute and project'),
   IDEMPOTENCY_TTL_HOURS: z.coerce.number().positive().default(24),
   ATTACHMENTS_MAX_BYTES: z.coerce.number().int().positive().default(10_485_760),
   MESSAGE_MAX_BYTES: z.coerce.number().int().positive().default(41_943_040),
-  EMAIL_RATE_PER_SECOND: z.coerce.number().int().min(0).default(0).describe('mails a second and project; 0 = unlimited'),
+  EMAIL_RATE_PER_SECOND: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(0)
+    .describe('mails a second and project; 0 = unlimited'),
+  DELIVERY_RETRY_SECONDS: list
+    .transform((items) => items.map(Number))
+    .pipe(z.array(z.number().positive()).min(1))
+    .default([...DELIVERY_RETRY_SECONDS_DEFAULT])
+    .describe('pauses after each time a mail server defers a mail (4xx), comma-separated; after the last it has failed'),
+  DELIVERY_PAUSE_SECONDS: z.coerce
+    .number()
+    .positive()
+    .default(15)
+    .describe('pause before mail goes on when no SMTP server answers, or the project is disabled'),
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: z.stringbool().default(false),
   INBOUND_SMTP_PORT: port.optional(),
   INBOUND_DOMAIN: z.string().optional(),

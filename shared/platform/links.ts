@@ -1,19 +1,39 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { RecipientUrls } from '../pure/render-scope.ts';
 
-const SIGNATURE_BYTES = 16;
 const UUID_BYTES = 16;
+const RECIPIENT_SIGNATURE_BYTES = 16;
+/** With the id of the mail 30 bytes: a whole number of base64url characters, so that no character can vary unseen. */
+const TRACKING_SIGNATURE_BYTES = 14;
+const TRACKING_TOKEN_LENGTH = 40;
 
 export interface RecipientRef {
   contactId: string;
   emailId: string;
 }
 
+/** Everything in one mail that leads back here. */
+export interface MailLinks extends RecipientUrls {
+  /** The address of the image that says that the mail was opened. */
+  readonly openUrl: string;
+  /** The link that counts a click and leads on to a target made by `encodeClickTarget`. */
+  clickUrl: (target: ClickTarget) => string;
+  /** Whether an address is one of these links, which are not to be counted as clicks. */
+  isOwnLink: (url: string) => boolean;
+}
+
+/** An address to lead on to, in the form it has inside a token. */
+export type ClickTarget = string & { readonly brand: 'click target' };
+
 export interface LinkSigner {
   /** The links of one contact in one mail. They never expire: an old mail's unsubscribe link must work. */
-  recipientUrls: (recipient: RecipientRef) => RecipientUrls;
+  recipientUrls: (recipient: RecipientRef) => MailLinks;
   /** Whom a token was made for; undefined when it was not made here or was altered. */
   readRecipientToken: (token: string) => RecipientRef | undefined;
+  /** The mail whose image this is; undefined as above. */
+  readOpenToken: (token: string) => string | undefined;
+  /** The mail a link stood in and where it leads; undefined as above. */
+  readClickToken: (token: string) => { emailId: string; url: string } | undefined;
 }
 
 function uuidToBytes(id: string): Buffer {
@@ -24,20 +44,54 @@ function bytesToUuid(bytes: Buffer): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** Signs the links in mail with a key derived from APP_SECRET (HKDF, RFC 5869; HMAC-SHA-256 cut to 128 bits). */
+/**
+ * Prepares an address for tokens. That is work for once per mail content: what a recipient adds is 40 characters.
+ *
+ * The address stands in the token itself, not in a table that the token points into. So a link costs no row, not even
+ * where each recipient has an address of its own; it is followed without a look into the database; and it works for
+ * ever, whatever has been deleted. The price is length: the link grows by a third of the address and 40 characters.
+ */
+export function encodeClickTarget(url: string): ClickTarget {
+  return Buffer.from(url).toString('base64url') as ClickTarget;
+}
+
+/** Signs the links in mail with keys derived from APP_SECRET (HKDF, RFC 5869; HMAC-SHA-256, shortened). */
 export function createLinkSigner(options: { appSecret: string; publicUrl: string }): LinkSigner {
-  const key = Buffer.from(hkdfSync('sha256', options.appSecret, '', 'everpost recipient links', 32));
-  const sign = (payload: Buffer): Buffer => createHmac('sha256', key).update(payload).digest().subarray(0, SIGNATURE_BYTES);
+  const { appSecret, publicUrl } = options;
+  // A key object is prepared once; octets would be for every link again, which takes four times as long.
+  const deriveKey = (info: string) => createSecretKey(Buffer.from(hkdfSync('sha256', appSecret, '', info, 32)));
+  const recipientKey = deriveKey('everpost recipient links');
+  const trackingKey = deriveKey('everpost tracking links');
+  const ownPrefixes = ['unsubscribe', 'subscribe', 'manage', 't'].map((page) => `${publicUrl}/${page}/`);
+  const isOwnLink = (url: string): boolean => ownPrefixes.some((prefix) => url.startsWith(prefix));
+
+  function signRecipient(payload: Buffer): Buffer {
+    return createHmac('sha256', recipientKey).update(payload).digest().subarray(0, RECIPIENT_SIGNATURE_BYTES);
+  }
+
+  /** An open is signed as a click to nowhere, which no link is. */
+  function trackingToken(emailId: Buffer, target: string): string {
+    const signature = createHmac('sha256', trackingKey).update(emailId).update(target).digest();
+    return Buffer.concat([emailId, signature.subarray(0, TRACKING_SIGNATURE_BYTES)]).toString('base64url');
+  }
+
+  function readTrackingToken(token: string, target: string): string | undefined {
+    if (token.length !== TRACKING_TOKEN_LENGTH || !/^[\w-]+$/.test(token)) return undefined;
+    const emailId = Buffer.from(token, 'base64url').subarray(0, UUID_BYTES);
+    if (!timingSafeEqual(Buffer.from(token), Buffer.from(trackingToken(emailId, target)))) return undefined;
+    return bytesToUuid(emailId);
+  }
 
   return {
     recipientUrls({ contactId, emailId }) {
+      const emailBytes = uuidToBytes(emailId);
       let token: string | undefined;
       const link = (page: string): string => {
         if (token === undefined) {
-          const payload = Buffer.concat([uuidToBytes(contactId), uuidToBytes(emailId)]);
-          token = Buffer.concat([payload, sign(payload)]).toString('base64url');
+          const payload = Buffer.concat([uuidToBytes(contactId), emailBytes]);
+          token = Buffer.concat([payload, signRecipient(payload)]).toString('base64url');
         }
-        return `${options.publicUrl}/${page}/${token}`;
+        return `${publicUrl}/${page}/${token}`;
       };
       return {
         get unsubscribeUrl() {
@@ -49,14 +103,29 @@ export function createLinkSigner(options: { appSecret: string; publicUrl: string
         get manageUrl() {
           return link('manage');
         },
+        get openUrl() {
+          return `${publicUrl}/t/o/${trackingToken(emailBytes, '')}.gif`;
+        },
+        clickUrl: (target) => `${publicUrl}/t/c/${trackingToken(emailBytes, target)}${target}`,
+        isOwnLink,
       };
     },
     readRecipientToken(token) {
       if (!/^[\w-]{64}$/.test(token)) return undefined;
       const bytes = Buffer.from(token, 'base64url');
       const payload = bytes.subarray(0, 2 * UUID_BYTES);
-      if (!timingSafeEqual(sign(payload), bytes.subarray(2 * UUID_BYTES))) return undefined;
-      return { contactId: bytesToUuid(payload.subarray(0, UUID_BYTES)), emailId: bytesToUuid(payload.subarray(UUID_BYTES)) };
+      if (!timingSafeEqual(signRecipient(payload), bytes.subarray(2 * UUID_BYTES))) return undefined;
+      return {
+        contactId: bytesToUuid(payload.subarray(0, UUID_BYTES)),
+        emailId: bytesToUuid(payload.subarray(UUID_BYTES)),
+      };
+    },
+    readOpenToken: (token) => readTrackingToken(token, ''),
+    readClickToken(token) {
+      const target = token.slice(TRACKING_TOKEN_LENGTH);
+      if (target === '') return undefined;
+      const emailId = readTrackingToken(token.slice(0, TRACKING_TOKEN_LENGTH), target);
+      return emailId === undefined ? undefined : { emailId, url: Buffer.from(target, 'base64url').toString() };
     },
   };
 }

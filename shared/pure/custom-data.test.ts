@@ -3,8 +3,22 @@ import { inferFieldType, readDataPatch } from './custom-data.ts';
 
 describe('readDataPatch', () => {
   it('stores primitives, nested objects and arrays, and unwraps persistent values', () => {
-    const patch = readDataPatch({ plan: 'pro', seats: 3, paid: false, profile: { tier: 'gold' }, tags: ['a'], x: { value: 1, persistent: true } });
-    expect({ ...patch.stored }).toEqual({ plan: 'pro', seats: 3, paid: false, profile: { tier: 'gold' }, tags: ['a'], x: 1 });
+    const patch = readDataPatch({
+      plan: 'pro',
+      seats: 3,
+      paid: false,
+      profile: { tier: 'gold' },
+      tags: ['a'],
+      x: { value: 1, persistent: true },
+    });
+    expect({ ...patch.stored }).toEqual({
+      plan: 'pro',
+      seats: 3,
+      paid: false,
+      profile: { tier: 'gold' },
+      tags: ['a'],
+      x: 1,
+    });
     expect({ ...patch.values }).toEqual({ ...patch.stored });
     expect(patch.removed).toEqual([]);
   });
@@ -16,7 +30,17 @@ describe('readDataPatch', () => {
   });
 
   it('deletes on null, ignores an empty string, drops reserved keys', () => {
-    const patch = readDataPatch({ old: null, name: '', email: 'x@y.z', id: 1, svc_id: 1, svc_email: 1, unsubscribeUrl: 1, subscribeUrl: 1, manageUrl: 1 });
+    const patch = readDataPatch({
+      old: null,
+      name: '',
+      email: 'x@y.z',
+      id: 1,
+      svc_id: 1,
+      svc_email: 1,
+      unsubscribeUrl: 1,
+      subscribeUrl: 1,
+      manageUrl: 1,
+    });
     expect({ ...patch.stored }).toEqual({});
     expect(patch.removed).toEqual(['old']);
   });
@@ -28,7 +52,9 @@ describe('readDataPatch', () => {
   });
 
   it('takes an object that merely has a key called value as nested data', () => {
-    expect({ ...readDataPatch({ price: { value: 3, currency: 'EUR' } }).stored }).toEqual({ price: { value: 3, currency: 'EUR' } });
+    expect({ ...readDataPatch({ price: { value: 3, currency: 'EUR' } }).stored }).toEqual({
+      price: { value: 3, currency: 'EUR' },
+    });
   });
 });
 

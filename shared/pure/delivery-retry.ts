@@ -18,16 +18,16 @@ export function verdictOfRejection(refusal: ServerRefusal): 'bounced' | 'failed'
   return isAboutRecipient ? 'bounced' : 'failed';
 }
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
+const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 
 /**
- * Pauses after each deferral (4xx): short at first, for servers that were busy for a moment, then past the five minutes
- * of common greylisting, then over a day, as RFC 5321 section 4.5.4.1 asks of a sender that gives up.
+ * Pauses in seconds after each deferral (4xx) where the operator sets none: short at first, for servers that were busy
+ * for a moment, then past the five minutes of common greylisting, then over a day, as RFC 5321 section 4.5.4.1 asks of
+ * a sender that gives up.
  */
-const DEFERRAL_DELAYS_MS = [
-  10 * SECOND,
+export const DELIVERY_RETRY_SECONDS_DEFAULT: readonly number[] = [
+  10,
   MINUTE,
   6 * MINUTE,
   20 * MINUTE,
@@ -38,10 +38,10 @@ const DEFERRAL_DELAYS_MS = [
   12 * HOUR,
 ];
 
-/** The pause before the next attempt after `deferrals` deferrals; undefined when it is time to give up. */
-export function deferralDelayMs(deferrals: number): number | undefined {
-  return DEFERRAL_DELAYS_MS[deferrals - 1];
+/**
+ * The pause in milliseconds before the next attempt after `deferrals` deferrals; undefined when it is time to give up.
+ */
+export function deferralDelayMs(retrySeconds: readonly number[], deferrals: number): number | undefined {
+  const seconds = retrySeconds[deferrals - 1];
+  return seconds === undefined ? undefined : seconds * 1_000;
 }
-
-/** Deferrals after which a mail has failed. */
-export const DEFERRALS_MAX = DEFERRAL_DELAYS_MS.length + 1;

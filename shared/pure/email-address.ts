@@ -26,7 +26,9 @@ export function isEmailAddress(address: string): boolean {
   const at = address.lastIndexOf('@');
   if (at < 1 || at > LOCAL_PART_LENGTH_MAX) return false;
   const labels = address.slice(at + 1).split('.');
-  return labels.length >= 2 && labels.every((label) => DOMAIN_LABEL.test(label)) && LOCAL_PART.test(address.slice(0, at));
+  return (
+    labels.length >= 2 && labels.every((label) => DOMAIN_LABEL.test(label)) && LOCAL_PART.test(address.slice(0, at))
+  );
 }
 
 /** An e-mail address in a request, normalised. */

@@ -9,6 +9,8 @@ import { tokenize } from './template-language/tokenizer.ts';
 interface MessageTemplateSource {
   subject: string;
   html: string;
+  /** The HTML that goes out where it is not `html`: the same with additions that are not for the text/plain part. */
+  sentHtml?: string;
 }
 
 export interface RenderedMessage {
@@ -35,11 +37,11 @@ const SUBJECT_LENGTH_MAX = 998;
  * Throws TemplateSyntaxError, whose `part` says where.
  */
 export function compileMessageTemplate(
-  { subject, html }: MessageTemplateSource,
+  { subject, html, sentHtml = html }: MessageTemplateSource,
   { htmlToText }: { htmlToText: HtmlToText },
 ): CompiledMessageTemplate {
   const subjectTemplate = naming('subject', () => compileTemplate(subject, 'text'));
-  const body = naming('html', () => compileBody(html, htmlToText));
+  const body = naming('html', () => compileBody(html, sentHtml, htmlToText));
   return {
     render(scope) {
       const renderedHtml = body.renderHtml(scope);
@@ -59,9 +61,10 @@ interface CompiledBody {
   paths: string[];
 }
 
-function compileBody(html: string, htmlToText: HtmlToText): CompiledBody {
+function compileBody(html: string, sentHtml: string, htmlToText: HtmlToText): CompiledBody {
   const tokens = tokenize(html, { decodesEntities: true });
   const nodes = parseTokens(tokens, html);
+  const sentNodes = sentHtml === html ? nodes : parseTokens(tokenize(sentHtml, { decodesEntities: true }), sentHtml);
   const textNodes = derivePlainText(tokens, html, htmlToText);
   const renderText =
     textNodes &&
@@ -70,7 +73,7 @@ function compileBody(html: string, htmlToText: HtmlToText): CompiledBody {
       raw: (text) => (/[<&]/.test(text) ? htmlToText(text) : text),
     });
   return {
-    renderHtml: compileNodes(nodes, { escape: escapeHtml, raw: (text) => text }),
+    renderHtml: compileNodes(sentNodes, { escape: escapeHtml, raw: (text) => text }),
     renderText: renderText
       ? (scope) => tidyText(renderText(scope))
       : (_scope, renderedHtml) => tidyText(htmlToText(renderedHtml)),

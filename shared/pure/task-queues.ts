@@ -6,6 +6,8 @@ export const TASK_QUEUES = {
   delivery: 'everpost-delivery',
   /** Activities on PostgreSQL: audiences, bookkeeping, imports. */
   jobs: 'everpost-jobs',
+  /** Activities that call servers of others, which may take their time. */
+  webhooks: 'everpost-webhooks',
 } as const;
 export type TaskQueueName = keyof typeof TASK_QUEUES;
 

@@ -1,6 +1,18 @@
+import type { EndedExecutionStatus } from './automation-status.ts';
+
 /** Names, ids, inputs and messages of the Temporal workflows: what starts them and what runs them meet here. */
 
-export const WORKFLOW_TYPES = { emailDelivery: 'emailDelivery', campaign: 'campaign', cleanUp: 'cleanUp' } as const;
+export const WORKFLOW_TYPES = {
+  emailDelivery: 'emailDelivery',
+  campaign: 'campaign',
+  job: 'job',
+  segmentComputation: 'segmentComputation',
+  segmentRefresh: 'segmentRefresh',
+  domainChecks: 'domainChecks',
+  automationExecution: 'automationExecution',
+  cleanUp: 'cleanUp',
+  reconcile: 'reconcile',
+} as const;
 
 /** Input of `emailDelivery`: transactional mails of one project that were queued at about the same time. */
 export interface EmailDeliveryInput {
@@ -15,6 +27,13 @@ export interface CampaignInput {
   nextSeq?: number;
   /** Kept, since the numbers of pages follow from it. */
   pageSize?: number;
+}
+
+/** Input of `domainChecks`. The fields are set by continue-as-new only. */
+export interface DomainChecksInput {
+  afterId?: string | null;
+  /** Domains due by then are checked; milliseconds since 1970. */
+  asOfMs?: number;
 }
 
 /** Says that the campaign's row changed (scheduled anew, cancelled): read it again. Carries nothing. */
@@ -37,3 +56,56 @@ export function emailDeliveryWorkflowId(firstEmailId: string): string {
 export function campaignWorkflowId(campaignId: string): string {
   return `campaign/${campaignId}`;
 }
+
+/** Input of `job`: an import or a bulk operation. What it is to do stands in its row. */
+export interface JobInput {
+  jobId: string;
+}
+
+export function jobWorkflowId(jobId: string): string {
+  return `job/${jobId}`;
+}
+
+/** Input of `segmentComputation`: brings the members of a tracked segment in line with its condition. */
+export interface SegmentComputationInput {
+  segmentId: string;
+}
+
+/** A segment is computed many times, so each computation has an id of its own. */
+export function segmentComputationWorkflowId(segmentId: string, computationId: string): string {
+  return `segment/${segmentId}/${computationId}`;
+}
+
+/** Input of `segmentRefresh`, started by a schedule; `afterId` is set by continue-as-new only. */
+export interface SegmentRefreshInput {
+  afterId?: string;
+}
+
+/** Input of `automationExecution`: one contact's way through an automation. All else stands in its row. */
+export interface AutomationExecutionInput {
+  executionId: string;
+  /** Names the steps to be walked first, for operators. */
+  next: string;
+}
+
+/** Says that an event the execution waits for has come. The row of the wait says which; the id is for those who look. */
+export const EVENT_ARRIVED_SIGNAL = 'eventArrived';
+
+export interface EventArrived {
+  eventId: string;
+}
+
+/** Query: the step an execution is at, in words. For operators; the API answers from PostgreSQL. */
+export const CURRENT_STEP_QUERY = 'currentStep';
+
+export function executionWorkflowId(executionId: string): string {
+  return `execution/${executionId}`;
+}
+
+/** Where a walk stops, and what its workflow is to do. `next` names what the next call will do. */
+export type WalkOutcome =
+  | { kind: 'ended'; status: EndedExecutionStatus | 'DELETED'; failure: string | null }
+  | { kind: 'delay'; label: string; untilMs: number; next: string }
+  | { kind: 'wait'; label: string; untilMs: number | null; next: string }
+  | { kind: 'webhook'; next: string }
+  | { kind: 'more'; next: string };

@@ -62,7 +62,12 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
     const workers = await createWorkers({
       connection: temporal.connection,
       namespace: temporal.namespace,
-      activities: createActivities({ config, orm: api.database.orm, logger, smtp, links, heartbeatMs: 500 }),
+      activities: createActivities({
+        ...{ config, orm: api.database.orm, logger, smtp, links },
+        temporal: temporal.client,
+        heartbeatMs: 500,
+        wakeDispatcher: () => wake(),
+      }),
       workflowBundlePath: testEnvironment().workflowBundlePath,
     });
     const running = Promise.all(workers.map((worker) => worker.run()));

@@ -3,6 +3,7 @@ import { needsSubscription } from '../../pure/email-types.ts';
 import type { FilterCondition } from '../../pure/filter-condition.ts';
 import type { Em } from '../orm.ts';
 import { compileFilter } from '../segments/filter-compiler.ts';
+import { assertFilterSemantics } from '../segments/filter-semantics.ts';
 import { loadReferencedSegments } from '../segments/segment-references.ts';
 import { findSegmentsForFilter } from '../segments/segments.ts';
 import { SegmentEntity } from '../segments/segment.entity.ts';
@@ -10,6 +11,9 @@ import { joinSql, query, queryOne, sql, type SqlFragment } from '../sql.ts';
 import type { Campaign } from './campaign.entity.ts';
 
 type AudienceOf = Pick<Campaign, 'projectId' | 'type' | 'audienceType' | 'audienceCondition' | 'segmentId'>;
+
+/** What messages about the condition call it: the name of its field. */
+const ROOT_PATH = 'audienceCondition';
 
 /** The condition that is true for the members of a segment. */
 function membershipOf(segmentId: string): FilterCondition {
@@ -25,6 +29,10 @@ function conditionOf(campaign: AudienceOf): FilterCondition | undefined {
   return undefined;
 }
 
+function loadSegments(em: Em, projectId: string, condition: FilterCondition) {
+  return loadReferencedSegments(condition, (ids) => findSegmentsForFilter(em, projectId, ids));
+}
+
 /**
  * Whom a campaign goes to, as a predicate over `contact c`: the audience, less unsubscribed contacts where the mail
  * needs consent.
@@ -35,12 +43,12 @@ export async function audiencePredicate(em: Em, campaign: AudienceOf, asOf: Date
   if (needsSubscription(campaign.type)) parts.push(sql`c.subscribed`);
   const condition = conditionOf(campaign);
   if (condition) {
-    const segments = await loadReferencedSegments(condition, (ids) => findSegmentsForFilter(em, campaign.projectId, ids));
+    const segments = await loadSegments(em, campaign.projectId, condition);
     const predicate = compileFilter(condition, {
       asOf,
       projectId: campaign.projectId,
       segments,
-      rootPath: 'audienceCondition',
+      rootPath: ROOT_PATH,
     });
     parts.push(sql`(${predicate})`);
   }
@@ -50,17 +58,26 @@ export async function audiencePredicate(em: Em, campaign: AudienceOf, asOf: Date
 /** Whether a campaign sent now would reach anybody. */
 export async function hasAudience(em: Em, campaign: AudienceOf): Promise<boolean> {
   const predicate = await audiencePredicate(em, campaign, new Date());
-  const row = await queryOne<{ exists: boolean }>(em, sql`select exists (select from contact c where ${predicate}) as exists`);
+  const row = await queryOne<{ exists: boolean }>(
+    em,
+    sql`select exists (select from contact c where ${predicate}) as exists`,
+  );
   return row?.exists ?? false;
 }
 
-/** @throws AppError BAD_REQUEST with the place in the tree, SEGMENT_NOT_FOUND */
+/**
+ * Checks the audience as a caller states it. A segment that goes away later leaves it standing: nobody is a member.
+ * @throws AppError BAD_REQUEST with the place in the tree, SEGMENT_NOT_FOUND
+ */
 export async function assertAudience(em: Em, campaign: AudienceOf): Promise<void> {
   if (campaign.audienceType === 'SEGMENT') {
     const segment = await em.findOne(SegmentEntity, { id: campaign.segmentId ?? '', projectId: campaign.projectId });
     if (!segment) throw new AppError('SEGMENT_NOT_FOUND');
   }
-  await audiencePredicate(em, campaign, new Date());
+  if (campaign.audienceType === 'FILTERED' && campaign.audienceCondition) {
+    const segments = await loadSegments(em, campaign.projectId, campaign.audienceCondition);
+    assertFilterSemantics(campaign.audienceCondition, { segments, rootPath: ROOT_PATH });
+  }
 }
 
 export interface FreezeProgress {
@@ -74,7 +91,11 @@ export interface FreezeProgress {
  * the last one stopped. Contacts created after the first call are not taken.
  * @returns undefined when the campaign is not being sent any more
  */
-export async function freezeNextRecipients(em: Em, campaignId: string, chunkSize: number): Promise<FreezeProgress | undefined> {
+export async function freezeNextRecipients(
+  em: Em,
+  campaignId: string,
+  chunkSize: number,
+): Promise<FreezeProgress | undefined> {
   return em.transactional(async (tx) => {
     const campaign = await queryOne<AudienceRow>(
       tx,

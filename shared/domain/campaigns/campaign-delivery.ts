@@ -1,16 +1,18 @@
 import { campaignStatusesBefore, type CampaignStatus } from '../../pure/campaign-status.ts';
 import { deferralDelayMs } from '../../pure/delivery-retry.ts';
 import type { EmailType } from '../../pure/email-types.ts';
+import type { TrackingMode } from '../../pure/project.ts';
 import {
+  applyHardBounces,
   RESULT_COLUMNS,
   resultEvents,
   resultTable,
-  unsubscribeBounced,
   type DeliveryResult,
   type EventFrame,
   type RecordedResult,
 } from '../emails/delivery-results.ts';
 import type { Em } from '../orm.ts';
+import type { SuppressionReason } from '../suppressions/suppressions.ts';
 import { query, queryOne, sql } from '../sql.ts';
 
 /** What the workflow needs to know to decide what comes next. */
@@ -63,6 +65,7 @@ export interface CampaignContent {
   fromName: string | null;
   replyTo: string | null;
   type: EmailType;
+  tracking: TrackingMode;
 }
 
 /** @returns undefined when the campaign is not being sent (any more) */
@@ -70,9 +73,9 @@ export async function loadSendingCampaign(em: Em, campaignId: string): Promise<C
   return queryOne<CampaignContent>(
     em,
     sql`
-      select id, project_id as "projectId", subject, body, from_address as "from", from_name as "fromName",
-        reply_to as "replyTo", type
-      from campaign where id = ${campaignId} and status = 'SENDING'`,
+      select c.id, c.project_id as "projectId", c.subject, c.body, c.from_address as "from", c.from_name as "fromName",
+        c.reply_to as "replyTo", c.type, p.tracking
+      from campaign c join project p on p.id = c.project_id where c.id = ${campaignId} and c.status = 'SENDING'`,
   );
 }
 
@@ -101,6 +104,8 @@ export interface PendingRecipient {
   contactId: string | null;
   subscribed: boolean | null;
   data: Record<string, unknown> | null;
+  /** Why the address gets no mail; null when it does. */
+  suppression: SuppressionReason | null;
 }
 
 /** The recipients of a page that are still to be sent to. */
@@ -108,8 +113,10 @@ export async function loadPendingRecipients(em: Em, page: CampaignPage): Promise
   return query<PendingRecipient>(
     em,
     sql`
-      select e.id as "emailId", e.to_address as "toAddress", e.deferrals, c.id as "contactId", c.subscribed, c.data
+      select e.id as "emailId", e.to_address as "toAddress", e.deferrals, c.id as "contactId", c.subscribed, c.data,
+        s.reason as suppression
       from email e left join contact c on c.id = e.contact_id
+        left join suppression s on s.project_id = e.project_id and s.email = e.to_address
       where e.campaign_id = ${page.campaignId} and e.campaign_seq between ${page.firstSeq} and ${page.lastSeq}
         and e.status = 'PENDING'
       order by e.campaign_seq`,
@@ -134,7 +141,9 @@ export async function recordCampaignResults(
   projectId: string,
   results: DeliveryResult[],
 ): Promise<RecordOutcome> {
-  const record = async (tx: Em): Promise<{ recorded: RecordedResult[]; status: CampaignStatus | undefined; held: boolean }> => {
+  const record = async (
+    tx: Em,
+  ): Promise<{ recorded: RecordedResult[]; status: CampaignStatus | undefined; held: boolean }> => {
     const row = await queryOne<{ recorded: RecordedResult[] | null; status?: CampaignStatus; held: boolean }>(
       tx,
       sql`
@@ -150,16 +159,18 @@ export async function recordCampaignResults(
         emitted as (${resultEvents(frame)}),
         counts as (
           select count(*) filter (where verdict = 'sent')::int as sent, count(*) filter (where verdict = 'failed')::int as failed,
-            count(*) filter (where verdict = 'bounced')::int as bounced, count(*) filter (where verdict = 'skipped')::int as skipped
+            count(*) filter (where verdict = 'bounced')::int as bounced, count(*) filter (where verdict = 'skipped')::int as skipped,
+            count(*) filter (where verdict = 'suppressed')::int as suppressed
           from changed
         ),
         counted as (
           update campaign c set sent_count = c.sent_count + n.sent, failed_count = c.failed_count + n.failed,
-            bounced_count = c.bounced_count + n.bounced, skipped_count = c.skipped_count + n.skipped
+            bounced_count = c.bounced_count + n.bounced, skipped_count = c.skipped_count + n.skipped,
+            suppressed_count = c.suppressed_count + n.suppressed
           from counts n where c.id = ${page.campaignId} returning c.status
         )
         select (select status from counted) as status, exists (select from page) as held,
-          (select json_agg(json_build_object('email_id', id, 'contact_id', contact_id, 'verdict', verdict))
+          (select json_agg(json_build_object('email_id', id, 'contact_id', contact_id, 'verdict', verdict, 'error', error))
            from changed where verdict = 'bounced') as recorded`,
     );
     return { recorded: row?.recorded ?? [], status: row?.status, held: row?.held ?? false };
@@ -169,7 +180,7 @@ export async function recordCampaignResults(
   const outcome = hasBounces
     ? await em.transactional(async (tx) => {
         const recorded = await record(tx);
-        await unsubscribeBounced(tx, projectId, recorded.recorded);
+        await applyHardBounces(tx, projectId, recorded.recorded);
         return recorded;
       })
     : await record(em);
@@ -183,7 +194,12 @@ export interface DeferredRound {
 }
 
 /** The pages that hold recipients whose server asked to come back, and when to. */
-export async function planDeferredRound(em: Em, campaignId: string, pageSize: number): Promise<DeferredRound> {
+export async function planDeferredRound(
+  em: Em,
+  campaignId: string,
+  pageSize: number,
+  retrySeconds: readonly number[],
+): Promise<DeferredRound> {
   const rows = await query<{ first_seq: number; deferrals: number }>(
     em,
     sql`
@@ -192,7 +208,7 @@ export async function planDeferredRound(em: Em, campaignId: string, pageSize: nu
   );
   if (rows.length === 0) return { firstSeqs: [], retryInMs: 0 };
   const deferrals = Math.min(...rows.map((row) => row.deferrals));
-  return { firstSeqs: rows.map((row) => row.first_seq), retryInMs: deferralDelayMs(deferrals) ?? 0 };
+  return { firstSeqs: rows.map((row) => row.first_seq), retryInMs: deferralDelayMs(retrySeconds, deferrals) ?? 0 };
 }
 
 /**

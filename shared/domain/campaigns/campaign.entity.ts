@@ -16,10 +16,13 @@ export const CampaignEntity = defineEntity({
     audienceCondition: p.json().$type<FilterCondition>().nullable(),
     segmentId: p.uuid().nullable(),
     scheduledFor: p.datetime(3).nullable(),
+    /** When it was last given a time to go out at. */
+    scheduledAt: p.datetime(3).nullable(),
     totalRecipients: p.integer().default(0),
     sentCount: p.integer().default(0),
     failedCount: p.integer().default(0),
     skippedCount: p.integer().default(0),
+    suppressedCount: p.integer().default(0),
     deliveredCount: p.integer().default(0),
     openedCount: p.integer().default(0),
     clickedCount: p.integer().default(0),

@@ -17,6 +17,9 @@ import { assertTemplateSyntax } from '../templates/template-syntax.ts';
 import { assertAudience, hasAudience } from './audience.ts';
 import { CampaignEntity, type Campaign } from './campaign.entity.ts';
 
+const NAME_LENGTH_MAX = 200;
+const COPY_SUFFIX = ' (Copy)';
+
 /** What a caller decides about a campaign; a PUT replaces all of it. */
 export interface CampaignInput {
   name: string;
@@ -98,11 +101,18 @@ async function lockCampaign(em: Em, projectId: string, campaignId: string): Prom
 }
 
 /** Replaces content and audience of a campaign that has not gone out. @throws AppError BAD_REQUEST otherwise */
-export async function replaceCampaign(em: Em, projectId: string, campaignId: string, input: CampaignInput): Promise<Campaign> {
+export async function replaceCampaign(
+  em: Em,
+  projectId: string,
+  campaignId: string,
+  input: CampaignInput,
+): Promise<Campaign> {
   return em.transactional(async (tx) => {
     const campaign = await lockCampaign(tx, projectId, campaignId);
     if (!EDITABLE_CAMPAIGN_STATUSES.includes(campaign.status)) {
-      throw badRequest(`A campaign that is ${campaign.status} cannot be changed`, { details: { status: campaign.status } });
+      throw badRequest(`A campaign that is ${campaign.status} cannot be changed`, {
+        details: { status: campaign.status },
+      });
     }
     await assertSendable(tx, projectId, input);
     tx.assign(campaign, withOwnAudience(input));
@@ -126,13 +136,19 @@ export async function deleteCampaign(em: Em, projectId: string, campaignId: stri
   });
 }
 
+/** Long names lose their end, so that the copy can be saved like any other. */
+function copyName(name: string): string {
+  return `${name.slice(0, NAME_LENGTH_MAX - COPY_SUFFIX.length)}${COPY_SUFFIX}`;
+}
+
 /** Copies content and audience into a new draft. */
 export async function duplicateCampaign(em: Em, projectId: string, campaignId: string): Promise<Campaign> {
   const original = await findCampaign(em, projectId, campaignId);
-  const { description, subject, body, from, fromName, replyTo, type, audienceType, audienceCondition, segmentId } = original;
+  const { description, subject, body, from, fromName, replyTo, type, audienceType, audienceCondition, segmentId } =
+    original;
   const copy = em.create(CampaignEntity, {
     projectId,
-    name: `${original.name} (Copy)`,
+    name: copyName(original.name),
     ...{ description, subject, body, from, fromName, replyTo, type, audienceType, audienceCondition, segmentId },
   });
   await em.flush();
@@ -144,7 +160,12 @@ export async function duplicateCampaign(em: Em, projectId: string, campaignId: s
  * compare-and-set decides between simultaneous sends. Wake the dispatcher afterwards.
  * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST when it is not sendable or reaches nobody
  */
-export async function sendCampaign(em: Em, projectId: string, campaignId: string, scheduledFor: Date | null): Promise<Campaign> {
+export async function sendCampaign(
+  em: Em,
+  projectId: string,
+  campaignId: string,
+  scheduledFor: Date | null,
+): Promise<Campaign> {
   return em.transactional(async (tx) => {
     const campaign = await findCampaign(tx, projectId, campaignId);
     const isLater = scheduledFor !== null && scheduledFor.getTime() > Date.now();
@@ -157,7 +178,8 @@ export async function sendCampaign(em: Em, projectId: string, campaignId: string
     const changed = await queryOne(
       tx,
       sql`
-        update campaign set status = ${next}, scheduled_for = ${isLater ? scheduledFor : null}, updated_at = now()
+        update campaign set status = ${next}, scheduled_for = ${isLater ? scheduledFor : null},
+          scheduled_at = case when ${isLater}::boolean then now() else scheduled_at end, updated_at = now()
         where id = ${campaignId} and status = any(${campaignStatusesBefore(next)}::text[]) returning id`,
     );
     const current = await findCampaign(tx, projectId, campaignId);
@@ -181,7 +203,9 @@ export async function cancelCampaign(em: Em, projectId: string, campaignId: stri
     );
     const campaign = await findCampaign(tx, projectId, campaignId);
     if (!changed) {
-      throw badRequest(`A campaign that is ${campaign.status} cannot be cancelled`, { details: { status: campaign.status } });
+      throw badRequest(`A campaign that is ${campaign.status} cannot be cancelled`, {
+        details: { status: campaign.status },
+      });
     }
     await addToOutbox(tx, 'campaign', projectId, [campaignId]);
     return campaign;

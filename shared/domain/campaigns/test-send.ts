@@ -1,6 +1,8 @@
 import { v7 as uuidV7 } from 'uuid';
+import { validationError } from '../../pure/app-error.ts';
+import { TemplateLimitError } from '../../pure/template-language.ts';
 import type { LinkSigner } from '../../platform/links.ts';
-import { bulkHeaders, compileMail } from '../../platform/mail/mail-content.ts';
+import { bulkHeaders, compileMail, type MailContent } from '../../platform/mail/mail-content.ts';
 import { ContactEntity } from '../contacts/contact.entity.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
 import { queueMails } from '../emails/stored-mail.ts';
@@ -10,11 +12,21 @@ import { findCampaign } from './campaigns.ts';
 /** Stands for the contact when the address of a test send is not one. */
 const SAMPLE_ID = '00000000-0000-0000-0000-000000000000';
 
+/** @throws AppError VALIDATION_ERROR when the mail grows past the limits of rendering */
+function renderTest(mail: MailContent, scope: Parameters<MailContent['render']>[0]): ReturnType<MailContent['render']> {
+  try {
+    return mail.render(scope);
+  } catch (error) {
+    if (!(error instanceof TemplateLimitError)) throw error;
+    throw validationError([{ field: 'body', message: error.message, code: 'too_big' }]);
+  }
+}
+
 /**
  * Sends a campaign's mail to one address, rendered for the contact of that address where there is one, and marked
  * "[Test]". It creates no contact and counts nowhere. Wake the dispatcher afterwards.
  * @returns the id of the e-mail record
- * @throws AppError CAMPAIGN_NOT_FOUND, SENDER_DOMAIN_REFUSED
+ * @throws AppError CAMPAIGN_NOT_FOUND, SENDER_DOMAIN_REFUSED, VALIDATION_ERROR
  */
 export async function queueTestMail(
   em: Em,
@@ -28,8 +40,8 @@ export async function queueTestMail(
   const contact = await em.findOne(ContactEntity, { projectId, email: address });
   const emailId = uuidV7();
   const urls = links.recipientUrls({ contactId: contact?.id ?? SAMPLE_ID, emailId });
-  const mail = compileMail({ subject: campaign.subject, html: campaign.body, type: campaign.type });
-  const message = mail.render({
+  const mail = compileMail({ subject: campaign.subject, html: campaign.body, type: campaign.type, isTracked: false });
+  const message = renderTest(mail, {
     contact: contact ?? { id: SAMPLE_ID, email: address, subscribed: true, data: {} },
     urls,
   });

@@ -1,10 +1,11 @@
 import { v7 as uuidV7 } from 'uuid';
 import { AppError } from '../../pure/app-error.ts';
 import { readDataPatch } from '../../pure/custom-data.ts';
+import { forgetContacts } from '../automations/cancel-executions.ts';
 import { isUniqueViolation } from '../database-errors.ts';
 import { recordEvents, subscriptionEvent } from '../events/events.ts';
 import type { Em } from '../orm.ts';
-import { joinSql, json, query, queryOne, sql, type SqlFragment } from '../sql.ts';
+import { joinSql, json, query, queryOne, queryPrepared, sql, type SqlFragment } from '../sql.ts';
 import { ContactEntity, type Contact } from './contact.entity.ts';
 import { fieldTypesInsert, noteFieldTypes } from './contact-fields.ts';
 
@@ -87,7 +88,7 @@ export async function upsertContacts(em: Em, input: ContactUpsert): Promise<Upse
     : sql`select null::uuid as id, null::uuid as contact_id, null::timestamptz as created_at where false`;
   const fieldTypes = fieldTypesInsert(input.projectId, patch.stored);
   const noted = fieldTypes ? sql`noted as (${fieldTypes}),` : sql``;
-  const rows = await query<UpsertedContact>(
+  const rows = await queryPrepared<UpsertedContact>(
     em,
     sql`
       with upserted as (
@@ -176,12 +177,21 @@ export async function patchContact(
 }
 
 /**
- * Deletes contacts for good, with their events and memberships. Mail already recorded stays as a record of what was
+ * Deletes contacts for good, with their events and memberships; what automations do for them just now ends. Mail already recorded stays as a record of what was
  * sent, without the contact.
  * @returns the ids that existed
  */
 export async function deleteContacts(em: Em, projectId: string, contactIds: string[]): Promise<string[]> {
   return em.transactional(async (tx) => {
+    const owned = await query<{ id: string }>(
+      tx,
+      sql`select id from contact where project_id = ${projectId} and id = any(${contactIds}::uuid[])`,
+    );
+    // Before the contacts' own rows are locked: a step locks its execution first and its contact second.
+    await forgetContacts(
+      tx,
+      owned.map((contact) => contact.id),
+    );
     const rows = await query<{ id: string }>(
       tx,
       sql`

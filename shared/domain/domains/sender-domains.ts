@@ -2,31 +2,13 @@ import { domainToASCII } from 'node:url';
 import { v7 as uuidV7 } from 'uuid';
 import { AppError, badRequest } from '../../pure/app-error.ts';
 import { domainOf } from '../../pure/email-address.ts';
+import type { DkimKeyring } from '../../platform/mail/dkim/key-pair.ts';
+import { isUniqueViolation } from '../database-errors.ts';
 import type { Em } from '../orm.ts';
 import { findProject } from '../projects/projects.ts';
-import { query, sql } from '../sql.ts';
+import { query, queryOne, sql } from '../sql.ts';
+import { spellingsOf, toDomainName } from './domain-name.ts';
 import { SenderDomainEntity, type SenderDomain } from './sender-domain.entity.ts';
-
-/** RFC 1035 section 2.3.4, in its text form. */
-const DOMAIN_LENGTH_MAX = 253;
-const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-
-/**
- * The stored form of a domain name: lower-cased, without a final dot, international labels as `xn--` (RFC 5890).
- * @throws AppError BAD_REQUEST when it is not the name of a domain with at least two labels
- */
-function readDomainName(text: string): string {
-  const name = domainToASCII(text.trim().replace(/\.$/, '').toLowerCase());
-  const labels = name.split('.');
-  const isName =
-    name.length <= DOMAIN_LENGTH_MAX &&
-    labels.length >= 2 &&
-    labels.every((label) => LABEL.test(label)) &&
-    !/^\d+$/.test(labels.at(-1) ?? '');
-  if (!isName)
-    throw badRequest(`"${text}" is not a domain name such as mail.example.com`, { details: { field: 'domain' } });
-  return name;
-}
 
 /**
  * Makes a domain one that the project may send from, without a look at DNS: for local work, or where a relay signs.
@@ -34,15 +16,18 @@ function readDomainName(text: string): string {
  * @throws AppError BAD_REQUEST for a bad name, RESOURCE_NOT_FOUND for an unknown project
  */
 export async function trustDomain(em: Em, projectId: string, domain: string): Promise<SenderDomain> {
-  const name = readDomainName(domain);
+  const name = toDomainName(domain);
+  if (name === undefined) {
+    throw badRequest(`"${domain}" is not a domain name such as mail.example.com`, { details: { field: 'domain' } });
+  }
   await findProject(em, projectId);
   await query(
     em,
     sql`
-      insert into sender_domain as d (id, project_id, domain, verified, verified_at, created_at, updated_at)
-      values (${uuidV7()}, ${projectId}, ${name}, true, now(), now(), now())
+      insert into sender_domain as d (id, project_id, domain, trusted, verified, verified_at, created_at, updated_at)
+      values (${uuidV7()}, ${projectId}, ${name}, true, true, now(), now(), now())
       on conflict (project_id, domain) do update
-        set verified = true, verified_at = coalesce(d.verified_at, now()), updated_at = now()`,
+        set trusted = true, verified = true, verified_at = coalesce(d.verified_at, now()), updated_at = now()`,
   );
   return em.findOneOrFail(SenderDomainEntity, { projectId, domain: name }, { refresh: true });
 }
@@ -66,4 +51,100 @@ export async function assertSenderDomain(em: Em, projectId: string, address: str
         details: { reason: 'DOMAIN_NOT_REGISTERED', domain: spelt },
         suggestion: 'Add the domain to the project and complete its DNS records',
       });
+}
+
+export interface NewSenderDomain {
+  projectId: string;
+  /** As `toDomainName` gives it. */
+  domain: string;
+  /** Whether the return-path records are required of it. */
+  returnPath: boolean;
+}
+
+function alreadyAdded(domain: string): AppError {
+  return new AppError('CONFLICT', { message: `This project already has the domain ${domain}`, details: { domain } });
+}
+
+/** Adds a domain with a key of its own, not verified yet. @throws AppError CONFLICT when the project has it already */
+export async function createSenderDomain(em: Em, keyring: DkimKeyring, input: NewSenderDomain): Promise<SenderDomain> {
+  const { projectId, domain, returnPath } = input;
+  if ((await em.count(SenderDomainEntity, { projectId, domain })) > 0) throw alreadyAdded(domain);
+  const id = uuidV7();
+  const key = await keyring.generate(id);
+  try {
+    await query(
+      em,
+      sql`
+        insert into sender_domain (id, project_id, domain, return_path, dkim_selector, dkim_public_key, dkim_private_key,
+          created_at, updated_at)
+        values (${id}, ${projectId}, ${domain}, ${returnPath}, ${key.selector}, ${key.publicKey}, ${key.sealedPrivateKey},
+          now(), now())`,
+    );
+  } catch (error) {
+    if (isUniqueViolation(error, 'sender_domain_project_id_domain_key')) throw alreadyAdded(domain);
+    throw error;
+  }
+  return em.findOneOrFail(SenderDomainEntity, { id });
+}
+
+/** A sender domain whose key is there, so that its records can be told. */
+export type KeyedSenderDomain = SenderDomain & { dkimSelector: string; dkimPublicKey: string };
+
+/** Makes the key of a domain that was trusted before it had one. Of two at the same time the first one counts. */
+export async function withKey(em: Em, keyring: DkimKeyring, domain: SenderDomain): Promise<KeyedSenderDomain> {
+  if (domain.dkimSelector == null || domain.dkimPublicKey == null) {
+    const key = await keyring.generate(domain.id);
+    await query(
+      em,
+      sql`
+        update sender_domain set dkim_selector = ${key.selector}, dkim_public_key = ${key.publicKey},
+          dkim_private_key = ${key.sealedPrivateKey}
+        where id = ${domain.id} and dkim_selector is null`,
+    );
+    await em.refresh(domain);
+  }
+  if (domain.dkimSelector == null || domain.dkimPublicKey == null) throw new AppError('DOMAIN_NOT_FOUND');
+  return Object.assign(domain, { dkimSelector: domain.dkimSelector, dkimPublicKey: domain.dkimPublicKey });
+}
+
+/** All domains of a project, in alphabetical order. */
+export async function listSenderDomains(em: Em, projectId: string): Promise<SenderDomain[]> {
+  return em.find(SenderDomainEntity, { projectId }, { orderBy: { domain: 'asc' } });
+}
+
+/** @throws AppError DOMAIN_NOT_FOUND */
+export async function findSenderDomain(em: Em, projectId: string, domainId: string): Promise<SenderDomain> {
+  const domain = await em.findOne(SenderDomainEntity, { id: domainId, projectId }, { refresh: true });
+  if (!domain) throw new AppError('DOMAIN_NOT_FOUND');
+  return domain;
+}
+
+interface DomainUsage {
+  templates: number;
+  campaigns: number;
+}
+
+/** Removes a domain and its key. @throws AppError DOMAIN_NOT_FOUND, CONFLICT while something is to be sent from it */
+export async function deleteSenderDomain(em: Em, projectId: string, domainId: string): Promise<void> {
+  const { id, domain } = await findSenderDomain(em, projectId, domainId);
+  const usage = await queryOne<DomainUsage>(
+    em,
+    sql`
+      select
+        (select count(*) from template
+          where project_id = ${projectId} and split_part(from_address, '@', -1) = any(${spellingsOf(domain)}::text[])
+        ) as templates,
+        (select count(*) from campaign
+          where project_id = ${projectId} and split_part(from_address, '@', -1) = any(${spellingsOf(domain)}::text[])
+            and status in ('DRAFT', 'SCHEDULED', 'SENDING')
+        ) as campaigns`,
+  );
+  if (usage && usage.templates + usage.campaigns > 0) {
+    throw new AppError('CONFLICT', {
+      message: `The domain ${domain} is in use`,
+      details: { ...usage },
+      suggestion: 'Give its templates and the campaigns that are still to be sent another sender first',
+    });
+  }
+  await query(em, sql`delete from sender_domain where id = ${id}`);
 }

@@ -1,12 +1,15 @@
 import type { DeliveryVerdict } from '../../pure/delivery-retry.ts';
+import { bounceTypeOf } from '../../pure/bounce.ts';
+import { parseSmtpReply } from '../../platform/mail/smtp-reply.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
 import type { Em } from '../orm.ts';
+import { suppressRecipients } from '../suppressions/suppressions.ts';
 import { query, sql, type SqlFragment } from '../sql.ts';
 
-/** What became of one mail. `skipped` was never handed to a server. */
+/** What became of one mail. `skipped` and `suppressed` were never handed to a server. */
 export interface DeliveryResult {
   emailId: string;
-  verdict: DeliveryVerdict | 'skipped';
+  verdict: DeliveryVerdict | 'skipped' | 'suppressed';
   /** What the recipient read in the subject line; null when it is the campaign's own. */
   subject: string | null;
   /** The server's words, or ours. */
@@ -17,6 +20,8 @@ export interface RecordedResult {
   email_id: string;
   contact_id: string | null;
   verdict: DeliveryResult['verdict'];
+  /** The server's words. */
+  error: string | null;
 }
 
 const ERROR_LENGTH_MAX = 500;
@@ -31,10 +36,15 @@ export function resultTable(results: DeliveryResult[]): SqlFragment {
     ) as r (email_id, verdict, subject, error)`;
 }
 
-/** The `set` list of an update of `email e` from such a table. A deferred mail goes back to PENDING. */
+/**
+ * The `set` list of an update of `email e` from such a table. A deferred mail goes back to PENDING. A scanner may have
+ * opened a mail before its sending is recorded.
+ */
 export const RESULT_COLUMNS = sql`
-  status = case r.verdict when 'sent' then 'SENT' when 'bounced' then 'BOUNCED' when 'failed' then 'FAILED'
-    when 'skipped' then 'SKIPPED' else 'PENDING' end,
+  status = case r.verdict
+    when 'sent' then case when e.bounced_at is not null then 'BOUNCED' when e.clicked_at is not null then 'CLICKED' when e.opened_at is not null then 'OPENED' else 'SENT' end
+    when 'bounced' then 'BOUNCED' when 'failed' then 'FAILED'
+    when 'skipped' then 'SKIPPED' when 'suppressed' then 'SUPPRESSED' else 'PENDING' end,
   deferrals = e.deferrals + (r.verdict = 'deferred')::int,
   sent_at = case when r.verdict = 'sent' then now() else e.sent_at end,
   bounced_at = case when r.verdict = 'bounced' then now() else e.bounced_at end,
@@ -49,30 +59,41 @@ export interface EventFrame {
 }
 
 /**
- * Inserts the `email.sent` and `email.bounce` events of the changed rows: a CTE body over `changed`, which must have
+ * Inserts the `email.sent`, `email.bounce` and `email.suppressed` events of the changed rows: a CTE body over `changed`, which must have
  * the columns of `email` plus `verdict`.
  */
 export function resultEvents(frame: EventFrame | 'from content'): SqlFragment {
-  const from = frame === 'from content' ? sql`(select from_address from email_content where email_id = changed.id)` : sql`${frame.from}::text`;
-  const subject = frame === 'from content' ? sql`changed.subject` : sql`coalesce(changed.subject, ${frame.subject}::text)`;
+  const from =
+    frame === 'from content'
+      ? sql`(select from_address from email_content where email_id = changed.id)`
+      : sql`${frame.from}::text`;
+  const subject =
+    frame === 'from content' ? sql`changed.subject` : sql`coalesce(changed.subject, ${frame.subject}::text)`;
   return sql`
     insert into event (id, project_id, contact_id, email_id, name, data, created_at)
     select everpost_uuid_v7(), changed.project_id, changed.contact_id, changed.id,
-      case changed.verdict when 'sent' then 'email.sent' else 'email.bounce' end,
+      case changed.verdict when 'sent' then 'email.sent' when 'bounced' then 'email.bounce' else 'email.suppressed' end,
       jsonb_build_object(
         'emailId', changed.id, 'subject', ${subject}, 'from', ${from}, 'to', changed.to_address,
-        'campaignId', changed.campaign_id, 'templateId', changed.template_id, 'workflowId', null
+        'campaignId', changed.campaign_id, 'templateId', changed.template_id, 'workflowId', changed.automation_id
       ) || case changed.verdict
         when 'sent' then jsonb_build_object('sentAt', to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-        else jsonb_build_object('bounceType', 'hard', 'diagnostic', changed.error) end,
+        when 'bounced' then jsonb_build_object('bounceType', 'hard', 'diagnostic', changed.error)
+        else jsonb_build_object('reason', changed.error) end,
       now()
-    from changed where changed.verdict in ('sent', 'bounced')`;
+    from changed where changed.verdict in ('sent', 'bounced', 'suppressed')`;
 }
 
-/** A hard bounce ends the subscription of the contact. */
-export async function unsubscribeBounced(em: Em, projectId: string, recorded: RecordedResult[]): Promise<void> {
-  const contactIds = recorded.flatMap((row) => (row.verdict === 'bounced' && row.contact_id !== null ? [row.contact_id] : []));
+/**
+ * A hard bounce ends the subscription of the contact, and suppresses the address: unless the server's words are about
+ * something else than the address, such as its opinion of ours.
+ */
+export async function applyHardBounces(em: Em, projectId: string, recorded: RecordedResult[]): Promise<void> {
+  const bounced = recorded.filter((row) => row.verdict === 'bounced');
+  const contactIds = bounced.flatMap((row) => row.contact_id ?? []);
   if (contactIds.length > 0) await setSubscribed(em, projectId, contactIds, false);
+  const unreachable = bounced.filter((row) => bounceTypeOf(parseSmtpReply(row.error ?? '')?.enhancedCode ?? '5.0.0') === 'hard');
+  await suppressRecipients(em, unreachable.map((row) => row.email_id), 'HARD_BOUNCE');
 }
 
 /**
@@ -95,8 +116,8 @@ export async function recordTransactionalResults(
           returning e.*, r.verdict
         ),
         emitted as (${resultEvents('from content')})
-        select id as email_id, contact_id, verdict from changed`,
+        select id as email_id, contact_id, verdict, error from changed`,
     );
-    await unsubscribeBounced(tx, projectId, recorded);
+    await applyHardBounces(tx, projectId, recorded);
   });
 }

@@ -12,6 +12,9 @@ export const EmailEntity = defineEntity({
     campaignId: p.uuid().nullable(),
     campaignSeq: p.integer().nullable(),
     templateId: p.uuid().nullable(),
+    /** The automation, and its execution, that sent it. */
+    automationId: p.uuid().nullable(),
+    executionId: p.uuid().nullable(),
     toAddress: p.text(),
     subject: p.text().nullable(),
     status: p.enum(EMAIL_STATUSES),
@@ -27,6 +30,11 @@ export const EmailEntity = defineEntity({
     clickedAt: p.datetime(3).nullable(),
     bouncedAt: p.datetime(3).nullable(),
     complainedAt: p.datetime(3).nullable(),
+    /** When a link of this very mail ended the subscription. */
+    unsubscribedAt: p.datetime(3).nullable(),
+    /** How often it was opened and its links followed, repetitions included. */
+    opens: p.integer().default(0),
+    clicks: p.integer().default(0),
   },
 });
 export type Email = InferEntity<typeof EmailEntity>;

@@ -2,13 +2,20 @@ import { v7 as uuidV7 } from 'uuid';
 import { badRequest, validationError, type FieldError } from '../../pure/app-error.ts';
 import { readDataPatch } from '../../pure/custom-data.ts';
 import { needsSubscription, type EmailType } from '../../pure/email-types.ts';
-import { compileTemplate, TemplateLimitError, TemplateSyntaxError, sanitizeHeaderText } from '../../pure/template-language.ts';
+import { isMailTracked, type TrackingMode } from '../../pure/project.ts';
+import {
+  compileTemplate,
+  TemplateLimitError,
+  TemplateSyntaxError,
+  sanitizeHeaderText,
+} from '../../pure/template-language.ts';
 import { createRenderScope } from '../../pure/render-scope.ts';
 import type { LinkSigner } from '../../platform/links.ts';
 import { bulkHeaders, type MailContent, type MailSource } from '../../platform/mail/mail-content.ts';
 import { upsertContacts, type UpsertedContact } from '../contacts/contacts.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
 import type { Em } from '../orm.ts';
+import { readTrackingMode } from '../projects/projects.ts';
 import { findTemplate } from '../templates/templates.ts';
 import type { Template } from '../templates/template.entity.ts';
 import { queueMails, type MailAttachment, type Mailbox, type RenderedMail } from './stored-mail.ts';
@@ -42,6 +49,7 @@ interface ResolvedContent {
   subject: string;
   html: string;
   type: EmailType;
+  isTracked: boolean;
   from: Mailbox;
   replyTo?: string;
   templateId: string | null;
@@ -50,23 +58,37 @@ interface ResolvedContent {
 /** Base64 and its line ends make four octets of three, and a little more. */
 const BASE64_FACTOR = 1.37;
 
-function resolveContent(request: TransactionalRequest, template: Template | undefined): ResolvedContent {
+/** About what a part of the body takes in the message; letters beyond ASCII have to be encoded. */
+function octetsOnTheWire(text: string): number {
+  const octets = Buffer.byteLength(text);
+  return octets === text.length ? octets : octets * BASE64_FACTOR;
+}
+
+function resolveContent(
+  request: TransactionalRequest,
+  template: Template | undefined,
+  tracking: TrackingMode,
+): ResolvedContent {
   const subject = request.subject ?? template?.subject;
   const html = request.html ?? template?.body;
-  const from = request.from ?? (template ? { address: template.from, name: template.fromName ?? undefined } : undefined);
+  const from =
+    request.from ?? (template ? { address: template.from, name: template.fromName ?? undefined } : undefined);
   const missing: FieldError[] = [];
   const require = (field: string, value: unknown) => {
-    if (value === undefined) missing.push({ field, message: 'Required when no template is given', code: 'invalid_type' });
+    if (value === undefined)
+      missing.push({ field, message: 'Required when no template is given', code: 'invalid_type' });
   };
   require('subject', subject);
   require('body', html);
   require('from', from);
   if (subject === undefined || html === undefined || from === undefined) throw validationError(missing);
+  const type = template?.type ?? 'TRANSACTIONAL';
   return {
     subject,
     html,
     from,
-    type: template?.type ?? 'TRANSACTIONAL',
+    type,
+    isTracked: isMailTracked(tracking, type),
     replyTo: request.replyTo ?? template?.replyTo ?? undefined,
     templateId: template?.id ?? null,
   };
@@ -102,10 +124,13 @@ function assertNotOptedOut(type: EmailType, contacts: UpsertedContact[]): void {
   if (!needsSubscription(type)) return;
   const optedOut = contacts.filter((contact) => contact.optedOutAt !== null);
   if (optedOut.length === 0) return;
-  throw badRequest(`${optedOut.length === 1 ? 'A recipient has' : 'Recipients have'} unsubscribed from this kind of mail`, {
-    details: { recipients: optedOut.map((contact) => contact.email) },
-    suggestion: 'Send it as TRANSACTIONAL if it is not marketing, or leave these recipients out',
-  });
+  throw badRequest(
+    `${optedOut.length === 1 ? 'A recipient has' : 'Recipients have'} unsubscribed from this kind of mail`,
+    {
+      details: { recipients: optedOut.map((contact) => contact.email) },
+      suggestion: 'Send it as TRANSACTIONAL if it is not marketing, or leave these recipients out',
+    },
+  );
 }
 
 /**
@@ -120,7 +145,7 @@ export async function queueTransactional(
   deps: TransactionalDeps,
 ): Promise<QueuedMail[]> {
   const template = request.templateId === undefined ? undefined : await findTemplate(em, projectId, request.templateId);
-  const content = resolveContent(request, template);
+  const content = resolveContent(request, template, await readTrackingMode(em, projectId));
   const mail = compileContent(content, deps);
   const headers = compileHeaders(request.headers);
   await assertSenderDomain(em, projectId, content.from.address);
@@ -155,7 +180,7 @@ export async function queueTransactional(
         name,
         sanitizeHeaderText(value.render(renderScope)),
       ]);
-      assertMessageSize(message.html.length + message.text.length);
+      assertMessageSize(octetsOnTheWire(message.html) + octetsOnTheWire(message.text));
       return {
         emailId,
         contactId: contact.id,
@@ -171,9 +196,9 @@ export async function queueTransactional(
     }
   }
 
-  function assertMessageSize(textLength: number): void {
+  function assertMessageSize(textOctets: number): void {
     const attached = request.attachments.reduce((sum, file) => sum + file.content.length, 0);
-    if (textLength + attached * BASE64_FACTOR <= deps.messageBytesMax) return;
+    if (textOctets + attached * BASE64_FACTOR <= deps.messageBytesMax) return;
     throw validationError([
       { field: 'body', message: `The message is larger than ${deps.messageBytesMax} bytes`, code: 'too_big' },
     ]);

@@ -21,7 +21,12 @@ export async function readSendPolicy(em: Em, projectId: string, defaultRatePerSe
  * go. A project that was silent saves nothing up, so a burst after a pause is not faster than the rate.
  * @returns milliseconds to wait before sending them
  */
-export async function reserveSendBudget(em: Em, projectId: string, count: number, ratePerSecond: number): Promise<number> {
+export async function reserveSendBudget(
+  em: Em,
+  projectId: string,
+  count: number,
+  ratePerSecond: number,
+): Promise<number> {
   const row = await queryOne<{ wait_ms: number }>(
     em,
     sql`

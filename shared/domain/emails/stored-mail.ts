@@ -35,6 +35,8 @@ export interface MailSender {
   from: Mailbox;
   replyTo?: string;
   attachments: MailAttachment[];
+  /** The execution that sends it. */
+  execution?: { automationId: string; executionId: string };
 }
 
 async function insertAttachments(em: Em, attachments: MailAttachment[]): Promise<string | null> {
@@ -67,8 +69,11 @@ export async function queueMails(em: Em, sender: MailSender, mails: RenderedMail
         ) as m (id, contact_id, to_address, to_name, subject, html, body_text, headers)
       ),
       record as (
-        insert into email (id, project_id, contact_id, template_id, to_address, subject, status, created_at)
-        select id, ${sender.projectId}, contact_id, ${sender.templateId}, to_address, subject, 'PENDING', now() from mail
+        insert into email
+          (id, project_id, contact_id, template_id, automation_id, execution_id, to_address, subject, status, created_at)
+        select id, ${sender.projectId}, contact_id, ${sender.templateId}, ${sender.execution?.automationId ?? null}::uuid,
+          ${sender.execution?.executionId ?? null}::uuid, to_address, subject, 'PENDING', now()
+        from mail
       )
       insert into email_content
         (email_id, from_address, from_name, to_name, reply_to, html, body_text, headers, attachment_set_id, created_at)

@@ -1,4 +1,5 @@
 import type { Em } from '../orm.ts';
+import { resultEvents } from './delivery-results.ts';
 import { query, sql } from '../sql.ts';
 
 /** A mail as stored when it was queued, ready to be composed. */
@@ -28,15 +29,24 @@ export interface StoredAttachment {
 
 /**
  * Claims mails for one delivery attempt: those still to be sent, and those an attempt that died left undecided. The
- * token keeps that older attempt, should it be alive after all, from recording anything.
+ * token keeps that older attempt, should it be alive after all, from recording anything. Mail to a suppressed address
+ * is not claimed but SUPPRESSED, with an event that says so.
  * @returns the ids claimed
  */
 export async function claimMails(em: Em, emailIds: string[], claimToken: string): Promise<string[]> {
   const rows = await query<{ id: string }>(
     em,
     sql`
-      update email set status = 'SENDING', claim_token = ${claimToken}
-      where id = any(${emailIds}::uuid[]) and status in ('PENDING', 'SENDING') returning id`,
+      with changed as (
+        update email e set
+          status = case when s.reason is null then 'SENDING' else 'SUPPRESSED' end,
+          claim_token = case when s.reason is null then ${claimToken}::uuid end, error = s.reason
+        from email w left join suppression s on s.project_id = w.project_id and s.email = w.to_address
+        where w.id = any(${emailIds}::uuid[]) and e.id = w.id and e.status in ('PENDING', 'SENDING')
+        returning e.*, case when s.reason is null then 'claimed' else 'suppressed' end as verdict
+      ),
+      emitted as (${resultEvents('from content')})
+      select id from changed where verdict = 'claimed'`,
   );
   return rows.map((row) => row.id);
 }

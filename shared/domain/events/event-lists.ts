@@ -79,7 +79,7 @@ export async function countEvents(
  */
 export async function deleteEvents(em: Em, projectId: string, name: string): Promise<number> {
   let total = 0;
-  const started = await queryOne<{ at: Date }>(em, sql`select now() as at`);
+  const started = await queryOne<{ at: Date }>(em, sql`select now()::timestamptz(3) as at`);
   for (;;) {
     const chunk = await queryOne<{ count: number }>(
       em,

@@ -1,5 +1,5 @@
 import type { Em } from '../orm.ts';
-import { query, queryOne, sql } from '../sql.ts';
+import { queryOne, queryPrepared, sql } from '../sql.ts';
 
 /** The request that used a key first. */
 export interface OriginalRequest {
@@ -18,7 +18,7 @@ export async function claimIdempotencyKey(
   em: Em,
   claim: { projectId: string; key: string; request: string; ttlHours: number },
 ): Promise<OriginalRequest | undefined> {
-  const claimed = await queryOne(
+  const [claimed] = await queryPrepared(
     em,
     sql`
       insert into idempotency_claim as c (project_id, key, request, created_at)
@@ -41,7 +41,7 @@ export async function claimIdempotencyKey(
 /** Notes how the claiming request ended: a 4xx changed nothing and frees the key, everything else keeps it. */
 export async function settleIdempotencyKey(em: Em, projectId: string, key: string, statusCode: number): Promise<void> {
   const isReleased = statusCode >= 400 && statusCode < 500;
-  await query(
+  await queryPrepared(
     em,
     isReleased
       ? sql`delete from idempotency_claim where project_id = ${projectId} and key = ${key}`

@@ -229,7 +229,7 @@ create table outbox (
   subject_id uuid not null,
   batch_id uuid,
   attempts integer not null default 0,
-  available_at timestamptz(3) not null default now(),
+  available_at timestamptz not null default now(),
   last_error text
 ) with (fillfactor = 70);
 create index outbox_due on outbox (available_at);

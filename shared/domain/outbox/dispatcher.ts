@@ -5,14 +5,24 @@ import {
   WORKFLOW_TYPES,
   campaignWorkflowId,
   emailDeliveryWorkflowId,
+  jobWorkflowId,
+  segmentComputationWorkflowId,
   type CampaignInput,
   type EmailDeliveryInput,
+  type JobInput,
+  type SegmentComputationInput,
 } from '../../pure/workflow-contracts.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { searchAttributes } from '../../platform/search-attributes.ts';
 import type { Orm } from '../orm.ts';
+import {
+  cancelExecutionWorkflows,
+  signalEventArrivals,
+  startExecutionWorkflows,
+} from '../automations/execution-dispatch.ts';
 import { findCampaignSummary } from '../campaigns/campaign-summary.ts';
 import { isDatabaseUnavailable } from '../database-errors.ts';
+import { findJobSummary } from '../jobs/job-summary.ts';
 import {
   claimOutboxBatches,
   deleteOutboxBatches,
@@ -39,7 +49,12 @@ export interface DispatcherDeps {
 
 const START_DEADLINE_MS = 10_000;
 /** A closed workflow of that id has done, or refused, this work already; a running one is doing it. */
-const START_ONCE = { workflowIdReusePolicy: 'REJECT_DUPLICATE', workflowIdConflictPolicy: 'USE_EXISTING' } as const;
+function startPolicy(batch: OutboxBatch) {
+  return {
+    workflowIdReusePolicy: batch.isRestart ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
+    workflowIdConflictPolicy: 'USE_EXISTING',
+  } as const;
+}
 
 function onlySubjectOf(batch: OutboxBatch): string {
   const [subjectId] = batch.subjectIds;
@@ -56,7 +71,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     email(batch) {
       const input: EmailDeliveryInput = { projectId: batch.projectId, emailIds: batch.subjectIds };
       return deps.client.workflow.start(WORKFLOW_TYPES.emailDelivery, {
-        ...START_ONCE,
+        ...startPolicy(batch),
         workflowId: emailDeliveryWorkflowId(batch.batchId),
         taskQueue: TASK_QUEUES.orchestration,
         args: [input],
@@ -70,7 +85,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       const input: CampaignInput = { campaignId };
       const summary = await findCampaignSummary(deps.orm.em.fork(), campaignId);
       return deps.client.workflow.signalWithStart(WORKFLOW_TYPES.campaign, {
-        ...START_ONCE,
+        ...startPolicy(batch),
         workflowId: campaignWorkflowId(campaignId),
         taskQueue: TASK_QUEUES.orchestration,
         args: [input],
@@ -81,6 +96,36 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         priority: { priorityKey: PRIORITIES.campaign, fairnessKey: batch.projectId },
       });
     },
+    async job(batch) {
+      const jobId = onlySubjectOf(batch);
+      const input: JobInput = { jobId };
+      const summary = await findJobSummary(deps.orm.em.fork(), jobId);
+      return deps.client.workflow.start(WORKFLOW_TYPES.job, {
+        ...startPolicy(batch),
+        workflowId: jobWorkflowId(jobId),
+        taskQueue: TASK_QUEUES.orchestration,
+        args: [input],
+        staticSummary: summary,
+        typedSearchAttributes: searchAttributes({ projectId: batch.projectId }),
+        priority: { priorityKey: PRIORITIES.job, fairnessKey: batch.projectId },
+      });
+    },
+    segment(batch) {
+      const input: SegmentComputationInput = { segmentId: onlySubjectOf(batch) };
+      return deps.client.workflow.start(WORKFLOW_TYPES.segmentComputation, {
+        ...startPolicy(batch),
+        workflowId: segmentComputationWorkflowId(input.segmentId, batch.batchId),
+        taskQueue: TASK_QUEUES.orchestration,
+        args: [input],
+        staticSummary: 'compute membership',
+        typedSearchAttributes: searchAttributes({ projectId: batch.projectId }),
+        priority: { priorityKey: PRIORITIES.job, fairnessKey: batch.projectId },
+      });
+    },
+    execution: (batch) =>
+      startExecutionWorkflows(deps.orm.em.fork(), deps.client, batch.subjectIds, startPolicy(batch)),
+    executionEvent: (batch) => signalEventArrivals(deps.orm.em.fork(), deps.client, batch.subjectIds),
+    executionCancel: (batch) => cancelExecutionWorkflows(deps.client, batch.subjectIds),
   };
 
   let isStopped = false;
@@ -94,7 +139,10 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     } catch (error) {
       if (error instanceof WorkflowExecutionAlreadyStartedError) return true;
       const reason = error instanceof Error ? error.message : String(error);
-      deps.logger.warn({ kind: batch.kind, batchId: batch.batchId, attempts: batch.attempts, reason }, 'Temporal did not take a start, it is kept and tried again');
+      deps.logger.warn(
+        { kind: batch.kind, batchId: batch.batchId, attempts: batch.attempts, reason },
+        'Temporal did not take a start, it is kept and tried again',
+      );
       await postponeOutboxBatch(deps.orm.em.fork(), batch, reason);
       return false;
     }

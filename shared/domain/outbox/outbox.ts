@@ -2,8 +2,11 @@ import { v7 as uuidV7 } from 'uuid';
 import type { Em } from '../orm.ts';
 import { query, queryOne, sql } from '../sql.ts';
 
-/** What must reach Temporal: deliver a mail, or start or wake a campaign. */
-export type OutboxKind = 'email' | 'campaign';
+/**
+ * What must reach Temporal: deliver a mail, start or wake a campaign, run a job, compute a segment; start an automation's
+ * execution, tell it of an event, cancel it.
+ */
+export type OutboxKind = 'email' | 'campaign' | 'job' | 'segment' | 'execution' | 'executionEvent' | 'executionCancel';
 
 export interface OutboxBatch {
   /** The id that makes starting it twice harmless. */
@@ -12,6 +15,8 @@ export interface OutboxBatch {
   projectId: string;
   subjectIds: string[];
   attempts: number;
+  /** Whether a closed workflow of the same id may be followed by another. */
+  isRestart: boolean;
 }
 
 interface OutboxRow {
@@ -21,12 +26,23 @@ interface OutboxRow {
   subject_id: string;
   batch_id: string | null;
   attempts: number;
+  is_restart: boolean;
 }
 
 /** Rows taken in one round. */
 const ROUND_SIZE = 200;
+/** Of them, starts of executions: an event can start thousands, which no mail shall wait for. */
+const EXECUTIONS_A_ROUND = 60;
 /** How many rows of one kind and project go into one start. */
-const BATCH_SIZE: Record<OutboxKind, number> = { email: 100, campaign: 1 };
+const BATCH_SIZE: Record<OutboxKind, number> = {
+  email: 100,
+  campaign: 1,
+  job: 1,
+  segment: 1,
+  execution: 20,
+  executionEvent: 20,
+  executionCancel: 20,
+};
 /** A process that dies between claiming and starting leaves its batches to the others after this long. */
 const LEASE_SECONDS = 30;
 const RECOVERY_LOCK = 7_310_526;
@@ -42,6 +58,42 @@ export async function addToOutbox(em: Em, kind: OutboxKind, projectId: string, s
   );
 }
 
+/**
+ * As `addToOutbox`, for work that the caller is about to do itself: it goes to Temporal only when the caller has not
+ * been heard of for this long. @returns the row, for `extendOutboxLease` and `dropFromOutbox`
+ */
+export async function leaseInOutbox(
+  em: Em,
+  kind: OutboxKind,
+  projectId: string,
+  subjectId: string,
+  seconds: number,
+): Promise<string> {
+  const id = uuidV7();
+  await query(
+    em,
+    sql`
+      insert into outbox (id, project_id, kind, subject_id, available_at)
+      values (${id}, ${projectId}, ${kind}, ${subjectId}, now() + ${seconds}::int * interval '1 second')`,
+  );
+  return id;
+}
+
+/** The caller is still at it. */
+export async function extendOutboxLease(em: Em, id: string, seconds: number): Promise<void> {
+  await query(
+    em,
+    sql`
+      update outbox set available_at = now() + ${seconds}::int * interval '1 second'
+      where id = ${id} and batch_id is null`,
+  );
+}
+
+/** The caller has done it. */
+export async function dropFromOutbox(em: Em, id: string): Promise<void> {
+  await query(em, sql`delete from outbox where id = ${id}`);
+}
+
 function groupIntoBatches(rows: OutboxRow[]): { batch: OutboxBatch; rowIds: string[] }[] {
   const open = new Map<string, { batch: OutboxBatch; rowIds: string[] }>();
   const all: { batch: OutboxBatch; rowIds: string[] }[] = [];
@@ -52,7 +104,7 @@ function groupIntoBatches(rows: OutboxRow[]): { batch: OutboxBatch; rowIds: stri
       // A mail is queued once, so it can name its batch; a campaign is woken many times.
       const batchId = row.batch_id ?? (row.kind === 'email' ? row.subject_id : row.id);
       group = {
-        batch: { batchId, kind: row.kind, projectId: row.project_id, subjectIds: [], attempts: row.attempts },
+        batch: { batchId, kind: row.kind, projectId: row.project_id, subjectIds: [], attempts: row.attempts, isRestart: row.is_restart },
         rowIds: [],
       };
       open.set(key, group);
@@ -73,8 +125,17 @@ export async function claimOutboxBatches(em: Em): Promise<OutboxBatch[]> {
     const rows = await query<OutboxRow>(
       tx,
       sql`
-        select id, project_id, kind, subject_id, batch_id, attempts from outbox
-        where batch_id is null and available_at <= now() order by id limit ${ROUND_SIZE} for update skip locked`,
+        with urgent as (
+          select id, project_id, kind, subject_id, batch_id, attempts, is_restart from outbox
+          where batch_id is null and kind <> 'execution' and available_at <= now()
+          order by id limit ${ROUND_SIZE} for update skip locked
+        ),
+        executions as (
+          select id, project_id, kind, subject_id, batch_id, attempts, is_restart from outbox
+          where batch_id is null and kind = 'execution' and available_at <= now()
+          order by id limit ${EXECUTIONS_A_ROUND} for update skip locked
+        )
+        select * from urgent union all select * from executions`,
     );
     if (rows.length === 0) return [];
     const groups = groupIntoBatches(rows);
@@ -93,7 +154,10 @@ export async function claimOutboxBatches(em: Em): Promise<OutboxBatch[]> {
 /** Takes over whole batches whose start failed or whose process died. One process at a time does this. */
 export async function recoverOutboxBatches(em: Em): Promise<OutboxBatch[]> {
   return em.transactional(async (tx) => {
-    const lock = await queryOne<{ locked: boolean }>(tx, sql`select pg_try_advisory_xact_lock(${RECOVERY_LOCK}) as locked`);
+    const lock = await queryOne<{ locked: boolean }>(
+      tx,
+      sql`select pg_try_advisory_xact_lock(${RECOVERY_LOCK}) as locked`,
+    );
     if (!lock?.locked) return [];
     const rows = await query<OutboxRow>(
       tx,
@@ -102,7 +166,7 @@ export async function recoverOutboxBatches(em: Em): Promise<OutboxBatch[]> {
         where batch_id in (
           select distinct batch_id from outbox where batch_id is not null and available_at <= now() limit 50
         )
-        returning id, project_id, kind, subject_id, batch_id, attempts`,
+        returning id, project_id, kind, subject_id, batch_id, attempts, is_restart`,
     );
     return groupIntoBatches(rows).map((group) => group.batch);
   });

@@ -1,8 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { AppError } from '../../pure/app-error.ts';
 import type { TrackingMode } from '../../pure/project.ts';
+import { cancelExecutions } from '../automations/cancel-executions.ts';
 import { SenderDomainEntity } from '../domains/sender-domain.entity.ts';
 import type { Em } from '../orm.ts';
+import { query, queryPrepared, sql } from '../sql.ts';
 import { ProjectEntity, type Project } from './project.entity.ts';
 
 export interface ProjectKeys {
@@ -39,6 +41,15 @@ export async function findProject(em: Em, projectId: string): Promise<Project> {
   return project;
 }
 
+/** What the project wants to have counted. A project that is gone wants nothing. */
+export async function readTrackingMode(em: Em, projectId: string): Promise<TrackingMode> {
+  const [row] = await queryPrepared<{ tracking: TrackingMode }>(
+    em,
+    sql`select tracking from project where id = ${projectId}`,
+  );
+  return row?.tracking ?? 'DISABLED';
+}
+
 /** All projects, oldest first. */
 export async function listProjects(em: Em): Promise<Project[]> {
   return em.find(ProjectEntity, {}, { orderBy: { createdAt: 'asc', id: 'asc' } });
@@ -61,12 +72,32 @@ export interface ProjectSettings {
   emailsPerSecond?: number | null;
 }
 
-/** Changes the settings that are given and leaves the others. */
+/** Changes the settings that are given and leaves the others. Disabling it cancels what its automations do just now. */
 export async function updateProject(em: Em, projectId: string, settings: ProjectSettings): Promise<Project> {
-  const project = await findProject(em, projectId);
-  em.assign(project, settings);
-  await em.flush();
-  return project;
+  return em.transactional(async (tx) => {
+    const project = await findProject(tx, projectId);
+    tx.assign(project, settings);
+    await tx.flush();
+    if (settings.disabled === true) await cancelExecutions(tx, { projectId }, 'project disabled');
+    return project;
+  });
+}
+
+/** The key that the project's webhooks are signed with. @throws AppError RESOURCE_NOT_FOUND */
+export async function readWebhookSecret(em: Em, projectId: string): Promise<string> {
+  const [row] = await query<{ secret: string }>(
+    em,
+    sql`select webhook_secret as secret from project where id = ${projectId}`,
+  );
+  if (!row) throw new AppError('RESOURCE_NOT_FOUND', { message: 'Project not found' });
+  return row.secret;
+}
+
+/** Replaces that key; webhooks are signed with the new one at once. @throws AppError RESOURCE_NOT_FOUND */
+export async function rotateWebhookSecret(em: Em, projectId: string): Promise<string> {
+  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  await query(em, sql`update project set webhook_secret = ${secret}, updated_at = now() where id = ${projectId}`);
+  return readWebhookSecret(em, projectId);
 }
 
 /** The names of a project's sender domains, in alphabetical order. */

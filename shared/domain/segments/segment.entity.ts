@@ -14,6 +14,8 @@ export const SegmentEntity = defineEntity({
     condition: p.json().$type<FilterCondition>().nullable(),
     trackMembership: p.boolean().default(false),
     memberCount: p.integer().default(0),
+    /** When the members of a tracked segment were first known completely; null before, and while it is not tracked. */
+    computedAt: p.datetime(3).nullable(),
   },
 });
 export type Segment = InferEntity<typeof SegmentEntity>;

@@ -1,13 +1,161 @@
+import { AppError, badRequest } from '../../pure/app-error.ts';
+import { ACTIVE_CAMPAIGN_STATUSES } from '../../pure/campaign-status.ts';
+import type { FilterCondition } from '../../pure/filter-condition.ts';
+import { collectReferences } from '../../pure/filter-target.ts';
 import type { Em } from '../orm.ts';
 import { query, sql } from '../sql.ts';
-import type { SegmentForFilter } from './segment-references.ts';
+import { assertFilterSemantics } from './filter-semantics.ts';
+import { loadReferencedSegments, type SegmentForFilter } from './segment-references.ts';
+import { SegmentEntity, type Segment } from './segment.entity.ts';
 
-/** The segments of a project among the given ids, as the filter compiler reads them. */
+/**
+ * The segments of a project among the given ids, as the filter compiler reads them. A tracked segment counts as tracked
+ * once its members have been computed; until then it is evaluated live, so that a new one is not taken for empty.
+ */
 export async function findSegmentsForFilter(em: Em, projectId: string, ids: string[]): Promise<SegmentForFilter[]> {
   return query<SegmentForFilter>(
     em,
     sql`
-      select id, type, condition, track_membership as "trackMembership" from segment
+      select id, type, condition, track_membership and computed_at is not null as "trackMembership" from segment
       where project_id = ${projectId} and id = any(${ids}::uuid[])`,
   );
+}
+
+export interface NewSegment {
+  name: string;
+  description?: string | null;
+  type: 'DYNAMIC' | 'STATIC';
+  /** Of a DYNAMIC segment only. */
+  condition?: FilterCondition;
+  trackMembership: boolean;
+}
+
+export interface SegmentChanges {
+  name?: string;
+  description?: string | null;
+  condition?: FilterCondition | null;
+  trackMembership?: boolean;
+}
+
+/** All segments of a project, newest first. */
+export async function listSegments(em: Em, projectId: string): Promise<Segment[]> {
+  return em.find(SegmentEntity, { projectId }, { orderBy: { createdAt: 'desc', id: 'desc' } });
+}
+
+/** @throws AppError SEGMENT_NOT_FOUND */
+export async function findSegment(em: Em, projectId: string, segmentId: string): Promise<Segment> {
+  const segment = await em.findOne(SegmentEntity, { id: segmentId, projectId });
+  if (!segment) throw new AppError('SEGMENT_NOT_FOUND');
+  return segment;
+}
+
+/**
+ * Takes the row of a segment for the transaction: members are added, removed and computed, and the segment is changed,
+ * one after the other.
+ * @throws AppError SEGMENT_NOT_FOUND
+ */
+export async function lockSegment(em: Em, projectId: string, segmentId: string): Promise<Segment> {
+  await query(em, sql`select from segment where id = ${segmentId} and project_id = ${projectId} for no key update`);
+  return findSegment(em, projectId, segmentId);
+}
+
+async function assertCondition(
+  em: Em,
+  projectId: string,
+  condition: FilterCondition,
+  segmentId?: string,
+): Promise<void> {
+  const segments = await loadReferencedSegments(condition, (ids) => findSegmentsForFilter(em, projectId, ids));
+  assertFilterSemantics(condition, { segments, segmentId });
+}
+
+/** @throws AppError BAD_REQUEST with the place in the tree when the condition makes no sense */
+export async function createSegment(em: Em, projectId: string, input: NewSegment): Promise<Segment> {
+  const condition = input.type === 'DYNAMIC' ? input.condition : undefined;
+  if (condition) await assertCondition(em, projectId, condition);
+  const { name, description, type, trackMembership } = input;
+  const segment = em.create(SegmentEntity, { projectId, name, description, type, condition, trackMembership });
+  await em.flush();
+  return segment;
+}
+
+/**
+ * Changes the fields that are given. Tracking that is switched off forgets the members of a dynamic segment, so that
+ * the first computation after it is switched on again emits an entry for everyone.
+ * @throws AppError SEGMENT_NOT_FOUND, BAD_REQUEST for a condition that makes no sense or that a STATIC segment cannot have
+ */
+export async function updateSegment(
+  em: Em,
+  projectId: string,
+  segmentId: string,
+  changes: SegmentChanges,
+): Promise<Segment> {
+  return em.transactional(async (tx) => {
+    const segment = await lockSegment(tx, projectId, segmentId);
+    const { condition, ...plain } = changes;
+    if (condition && segment.type === 'STATIC') throw badRequest('A STATIC segment has members, not a condition');
+    if (condition) await assertCondition(tx, projectId, condition, segmentId);
+    const isForgotten = segment.type === 'DYNAMIC' && segment.trackMembership && changes.trackMembership === false;
+    tx.assign(segment, { ...plain, ...(condition && { condition }), ...(isForgotten && { computedAt: null }) });
+    await tx.flush();
+    if (isForgotten) await query(tx, sql`delete from segment_member where segment_id = ${segmentId}`);
+    return segment;
+  });
+}
+
+interface ActiveCampaign {
+  id: string;
+  name: string;
+  segmentId: string | null;
+  condition: FilterCondition | null;
+}
+
+function segmentsOf(campaign: ActiveCampaign): string[] {
+  const direct = campaign.segmentId === null ? [] : [campaign.segmentId];
+  return campaign.condition ? [...direct, ...collectReferences(campaign.condition).segments] : direct;
+}
+
+/** Campaigns that are yet to read the segment: named as audience, in a condition, or through other segments. */
+async function findActiveUsers(em: Em, projectId: string, segmentId: string): Promise<{ id: string; name: string }[]> {
+  const campaigns = await query<ActiveCampaign>(
+    em,
+    sql`
+      select id, name,
+        case audience_type when 'SEGMENT' then segment_id end as "segmentId",
+        case audience_type when 'FILTERED' then audience_condition end as condition
+      from campaign
+      where project_id = ${projectId} and status = any(${[...ACTIVE_CAMPAIGN_STATUSES]}::text[])
+        and audience_type in ('SEGMENT', 'FILTERED') order by created_at, id`,
+  );
+  const users: { id: string; name: string }[] = [];
+  for (const campaign of campaigns) {
+    const named = segmentsOf(campaign);
+    const reached = await loadReferencedSegments(membersOf(named), (ids) => findSegmentsForFilter(em, projectId, ids));
+    if (reached.has(segmentId)) users.push({ id: campaign.id, name: campaign.name });
+  }
+  return users;
+}
+
+function membersOf(segmentIds: string[]): FilterCondition {
+  const filters = segmentIds.map((id) => ({ field: `segment.${id}`, operator: 'memberOfSegment' as const }));
+  return { logic: 'AND', groups: [{ filters }] };
+}
+
+/**
+ * Deletes a segment with its memberships; contacts stay. Conditions that refer to it remain and stop matching.
+ * @throws AppError SEGMENT_NOT_FOUND, CONFLICT while a scheduled or running campaign uses it
+ */
+export async function deleteSegment(em: Em, projectId: string, segmentId: string): Promise<void> {
+  await em.transactional(async (tx) => {
+    await lockSegment(tx, projectId, segmentId);
+    const campaigns = await findActiveUsers(tx, projectId, segmentId);
+    if (campaigns.length > 0) {
+      throw new AppError('CONFLICT', {
+        message: 'An active campaign uses this segment',
+        details: { campaigns },
+        suggestion: 'Cancel the campaign, or wait until it has been sent',
+      });
+    }
+    await query(tx, sql`delete from segment where id = ${segmentId}`);
+  });
 }

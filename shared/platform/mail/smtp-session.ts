@@ -1,5 +1,6 @@
-import type { Readable, Writable } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
+import { toDataContent } from './data-content.ts';
 import { parseSmtpReply, type SmtpReply } from './smtp-reply.ts';
 import type { SmtpServerOptions } from './smtp-url.ts';
 
@@ -181,13 +182,20 @@ function createSmtpSession(connection: SMTPConnection, server: SmtpServerOptions
       // The client pipes a message once the server has asked for it: the one moment that tells a failure before the
       // content from one within it. A real stream would say the same at several times the cost.
       const source = {
-        pipe(destination: Writable) {
+        pipe(destination: Duplex) {
           progress = 'content';
           destination.once('end', () => {
             progress = 'sent';
           });
-          destination.write(raw);
-          destination.end();
+          const content = toDataContent(raw);
+          if (content) {
+            // Past the client's own transformation, which looks at every octet again.
+            destination.push(content);
+            destination.push(null);
+          } else {
+            destination.write(raw);
+            destination.end();
+          }
         },
       };
       return new Promise((resolve, reject) => {

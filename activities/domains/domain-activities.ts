@@ -1,0 +1,61 @@
+import { Context } from '@temporalio/activity';
+import { checkDueDomain, findDueDomains, type DomainCheckDeps } from '../../shared/domain/domains/domain-checks.ts';
+import { createDnsResolver } from '../../shared/platform/dns/resolver.ts';
+import { createDkimKeyring } from '../../shared/platform/mail/dkim/key-pair.ts';
+import type { ActivityDeps } from '../deps.ts';
+
+export interface DomainBatch {
+  /** Domains whose check is due by then, in milliseconds since 1970. */
+  asOfMs: number;
+  /** The last domain of the batch before. */
+  afterId: string | null;
+}
+
+export interface DomainBatchResult {
+  checked: number;
+  /** Null when there is no further batch. */
+  lastId: string | null;
+}
+
+const BATCH_SIZE = 200;
+/** A check waits for name servers nearly all of its time. A silent one takes one of these places for a few seconds. */
+const PARALLEL_CHECKS = 20;
+
+/** Activities of the domain checks. */
+export function createDomainActivities(deps: ActivityDeps) {
+  const checks: DomainCheckDeps = {
+    resolver: createDnsResolver({ servers: deps.config.DNS_SERVERS }),
+    keyring: createDkimKeyring(deps.config.APP_SECRET),
+    inboundDomain: deps.config.INBOUND_DOMAIN,
+  };
+
+  async function check(domainId: string): Promise<void> {
+    const result = await checkDueDomain(deps.orm.em.fork(), checks, domainId);
+    if (!result) return;
+    const { domain, outcome, wasVerified } = result;
+    const fields = { domainId, projectId: domain.projectId, domain: domain.domain, outcome };
+    if (domain.verified && !wasVerified) deps.logger.info(fields, 'a sender domain is verified');
+    else if (!domain.verified && wasVerified) deps.logger.warn(fields, 'a sender domain has lost its DNS records');
+    else deps.logger.debug(fields, 'sender domain checked');
+  }
+
+  return {
+    /** Checks the next domains that are due. A domain that was checked is not due, so a repeated call goes on. */
+    async checkDomains({ asOfMs, afterId }: DomainBatch): Promise<DomainBatchResult> {
+      const context = Context.current();
+      const ids = await findDueDomains(deps.orm.em.fork(), new Date(asOfMs), afterId, BATCH_SIZE);
+      const waiting = [...ids];
+      let checked = 0;
+      const checkOneByOne = async (): Promise<void> => {
+        for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
+          context.cancellationSignal.throwIfAborted();
+          await check(id);
+          checked += 1;
+          context.heartbeat({ checked });
+        }
+      };
+      await Promise.all(Array.from({ length: PARALLEL_CHECKS }, checkOneByOne));
+      return { checked, lastId: ids.length < BATCH_SIZE ? null : (ids.at(-1) ?? null) };
+    },
+  };
+}

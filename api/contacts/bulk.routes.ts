@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { createJob, findJob, type BulkKind } from '../../shared/domain/jobs/jobs.ts';
+import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+import { bulkJobSchema, jobView, queuedJobSchema } from './job.view.ts';
+
+const IDS_MAX = 1_000;
+
+export const jobIdParams = z.object({ jobId: z.uuid() });
+
+const bulkBody = z.object({
+  mode: z.literal('ids').optional(),
+  contactIds: z.array(z.uuid()).min(1).max(IDS_MAX),
+});
+
+function bulkEndpoint(kind: BulkKind, verb: 'subscribe' | 'unsubscribe' | 'delete'): Endpoint {
+  const name = `${verb[0]?.toUpperCase()}${verb.slice(1)}`;
+  return endpoint({
+    operationId: `bulk${name}Contacts`,
+    method: 'post',
+    path: `/contacts/bulk-${verb}`,
+    tag: 'Contacts',
+    summary: `${name} up to ${IDS_MAX} contacts by id, in the background`,
+    key: 'secret',
+    body: bulkBody,
+    replies: { 202: { description: 'Queued; poll /contacts/bulk/{jobId}', schema: queuedJobSchema } },
+    async handle({ em, project, body, deps }) {
+      const contactIds = body.contactIds.map((id) => id.toLowerCase());
+      const jobId = await em.transactional((tx) =>
+        createJob(tx, { projectId: project.id, kind, input: { contactIds }, total: contactIds.length }),
+      );
+      deps.wakeDispatcher();
+      return { status: 202, data: { message: `${contactIds.length} contacts are queued to ${verb}`, jobId } };
+    },
+  });
+}
+
+const poll = endpoint({
+  operationId: 'getBulkJob',
+  method: 'get',
+  path: '/contacts/bulk/:jobId',
+  tag: 'Contacts',
+  summary: 'How far a bulk operation is',
+  key: 'secret',
+  params: jobIdParams,
+  badIdIs: 'JOB_NOT_FOUND',
+  replies: { 200: { description: 'The job', schema: bulkJobSchema } },
+  async handle({ em, project, params }) {
+    const kinds = ['SUBSCRIBE', 'UNSUBSCRIBE', 'DELETE', 'DELETE_FIELD'] as const;
+    return ok(jobView(await findJob(em, project.id, params.jobId, kinds)));
+  },
+});
+
+/** Operations on many contacts, in the order of the interface document. */
+export const bulkEndpoints: Endpoint[] = [
+  bulkEndpoint('SUBSCRIBE', 'subscribe'),
+  bulkEndpoint('UNSUBSCRIBE', 'unsubscribe'),
+  bulkEndpoint('DELETE', 'delete'),
+  poll,
+];

@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import { FIELD_TYPES } from '../../shared/pure/custom-data.ts';
+import { CAMPAIGN_STATUSES } from '../../shared/pure/campaign-status.ts';
+import { deleteField } from '../../shared/domain/contacts/delete-field.ts';
+import {
+  findFieldUsage,
+  listFields,
+  listFieldValues,
+  readCustomFieldPath,
+  readFieldName,
+} from '../../shared/domain/contacts/field-catalogue.ts';
+import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+
+const VALUES_DEFAULT = 100;
+const VALUES_MAX = 1_000;
+
+const common = { tag: 'Contacts', key: 'secret' } as const;
+const one = {
+  ...common,
+  params: z.object({
+    field: z.string().min(1).max(1_000).meta({ description: '`email`, `data.plan`, or `plan` for short' }),
+  }),
+} as const;
+
+const fieldSchema = z.object({
+  field: z.string(),
+  type: z.enum(FIELD_TYPES),
+  isCustom: z.boolean(),
+  coverage: z.number().min(0).max(1),
+});
+
+const valuesQuery = z.object({
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(VALUES_DEFAULT)
+    .transform((limit) => Math.min(limit, VALUES_MAX)),
+});
+
+const reference = z.object({ id: z.uuid(), name: z.string() });
+
+const usageSchema = z.object({
+  usedInSegments: z.array(reference),
+  usedInCampaigns: z.array(reference.extend({ status: z.enum(CAMPAIGN_STATUSES) })),
+  usedInWorkflows: z.array(reference),
+  contactCount: z.int(),
+});
+
+const list = endpoint({
+  ...common,
+  operationId: 'listContactFields',
+  method: 'get',
+  path: '/contacts/fields',
+  summary: 'List standard and custom fields with their types and coverage',
+  replies: { 200: { description: 'The fields', schema: z.object({ fields: z.array(fieldSchema) }) } },
+  async handle({ em, project }) {
+    return ok({ fields: await listFields(em, project.id) });
+  },
+});
+
+const values = endpoint({
+  ...one,
+  operationId: 'listContactFieldValues',
+  method: 'get',
+  path: '/contacts/fields/:field/values',
+  summary: 'List distinct values of a field, the most frequent first',
+  query: valuesQuery,
+  replies: {
+    200: {
+      description: 'The values',
+      schema: z.object({ field: z.string(), values: z.array(z.unknown()), count: z.int(), limit: z.int() }),
+    },
+  },
+  errors: ['RESOURCE_NOT_FOUND'],
+  async handle({ em, project, params, query }) {
+    const field = readFieldName(params.field);
+    const found = await listFieldValues(em, project.id, field, query.limit);
+    return ok({ field: field.name, values: found, count: found.length, limit: query.limit });
+  },
+});
+
+const usage = endpoint({
+  ...one,
+  operationId: 'getContactFieldUsage',
+  method: 'get',
+  path: '/contacts/fields/:field/usage',
+  summary: 'Which segments, campaigns and workflows refer to a field',
+  replies: { 200: { description: 'Its users', schema: usageSchema } },
+  errors: ['RESOURCE_NOT_FOUND'],
+  async handle({ em, project, params }) {
+    return ok(await findFieldUsage(em, project.id, readFieldName(params.field)));
+  },
+});
+
+const deletionSchema = z.object({ deletedFrom: z.int(), jobId: z.uuid().optional() });
+
+const remove = endpoint({
+  ...one,
+  operationId: 'deleteContactField',
+  method: 'delete',
+  path: '/contacts/fields/:field',
+  summary: 'Remove a custom field from every contact',
+  replies: {
+    200: { description: 'From how many contacts it was removed', schema: deletionSchema },
+    202: { description: 'From how many it is being removed; poll /contacts/bulk/{jobId}', schema: deletionSchema },
+  },
+  errors: ['RESOURCE_NOT_FOUND'],
+  async handle({ em, project, params, deps }) {
+    const deletion = await deleteField(em, project.id, readCustomFieldPath(params.field));
+    if (deletion.jobId === undefined) return ok(deletion);
+    deps.wakeDispatcher();
+    return { status: 202, data: deletion };
+  },
+});
+
+/** The field catalogue. Its paths come before /contacts/:id, which would take "fields" for an id. */
+export const fieldEndpoints: Endpoint[] = [list, values, usage, remove];

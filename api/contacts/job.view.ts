@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import type { Job, JobKind } from '../../shared/domain/jobs/jobs.ts';
+
+const jobFields = {
+  id: z.uuid(),
+  state: z.enum(['waiting', 'active', 'completed', 'failed']),
+  progress: z.int().min(0).max(100),
+  failedReason: z.string().nullable(),
+};
+
+const importResultSchema = z.object({
+  totalRows: z.int(),
+  createdCount: z.int(),
+  updatedCount: z.int(),
+  failureCount: z.int(),
+  errors: z
+    .array(z.object({ row: z.int(), email: z.string().nullable(), error: z.string() }))
+    .meta({ description: 'The first 100; rows count as in a spreadsheet, the header being row 1' }),
+});
+
+const bulkResultSchema = z.object({
+  operation: z.string(),
+  totalRequested: z.int(),
+  successCount: z.int(),
+  unchangedCount: z.int(),
+  failureCount: z.int(),
+  errors: z
+    .array(z.object({ contactId: z.string(), error: z.string() }))
+    .meta({ description: 'The first 100' }),
+});
+
+export const importJobSchema = z.object({ ...jobFields, result: importResultSchema.nullable() }).meta({ id: 'ImportJob' });
+export const bulkJobSchema = z.object({ ...jobFields, result: bulkResultSchema.nullable() }).meta({ id: 'BulkJob' });
+export const queuedJobSchema = z.object({ message: z.string(), jobId: z.uuid() });
+
+const OPERATIONS: Record<Exclude<JobKind, 'IMPORT'>, string> = {
+  SUBSCRIBE: 'subscribe',
+  UNSUBSCRIBE: 'unsubscribe',
+  DELETE: 'delete',
+  DELETE_FIELD: 'deleteField',
+};
+
+function progressOf(job: Job): number {
+  if (job.state === 'completed') return 100;
+  if (!job.total) return 0;
+  // Only what has ended is at 100.
+  return Math.min(99, Math.floor((100 * job.position) / job.total));
+}
+
+function resultOf(job: Job): unknown {
+  const { counts, errors } = job;
+  if (job.kind === 'IMPORT') {
+    return {
+      totalRows: job.total ?? 0,
+      createdCount: counts['createdCount'] ?? 0,
+      updatedCount: counts['updatedCount'] ?? 0,
+      failureCount: counts['failureCount'] ?? 0,
+      errors,
+    };
+  }
+  return {
+    operation: OPERATIONS[job.kind],
+    totalRequested: job.total ?? 0,
+    successCount: counts['successCount'] ?? 0,
+    unchangedCount: counts['unchangedCount'] ?? 0,
+    failureCount: counts['failureCount'] ?? 0,
+    errors,
+  };
+}
+
+/** A job as callers see it. One that failed half way has a result as well: what it did is done. */
+export function jobView(job: Job) {
+  const hasResult = job.state === 'completed' || (job.state === 'failed' && job.position > 0);
+  return {
+    id: job.id,
+    state: job.state,
+    progress: progressOf(job),
+    result: hasResult ? resultOf(job) : null,
+    failedReason: job.failedReason,
+  };
+}

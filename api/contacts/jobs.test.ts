@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { query, sql } from '../../shared/domain/sql.ts';
+import { startTestApi, type TestApi, type TestReply } from '../../tests/support/api.ts';
+
+let app: TestApi;
+beforeAll(async () => {
+  app = await startTestApi();
+});
+afterAll(() => app.stop());
+
+function form(content: string | Uint8Array<ArrayBuffer>, field = 'file'): FormData {
+  const data = new FormData();
+  data.append('note', 'a field that nobody asked for');
+  data.append(field, new Blob([content], { type: 'text/csv' }), 'contacts.csv');
+  return data;
+}
+
+async function upload(body: FormData | string, headers: Record<string, string> = {}): Promise<TestReply> {
+  const response = await fetch(`${app.url}/contacts/import`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${app.keys.secretKey}`, ...headers },
+    body,
+  });
+  return { status: response.status, headers: response.headers, body: await response.json() };
+}
+
+async function outboxOf(jobId: string): Promise<unknown[]> {
+  return query(app.em(), sql`select kind from outbox where subject_id = ${jobId}`);
+}
+
+describe('POST /contacts/lookup', () => {
+  it('answers by existence, in the spelling and order of the caller', async () => {
+    const owner = await app.createProject();
+    await owner.api('POST', '/contacts', { body: { email: 'there@x.test' } });
+    const stranger = await app.createProject();
+    await stranger.api('POST', '/contacts', { body: { email: 'theirs@x.test' } });
+    const emails = [' There@X.test', 'no address', 'theirs@x.test', 'there@x.test'];
+    const reply = await owner.api('POST', '/contacts/lookup', { body: { emails } });
+    expect([reply.status, reply.body]).toEqual([
+      200,
+      { found: [' There@X.test', 'there@x.test'], notFound: ['no address', 'theirs@x.test'] },
+    ]);
+  });
+
+  it('takes up to 500 addresses', async () => {
+    const emails = Array.from({ length: 500 }, (_, i) => `c${i}@x.test`);
+    expect((await app.api('POST', '/contacts/lookup', { body: { emails } })).body.notFound).toEqual(emails);
+    expect((await app.api('POST', '/contacts/lookup', { body: { emails: [] } })).body).toEqual({ found: [], notFound: [] });
+    const tooMany = await app.api('POST', '/contacts/lookup', { body: { emails: [...emails, 'x@x.test'] } });
+    expect([tooMany.status, tooMany.body.error.errors[0].code]).toEqual([422, 'too_big']);
+    for (const body of [{}, { emails: 'a@x.test' }, { emails: [5] }, { emails: null }]) {
+      expect((await app.api('POST', '/contacts/lookup', { body })).status).toBe(422);
+    }
+  });
+});
+
+describe.each(['subscribe', 'unsubscribe', 'delete'])('POST /contacts/bulk-%s', (verb) => {
+  it('queues a job in the same transaction as its start', async () => {
+    const wakeups = app.wakeups();
+    for (const mode of [{}, { mode: 'ids' }]) {
+      const body = { ...mode, contactIds: [randomUUID().toUpperCase()] };
+      const reply = await app.api('POST', `/contacts/bulk-${verb}`, { body });
+      expect([reply.status, reply.body]).toEqual([202, { message: expect.any(String), jobId: expect.any(String) }]);
+      const job = await app.api('GET', `/contacts/bulk/${reply.body.jobId}`);
+      expect([job.status, job.body]).toEqual([
+        200,
+        { id: reply.body.jobId, state: 'waiting', progress: 0, result: null, failedReason: null },
+      ]);
+      expect(await outboxOf(reply.body.jobId)).toEqual([{ kind: 'job' }]);
+    }
+    expect(app.wakeups()).toBe(wakeups + 2);
+  });
+
+  it('takes 1 to 1,000 ids', async () => {
+    const ids = Array.from({ length: 1_001 }, () => randomUUID());
+    const call = (body: object) => app.api('POST', `/contacts/bulk-${verb}`, { body });
+    expect((await call({ contactIds: ids.slice(1) })).status).toBe(202);
+    for (const body of [{ contactIds: ids }, { contactIds: [] }, { contactIds: ['x'] }, {}, { mode: 'all', contactIds: ids.slice(0, 1) }]) {
+      const reply = await call(body);
+      expect([reply.status, reply.body.error.code]).toEqual([422, 'VALIDATION_ERROR']);
+    }
+  });
+});
+
+describe('POST /contacts/import', () => {
+  it('queues a job with its file', async () => {
+    const content = Buffer.from([0xff, 0x00, 0x0d, 0x0a, 0x2c]);
+    const reply = await upload(form(new Uint8Array(content)));
+    expect([reply.status, reply.body]).toEqual([202, { message: expect.any(String), jobId: expect.any(String) }]);
+    const { jobId } = reply.body;
+    const [file] = await query<{ content: Buffer }>(app.em(), sql`select content from job_file where job_id = ${jobId}`);
+    expect(file?.content.equals(content)).toBe(true);
+    expect(await outboxOf(jobId)).toEqual([{ kind: 'job' }]);
+    const job = await app.api('GET', `/contacts/import/${jobId}`);
+    expect(job.body).toEqual({ id: jobId, state: 'waiting', progress: 0, result: null, failedReason: null });
+    expect((await app.api('GET', `/contacts/bulk/${jobId}`)).status).toBe(404);
+  });
+
+  it('takes a file of 5 MB and not a byte more', async () => {
+    const bytes = 5 * 1024 * 1024;
+    expect((await upload(form('x'.repeat(bytes)))).status).toBe(202);
+    const reply = await upload(form('x'.repeat(bytes + 1)));
+    expect([reply.status, reply.body.error.code]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
+    expect(reply.body.error.details).toEqual({ limitBytes: bytes });
+  });
+
+  it('refuses a form without the file', async () => {
+    for (const body of [form('email\n', 'other'), new FormData()]) {
+      const reply = await upload(body);
+      expect([reply.status, reply.body.error.errors?.[0].field]).toEqual([422, 'file']);
+    }
+  });
+
+  it('refuses what is not a form, and a form that is not one', async () => {
+    const json = await upload('{}', { 'content-type': 'application/json' });
+    expect([json.status, json.body.error.code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
+    for (const type of ['multipart/form-data', 'multipart/form-data; boundary=x']) {
+      const reply = await upload('--x\r\nnonsense', { 'content-type': type });
+      expect([type, reply.status, reply.body.error.code]).toEqual([type, 400, 'BAD_REQUEST']);
+    }
+  });
+
+  it('looks at the key before it reads the file', async () => {
+    const reply = await upload(form('email\n'), { authorization: `Bearer ${app.keys.publicKey}` });
+    expect([reply.status, reply.body.error.code]).toEqual([401, 'INVALID_API_KEY']);
+  });
+});
+
+describe.each(['import', 'bulk'])('GET /contacts/%s/:jobId', (kind) => {
+  it('answers 404 for an unknown id, another one and that of another project', async () => {
+    const stranger = await app.createProject();
+    const reply =
+      kind === 'import'
+        ? await upload(form('email\n'))
+        : await app.api('POST', '/contacts/bulk-delete', { body: { contactIds: [randomUUID()] } });
+    for (const [api, id] of [
+      [app.api, randomUUID()],
+      [app.api, 'x'],
+      [stranger.api, reply.body.jobId],
+    ] as const) {
+      const polled = await api('GET', `/contacts/${kind}/${id}`);
+      expect([polled.status, polled.body.error.code]).toEqual([404, 'JOB_NOT_FOUND']);
+    }
+  });
+});

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { lookUpAddresses } from '../../shared/domain/contacts/contact-lookup.ts';
+import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+
+const EMAILS_MAX = 500;
+
+const lookup = endpoint({
+  operationId: 'lookUpContacts',
+  method: 'post',
+  path: '/contacts/lookup',
+  tag: 'Contacts',
+  summary: 'Tell which addresses have a contact',
+  key: 'secret',
+  body: z.object({ emails: z.array(z.string().max(1_000)).max(EMAILS_MAX) }),
+  replies: {
+    200: {
+      description: 'The addresses as they were sent, in their order',
+      schema: z.object({ found: z.array(z.string()), notFound: z.array(z.string()) }),
+    },
+  },
+  async handle({ em, project, body }) {
+    return ok(await lookUpAddresses(em, project.id, body.emails));
+  },
+});
+
+export const lookupEndpoints: Endpoint[] = [lookup];

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { domainRecords, RECORD_PURPOSES } from '../../shared/domain/domains/dns-records.ts';
+import { recordSourceOf } from '../../shared/domain/domains/domain-checks.ts';
+import type { KeyedSenderDomain } from '../../shared/domain/domains/sender-domains.ts';
+
+const dnsRecordSchema = z
+  .object({
+    type: z.enum(['TXT', 'MX']),
+    name: z.string().meta({ description: 'In full' }),
+    value: z.string(),
+    purpose: z.enum(RECORD_PURPOSES),
+    required: z.boolean().meta({ description: 'Whether the domain is verified only with it' }),
+    found: z.boolean().meta({ description: 'Whether it was there at the last check' }),
+  })
+  .meta({ id: 'DnsRecord' });
+
+export const domainSchema = z
+  .object({
+    id: z.uuid(),
+    domain: z.string(),
+    verified: z.boolean(),
+    status: z.enum(['PENDING', 'VERIFIED']),
+    records: z.array(dnsRecordSchema),
+    projectId: z.uuid(),
+    lastCheckedAt: z.iso.datetime().nullable(),
+    verifiedAt: z.iso.datetime().nullable(),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  })
+  .meta({ id: 'Domain' });
+
+/** A sender domain as callers see it, with the DNS records its owner is to set up. */
+export function domainView(domain: KeyedSenderDomain, inboundDomain: string | undefined): z.infer<typeof domainSchema> {
+  return {
+    id: domain.id,
+    domain: domain.domain,
+    verified: domain.verified,
+    status: domain.verified ? 'VERIFIED' : 'PENDING',
+    records: domainRecords(recordSourceOf(domain, inboundDomain)).map((record) => ({
+      ...record,
+      found: domain.recordsFound.includes(record.purpose),
+    })),
+    projectId: domain.projectId,
+    lastCheckedAt: domain.lastCheckedAt?.toISOString() ?? null,
+    verifiedAt: domain.verifiedAt?.toISOString() ?? null,
+    createdAt: domain.createdAt.toISOString(),
+    updatedAt: domain.updatedAt.toISOString(),
+  };
+}

@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { AppError } from '../../shared/pure/app-error.ts';
+import { checkSenderDomain, type DomainCheckDeps } from '../../shared/domain/domains/domain-checks.ts';
+import {
+  createSenderDomain,
+  deleteSenderDomain,
+  findSenderDomain,
+  listSenderDomains,
+  withKey,
+} from '../../shared/domain/domains/sender-domains.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import { createDnsResolver } from '../../shared/platform/dns/resolver.ts';
+import { createDkimKeyring } from '../../shared/platform/mail/dkim/key-pair.ts';
+import { created, endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
+import { idParams } from '../http/pagination.ts';
+import { domainSchema, domainView } from './domain.view.ts';
+import { createDomainBody, projectIdParams } from './domains.schemas.ts';
+
+function assertOwnProject(requestProjectId: string, projectId: string): void {
+  if (projectId.toLowerCase() !== requestProjectId) {
+    throw new AppError('RESOURCE_NOT_FOUND', { message: 'Project not found' });
+  }
+}
+
+/** The domain endpoints, in the order of the interface document. */
+export function createDomainEndpoints(config: Config): Endpoint[] {
+  const inboundDomain = config.INBOUND_DOMAIN;
+  const keyring = createDkimKeyring(config.APP_SECRET);
+  const checks: DomainCheckDeps = {
+    resolver: createDnsResolver({ servers: config.DNS_SERVERS }),
+    keyring,
+    inboundDomain,
+  };
+
+  const list = endpoint({
+    operationId: 'listDomains',
+    method: 'get',
+    path: '/domains/project/:projectId',
+    tag: 'Domains',
+    summary: 'List the sender domains of the project, verified and pending',
+    key: 'secret',
+    params: projectIdParams,
+    badIdIs: 'RESOURCE_NOT_FOUND',
+    replies: { 200: { description: 'The domains in alphabetical order', schema: z.array(domainSchema) } },
+    errors: ['RESOURCE_NOT_FOUND'],
+    async handle({ em, project, params }) {
+      assertOwnProject(project.id, params.projectId);
+      const views = [];
+      for (const domain of await listSenderDomains(em, project.id)) {
+        views.push(domainView(await withKey(em, keyring, domain), inboundDomain));
+      }
+      return ok(views);
+    },
+  });
+
+  const create = endpoint({
+    operationId: 'createDomain',
+    method: 'post',
+    path: '/domains',
+    tag: 'Domains',
+    summary: 'Add a sender domain',
+    description:
+      'Answers the DNS records to set up. They are looked up every five minutes; the domain is verified when the required ones are there.',
+    key: 'secret',
+    body: createDomainBody,
+    replies: { 201: { description: 'The domain, pending', schema: domainSchema } },
+    errors: ['CONFLICT', 'RESOURCE_NOT_FOUND'],
+    async handle({ em, project, body }) {
+      if (body.projectId !== undefined) assertOwnProject(project.id, body.projectId);
+      const domain = await createSenderDomain(em, keyring, {
+        projectId: project.id,
+        domain: body.domain,
+        returnPath: inboundDomain !== undefined,
+      });
+      return created(domainView(await withKey(em, keyring, domain), inboundDomain));
+    },
+  });
+
+  const verify = endpoint({
+    operationId: 'verifyDomain',
+    method: 'get',
+    path: '/domains/:id/verify',
+    tag: 'Domains',
+    summary: 'Look the DNS records of a domain up now',
+    description:
+      'A verified domain falls back to pending when three checks in a row find a required record missing. A check that gets no answer from DNS changes nothing.',
+    key: 'secret',
+    params: idParams,
+    badIdIs: 'DOMAIN_NOT_FOUND',
+    replies: { 200: { description: 'The domain after the check', schema: domainSchema } },
+    async handle({ em, project, params }) {
+      const { domain } = await checkSenderDomain(em, checks, await findSenderDomain(em, project.id, params.id));
+      return ok(domainView(domain, inboundDomain));
+    },
+  });
+
+  const remove = endpoint({
+    operationId: 'deleteDomain',
+    method: 'delete',
+    path: '/domains/:id',
+    tag: 'Domains',
+    summary: 'Remove a sender domain and its key',
+    key: 'secret',
+    params: idParams,
+    badIdIs: 'DOMAIN_NOT_FOUND',
+    replies: { 204: { description: 'Removed' } },
+    errors: ['CONFLICT'],
+    async handle({ em, project, params }) {
+      await deleteSenderDomain(em, project.id, params.id);
+      return noContent();
+    },
+  });
+
+  return [list, create, verify, remove];
+}

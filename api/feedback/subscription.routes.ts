@@ -1,0 +1,76 @@
+import type { Express, Request, Response } from 'express';
+import { localeOf } from '../../shared/pure/locale.ts';
+import {
+  changeSubscription,
+  findLinkContact,
+  type LinkContact,
+} from '../../shared/domain/emails/subscription-links.ts';
+import type { LinkSigner } from '../../shared/platform/links.ts';
+import type { ApiDeps } from '../http/context.ts';
+import { PAGE_TEXTS } from './page-texts.ts';
+import { PAGE_POLICY, renderSubscriptionPage, type SubscriptionPage } from './subscription-page.ts';
+
+type PageName = 'unsubscribe' | 'subscribe' | 'manage';
+
+function sendPage(res: Response, page: SubscriptionPage, status = 200): void {
+  res.status(status);
+  res.setHeader('Content-Security-Policy', PAGE_POLICY);
+  res.setHeader('Cache-Control', 'no-store');
+  res.setHeader('Content-Language', page.locale);
+  res.type('html').send(renderSubscriptionPage(page));
+}
+
+function sendNotFound(req: Request, res: Response): void {
+  const locale = localeOf(req.get('accept-language'));
+  const texts = PAGE_TEXTS[locale];
+  sendPage(res, { locale, title: texts.notFoundTitle, text: texts.notFound }, 404);
+}
+
+/** What to show of a contact on a page, before or after something was done. */
+function pageOf(name: PageName, token: string, contact: LinkContact | undefined, isResult: boolean): SubscriptionPage {
+  const locale = localeOf(contact?.data['locale']);
+  const texts = PAGE_TEXTS[locale];
+  const title = texts[name];
+  if (!contact) return { locale, title, text: texts.isGone, isResult };
+  const fill = (text: string) => text.replace('{email}', contact.email);
+  const offers = {
+    unsubscribe: { path: `../unsubscribe/${token}`, label: texts.unsubscribe },
+    subscribe: { path: `../subscribe/${token}`, label: texts.subscribe },
+  };
+  const hasStateOf = contact.subscribed ? 'subscribe' : 'unsubscribe';
+  if (isResult || name === 'manage' || name === hasStateOf) {
+    const text = fill(contact.subscribed ? texts.isSubscribed : texts.isUnsubscribed);
+    return { locale, title, text, isResult, action: contact.subscribed ? offers.unsubscribe : offers.subscribe };
+  }
+  const text = fill(name === 'unsubscribe' ? texts.askUnsubscribe : texts.askSubscribe);
+  return { locale, title, text, action: offers[name] };
+}
+
+/**
+ * The pages behind the links of a mail. GET only shows, so that scanners that follow every link change nothing; POST
+ * acts. What is in the body of a POST does not matter, so the same address serves the button of the page and the
+ * one-click request of a mail program (RFC 8058).
+ */
+export function mountSubscriptionPages(app: Express, deps: ApiDeps, links: LinkSigner): void {
+  const em = () => deps.orm.em.fork();
+
+  for (const name of ['unsubscribe', 'subscribe', 'manage'] as const) {
+    app.get(`/${name}/:token`, async (req, res) => {
+      const { token } = req.params;
+      const owner = links.readRecipientToken(token);
+      if (!owner) return sendNotFound(req, res);
+      sendPage(res, pageOf(name, token, await findLinkContact(em(), owner), false));
+    });
+  }
+
+  for (const name of ['unsubscribe', 'subscribe'] as const) {
+    app.post(`/${name}/:token`, async (req, res) => {
+      const { token } = req.params;
+      const owner = links.readRecipientToken(token);
+      if (!owner) return sendNotFound(req, res);
+      const contact = await changeSubscription(em(), owner, name === 'subscribe');
+      deps.wakeDispatcher();
+      sendPage(res, pageOf(name, token, contact, true));
+    });
+  }
+}

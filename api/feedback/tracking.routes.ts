@@ -1,0 +1,65 @@
+import type { Express, Request, Response } from 'express';
+import { AppError } from '../../shared/pure/app-error.ts';
+import { recordMailHits, type MailHit } from '../../shared/domain/emails/tracking.ts';
+import type { LinkSigner } from '../../shared/platform/links.ts';
+import type { ApiDeps } from '../http/context.ts';
+import { createHitRecorder } from './hit-recorder.ts';
+import { isMachineRequest } from './machine-request.ts';
+
+/** A transparent picture of one pixel. */
+const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
+/** A reader does not wait longer than this for our bookkeeping; the hit is still recorded when it can be. */
+const PATIENCE_MS = 2_000;
+
+function notFound(): AppError {
+  return new AppError('RESOURCE_NOT_FOUND', { message: 'This link is not one that was given out here' });
+}
+
+/** Tells every cache on the way that the next request is another event. */
+function forbidCaching(res: Response): void {
+  res.setHeader('Cache-Control', 'no-store, private, max-age=0');
+  res.setHeader('X-Robots-Tag', 'noindex, nofollow');
+}
+
+/** `GET /t/o/<token>.gif` counts an open, `GET /t/c/<token>` a click. Both serve the reader whatever becomes of the count. */
+export function mountTracking(app: Express, deps: ApiDeps, links: LinkSigner): void {
+  const record = createHitRecorder(async (hits) => {
+    await recordMailHits(deps.orm.em.fork(), hits);
+    deps.wakeDispatcher();
+  });
+
+  async function count(req: Request, hit: MailHit): Promise<void> {
+    if (isMachineRequest(req, hit.url === null ? 'open' : 'click')) return;
+    const recorded = record(hit).catch((error: unknown) => {
+      deps.logger.warn({ err: error, emailId: hit.emailId }, 'an open or click could not be recorded');
+    });
+    let timer: NodeJS.Timeout | undefined;
+    const patience = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, PATIENCE_MS);
+    });
+    await Promise.race([recorded, patience]);
+    clearTimeout(timer);
+  }
+
+  app.get('/t/o/:image', async (req, res) => {
+    const { image } = req.params;
+    const emailId = image.endsWith('.gif') ? links.readOpenToken(image.slice(0, -'.gif'.length)) : undefined;
+    if (emailId === undefined) throw notFound();
+    await count(req, { emailId, url: null });
+    forbidCaching(res);
+    // The image stands in pages of other origins: those of web mail.
+    res.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
+    res.setHeader('Content-Type', 'image/gif');
+    res.end(PIXEL);
+  });
+
+  app.get('/t/c/:token', async (req, res) => {
+    const click = links.readClickToken(req.params.token);
+    if (!click) throw notFound();
+    await count(req, click);
+    forbidCaching(res);
+    res.statusCode = 302;
+    res.setHeader('Location', click.url);
+    res.end();
+  });
+}

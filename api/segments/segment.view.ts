@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import type { Segment } from '../../shared/domain/segments/segment.entity.ts';
+import { filterConditionSchema } from '../../shared/pure/filter-condition.ts';
+
+export const segmentSchema = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    description: z.string().nullable(),
+    type: z.enum(['DYNAMIC', 'STATIC']),
+    condition: filterConditionSchema.nullable(),
+    trackMembership: z.boolean(),
+    memberCount: z.int().meta({ description: 'Cached; refreshed every five minutes' }),
+    projectId: z.uuid(),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  })
+  .meta({ id: 'Segment' });
+
+/** A segment as callers see it. */
+export function segmentView(segment: Segment): z.infer<typeof segmentSchema> {
+  return {
+    id: segment.id,
+    name: segment.name,
+    description: segment.description ?? null,
+    type: segment.type,
+    condition: segment.condition ?? null,
+    trackMembership: segment.trackMembership,
+    memberCount: segment.memberCount,
+    projectId: segment.projectId,
+    createdAt: segment.createdAt.toISOString(),
+    updatedAt: segment.updatedAt.toISOString(),
+  };
+}

@@ -1,0 +1,192 @@
+import { z } from 'zod';
+import { computeMembershipNow } from '../../shared/domain/segments/compute-now.ts';
+import { refreshMemberCount } from '../../shared/domain/segments/refresh-segments.ts';
+import { listSegmentContacts } from '../../shared/domain/segments/segment-contacts.ts';
+import { addMembers, removeMembers } from '../../shared/domain/segments/segment-members.ts';
+import {
+  createSegment,
+  deleteSegment,
+  findSegment,
+  listSegments,
+  updateSegment,
+} from '../../shared/domain/segments/segments.ts';
+import { contactView } from '../contacts/contact.view.ts';
+import { created, endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
+import { isFilled } from '../http/flat-requirements.ts';
+import { idParams, offsetPage } from '../http/pagination.ts';
+import { segmentSchema, segmentView } from './segment.view.ts';
+import {
+  addedMembersSchema,
+  addMembersBody,
+  computedMembershipSchema,
+  createSegmentBody,
+  patchSegmentBody,
+  refreshedSegmentSchema,
+  removedMembersSchema,
+  removeMembersBody,
+  segmentContactsQuery,
+  segmentContactsSchema,
+} from './segments.schemas.ts';
+
+const common = { tag: 'Segments', key: 'secret' } as const;
+const one = { ...common, params: idParams, badIdIs: 'SEGMENT_NOT_FOUND' } as const;
+
+function hasCondition(body: Record<string, unknown>): boolean {
+  const { type, condition } = body;
+  return type === 'STATIC' || (typeof condition === 'object' && condition !== null && !Array.isArray(condition));
+}
+
+const list = endpoint({
+  ...common,
+  operationId: 'listSegments',
+  method: 'get',
+  path: '/segments',
+  summary: 'List all segments, newest first',
+  replies: { 200: { description: 'The segments', schema: z.array(segmentSchema) } },
+  async handle({ em, project }) {
+    return ok((await listSegments(em, project.id)).map(segmentView));
+  },
+});
+
+const create = endpoint({
+  ...common,
+  operationId: 'createSegment',
+  method: 'post',
+  path: '/segments',
+  summary: 'Create a segment',
+  body: createSegmentBody,
+  flatRequirements: [
+    { message: 'Name is required', isMet: (body) => isFilled(body['name']) },
+    { message: 'Condition is required and must be an object for DYNAMIC segments', isMet: hasCondition },
+  ],
+  replies: { 201: { description: 'The segment', schema: segmentSchema } },
+  async handle({ em, project, body }) {
+    return created(segmentView(await createSegment(em, project.id, body)));
+  },
+});
+
+const get = endpoint({
+  ...one,
+  operationId: 'getSegment',
+  method: 'get',
+  path: '/segments/:id',
+  summary: 'Get a segment with its cached member count',
+  replies: { 200: { description: 'The segment', schema: segmentSchema } },
+  async handle({ em, project, params }) {
+    return ok(segmentView(await findSegment(em, project.id, params.id)));
+  },
+});
+
+const patch = endpoint({
+  ...one,
+  operationId: 'updateSegment',
+  method: 'patch',
+  path: '/segments/:id',
+  summary: 'Change the given fields of a segment',
+  body: patchSegmentBody,
+  replies: { 200: { description: 'The segment after the change', schema: segmentSchema } },
+  async handle({ em, project, params, body }) {
+    return ok(segmentView(await updateSegment(em, project.id, params.id, body)));
+  },
+});
+
+const remove = endpoint({
+  ...one,
+  operationId: 'deleteSegment',
+  method: 'delete',
+  path: '/segments/:id',
+  summary: 'Delete a segment; its contacts stay',
+  replies: { 204: { description: 'Deleted' } },
+  errors: ['CONFLICT'],
+  async handle({ em, project, params }) {
+    await deleteSegment(em, project.id, params.id);
+    return noContent();
+  },
+});
+
+const contacts = endpoint({
+  ...one,
+  operationId: 'listSegmentContacts',
+  method: 'get',
+  path: '/segments/:id/contacts',
+  summary: 'List the contacts of a segment by page; a dynamic one is evaluated now',
+  query: segmentContactsQuery,
+  replies: { 200: { description: 'A page of contacts', schema: segmentContactsSchema } },
+  async handle({ em, project, params, query }) {
+    const segment = await findSegment(em, project.id, params.id);
+    const { contacts: page, total } = await listSegmentContacts(em, segment, query);
+    return ok(offsetPage(page.map(contactView), total, query));
+  },
+});
+
+const add = endpoint({
+  ...one,
+  operationId: 'addSegmentMembers',
+  method: 'post',
+  path: '/segments/:id/members',
+  summary: 'Add contacts to a static segment by address',
+  body: addMembersBody,
+  replies: { 200: { description: 'How many joined, and addresses without a contact', schema: addedMembersSchema } },
+  async handle({ em, project, params, body, deps }) {
+    const added = await addMembers(em, project.id, params.id, body);
+    deps.wakeDispatcher();
+    return ok(added);
+  },
+});
+
+const takeOut = endpoint({
+  ...one,
+  operationId: 'removeSegmentMembers',
+  method: 'delete',
+  path: '/segments/:id/members',
+  summary: 'Take contacts out of a static segment by address',
+  body: removeMembersBody,
+  replies: { 200: { description: 'How many left', schema: removedMembersSchema } },
+  async handle({ em, project, params, body, deps }) {
+    const removed = await removeMembers(em, project.id, params.id, body.emails);
+    deps.wakeDispatcher();
+    return ok({ removed });
+  },
+});
+
+const compute = endpoint({
+  ...one,
+  operationId: 'computeSegment',
+  method: 'post',
+  path: '/segments/:id/compute',
+  summary: 'Recompute the members of a tracked dynamic segment',
+  description: 'Emits segment.<slug>.entry and segment.<slug>.exit for every contact that joins or leaves.',
+  replies: { 200: { description: 'What has changed', schema: computedMembershipSchema } },
+  errors: ['CONFLICT'],
+  async handle({ em, project, params, deps }) {
+    const computed = await computeMembershipNow(em, project.id, params.id);
+    deps.wakeDispatcher();
+    return ok(computed);
+  },
+});
+
+const refresh = endpoint({
+  ...one,
+  operationId: 'refreshSegment',
+  method: 'post',
+  path: '/segments/:id/refresh',
+  summary: 'Count the contacts of a segment now; no members and no events change',
+  replies: { 200: { description: 'The count', schema: refreshedSegmentSchema } },
+  async handle({ em, project, params }) {
+    return ok({ memberCount: await refreshMemberCount(em, project.id, params.id) });
+  },
+});
+
+/** The segment endpoints, in the order of the interface document. */
+export const segmentEndpoints: Endpoint[] = [
+  list,
+  create,
+  get,
+  patch,
+  remove,
+  contacts,
+  add,
+  takeOut,
+  compute,
+  refresh,
+];

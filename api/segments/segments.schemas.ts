@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { isEmailAddress, normalizeAddress } from '../../shared/pure/email-address.ts';
+import { filterConditionSchema } from '../../shared/pure/filter-condition.ts';
+import { contactSchema } from '../contacts/contact.view.ts';
+import { offsetPageQuery, offsetPageSchema } from '../http/pagination.ts';
+
+/** A call is one transaction; more addresses belong into an import. */
+const EMAILS_MAX = 10_000;
+
+const name = z.string().trim().min(1).max(100);
+const description = z.string().max(500).nullish();
+
+const newSegment = z.object({
+  name,
+  description,
+  type: z.enum(['DYNAMIC', 'STATIC']).default('DYNAMIC'),
+  condition: filterConditionSchema.optional().meta({ description: 'Required for DYNAMIC, ignored for STATIC' }),
+  trackMembership: z.boolean().default(false),
+});
+
+/** Whatever a STATIC segment brings as its condition is not even looked at. */
+export const createSegmentBody = z.preprocess((body) => {
+  if (typeof body !== 'object' || body === null || Reflect.get(body, 'type') !== 'STATIC') return body;
+  return { ...body, condition: undefined };
+}, newSegment);
+
+export const patchSegmentBody = z.object({
+  name: name.optional(),
+  description,
+  condition: filterConditionSchema.nullish().meta({ description: 'Of DYNAMIC segments only' }),
+  trackMembership: z.boolean().optional(),
+});
+
+export const segmentContactsQuery = z.object(offsetPageQuery);
+export const segmentContactsSchema = offsetPageSchema(contactSchema);
+
+/** Kept as it is spelt, since the answer repeats the addresses that nobody has. */
+const spelledAddress = z.string().refine((email) => isEmailAddress(normalizeAddress(email)), {
+  error: 'Invalid email address',
+  params: { code: 'invalid_string' },
+});
+
+export const addMembersBody = z.object({
+  emails: z.array(spelledAddress).max(EMAILS_MAX),
+  createMissing: z.boolean().default(false).meta({ description: 'Create contacts for addresses without one' }),
+  subscribed: z.boolean().default(true).meta({ description: 'The state of contacts created here' }),
+});
+
+export const addedMembersSchema = z.object({
+  added: z.int(),
+  created: z.int(),
+  notFound: z.array(z.string()),
+});
+
+/** An address that is none cannot be a member, so nothing is gained by refusing it. */
+export const removeMembersBody = z.object({ emails: z.array(z.string().max(1_000)).max(EMAILS_MAX) });
+
+export const removedMembersSchema = z.object({ removed: z.int() });
+
+export const computedMembershipSchema = z.object({ added: z.int(), removed: z.int(), total: z.int() });
+
+export const refreshedSegmentSchema = z.object({ memberCount: z.int() });

@@ -1,0 +1,27 @@
+import { createAddressVerifier } from '../../shared/domain/address-verification/verify-address.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import { createDnsResolver } from '../../shared/platform/dns/resolver.ts';
+import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+import { addressVerificationSchema, verifyBody } from './verify.schemas.ts';
+
+export function createVerifyEndpoints(config: Config): Endpoint[] {
+  const verifyAddress = createAddressVerifier(createDnsResolver({ servers: config.DNS_SERVERS }));
+
+  const verify = endpoint({
+    operationId: 'verifyEmail',
+    method: 'post',
+    path: '/v1/verify',
+    tag: 'Public API',
+    summary: 'Verify an address before mail is sent to it',
+    description: 'Looks at the format and at the domain in DNS. No mail is sent. Answers within five seconds.',
+    key: 'secret',
+    envelope: true,
+    body: verifyBody,
+    replies: { 200: { description: 'What is known of the address', schema: addressVerificationSchema } },
+    async handle({ body }) {
+      return ok(await verifyAddress(body.email));
+    },
+  });
+
+  return [verify];
+}

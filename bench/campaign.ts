@@ -1,0 +1,199 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { temporal } from '@temporalio/proto';
+import { query, queryOne, sql } from '../shared/domain/sql.ts';
+import { campaignWorkflowId } from '../shared/pure/workflow-contracts.ts';
+import { BENCH_MAIL } from './harness/bench-mail.ts';
+import { round, type Bench, type BenchContext } from './harness/contract.ts';
+import type { Sink, SinkKind } from './harness/sink.ts';
+import type { BenchStack } from './harness/stack.ts';
+
+type History = temporal.api.history.v1.IHistory;
+
+const POLL_MS = 50;
+const STALLED_MS_MAX = 120_000;
+const LIMIT_MESSAGES_MAX = 20_000;
+
+interface LimitResult {
+  perSecond: number;
+  cpuMsPerMail: number;
+  bytesPerMail: number;
+}
+
+interface CampaignRow {
+  status: string;
+  isFrozen: boolean;
+  decided: number;
+  sent: number;
+}
+
+interface Run {
+  totalMs: number;
+  /** From the request until the audience was written down. */
+  freezeMs: number;
+  /** From the crash until the next result was recorded; undefined without a crash. */
+  resumedAfterMs: number | undefined;
+}
+
+function createContacts(stack: BenchStack, count: number): Promise<unknown> {
+  return query(
+    stack.em(),
+    sql`
+      insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)
+      select everpost_uuid_v7(), ${stack.project.id}, 'reader' || n || '@example.com', true,
+        jsonb_build_object('firstName', 'Reader ' || n, 'city', 'City ' || n % 97, 'plan', 'plan-' || n % 3, 'points', n % 1000),
+        now(), now()
+      from generate_series(1, ${count}::int) n`,
+  );
+}
+
+function readCampaign(stack: BenchStack, id: string): Promise<CampaignRow | undefined> {
+  return queryOne<CampaignRow>(
+    stack.em(),
+    sql`
+      select status, audience_frozen as "isFrozen", sent_count as sent,
+        sent_count + failed_count + skipped_count + bounced_count as decided
+      from campaign where id = ${id}`,
+  );
+}
+
+/** Ready-made messages of the same size, by the client that everybody uses, from one process, with nothing around it. */
+async function measureLimit(context: BenchContext, sink: Sink, messages: number): Promise<LimitResult> {
+  await sink.reset();
+  const running = await context.startNode({
+    name: 'smtp-limit',
+    entry: 'bench/harness/smtp-limit-main.ts',
+    args: [String(sink.port), String(messages)],
+  });
+  const line = await running.line((text) => text.startsWith('{'), 120_000);
+  await running.exited;
+  return JSON.parse(line) as LimitResult;
+}
+
+/** Sends the campaign and waits until it is SENT; with `--kill` the worker crashes half way and another one starts. */
+async function sendCampaign(context: BenchContext, stack: BenchStack, id: string, recipients: number): Promise<Run> {
+  const run: Run = { totalMs: 0, freezeMs: 0, resumedAfterMs: undefined };
+  let killedAt: number | undefined;
+  let decidedAtKill = 0;
+  let decided = 0;
+  let restarting: Promise<unknown> | undefined;
+  const startedAt = performance.now();
+  let progressedAt = startedAt;
+  await stack.call('POST', `/campaigns/${id}/send`, {});
+  for (;;) {
+    const row = await readCampaign(stack, id);
+    const now = performance.now();
+    if (row?.isFrozen && run.freezeMs === 0) run.freezeMs = now - startedAt;
+    if (row?.status === 'SENT') {
+      await restarting;
+      return { ...run, totalMs: now - startedAt };
+    }
+    if (row && row.decided !== decided) {
+      decided = row.decided;
+      progressedAt = now;
+    }
+    if (killedAt !== undefined && run.resumedAfterMs === undefined && decided > decidedAtKill) {
+      run.resumedAfterMs = now - killedAt;
+    }
+    if (now - progressedAt > STALLED_MS_MAX) throw new Error(`The campaign stands still: ${JSON.stringify(row)}`);
+    if (context.flag('kill') && killedAt === undefined && decided >= recipients / 2) {
+      context.progress(`Killing the worker after ${decided} mails`);
+      await stack.worker()?.kill();
+      killedAt = performance.now();
+      decidedAtKill = (await readCampaign(stack, id))?.decided ?? 0;
+      restarting = stack.startWorker();
+    }
+    await delay(POLL_MS);
+  }
+}
+
+async function countHistoryEvents(stack: BenchStack, campaignId: string): Promise<number> {
+  const workflowId = campaignWorkflowId(campaignId);
+  let events = 0;
+  let runId: string | undefined = undefined;
+  // From the last run back to the first: each run knows the one it continues.
+  do {
+    const history: History = await stack.temporal.workflow.getHandle(workflowId, runId).fetchHistory();
+    events += history.events?.length ?? 0;
+    runId = history.events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId || undefined;
+  } while (runId !== undefined);
+  return events;
+}
+
+function cpuReader(context: BenchContext, stack: BenchStack, sink: Sink): () => Record<string, number> {
+  const worker = stack.worker()?.pid ?? 0;
+  const pids = { worker, postgres: stack.pids.postgres, temporal: stack.pids.temporal, sink: sink.pid };
+  return () => Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, context.meter.cpuMs(pid)]));
+}
+
+export const bench: Bench = {
+  description: 'Personal mails of one campaign a second, against ready-made messages over bare SMTP connections.',
+  options: {
+    recipients: { type: 'string', default: '20000' },
+    sink: { type: 'string', default: 'own' },
+    kill: { type: 'boolean' },
+  },
+  async run(context) {
+    const recipients = context.number('recipients');
+    const sink = await context.startSink(context.text('sink') as SinkKind);
+    const stack = await context.startStack({ smtpUrl: sink.url });
+
+    context.progress(`Writing ${recipients} contacts`);
+    await createContacts(stack, recipients);
+    await query(stack.em(), sql`vacuum analyze contact`);
+    const created = (await stack.call('POST', '/campaigns', {
+      ...{ name: 'Bench', subject: BENCH_MAIL.subject, body: BENCH_MAIL.html, type: BENCH_MAIL.type },
+      ...{ from: `news@${stack.project.domain}`, fromName: 'Bench', audienceType: 'ALL' },
+    })) as { data: { id: string } };
+    const campaignId = created.data.id;
+
+    const limitMessages = Math.min(recipients, LIMIT_MESSAGES_MAX);
+    context.progress('Measuring the limit');
+    const limitBefore = await measureLimit(context, sink, limitMessages);
+
+    await sink.reset();
+    const readCpu = cpuReader(context, stack, sink);
+    const cpuBefore = readCpu();
+    const workerPid = stack.worker()?.pid ?? 0;
+    context.meter.resetPeak(workerPid);
+    context.progress(`Sending (limit ${round(limitBefore.perSecond)} a second)`);
+    const run = await sendCampaign(context, stack, campaignId, recipients);
+    const peakWorkerMemoryMb = context.meter.peakMemoryMb(stack.worker()?.pid ?? 0);
+    const cpuAfter = readCpu();
+    const summary = await sink.summary();
+    context.progress('Measuring the limit again');
+    const limitAfter = await measureLimit(context, sink, limitMessages);
+
+    const limit = (limitBefore.perSecond + limitAfter.perSecond) / 2;
+    const figure = (recipients / run.totalMs) * 1000;
+    const sendMs = run.totalMs - run.freezeMs;
+    const wasKilled = context.flag('kill');
+    return {
+      name: 'campaign',
+      figure: round(figure),
+      unit: 'emails/s',
+      limit: round(limit),
+      ratio: round(figure / limit, 3),
+      recipients,
+      sink: context.text('sink'),
+      seconds: round(run.totalMs / 1000, 2),
+      freezeSeconds: round(run.freezeMs / 1000, 2),
+      sendPhaseEmailsPerSecond: round((recipients / sendMs) * 1000),
+      sendPhaseRatio: round(((recipients / sendMs) * 1000) / limit, 3),
+      lost: summary ? recipients - summary.recipients : null,
+      duplicates: summary ? summary.duplicates : null,
+      peakWorkerMemoryMb: round(peakWorkerMemoryMb),
+      bytesPerMail: summary ? round(summary.bytes / summary.messages) : null,
+      // A killed worker takes its CPU time with it.
+      cpuMsPerMail: wasKilled
+        ? null
+        : Object.fromEntries(
+            Object.entries(cpuAfter).map(([name, ms]) => [name, round((ms - (cpuBefore[name] ?? 0)) / recipients, 3)]),
+          ),
+      historyEventsPerMail: round((await countHistoryEvents(stack, campaignId)) / recipients, 4),
+      limitBefore: round(limitBefore.perSecond),
+      limitAfter: round(limitAfter.perSecond),
+      limitCpuMsPerMail: round(limitBefore.cpuMsPerMail, 3),
+      ...(wasKilled && { resumedAfterSeconds: round((run.resumedAfterMs ?? Number.NaN) / 1000, 1) }),
+    };
+  },
+};

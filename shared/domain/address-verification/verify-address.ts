@@ -1,0 +1,121 @@
+import { toDomainName } from '../domains/domain-name.ts';
+import { domainOf } from '../../pure/email-address.ts';
+import type { DnsResolver } from '../../platform/dns/resolver.ts';
+import { lookUpMailDomain, takesMail, type MailDomain } from './mail-domain.ts';
+import { createMailboxServices } from './mailbox-services.ts';
+import { suggestDomain } from './typos.ts';
+
+export interface AddressVerification {
+  email: string;
+  /** Mail to it can be delivered, as far as its domain tells. */
+  valid: boolean;
+  isDisposable: boolean;
+  isAlias: boolean;
+  isTypo: boolean;
+  isPlusAddressed: boolean;
+  isPersonalEmail: boolean;
+  domainExists: boolean;
+  hasWebsite: boolean;
+  hasMxRecords: boolean;
+  suggestedEmail?: string;
+  /** Sentences for people. */
+  reasons: string[];
+}
+
+/** Verifies an address in the form of `emailAddressSchema`. Takes no longer than the resolver. */
+export type AddressVerifier = (email: string) => Promise<AddressVerification>;
+
+interface Entry {
+  domain: Promise<MailDomain>;
+  freshUntil: number;
+}
+
+const CACHE_SIZE = 5_000;
+const CACHE_MS = 60_000;
+
+/** Looks domains up, keeping answers for a minute: lists have many addresses of few domains. */
+function createMailDomains(resolver: DnsResolver, now: () => number): (domain: string) => Promise<MailDomain> {
+  const entries = new Map<string, Entry>();
+  return (name) => {
+    const known = entries.get(name);
+    if (known && known.freshUntil > now()) return known.domain;
+    entries.delete(name);
+    const entry: Entry = { domain: lookUpMailDomain(resolver, name), freshUntil: now() + CACHE_MS };
+    entries.set(name, entry);
+    void entry.domain.then((domain) => {
+      // No answer is nothing to keep: the next question may get one.
+      if (domain.isUnanswered && entries.get(name) === entry) entries.delete(name);
+    });
+    const [oldest] = entries.keys();
+    if (entries.size > CACHE_SIZE && oldest !== undefined) entries.delete(oldest);
+    return entry.domain;
+  };
+}
+
+function deliveryReason(domain: MailDomain): string | undefined {
+  if (domain.isUnanswered) return 'The name servers of the domain did not answer in time; try again later';
+  if (!domain.exists) return 'The domain does not exist';
+  if (domain.mx === 'null') return 'The domain takes no mail: it has a null MX record';
+  if (domain.mx === 'present') return undefined;
+  return domain.hasWebsite
+    ? 'The domain has no MX record; its mail goes to the host of its address record'
+    : 'The domain takes no mail: it has neither MX nor address records';
+}
+
+/** Creates a verifier with its own cache. */
+export function createAddressVerifier(resolver: DnsResolver, now: () => number = Date.now): AddressVerifier {
+  const services = createMailboxServices();
+  const mailDomainOf = createMailDomains(resolver, now);
+
+  return async (email) => {
+    const localPart = email.slice(0, email.lastIndexOf('@'));
+    const name = toDomainName(domainOf(email));
+    const verification: AddressVerification = {
+      email,
+      valid: false,
+      isDisposable: false,
+      isAlias: false,
+      isTypo: false,
+      isPlusAddressed: localPart.includes('+'),
+      isPersonalEmail: false,
+      domainExists: false,
+      hasWebsite: false,
+      hasMxRecords: false,
+      reasons: [],
+    };
+    if (name === undefined) {
+      return { ...verification, reasons: ['The format is wrong: what follows the @ is not a domain name'] };
+    }
+
+    const domain = await mailDomainOf(name);
+    const isDisposable = services.isDisposable(name);
+    const isAlias = services.isForwarding(name);
+    const isPersonalEmail = services.isPersonal(name);
+    const suggested =
+      isPersonalEmail || isAlias
+        ? undefined
+        : suggestDomain(name, {
+            takesMail: takesMail(domain) || domain.isUnanswered,
+            isProvider: services.isPersonal,
+          });
+    const reasons = [
+      deliveryReason(domain),
+      isDisposable ? 'The domain belongs to a service for disposable addresses' : undefined,
+      isAlias ? 'The domain belongs to a service that forwards mail to another address' : undefined,
+      suggested === undefined ? undefined : `Probably misspelt: did you mean ${suggested}?`,
+    ].filter((reason) => reason !== undefined);
+    return {
+      ...verification,
+      valid: takesMail(domain),
+      isDisposable,
+      isAlias,
+      isTypo: suggested !== undefined,
+      isPersonalEmail,
+      domainExists: domain.exists,
+      hasWebsite: domain.hasWebsite,
+      hasMxRecords: domain.mx === 'present',
+      ...(suggested !== undefined && { suggestedEmail: `${localPart}@${suggested}` }),
+      reasons: reasons.length > 0 ? reasons : ['The domain takes mail'],
+    };
+  };
+}

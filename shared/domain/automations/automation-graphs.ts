@@ -1,0 +1,130 @@
+import { v7 as uuidV7 } from 'uuid';
+import { AppError } from '../../pure/app-error.ts';
+import { findGraphProblems, type AutomationGraph, type GraphProblem } from '../../pure/automation-graph.ts';
+import { assertSenderDomain } from '../domains/sender-domains.ts';
+import type { Em } from '../orm.ts';
+import { json, query, sql } from '../sql.ts';
+import {
+  AutomationEntity,
+  AutomationStepEntity,
+  AutomationTransitionEntity,
+  type Automation,
+  type AutomationStep,
+  type AutomationTransition,
+} from './automation.entity.ts';
+
+/** An automation with all that belongs to it, steps and transitions in the order of their creation. */
+export interface AutomationDefinition {
+  automation: Automation;
+  steps: AutomationStep[];
+  transitions: AutomationTransition[];
+}
+
+/** @throws AppError WORKFLOW_NOT_FOUND */
+export async function findAutomation(em: Em, projectId: string, automationId: string): Promise<Automation> {
+  const automation = await em.findOne(AutomationEntity, { id: automationId, projectId }, { refresh: true });
+  if (!automation) throw new AppError('WORKFLOW_NOT_FOUND');
+  return automation;
+}
+
+/** @throws AppError WORKFLOW_NOT_FOUND */
+export async function findDefinition(em: Em, projectId: string, automationId: string): Promise<AutomationDefinition> {
+  const automation = await findAutomation(em, projectId, automationId);
+  const order = { orderBy: { createdAt: 'asc', id: 'asc' }, refresh: true } as const;
+  const steps = await em.find(AutomationStepEntity, { automationId }, order);
+  const transitions = await em.find(AutomationTransitionEntity, { automationId }, order);
+  return { automation, steps, transitions };
+}
+
+/** The part of a definition that executions run. */
+export function graphOf({ steps, transitions }: Pick<AutomationDefinition, 'steps' | 'transitions'>): AutomationGraph {
+  return {
+    steps: steps.map(({ id, type, name, config, templateId }) => ({ id, type, name, config, templateId: templateId ?? null })),
+    transitions: transitions.map(({ fromStepId, toStepId, branch }) => ({ fromStepId, toStepId, branch: branch ?? null })),
+  };
+}
+
+/**
+ * Changes a definition: one change of an automation at a time, and the next execution of an enabled one gets the graph
+ * after the change. What is thrown undoes it all.
+ */
+export async function changeDefinition<T>(
+  em: Em,
+  projectId: string,
+  automationId: string,
+  change: (tx: Em, definition: AutomationDefinition) => Promise<T>,
+): Promise<T> {
+  return em.transactional(async (tx) => {
+    // Starting executions must not wait for this, hence not the stronger lock.
+    await query(tx, sql`select from automation where id = ${automationId} and project_id = ${projectId} for no key update`);
+    const definition = await findDefinition(tx, projectId, automationId);
+    const result = await change(tx, definition);
+    await tx.flush();
+    await query(tx, sql`update automation set updated_at = now() where id = ${automationId}`);
+    await keepSnapshot(tx, projectId, automationId);
+    return result;
+  });
+}
+
+/** An automation that is not enabled starts nothing, so it needs no snapshot. */
+async function keepSnapshot(tx: Em, projectId: string, automationId: string): Promise<void> {
+  const definition = await findDefinition(tx, projectId, automationId);
+  if (!definition.automation.enabled) return;
+  await storeSnapshot(tx, definition);
+}
+
+/** Stores the graph as it is now, unless it is the one stored last, and makes it the one that new executions get. */
+async function storeSnapshot(tx: Em, definition: AutomationDefinition): Promise<void> {
+  const { automation } = definition;
+  const graph = json(graphOf(definition));
+  const graphId = uuidV7();
+  const [stored] = await query<{ graph_id: string }>(
+    tx,
+    sql`
+      with same as (
+        select id from automation_graph where id = ${automation.graphId ?? null}::uuid and graph = ${graph}::jsonb
+      ),
+      created as (
+        insert into automation_graph (id, automation_id, graph, created_at)
+        select ${graphId}::uuid, ${automation.id}::uuid, ${graph}::jsonb, now() where not exists (select from same)
+        returning id
+      )
+      select coalesce((select id from same), (select id from created)) as graph_id`,
+  );
+  const current = stored?.graph_id ?? graphId;
+  await query(tx, sql`update automation set graph_id = ${current} where id = ${automation.id}`);
+}
+
+/** What keeps an automation from being enabled: its graph, templates that are gone, senders that may not send. */
+export async function findProblems(em: Em, definition: AutomationDefinition): Promise<GraphProblem[]> {
+  const graph = graphOf(definition);
+  const problems = findGraphProblems(graph);
+  const templateIds = graph.steps.flatMap((step) => step.templateId ?? []);
+  const templates = await query<{ id: string; from: string }>(
+    em,
+    sql`
+      select id, from_address as "from" from template
+      where project_id = ${definition.automation.projectId} and id = any(${templateIds}::uuid[])`,
+  );
+  const senders = new Map(templates.map((template) => [template.id, template.from]));
+  for (const step of graph.steps) {
+    if (step.templateId === null) continue;
+    const from = senders.get(step.templateId);
+    if (from === undefined) {
+      problems.push({ stepId: step.id, message: `"${step.name}" uses a template that does not exist` });
+    } else if (!(await isSenderVerified(em, definition.automation.projectId, from))) {
+      problems.push({ stepId: step.id, message: `"${step.name}" sends from ${from}, whose domain is not verified` });
+    }
+  }
+  return problems;
+}
+
+async function isSenderVerified(em: Em, projectId: string, address: string): Promise<boolean> {
+  try {
+    await assertSenderDomain(em, projectId, address);
+    return true;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'SENDER_DOMAIN_REFUSED') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,190 @@
+import { AppError, badRequest } from '../../pure/app-error.ts';
+import type { TriggerType } from '../../pure/automation-status.ts';
+import { likePattern } from '../contacts/contacts.ts';
+import type { Em } from '../orm.ts';
+import { query, queryOne, sql } from '../sql.ts';
+import { changeDefinition, findDefinition, findProblems, type AutomationDefinition } from './automation-graphs.ts';
+import { AutomationEntity, AutomationStepEntity, type Automation, type AutomationStep } from './automation.entity.ts';
+
+export interface AutomationListQuery {
+  page: number;
+  pageSize: number;
+  search?: string;
+  enabled?: boolean;
+  sort: 'name' | 'createdAt' | 'updatedAt';
+  dir: 'asc' | 'desc';
+}
+
+export interface ListedAutomation {
+  automation: Automation;
+  stepCount: number;
+  executionCount: number;
+}
+
+/** One page of a project's automations with what each has. @returns the page and how many match in all */
+export async function listAutomations(
+  em: Em,
+  projectId: string,
+  list: AutomationListQuery,
+): Promise<[ListedAutomation[], number]> {
+  const pattern = list.search === undefined ? undefined : likePattern(list.search);
+  const [automations, total] = await em.findAndCount(
+    AutomationEntity,
+    {
+      projectId,
+      ...(list.enabled !== undefined && { enabled: list.enabled }),
+      ...(pattern !== undefined && { $or: [{ name: { $ilike: pattern } }, { description: { $ilike: pattern } }] }),
+    },
+    {
+      orderBy: [{ [list.sort]: list.dir }, { id: list.dir }],
+      limit: list.pageSize,
+      offset: (list.page - 1) * list.pageSize,
+    },
+  );
+  const counts = await query<{ id: string; steps: number; executions: number }>(
+    em,
+    sql`
+      select a.id, (select count(*) from automation_step s where s.automation_id = a.id) as steps,
+        (select count(*) from automation_execution e where e.automation_id = a.id) as executions
+      from unnest(${automations.map((automation) => automation.id)}::uuid[]) as a (id)`,
+  );
+  const byId = new Map(counts.map((row) => [row.id, row]));
+  const listed = automations.map((automation) => ({
+    automation,
+    stepCount: byId.get(automation.id)?.steps ?? 0,
+    executionCount: byId.get(automation.id)?.executions ?? 0,
+  }));
+  return [listed, total];
+}
+
+export interface NewAutomation {
+  name: string;
+  description?: string | null;
+  triggerEvent: string;
+}
+
+/** Creates an automation, disabled, with its trigger step. */
+export async function createAutomation(em: Em, projectId: string, input: NewAutomation): Promise<Automation> {
+  return em.transactional(async (tx) => {
+    const automation = tx.create(AutomationEntity, { projectId, ...input });
+    await tx.flush();
+    tx.create(AutomationStepEntity, {
+      automationId: automation.id,
+      type: 'TRIGGER',
+      name: 'Trigger',
+      config: { eventName: input.triggerEvent },
+    });
+    await tx.flush();
+    return automation;
+  });
+}
+
+export interface AutomationPatch {
+  name?: string;
+  description?: string | null;
+  triggerType?: TriggerType;
+  triggerEvent?: string;
+  enabled?: boolean;
+  allowReentry?: boolean;
+}
+
+function triggerOf({ steps }: AutomationDefinition): AutomationStep | undefined {
+  return steps.find((step) => step.type === 'TRIGGER');
+}
+
+/**
+ * Changes the fields that are given. What is to be enabled is checked as a whole.
+ * @throws AppError WORKFLOW_NOT_FOUND, BAD_REQUEST listing what keeps it from being enabled
+ */
+export async function updateAutomation(
+  em: Em,
+  projectId: string,
+  automationId: string,
+  patch: AutomationPatch,
+): Promise<Automation> {
+  await changeDefinition(em, projectId, automationId, async (tx, definition) => {
+    const { automation } = definition;
+    if (patch.enabled === true && !automation.enabled) await assertRunnable(tx, definition);
+    tx.assign(automation, patch);
+    const trigger = triggerOf(definition);
+    if (patch.triggerEvent !== undefined && trigger) trigger.config = { eventName: patch.triggerEvent };
+  });
+  return (await findDefinition(em, projectId, automationId)).automation;
+}
+
+async function assertRunnable(em: Em, definition: AutomationDefinition): Promise<void> {
+  const problems = await findProblems(em, definition);
+  if (problems.length === 0) return;
+  throw badRequest(`The workflow cannot be enabled: ${problems.map((problem) => problem.message).join('; ')}`, {
+    details: { problems },
+    suggestion: 'Repair these steps, then enable it again',
+  });
+}
+
+/**
+ * Deletes an automation with all it has, its ended executions included.
+ * @throws AppError WORKFLOW_NOT_FOUND, CONFLICT while executions are active
+ */
+export async function deleteAutomation(em: Em, projectId: string, automationId: string): Promise<void> {
+  await em.transactional(async (tx) => {
+    await query(tx, sql`select from automation where id = ${automationId} and project_id = ${projectId} for update`);
+    await findDefinition(tx, projectId, automationId);
+    const active = await queryOne<{ count: number }>(
+      tx,
+      sql`
+        select count(*) from automation_execution
+        where automation_id = ${automationId} and status in ('RUNNING', 'WAITING')`,
+    );
+    if (active && active.count > 0) {
+      throw new AppError('CONFLICT', {
+        message: 'The workflow has active executions',
+        details: { activeExecutions: active.count },
+        suggestion: `Cancel them with POST /workflows/${automationId}/executions/cancel-all, or wait until they end`,
+      });
+    }
+    await query(
+      tx,
+      sql`
+        with gone as (delete from automation_execution where automation_id = ${automationId} returning id)
+        delete from step_execution where execution_id in (select id from gone)`,
+    );
+    await query(tx, sql`delete from automation where id = ${automationId}`);
+  });
+}
+
+export interface AutomationRef {
+  id: string;
+  name: string;
+}
+
+/** The automations that an event starts or that wait for it. */
+export async function findAutomationsUsingEvent(em: Em, projectId: string, eventName: string): Promise<AutomationRef[]> {
+  return query<AutomationRef>(
+    em,
+    sql`
+      select id, name from automation a
+      where project_id = ${projectId} and (
+        trigger_event = ${eventName} or exists (
+          select from automation_step s where s.automation_id = a.id and s.type = 'WAIT_FOR_EVENT'
+            and s.config ->> 'eventName' = ${eventName}))
+      order by created_at, id`,
+  );
+}
+
+export interface TemplateUse {
+  id: string;
+  name: string;
+  workflowId: string;
+  workflowName: string;
+}
+
+/** The steps that send a template. */
+export async function findStepsUsingTemplate(em: Em, projectId: string, templateId: string): Promise<TemplateUse[]> {
+  return query<TemplateUse>(
+    em,
+    sql`
+      select s.id, s.name, a.id as "workflowId", a.name as "workflowName"
+      from automation_step s join automation a on a.id = s.automation_id
+      where s.template_id = ${templateId} and a.project_id = ${projectId} order by s.created_at, s.id`,
+  );
+}

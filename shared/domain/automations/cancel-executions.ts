@@ -1,0 +1,67 @@
+import type { Em } from '../orm.ts';
+import { query, queryOne, sql, type SqlFragment } from '../sql.ts';
+
+/** Which executions: of one automation, of a project, of some contacts, or by their ids. */
+type ExecutionScope =
+  | { executionIds: string[] }
+  | { automationId: string }
+  | { projectId: string }
+  | { contactIds: string[] };
+
+function inScope(scope: ExecutionScope): SqlFragment {
+  if ('executionIds' in scope) return sql`id = any(${scope.executionIds}::uuid[])`;
+  if ('automationId' in scope) return sql`automation_id = ${scope.automationId}`;
+  if ('projectId' in scope) return sql`project_id = ${scope.projectId}`;
+  return sql`contact_id = any(${scope.contactIds}::uuid[])`;
+}
+
+/**
+ * Cancels the active executions of a scope, in the caller's transaction: no step of theirs takes effect after it, and
+ * the outbox tells their workflows. @returns how many
+ */
+export async function cancelExecutions(em: Em, scope: ExecutionScope, reason: string): Promise<number> {
+  const row = await queryOne<{ count: number }>(
+    em,
+    sql`
+      with locked as (
+        select id from automation_execution
+        where ${inScope(scope)} and status in ('RUNNING', 'WAITING') order by id for update
+      ),
+      ended as (
+        update automation_execution x set status = 'CANCELLED', exit_reason = ${reason}, completed_at = now(),
+          updated_at = now(), resume_at = null
+        from locked where x.id = locked.id
+        returning x.id, x.project_id, x.visit
+      ),
+      steps as (
+        update step_execution r set status = 'SKIPPED', output = jsonb_build_object('skipped', ${reason}::text),
+          completed_at = now()
+        from ended
+        where r.execution_id = ended.id and r.visit = ended.visit and r.status in ('PENDING', 'RUNNING', 'WAITING')
+      ),
+      waits as (delete from event_wait w using ended where w.execution_id = ended.id),
+      told as (
+        insert into outbox (id, project_id, kind, subject_id)
+        select everpost_uuid_v7(), project_id, 'executionCancel', id from ended
+      )
+      select count(*) from ended`,
+  );
+  return row?.count ?? 0;
+}
+
+/**
+ * Ends what runs for contacts that are being deleted, and forgets what their executions knew of them; that they took
+ * place stays on record.
+ */
+export async function forgetContacts(em: Em, contactIds: string[]): Promise<void> {
+  await cancelExecutions(em, { contactIds }, 'contact deleted');
+  await query(
+    em,
+    sql`
+      with forgotten as (
+        update automation_execution set context = '{}' where contact_id = any(${contactIds}::uuid[]) returning id
+      )
+      update step_execution r set output = null from forgotten
+      where r.execution_id = forgotten.id and r.output is not null`,
+  );
+}

@@ -1,0 +1,198 @@
+import { v7 as uuidV7 } from 'uuid';
+import { AppError, badRequest } from '../../pure/app-error.ts';
+import type { GraphStep } from '../../pure/automation-graph.ts';
+import type { ExecutionStatus, StepExecutionStatus } from '../../pure/automation-status.ts';
+import { findContact } from '../contacts/contacts.ts';
+import type { Em } from '../orm.ts';
+import { addToOutbox } from '../outbox/outbox.ts';
+import { joinSql, json, query, queryOne, sql, type SqlFragment } from '../sql.ts';
+import { findAutomation } from './automation-graphs.ts';
+import { cancelExecutions } from './cancel-executions.ts';
+
+export type StepRef = Pick<GraphStep, 'id' | 'name' | 'type'>;
+
+/** One contact's way through an automation. */
+export interface Execution {
+  id: string;
+  automationId: string;
+  contactId: string;
+  status: ExecutionStatus;
+  currentStepId: string | null;
+  exitReason: string | null;
+  context: Record<string, unknown>;
+  temporalRunId: string | null;
+  startedAt: Date;
+  completedAt: Date | null;
+  createdAt: Date;
+  updatedAt: Date;
+  /** Null when the contact has been deleted. */
+  contactEmail: string | null;
+  currentStep: StepRef | null;
+}
+
+export interface StepExecution {
+  id: string;
+  stepId: string;
+  /** The step as it was when the execution started. */
+  step: StepRef;
+  status: StepExecutionStatus;
+  output: unknown;
+  error: string | null;
+  startedAt: Date;
+  completedAt: Date | null;
+}
+
+const STEP_IN_GRAPH = (stepId: SqlFragment): SqlFragment => sql`
+  (select jsonb_build_object('id', s.id, 'name', s.name, 'type', s.type)
+   from jsonb_to_recordset(g.graph -> 'steps') as s (id text, name text, type text) where s.id = ${stepId}::text)`;
+
+const EXECUTION_COLUMNS = sql`
+  x.id, x.automation_id as "automationId", x.contact_id as "contactId", x.status, x.current_step_id as "currentStepId",
+  x.exit_reason as "exitReason", x.context, x.temporal_run_id as "temporalRunId", x.started_at as "startedAt",
+  x.completed_at as "completedAt", x.created_at as "createdAt", x.updated_at as "updatedAt", c.email as "contactEmail",
+  ${STEP_IN_GRAPH(sql`x.current_step_id`)} as "currentStep"`;
+
+const EXECUTION_TABLES = sql`
+  automation_execution x left join contact c on c.id = x.contact_id left join automation_graph g on g.id = x.graph_id`;
+
+/**
+ * Starts an execution by hand. Wake the dispatcher afterwards.
+ * @throws AppError WORKFLOW_NOT_FOUND, CONTACT_NOT_FOUND, BAD_REQUEST when the automation is not enabled, CONFLICT when
+ *   the contact may not enter (again)
+ */
+export async function startExecution(
+  em: Em,
+  projectId: string,
+  automationId: string,
+  contactId: string,
+  context: Record<string, unknown>,
+): Promise<Execution> {
+  return em.transactional(async (tx) => {
+    const automation = await findAutomation(tx, projectId, automationId);
+    if (!automation.enabled) {
+      throw badRequest('The workflow is not enabled', { suggestion: 'Enable it with PATCH /workflows/:id { "enabled": true }' });
+    }
+    await findContact(tx, projectId, contactId);
+    const executionId = uuidV7();
+    const started = await queryOne(
+      tx,
+      sql`
+        insert into automation_execution
+          (id, project_id, automation_id, graph_id, contact_id, is_first, context, started_at, created_at, updated_at)
+        select ${executionId}, project_id, id, graph_id, ${contactId}, not allow_reentry or not exists (
+            select from automation_execution e where e.automation_id = a.id and e.contact_id = ${contactId}),
+          ${json(context)}::jsonb, now(), now(), now()
+        from automation a where id = ${automationId} and enabled
+        on conflict do nothing returning id`,
+    );
+    if (!started) throw await entryRefusal(tx, automationId, contactId);
+    await addToOutbox(tx, 'execution', projectId, [executionId]);
+    return findExecution(tx, projectId, automationId, executionId);
+  });
+}
+
+async function entryRefusal(em: Em, automationId: string, contactId: string): Promise<AppError> {
+  const latest = await queryOne<{ id: string; isActive: boolean }>(
+    em,
+    sql`
+      select id, status in ('RUNNING', 'WAITING') as "isActive" from automation_execution
+      where automation_id = ${automationId} and contact_id = ${contactId} order by created_at desc, id desc limit 1`,
+  );
+  return new AppError('CONFLICT', {
+    message: latest?.isActive
+      ? 'The contact is in this workflow just now'
+      : 'The contact has been through this workflow, which does not allow re-entry',
+    details: { executionId: latest?.id ?? null },
+    ...(!latest?.isActive && { suggestion: 'Set allowReentry on the workflow to let contacts enter again' }),
+  });
+}
+
+export interface ExecutionListQuery {
+  page: number;
+  pageSize: number;
+  status?: ExecutionStatus;
+}
+
+/** One page of an automation's executions, newest first. @throws AppError WORKFLOW_NOT_FOUND */
+export async function listExecutions(
+  em: Em,
+  projectId: string,
+  automationId: string,
+  list: ExecutionListQuery,
+): Promise<[Execution[], number]> {
+  await findAutomation(em, projectId, automationId);
+  const filters = [sql`x.automation_id = ${automationId}`];
+  if (list.status) filters.push(sql`x.status = ${list.status}`);
+  const where = joinSql(filters, ' and ');
+  const total = await queryOne<{ count: number }>(em, sql`select count(*) from automation_execution x where ${where}`);
+  const executions = await query<Execution>(
+    em,
+    sql`
+      select ${EXECUTION_COLUMNS} from ${EXECUTION_TABLES} where ${where}
+      order by x.created_at desc, x.id desc limit ${list.pageSize} offset ${(list.page - 1) * list.pageSize}`,
+  );
+  return [executions, total?.count ?? 0];
+}
+
+/** @throws AppError WORKFLOW_NOT_FOUND, EXECUTION_NOT_FOUND */
+export async function findExecution(
+  em: Em,
+  projectId: string,
+  automationId: string,
+  executionId: string,
+): Promise<Execution> {
+  await findAutomation(em, projectId, automationId);
+  const execution = await queryOne<Execution>(
+    em,
+    sql`
+      select ${EXECUTION_COLUMNS} from ${EXECUTION_TABLES}
+      where x.id = ${executionId} and x.automation_id = ${automationId}`,
+  );
+  if (!execution) throw new AppError('EXECUTION_NOT_FOUND');
+  return execution;
+}
+
+/** What became of each step of an execution, in the order they were reached. */
+export async function listStepExecutions(em: Em, executionId: string): Promise<StepExecution[]> {
+  return query<StepExecution>(
+    em,
+    sql`
+      select r.id, r.step_id as "stepId", ${STEP_IN_GRAPH(sql`r.step_id`)} as step, r.status, r.output, r.error,
+        r.started_at as "startedAt", r.completed_at as "completedAt"
+      from step_execution r
+      join automation_execution x on x.id = r.execution_id left join automation_graph g on g.id = x.graph_id
+      where r.execution_id = ${executionId} order by r.visit`,
+  );
+}
+
+/**
+ * Cancels one execution. Wake the dispatcher afterwards.
+ * @throws AppError WORKFLOW_NOT_FOUND, EXECUTION_NOT_FOUND, CONFLICT when it has ended
+ */
+export async function cancelExecution(
+  em: Em,
+  projectId: string,
+  automationId: string,
+  executionId: string,
+): Promise<Execution> {
+  return em.transactional(async (tx) => {
+    const before = await findExecution(tx, projectId, automationId, executionId);
+    const cancelled = await cancelExecutions(tx, { executionIds: [executionId] }, 'cancelled');
+    const execution = await findExecution(tx, projectId, automationId, executionId);
+    if (cancelled === 0) {
+      throw new AppError('CONFLICT', {
+        message: `The execution is ${execution.status} already`,
+        details: { status: before.status },
+      });
+    }
+    return execution;
+  });
+}
+
+/** Cancels every active execution of an automation. Wake the dispatcher afterwards. @returns how many */
+export async function cancelAllExecutions(em: Em, projectId: string, automationId: string): Promise<number> {
+  return em.transactional(async (tx) => {
+    await findAutomation(tx, projectId, automationId);
+    return cancelExecutions(tx, { automationId }, 'cancelled');
+  });
+}

@@ -1,0 +1,107 @@
+import { v7 as uuidV7 } from 'uuid';
+import { readConfigOf } from '../../pure/automation-config.ts';
+import type { GraphStep } from '../../pure/automation-graph.ts';
+import { isEmailAddress, normalizeAddress } from '../../pure/email-address.ts';
+import { needsSubscription } from '../../pure/email-types.ts';
+import { isMailTracked } from '../../pure/project.ts';
+import { createRenderScope } from '../../pure/render-scope.ts';
+import { compileTemplate } from '../../pure/template-language.ts';
+import type { LinkSigner } from '../../platform/links.ts';
+import { bulkHeaders, type MailContent, type MailSource } from '../../platform/mail/mail-content.ts';
+import { assertSenderDomain } from '../domains/sender-domains.ts';
+import { queueMails } from '../emails/stored-mail.ts';
+import type { Em } from '../orm.ts';
+import { readTrackingMode } from '../projects/projects.ts';
+import { queryOne, sql } from '../sql.ts';
+import { findTemplate } from '../templates/templates.ts';
+import { StepFault } from './step-fault.ts';
+import type { WalkState } from './walk-state.ts';
+
+export interface SendEmailDeps {
+  links: LinkSigner;
+  compileMail: (source: MailSource) => MailContent;
+  messageBytesMax: number;
+}
+
+/** A contact as steps see it. */
+export interface StepContact {
+  id: string;
+  email: string;
+  subscribed: boolean;
+  data: Record<string, unknown>;
+}
+
+/** Stands in the links of a mail to somebody who is no contact: they lead to nobody's settings. */
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+
+interface Recipient {
+  address: string;
+  contactId: string | null;
+  subscribed: boolean;
+}
+
+async function resolveRecipient(tx: Em, state: WalkState, step: GraphStep, contact: StepContact): Promise<Recipient> {
+  const { recipient } = readConfigOf('SEND_EMAIL', step.config);
+  if (recipient?.type !== 'CUSTOM') return { address: contact.email, contactId: contact.id, subscribed: contact.subscribed };
+  const urls = { unsubscribeUrl: '', subscribeUrl: '', manageUrl: '' };
+  const scope = createRenderScope({ contact, urls, event: state.context });
+  const address = normalizeAddress(compileTemplate(recipient.customEmail ?? '', 'text').render(scope));
+  if (!isEmailAddress(address)) throw new StepFault(`The custom recipient came out as "${address}", which is no email address`);
+  const other = await queryOne<{ id: string; subscribed: boolean }>(
+    tx,
+    sql`select id, subscribed from contact where project_id = ${state.projectId} and email = ${address}`,
+  );
+  return { address, contactId: other?.id ?? null, subscribed: other?.subscribed ?? true };
+}
+
+/**
+ * Queues the mail of a step in the caller's transaction, with the template as it is now, and leaves it to the delivery
+ * that all mail takes. Mail that needs consent is not sent to somebody who has not given it.
+ * @returns the step's output, and whether the step was skipped
+ * @throws StepFault, AppError TEMPLATE_NOT_FOUND, SENDER_DOMAIN_REFUSED, TemplateSyntaxError, TemplateLimitError
+ */
+export async function sendEmailStep(
+  deps: SendEmailDeps,
+  tx: Em,
+  state: WalkState,
+  step: GraphStep,
+  contact: StepContact,
+): Promise<{ isSkipped: boolean; output: Record<string, unknown> }> {
+  if (step.templateId === null) throw new StepFault('The step has no template');
+  const template = await findTemplate(tx, state.projectId, step.templateId);
+  const recipient = await resolveRecipient(tx, state, step, contact);
+  const output = { templateId: template.id, to: recipient.address };
+  if (needsSubscription(template.type) && !recipient.subscribed) {
+    return { isSkipped: true, output: { ...output, skipped: 'unsubscribed' } };
+  }
+  await assertSenderDomain(tx, state.projectId, template.from);
+  const emailId = uuidV7();
+  const urls = deps.links.recipientUrls({ contactId: recipient.contactId ?? NOBODY, emailId });
+  const isTracked = isMailTracked(await readTrackingMode(tx, state.projectId), template.type);
+  const mail = deps.compileMail({ subject: template.subject, html: template.body, type: template.type, isTracked });
+  const message = mail.render({ contact, urls, event: state.context });
+  if (message.html.length + message.text.length > deps.messageBytesMax) {
+    throw new StepFault(`The message is larger than ${deps.messageBytesMax} bytes`);
+  }
+  await queueMails(
+    tx,
+    {
+      projectId: state.projectId,
+      templateId: template.id,
+      from: { address: template.from, name: template.fromName ?? undefined },
+      replyTo: template.replyTo ?? undefined,
+      attachments: [],
+      execution: { automationId: state.automationId, executionId: state.executionId },
+    },
+    [
+      {
+        ...message,
+        emailId,
+        contactId: recipient.contactId,
+        to: { address: recipient.address },
+        headers: bulkHeaders(template.type, urls.unsubscribeUrl),
+      },
+    ],
+  );
+  return { isSkipped: false, output: { ...output, emailId, subject: message.subject } };
+}

@@ -1,0 +1,229 @@
+import { AppError, badRequest } from '../../pure/app-error.ts';
+import { conditionTree, readConfigOf, type StoredConfig } from '../../pure/automation-config.ts';
+import { branchesOf, findTransitionFault, type GraphTransition } from '../../pure/automation-graph.ts';
+import type { StepType } from '../../pure/automation-status.ts';
+import { compileTemplate, TemplateSyntaxError } from '../../pure/template-language.ts';
+import type { Em } from '../orm.ts';
+import { assertFilterSemantics } from '../segments/filter-semantics.ts';
+import { loadReferencedSegments } from '../segments/segment-references.ts';
+import { findSegmentsForFilter } from '../segments/segments.ts';
+import { findTemplate } from '../templates/templates.ts';
+import { changeDefinition, graphOf, type AutomationDefinition } from './automation-graphs.ts';
+import {
+  AutomationStepEntity,
+  AutomationTransitionEntity,
+  type AutomationStep,
+  type AutomationTransition,
+} from './automation.entity.ts';
+
+/** As many steps as an automation may have; a graph of that size is still a small row. */
+const STEPS_MAX = 1_000;
+
+export interface NewStep {
+  type: Exclude<StepType, 'TRIGGER'>;
+  name: string;
+  position: { x: number; y: number };
+  config: StoredConfig;
+  templateId?: string | null;
+  autoConnect: boolean;
+}
+
+export interface StepPatch {
+  name?: string;
+  position?: { x: number; y: number };
+  config?: StoredConfig;
+  templateId?: string | null;
+}
+
+function stepOf(definition: AutomationDefinition, stepId: string): AutomationStep {
+  const step = definition.steps.find((candidate) => candidate.id === stepId);
+  if (!step) throw new AppError('RESOURCE_NOT_FOUND', { message: 'Step not found' });
+  return step;
+}
+
+/** The template of a SEND_EMAIL step may be named beside the configuration or in it; both places then say the same. */
+function withTemplate({ templateId: _, ...config }: StoredConfig, templateId: string | null): StoredConfig {
+  return templateId === null ? config : { ...config, templateId };
+}
+
+function templateIn(config: StoredConfig): string | null | undefined {
+  const templateId = config['templateId'];
+  return typeof templateId === 'string' || templateId === null ? templateId : undefined;
+}
+
+/** Checks what the shape of a configuration does not say. @throws AppError TEMPLATE_NOT_FOUND, BAD_REQUEST */
+async function assertConfig(
+  em: Em,
+  projectId: string,
+  type: StepType,
+  config: StoredConfig,
+  templateId: string | null,
+): Promise<void> {
+  if (templateId !== null) await findTemplate(em, projectId, templateId);
+  if (type === 'CONDITION') {
+    const condition = conditionTree(readConfigOf('CONDITION', config));
+    const segments = await loadReferencedSegments(condition, (ids) => findSegmentsForFilter(em, projectId, ids));
+    assertFilterSemantics(condition, { segments, scope: 'execution', rootPath: 'config.condition' });
+  }
+  if (type === 'WEBHOOK') {
+    for (const [path, source] of webhookTemplates('config', config)) assertCompiles(path, source);
+  }
+}
+
+function* webhookTemplates(path: string, value: unknown): Generator<[path: string, source: string]> {
+  if (typeof value === 'string') yield [path, value];
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, inner] of Object.entries(value)) yield* webhookTemplates(`${path}.${key}`, inner);
+}
+
+function assertCompiles(path: string, source: string): void {
+  try {
+    compileTemplate(source, 'text');
+  } catch (error) {
+    if (!(error instanceof TemplateSyntaxError)) throw error;
+    const { line, column } = error;
+    throw badRequest(`${path}: ${error.message} (line ${line}, column ${column})`, { details: { field: path, line, column } });
+  }
+}
+
+/** The newest step that leads nowhere, with the branch a transition from it would take. */
+function openEnd(definition: AutomationDefinition): { step: AutomationStep; branch: 'yes' | null } | undefined {
+  const leading = new Set(definition.transitions.map((transition) => transition.fromStepId));
+  const step = definition.steps.findLast((candidate) => candidate.type !== 'EXIT' && !leading.has(candidate.id));
+  return step && { step, branch: step.type === 'CONDITION' ? 'yes' : null };
+}
+
+/** Adds a step. @throws AppError WORKFLOW_NOT_FOUND, TEMPLATE_NOT_FOUND, BAD_REQUEST */
+export async function addStep(em: Em, projectId: string, automationId: string, input: NewStep): Promise<AutomationStep> {
+  return changeDefinition(em, projectId, automationId, async (tx, definition) => {
+    if (definition.steps.length >= STEPS_MAX) throw badRequest(`A workflow has at most ${STEPS_MAX} steps`);
+    const isMail = input.type === 'SEND_EMAIL';
+    const templateId = isMail ? (input.templateId ?? templateIn(input.config) ?? null) : null;
+    const config = isMail ? withTemplate(input.config, templateId) : input.config;
+    await assertConfig(tx, projectId, input.type, config, templateId);
+    const step = tx.create(AutomationStepEntity, {
+      automationId,
+      type: input.type,
+      name: input.name,
+      positionX: input.position.x,
+      positionY: input.position.y,
+      config,
+      templateId,
+    });
+    const end = input.autoConnect ? openEnd(definition) : undefined;
+    await tx.flush();
+    if (end) {
+      tx.create(AutomationTransitionEntity, {
+        automationId,
+        fromStepId: end.step.id,
+        toStepId: step.id,
+        branch: end.branch,
+      });
+    }
+    return step;
+  });
+}
+
+/**
+ * Changes the fields of a step that are given; `config` is replaced as a whole. The event of the TRIGGER step is that of
+ * the automation.
+ * @throws AppError WORKFLOW_NOT_FOUND, RESOURCE_NOT_FOUND, TEMPLATE_NOT_FOUND, BAD_REQUEST
+ */
+export async function updateStep(
+  em: Em,
+  projectId: string,
+  automationId: string,
+  stepId: string,
+  patch: StepPatch,
+): Promise<AutomationStep> {
+  return changeDefinition(em, projectId, automationId, async (tx, definition) => {
+    const step = stepOf(definition, stepId);
+    const isMail = step.type === 'SEND_EMAIL';
+    const named = patch.templateId === undefined && patch.config ? templateIn(patch.config) : patch.templateId;
+    const templateId = isMail && named !== undefined ? named : (step.templateId ?? null);
+    const given = patch.config ?? step.config;
+    const config = isMail ? withTemplate(given, templateId) : given;
+    await assertConfig(tx, projectId, step.type, config, templateId);
+    tx.assign(step, {
+      config,
+      templateId,
+      ...(patch.name !== undefined && { name: patch.name }),
+      ...(patch.position && { positionX: patch.position.x, positionY: patch.position.y }),
+    });
+    const eventName = config['eventName'];
+    if (step.type === 'TRIGGER' && typeof eventName === 'string') definition.automation.triggerEvent = eventName;
+    return step;
+  });
+}
+
+/**
+ * Removes a step with its transitions. With `splice`, each step that led to it leads to the one it led to.
+ * @throws AppError WORKFLOW_NOT_FOUND, RESOURCE_NOT_FOUND, BAD_REQUEST for the TRIGGER, or to splice where two ways leave
+ */
+export async function removeStep(
+  em: Em,
+  projectId: string,
+  automationId: string,
+  stepId: string,
+  splice: boolean,
+): Promise<void> {
+  await changeDefinition(em, projectId, automationId, async (tx, definition) => {
+    const step = stepOf(definition, stepId);
+    if (step.type === 'TRIGGER') throw badRequest('The TRIGGER step cannot be deleted');
+    const incoming = definition.transitions.filter((transition) => transition.toStepId === stepId);
+    const outgoing = definition.transitions.filter((transition) => transition.fromStepId === stepId);
+    const [target] = outgoing;
+    if (splice && outgoing.length > 1) {
+      throw badRequest(`"${step.name}" leads to two steps; splicing would not know which to keep`, {
+        suggestion: 'Delete one of its transitions first, or delete the step without splice',
+      });
+    }
+    for (const transition of [...incoming, ...outgoing]) tx.remove(transition);
+    tx.remove(step);
+    await tx.flush();
+    if (!splice || !target) return;
+    for (const { fromStepId, branch } of incoming) {
+      tx.create(AutomationTransitionEntity, {
+        automationId,
+        fromStepId,
+        toStepId: target.toStepId,
+        branch: branch ?? null,
+      });
+    }
+  });
+}
+
+/**
+ * Draws a transition.
+ * @throws AppError WORKFLOW_NOT_FOUND, RESOURCE_NOT_FOUND for a step of another automation, BAD_REQUEST where none may be
+ */
+export async function addTransition(
+  em: Em,
+  projectId: string,
+  automationId: string,
+  transition: GraphTransition,
+): Promise<AutomationTransition> {
+  return changeDefinition(em, projectId, automationId, async (tx, definition) => {
+    const from = stepOf(definition, transition.fromStepId);
+    stepOf(definition, transition.toStepId);
+    const fault = findTransitionFault(graphOf(definition), transition);
+    if (fault !== undefined) {
+      throw badRequest(fault, { details: { ...transition, branches: branchesOf(from.type) } });
+    }
+    return tx.create(AutomationTransitionEntity, { automationId, ...transition });
+  });
+}
+
+/** Removes a transition. @throws AppError WORKFLOW_NOT_FOUND, RESOURCE_NOT_FOUND */
+export async function removeTransition(
+  em: Em,
+  projectId: string,
+  automationId: string,
+  transitionId: string,
+): Promise<void> {
+  await changeDefinition(em, projectId, automationId, async (tx, definition) => {
+    const transition = definition.transitions.find((candidate) => candidate.id === transitionId);
+    if (!transition) throw new AppError('RESOURCE_NOT_FOUND', { message: 'Transition not found' });
+    tx.remove(transition);
+  });
+}

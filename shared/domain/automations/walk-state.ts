@@ -1,0 +1,156 @@
+import { v7 as uuidV7 } from 'uuid';
+import type { AutomationGraph } from '../../pure/automation-graph.ts';
+import type { ExecutionStatus, StepExecutionStatus } from '../../pure/automation-status.ts';
+import type { Em } from '../orm.ts';
+import { json, query, queryOne, sql } from '../sql.ts';
+
+/** An execution as its row says, locked for the transaction. */
+export interface WalkState {
+  executionId: string;
+  projectId: string;
+  automationId: string;
+  automationName: string;
+  graphId: string;
+  contactId: string;
+  status: ExecutionStatus;
+  /** Counts the steps reached; 0 before the first. A step with a record is under way, one without is still to come. */
+  visit: number;
+  currentStepId: string | null;
+  resumeAt: Date | null;
+  exitReason: string | null;
+  context: Record<string, unknown>;
+  startedAt: Date;
+  completedAt: Date | null;
+  runId: string | null;
+}
+
+/** What became of one step. */
+export interface StepRecord {
+  visit: number;
+  stepId: string;
+  status: StepExecutionStatus;
+  output: Record<string, unknown> | null;
+  error: string | null;
+  startedAt: Date;
+  completedAt: Date | null;
+}
+
+const STATE_COLUMNS = sql`
+  x.id as "executionId", x.project_id as "projectId", x.automation_id as "automationId", a.name as "automationName",
+  x.graph_id as "graphId", x.contact_id as "contactId", x.status, x.visit, x.current_step_id as "currentStepId",
+  x.resume_at as "resumeAt", x.exit_reason as "exitReason", x.context, x.started_at as "startedAt",
+  x.completed_at as "completedAt", x.temporal_run_id as "runId"`;
+
+/** @returns undefined when the execution or its automation is gone */
+export async function readState(em: Em, executionId: string): Promise<WalkState | undefined> {
+  return queryOne<WalkState>(
+    em,
+    sql`
+      select ${STATE_COLUMNS} from automation_execution x join automation a on a.id = x.automation_id
+      where x.id = ${executionId}`,
+  );
+}
+
+/**
+ * As `readState`, and nobody else walks or cancels this execution before the transaction ends. An attempt that was
+ * thought dead waits here and then finds that the others have gone on.
+ */
+export async function lockState(tx: Em, executionId: string): Promise<WalkState | undefined> {
+  return queryOne<WalkState>(
+    tx,
+    sql`
+      select ${STATE_COLUMNS} from automation_execution x join automation a on a.id = x.automation_id
+      where x.id = ${executionId} for no key update of x`,
+  );
+}
+
+/** Writes the records of the steps just done and the place reached, in one statement. */
+export async function saveState(tx: Em, state: WalkState, records: StepRecord[]): Promise<void> {
+  await query(
+    tx,
+    sql`
+      with records as (
+        insert into step_execution as r
+          (id, execution_id, visit, step_id, status, output, error, started_at, completed_at)
+        select n.id, ${state.executionId}, n.visit, n.step_id, n.status, n.output, n.error, n.started_at, n.completed_at
+        from unnest(
+          ${records.map(() => uuidV7())}::uuid[], ${records.map((record) => record.visit)}::int[],
+          ${records.map((record) => record.stepId)}::uuid[], ${records.map((record) => record.status)}::text[],
+          ${records.map((record) => (record.output === null ? null : json(record.output)))}::jsonb[],
+          ${records.map((record) => record.error)}::text[], ${records.map((record) => record.startedAt)}::timestamptz[],
+          ${records.map((record) => record.completedAt)}::timestamptz[]
+        ) as n (id, visit, step_id, status, output, error, started_at, completed_at)
+        on conflict (execution_id, visit) do update
+          set status = excluded.status, output = excluded.output, error = excluded.error, completed_at = excluded.completed_at
+      )
+      update automation_execution set status = ${state.status}, visit = ${state.visit},
+        current_step_id = ${state.currentStepId}::uuid, resume_at = ${state.resumeAt}, exit_reason = ${state.exitReason},
+        context = ${json(state.context)}::jsonb, completed_at = ${state.completedAt}, temporal_run_id = ${state.runId},
+        updated_at = now()
+      where id = ${state.executionId}`,
+  );
+}
+
+/** The record of the step under way; undefined when the step is still to come. */
+export async function findRecord(em: Em, executionId: string, visit: number): Promise<StepRecord | undefined> {
+  return queryOne<StepRecord>(
+    em,
+    sql`
+      select visit, step_id as "stepId", status, output, error, started_at as "startedAt", completed_at as "completedAt"
+      from step_execution where execution_id = ${executionId} and visit = ${visit}`,
+  );
+}
+
+/** An execution whose automation was deleted in the moment it started has nothing to do and nobody to see it. */
+export async function removeOrphan(em: Em, executionId: string): Promise<void> {
+  await query(
+    em,
+    sql`
+      delete from automation_execution x
+      where x.id = ${executionId} and not exists (select from automation a where a.id = x.automation_id)`,
+  );
+}
+
+/** The event that a wait has been given, if any; null when there is no such wait. */
+export async function takeWait(
+  tx: Em,
+  executionId: string,
+  options: { evenWithoutEvent: boolean },
+): Promise<{ eventId: string | null; data: Record<string, unknown> | null } | undefined> {
+  return queryOne(
+    tx,
+    sql`
+      delete from event_wait where execution_id = ${executionId} and (event_id is not null or ${options.evenWithoutEvent}::boolean)
+      returning event_id as "eventId", event_data as data`,
+  );
+}
+
+/** From the commit on, the next event of that name of the contact ends this wait. */
+export async function registerWait(tx: Em, state: WalkState, eventName: string): Promise<void> {
+  await query(
+    tx,
+    sql`
+      insert into event_wait (execution_id, project_id, contact_id, event_name)
+      values (${state.executionId}, ${state.projectId}, ${state.contactId}, ${eventName})
+      on conflict (execution_id) do nothing`,
+  );
+}
+
+const CACHE_SIZE = 200;
+
+/** Reads graphs once each: a snapshot never changes, and thousands of executions run the same one. */
+export function createGraphReader(): (em: Em, graphId: string) => Promise<AutomationGraph | undefined> {
+  const cache = new Map<string, AutomationGraph>();
+  return async (em, graphId) => {
+    const known = cache.get(graphId);
+    const row = known ? { graph: known } : await queryOne<{ graph: AutomationGraph }>(em, sql`select graph from automation_graph where id = ${graphId}`);
+    if (!row) return undefined;
+    cache.delete(graphId);
+    cache.set(graphId, row.graph);
+    if (cache.size > CACHE_SIZE) {
+      const [oldest] = cache.keys();
+      if (oldest !== undefined) cache.delete(oldest);
+    }
+    return row.graph;
+  };
+}

@@ -1,0 +1,83 @@
+import { readConfigOf } from '../../pure/automation-config.ts';
+import { createRenderScope } from '../../pure/render-scope.ts';
+import { compileTemplate, type RenderScope } from '../../pure/template-language.ts';
+import type { WebhookRequest } from '../../platform/webhook/webhook-client.ts';
+import type { LinkSigner } from '../../platform/links.ts';
+import type { Em } from '../orm.ts';
+import { readWebhookSecret } from '../projects/projects.ts';
+import type { PendingWebhook } from './walk.ts';
+
+/** Templates stand in text only; everything else of a body is sent as it is written. */
+function renderValue(value: unknown, scope: RenderScope): unknown {
+  if (typeof value === 'string') return compileTemplate(value, 'text').render(scope);
+  if (Array.isArray(value)) return value.map((item) => renderValue(item, scope));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, renderValue(inner, scope)]));
+}
+
+/** What is printed into a URL stands for itself: it must not become another host or another parameter. */
+function renderUrl(source: string, scope: RenderScope): string {
+  const encoded: RenderScope = {
+    get: (name) => encodeValue(scope.get(name)),
+  };
+  const isWholePlaceholder = /^\{\{/.test(source);
+  return compileTemplate(source, 'text').render(isWholePlaceholder ? scope : encoded);
+}
+
+function encodeValue(value: unknown): unknown {
+  if (typeof value === 'string') return encodeURIComponent(value.toWellFormed());
+  if (Array.isArray(value)) return value.map(encodeValue);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, encodeValue(inner)]));
+}
+
+/** What a step sends that says nothing of its body. */
+function defaultBody({ state, contact }: PendingWebhook): unknown {
+  return {
+    contact: { id: contact.id, email: contact.email, subscribed: contact.subscribed, data: contact.data },
+    workflow: { id: state.automationId, name: state.automationName },
+    execution: { id: state.executionId, startedAt: state.startedAt.toISOString() },
+    event: state.context,
+  };
+}
+
+/**
+ * Makes the request of a WEBHOOK step. Its `id` is that of the step's visit, so every attempt has the same.
+ * @throws TemplateLimitError
+ */
+export async function prepareWebhook(em: Em, pending: PendingWebhook, links: LinkSigner): Promise<WebhookRequest> {
+  const { state, step, contact } = pending;
+  const config = readConfigOf('WEBHOOK', step.config);
+  const urls = links.recipientUrls({ contactId: contact.id, emailId: state.executionId });
+  const scope = createRenderScope({ contact, urls, event: state.context });
+  const hasBody = config.body !== undefined || ['POST', 'PUT', 'PATCH'].includes(config.method);
+  const content = config.body === undefined ? defaultBody(pending) : renderValue(config.body, scope);
+  const headers: Record<string, string> = { 'user-agent': 'Everpost', accept: '*/*' };
+  if (hasBody) headers['content-type'] = typeof content === 'string' ? 'text/plain; charset=utf-8' : 'application/json';
+  if (typeof content === 'string' && isJson(content)) headers['content-type'] = 'application/json';
+  for (const [name, value] of Object.entries(config.headers ?? {})) {
+    headers[name.toLowerCase()] = headerBytes(compileTemplate(value, 'text').render(scope));
+  }
+  return {
+    url: renderUrl(config.url, scope),
+    method: config.method,
+    headers,
+    body: hasBody ? (typeof content === 'string' ? content : JSON.stringify(content)) : null,
+    id: `msg_${state.executionId}_${state.visit}`,
+    secret: await readWebhookSecret(em, state.projectId),
+  };
+}
+
+/** A header holds octets (RFC 9110 section 5.5): what is no ASCII goes as UTF-8, what could end a line not at all. */
+function headerBytes(text: string): string {
+  return Buffer.from(text.replaceAll(/[\0-\x08\x0a-\x1f\x7f]/g, '')).toString('latin1');
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

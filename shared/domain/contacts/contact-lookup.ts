@@ -1,0 +1,19 @@
+import { normalizeAddress } from '../../pure/email-address.ts';
+import type { Em } from '../orm.ts';
+import { query, sql } from '../sql.ts';
+
+export interface AddressLookup {
+  found: string[];
+  notFound: string[];
+}
+
+/** Sorts addresses, as the caller spells them and in the order given, by whether a contact has them. */
+export async function lookUpAddresses(em: Em, projectId: string, emails: string[]): Promise<AddressLookup> {
+  const rows = await query<{ email: string }>(
+    em,
+    sql`select email from contact where project_id = ${projectId} and email = any(${emails.map(normalizeAddress)}::text[])`,
+  );
+  const known = new Set(rows.map((row) => row.email));
+  const isKnown = (email: string): boolean => known.has(normalizeAddress(email));
+  return { found: emails.filter(isKnown), notFound: emails.filter((email) => !isKnown(email)) };
+}

@@ -1,0 +1,31 @@
+import { createJob } from '../jobs/jobs.ts';
+import type { Em } from '../orm.ts';
+import { countFieldHolders, deleteFieldChunk, forgetField } from './field-removal.ts';
+
+/** So many contacts are changed while the caller waits; more become a job. */
+const INLINE_MAX = 5_000;
+
+export interface FieldDeletion {
+  /** Contacts that had a value. */
+  deletedFrom: number;
+  /** Set when they are still to be changed. */
+  jobId?: string;
+}
+
+/**
+ * Removes a field of custom data from every contact and from the catalogue, at once or, from many contacts, by a job.
+ * Conditions that refer to it remain and stop matching. Wake the dispatcher afterwards.
+ */
+export async function deleteField(em: Em, projectId: string, path: string): Promise<FieldDeletion> {
+  const holders = await countFieldHolders(em, projectId, path);
+  return em.transactional(async (tx) => {
+    await forgetField(tx, projectId, path);
+    if (holders > INLINE_MAX) {
+      const jobId = await createJob(tx, { projectId, kind: 'DELETE_FIELD', input: { path }, total: holders });
+      return { deletedFrom: holders, jobId };
+    }
+    // Contacts that have got the field since they were counted are not left behind.
+    const { count } = await deleteFieldChunk(tx, projectId, path, { limit: 2 * INLINE_MAX });
+    return { deletedFrom: count };
+  });
+}

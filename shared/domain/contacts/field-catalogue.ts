@@ -1,0 +1,162 @@
+import { AppError, badRequest } from '../../pure/app-error.ts';
+import { conditionTree, readConfigOf, readContactUpdate, type StoredConfig } from '../../pure/automation-config.ts';
+import type { CampaignStatus } from '../../pure/campaign-status.ts';
+import type { FieldType } from '../../pure/custom-data.ts';
+import type { FilterCondition } from '../../pure/filter-condition.ts';
+import { collectReferences } from '../../pure/filter-target.ts';
+import type { Em } from '../orm.ts';
+import { dataValue } from '../segments/filter-predicates.ts';
+import { query, queryOne, sql, type SqlFragment } from '../sql.ts';
+import { countFieldHolders } from './field-removal.ts';
+
+export interface CatalogueField {
+  field: string;
+  type: FieldType;
+  isCustom: boolean;
+  /** The share of contacts that have it, 0..1. */
+  coverage: number;
+}
+
+const STANDARD_FIELDS: readonly { field: string; type: FieldType; values: SqlFragment }[] = [
+  { field: 'email', type: 'string', values: sql`to_jsonb(email)` },
+  { field: 'subscribed', type: 'boolean', values: sql`to_jsonb(subscribed)` },
+  { field: 'createdAt', type: 'date', values: isoText(sql`created_at`) },
+  { field: 'updatedAt', type: 'date', values: isoText(sql`updated_at`) },
+];
+
+function isoText(column: SqlFragment): SqlFragment {
+  return sql`to_jsonb(to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`;
+}
+
+/** A field as a path names it: a standard one, or custom data under `path`. */
+export type NamedField = { name: string; values: SqlFragment; path?: undefined } | { name: string; path: string };
+
+/** Reads `email`, `data.plan` or, for short, `plan`. @throws AppError RESOURCE_NOT_FOUND for a name without a key */
+export function readFieldName(text: string): NamedField {
+  const standard = STANDARD_FIELDS.find(({ field }) => field === text);
+  if (standard) return { name: text, values: standard.values };
+  const path = text.startsWith('data.') ? text.slice('data.'.length) : text;
+  if (path === '') throw new AppError('RESOURCE_NOT_FOUND', { message: 'A field name needs a key after "data."' });
+  return { name: `data.${path}`, path };
+}
+
+/** As `readFieldName`, for what only custom data allows. @throws AppError BAD_REQUEST for a standard field */
+export function readCustomFieldPath(text: string): string {
+  const { name, path } = readFieldName(text);
+  if (path === undefined) throw badRequest(`${name} is a field of every contact and cannot be deleted`);
+  return path;
+}
+
+/**
+ * All fields of a project: the standard ones, then the custom ones by name. The coverage is counted in one pass over
+ * the contacts, whatever the number of fields.
+ */
+export async function listFields(em: Em, projectId: string): Promise<CatalogueField[]> {
+  const total = await queryOne<{ count: number }>(
+    em,
+    sql`select count(*) from contact where project_id = ${projectId}`,
+  );
+  const contacts = total?.count ?? 0;
+  const custom = await query<{ key: string; type: FieldType; count: number }>(
+    em,
+    sql`
+      select f.key, f.type, coalesce(n.count, 0) as count
+      from contact_field f left join (
+        select key, count(*) from contact c, jsonb_object_keys(c.data) key where c.project_id = ${projectId} group by key
+      ) n on n.key = f.key
+      where f.project_id = ${projectId} order by f.key collate "C"`,
+  );
+  return [
+    ...STANDARD_FIELDS.map(({ field, type }) => ({ field, type, isCustom: false, coverage: contacts === 0 ? 0 : 1 })),
+    ...custom.map(({ key, type, count }) => ({
+      field: `data.${key}`,
+      type,
+      isCustom: true,
+      // Both counts are of their own moment; a contact created between them must not make more than all.
+      coverage: contacts === 0 ? 0 : Math.min(1, count / contacts),
+    })),
+  ];
+}
+
+/** Distinct values of a field, the most frequent first. */
+export async function listFieldValues(
+  em: Em,
+  projectId: string,
+  field: NamedField,
+  limit: number,
+): Promise<unknown[]> {
+  const value = field.path === undefined ? field.values : dataValue(sql`data`, field.path).json;
+  const rows = await query<{ value: unknown }>(
+    em,
+    sql`
+      select value from (
+        select ${value} as value, count(*) as count from contact where project_id = ${projectId} group by 1
+      ) as found
+      where jsonb_typeof(value) <> 'null' order by count desc, value limit ${limit}`,
+  );
+  return rows.map((row) => row.value);
+}
+
+export interface FieldUsage {
+  usedInSegments: { id: string; name: string }[];
+  usedInCampaigns: { id: string; name: string; status: CampaignStatus }[];
+  usedInWorkflows: { id: string; name: string }[];
+  /** Contacts that have a value. */
+  contactCount: number;
+}
+
+/** Whether a condition reads the field or something inside of it. */
+function reads(condition: FilterCondition, field: string): boolean {
+  return collectReferences(condition).fields.some((name) => name === field || name.startsWith(`${field}.`));
+}
+
+interface StepOf {
+  id: string;
+  name: string;
+  type: 'CONDITION' | 'UPDATE_CONTACT';
+  config: StoredConfig;
+}
+
+function uses({ type, config }: StepOf, field: string): boolean {
+  if (type === 'CONDITION') return reads(conditionTree(readConfigOf(type, config)), field);
+  const { data = {}, subscribed } = readContactUpdate(readConfigOf(type, config));
+  return Object.hasOwn(data, field.slice('data.'.length)) || (field === 'subscribed' && subscribed !== undefined);
+}
+
+/** Which segments, campaigns and automations refer to a field, oldest first. */
+export async function findFieldUsage(em: Em, projectId: string, field: NamedField): Promise<FieldUsage> {
+  const segments = await query<{ id: string; name: string; condition: FilterCondition }>(
+    em,
+    sql`
+      select id, name, condition from segment
+      where project_id = ${projectId} and condition is not null order by created_at, id`,
+  );
+  const campaigns = await query<{ id: string; name: string; status: CampaignStatus; condition: FilterCondition }>(
+    em,
+    sql`
+      select id, name, status, audience_condition as condition from campaign
+      where project_id = ${projectId} and audience_type = 'FILTERED' and audience_condition is not null
+      order by created_at, id`,
+  );
+  const steps = await query<StepOf>(
+    em,
+    sql`
+      select a.id, a.name, s.type, s.config from automation a join automation_step s on s.automation_id = a.id
+      where a.project_id = ${projectId} and s.type in ('CONDITION', 'UPDATE_CONTACT') order by a.created_at, a.id`,
+  );
+  const workflows = new Map(steps.filter((step) => uses(step, field.name)).map(({ id, name }) => [id, { id, name }]));
+  return {
+    usedInSegments: segments.filter((it) => reads(it.condition, field.name)).map(({ id, name }) => ({ id, name })),
+    usedInCampaigns: campaigns
+      .filter((it) => reads(it.condition, field.name))
+      .map(({ id, name, status }) => ({ id, name, status })),
+    usedInWorkflows: [...workflows.values()],
+    contactCount: await countHolders(em, projectId, field),
+  };
+}
+
+async function countHolders(em: Em, projectId: string, field: NamedField): Promise<number> {
+  if (field.path !== undefined) return countFieldHolders(em, projectId, field.path);
+  const row = await queryOne<{ count: number }>(em, sql`select count(*) from contact where project_id = ${projectId}`);
+  return row?.count ?? 0;
+}

@@ -1,0 +1,25 @@
+/** Digits that a double keeps; longer numbers are identifiers. */
+const DIGITS_MAX = 15;
+/** A leading zero or plus is part of a postcode or telephone number. */
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
+const TRUE_WORDS: ReadonlySet<string> = new Set(['true', 'yes', 'y', '1']);
+const FALSE_WORDS: ReadonlySet<string> = new Set(['false', 'no', 'n', '0']);
+
+/** The value that a cell of custom data stands for: `true` and `false` in any case, plain numbers, else its text. */
+export function readCell(cell: string): string | number | boolean {
+  const trimmed = cell.trim();
+  if (trimmed.length <= DIGITS_MAX + 2 && NUMBER.test(trimmed)) {
+    const digits = trimmed.replaceAll(/[-.]/g, '').length;
+    if (digits <= DIGITS_MAX) return Number(trimmed);
+  }
+  if (trimmed.length === 4 && trimmed.toLowerCase() === 'true') return true;
+  if (trimmed.length === 5 && trimmed.toLowerCase() === 'false') return false;
+  return cell;
+}
+
+/** What a cell of the column `subscribed` says; undefined when it is none of the words for it. */
+export function readSubscribed(cell: string): boolean | undefined {
+  const word = cell.trim().toLowerCase();
+  if (TRUE_WORDS.has(word)) return true;
+  return FALSE_WORDS.has(word) ? false : undefined;
+}

@@ -1,0 +1,151 @@
+import type { DnsAnswer, DnsResolver } from '../../platform/dns/resolver.ts';
+
+export const RECORD_PURPOSES = ['DKIM', 'RETURN_PATH', 'SPF', 'DMARC'] as const;
+export type RecordPurpose = (typeof RECORD_PURPOSES)[number];
+
+/** A DNS record that a domain's owner is to set up, as one reads it in a zone. */
+export interface DnsRecord {
+  type: 'TXT' | 'MX';
+  /** In full, without a final dot. */
+  name: string;
+  value: string;
+  purpose: RecordPurpose;
+  /** Whether the domain is verified only with it. */
+  required: boolean;
+}
+
+/** What the records of a domain are made from. */
+export interface DomainRecordSource {
+  domain: string;
+  dkim: { selector: string; publicKey: string };
+  /** Where bounces are received; undefined when the instance takes no inbound mail. */
+  inboundDomain: string | undefined;
+  isReturnPathRequired: boolean;
+}
+
+/** `unanswered` when no name server gave an answer: that says nothing about the record. */
+export type RecordState = 'found' | 'missing' | 'unanswered';
+
+/** The label below a sender domain that bounces return to; its own label, so that the domain's own MX stays. */
+const RETURN_PATH_LABEL = 'bounce';
+const RETURN_PATH_PRIORITY = 10;
+/** A policy is looked for at a domain and at so many names above it. */
+const POLICY_NAMES_MAX = 4;
+
+/** The domain of the envelope sender of mail from a domain. */
+export function returnPathDomain(domain: string): string {
+  return `${RETURN_PATH_LABEL}.${domain}`;
+}
+
+/**
+ * The records to set up for a domain. SPF includes the inbound domain, where the operator publishes which hosts send
+ * for this instance, so that a new relay needs no change in the zones of all senders.
+ */
+export function domainRecords(source: DomainRecordSource): DnsRecord[] {
+  const { domain, dkim, inboundDomain, isReturnPathRequired } = source;
+  const records: DnsRecord[] = [
+    {
+      type: 'TXT',
+      name: `${dkim.selector}._domainkey.${domain}`,
+      value: `v=DKIM1; k=rsa; p=${dkim.publicKey}`,
+      purpose: 'DKIM',
+      required: true,
+    },
+  ];
+  if (inboundDomain !== undefined) {
+    const name = returnPathDomain(domain);
+    records.push(
+      {
+        type: 'MX',
+        name,
+        value: `${RETURN_PATH_PRIORITY} ${inboundDomain}`,
+        purpose: 'RETURN_PATH',
+        required: isReturnPathRequired,
+      },
+      {
+        type: 'TXT',
+        name,
+        value: `v=spf1 include:${inboundDomain} ~all`,
+        purpose: 'SPF',
+        required: isReturnPathRequired,
+      },
+    );
+  }
+  records.push({ type: 'TXT', name: `_dmarc.${domain}`, value: 'v=DMARC1; p=none', purpose: 'DMARC', required: false });
+  return records;
+}
+
+function stateOf<Record>(answer: DnsAnswer<Record>, matches: (records: Record[]) => boolean): RecordState {
+  if (answer.kind === 'failed') return 'unanswered';
+  return answer.kind === 'found' && matches(answer.records) ? 'found' : 'missing';
+}
+
+/** The tags of `a=1; b=2` (RFC 6376 section 3.2), white space inside values removed. */
+function readTags(text: string): Map<string, string> {
+  const tags = new Map<string, string>();
+  for (const part of text.split(';')) {
+    const at = part.indexOf('=');
+    if (at > 0) tags.set(part.slice(0, at).trim(), part.slice(at + 1).replace(/\s+/g, ''));
+  }
+  return tags;
+}
+
+/** With two key records under one name a verifier may take either (section 3.6.2.2), so ours must be the only one. */
+function hasOwnKey(texts: string[], publicKey: string): boolean {
+  const keys = texts.map(readTags).filter((tags) => tags.has('p'));
+  const [key] = keys;
+  return (
+    key !== undefined &&
+    keys.length === 1 &&
+    key.get('p') === publicKey &&
+    (key.get('v') ?? 'DKIM1') === 'DKIM1' &&
+    (key.get('k') ?? 'rsa') === 'rsa' &&
+    (key.get('h') ?? 'sha256').split(':').includes('sha256') &&
+    ['*', 'email'].some((service) => (key.get('s') ?? '*').split(':').includes(service))
+  );
+}
+
+/** Two SPF records are an error to receivers (RFC 7208 section 4.5). */
+function includesInSpf(texts: string[], domain: string): boolean {
+  const policies = texts.filter((text) => /^v=spf1(?: |$)/i.test(text));
+  const terms = policies[0]?.toLowerCase().split(/\s+/) ?? [];
+  return policies.length === 1 && (terms.includes(`include:${domain}`) || terms.includes(`+include:${domain}`));
+}
+
+function sameHost(left: string, right: string): boolean {
+  return left.replace(/\.$/, '').toLowerCase() === right.replace(/\.$/, '').toLowerCase();
+}
+
+/** A policy of a parent domain covers a domain that has none (RFC 7489 section 6.6.3). */
+async function findDmarc(resolver: DnsResolver, domain: string): Promise<RecordState> {
+  const labels = domain.split('.');
+  const covering = labels.slice(0, -1).map((_, index) => labels.slice(index).join('.'));
+  const states = await Promise.all(
+    covering
+      .slice(-POLICY_NAMES_MAX)
+      .map(async (name) =>
+        stateOf(await resolver.txt(`_dmarc.${name}`), (texts) => texts.some((text) => /^v=DMARC1\b/.test(text))),
+      ),
+  );
+  if (states.includes('found')) return 'found';
+  return states.includes('unanswered') ? 'unanswered' : 'missing';
+}
+
+/** Looks every record up at the same time, so that the slowest answer is the wait. */
+export async function lookUpRecords(
+  resolver: DnsResolver,
+  source: DomainRecordSource,
+): Promise<Map<RecordPurpose, RecordState>> {
+  const { domain, dkim, inboundDomain } = source;
+  const look: Record<RecordPurpose, (record: DnsRecord) => Promise<RecordState>> = {
+    DKIM: async ({ name }) => stateOf(await resolver.txt(name), (texts) => hasOwnKey(texts, dkim.publicKey)),
+    RETURN_PATH: async ({ name }) =>
+      stateOf(await resolver.mx(name), (hosts) => hosts.some((host) => sameHost(host.exchange, inboundDomain ?? ''))),
+    SPF: async ({ name }) => stateOf(await resolver.txt(name), (texts) => includesInSpf(texts, inboundDomain ?? '')),
+    DMARC: () => findDmarc(resolver, domain),
+  };
+  const states = domainRecords(source).map(
+    async (record) => [record.purpose, await look[record.purpose](record)] as const,
+  );
+  return new Map(await Promise.all(states));
+}

@@ -1,0 +1,125 @@
+import type { DnsResolver } from '../../platform/dns/resolver.ts';
+import type { DkimKeyring } from '../../platform/mail/dkim/key-pair.ts';
+import type { Em } from '../orm.ts';
+import { query, sql } from '../sql.ts';
+import { lookUpRecords, domainRecords, type DomainRecordSource, type RecordState } from './dns-records.ts';
+import { SenderDomainEntity, type SenderDomain } from './sender-domain.entity.ts';
+import { withKey, type KeyedSenderDomain } from './sender-domains.ts';
+
+/** A verified domain whose records are gone stays verified for two checks: zones are edited, name servers moved. */
+const FAILED_CHECKS_MAX = 3;
+/** A little less than the schedule's five minutes, and than an hour, so that no run finds a domain just not due. */
+const PENDING_INTERVAL_MINUTES = 4;
+const VERIFIED_INTERVAL_MINUTES = 55;
+/** 4, 8, 16, 32, 64 minutes: domains whose name servers are dead for long cost the others no time. */
+const BACKOFF_DOUBLINGS_MAX = 4;
+
+export interface DomainCheckDeps {
+  resolver: DnsResolver;
+  keyring: DkimKeyring;
+  inboundDomain: string | undefined;
+}
+
+/** `unanswered` when DNS gave no answer: such a check neither verifies a domain nor counts as failed. */
+export type CheckOutcome = 'complete' | 'incomplete' | 'unanswered';
+
+export interface DomainCheck {
+  domain: KeyedSenderDomain;
+  outcome: CheckOutcome;
+  wasVerified: boolean;
+}
+
+/** What the DNS records of a domain are made from. */
+export function recordSourceOf(domain: KeyedSenderDomain, inboundDomain: string | undefined): DomainRecordSource {
+  return {
+    domain: domain.domain,
+    dkim: { selector: domain.dkimSelector, publicKey: domain.dkimPublicKey },
+    inboundDomain,
+    isReturnPathRequired: domain.returnPath,
+  };
+}
+
+function outcomeOf(states: RecordState[]): CheckOutcome {
+  if (states.includes('missing')) return 'incomplete';
+  return states.includes('unanswered') ? 'unanswered' : 'complete';
+}
+
+interface CheckResult {
+  outcome: CheckOutcome;
+  recordsFound: string[];
+}
+
+/** One statement decides, so that simultaneous checks count each for themselves. Ignored when the key has changed. */
+async function recordCheck(em: Em, domain: KeyedSenderDomain, { outcome, recordsFound }: CheckResult): Promise<void> {
+  const failed = outcome === 'incomplete' ? 1 : 0;
+  const unanswered = outcome === 'unanswered' ? 1 : 0;
+  await query(
+    em,
+    sql`
+      with before as (
+        select id, verified as was_verified, trusted,
+          case ${outcome}::text when 'complete' then 0 else least(failed_checks + ${failed}::int, 1000) end as failed_checks,
+          case ${unanswered}::int when 1 then least(unanswered_checks + 1, 1000) else 0 end as unanswered_checks,
+          case ${outcome}::text when 'complete' then true
+            when 'incomplete' then dns_verified and failed_checks + 1 < ${FAILED_CHECKS_MAX}::int
+            else dns_verified end as dns_verified
+        from sender_domain where id = ${domain.id} and dkim_selector = ${domain.dkimSelector} for update
+      )
+      update sender_domain d set
+        last_checked_at = now(),
+        updated_at = now(),
+        records_found = ${recordsFound}::text[],
+        failed_checks = b.failed_checks,
+        unanswered_checks = b.unanswered_checks,
+        dns_verified = b.dns_verified,
+        verified = b.trusted or b.dns_verified,
+        verified_at = case when not (b.trusted or b.dns_verified) then null
+          when b.was_verified then d.verified_at else now() end,
+        next_check_at = now() + interval '1 minute' * case when b.trusted or b.dns_verified then ${VERIFIED_INTERVAL_MINUTES}::int
+          else ${PENDING_INTERVAL_MINUTES}::int * power(2, least(greatest(b.unanswered_checks - 1, 0), ${BACKOFF_DOUBLINGS_MAX}::int)) end
+      from before b where b.id = d.id`,
+  );
+}
+
+/**
+ * Looks the records of a domain up in DNS and records what that means for it. The wait is bounded by the resolver.
+ * @throws AppError DOMAIN_NOT_FOUND when it is deleted meanwhile
+ */
+export async function checkSenderDomain(em: Em, deps: DomainCheckDeps, unkeyed: SenderDomain): Promise<DomainCheck> {
+  const domain = await withKey(em, deps.keyring, unkeyed);
+  const wasVerified = domain.verified;
+  const source = recordSourceOf(domain, deps.inboundDomain);
+  const states = await lookUpRecords(deps.resolver, source);
+  const required = domainRecords(source).filter((record) => record.required);
+  const outcome = outcomeOf(required.map((record) => states.get(record.purpose) ?? 'missing'));
+  const recordsFound = [...states]
+    .filter(
+      ([purpose, state]) => state === 'found' || (state === 'unanswered' && domain.recordsFound.includes(purpose)),
+    )
+    .map(([purpose]) => purpose);
+  await recordCheck(em, domain, { outcome, recordsFound });
+  await em.refresh(domain);
+  return { domain, outcome, wasVerified };
+}
+
+/** The next domains whose check is due, in the order of their ids. */
+export async function findDueDomains(em: Em, asOf: Date, afterId: string | null, limit: number): Promise<string[]> {
+  const rows = await query<{ id: string }>(
+    em,
+    sql`
+      select d.id from sender_domain d join project p on p.id = d.project_id
+      where d.next_check_at <= ${asOf} and not p.disabled and (${afterId}::uuid is null or d.id > ${afterId}::uuid)
+      order by d.id limit ${limit}`,
+  );
+  return rows.map((row) => row.id);
+}
+
+/** Checks a domain by its id; undefined when it is gone. */
+export async function checkDueDomain(
+  em: Em,
+  deps: DomainCheckDeps,
+  domainId: string,
+): Promise<DomainCheck | undefined> {
+  const domain = await em.findOne(SenderDomainEntity, { id: domainId });
+  return domain ? checkSenderDomain(em, deps, domain) : undefined;
+}

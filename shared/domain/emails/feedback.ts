@@ -1,0 +1,204 @@
+import { createHash } from 'node:crypto';
+import { setSubscribed } from '../contacts/contacts.ts';
+import type { Em } from '../orm.ts';
+import { json, query, queryOne, sql, type SqlFragment } from '../sql.ts';
+import { suppressRecipients, type SuppressionReason } from '../suppressions/suppressions.ts';
+
+/** Something that a mail server or a mailbox provider says about a mail, and its place in the record of the mail. */
+interface Turn {
+  column: SqlFragment;
+  counter: SqlFragment;
+  /** The states it moves the mail out of; from any other the state stays and only the moment is kept. */
+  from: SqlFragment;
+  to: string;
+  event: string;
+  moment?: string;
+}
+
+const DELIVERED: Turn = {
+  column: sql`delivered_at`,
+  counter: sql`delivered_count`,
+  from: sql`('SENT')`,
+  to: 'DELIVERED',
+  event: 'email.delivery',
+  moment: 'deliveredAt',
+};
+/** A gateway may open a mail and follow its links before the mailbox behind it refuses, so a bounce outranks both. */
+const BOUNCED: Turn = {
+  column: sql`bounced_at`,
+  counter: sql`bounced_count`,
+  from: sql`('SENT', 'DELIVERED', 'OPENED', 'CLICKED')`,
+  to: 'BOUNCED',
+  event: 'email.bounce',
+};
+const COMPLAINED: Turn = {
+  column: sql`complained_at`,
+  counter: sql`complained_count`,
+  from: sql`('SENT', 'DELIVERED', 'OPENED', 'CLICKED', 'BOUNCED')`,
+  to: 'COMPLAINED',
+  event: 'email.complaint',
+  moment: 'complainedAt',
+};
+
+/** States of mail that was, or may have been, handed to a server. */
+const HANDED_OVER = sql`('PENDING', 'SENDING', 'SENT', 'DELIVERED', 'OPENED', 'CLICKED', 'BOUNCED', 'COMPLAINED')`;
+
+const NOW_TEXT = sql`to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+/** What every e-mail event says, of a row `m` of `email` with its campaign `c` and content `b`. */
+const EVENT_DATA = sql`
+  jsonb_build_object(
+    'emailId', m.id, 'subject', coalesce(m.subject, c.subject), 'from', coalesce(b.from_address, c.from_address),
+    'to', m.to_address, 'campaignId', m.campaign_id, 'templateId', m.template_id, 'workflowId', m.automation_id)`;
+
+interface TurnedMail {
+  project_id: string;
+  contact_id: string | null;
+}
+
+/** Takes a turn once: the first report sets the moment, counts in the campaign and is an event; repeats are nothing. */
+async function takeTurn(
+  em: Em,
+  emailId: string,
+  turn: Turn,
+  data: Record<string, unknown>,
+): Promise<TurnedMail | undefined> {
+  const moment = turn.moment === undefined ? sql`'{}'::jsonb` : sql`jsonb_build_object(${turn.moment}::text, ${NOW_TEXT})`;
+  return queryOne<TurnedMail>(
+    em,
+    sql`
+      with turned as (
+        update email set ${turn.column} = now(), status = case when status in ${turn.from} then ${turn.to} else status end
+        where id = ${emailId} and ${turn.column} is null and status in ${HANDED_OVER} returning *
+      ),
+      counted as (
+        update campaign c set ${turn.counter} = c.${turn.counter} + 1 from turned t where c.id = t.campaign_id
+      ),
+      emitted as (
+        insert into event (id, project_id, contact_id, email_id, name, data, created_at)
+        select everpost_uuid_v7(), m.project_id, m.contact_id, m.id, ${turn.event},
+          ${EVENT_DATA} || ${moment} || ${json(data)}::jsonb, now()
+        from turned m left join campaign c on c.id = m.campaign_id left join email_content b on b.email_id = m.id
+      )
+      select project_id, contact_id from turned`,
+  );
+}
+
+async function stopMail(em: Em, emailId: string, mail: TurnedMail, reason: SuppressionReason): Promise<void> {
+  await suppressRecipients(em, [emailId], reason);
+  if (mail.contact_id !== null) await setSubscribed(em, mail.project_id, [mail.contact_id], false);
+}
+
+/** A server says that the mail has reached the mailbox. */
+export async function recordDelivery(em: Em, emailId: string): Promise<void> {
+  await takeTurn(em, emailId, DELIVERED, {});
+}
+
+/** The address takes no mail, for good: it is suppressed and its contact unsubscribed. */
+export async function recordHardBounce(em: Em, emailId: string, diagnostic: string): Promise<void> {
+  await em.transactional(async (tx) => {
+    const mail = await takeTurn(tx, emailId, BOUNCED, { bounceType: 'hard', diagnostic });
+    if (!mail) return;
+    await query(tx, sql`update email set error = ${diagnostic} where id = ${emailId}`);
+    await stopMail(tx, emailId, mail, 'HARD_BOUNCE');
+  });
+}
+
+/** The recipient calls the mail spam: no more of any kind. */
+export async function recordComplaint(em: Em, emailId: string): Promise<void> {
+  await em.transactional(async (tx) => {
+    const mail = await takeTurn(tx, emailId, COMPLAINED, {});
+    if (mail) await stopMail(tx, emailId, mail, 'COMPLAINT');
+  });
+}
+
+/** An event id made of what the event is about, so that the same report twice is one event (RFC 9562 version 8). */
+function derivedId(...parts: string[]): string {
+  const digest = createHash('sha256').update(parts.join('\0')).digest('hex');
+  const [a, b, c, d, e] = [digest.slice(0, 8), digest.slice(8, 12), digest.slice(13, 16), digest.slice(17, 20), digest.slice(20, 32)];
+  return `${a}-${b}-8${c}-a${d}-${e}`;
+}
+
+/** The mail was not taken this time; nothing is concluded of the address. `reportId` tells reports apart. */
+export async function recordSoftBounce(em: Em, emailId: string, diagnostic: string, reportId: string): Promise<void> {
+  await query(
+    em,
+    sql`
+      insert into event (id, project_id, contact_id, email_id, name, data, created_at)
+      select ${derivedId('soft bounce', emailId, reportId)}::uuid, m.project_id, m.contact_id, m.id, 'email.bounce',
+        ${EVENT_DATA} || ${json({ bounceType: 'soft', diagnostic })}::jsonb, now()
+      from email m left join campaign c on c.id = m.campaign_id left join email_content b on b.email_id = m.id
+      where m.id = ${emailId} and m.status in ${HANDED_OVER}
+      on conflict (id) do nothing`,
+  );
+}
+
+/** A message from a recipient. */
+export interface Reply {
+  /** The same for each copy of it. */
+  id: string;
+  from: string;
+  to: string;
+  subject: string;
+}
+
+/** Somebody answered a mail. */
+export async function recordReply(em: Em, emailId: string, reply: Reply): Promise<void> {
+  const words = { subject: reply.subject, from: reply.from, to: reply.to };
+  await query(
+    em,
+    sql`
+      insert into event (id, project_id, contact_id, email_id, name, data, created_at)
+      select ${derivedId('reply', emailId, reply.id)}::uuid, m.project_id, m.contact_id, m.id, 'email.received',
+        ${EVENT_DATA} || ${json(words)}::jsonb || jsonb_build_object('receivedAt', ${NOW_TEXT}), now()
+      from email m left join campaign c on c.id = m.campaign_id left join email_content b on b.email_id = m.id
+      where m.id = ${emailId} and m.status in ${HANDED_OVER}
+      on conflict (id) do nothing`,
+  );
+}
+
+/** Whether mail of any project asks for answers to this address, given in lower case. */
+export async function isReplyToAddress(em: Em, address: string): Promise<boolean> {
+  const row = await queryOne<{ known: boolean }>(
+    em,
+    sql`
+      select exists (select from email_content where lower(reply_to) = ${address})
+        or exists (select from template where lower(reply_to) = ${address})
+        or exists (select from campaign where lower(reply_to) = ${address}) as known`,
+  );
+  return row?.known ?? false;
+}
+
+/**
+ * The mail that a message to a reply-to address answers: one it names itself and that asked for answers there, or else
+ * the last such mail to its author.
+ */
+export async function findRepliedMail(
+  em: Em,
+  { address, from, emailIds }: { address: string; from: string; emailIds: string[] },
+): Promise<string | undefined> {
+  const asksForAnswers = sql`
+    lower(coalesce(b.reply_to, c.reply_to)) = ${address}`;
+  const joined = sql`(email m left join campaign c on c.id = m.campaign_id left join email_content b on b.email_id = m.id)`;
+  const named = await queryOne<{ id: string }>(
+    em,
+    sql`
+      select m.id from ${joined} where m.id = any(${emailIds}::uuid[]) and ${asksForAnswers}
+      order by m.created_at desc limit 1`,
+  );
+  if (named) return named.id;
+  const latest = await queryOne<{ id: string }>(
+    em,
+    sql`
+      with owner as (
+        select project_id from template where lower(reply_to) = ${address}
+        union select project_id from campaign where lower(reply_to) = ${address}
+        union select e.project_id from email_content x join email e on e.id = x.email_id where lower(x.reply_to) = ${address}
+      )
+      select m.id from owner o join contact a on a.project_id = o.project_id and a.email = ${from}
+      join ${joined} on m.contact_id = a.id
+      where ${asksForAnswers}
+      order by m.created_at desc limit 1`,
+  );
+  return latest?.id;
+}

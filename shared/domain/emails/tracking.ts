@@ -1,0 +1,89 @@
+import type { Em } from '../orm.ts';
+import { queryPrepared, sql } from '../sql.ts';
+
+/** A mail was opened, or one of its links was followed. */
+export interface MailHit {
+  emailId: string;
+  /** The address behind the link; null for an open. */
+  url: string | null;
+}
+
+/**
+ * Records opens and clicks, any number at once, in one statement: the state of each mail moves up (SENT or DELIVERED →
+ * OPENED → CLICKED, never down), the campaign counts a mail the first time only, and every hit is an event. A click of
+ * a mail that never showed its image is an open too, and recorded as both. Hits of mails that are gone, or were never
+ * handed over, change nothing.
+ *
+ * Rows are locked in the order of their ids, mails before campaigns, as everywhere; so two processes that record hits
+ * of the same mails wait for each other instead of failing.
+ */
+export async function recordMailHits(em: Em, hits: MailHit[]): Promise<void> {
+  await queryPrepared(
+    em,
+    sql`
+      with hit as (
+        select * from unnest(${hits.map((hit) => hit.emailId)}::uuid[], ${hits.map((hit) => hit.url)}::text[])
+          with ordinality as h (email_id, url, n)
+      ),
+      target as materialized (
+        select e.* from email e
+        where e.id in (select email_id from hit) and e.status in
+          ('PENDING', 'SENDING', 'SENT', 'DELIVERED', 'OPENED', 'CLICKED', 'BOUNCED', 'COMPLAINED')
+        order by e.id for no key update
+      ),
+      tally as (
+        select t.id, count(*) filter (where h.url is not null)::int as clicks,
+          (count(*) filter (where h.url is null))::int
+            + (t.opened_at is null and bool_and(h.url is not null))::int as opens
+        from target t join hit h on h.email_id = t.id group by t.id, t.opened_at
+      ),
+      flipped as (
+        update email e set
+          opens = t.opens + y.opens, clicks = t.clicks + y.clicks, opened_at = coalesce(t.opened_at, now()),
+          clicked_at = case when y.clicks > 0 then coalesce(t.clicked_at, now()) else t.clicked_at end,
+          status = case
+            when y.clicks > 0 and t.status in ('SENT', 'DELIVERED', 'OPENED') then 'CLICKED'
+            when t.status in ('SENT', 'DELIVERED') then 'OPENED' else t.status end
+        from target t join tally y on y.id = t.id where e.id = t.id
+        returning e.campaign_id, (t.opened_at is null)::int as opened, (t.clicked_at is null and y.clicks > 0)::int as clicked
+      ),
+      counts as (
+        select campaign_id, sum(opened)::int as opened, sum(clicked)::int as clicked from flipped
+        where campaign_id is not null group by campaign_id having sum(opened) + sum(clicked) > 0
+      ),
+      held as materialized (
+        select c.id, n.opened, n.clicked from campaign c join counts n on n.campaign_id = c.id
+        order by c.id for no key update of c
+      ),
+      counted as (
+        update campaign c set opened_count = c.opened_count + h.opened, clicked_count = c.clicked_count + h.clicked
+        from held h where c.id = h.id
+      ),
+      step as (
+        select h.email_id, h.url, h.n from hit h
+        union all
+        select t.id, null, 0 from target t
+        where t.opened_at is null and not exists (select from hit h where h.email_id = t.id and h.url is null)
+      ),
+      numbered as (
+        select t.*, s.url, s.n,
+          case when s.url is null then t.opens else t.clicks end
+            + (row_number() over (partition by t.id, s.url is null order by s.n))::int as nth
+        from step s join target t on t.id = s.email_id
+      )
+      insert into event (id, project_id, contact_id, email_id, name, data, created_at)
+      select everpost_uuid_v7(), m.project_id, m.contact_id, m.id, case when m.url is null then 'email.open' else 'email.click' end,
+        jsonb_build_object(
+          'emailId', m.id, 'subject', coalesce(m.subject, c.subject), 'from', coalesce(b.from_address, c.from_address),
+          'to', m.to_address, 'campaignId', m.campaign_id, 'templateId', m.template_id, 'workflowId', m.automation_id
+        ) || case
+          when m.url is null then jsonb_build_object('openedAt', o.at, 'opens', m.nth, 'isFirstOpen', m.nth = 1)
+          else jsonb_build_object('link', m.url, 'clickedAt', o.at, 'clicks', m.nth, 'isFirstClick', m.nth = 1) end,
+        now()
+      from numbered m
+      cross join (select to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at) o
+      left join campaign c on c.id = m.campaign_id
+      left join email_content b on b.email_id = m.id
+      order by m.n`,
+  );
+}

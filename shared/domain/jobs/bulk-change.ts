@@ -1,0 +1,34 @@
+import { deleteContacts, setSubscribed } from '../contacts/contacts.ts';
+import type { Em } from '../orm.ts';
+import { query, sql } from '../sql.ts';
+import type { BulkKind, ChunkOutcome } from './jobs.ts';
+
+/**
+ * Subscribes, unsubscribes or deletes contacts, in the caller's transaction. Events are emitted for those that really
+ * change; an id of nobody is a failure, one that stands twice is unchanged the second time.
+ */
+export async function changeContacts(em: Em, projectId: string, kind: BulkKind, ids: string[]): Promise<ChunkOutcome> {
+  const unique = [...new Set(ids)];
+  const known = await query<{ id: string }>(
+    em,
+    sql`
+      select id from contact where project_id = ${projectId} and id = any(${unique}::uuid[])
+      order by id for ${kind === 'DELETE' ? sql`update` : sql`no key update`}`,
+  );
+  const knownIds = known.map((row) => row.id);
+  const changed =
+    kind === 'DELETE'
+      ? await deleteContacts(em, projectId, knownIds)
+      : await setSubscribed(em, projectId, knownIds, kind === 'SUBSCRIBE');
+  const knownSet = new Set(knownIds);
+  const unknown = unique.filter((id) => !knownSet.has(id));
+  return {
+    done: ids.length,
+    counts: {
+      successCount: changed.length,
+      unchangedCount: ids.length - unknown.length - changed.length,
+      failureCount: unknown.length,
+    },
+    errors: unknown.map((contactId) => ({ contactId, error: 'Contact not found' })),
+  };
+}

@@ -1,0 +1,151 @@
+import { v7 as uuidV7 } from 'uuid';
+import { AppError } from '../../pure/app-error.ts';
+import { addToOutbox } from '../outbox/outbox.ts';
+import type { Em } from '../orm.ts';
+import { json, query, queryOne, sql } from '../sql.ts';
+
+export type BulkKind = 'SUBSCRIBE' | 'UNSUBSCRIBE' | 'DELETE';
+export type JobKind = 'IMPORT' | BulkKind | 'DELETE_FIELD';
+export type JobState = 'waiting' | 'active' | 'completed' | 'failed';
+
+/** Something that went wrong with one item of a job. */
+export type JobError = Record<string, string | number | null>;
+
+/** What a job has counted so far. Which counts there are depends on its kind. */
+export type JobCounts = Record<string, number>;
+
+export interface Job {
+  id: string;
+  projectId: string;
+  kind: JobKind;
+  state: JobState;
+  /** What it works on; ids or the name of a field. The file of an import is kept apart. */
+  input: Record<string, unknown>;
+  /** Items done. Committed with the work on them, so no item is done or counted twice. */
+  position: number;
+  /** Items in all; null while unknown. */
+  total: number | null;
+  counts: JobCounts;
+  /** The first of them. */
+  errors: JobError[];
+  failedReason: string | null;
+}
+
+/** Errors that a job keeps; the others are only counted. */
+const ERRORS_MAX = 100;
+
+const COLUMNS = sql`
+  id, project_id as "projectId", kind, state, input, position, total, counts, errors, failed_reason as "failedReason"`;
+
+export interface NewJob {
+  projectId: string;
+  kind: JobKind;
+  input?: Record<string, unknown>;
+  total?: number;
+  file?: Buffer;
+}
+
+/** Queues a job in the caller's transaction. Wake the dispatcher after the commit. @returns its id */
+export async function createJob(em: Em, job: NewJob): Promise<string> {
+  const id = uuidV7();
+  await query(
+    em,
+    sql`
+      insert into job (id, project_id, kind, input, total)
+      values (${id}, ${job.projectId}, ${job.kind}, ${json(job.input ?? {})}::jsonb, ${job.total ?? null})`,
+  );
+  if (job.file) await query(em, sql`insert into job_file (job_id, content) values (${id}, ${job.file})`);
+  await addToOutbox(em, 'job', job.projectId, [id]);
+  return id;
+}
+
+/** A job of one of these kinds. @throws AppError JOB_NOT_FOUND */
+export async function findJob(em: Em, projectId: string, jobId: string, kinds: readonly JobKind[]): Promise<Job> {
+  const job = await queryOne<Job>(
+    em,
+    sql`
+      select ${COLUMNS} from job
+      where id = ${jobId} and project_id = ${projectId} and kind = any(${[...kinds]}::text[])`,
+  );
+  if (!job) throw new AppError('JOB_NOT_FOUND');
+  return job;
+}
+
+/** The state of a job; undefined when it is gone with its project. */
+export async function findJobState(em: Em, jobId: string): Promise<JobState | undefined> {
+  return (await queryOne<{ state: JobState }>(em, sql`select state from job where id = ${jobId}`))?.state;
+}
+
+/** Marks a job as begun, once. @returns undefined when it has ended, or its project is gone */
+export async function beginJob(em: Em, jobId: string): Promise<Job | undefined> {
+  return queryOne<Job>(
+    em,
+    sql`
+      update job set state = 'active', updated_at = now()
+      where id = ${jobId} and state in ('waiting', 'active') returning ${COLUMNS}`,
+  );
+}
+
+/** Sets how many items there are, when that is known only after a look. */
+export async function setJobTotal(em: Em, jobId: string, total: number): Promise<void> {
+  await query(em, sql`update job set total = ${total} where id = ${jobId}`);
+}
+
+/** What one chunk of a job has done. */
+export interface ChunkOutcome {
+  /** How many items. */
+  done: number;
+  counts: JobCounts;
+  errors?: JobError[];
+  /** Kept with the job for the next chunk. */
+  input?: Record<string, unknown>;
+}
+
+/**
+ * Does a chunk of a job with `work`, from `job.position` on, and notes in the same transaction that it is done. An
+ * attempt that is not the only one any more (its worker was thought dead) finds the position moved and does nothing.
+ * @returns the job afterwards, or undefined when another attempt has it or it has ended
+ */
+export async function runJobChunk(
+  em: Em,
+  job: Job,
+  work: (tx: Em) => Promise<ChunkOutcome>,
+): Promise<Job | undefined> {
+  return em.transactional(async (tx) => {
+    const current = await queryOne<{ position: number }>(
+      tx,
+      sql`select position from job where id = ${job.id} and state = 'active' for no key update`,
+    );
+    if (current?.position !== job.position) return undefined;
+    const { done, counts, errors = [], input = {} } = await work(tx);
+    const sums = { ...job.counts };
+    for (const [name, count] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + count;
+    const kept = [...job.errors, ...errors].slice(0, ERRORS_MAX);
+    return queryOne<Job>(
+      tx,
+      sql`
+        update job set position = position + ${done}::int, counts = ${json(sums)}::jsonb, errors = ${json(kept)}::jsonb,
+          input = input || ${json(input)}::jsonb, updated_at = now()
+        where id = ${job.id} returning ${COLUMNS}`,
+    );
+  });
+}
+
+/** Ends a job and drops its file. One that has ended stays as it is. */
+export async function endJob(em: Em, jobId: string, failedReason: string | null): Promise<void> {
+  await query(
+    em,
+    sql`
+      with ended as (
+        update job set state = ${failedReason === null ? 'completed' : 'failed'}, failed_reason = ${failedReason}, updated_at = now()
+        where id = ${jobId} and state in ('waiting', 'active') returning id
+      )
+      delete from job_file where job_id = (select id from ended)`,
+  );
+}
+
+/** The file of an import that has not ended. */
+export async function findJobFile(em: Em, jobId: string): Promise<Buffer | undefined> {
+  const row = await queryOne<{ content: Buffer }>(em, sql`select content from job_file where job_id = ${jobId}`);
+  return row?.content;
+}

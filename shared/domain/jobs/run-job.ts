@@ -1,0 +1,122 @@
+import { deleteFieldChunk } from '../contacts/field-removal.ts';
+import { noteFieldTypes } from '../contacts/contact-fields.ts';
+import { importContacts } from '../contacts/import-contacts.ts';
+import { ImportFileError, readImportFile, type ImportFile, type ImportedContact } from '../contacts/import-file.ts';
+import type { Em } from '../orm.ts';
+import { changeContacts } from './bulk-change.ts';
+import {
+  beginJob,
+  endJob,
+  findJobFile,
+  runJobChunk,
+  setJobTotal,
+  type BulkKind,
+  type ChunkOutcome,
+  type Job,
+  type JobError,
+} from './jobs.ts';
+
+export interface JobRun {
+  /** A new unit of work. */
+  em: () => Em;
+  /** Looked at between chunks. */
+  signal: AbortSignal;
+}
+
+/** Large enough that a statement's fixed cost does not count, small enough to be done well within a heartbeat. */
+const IMPORT_CHUNK = 2_000;
+const BULK_CHUNK = 500;
+const FIELD_CHUNK = 2_000;
+
+/**
+ * Runs a job to its end, or on from where an earlier attempt stopped. Faults of what was uploaded end the job as failed;
+ * anything else is thrown, and the job can be run again.
+ */
+export async function runJob(jobId: string, run: JobRun): Promise<void> {
+  const job = await beginJob(run.em(), jobId);
+  if (!job) return;
+  try {
+    await runnerOf(job)(job, run);
+  } catch (error) {
+    if (!(error instanceof ImportFileError)) throw error;
+    await endJob(run.em(), jobId, error.message);
+  }
+}
+
+function runnerOf(job: Job): (job: Job, run: JobRun) => Promise<void> {
+  switch (job.kind) {
+    case 'IMPORT':
+      return runImport;
+    case 'DELETE_FIELD':
+      return runFieldDeletion;
+    default:
+      return runBulkChange;
+  }
+}
+
+/** Works chunk by chunk until `next` says that there is no more. */
+async function runChunks(
+  job: Job,
+  run: JobRun,
+  next: (job: Job) => ((tx: Em) => Promise<ChunkOutcome>) | undefined,
+): Promise<void> {
+  let current = job;
+  for (;;) {
+    run.signal.throwIfAborted();
+    const work = next(current);
+    if (!work) break;
+    const after = await runJobChunk(run.em(), current, work);
+    if (!after) return;
+    current = after;
+  }
+  await endJob(run.em(), job.id, null);
+}
+
+async function runImport(job: Job, run: JobRun): Promise<void> {
+  const content = await findJobFile(run.em(), job.id);
+  if (!content) throw new ImportFileError('The file is not there any more');
+  const file = await readImportFile(content);
+  if (job.total === null) {
+    // Before and apart from the contacts: two imports that both bring new fields cannot wait for each other.
+    await noteFieldTypes(run.em(), job.projectId, file.firstValues);
+    await setJobTotal(run.em(), job.id, file.rows.length);
+  }
+  await runChunks(job, run, ({ position }) => {
+    const rows = file.rows.slice(position, position + IMPORT_CHUNK);
+    return rows.length === 0 ? undefined : (tx) => importChunk(tx, job.projectId, rows);
+  });
+}
+
+async function importChunk(em: Em, projectId: string, rows: ImportFile['rows']): Promise<ChunkOutcome> {
+  const contacts: ImportedContact[] = [];
+  const errors: JobError[] = [];
+  for (const row of rows) {
+    if (row === null) continue;
+    if ('error' in row) errors.push({ ...row });
+    else contacts.push(row);
+  }
+  const counts = contacts.length === 0 ? {} : await importContacts(em, projectId, contacts);
+  return { done: rows.length, counts: { ...counts, failureCount: rows.length - contacts.length }, errors };
+}
+
+async function runBulkChange(job: Job, run: JobRun): Promise<void> {
+  const contactIds = job.input['contactIds'] as string[];
+  await runChunks(job, run, ({ position }) => {
+    const ids = contactIds.slice(position, position + BULK_CHUNK);
+    return ids.length === 0 ? undefined : (tx) => changeContacts(tx, job.projectId, job.kind as BulkKind, ids);
+  });
+}
+
+async function runFieldDeletion(job: Job, run: JobRun): Promise<void> {
+  const path = job.input['path'] as string;
+  let isDone = false;
+  await runChunks(job, run, ({ input }) => {
+    if (isDone) return undefined;
+    return async (tx) => {
+      const after = input['after'] as string | undefined;
+      const { count, lastId } = await deleteFieldChunk(tx, job.projectId, path, { after, limit: FIELD_CHUNK });
+      isDone = count < FIELD_CHUNK;
+      return { done: count, counts: { successCount: count }, ...(lastId !== undefined && { input: { after: lastId } }) };
+    };
+  });
+}

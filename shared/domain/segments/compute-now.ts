@@ -1,0 +1,29 @@
+import { AppError } from '../../pure/app-error.ts';
+import type { Em } from '../orm.ts';
+import { dropFromOutbox, extendOutboxLease, leaseInOutbox } from '../outbox/outbox.ts';
+import { assertComputable, computeMembership, type ComputedMembership } from './compute-membership.ts';
+
+/** Longer than a chunk takes on a segment of a million contacts. */
+const LEASE_SECONDS = 60;
+
+/**
+ * Computes the membership of a tracked segment while the caller waits, since the answer is what has changed. The
+ * computation is committed to the outbox first, under a lease that every chunk renews: when this process dies half way,
+ * Temporal gets the rest. Both run the same chunks, so there is one way of computing and nothing is emitted twice.
+ * @throws AppError SEGMENT_NOT_FOUND, BAD_REQUEST unless the segment is dynamic and tracked
+ */
+export async function computeMembershipNow(em: Em, projectId: string, segmentId: string): Promise<ComputedMembership> {
+  await assertComputable(em, projectId, segmentId);
+  const leaseId = await leaseInOutbox(em, 'segment', projectId, segmentId, LEASE_SECONDS);
+  const computed = await computeMembership(em, segmentId, {
+    asOf: new Date(),
+    onChunk: (tx) => extendOutboxLease(tx, leaseId, LEASE_SECONDS),
+  }).catch(async (error: unknown) => {
+    // A fault of the segment itself is answered now; another attempt would find it again.
+    if (error instanceof AppError) await dropFromOutbox(em, leaseId);
+    throw error;
+  });
+  await dropFromOutbox(em, leaseId);
+  if (!computed) throw new AppError('CONFLICT', { message: 'The segment was changed while it was computed' });
+  return computed;
+}

@@ -1,0 +1,129 @@
+import { v7 as uuidV7 } from 'uuid';
+import { badRequest } from '../../pure/app-error.ts';
+import { normalizeAddress } from '../../pure/email-address.ts';
+import { segmentEventName } from '../../pure/segment-events.ts';
+import { recordEvents } from '../events/events.ts';
+import type { Em } from '../orm.ts';
+import { query, sql } from '../sql.ts';
+import type { Segment } from './segment.entity.ts';
+import { lockSegment } from './segments.ts';
+
+/** Emits the entry or exit of contacts, with the name the segment has now. */
+export async function recordMembershipEvents(
+  em: Em,
+  segment: Pick<Segment, 'id' | 'projectId' | 'name'>,
+  change: 'entry' | 'exit',
+  contactIds: string[],
+): Promise<void> {
+  const name = segmentEventName(segment, change);
+  const data = { segmentId: segment.id, segmentName: segment.name };
+  await recordEvents(
+    em,
+    contactIds.map((contactId) => ({ projectId: segment.projectId, name, contactId, data })),
+  );
+}
+
+async function lockStaticSegment(em: Em, projectId: string, segmentId: string): Promise<Segment> {
+  const segment = await lockSegment(em, projectId, segmentId);
+  if (segment.type !== 'STATIC') {
+    throw badRequest('The members of a DYNAMIC segment follow from its condition and cannot be listed by hand');
+  }
+  return segment;
+}
+
+export interface NewMembers {
+  /** As the caller spells them. */
+  emails: string[];
+  /** Whether addresses without a contact get one. */
+  createMissing: boolean;
+  /** The state of contacts created here. */
+  subscribed: boolean;
+}
+
+export interface AddedMembers {
+  /** Contacts that were not members before. */
+  added: number;
+  created: number;
+  /** Addresses without a contact, as the caller spelt them. */
+  notFound: string[];
+}
+
+/**
+ * Adds contacts to a STATIC segment by address, all or none. Who is a member stays one.
+ * @throws AppError SEGMENT_NOT_FOUND, BAD_REQUEST for a DYNAMIC segment
+ */
+export async function addMembers(
+  em: Em,
+  projectId: string,
+  segmentId: string,
+  members: NewMembers,
+): Promise<AddedMembers> {
+  // Sorted, as everywhere contacts are created: two requests with the same addresses cannot wait for each other.
+  const emails = [...new Set(members.emails.map(normalizeAddress))].sort();
+  return em.transactional(async (tx) => {
+    const segment = await lockStaticSegment(tx, projectId, segmentId);
+    const created = members.createMissing ? await createMissing(tx, projectId, emails, members.subscribed) : 0;
+    const contacts = await query<{ id: string; email: string }>(
+      tx,
+      sql`
+        select id, email from contact where project_id = ${projectId} and email = any(${emails}::text[])
+        order by id for key share`,
+    );
+    const joined = await query<{ id: string }>(
+      tx,
+      sql`
+        insert into segment_member (segment_id, contact_id)
+        select ${segmentId}, i from unnest(${contacts.map((contact) => contact.id)}::uuid[]) as n (i)
+        on conflict do nothing returning contact_id as id`,
+    );
+    await changeCount(tx, segmentId, joined.length);
+    const joinedIds = joined.map((row) => row.id);
+    if (segment.trackMembership) await recordMembershipEvents(tx, segment, 'entry', joinedIds);
+    const known = new Set(contacts.map((contact) => contact.email));
+    const notFound = members.emails.filter((email) => !known.has(normalizeAddress(email)));
+    return { added: joined.length, created, notFound: [...new Set(notFound)] };
+  });
+}
+
+async function createMissing(em: Em, projectId: string, emails: string[], subscribed: boolean): Promise<number> {
+  const rows = await query(
+    em,
+    sql`
+      insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)
+      select i, ${projectId}, e, ${subscribed}, '{}', now(), now()
+      from unnest(${emails.map(() => uuidV7())}::uuid[], ${emails}::text[]) as n (i, e)
+      on conflict (project_id, email) do nothing returning id`,
+  );
+  return rows.length;
+}
+
+async function changeCount(em: Em, segmentId: string, by: number): Promise<void> {
+  if (by === 0) return;
+  await query(
+    em,
+    sql`update segment set member_count = greatest(member_count + ${by}::int, 0) where id = ${segmentId}`,
+  );
+}
+
+/**
+ * Takes contacts out of a STATIC segment by address; addresses of nobody, or of nobody in it, are passed over.
+ * @returns how many were members
+ * @throws AppError SEGMENT_NOT_FOUND, BAD_REQUEST for a DYNAMIC segment
+ */
+export async function removeMembers(em: Em, projectId: string, segmentId: string, emails: string[]): Promise<number> {
+  return em.transactional(async (tx) => {
+    const segment = await lockStaticSegment(tx, projectId, segmentId);
+    const left = await query<{ id: string }>(
+      tx,
+      sql`
+        delete from segment_member m using contact c
+        where m.segment_id = ${segmentId} and c.id = m.contact_id and c.project_id = ${projectId}
+          and c.email = any(${emails.map(normalizeAddress)}::text[])
+        returning m.contact_id as id`,
+    );
+    await changeCount(tx, segmentId, -left.length);
+    const leftIds = left.map((row) => row.id);
+    if (segment.trackMembership) await recordMembershipEvents(tx, segment, 'exit', leftIds);
+    return left.length;
+  });
+}

@@ -1,0 +1,22 @@
+import type { Em } from '../orm.ts';
+import { sql, type SqlFragment } from '../sql.ts';
+import { compileFilter } from './filter-compiler.ts';
+import { loadReferencedSegments } from './segment-references.ts';
+import type { Segment } from './segment.entity.ts';
+import { findSegmentsForFilter } from './segments.ts';
+
+type Evaluated = Pick<Segment, 'id' | 'projectId' | 'type'> & Partial<Pick<Segment, 'condition'>>;
+
+/**
+ * Who belongs to a segment, as a predicate over `contact c`: the members of a STATIC one, whoever the condition holds
+ * for now of a DYNAMIC one.
+ */
+export async function segmentPredicate(em: Em, segment: Evaluated, asOf: Date): Promise<SqlFragment> {
+  const { id, projectId, condition } = segment;
+  if (segment.type === 'STATIC') {
+    return sql`exists (select from segment_member m where m.segment_id = ${id} and m.contact_id = c.id)`;
+  }
+  if (!condition) return sql`false`;
+  const segments = await loadReferencedSegments(condition, (ids) => findSegmentsForFilter(em, projectId, ids));
+  return sql`(${compileFilter(condition, { asOf, projectId, segments })})`;
+}

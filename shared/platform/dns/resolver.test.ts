@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { createDnsServer, type DnsServer } from '../../testing/dns-server.ts';
+import { createDnsResolver, type DnsResolver } from './resolver.ts';
+
+let server: DnsServer;
+let resolver: DnsResolver;
+beforeAll(async () => {
+  server = await createDnsServer();
+  resolver = createDnsResolver({ servers: [server.address], timeoutMs: 400 });
+});
+beforeEach(() => server.clear());
+afterAll(() => server.close());
+
+describe('createDnsResolver', () => {
+  it('joins the strings of a TXT record that is longer than one string holds', async () => {
+    const key = `v=DKIM1; p=${'A'.repeat(392)}`;
+    server.set('s._domainkey.example.com', { TXT: [key, 'other'] });
+    expect(await resolver.txt('s._domainkey.example.com')).toEqual({ kind: 'found', records: [key, 'other'] });
+  });
+
+  it('follows CNAME, and asks over TCP when an answer does not fit', async () => {
+    server.set('alias.example.com', { CNAME: 'target.example.net' });
+    server.set('target.example.net', { TXT: ['x'.repeat(2_000)] });
+    server.behave('alias.example.com', { truncate: true });
+    expect(await resolver.txt('alias.example.com')).toEqual({ kind: 'found', records: ['x'.repeat(2_000)] });
+    expect(server.queries().map(({ transport }) => transport)).toEqual(['udp', 'tcp']);
+  });
+
+  it('tells a name that does not exist from one without such a record', async () => {
+    server.set('example.com', { NS: ['ns.example.net'] });
+    expect(await resolver.mx('nowhere.example')).toEqual({ kind: 'absent', isNameUnknown: true });
+    expect(await resolver.mx('example.com')).toEqual({ kind: 'absent', isNameUnknown: false });
+    expect(await resolver.ns('example.com')).toEqual({ kind: 'found', records: ['ns.example.net'] });
+  });
+
+  it('finds addresses of either kind, and the root as the exchange of a null MX', async () => {
+    server.set('six.example', { AAAA: ['2001:db8::1'] });
+    server.set('four.example', { A: ['192.0.2.1'], MX: [[0, '']] });
+    expect(await resolver.addresses('six.example')).toEqual({ kind: 'found', records: ['2001:db8::1'] });
+    expect(await resolver.addresses('four.example')).toEqual({ kind: 'found', records: ['192.0.2.1'] });
+    expect(await resolver.mx('four.example')).toMatchObject({ records: [{ priority: 0, exchange: '' }] });
+  });
+
+  it.each([['SERVFAIL'], ['REFUSED']] as const)('takes %s for no answer', async (rcode) => {
+    server.behave('broken.example', { rcode });
+    expect(await resolver.txt('broken.example')).toMatchObject({ kind: 'failed' });
+  });
+
+  it('gives up in time when a server is silent, and is not held up by it for other names', async () => {
+    server.behave('silent.example', { drop: true });
+    server.set('quick.example', { MX: [[10, 'mx.quick.example']] });
+    const startedAt = performance.now();
+    const silent = resolver.mx('silent.example');
+    expect(await resolver.mx('quick.example')).toMatchObject({ kind: 'found' });
+    expect(performance.now() - startedAt).toBeLessThan(200);
+    expect(await silent).toEqual({ kind: 'failed', reason: 'ETIMEOUT' });
+    expect(performance.now() - startedAt).toBeLessThan(700);
+  });
+
+  it('keeps nothing: a record that changes is seen at once', async () => {
+    server.set('changing.example', { TXT: ['old'] });
+    await resolver.txt('changing.example');
+    server.set('changing.example', { TXT: ['new'] });
+    expect(await resolver.txt('changing.example')).toEqual({ kind: 'found', records: ['new'] });
+  });
+
+  it('does not throw for a name that no packet can carry', async () => {
+    expect((await resolver.txt(`${'a'.repeat(70)}.example`)).kind).not.toBe('found');
+    expect((await resolver.txt('')).kind).not.toBe('found');
+  });
+
+  it('answers when nobody listens', async () => {
+    const lost = createDnsResolver({ servers: ['127.0.0.1:1'], timeoutMs: 300 });
+    expect(await lost.mx('example.com')).toMatchObject({ kind: 'failed' });
+  });
+});

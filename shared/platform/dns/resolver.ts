@@ -1,0 +1,88 @@
+import { Resolver } from 'node:dns/promises';
+import type { MxRecord } from 'node:dns';
+
+export type { MxRecord } from 'node:dns';
+
+/**
+ * What DNS says. Only `found` and `absent` are answers about the name; `failed` says that there was none (time-out,
+ * SERVFAIL, REFUSED, nobody listening), so it proves nothing.
+ */
+export type DnsAnswer<Record> =
+  | { kind: 'found'; records: Record[] }
+  | { kind: 'absent'; isNameUnknown: boolean }
+  | { kind: 'failed'; reason: string };
+
+export interface DnsResolver {
+  /** The texts of TXT records, the strings of each joined (RFC 7208 section 3.3, RFC 6376 section 3.6.2.2). */
+  txt: (name: string) => Promise<DnsAnswer<string>>;
+  mx: (name: string) => Promise<DnsAnswer<MxRecord>>;
+  ns: (name: string) => Promise<DnsAnswer<string>>;
+  /** IPv4 and IPv6 addresses: found when there is one of either kind. */
+  addresses: (name: string) => Promise<DnsAnswer<string>>;
+}
+
+export interface DnsResolverOptions {
+  /** Name servers as ip:port; empty means those of the system. */
+  servers: readonly string[];
+  /** Longest wait for one lookup, repetitions and further servers included. */
+  timeoutMs?: number;
+}
+
+const LOOKUP_TIMEOUT_MS = 4_000;
+/** A packet that is lost is asked for again after this long. */
+const PACKET_TIMEOUT_MS = 1_200;
+const TRIES = 3;
+
+/** NXDOMAIN and NOERROR without such a record, as c-ares calls them. */
+const NAME_UNKNOWN = 'ENOTFOUND';
+const NO_SUCH_RECORD = 'ENODATA';
+
+function answerOf(error: unknown): DnsAnswer<never> {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : 'UNKNOWN';
+  if (code === NAME_UNKNOWN || code === NO_SUCH_RECORD) {
+    return { kind: 'absent', isNameUnknown: code === NAME_UNKNOWN };
+  }
+  return { kind: 'failed', reason: code };
+}
+
+/** Asks DNS, each lookup bounded in time. Never throws: what goes wrong is an answer of kind `failed`. */
+export function createDnsResolver({ servers, timeoutMs = LOOKUP_TIMEOUT_MS }: DnsResolverOptions): DnsResolver {
+  const resolver = new Resolver({ timeout: Math.min(PACKET_TIMEOUT_MS, timeoutMs), tries: TRIES });
+  if (servers.length > 0) resolver.setServers(servers);
+
+  async function lookUp<Record>(work: () => Promise<Record[]>): Promise<DnsAnswer<Record>> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<DnsAnswer<Record>>((resolve) => {
+      timer = setTimeout(() => resolve({ kind: 'failed', reason: 'ETIMEOUT' }), timeoutMs);
+    });
+    const answer = Promise.resolve()
+      .then(work)
+      .then((records): DnsAnswer<Record> =>
+        records.length > 0 ? { kind: 'found', records } : { kind: 'absent', isNameUnknown: false },
+      )
+      .catch(answerOf);
+    try {
+      return await Promise.race([answer, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  return {
+    txt: (name) => lookUp(async () => (await resolver.resolveTxt(name)).map((strings) => strings.join(''))),
+    mx: (name) => lookUp(() => resolver.resolveMx(name)),
+    ns: (name) => lookUp(() => resolver.resolveNs(name)),
+    async addresses(name) {
+      const [four, six] = await Promise.all([
+        lookUp(() => resolver.resolve4(name)),
+        lookUp(() => resolver.resolve6(name)),
+      ]);
+      if (four.kind === 'found' && six.kind === 'found') {
+        return { kind: 'found', records: [...four.records, ...six.records] };
+      }
+      if (four.kind === 'found') return four;
+      if (six.kind === 'found') return six;
+      return four.kind === 'failed' ? four : six;
+    },
+  };
+}

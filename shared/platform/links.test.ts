@@ -1,0 +1,61 @@
+import { describe, expect, it } from '@jest/globals';
+import { createLinkSigner, encodeClickTarget } from './links.ts';
+
+const CONTACT = '0192a000-0000-7000-8000-000000000001';
+const EMAIL = '0192a000-0000-7000-8000-000000000002';
+const signer = createLinkSigner({ appSecret: 'a secret of at least 32 characters', publicUrl: 'https://e.test' });
+const links = signer.recipientUrls({ contactId: CONTACT, emailId: EMAIL });
+
+function tokenOf(url: string): string {
+  return url.slice(url.lastIndexOf('/') + 1);
+}
+
+/** Every text that differs from `token` in one character. */
+function* neighbours(token: string): Generator<string> {
+  for (let i = 0; i < token.length; i++) {
+    for (const character of ['A', 'B', 'Q', 'g', 'w', '_']) {
+      if (token[i] !== character) yield token.slice(0, i) + character + token.slice(i + 1);
+    }
+  }
+}
+
+describe('links in mail', () => {
+  it('lead back to the contact, the mail and the address they were made of', () => {
+    const url = 'https://shop.test/search?q=a%20b&lang=fr#top';
+    expect(signer.readRecipientToken(tokenOf(links.unsubscribeUrl))).toEqual({ contactId: CONTACT, emailId: EMAIL });
+    expect(signer.readOpenToken(tokenOf(links.openUrl).replace('.gif', ''))).toBe(EMAIL);
+    expect(signer.readClickToken(tokenOf(links.clickUrl(encodeClickTarget(url))))).toEqual({ emailId: EMAIL, url });
+  });
+
+  it('are refused with any one character changed', () => {
+    const click = tokenOf(links.clickUrl(encodeClickTarget('https://shop.test/')));
+    const open = tokenOf(links.openUrl).replace('.gif', '');
+    const recipient = tokenOf(links.manageUrl);
+    expect([...neighbours(click)].filter((token) => signer.readClickToken(token))).toEqual([]);
+    expect([...neighbours(open)].filter((token) => signer.readOpenToken(token))).toEqual([]);
+    expect([...neighbours(recipient)].filter((token) => signer.readRecipientToken(token))).toEqual([]);
+  });
+
+  it('are refused when cut, extended, of another kind or of another instance', () => {
+    const click = tokenOf(links.clickUrl(encodeClickTarget('https://shop.test/')));
+    const open = tokenOf(links.openUrl).replace('.gif', '');
+    const foreign = createLinkSigner({
+      appSecret: 'another secret of 32 characters and more',
+      publicUrl: 'https://e.test',
+    });
+    expect(signer.readClickToken(click.slice(0, -1))).toBeUndefined();
+    expect(signer.readClickToken(`${click}A`)).toBeUndefined();
+    expect(signer.readClickToken(open)).toBeUndefined();
+    expect(signer.readOpenToken(click)).toBeUndefined();
+    expect(signer.readOpenToken(click.slice(0, 40))).toBeUndefined();
+    expect(foreign.readClickToken(click)).toBeUndefined();
+    expect(foreign.readRecipientToken(tokenOf(links.manageUrl))).toBeUndefined();
+    for (const junk of ['', 'x', '%00', 'é'.repeat(40), '../../etc/passwd']) {
+      expect([signer.readClickToken(junk), signer.readOpenToken(junk), signer.readRecipientToken(junk)]).toEqual([
+        undefined,
+        undefined,
+        undefined,
+      ]);
+    }
+  });
+});

@@ -1,0 +1,34 @@
+import { createHash, hash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { relaxLines, relaxedBodyEnd } from './canonical.ts';
+
+/** A message with attachments is hashed in parts of this size, and others get their turn in between. */
+const PART_BYTES = 256 * 1024;
+const CRLF = Buffer.from('\r\n');
+
+/** The end of the last whole line at or before `limit`; `limit` itself when there is none. */
+function lineEnd(body: Buffer, start: number, limit: number): number {
+  if (limit >= body.length) return body.length;
+  const at = body.lastIndexOf('\r\n', limit - 2);
+  return at < start ? limit : at + 2;
+}
+
+/**
+ * The SHA-256 of the relaxed body (RFC 6376 section 3.4.4), base64: the `bh` tag. The line ends of the message must be
+ * CRLF, its lines bounded, as a composed message has them.
+ */
+export async function hashRelaxedBody(message: Buffer, bodyStart: number): Promise<string> {
+  const end = relaxedBodyEnd(message, bodyStart);
+  if (end === bodyStart) return hash('sha256', '', 'base64');
+  const body = message.subarray(bodyStart, end);
+  if (body.length <= PART_BYTES) return hash('sha256', Buffer.concat([relaxLines(body), CRLF]), 'base64');
+
+  const digest = createHash('sha256');
+  for (let start = 0; start < body.length;) {
+    const stop = lineEnd(body, start, start + PART_BYTES);
+    digest.update(relaxLines(body.subarray(start, stop)));
+    start = stop;
+    await nextTurn();
+  }
+  return digest.update(CRLF).digest('base64');
+}

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import { parseFeedbackReport, type FeedbackReport } from './arf.ts';
+import { parseDsn, type DsnRecipient } from './dsn.ts';
+import { decodeHeaderText, readEntity, type MimeEntity } from './mime-reader.ts';
+
+/** A message that came in, read as what it is. */
+export type InboundMessage = { /** The same for each copy of a message. */ id: string } & (
+  | { kind: 'dsn'; recipients: DsnRecipient[] }
+  | { kind: 'complaint'; report: FeedbackReport }
+  | { kind: 'reply'; from: string; subject: string; /** Ids of mails of ours it may answer. */ emailIds: string[] }
+  | { kind: 'automatic' }
+);
+
+const SUBJECT_LENGTH_MAX = 998;
+const FROM_LENGTH_MAX = 2_000;
+const EMAIL_IDS_MAX = 20;
+
+/** Answers of machines (RFC 3834, and what was usual before it): nobody has written them. */
+function isAutomatic(message: MimeEntity, envelopeFrom: string): boolean {
+  const submitted = message.field('auto-submitted').toLowerCase();
+  if (submitted !== '' && !submitted.startsWith('no')) return true;
+  if (/^(?:bulk|junk|list|auto_reply)$/i.test(message.field('precedence'))) return true;
+  if (message.field('x-autoreply') !== '' || message.field('x-autorespond') !== '') return true;
+  return envelopeFrom === '' || /^(?:mailer-daemon|postmaster)@/i.test(envelopeFrom);
+}
+
+/** The address in a From field, lower-cased; empty when there is none. */
+function addressIn(field: string): string {
+  const bare = field.slice(0, FROM_LENGTH_MAX).replace(/"(?:[^"\\]|\\.)*"/g, '');
+  const address = /<\s*([^<>\s]{1,320})\s*>/.exec(bare)?.[1] ?? /[^\s<>,;:"()]{1,64}@[^\s<>,;:"()]{1,255}/.exec(bare)?.[0];
+  return decodeHeaderText(address ?? '').toLowerCase();
+}
+
+/** Our Message-IDs begin with the id of the mail; the last ones named are the nearest in the conversation. */
+function repliedIds(message: MimeEntity): string[] {
+  const text = [...message.fields('references'), ...message.fields('in-reply-to')].join(' ');
+  const ids = [...text.matchAll(/<([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})@/gi)].map((match) => match[1] ?? '');
+  return ids.slice(-EMAIL_IDS_MAX).map((id) => id.toLowerCase());
+}
+
+/** Reads a message. Takes any octets and never throws. */
+export function readInboundMessage(raw: Buffer, envelopeFrom: string): InboundMessage {
+  const message = readEntity(raw.toString('latin1'));
+  const messageId = message.field('message-id');
+  const id = createHash('sha256')
+    .update(messageId === '' ? raw : messageId)
+    .digest('hex');
+
+  const report = parseFeedbackReport(message);
+  if (report) return { id, kind: 'complaint', report };
+  const recipients = parseDsn(message);
+  if (recipients) return { id, kind: 'dsn', recipients };
+  if (isAutomatic(message, envelopeFrom)) return { id, kind: 'automatic' };
+  return {
+    id,
+    kind: 'reply',
+    from: addressIn(message.field('from')) || envelopeFrom.toLowerCase(),
+    subject: decodeHeaderText(message.field('subject')).slice(0, SUBJECT_LENGTH_MAX),
+    emailIds: repliedIds(message),
+  };
+}

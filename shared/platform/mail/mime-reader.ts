@@ -1,0 +1,118 @@
+/**
+ * Reads as much of a message (RFC 5322, RFC 2045, RFC 2046) as reports about mail need: header fields, and the parts of
+ * one multipart level. It takes any octets, never throws, and its time grows with their number only.
+ */
+export interface MimeEntity {
+  /** The values of a field, unfolded, in order. Names do not depend on case. */
+  fields: (name: string) => string[];
+  /** The first value of a field; empty when there is none. */
+  field: (name: string) => string;
+  /** Type and subtype in lower case, such as `message/delivery-status`. */
+  contentType: string;
+  /** A parameter of the content type; empty when there is none. */
+  parameter: (name: string) => string;
+  /** The octets of the body, one a character, as they were sent. */
+  body: string;
+}
+
+const HEADER_LENGTH_MAX = 256 * 1024;
+const FIELD_LENGTH_MAX = 16 * 1024;
+const PARTS_MAX = 20;
+
+/** Reads the fields of a block such as a header, or a group of a delivery report. */
+export function readFields(block: string): Map<string, string[]> {
+  const fields = new Map<string, string[]>();
+  for (const line of block.replace(/\r?\n[ \t]+/g, ' ').split(/\r?\n/)) {
+    const colon = line.indexOf(':');
+    if (colon < 1) continue;
+    const name = line.slice(0, colon).trim().toLowerCase();
+    const value = line.slice(colon + 1, colon + 1 + FIELD_LENGTH_MAX).trim();
+    fields.set(name, [...(fields.get(name) ?? []).slice(0, PARTS_MAX), value]);
+  }
+  return fields;
+}
+
+/** Reads a message or a part: one character per octet (latin1). */
+export function readEntity(octets: string): MimeEntity {
+  const end = /\r?\n\r?\n/.exec(octets);
+  const startsWithBody = /^\r?\n/.exec(octets);
+  const headerEnd = startsWithBody ? 0 : (end?.index ?? octets.length);
+  const bodyStart = startsWithBody ? startsWithBody[0].length : headerEnd + (end?.[0].length ?? 0);
+  const fields = readFields(octets.slice(0, Math.min(headerEnd, HEADER_LENGTH_MAX)));
+  const contentType = fields.get('content-type')?.[0] ?? '';
+  return {
+    fields: (name) => fields.get(name.toLowerCase()) ?? [],
+    field: (name) => fields.get(name.toLowerCase())?.[0] ?? '',
+    contentType: (/^[^\s;]*/.exec(contentType)?.[0] ?? '').toLowerCase(),
+    parameter(name) {
+      for (const match of contentType.matchAll(/;\s*([\w-]{1,40})\s*=\s*(?:"([^"]{0,500})"|([^\s;"]{1,500}))/g)) {
+        if (match[1]?.toLowerCase() === name) return match[2] ?? match[3] ?? '';
+      }
+      return '';
+    },
+    body: octets.slice(bodyStart),
+  };
+}
+
+/** The parts of a multipart entity, at most 20; none for any other. Parts of parts are left as they are. */
+export function readParts(entity: MimeEntity): MimeEntity[] {
+  const boundary = entity.parameter('boundary');
+  if (!entity.contentType.startsWith('multipart/') || boundary === '') return [];
+  const delimiter = `\n--${boundary}`;
+  const body = `\n${entity.body}`;
+  const parts: MimeEntity[] = [];
+  let start = body.indexOf(delimiter);
+  while (start !== -1 && parts.length < PARTS_MAX) {
+    const lineStart = start + delimiter.length;
+    if (body.startsWith('--', lineStart)) break;
+    const lineEnd = body.indexOf('\n', lineStart);
+    if (lineEnd === -1) break;
+    const next = body.indexOf(delimiter, lineEnd);
+    parts.push(readEntity(body.slice(lineEnd + 1, next === -1 ? body.length : next)));
+    start = next;
+  }
+  return parts;
+}
+
+/** The body with its transfer encoding undone, one octet a character. */
+export function decodeBody(entity: MimeEntity): string {
+  const encoding = entity.field('content-transfer-encoding').toLowerCase();
+  if (encoding === 'base64') return Buffer.from(entity.body, 'base64').toString('latin1');
+  if (encoding !== 'quoted-printable') return entity.body;
+  return entity.body
+    .replace(/=[ \t]*\r?\n/g, '')
+    .replace(/=([\da-f]{2})/gi, (_escape, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
+
+function decodeOctets(octets: Buffer, charset: string): string {
+  try {
+    return new TextDecoder(charset).decode(octets);
+  } catch {
+    return new TextDecoder('utf-8').decode(octets);
+  }
+}
+
+const ENCODED_WORD = /=\?([\w-]{1,40})(?:\*[\w-]{1,20})?\?([bq])\?([^?\s]{0,2000})\?=(?:\s+(?==\?[\w-]{1,40}(?:\*[\w-]{1,20})?\?[bq]\?))?/gi;
+
+/** The text of a header field, encoded words (RFC 2047) and raw UTF-8 (RFC 6532) read, control characters gone. */
+export function decodeHeaderText(value: string): string {
+  const decoded = decodeOctets(Buffer.from(value, 'latin1'), 'utf-8').replace(
+    ENCODED_WORD,
+    (_word, charset: string, encoding: string, text: string) => {
+      if (encoding.toLowerCase() === 'b') return decodeOctets(Buffer.from(text, 'base64'), charset);
+      const octets = text
+        .replaceAll('_', ' ')
+        .replace(/=([\da-f]{2})/gi, (_escape, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+      return decodeOctets(Buffer.from(octets, 'latin1'), charset);
+    },
+  );
+  return printable(decoded);
+}
+
+/** A text fit to be stored and shown: control characters replaced by spaces, well-formed. */
+export function printable(text: string): string {
+  return text
+    .replace(/[\0-\x1f\x7f\u2028\u2029]+/g, ' ')
+    .trim()
+    .toWellFormed();
+}

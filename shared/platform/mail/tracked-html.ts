@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto';
+import { encodeClickTarget, type ClickTarget, type MailLinks } from '../links.ts';
+
+/** The HTML of a mail prepared for counting opens and clicks. */
+export interface TrackedHtml {
+  /** The template with placeholders in place of addresses. */
+  html: string;
+  /** The value of such a placeholder for one mail; undefined for any other name. */
+  valueOf: (name: string, links: MailLinks) => string | undefined;
+  /** Finishes rendered HTML: replaces the addresses that are known only now. */
+  finishHtml: (html: string, links: MailLinks) => string;
+  /** The same for plain text made from rendered HTML. */
+  finishText: (text: string, links: MailLinks) => string;
+}
+
+/** Longer addresses are left alone: with the token they would near the 16 KB that servers take as a request line. */
+const URL_LENGTH_MAX = 4_000;
+
+/** Blocks count as space and outputs as text when the shape of the HTML is read; offsets stay the same. */
+const TEMPLATE_TAG = /\{\{(?:(?!\{\{|\}\})[^])*\}\}/g;
+const LINK_TAG = /<(?:a|area|v:[a-z]+)(?=[\s/])/;
+const ATTRIBUTE = /[\s/]*([^\s"'<>/=]+|["'<=])(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>][^\s>]*)))?/;
+const RECIPIENT_LINK = /\{\{\{?\s*(?:unsubscribeUrl|subscribeUrl|manageUrl)\b/;
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', quot: '"', apos: "'", lt: '<', gt: '>' };
+
+function decodeEntities(text: string): string {
+  if (!text.includes('&')) return text;
+  return text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(amp|quot|apos|lt|gt));/gi, (entity, decimal, hex, name) => {
+    if (typeof name === 'string') return ENTITIES[name.toLowerCase()] ?? entity;
+    const code = typeof decimal === 'string' ? Number(decimal) : Number.parseInt(String(hex), 16);
+    return code > 0 && code <= 0x10_ff_ff ? String.fromCodePoint(code) : entity;
+  });
+}
+
+/** What can be counted is a web address; mailto:, tel:, cid:, anchors and relative addresses stay as they are. */
+function clickTargetOf(text: string): ClickTarget | undefined {
+  const url = text.trim();
+  if (!/^https?:\/\//i.test(url) || url.length > URL_LENGTH_MAX || !URL.canParse(url)) return undefined;
+  return encodeClickTarget(new URL(url).href);
+}
+
+interface AttributeValue {
+  start: number;
+  end: number;
+  isQuoted: boolean;
+}
+
+/**
+ * Where the href values of links stand, in order; `shape` is the template with its tags masked. Each tag is looked for
+ * behind the attributes of the one before, which keeps broken markup from being read again and again.
+ */
+function* findHrefs(shape: string): Generator<AttributeValue> {
+  const linkTag = new RegExp(LINK_TAG, 'gi');
+  const nextAttribute = new RegExp(ATTRIBUTE, 'y');
+  while (linkTag.test(shape)) {
+    nextAttribute.lastIndex = linkTag.lastIndex;
+    let attribute: RegExpExecArray | null;
+    while ((attribute = nextAttribute.exec(shape)) !== null) {
+      linkTag.lastIndex = nextAttribute.lastIndex;
+      const value = attribute[2] ?? attribute[3] ?? attribute[4];
+      if (attribute[1]?.toLowerCase() !== 'href' || value === undefined) continue;
+      const isQuoted = attribute[4] === undefined;
+      const end = nextAttribute.lastIndex - (isQuoted ? 1 : 0);
+      yield { start: end - value.length, end, isQuoted };
+      break;
+    }
+  }
+}
+
+function maskTemplateTags(html: string): string {
+  return html.replace(TEMPLATE_TAG, (tag) => (/^\{\{\s*(?:[#/]|else\s*\}\})/.test(tag) ? ' ' : 'x').repeat(tag.length));
+}
+
+/**
+ * Prepares a template so that its links and an invisible image go through this server. All that can be done once is
+ * done here: an address without placeholders becomes a placeholder of its own, for which a recipient costs a signature.
+ * One with placeholders is marked, and replaced in what was rendered; the mark is random, so that nothing in the data
+ * of a contact can pass for one and have a foreign address signed.
+ */
+export function trackHtml(html: string): TrackedHtml {
+  const nonce = randomBytes(6).toString('hex');
+  const targets: ClickTarget[] = [];
+  const linkName = (index: number) => `@link-${nonce}-${index}`;
+  const openName = `@open-${nonce}`;
+  const markStart = `\uFDD3${nonce}:`;
+  const markEnd = '\uFDD4';
+
+  let tracked = '';
+  let copied = 0;
+  let hasMarks = false;
+  const shape = maskTemplateTags(html);
+  for (const { start, end, isQuoted } of findHrefs(shape)) {
+    const value = html.slice(start, end);
+    let replacement: string | undefined;
+    if (value.includes('{{')) {
+      if (RECIPIENT_LINK.test(value)) continue;
+      hasMarks = true;
+      replacement = `${markStart}${value}${markEnd}`;
+    } else {
+      const target = clickTargetOf(decodeEntities(value));
+      if (target === undefined) continue;
+      replacement = `{{{${linkName(targets.push(target) - 1)}}}}`;
+    }
+    tracked += html.slice(copied, start) + (isQuoted ? replacement : `"${replacement}"`);
+    copied = end;
+  }
+  tracked += html.slice(copied);
+
+  const image = `<img src="{{{${openName}}}}" width="1" height="1" alt="" style="display:block;width:1px;height:1px;border:0">`;
+  const bodyEnd = tracked.toLowerCase().lastIndexOf('</body>');
+  tracked = bodyEnd === -1 ? tracked + image : tracked.slice(0, bodyEnd) + image + tracked.slice(bodyEnd);
+
+  const indexes = new Map(targets.map((target, index) => [linkName(index), target]));
+  const marked = new RegExp(`${markStart}([^${markEnd}]*)${markEnd}`, 'g');
+  const finish = (text: string, links: MailLinks, decode: (value: string) => string): string => {
+    if (!hasMarks) return text;
+    return text.replace(marked, (_mark, value: string) => {
+      const target = links.isOwnLink(value) ? undefined : clickTargetOf(decode(value));
+      return target === undefined ? value : links.clickUrl(target);
+    });
+  };
+  return {
+    html: tracked,
+    valueOf(name, links) {
+      if (name === openName) return links.openUrl;
+      const target = indexes.get(name);
+      return target === undefined ? undefined : links.clickUrl(target);
+    },
+    finishHtml: (text, links) => finish(text, links, decodeEntities),
+    finishText: (text, links) => finish(text, links, (value) => value),
+  };
+}

@@ -1,0 +1,84 @@
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+
+/**
+ * Envelope senders that name the mail they belong to (variable envelope return paths), so that a bounce is known by the
+ * address it comes back to, whatever its text says.
+ */
+export interface Verp {
+  /** The envelope sender of a mail. */
+  returnPath: (emailId: string) => string;
+  /** The mail an address was made for; undefined when it was not made here, was altered, or is of another domain. */
+  readAddress: (address: string) => string | undefined;
+}
+
+const PREFIX = 'bounce+';
+const UUID_BYTES = 16;
+/** With the id 25 bytes: exactly 40 characters of base32, which keeps the local part below the 64 of RFC 5321. */
+const SIGNATURE_BYTES = 9;
+const TOKEN = /^bounce\+([a-z2-7]{40})$/;
+/** RFC 4648, in lower case: servers on the way may change the case of a local part. */
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
+
+function toBase32(bytes: Buffer): string {
+  let text = '';
+  let bits = 0;
+  let value = 0;
+  for (const byte of bytes) {
+    value = ((value << 8) | byte) & 0xfff;
+    bits += 8;
+    while (bits >= 5) {
+      bits -= 5;
+      text += BASE32[(value >>> bits) & 31];
+    }
+  }
+  return text;
+}
+
+function fromBase32(text: string): Buffer {
+  const bytes: number[] = [];
+  let bits = 0;
+  let value = 0;
+  for (const character of text) {
+    value = ((value << 5) | BASE32.indexOf(character)) & 0xfff;
+    bits += 5;
+    if (bits >= 8) {
+      bits -= 8;
+      bytes.push((value >>> bits) & 0xff);
+    }
+  }
+  return Buffer.from(bytes);
+}
+
+/** The envelope sender of each mail: one that names it where bounces can come back to us, else the author's address. */
+export function createReturnPaths(config: {
+  APP_SECRET: string;
+  INBOUND_DOMAIN?: string;
+}): (emailId: string, from: string) => string {
+  if (config.INBOUND_DOMAIN === undefined) return (_emailId, from) => from;
+  const verp = createVerp({ appSecret: config.APP_SECRET, domain: config.INBOUND_DOMAIN });
+  return (emailId) => verp.returnPath(emailId);
+}
+
+/** Makes and reads envelope senders at `domain`, signed with a key derived from APP_SECRET. */
+export function createVerp({ appSecret, domain }: { appSecret: string; domain: string }): Verp {
+  const key = Buffer.from(hkdfSync('sha256', appSecret, '', 'everpost return paths', 32));
+  const host = domain.toLowerCase();
+  const sign = (id: Buffer): Buffer => createHmac('sha256', key).update(id).digest().subarray(0, SIGNATURE_BYTES);
+
+  return {
+    returnPath(emailId) {
+      const id = Buffer.from(emailId.replaceAll('-', ''), 'hex');
+      return `${PREFIX}${toBase32(Buffer.concat([id, sign(id)]))}@${host}`;
+    },
+    readAddress(address) {
+      const at = address.lastIndexOf('@');
+      if (address.slice(at + 1).toLowerCase() !== host) return undefined;
+      const token = TOKEN.exec(address.slice(0, at).toLowerCase())?.[1];
+      if (token === undefined) return undefined;
+      const bytes = fromBase32(token);
+      const id = bytes.subarray(0, UUID_BYTES);
+      if (!timingSafeEqual(sign(id), bytes.subarray(UUID_BYTES))) return undefined;
+      return id.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import ipaddr from 'ipaddr.js';
+
+/** 2000::/3 is all of IPv6 that is assigned to the public internet; mapped, translated and local forms lie outside. */
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
+
+/** Parts of it that are no places on the internet, or that stand for an IPv4 address. */
+const REFUSED_IPV6 = [
+  '2001::/23', // RFC 2928 protocol assignments: Teredo (RFC 4380), benchmarking, ORCHID
+  '2001:db8::/32', // RFC 3849 documentation
+  '2002::/16', // RFC 3056 6to4
+  '3fff::/20', // RFC 9637 documentation
+].map((range) => ipaddr.IPv6.parseCIDR(range));
+
+/** What the library calls unicast and yet is none of a public host. */
+const REFUSED_IPV4 = [
+  '192.0.0.0/24', // RFC 6890 protocol assignments
+  '192.31.196.0/24', // RFC 7535 AS112
+  '192.52.193.0/24', // RFC 7450 AMT
+  '192.88.99.0/24', // RFC 7526 6to4 relays
+  '192.175.48.0/24', // RFC 7534 AS112
+  '198.18.0.0/15', // RFC 2544 benchmarking
+].map((range) => ipaddr.IPv4.parseCIDR(range));
+
+/** Interface identifiers of ISATAP (RFC 5214) hold an IPv4 address. */
+function isIsatap(address: ipaddr.IPv6): boolean {
+  const [, , , , high, low] = address.parts;
+  return low === 0x5efe && (high === 0 || high === 0x200);
+}
+
+/**
+ * Whether an address is that of a host on the public internet. Private, loopback, link-local (where clouds keep their
+ * metadata), shared, reserved and multicast ones are not, nor is any IPv6 form that stands for an IPv4 address:
+ * such a form reaches whatever the IPv4 address does.
+ * @param text an IPv4 or IPv6 address, without brackets; anything else is not public
+ */
+export function isPublicAddress(text: string): boolean {
+  if (ipaddr.IPv4.isValidFourPartDecimal(text)) {
+    const address = ipaddr.IPv4.parse(text);
+    return address.range() === 'unicast' && !REFUSED_IPV4.some((range) => address.match(range));
+  }
+  if (!ipaddr.IPv6.isValid(text)) return false;
+  const address = ipaddr.IPv6.parse(text);
+  if (address.zoneId !== undefined) return false;
+  if (!address.match(GLOBAL_UNICAST) || isIsatap(address)) return false;
+  return !REFUSED_IPV6.some((range) => address.match(range));
+}

@@ -1,0 +1,215 @@
+import { lookup as lookUpHost } from 'node:dns/promises';
+import { isIP, type LookupFunction } from 'node:net';
+import { Agent, request, type Dispatcher } from 'undici';
+import { createDnsResolver } from '../dns/resolver.ts';
+import { isPublicAddress } from './public-address.ts';
+import { signatureHeaders } from './signature.ts';
+
+export interface WebhookRequest {
+  url: string;
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  headers: Record<string, string>;
+  /** Null sends none. */
+  body: string | null;
+  /** The same for every attempt, so that a receiver knows a repetition. */
+  id: string;
+  secret: string;
+}
+
+export interface WebhookAnswer {
+  statusCode: number;
+  /** Where the answer came from in the end. */
+  url: string;
+  contentType: string | null;
+  /** As text, the first 64 KiB of it. */
+  body: string;
+  isTruncated: boolean;
+  /** What the server asks for in Retry-After; milliseconds. */
+  retryAfterMs: number | null;
+}
+
+export interface WebhookClient {
+  /**
+   * Sends one signed request and follows redirects.
+   * @throws WebhookRefusedError, or WebhookUnreachableError when nobody answered
+   */
+  send: (webhook: WebhookRequest) => Promise<WebhookAnswer>;
+}
+
+/** The request may not be sent, and will not be later. */
+export class WebhookRefusedError extends Error {}
+/** No answer came; it may come another time. */
+export class WebhookUnreachableError extends Error {}
+
+export interface WebhookClientOptions {
+  /** Reach hosts that are not on the public internet as well. */
+  allowPrivateNetworks: boolean;
+  /** Name servers as ip:port; empty means those of the system. */
+  dnsServers: readonly string[];
+  timeoutMs?: number;
+}
+
+const TIMEOUT_MS = 10_000;
+const REDIRECTS_MAX = 5;
+const BODY_BYTES_MAX = 64 * 1024;
+const REDIRECT_CODES = new Set([301, 302, 303, 307, 308]);
+/** Made for the first host, they are nothing for another. */
+const CREDENTIAL_HEADERS = new Set(['authorization', 'cookie', 'x-api-key']);
+
+interface Hop {
+  url: URL;
+  method: WebhookRequest['method'];
+  headers: Record<string, string>;
+  body: string | null;
+}
+
+function parseTarget(text: string, base?: string): URL {
+  if (!URL.canParse(text, base)) throw new WebhookRefusedError(`"${text.slice(0, 200)}" is not a URL`);
+  const url = new URL(text, base);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new WebhookRefusedError(`${url.protocol} addresses are not called, only http and https`);
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new WebhookRefusedError('Credentials in a URL are not sent; use a header');
+  }
+  return url;
+}
+
+/** Where a redirect leads, with the method that RFC 9110 section 15.4 leaves. */
+function follow(hop: Hop, statusCode: number, location: string): Hop {
+  const url = parseTarget(location, hop.url.href);
+  const isOtherHost = url.origin !== hop.url.origin;
+  const headers = Object.fromEntries(
+    Object.entries(hop.headers).filter(([name]) => !isOtherHost || !CREDENTIAL_HEADERS.has(name.toLowerCase())),
+  );
+  const isRead = statusCode === 303 || (statusCode <= 302 && hop.method === 'POST');
+  return isRead ? { url, method: 'GET', headers, body: null } : { ...hop, url, headers };
+}
+
+async function readStart(body: Dispatcher.ResponseData['body']): Promise<{ text: string; isTruncated: boolean }> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  let isTruncated = false;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    const room = BODY_BYTES_MAX - length;
+    isTruncated = chunk.length > room;
+    chunks.push(chunk.subarray(0, room));
+    length += Math.min(chunk.length, room);
+    if (isTruncated) break;
+  }
+  // PostgreSQL stores no NUL.
+  const text = new TextDecoder().decode(Buffer.concat(chunks)).replaceAll('\0', '');
+  return { text, isTruncated };
+}
+
+function retryAfterOf(value: string | undefined): number | null {
+  if (value === undefined) return null;
+  if (/^\d{1,9}$/.test(value)) return Number(value) * 1_000;
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? null : Math.max(0, at - Date.now());
+}
+
+function headerText(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}
+
+/**
+ * An HTTP client for addresses that users write. Names are resolved once a hop, every address found must be public, and
+ * the connection goes to those very addresses: a name that resolves to something else a moment later gains nothing.
+ */
+export function createWebhookClient(options: WebhookClientOptions): WebhookClient {
+  const { allowPrivateNetworks, dnsServers, timeoutMs = TIMEOUT_MS } = options;
+  const resolver = dnsServers.length > 0 ? createDnsResolver({ servers: dnsServers }) : undefined;
+
+  async function addressesOf(host: string): Promise<string[]> {
+    if (isIP(host) !== 0) return [host];
+    const answer = await resolver?.addresses(host);
+    if (answer?.kind === 'found') return answer.records;
+    const found = await lookUpHost(host, { all: true });
+    return found.map((entry) => entry.address);
+  }
+
+  /** @throws WebhookRefusedError when one of the host's addresses is not public */
+  async function pinnedAgent(url: URL): Promise<Agent> {
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    const addresses = await addressesOf(host);
+    const refused = allowPrivateNetworks ? undefined : addresses.find((address) => !isPublicAddress(address));
+    if (refused !== undefined) {
+      throw new WebhookRefusedError(`${url.hostname} is at ${refused}, which is not on the public internet`);
+    }
+    const entries = addresses.map((address) => ({ address, family: isIP(address) }));
+    const lookup: LookupFunction = (_host, lookupOptions, callback) => {
+      const [first] = entries;
+      if (lookupOptions.all) callback(null, entries);
+      else callback(first ? null : new Error('no address'), first?.address ?? '', first?.family);
+    };
+    return new Agent({ connect: { lookup }, pipelining: 0, maxHeaderSize: BODY_BYTES_MAX });
+  }
+
+  async function sendHop(hop: Hop, webhook: WebhookRequest, signal: AbortSignal): Promise<WebhookAnswer | Hop> {
+    const agent = await pinnedAgent(hop.url);
+    try {
+      const at = Math.floor(Date.now() / 1_000);
+      const response = await request(hop.url, {
+        dispatcher: agent,
+        method: hop.method,
+        headers: { ...hop.headers, ...signatureHeaders(webhook.secret, webhook.id, at, hop.body ?? '') },
+        body: hop.body,
+        signal,
+      });
+      const location = headerText(response.headers['location']);
+      if (REDIRECT_CODES.has(response.statusCode) && location !== undefined) {
+        return follow(hop, response.statusCode, location);
+      }
+      const { text, isTruncated } = await readStart(response.body);
+      return {
+        statusCode: response.statusCode,
+        url: hop.url.href,
+        contentType: headerText(response.headers['content-type']) ?? null,
+        body: text,
+        isTruncated,
+        retryAfterMs: retryAfterOf(headerText(response.headers['retry-after'])),
+      };
+    } finally {
+      await agent.destroy();
+    }
+  }
+
+  function unreachable(error: unknown, signal: AbortSignal): Error {
+    if (error instanceof WebhookRefusedError) return error;
+    if (signal.aborted) return new WebhookUnreachableError(`no answer within ${timeoutMs / 1_000} seconds`);
+    const reason = error instanceof AggregateError ? (error.errors[0] as unknown) : error;
+    return new WebhookUnreachableError(reason instanceof Error ? reason.message : String(reason));
+  }
+
+  return {
+    async send(webhook) {
+      const { url, method, headers, body } = webhook;
+      const signal = AbortSignal.timeout(timeoutMs);
+      let hop: Hop = { url: parseTarget(url), method, headers, body };
+      for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
+        const result = await whileNotAborted(sendHop(hop, webhook, signal), signal).catch((error: unknown) => {
+          throw unreachable(error, signal);
+        });
+        if ('statusCode' in result) return result;
+        hop = result;
+      }
+      throw new WebhookRefusedError(`more than ${REDIRECTS_MAX} redirects`);
+    },
+  };
+}
+
+/** Looking a name up does not listen to a signal. */
+async function whileNotAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  let abort: () => void = () => undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    abort = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', abort);
+  });
+  work.catch(() => undefined);
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}

@@ -1,0 +1,153 @@
+import type { StoredConfig } from './automation-config.ts';
+import type { Branch, StepType } from './automation-status.ts';
+
+export interface GraphStep {
+  id: string;
+  type: StepType;
+  name: string;
+  config: StoredConfig;
+  templateId: string | null;
+}
+
+export interface GraphTransition {
+  fromStepId: string;
+  toStepId: string;
+  branch: Branch | null;
+}
+
+/** The steps of an automation and the ways between them: what an execution is given at its start and keeps. */
+export interface AutomationGraph {
+  steps: GraphStep[];
+  transitions: GraphTransition[];
+}
+
+const BRANCHES_OF: Partial<Record<StepType, readonly Branch[]>> = {
+  CONDITION: ['yes', 'no'],
+  WAIT_FOR_EVENT: ['event', 'timeout'],
+};
+
+/** The branches that lead out of a step of this type; empty for a plain step. */
+export function branchesOf(type: StepType): readonly Branch[] {
+  return BRANCHES_OF[type] ?? [];
+}
+
+/** The step where every execution begins. */
+export function triggerStep(graph: AutomationGraph): GraphStep | undefined {
+  return graph.steps.find((step) => step.type === 'TRIGGER');
+}
+
+/**
+ * The step that follows: along `branch`, or along the transition without a branch when that one is not drawn.
+ * Undefined where the way ends.
+ */
+export function nextStep(graph: AutomationGraph, stepId: string, branch: Branch | null): GraphStep | undefined {
+  const leaving = graph.transitions.filter((transition) => transition.fromStepId === stepId);
+  const way =
+    leaving.find((transition) => transition.branch === branch) ??
+    leaving.find((transition) => transition.branch === null);
+  return way && graph.steps.find((step) => step.id === way.toStepId);
+}
+
+/** Every step that can be reached from `stepId`, itself included. */
+export function reachableFrom(transitions: readonly GraphTransition[], stepId: string): Set<string> {
+  const targets = new Map<string, string[]>();
+  for (const { fromStepId, toStepId } of transitions) {
+    targets.set(fromStepId, [...(targets.get(fromStepId) ?? []), toStepId]);
+  }
+  const reached = new Set([stepId]);
+  const pending = [stepId];
+  for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
+    for (const next of targets.get(id) ?? []) {
+      if (reached.has(next)) continue;
+      reached.add(next);
+      pending.push(next);
+    }
+  }
+  return reached;
+}
+
+/** Says why a transition may not be drawn into a graph; undefined when it may. */
+export function findTransitionFault(graph: AutomationGraph, transition: GraphTransition): string | undefined {
+  const { fromStepId, toStepId, branch } = transition;
+  const from = graph.steps.find((step) => step.id === fromStepId);
+  const to = graph.steps.find((step) => step.id === toStepId);
+  if (!from || !to) return 'Both steps must belong to the workflow';
+  if (fromStepId === toStepId) return 'A step cannot lead to itself';
+  if (from.type === 'EXIT') return 'Nothing leads out of an EXIT step';
+  if (to.type === 'TRIGGER') return 'Nothing leads into the TRIGGER step';
+  const branches = branchesOf(from.type);
+  if (branch !== null && !branches.includes(branch)) {
+    return branches.length === 0
+      ? `A ${from.type} step has no branches`
+      : `The branches of a ${from.type} step are ${branches.join(' and ')}`;
+  }
+  if (branch === null && from.type === 'CONDITION') return 'A transition from a CONDITION step needs branch yes or no';
+  const leaving = graph.transitions.filter((other) => other.fromStepId === fromStepId);
+  if (leaving.some((other) => other.branch === branch)) {
+    return branch === null
+      ? `The step "${from.name}" already leads to another one`
+      : `The step "${from.name}" already has a transition on the branch ${branch}`;
+  }
+  if (reachableFrom(graph.transitions, toStepId).has(fromStepId)) return 'The transition would close a loop';
+  return undefined;
+}
+
+export interface GraphProblem {
+  stepId: string;
+  message: string;
+}
+
+/** What keeps a graph from being run, as far as the graph alone tells. Empty when nothing does. */
+export function findGraphProblems(graph: AutomationGraph): GraphProblem[] {
+  const trigger = triggerStep(graph);
+  const reached = trigger ? reachableFrom(graph.transitions, trigger.id) : new Set<string>();
+  const problems: GraphProblem[] = [];
+  for (const step of graph.steps) {
+    const add = (message: string) => problems.push({ stepId: step.id, message: `"${step.name}" ${message}` });
+    if (!reached.has(step.id)) add('cannot be reached from the trigger');
+    if (step.type === 'SEND_EMAIL' && step.templateId === null) add('has no template');
+    const leadsOn = graph.transitions.some((transition) => transition.fromStepId === step.id);
+    if (step.type === 'CONDITION' && !leadsOn) add('has no branches');
+  }
+  return problems;
+}
+
+const LABEL_BYTES_MAX = 200;
+/** A character of a name is at most four bytes long. */
+const STEP_LABEL_LENGTH_MAX = 45;
+
+function cut(text: string, length: number): string {
+  return [...text].length <= length ? text : `${[...text].slice(0, length - 1).join('')}…`;
+}
+
+/** The name of a step as operators read it in the Temporal UI, which shows 200 bytes. */
+export function stepLabel(step: GraphStep): string {
+  return cut(step.name, STEP_LABEL_LENGTH_MAX);
+}
+
+/**
+ * Names the steps that follow one another from `step` until the way branches or pauses: what one activity call will
+ * walk.
+ */
+export function walkLabel(graph: AutomationGraph, step: GraphStep): string {
+  let label = stepLabel(step);
+  let last = step;
+  for (;;) {
+    if (branchesOf(last.type).length > 0 || last.type === 'DELAY' || last.type === 'WEBHOOK') return label;
+    const next = nextStep(graph, last.id, null);
+    if (!next) return label;
+    const longer = `${label} → ${stepLabel(next)}`;
+    if (utf8Length(longer) > LABEL_BYTES_MAX) return label;
+    label = longer;
+    last = next;
+  }
+}
+
+function utf8Length(text: string): number {
+  let length = 0;
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0;
+    length += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+  }
+  return length;
+}

@@ -1,0 +1,38 @@
+export const STEP_TYPES = [
+  'TRIGGER',
+  'SEND_EMAIL',
+  'DELAY',
+  'WAIT_FOR_EVENT',
+  'CONDITION',
+  'WEBHOOK',
+  'UPDATE_CONTACT',
+  'EXIT',
+] as const;
+export type StepType = (typeof STEP_TYPES)[number];
+
+/** The steps a caller adds; every automation has its one TRIGGER from the beginning. */
+export const ADDED_STEP_TYPES = [
+  'SEND_EMAIL',
+  'DELAY',
+  'WAIT_FOR_EVENT',
+  'CONDITION',
+  'WEBHOOK',
+  'UPDATE_CONTACT',
+  'EXIT',
+] as const satisfies readonly StepType[];
+
+export const TRIGGER_TYPES = ['EVENT', 'MANUAL'] as const;
+export type TriggerType = (typeof TRIGGER_TYPES)[number];
+
+export const BRANCHES = ['yes', 'no', 'event', 'timeout'] as const;
+export type Branch = (typeof BRANCHES)[number];
+
+export const EXECUTION_STATUSES = ['RUNNING', 'WAITING', 'COMPLETED', 'EXITED', 'FAILED', 'CANCELLED'] as const;
+export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
+
+/** An execution in these statuses goes on by itself; from the others it never moves. */
+export const ACTIVE_EXECUTION_STATUSES = ['RUNNING', 'WAITING'] as const satisfies readonly ExecutionStatus[];
+export type EndedExecutionStatus = Exclude<ExecutionStatus, (typeof ACTIVE_EXECUTION_STATUSES)[number]>;
+
+export const STEP_EXECUTION_STATUSES = ['PENDING', 'RUNNING', 'WAITING', 'COMPLETED', 'SKIPPED', 'FAILED'] as const;
+export type StepExecutionStatus = (typeof STEP_EXECUTION_STATUSES)[number];

@@ -1,0 +1,333 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { ParsedMail } from 'mailparser';
+import { ContactEntity } from '../shared/domain/contacts/contact.entity.ts';
+import { EmailEntity, type Email } from '../shared/domain/emails/email.entity.ts';
+import { EventEntity } from '../shared/domain/events/event.entity.ts';
+import { updateProject } from '../shared/domain/projects/projects.ts';
+import { query, sql } from '../shared/domain/sql.ts';
+import type { ReceivedMessage } from '../shared/testing/smtp-sink.ts';
+import type { TestProject } from './support/api.ts';
+import { eventually, startTestStack, type TestStack } from './support/stack.ts';
+
+const RETRY_SECONDS = [1, 1];
+const FROM = 'hello@example.com';
+
+let stack: TestStack;
+let addressCount = 0;
+const freshEmail = () => `to-${++addressCount}@mail.test`;
+beforeAll(async () => {
+  stack = await startTestStack({
+    config: {
+      DELIVERY_RETRY_SECONDS: RETRY_SECONDS,
+      DELIVERY_PAUSE_SECONDS: 1,
+      API_RATE_LIMIT_PER_MINUTE: 1_000_000,
+    },
+  });
+});
+afterAll(() => stack.stop());
+beforeEach(() => stack.sink.clear());
+
+/** Sends what must be accepted and answers with the ids of the records. */
+async function send(body: Record<string, unknown>, project: TestProject = stack): Promise<string[]> {
+  const reply = await project.api('POST', '/v1/send', {
+    body: { subject: 'Hello', body: '<p>Hi</p>', from: FROM, ...body },
+  });
+  expect(reply.body).toMatchObject({ success: true });
+  return reply.body.data.emails.map((item: any) => item.email);
+}
+
+async function sendOne(body: Record<string, unknown>, project?: TestProject): Promise<string> {
+  const [id] = await send(body, project);
+  if (id === undefined) throw new Error('nothing was sent');
+  return id;
+}
+
+const record = (id: string): Promise<Email> => stack.em().findOneOrFail(EmailEntity, { id });
+const recordIn = (id: string, status: Email['status']): Promise<Email> =>
+  eventually(async () => {
+    const email = await record(id);
+    return email.status === status && email;
+  });
+const contactOf = (email: string) => stack.em().findOneOrFail(ContactEntity, { projectId: stack.project.id, email });
+const eventsOf = async (contactId: string) => stack.em().find(EventEntity, { contactId }, { orderBy: { id: 'asc' } });
+const messagesTo = (address: string): ReceivedMessage[] =>
+  stack.sink.messages().filter((message) => message.to.includes(address));
+
+async function arrived(address: string): Promise<{ message: ReceivedMessage; mail: ParsedMail }> {
+  const message = await eventually(async () => messagesTo(address)[0]);
+  return { message, mail: await message.parsed() };
+}
+
+async function createTemplate(type: string): Promise<string> {
+  const reply = await stack.api('POST', '/templates', {
+    body: { name: type, subject: 'News', body: '<p>Dear {{name}}</p>', from: FROM, fromName: 'Paper', type },
+  });
+  return reply.body.id;
+}
+
+describe('a mail as it arrives', () => {
+  it('has the headers, parts and files that were asked for', async () => {
+    const to = freshEmail();
+    const pdf = randomBytes(70_000);
+    const logo = Buffer.from(Array.from({ length: 256 }, (_, octet) => octet));
+    const id = await sendOne({
+      to: { email: to, name: 'Zoë "Z" Šimić, 東京' },
+      from: { email: 'Team@Example.com', name: 'Équipe <Everpost>' },
+      reply: 'answers@example.com',
+      subject: 'Grüße, {{name}} 🎉',
+      body: '<h1>Hi {{name}}</h1><p>Your <a href="https://shop.test/o">order</a></p><img src="cid:logo@1" alt="Logo">',
+      headers: { 'X-Order': 'n° {{order}}', 'X-Plain': 'a, b; c' },
+      data: { name: 'Zoë <3', order: { value: 42, persistent: false } },
+      attachments: [
+        { filename: 'Rechnung März; 1.pdf', content: pdf.toString('base64'), contentType: 'application/pdf' },
+        {
+          filename: 'logo.png',
+          content: logo.toString('base64'),
+          contentType: 'image/png',
+          contentId: 'logo@1',
+          disposition: 'inline',
+        },
+      ],
+    });
+    const { message, mail } = await arrived(to);
+    expect([message.from, message.to]).toEqual(['team@example.com', [to]]);
+    expect(mail.from?.value).toEqual([{ address: 'team@example.com', name: 'Équipe <Everpost>' }]);
+    expect([mail.to].flat()[0]?.value).toEqual([{ address: to, name: 'Zoë "Z" Šimić, 東京' }]);
+    expect(mail.replyTo?.value).toEqual([{ address: 'answers@example.com', name: '' }]);
+    expect(mail.subject).toBe('Grüße, Zoë <3 🎉');
+    expect(mail.messageId).toBe(`<${id}@example.com>`);
+    expect(Math.abs((mail.date?.getTime() ?? 0) - Date.now())).toBeLessThan(60_000);
+    expect([mail.headers.get('x-order'), mail.headers.get('x-plain')]).toEqual([
+      `=?UTF-8?B?${Buffer.from('n° 42').toString('base64')}?=`,
+      'a, b; c',
+    ]);
+    expect(mail.headers.has('list-unsubscribe')).toBe(false);
+    expect(mail.text).toMatch(/hi zoë <3/i);
+    expect(mail.text).toContain('https://shop.test/o');
+    expect(mail.html).toContain('<h1>Hi Zoë &lt;3</h1>');
+
+    const files = new Map(mail.attachments.map((file) => [file.filename, file]));
+    expect([...files.keys()].sort()).toEqual(['Rechnung März; 1.pdf', 'logo.png']);
+    expect(files.get('Rechnung März; 1.pdf')).toMatchObject({ contentType: 'application/pdf', contentDisposition: 'attachment' });
+    expect(files.get('Rechnung März; 1.pdf')?.content.equals(pdf)).toBe(true);
+    expect(files.get('logo.png')).toMatchObject({ contentType: 'image/png', cid: 'logo@1', contentDisposition: 'inline' });
+    expect(files.get('logo.png')?.content.equals(logo)).toBe(true);
+
+    const sent = await recordIn(id, 'SENT');
+    expect(sent).toMatchObject({ deferrals: 0, error: null, sentAt: expect.any(Date) });
+    const [event, ...others] = await eventsOf((await contactOf(to)).id);
+    expect(others).toEqual([]);
+    expect(event).toMatchObject({ name: 'email.sent', emailId: id, data: { emailId: id, to, from: 'team@example.com' } });
+  });
+
+  it('has nothing in its headers that a text field smuggled in', async () => {
+    const to = freshEmail();
+    const evil = 'a\r\nBcc: victim@mail.test\r\nX-Evil: 1';
+    await sendOne({
+      to: { email: to, name: 'A"\u2028Bcc: <victim@mail.test>\u0085X-Evil: 1\u000b' },
+      from: { email: FROM, name: '"<boss@example.com>, \\' },
+      subject: '{{evil}}\u2028X-Evil: 1 {{{evil}}}',
+      body: `<p>${evil}</p>\r\n.\r\nMAIL FROM:<victim@mail.test>\r\n{{{evil}}}`,
+      headers: { 'X-Good': '{{evil}} {{{evil}}}', 'x-good-2': '\u2028X-Evil: 1' },
+      data: { evil },
+      attachments: [
+        {
+          filename: 'a;\\ X-Evil=1\u2028%0d%0aX-Evil: 1.txt',
+          content: 'aGk=',
+          contentType: 'text/plain; name=a; x-evil=1\u2028b',
+          contentId: 'x\u0085evil;%0d%0a',
+        },
+      ],
+    });
+    const { message, mail } = await arrived(to);
+    expect(message.to).toEqual([to]);
+    const names = mail.headerLines.map((line) => line.key);
+    expect(names.sort()).toEqual(
+      ['content-type', 'date', 'from', 'message-id', 'mime-version', 'subject', 'to', 'x-good', 'x-good-2'].sort(),
+    );
+    expect(mail.from?.value.map((mailbox) => mailbox.address)).toEqual([FROM]);
+    expect([mail.to].flat().flatMap((field) => field?.value.map((mailbox) => mailbox.address))).toEqual([to]);
+    expect(mail.attachments).toHaveLength(1);
+    const raw = message.raw.toString('latin1');
+    const [head = ''] = raw.split('\r\n\r\n', 1);
+    expect(head).not.toMatch(/^(bcc|x-evil):/im);
+    expect(raw).not.toMatch(/\r(?!\n)|(?<!\r)\n|[^\x00-\x7f]/);
+    for (const part of raw.split(/^--/m).slice(1)) {
+      expect(part.split('\r\n\r\n', 1)[0]).not.toMatch(/^(bcc|x-evil):/im);
+    }
+    expect(stack.sink.messageCount()).toBe(1);
+  });
+
+  it.each([
+    ['MARKETING', true],
+    ['HEADLESS', false],
+    ['TRANSACTIONAL', false],
+  ])('carries the marks of %s', async (type, isBulk) => {
+    const to = freshEmail();
+    await sendOne({ to, template: await createTemplate(type), subject: undefined, body: undefined, from: undefined });
+    const { mail, message } = await arrived(to);
+    expect(mail.from?.text).toBe(`"Paper" <${FROM}>`);
+    expect(mail.html !== false && mail.html.includes('Unsubscribe</a>')).toBe(isBulk);
+    expect(mail.text?.includes('Unsubscribe')).toBe(isBulk);
+    const raw = message.raw.toString();
+    expect(/^List-Unsubscribe-Post: List-Unsubscribe=One-Click\r$/m.test(raw)).toBe(isBulk);
+    expect(/^List-Unsubscribe: <https:\/\/everpost\.test\/[^>]+>\r$/m.test(raw.replace(/\r\n /g, ' '))).toBe(isBulk);
+    expect(mail.headers.get('precedence')).toBe(isBulk ? 'bulk' : undefined);
+  });
+});
+
+describe('the answers of mail servers', () => {
+  it('are followed: a mail that is deferred twice is sent once', async () => {
+    const to = freshEmail();
+    stack.sink.replyTo(to, { code: 451, stage: 'rcpt', times: 1 });
+    stack.sink.replyTo(to, { code: 452, stage: 'data', times: 1 });
+    const id = await sendOne({ to });
+    expect(await recordIn(id, 'SENT')).toMatchObject({ deferrals: 2, error: null });
+    expect(messagesTo(to)).toHaveLength(1);
+  });
+
+  it('do not hold up the other mails of the batch, and are waited for only so often', async () => {
+    const [slow, quick] = [freshEmail(), freshEmail()];
+    stack.sink.replyTo(slow, { code: 450, text: '4.2.1 Later', stage: 'rcpt' });
+    const [slowId = '', quickId = ''] = await send({ to: [slow, quick] });
+    await recordIn(quickId, 'SENT');
+    const failed = await recordIn(slowId, 'FAILED');
+    expect(failed).toMatchObject({ deferrals: RETRY_SECONDS.length });
+    expect(failed.error).toMatch(/given up after 3 deferrals.*Later/);
+    expect((await contactOf(slow)).subscribed).toBe(false);
+    expect(await eventsOf((await contactOf(slow)).id)).toEqual([]);
+  });
+
+  it.each<[string, 'rcpt' | 'data', string]>([
+    ['no such user', 'rcpt', '5.1.1 No such user'],
+    ['a refused recipient without a code', 'rcpt', 'go away'],
+    ['no such user, told after the content', 'data', '5.1.1 No such user'],
+  ])('end the subscription on %s', async (_reason, stage, text) => {
+    const to = freshEmail();
+    stack.sink.replyTo(to, { code: 550, text, stage });
+    const id = await sendOne({ to, subscribed: true });
+    const bounced = await recordIn(id, 'BOUNCED');
+    expect(bounced).toMatchObject({ sentAt: null, bouncedAt: expect.any(Date) });
+    const contact = await contactOf(to);
+    expect(contact.subscribed).toBe(false);
+    const events = await eventsOf(contact.id);
+    expect(events.map((event) => event.name).sort()).toEqual(['contact.unsubscribed', 'email.bounce']);
+    expect(events.find((event) => event.name === 'email.bounce')?.data).toMatchObject({
+      emailId: id,
+      to,
+      bounceType: 'hard',
+      diagnostic: expect.stringContaining(text),
+    });
+    expect(messagesTo(to)).toEqual([]);
+  });
+
+  it('fail the mail when the content is refused, and the contact stays', async () => {
+    const to = freshEmail();
+    stack.sink.replyTo(to, { code: 554, text: '5.7.1 Looks like spam', stage: 'data' });
+    const id = await sendOne({ to, subscribed: true });
+    expect((await recordIn(id, 'FAILED')).error).toContain('Looks like spam');
+    const contact = await contactOf(to);
+    expect(contact.subscribed).toBe(true);
+    expect(await eventsOf(contact.id)).toEqual([]);
+  });
+
+  it('fail the mail of a sender who is refused, and the contact stays', async () => {
+    const to = freshEmail();
+    stack.sink.replyTo('refused@example.com', { code: 550, text: '5.7.1 Not you', stage: 'mail' });
+    const id = await sendOne({ to, subscribed: true, from: 'refused@example.com' });
+    expect((await recordIn(id, 'FAILED')).error).toContain('Not you');
+    expect((await contactOf(to)).subscribed).toBe(true);
+  });
+});
+
+/** Resolves when Temporal knows of an activity that failed so and will be tried again. */
+async function waitForRetry(failureType: string): Promise<void> {
+  const { client } = stack.temporal;
+  await eventually(async () => {
+    for await (const { workflowId } of client.workflow.list({ query: 'ExecutionStatus = "Running"' })) {
+      const { raw } = await client.workflow.getHandle(workflowId).describe();
+      const isRetried = raw.pendingActivities?.some(
+        (activity) => activity.lastFailure?.applicationFailureInfo?.type === failureType,
+      );
+      if (isRetried) return true;
+    }
+    return false;
+  });
+}
+
+describe('what stands in the way', () => {
+  it('of a mail server that is down is waited for: nothing is lost, nothing is sent twice', async () => {
+    const addresses = Array.from({ length: 20 }, freshEmail);
+    await stack.sink.setUnavailable(true);
+    const ids = await send({ to: addresses });
+    await waitForRetry('SmtpUnavailable');
+    expect((await Promise.all(ids.map(record))).every((email) => email.deferrals === 0)).toBe(true);
+    await stack.sink.setUnavailable(false);
+    await Promise.all(ids.map((id) => recordIn(id, 'SENT')));
+    expect(addresses.map((address) => messagesTo(address).length)).toEqual(addresses.map(() => 1));
+  });
+
+  it('of a project that is disabled is waited for, and others are not held up', async () => {
+    const other = await stack.createProject();
+    const [theirs, ours] = [freshEmail(), freshEmail()];
+    // Accepted, then disabled before a worker takes the mail.
+    await stack.stopWorkers();
+    const id = await sendOne({ to: theirs }, other);
+    await updateProject(stack.em(), other.project.id, { disabled: true });
+    await stack.startWorkers();
+    await waitForRetry('ProjectDisabled');
+    await recordIn(await sendOne({ to: ours }), 'SENT');
+    expect((await record(id)).status).toBe('PENDING');
+    expect(messagesTo(theirs)).toEqual([]);
+    await updateProject(stack.em(), other.project.id, { disabled: false });
+    await recordIn(id, 'SENT');
+    expect(messagesTo(theirs)).toHaveLength(1);
+  });
+});
+
+describe('many mails', () => {
+  it('of 300 requests at once, from three projects, all arrive exactly once', async () => {
+    const projects = [stack, await stack.createProject(), await stack.createProject()];
+    const ids = await Promise.all(
+      Array.from({ length: 300 }, (_, n) => sendOne({ to: `burst-${n}@mail.test` }, projects[n % 3])),
+    );
+    await eventually(async () => {
+      const [row] = await query<{ left: number }>(
+        stack.em(),
+        sql`select count(*)::int as left from email where id = any(${ids}::uuid[]) and status <> 'SENT'`,
+      );
+      return row?.left === 0;
+    });
+    expect(new Set(ids).size).toBe(300);
+    expect(stack.sink.recipientCounts()).toEqual(
+      new Map(Array.from({ length: 300 }, (_, n) => [`burst-${n}@mail.test`, 1] as const)),
+    );
+  });
+
+  it('keep to the speed of their project', async () => {
+    const slow = await stack.createProject();
+    await updateProject(stack.em(), slow.project.id, { emailsPerSecond: 10 });
+    const addresses = Array.from({ length: 28 }, freshEmail);
+    const ids = (await Promise.all([send({ to: addresses.slice(0, 25) }, slow), ...addresses.slice(25).map((to) => send({ to }, slow))])).flat();
+    await Promise.all(ids.map((id) => recordIn(id, 'SENT')));
+    const times = stack.sink.messages().map((message) => message.receivedAt.getTime());
+    expect(times).toHaveLength(28);
+    // 5 go at once, the other 23 take 2.3 seconds at least; the rest is what a clock is off by.
+    expect(Math.max(...times) - Math.min(...times)).toBeGreaterThan(2_000);
+  });
+
+  it('reserve no more of that speed than they need', async () => {
+    const busy = await stack.createProject();
+    await updateProject(stack.em(), busy.project.id, { emailsPerSecond: 50 });
+    const id = await sendOne({ to: freshEmail() }, busy);
+    await recordIn(id, 'SENT');
+    const [row] = await query<{ seconds: number }>(
+      stack.em(),
+      sql`
+        select extract(epoch from b.next_free_at - e.sent_at)::float8 as seconds
+        from send_budget b join email e using (project_id) where e.id = ${id}`,
+    );
+    expect(row?.seconds).toBeLessThan(1 / 50);
+  });
+});

@@ -1,0 +1,110 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import { projectRoot } from '../local/paths.ts';
+
+interface Service {
+  image?: string;
+  command?: string[];
+  environment?: Record<string, string>;
+  ports?: string[];
+  volumes?: string[];
+  restart?: string;
+  depends_on?: Record<string, { condition: string }>;
+  healthcheck?: { test?: string[]; disable?: boolean };
+}
+
+interface Compose {
+  services: Record<string, Service>;
+  volumes: Record<string, unknown>;
+}
+
+function read(file: string): string {
+  return readFileSync(path.join(projectRoot, file), 'utf8');
+}
+
+const composeText = read('docker-compose.yml');
+const compose = parse(composeText, { merge: true }) as Compose;
+const services = Object.entries(compose.services);
+/** Services that run to their end and are waited for by others. */
+const jobs = services.filter(([name]) =>
+  services.some(([, { depends_on }]) => depends_on?.[name]?.condition === 'service_completed_successfully'),
+);
+
+describe('docker-compose.yml', () => {
+  it('names the parts of Everpost and what they stand on', () => {
+    expect(services.map(([name]) => name)).toEqual([
+      ...['postgres', 'temporal-schema', 'temporal', 'temporal-ui', 'mailpit'],
+      ...['migrate', 'temporal-setup', 'api', 'worker'],
+    ]);
+    expect(jobs.map(([name]) => name)).toEqual(['temporal-schema', 'migrate', 'temporal-setup']);
+  });
+
+  it.each(services)('%s has an image of one exact version', (_name, { image }) => {
+    expect(image).toMatch(/^[a-z0-9/-]+:v?\d+\.\d+(\.\d+)?(-[a-z0-9.]+)?$/);
+  });
+
+  it.each(services)('%s has a health check, or ends by itself', (name, { healthcheck, restart }) => {
+    const isJob = jobs.some(([job]) => job === name);
+    expect(isJob ? healthcheck?.disable : healthcheck?.test?.[0]).toBe(isJob ? true : 'CMD');
+    expect(restart).toBe(isJob ? 'on-failure:5' : 'unless-stopped');
+  });
+
+  it.each(services)('%s waits for services that exist, in the state it needs', (_name, { depends_on = {} }) => {
+    for (const [name, { condition }] of Object.entries(depends_on)) {
+      const isJob = jobs.some(([job]) => job === name);
+      expect(Object.keys(compose.services)).toContain(name);
+      expect(condition).toMatch(isJob ? 'service_completed_successfully' : /^service_(healthy|started)$/);
+    }
+  });
+
+  it.each(services)('%s carries no secret and asks for the ones it needs', (_name, { environment = {} }) => {
+    for (const [variable, value] of Object.entries(environment)) {
+      if (/PASSWORD|PWD|SECRET|TOKEN/.test(variable)) expect(value).toMatch(/^\$\{[A-Z_]+:\?[^}]+\}$/);
+      expect(value).not.toMatch(/:\/\/[^/@$]+:[^$@]+@/);
+    }
+  });
+
+  it.each(services)('%s is reachable from this host only', (_name, { ports = [] }) => {
+    for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
+  });
+
+  it.each(services)('%s mounts files that exist and volumes that are declared', (_name, { volumes = [] }) => {
+    for (const volume of volumes) {
+      const [source = ''] = volume.split(':');
+      if (source.startsWith('./')) expect(existsSync(path.join(projectRoot, source))).toBe(true);
+      else expect(Object.keys(compose.volumes)).toContain(source);
+    }
+  });
+
+  it('uses variables that .env.example explains, and no other', () => {
+    const used = new Set([...composeText.matchAll(/\$\{([A-Z_]+)/g)].map(([, name]) => name));
+    const explained = new Set([...read('.env.example').matchAll(/^#?([A-Z_]+)=/gm)].map(([, name]) => name));
+    expect([...used].sort()).toEqual([...explained].sort());
+  });
+});
+
+describe('Dockerfile', () => {
+  const lines = read('Dockerfile').split('\n');
+
+  it('starts from the Node that the project brings itself, on Debian', () => {
+    const { devDependencies } = JSON.parse(read('package.json')) as { devDependencies: Record<string, string> };
+    expect(lines.find((line) => line.startsWith('FROM'))).toBe(
+      `FROM node:${devDependencies['node']}-bookworm-slim AS base`,
+    );
+  });
+
+  it('runs without root and stops gently', () => {
+    expect(lines).toContain('USER node');
+    expect(lines).toContain('STOPSIGNAL SIGTERM');
+    expect(lines.some((line) => line.startsWith('HEALTHCHECK'))).toBe(true);
+  });
+
+  it('copies what exists', () => {
+    const copied = lines
+      .filter((line) => /^COPY (?!--from)/.test(line))
+      .flatMap((line) => line.split(' ').slice(1, -1));
+    for (const source of copied) expect([source, existsSync(path.join(projectRoot, source))]).toEqual([source, true]);
+  });
+});

@@ -1,0 +1,96 @@
+import {
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  defineQuery,
+  defineSignal,
+  isCancellation,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
+import {
+  CURRENT_STEP_QUERY,
+  EVENT_ARRIVED_SIGNAL,
+  type AutomationExecutionInput,
+  type EventArrived,
+  type WalkOutcome,
+} from '../../shared/pure/workflow-contracts.ts';
+import { database, webhooks } from '../proxies.ts';
+
+export const eventArrivedSignal = defineSignal<[EventArrived]>(EVENT_ARRIVED_SIGNAL);
+export const currentStepQuery = defineQuery<string>(CURRENT_STEP_QUERY);
+
+const HISTORY_EVENTS_MAX = 1_500;
+/** A date far in the future is waited for in several timers. */
+const TIMER_MS_MAX = 300 * 24 * 60 * 60 * 1_000;
+
+/**
+ * One contact's way through an automation. It never sees the graph: an activity does the steps, records them and says
+ * what to wait for; this waits. PostgreSQL decides what has happened, so a timer and an event that come together, a
+ * signal that comes twice and a call that is repeated do no harm. Continues as new between two steps.
+ */
+export async function automationExecution({ executionId, next: first }: AutomationExecutionInput): Promise<WalkOutcome> {
+  let arrivals = 0;
+  let at = first;
+  setHandler(eventArrivedSignal, () => {
+    arrivals++;
+  });
+  setHandler(currentStepQuery, () => at);
+
+  try {
+    return await walk();
+  } catch (error) {
+    if (isCancellation(error)) await CancellationScope.nonCancellable(() => database.cancelExecution({ executionId }));
+    throw error;
+  }
+
+  async function walk(): Promise<WalkOutcome> {
+    let next = first;
+    for (;;) {
+      if (shouldContinueAsNew()) await continueAsNew<typeof automationExecution>({ executionId, next });
+      show(next);
+      const seen = arrivals;
+      let outcome = await database.runSteps.executeWithOptions({ summary: next }, [{ executionId, asOfMs: Date.now() }]);
+      while (outcome.kind === 'webhook') {
+        show(outcome.next);
+        outcome = await webhooks.callWebhook.executeWithOptions({ summary: outcome.next }, [
+          { executionId, asOfMs: Date.now() },
+        ]);
+      }
+      if (outcome.kind === 'ended') return ended(outcome);
+      if (outcome.kind !== 'more') await pause(outcome, seen);
+      next = outcome.next;
+    }
+  }
+
+  async function pause(outcome: Extract<WalkOutcome, { kind: 'delay' | 'wait' }>, seen: number): Promise<void> {
+    show(outcome.label);
+    const waitMs = outcome.untilMs === null ? null : Math.min(outcome.untilMs - Date.now(), TIMER_MS_MAX);
+    if (waitMs !== null && waitMs <= 0) return;
+    if (outcome.kind === 'delay') {
+      if (waitMs !== null) await sleep(waitMs, { summary: outcome.label });
+    } else if (waitMs === null) {
+      await condition(() => arrivals !== seen);
+    } else {
+      await condition(() => arrivals !== seen, waitMs, { summary: outcome.label });
+    }
+  }
+
+  function show(step: string): void {
+    at = step;
+    setCurrentDetails(`At **${step}**.`);
+  }
+}
+
+function ended(outcome: Extract<WalkOutcome, { kind: 'ended' }>): WalkOutcome {
+  if (outcome.failure !== null) throw ApplicationFailure.nonRetryable(outcome.failure, 'StepFailed');
+  return outcome;
+}
+
+function shouldContinueAsNew(): boolean {
+  const info = workflowInfo();
+  return info.continueAsNewSuggested || info.historyLength > HISTORY_EVENTS_MAX;
+}

@@ -1,0 +1,19 @@
+import { continueAsNew, workflowInfo } from '@temporalio/workflow';
+import type { SegmentRefreshInput } from '../../shared/pure/workflow-contracts.ts';
+import { chunked } from '../proxies.ts';
+
+const HISTORY_EVENTS_MAX = 1_000;
+
+/** Counts every segment and computes the tracked ones, batch by batch. Started every few minutes by a schedule. */
+export async function segmentRefresh(input: SegmentRefreshInput): Promise<void> {
+  let afterId = input.afterId ?? null;
+  for (;;) {
+    const batch = await chunked.refreshSegments({ afterId });
+    if (batch.lastId === null) return;
+    afterId = batch.lastId;
+    const info = workflowInfo();
+    if (info.continueAsNewSuggested || info.historyLength > HISTORY_EVENTS_MAX) {
+      await continueAsNew<typeof segmentRefresh>({ afterId });
+    }
+  }
+}
