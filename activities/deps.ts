@@ -15,6 +15,6 @@ export interface ActivityDeps {
   temporal: Client;
   /** How often a long activity says that it lives, in milliseconds; well below its heartbeat timeout. */
   heartbeatMs: number;
-  /** Tells the dispatcher of this process that a commit left something in the outbox; others find it a moment later. */
-  wakeDispatcher?: () => void;
+  /** Tells the dispatcher of this process that commits may have left something in the outbox. Others find it later. */
+  wakeDispatcher?: (withinMs?: number) => void;
 }

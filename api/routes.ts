@@ -1,4 +1,8 @@
 import type { Config } from '../shared/platform/config.ts';
+import { automationEndpoints } from './automations/automations.routes.ts';
+import { executionEndpoints } from './automations/executions.routes.ts';
+import { stepEndpoints } from './automations/steps.routes.ts';
+import { activityEndpoints } from './activity/activity.routes.ts';
 import { createCampaignEndpoints } from './campaigns/campaigns.routes.ts';
 import { bulkEndpoints } from './contacts/bulk.routes.ts';
 import { contactEndpoints } from './contacts/contacts.routes.ts';
@@ -30,8 +34,12 @@ export function createEndpoints(config: Config): Endpoint[] {
     ...templateEndpoints,
     ...createCampaignEndpoints(config),
     ...segmentEndpoints,
+    ...automationEndpoints,
+    ...stepEndpoints,
+    ...executionEndpoints,
     ...eventEndpoints,
     ...createDomainEndpoints(config),
+    ...activityEndpoints,
     ...projectEndpoints,
   ];
 }

@@ -11,9 +11,13 @@ import { startStack } from './harness/stack.ts';
 
 /** Loaded on demand: one start of this program is one bench. */
 const BENCHES: Record<string, () => Promise<{ bench: Bench }>> = {
+  activity: () => import('./activity.ts'),
   campaign: () => import('./campaign.ts'),
+  import: () => import('./import.ts'),
+  segments: () => import('./segments.ts'),
   send: () => import('./send.ts'),
   track: () => import('./track.ts'),
+  tracking: () => import('./tracking.ts'),
 };
 
 const COMMON_OPTIONS = {
@@ -37,7 +41,10 @@ async function usage(): Promise<string> {
       const options = Object.entries(bench.options ?? {}).map(([option, { type, default: value }]) =>
         type === 'boolean' ? `[--${option}]` : `[--${option} ${String(value ?? '…')}]`,
       );
-      return [`  ${name.padEnd(12)} ${bench.description}`, ...(options.length > 0 ? [`${' '.repeat(15)}${options.join(' ')}`] : [])];
+      return [
+        `  ${name.padEnd(12)} ${bench.description}`,
+        ...(options.length > 0 ? [`${' '.repeat(15)}${options.join(' ')}`] : []),
+      ];
     }),
   );
   return ['Usage: npm run bench -- <name> [--json] [--profile <folder>] [options]', '', ...lines.flat(), ''].join('\n');
@@ -57,7 +64,7 @@ async function runBench(name: string, bench: Bench, args: string[]): Promise<num
   guard.removeAfterwards(home);
   const logs = path.join(home, 'logs');
   mkdirSync(logs);
-  const profiles = values.profile === undefined ? undefined : path.resolve(String(values.profile));
+  const profiles = values.profile === undefined ? undefined : path.resolve(values.profile);
   const processes = createProcesses({ logs, guard, profiles });
   const cleanUps: (() => Promise<void>)[] = [];
   const onEnd = (cleanUp: () => Promise<void>): void => void cleanUps.unshift(cleanUp);

@@ -10,7 +10,11 @@ export const bench: Bench = {
     const { result, nextNumber } = await measureEndpoint(context, stack, 'track', {
       path: '/v1/track',
       key: stack.project.publicKey,
-      body: JSON.stringify({ email: 'reader{n}@example.com', event: 'viewed', data: { page: '/pricing', visit: '{n}' } }),
+      body: JSON.stringify({
+        email: 'reader{n}@example.com',
+        event: 'viewed',
+        data: { page: '/pricing', visit: '{n}' },
+      }),
     });
     const stored = await queryOne<{ events: number; contacts: number }>(
       stack.em(),

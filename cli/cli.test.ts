@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { hashKey } from '../shared/domain/projects/projects.ts';
 import { ProjectEntity } from '../shared/domain/projects/project.entity.ts';
 import { SenderDomainEntity } from '../shared/domain/domains/sender-domain.entity.ts';
+import { query, sql } from '../shared/domain/sql.ts';
 import { createTestDatabase, type TestDatabase } from '../shared/testing/database.ts';
 import { testEnvironment } from '../shared/testing/environment.ts';
 import { runCli } from './run-cli.ts';
@@ -225,4 +226,27 @@ it('prints the help on standard output', async () => {
   const result = await run('--help');
 
   expect(result).toMatchObject({ exitCode: 0, error: '', out: expect.stringContaining('project') });
+});
+
+describe('everpost suppression', () => {
+  it('lists suppressed addresses and lets one go', async () => {
+    const { id } = await runForJson<CreatedProject>('project', 'create', '--name', 'Suppressions');
+    expect(await runForJson('suppression', 'list', id)).toEqual([]);
+    await query(
+      database.orm.em.fork(),
+      sql`insert into suppression (project_id, email, reason) values (${id}, 'gone@mail.test', 'HARD_BOUNCE')`,
+    );
+    expect(await runForJson('suppression', 'list', id)).toEqual([
+      { email: 'gone@mail.test', reason: 'HARD_BOUNCE', emailId: null, createdAt: expect.any(String) },
+    ]);
+    expect((await run('suppression', 'list', id)).out).toContain('gone@mail.test');
+    expect(await runForJson('suppression', 'remove', id, ' Gone@Mail.test ')).toEqual({
+      projectId: id,
+      email: 'gone@mail.test',
+      removed: true,
+    });
+    const again = await run('suppression', 'remove', id, 'gone@mail.test');
+    expect([again.exitCode, again.error]).toEqual([1, expect.stringContaining('is not suppressed')]);
+    expect((await run('suppression', 'list', UNKNOWN_ID)).exitCode).toBe(1);
+  });
 });

@@ -3,6 +3,7 @@ import { addDomainCommands } from './domain-commands.ts';
 import { describeFailure } from './failure.ts';
 import { createCliContext, type CliStreams } from './context.ts';
 import { addProjectCommands } from './project-commands.ts';
+import { addSuppressionCommands } from './suppression-commands.ts';
 import { addSystemCommands } from './system-commands.ts';
 
 /** Replaces each leaf's exit and streams too: commander copies neither to subcommands that exist already. */
@@ -26,6 +27,7 @@ export async function runCli(
     .showHelpAfterError('(add --help for the usage)');
   addProjectCommands(program, context);
   addDomainCommands(program, context);
+  addSuppressionCommands(program, context);
   addSystemCommands(program, context);
   redirect(program, io);
   try {

@@ -10,7 +10,7 @@ import type { ReceivedMessage } from '../shared/testing/smtp-sink.ts';
 import type { TestProject } from './support/api.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
-const RETRY_SECONDS = [1, 1];
+const RETRY_SECONDS = [0.5, 0.5];
 const FROM = 'hello@example.com';
 
 let stack: TestStack;
@@ -20,7 +20,7 @@ beforeAll(async () => {
   stack = await startTestStack({
     config: {
       DELIVERY_RETRY_SECONDS: RETRY_SECONDS,
-      DELIVERY_PAUSE_SECONDS: 1,
+      DELIVERY_PAUSE_SECONDS: 0.5,
       API_RATE_LIMIT_PER_MINUTE: 1_000_000,
     },
   });
@@ -109,16 +109,27 @@ describe('a mail as it arrives', () => {
 
     const files = new Map(mail.attachments.map((file) => [file.filename, file]));
     expect([...files.keys()].sort()).toEqual(['Rechnung März; 1.pdf', 'logo.png']);
-    expect(files.get('Rechnung März; 1.pdf')).toMatchObject({ contentType: 'application/pdf', contentDisposition: 'attachment' });
+    expect(files.get('Rechnung März; 1.pdf')).toMatchObject({
+      contentType: 'application/pdf',
+      contentDisposition: 'attachment',
+    });
     expect(files.get('Rechnung März; 1.pdf')?.content.equals(pdf)).toBe(true);
-    expect(files.get('logo.png')).toMatchObject({ contentType: 'image/png', cid: 'logo@1', contentDisposition: 'inline' });
+    expect(files.get('logo.png')).toMatchObject({
+      contentType: 'image/png',
+      cid: 'logo@1',
+      contentDisposition: 'inline',
+    });
     expect(files.get('logo.png')?.content.equals(logo)).toBe(true);
 
     const sent = await recordIn(id, 'SENT');
     expect(sent).toMatchObject({ deferrals: 0, error: null, sentAt: expect.any(Date) });
     const [event, ...others] = await eventsOf((await contactOf(to)).id);
     expect(others).toEqual([]);
-    expect(event).toMatchObject({ name: 'email.sent', emailId: id, data: { emailId: id, to, from: 'team@example.com' } });
+    expect(event).toMatchObject({
+      name: 'email.sent',
+      emailId: id,
+      data: { emailId: id, to, from: 'team@example.com' },
+    });
   });
 
   it('has nothing in its headers that a text field smuggled in', async () => {
@@ -309,7 +320,12 @@ describe('many mails', () => {
     const slow = await stack.createProject();
     await updateProject(stack.em(), slow.project.id, { emailsPerSecond: 10 });
     const addresses = Array.from({ length: 28 }, freshEmail);
-    const ids = (await Promise.all([send({ to: addresses.slice(0, 25) }, slow), ...addresses.slice(25).map((to) => send({ to }, slow))])).flat();
+    const ids = (
+      await Promise.all([
+        send({ to: addresses.slice(0, 25) }, slow),
+        ...addresses.slice(25).map((to) => send({ to }, slow)),
+      ])
+    ).flat();
     await Promise.all(ids.map((id) => recordIn(id, 'SENT')));
     const times = stack.sink.messages().map((message) => message.receivedAt.getTime());
     expect(times).toHaveLength(28);

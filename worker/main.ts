@@ -10,6 +10,7 @@ import { createTemporalClient, readTemporalOptions, type TemporalConnectOptions 
 import { createDispatcher } from '../shared/domain/outbox/dispatcher.ts';
 import { createOrm, migrateUp } from '../shared/domain/orm.ts';
 import { TASK_QUEUES, type TaskQueueName } from '../shared/pure/task-queues.ts';
+import { startInbound } from './inbound/start-inbound.ts';
 import { createWorkers } from './create-worker.ts';
 import { temporalLogger } from './temporal-logger.ts';
 
@@ -85,6 +86,7 @@ await runProcess('worker', async ({ onStop }) => {
   const client = createTemporalClient(temporal);
   const dispatcher = createDispatcher({ orm, client, logger, pollMs: OUTBOX_POLL_MS });
   const links = createLinkSigner({ appSecret: config.APP_SECRET, publicUrl: config.publicUrl });
+  const inbound = await startInbound({ config, orm, logger, links, wakeDispatcher: dispatcher.wake });
   const workers = await createWorkers({
     connection,
     namespace: temporal.namespace,
@@ -102,7 +104,7 @@ await runProcess('worker', async ({ onStop }) => {
   logger.info({ taskQueues: taskQueues.length > 0 ? taskQueues : Object.keys(TASK_QUEUES) }, 'working');
   onStop(async () => {
     for (const worker of workers) worker.shutdown();
-    await running;
+    await Promise.all([running, inbound?.close()]);
     await dispatcher.stop();
     await smtp.close();
     await client.connection.close();

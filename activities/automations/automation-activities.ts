@@ -33,6 +33,8 @@ const ATTEMPTS_MAX = 8;
 /** With pauses that grow from a second to an hour, about two hours. */
 const WEBHOOK_ATTEMPTS_MAX = 10;
 const RETRY_AFTER_MS_MAX = 60 * 60 * 1_000;
+/** Mail of executions that walk at the same time is delivered together. */
+const WAKE_WITHIN_MS = 100;
 const TOO_MANY_REQUESTS = 429;
 
 /** Activities of the workflow `automationExecution`. */
@@ -64,7 +66,7 @@ export function createAutomationActivities(deps: ActivityDeps) {
     try {
       return await walker.walk(executionId, options);
     } finally {
-      deps.wakeDispatcher?.();
+      deps.wakeDispatcher?.(WAKE_WITHIN_MS);
     }
   }
 
@@ -100,7 +102,7 @@ export function createAutomationActivities(deps: ActivityDeps) {
       try {
         return await walker.finishWebhook(pending, result, options);
       } finally {
-        deps.wakeDispatcher?.();
+        deps.wakeDispatcher?.(WAKE_WITHIN_MS);
       }
     },
 

@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity';
+import { isDatabaseUnavailable } from '../../shared/domain/database-errors.ts';
 import { checkDueDomain, findDueDomains, type DomainCheckDeps } from '../../shared/domain/domains/domain-checks.ts';
 import { createDnsResolver } from '../../shared/platform/dns/resolver.ts';
 import { createDkimKeyring } from '../../shared/platform/mail/dkim/key-pair.ts';
@@ -39,22 +40,37 @@ export function createDomainActivities(deps: ActivityDeps) {
     else deps.logger.debug(fields, 'sender domain checked');
   }
 
+  /** A domain whose check has a fault of its own must not keep the others from theirs. */
+  async function checkOrLog(domainId: string): Promise<void> {
+    try {
+      await check(domainId);
+    } catch (error) {
+      if (isDatabaseUnavailable(error)) throw error;
+      deps.logger.error({ domainId, err: error }, 'a sender domain could not be checked');
+    }
+  }
+
   return {
     /** Checks the next domains that are due. A domain that was checked is not due, so a repeated call goes on. */
     async checkDomains({ asOfMs, afterId }: DomainBatch): Promise<DomainBatchResult> {
       const context = Context.current();
       const ids = await findDueDomains(deps.orm.em.fork(), new Date(asOfMs), afterId, BATCH_SIZE);
       const waiting = [...ids];
+      const stop = new AbortController();
+      const isStopped = (): boolean => stop.signal.aborted || context.cancellationSignal.aborted;
       let checked = 0;
       const checkOneByOne = async (): Promise<void> => {
-        for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
-          context.cancellationSignal.throwIfAborted();
-          await check(id);
+        for (let id = waiting.shift(); id !== undefined && !isStopped(); id = waiting.shift()) {
+          await checkOrLog(id);
           checked += 1;
           context.heartbeat({ checked });
         }
       };
-      await Promise.all(Array.from({ length: PARALLEL_CHECKS }, checkOneByOne));
+      await Promise.all(
+        Array.from({ length: PARALLEL_CHECKS }, () => checkOneByOne().catch((error: unknown) => stop.abort(error))),
+      );
+      stop.signal.throwIfAborted();
+      context.cancellationSignal.throwIfAborted();
       return { checked, lastId: ids.length < BATCH_SIZE ? null : (ids.at(-1) ?? null) };
     },
   };

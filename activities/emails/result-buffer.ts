@@ -35,7 +35,7 @@ export function createResultBuffer(options: ResultBufferOptions): ResultBuffer {
   let buffered: DeliveryResult[] = [];
   let timer: NodeJS.Timeout | undefined;
   let recording: Promise<void> | undefined;
-  let failure: unknown;
+  let failure: Error | undefined;
 
   /** Recording twice is harmless: a row that has its outcome is not changed again. */
   async function recordPatiently(results: DeliveryResult[]): Promise<void> {
@@ -60,7 +60,7 @@ export function createResultBuffer(options: ResultBufferOptions): ResultBuffer {
     recording = recordPatiently(results).then(
       () => afterRecording(),
       (error: unknown) => {
-        failure = error;
+        failure = error instanceof Error ? error : new Error(String(error));
         afterRecording();
       },
     );

@@ -59,7 +59,7 @@ export async function sendMails(
   options: SendLoopOptions,
 ): Promise<void> {
   const inFlight = new Set<Promise<void>>();
-  let broken: unknown;
+  let broken: Error | undefined;
   let reserved = 0;
   let budgeted = 0;
   const isStopped = (): boolean =>
@@ -74,7 +74,7 @@ export async function sendMails(
       if (error instanceof UnsendableAddressError) {
         options.buffer.add({ emailId: mail.emailId, subject: mail.subject, verdict: 'failed', error: error.message });
       } else if (!options.signal.aborted) {
-        broken ??= error;
+        broken ??= error instanceof Error ? error : new Error(String(error));
       }
     }
   }

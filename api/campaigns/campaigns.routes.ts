@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { badRequest } from '../../shared/pure/app-error.ts';
 import { CAMPAIGN_STATUSES, type CampaignStatus } from '../../shared/pure/campaign-status.ts';
 import {

@@ -31,7 +31,7 @@ export const sendCampaignBody = z.object({
   scheduledFor: z
     .union([z.string(), z.number()])
     .nullish()
-    .meta({ description: 'Any date-time; omitted or null sends at once', example: '2026-12-24T08:00:00Z' }),
+    .meta({ description: 'Any date-time; omitted or null sends at once', examples: ['2026-12-24T08:00:00Z'] }),
 });
 
 export const testCampaignBody = z.object({ email: emailAddressSchema });

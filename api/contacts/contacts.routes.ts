@@ -6,6 +6,7 @@ import {
   patchContact,
   upsertContacts,
 } from '../../shared/domain/contacts/contacts.ts';
+import { EVENT_WAKE_MS } from '../../shared/domain/outbox/outbox.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
 import { isFilled } from '../http/flat-requirements.ts';
@@ -56,7 +57,7 @@ const upsert = endpoint({
     200: { description: 'The contact existed and was updated', schema: upsertedContactSchema },
     201: { description: 'The contact was created', schema: upsertedContactSchema },
   },
-  async handle({ em, project, body }) {
+  async handle({ em, project, body, deps }) {
     const [contact] = await em.transactional((tx) =>
       upsertContacts(tx, {
         projectId: project.id,
@@ -67,6 +68,7 @@ const upsert = endpoint({
       }),
     );
     if (!contact) throw new AppError('INTERNAL_SERVER_ERROR');
+    if (body.subscribed !== undefined) deps.wakeDispatcher(EVENT_WAKE_MS);
     return {
       status: contact.isNew ? 201 : 200,
       data: { ...contactView(contact), _meta: { isNew: contact.isNew, isUpdate: !contact.isNew } },
@@ -101,8 +103,10 @@ const patch = endpoint({
   body: patchContactBody,
   replies: { 200: { description: 'The contact after the change', schema: contactSchema } },
   errors: ['CONFLICT'],
-  async handle({ em, project, params, body }) {
-    return ok(contactView(await patchContact(em, project.id, params.id, body)));
+  async handle({ em, project, params, body, deps }) {
+    const contact = await patchContact(em, project.id, params.id, body);
+    if (body.subscribed !== undefined) deps.wakeDispatcher(EVENT_WAKE_MS);
+    return ok(contactView(contact));
   },
 });
 
@@ -116,9 +120,10 @@ const remove = endpoint({
   params: idParams,
   badIdIs: 'CONTACT_NOT_FOUND',
   replies: { 204: { description: 'Deleted' } },
-  async handle({ em, project, params }) {
+  async handle({ em, project, params, deps }) {
     const deleted = await deleteContacts(em, project.id, [params.id]);
     if (deleted.length === 0) throw new AppError('CONTACT_NOT_FOUND');
+    deps.wakeDispatcher(EVENT_WAKE_MS);
     return noContent();
   },
 });

@@ -89,8 +89,9 @@ export function createDomainEndpoints(config: Config): Endpoint[] {
     badIdIs: 'DOMAIN_NOT_FOUND',
     replies: { 200: { description: 'The domain after the check', schema: domainSchema } },
     async handle({ em, project, params }) {
-      const { domain } = await checkSenderDomain(em, checks, await findSenderDomain(em, project.id, params.id));
-      return ok(domainView(domain, inboundDomain));
+      const check = await checkSenderDomain(em, checks, await findSenderDomain(em, project.id, params.id));
+      if (!check) throw new AppError('DOMAIN_NOT_FOUND');
+      return ok(domainView(check.domain, inboundDomain));
     },
   });
 

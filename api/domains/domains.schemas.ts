@@ -16,7 +16,7 @@ export const createDomainBody = z.object({
       }
       return name ?? z.NEVER;
     })
-    .meta({ description: 'The domain as it stands after the @ of sender addresses', example: 'mail.example.com' }),
+    .meta({ description: 'The domain as it stands after the @ of sender addresses', examples: ['mail.example.com'] }),
   projectId: z.uuid().optional().meta({ description: 'The project of the key, which is also the default' }),
 });
 

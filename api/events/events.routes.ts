@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { findAutomationsUsingEvent } from '../../shared/domain/automations/automations.ts';
 import { findContact } from '../../shared/domain/contacts/contacts.ts';
 import {
   countEvents,
@@ -10,6 +11,7 @@ import {
   type EventPage,
 } from '../../shared/domain/events/event-lists.ts';
 import { recordNamedEvent, trackEvent } from '../../shared/domain/events/track.ts';
+import { EVENT_WAKE_MS } from '../../shared/domain/outbox/outbox.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { created, endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { eventSchema, eventView, listedEventView } from './event.view.ts';
@@ -49,11 +51,12 @@ const record = endpoint({
   body: recordEventBody,
   replies: { 201: { description: 'The event', schema: eventSchema } },
   errors: ['CONTACT_NOT_FOUND'],
-  async handle({ em, project, body }) {
+  async handle({ em, project, body, deps }) {
     const event =
       'email' in body
         ? await trackEvent(em, { projectId: project.id, ...body, name: body.event })
         : await recordNamedEvent(em, { projectId: project.id, ...body });
+    deps.wakeDispatcher(EVENT_WAKE_MS);
     return created(eventView(event));
   },
 });
@@ -132,7 +135,8 @@ const usage = endpoint({
   params: eventNameParams,
   replies: { 200: { description: 'Its users and how often it happened', schema: eventUsageSchema } },
   async handle({ em, project, params }) {
-    return ok({ ...(await findEventUsage(em, project.id, params.eventName)), usedInWorkflows: [] });
+    const usedInWorkflows = await findAutomationsUsingEvent(em, project.id, params.eventName);
+    return ok({ ...(await findEventUsage(em, project.id, params.eventName)), usedInWorkflows });
   },
 });
 

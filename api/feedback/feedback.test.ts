@@ -54,7 +54,9 @@ async function sentMail(
   return { emailId, contactId, campaignId, links: signer.recipientUrls({ contactId, emailId }) };
 }
 
-async function visit(url: string, init: RequestInit = {}): Promise<Response> {
+type Visit = Omit<RequestInit, 'headers'> & { headers?: Record<string, string> };
+
+async function visit(url: string, init: Visit = {}): Promise<Response> {
   return fetch(url, { redirect: 'manual', ...init, headers: { 'user-agent': FIREFOX, ...init.headers } });
 }
 
@@ -157,7 +159,7 @@ describe('GET /t/c/:token', () => {
     ['a preview', { headers: { purpose: 'preview' } }],
     ['a security gateway', { headers: { 'user-agent': 'Mozilla/5.0 (compatible; Barracuda Sentinel (EE))' } }],
     ['a link preview', { headers: { 'user-agent': 'Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)' } }],
-  ])('serves %s and does not count it', async (_name, init: RequestInit) => {
+  ])('serves %s and does not count it', async (_name, init: Visit) => {
     const mail = await sentMail();
     expect((await visit(mail.links.clickUrl(encodeClickTarget(target)), init)).status).toBe(302);
     expect((await visit(mail.links.openUrl, init)).status).toBe(200);

@@ -58,7 +58,10 @@ export function mountSubscriptionPages(app: Express, deps: ApiDeps, links: LinkS
     app.get(`/${name}/:token`, async (req, res) => {
       const { token } = req.params;
       const owner = links.readRecipientToken(token);
-      if (!owner) return sendNotFound(req, res);
+      if (!owner) {
+        sendNotFound(req, res);
+        return;
+      }
       sendPage(res, pageOf(name, token, await findLinkContact(em(), owner), false));
     });
   }
@@ -67,7 +70,10 @@ export function mountSubscriptionPages(app: Express, deps: ApiDeps, links: LinkS
     app.post(`/${name}/:token`, async (req, res) => {
       const { token } = req.params;
       const owner = links.readRecipientToken(token);
-      if (!owner) return sendNotFound(req, res);
+      if (!owner) {
+        sendNotFound(req, res);
+        return;
+      }
       const contact = await changeSubscription(em(), owner, name === 'subscribe');
       deps.wakeDispatcher();
       sendPage(res, pageOf(name, token, contact, true));

@@ -7,8 +7,8 @@ export interface ApiDeps {
   config: Config;
   orm: Orm;
   logger: Logger;
-  /** Tells the dispatcher that a commit left something in the outbox. */
-  wakeDispatcher: () => void;
+  /** Tells the dispatcher that a commit left something in the outbox, or may have: then a look within `withinMs` will do. */
+  wakeDispatcher: (withinMs?: number) => void;
 }
 
 /** The project a request acts for, as its key named it. */

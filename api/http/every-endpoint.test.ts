@@ -148,11 +148,13 @@ describe('ids', () => {
     });
     const segment = em.create(SegmentEntity, { projectId: app.project.id, name: 'Mine', type: 'STATIC' });
     await em.flush();
+    const domain = await app.api('POST', '/domains', { body: { domain: 'mine.example' } });
     const records = {
       contacts: contact.body.id,
       templates: template.body.id,
       campaigns: campaign.id,
       segments: segment.id,
+      domains: domain.body.id,
       users: app.project.id,
       events: contact.body.id,
     };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { emailAddressSchema } from '../../shared/pure/email-address.ts';
 import { isHeaderName, isProtectedHeader } from '../../shared/pure/mail-headers.ts';
+import { senderAddressSchema } from './sender-address.ts';
 import { customDataSchema } from '../contacts/contacts.schemas.ts';
 
 const RECIPIENTS_MAX = 1_000;
@@ -15,12 +16,15 @@ export function oneLine(max: number) {
   return z.string().min(1).max(max).regex(NO_LINE_BREAK, 'Must not contain line breaks');
 }
 
-const mailboxSchema = z.union([
-  emailAddressSchema.transform((address) => ({ address, name: undefined })),
-  z
-    .object({ name: oneLine(200).optional(), email: emailAddressSchema })
-    .transform(({ name, email }) => ({ address: email, name })),
-]);
+function mailboxOf(addressSchema: typeof emailAddressSchema) {
+  return z.union([
+    addressSchema.transform((address) => ({ address, name: undefined })),
+    z
+      .object({ name: oneLine(200).optional(), email: addressSchema })
+      .transform(({ name, email }) => ({ address: email, name })),
+  ]);
+}
+const mailboxSchema = mailboxOf(emailAddressSchema);
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
@@ -87,12 +91,12 @@ export function sendBodySchema(limits: { attachmentsBytesMax: number }) {
       subject: oneLine(SUBJECT_MAX).optional(),
       body: z.string().min(1).optional(),
       template: z.uuid().optional(),
-      from: mailboxSchema.optional(),
+      from: mailboxOf(senderAddressSchema).optional(),
       name: oneLine(200).optional().meta({ deprecated: true, description: 'Use from: { name, email }' }),
       subscribed: z.boolean().optional(),
       data: customDataSchema.optional(),
       headers: headersSchema.optional(),
-      reply: emailAddressSchema.optional(),
+      reply: senderAddressSchema.optional(),
       attachments: z.array(attachmentSchema).max(ATTACHMENTS_MAX).optional(),
     })
     .refine(

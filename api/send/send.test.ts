@@ -183,7 +183,12 @@ describe('POST /v1/send', () => {
     ['an object', { from: { email: FROM, name: 'Team' } }, FROM, 'Team'],
     ['an object without a name', { from: { email: FROM } }, FROM, null],
     ['a text with the deprecated name', { from: FROM, name: 'Old' }, FROM, 'Old'],
-    ['an object whose name wins over the deprecated one', { from: { email: FROM, name: 'New' }, name: 'Old' }, FROM, 'New'],
+    [
+      'an object whose name wins over the deprecated one',
+      { from: { email: FROM, name: 'New' }, name: 'Old' },
+      FROM,
+      'New',
+    ],
   ])('takes %s as `from`', async (_form, change, address, name) => {
     const { content } = await sendOne(mail(change));
     expect([content.fromAddress, content.fromName]).toEqual([address, name]);
@@ -395,8 +400,16 @@ describe('limits', () => {
     ['an object without address', { to: { name: 'N' } }, 'to.email', 'invalid_type'],
     ['two addresses in one text', { to: 'a@mail.test, b@mail.test' }, 'to', 'invalid_string'],
     ['a line break in an address', { to: 'a@mail.test\r\nBcc: b@mail.test' }, 'to', 'invalid_string'],
-    ['a line break in a recipient name', { to: { email: 'a@mail.test', name: 'A\nBcc: b' } }, 'to.name', 'invalid_string'],
+    [
+      'a line break in a recipient name',
+      { to: { email: 'a@mail.test', name: 'A\nBcc: b' } },
+      'to.name',
+      'invalid_string',
+    ],
     ['a bad sender', { from: 'nobody' }, 'from', 'invalid_string'],
+    ['a sender without an ASCII form', { from: 'jürgen@example.com' }, 'from', 'invalid_string'],
+    ['a sender object without one', { from: { email: 'jürgen@example.com' } }, 'from.email', 'invalid_string'],
+    ['a reply address whose domain has none', { reply: 'a@xn--ü.test' }, 'reply', 'invalid_string'],
     ['a line break in the sender name', { from: { email: FROM, name: 'A\r\nBcc: b' } }, 'from.name', 'invalid_string'],
     ['a line break in the deprecated name', { name: 'A\nBcc: b@mail.test' }, 'name', 'invalid_string'],
     ['a bad reply address', { reply: 'A <a@mail.test>' }, 'reply', 'invalid_string'],
@@ -419,27 +432,40 @@ describe('limits', () => {
     ['a header of the message itself', { headers: { bCC: 'b@mail.test' } }, 'headers.bCC', 'invalid_string'],
     ['a header of the message structure', { headers: { 'Content-Foo': 'x' } }, 'headers.Content-Foo', 'invalid_string'],
     ['11 attachments', { attachments: Array.from({ length: 11 }, () => file()) }, 'attachments', 'too_big'],
-    ['attachments too large together', { attachments: [file({ content: BASE64_OF(60_000) }), file({ content: BASE64_OF(60_000) })] }, 'attachments', 'too_big'],
-    ['a quote in a filename', { attachments: [file({ filename: 'a".txt' })] }, 'attachments.0.filename', 'invalid_string'],
-    ['an apostrophe in a filename', { attachments: [file(), file({ filename: "a'.txt" })] }, 'attachments.1.filename', 'invalid_string'],
-    ['a newline in a filename', { attachments: [file({ filename: 'a\n.txt' })] }, 'attachments.0.filename', 'invalid_string'],
-    ['no filename', { attachments: [file({ filename: undefined })] }, 'attachments.0.filename', 'invalid_type'],
-    ['content that is not base64', { attachments: [file({ content: 'not base64!' })] }, 'attachments.0.content', 'invalid_string'],
-    ['base64 cut short', { attachments: [file({ content: 'aGk' })] }, 'attachments.0.content', 'invalid_string'],
-    ['base64url', { attachments: [file({ content: 'a-_k' })] }, 'attachments.0.content', 'invalid_string'],
-    ['no content', { attachments: [file({ content: undefined })] }, 'attachments.0.content', 'invalid_type'],
-    ['a bad MIME type', { attachments: [file({ contentType: 'pdf' })] }, 'attachments.0.contentType', 'invalid_string'],
-    ['a newline in a MIME type', { attachments: [file({ contentType: 'text/plain;\r\nX-Evil: 1' })] }, 'attachments.0.contentType', 'invalid_string'],
-    ['an inline file without id', { attachments: [file({ disposition: 'inline' })] }, 'attachments.0.contentId', 'invalid_type'],
-    ['a newline in a content id', { attachments: [file({ contentId: 'a\r\nX-Evil: 1' })] }, 'attachments.0.contentId', 'invalid_string'],
-    ['an unknown disposition', { attachments: [file({ disposition: 'hidden' })] }, 'attachments.0.disposition', 'invalid_enum_value'],
   ])('refuse %s, naming the field', async (_what, change, field, code) => {
     await expectRefused(mail(change), field, code);
   });
 
+  it.each<[string, Record<string, unknown>, string, string]>([
+    ['a quote in its name', { filename: 'a".txt' }, 'filename', 'invalid_string'],
+    ['an apostrophe in its name', { filename: "a'.txt" }, 'filename', 'invalid_string'],
+    ['a newline in its name', { filename: 'a\n.txt' }, 'filename', 'invalid_string'],
+    ['no name', { filename: undefined }, 'filename', 'invalid_type'],
+    ['content that is not base64', { content: 'not base64!' }, 'content', 'invalid_string'],
+    ['base64 cut short', { content: 'aGk' }, 'content', 'invalid_string'],
+    ['base64url', { content: 'a-_k' }, 'content', 'invalid_string'],
+    ['no content', { content: undefined }, 'content', 'invalid_type'],
+    ['a bad MIME type', { contentType: 'pdf' }, 'contentType', 'invalid_string'],
+    ['a newline in its MIME type', { contentType: 'text/plain;\r\nX-Evil: 1' }, 'contentType', 'invalid_string'],
+    ['inline without an id', { disposition: 'inline' }, 'contentId', 'invalid_type'],
+    ['a newline in its id', { contentId: 'a\r\nX-Evil: 1' }, 'contentId', 'invalid_string'],
+    ['an unknown disposition', { disposition: 'hidden' }, 'disposition', 'invalid_enum_value'],
+  ])('refuse a file with %s, naming its place', async (_what, change, field, code) => {
+    await expectRefused(mail({ attachments: [file(), file(change)] }), `attachments.1.${field}`, code);
+  });
+
+  it('hold for all files together', async () => {
+    const half = file({ content: BASE64_OF(ATTACHMENTS_MAX_BYTES / 2 + 1) });
+    await expectRefused(mail({ attachments: [half, half] }), 'attachments', 'too_big');
+  });
+
   it('never name a whole file in the answer', async () => {
     const content = `${'A'.repeat(50_000)}!`;
-    const reply = await expectRefused(mail({ attachments: [file({ content })] }), 'attachments.0.content', 'invalid_string');
+    const reply = await expectRefused(
+      mail({ attachments: [file({ content })] }),
+      'attachments.0.content',
+      'invalid_string',
+    );
     expect(JSON.stringify(reply.body).length).toBeLessThan(5_000);
   });
 

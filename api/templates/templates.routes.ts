@@ -1,3 +1,4 @@
+import { findStepsUsingTemplate } from '../../shared/domain/automations/automations.ts';
 import {
   countTemplateEmails,
   createTemplate,
@@ -131,7 +132,8 @@ const usage = endpoint({
   replies: { 200: { description: 'Its users and the mails sent from it', schema: templateUsageSchema } },
   async handle({ em, project, params }) {
     const emailsSent = await countTemplateEmails(em, project.id, params.id);
-    return ok({ campaigns: [], workflowSteps: [], emailsSent });
+    const workflowSteps = await findStepsUsingTemplate(em, project.id, params.id);
+    return ok({ campaigns: [], workflowSteps, emailsSent });
   },
 });
 

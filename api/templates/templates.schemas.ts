@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { emailAddressSchema } from '../../shared/pure/email-address.ts';
+import { NAME_LENGTH_MAX } from '../../shared/pure/copy-name.ts';
 import { EMAIL_TYPES } from '../../shared/pure/email-types.ts';
 import { TEMPLATE_LIMITS } from '../../shared/pure/template-language/limits.ts';
 import { offsetPageQuery, offsetPageSchema, searchQuery, sortQuery } from '../http/pagination.ts';
+import { senderAddressSchema } from '../send/sender-address.ts';
 import { templateSchema } from './template.view.ts';
 
 /** RFC 5322 section 2.1.1: the longest line of a message. */
 const SUBJECT_LENGTH_MAX = 998;
-const NAME_LENGTH_MAX = 200;
 const DESCRIPTION_LENGTH_MAX = 1_000;
 
 /** Text that ends up in one header line. */
@@ -25,9 +25,9 @@ export const contentFields = {
   description: z.string().max(DESCRIPTION_LENGTH_MAX).nullable().optional(),
   subject: lineSchema(SUBJECT_LENGTH_MAX).meta({ examples: ['Welcome, {{firstName ?? "friend"}}'] }),
   body: z.string().min(1).max(TEMPLATE_LIMITS.outputLength).meta({ description: 'HTML with {{variables}}' }),
-  from: emailAddressSchema.meta({ description: 'An address of a verified domain' }),
+  from: senderAddressSchema.meta({ description: 'An address of a verified domain' }),
   fromName: lineSchema(NAME_LENGTH_MAX).nullable().optional(),
-  replyTo: emailAddressSchema.nullable().optional(),
+  replyTo: senderAddressSchema.nullable().optional(),
   type: z.enum(EMAIL_TYPES),
 };
 

@@ -1,4 +1,5 @@
 import { trackEvent } from '../../shared/domain/events/track.ts';
+import { EVENT_WAKE_MS } from '../../shared/domain/outbox/outbox.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { trackBody, trackedSchema } from './track.schemas.ts';
 
@@ -14,8 +15,9 @@ const track = endpoint({
   envelope: true,
   body: trackBody,
   replies: { 200: { description: 'The contact and the event', schema: trackedSchema } },
-  async handle({ em, project, body }) {
+  async handle({ em, project, body, deps }) {
     const event = await trackEvent(em, { projectId: project.id, ...body, name: body.event });
+    deps.wakeDispatcher(EVENT_WAKE_MS);
     return ok({ contact: event.contactId, event: event.id, timestamp: event.createdAt.toISOString() });
   },
 });

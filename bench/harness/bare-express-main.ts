@@ -5,8 +5,13 @@ import pg from 'pg';
 
 /** What Express and PostgreSQL can do at most: parse a JSON body, insert one row, answer. */
 
-const pool = new pg.Pool({ connectionString: process.env['DATABASE_URL'], max: Number(process.env['DATABASE_POOL_SIZE']) });
-await pool.query('create table bare_request (id uuid primary key, body jsonb not null, created_at timestamptz not null)');
+const pool = new pg.Pool({
+  connectionString: process.env['DATABASE_URL'],
+  max: Number(process.env['DATABASE_POOL_SIZE']),
+});
+await pool.query(
+  'create table bare_request (id uuid primary key, body jsonb not null, created_at timestamptz not null)',
+);
 
 const app = express();
 app.disable('x-powered-by');

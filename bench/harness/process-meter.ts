@@ -23,7 +23,10 @@ function readTimes(pid: number | string): ProcessTimes | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // The name in parentheses may hold spaces; the numbered fields follow the last one. Field 3 comes first here.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ').map(Number);
+    const fields = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number);
     const [, parent = 0] = fields;
     return { parent, ticks: fields.slice(11, 15).reduce((sum, value) => sum + value, 0) };
   } catch {

@@ -20,9 +20,8 @@ export async function measureBareExpress(context: BenchContext, stack: BenchStac
   });
   const line = await server.line((text) => text.startsWith('listening on '));
   const url = `http://127.0.0.1:${line.split(' ').at(-1) ?? ''}`;
-  const { key: _key, ...anonymous } = load;
   const cpuBefore = readCpu(context, stack, server.pid);
-  const result = await measureHttpLoad(context, { ...anonymous, url, path: '/' });
+  const result = await measureHttpLoad(context, { ...load, key: undefined, url, path: '/' });
   const cpuMsPerRequest = cpuSince(cpuBefore, readCpu(context, stack, server.pid), result);
   await server.stop();
   return { ...describeLoad(result), cpuMsPerRequest };
@@ -30,7 +29,12 @@ export async function measureBareExpress(context: BenchContext, stack: BenchStac
 
 /** CPU times of the API (or what stands in its place) and of the stores behind it. */
 export function readCpu(context: BenchContext, stack: BenchStack, apiPid: number): Record<string, number> {
-  const pids = { api: apiPid, postgres: stack.pids.postgres, temporal: stack.pids.temporal, worker: stack.worker()?.pid };
+  const pids = {
+    api: apiPid,
+    postgres: stack.pids.postgres,
+    temporal: stack.pids.temporal,
+    worker: stack.worker()?.pid,
+  };
   return Object.fromEntries(
     Object.entries(pids).flatMap(([name, pid]) => (pid === undefined ? [] : [[name, context.meter.cpuMs(pid)]])),
   );

@@ -16,7 +16,10 @@ const total = Number(process.argv[3]);
 function makeMessages(): Buffer[] {
   const mail = compileMail({ ...BENCH_MAIL, isTracked: true });
   const composer = createMessageComposer({ from: { address: FROM, name: 'Bench' } });
-  const links = createLinkSigner({ appSecret: 'a secret for throw-away benches only', publicUrl: 'http://127.0.0.1:50000' });
+  const links = createLinkSigner({
+    appSecret: 'a secret for throw-away benches only',
+    publicUrl: 'http://127.0.0.1:50000',
+  });
   return Array.from({ length: READY_MADE }, (_, index) => {
     const data = { firstName: `Reader ${index}`, city: 'City 42', plan: 'plan-1', points: 500 };
     const id = `00000000-0000-7000-8000-${String(index).padStart(12, '0')}`;

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
+import proto from '@temporalio/proto';
 import { startEmbeddedPostgres } from '../../local/embedded-postgres.ts';
 import { findFreePort } from '../../local/free-port.ts';
 import { waitForHttp } from '../../local/http-ready.ts';
@@ -67,6 +68,7 @@ export interface StackDeps {
 const DATABASE = 'everpost';
 const DOMAIN = 'bench.test';
 const RETENTION_DAYS = 1;
+const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = proto.temporal.api.enums.v1.TaskQueueType;
 const READY_TIMEOUT_MS = 120_000;
 
 /** Starts the parts of Everpost on free ports of 127.0.0.1, as durable as in production. */
@@ -173,7 +175,7 @@ export async function startStack(options: BenchStackOptions, deps: StackDeps): P
       });
       const text = await response.text();
       if (!response.ok) throw new Error(`${method} ${route} answered ${response.status}: ${text}`);
-      return text === '' ? undefined : JSON.parse(text);
+      return text === '' ? undefined : (JSON.parse(text) as unknown);
     },
   };
 }
@@ -199,16 +201,16 @@ async function waitForPollers(temporal: Client, workerPid: number, signal: Abort
     signal.throwIfAborted();
     const counts = await Promise.all(
       [
-        { name: TASK_QUEUES.orchestration, taskQueueType: 1 },
-        { name: TASK_QUEUES.delivery, taskQueueType: 2 },
-        { name: TASK_QUEUES.jobs, taskQueueType: 2 },
+        { name: TASK_QUEUES.orchestration, taskQueueType: TASK_QUEUE_TYPE_WORKFLOW },
+        { name: TASK_QUEUES.delivery, taskQueueType: TASK_QUEUE_TYPE_ACTIVITY },
+        { name: TASK_QUEUES.jobs, taskQueueType: TASK_QUEUE_TYPE_ACTIVITY },
       ].map(async ({ name, taskQueueType }) => {
         const { pollers } = await temporal.workflowService.describeTaskQueue({
           namespace: 'default',
           taskQueue: { name },
           taskQueueType,
         });
-        return (pollers ?? []).filter((poller) => poller.identity?.startsWith(`${workerPid}@`)).length;
+        return pollers.filter((poller) => poller.identity?.startsWith(`${workerPid}@`)).length;
       }),
     );
     if (counts.every((count) => count > 0)) return;

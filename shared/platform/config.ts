@@ -50,7 +50,9 @@ const environmentSchema = z.object({
     .transform((items) => items.map(Number))
     .pipe(z.array(z.number().positive()).min(1))
     .default([...DELIVERY_RETRY_SECONDS_DEFAULT])
-    .describe('pauses after each time a mail server defers a mail (4xx), comma-separated; after the last it has failed'),
+    .describe(
+      'pauses after each time a mail server defers a mail (4xx), comma-separated; after the last it has failed',
+    ),
   DELIVERY_PAUSE_SECONDS: z.coerce
     .number()
     .positive()

@@ -61,7 +61,7 @@ export interface TestApiOptions {
   /** A way to that database that the test can cut; the test itself keeps using the database directly. */
   databaseUrl?: string;
   /** Called beside the count when the API says that there is work. */
-  onWake?: () => void;
+  onWake?: (withinMs?: number) => void;
 }
 
 async function send(url: string, keys: ProjectKeys, method: string, request: TestRequest): Promise<TestReply> {
@@ -121,9 +121,9 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
       config,
       orm,
       logger: createLogger({ level: config.LOG_LEVEL, name: 'api' }),
-      wakeDispatcher: () => {
+      wakeDispatcher: (withinMs) => {
         wakeupCount += 1;
-        options.onWake?.();
+        options.onWake?.(withinMs);
       },
     },
     { database: async () => void (await query(orm.em.fork(), sql`select 1`)) },

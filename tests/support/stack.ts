@@ -36,11 +36,11 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
   const sink = await createSmtpSink(options.sink);
   const temporal = await createTestNamespace();
   const logger = createLogger({ level: 'silent', name: 'test' });
-  let wake: () => void = () => undefined;
+  let wake: (withinMs?: number) => void = () => undefined;
   const api = await startTestApi({
     ...options,
     config: { SMTP_URL: [sink.url], SMTP_CONNECTIONS: 5, ...options.config },
-    onWake: () => wake(),
+    onWake: (withinMs) => wake(withinMs),
   });
   const { config } = api;
   const dispatcherClient =
@@ -66,7 +66,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
         ...{ config, orm: api.database.orm, logger, smtp, links },
         temporal: temporal.client,
         heartbeatMs: 500,
-        wakeDispatcher: () => wake(),
+        wakeDispatcher: (withinMs) => wake(withinMs),
       }),
       workflowBundlePath: testEnvironment().workflowBundlePath,
     });

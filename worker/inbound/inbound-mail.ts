@@ -18,9 +18,7 @@ import { normalizeAddress } from '../../shared/pure/email-address.ts';
 
 /** An address that mail is taken for. */
 export type InboundRecipient =
-  | { kind: 'mail'; emailId: string; address: string }
-  | { kind: 'replyTo'; address: string }
-  | { kind: 'reports' };
+  { kind: 'mail'; emailId: string; address: string } | { kind: 'replyTo'; address: string } | { kind: 'reports' };
 
 export interface InboundMail {
   /** What an address is for; undefined when nothing is taken for it. */
@@ -90,7 +88,9 @@ export function createInboundMail(deps: InboundMailDeps): InboundMail {
         return 'complaint';
       }
       case 'dsn':
-        return recipient.kind === 'mail' ? takeDsn(recipient.emailId, message.id, message.recipients) : 'unknown report';
+        return recipient.kind === 'mail'
+          ? takeDsn(recipient.emailId, message.id, message.recipients)
+          : 'unknown report';
       case 'automatic':
         return 'an automatic answer';
       case 'reply': {

@@ -108,7 +108,9 @@ export async function startInboundServer(options: InboundServerOptions): Promise
     closeTimeout: CLOSE_MS,
     logger: false,
     onConnect(session, callback) {
-      callback(isWithinLimit(session.remoteAddress) ? null : refusal(421, '4.7.0 Too many connections, try again later'));
+      callback(
+        isWithinLimit(session.remoteAddress) ? null : refusal(421, '4.7.0 Too many connections, try again later'),
+      );
     },
     onClose(session) {
       messageCounts.delete(session.id);

@@ -61,16 +61,10 @@ export async function changeDefinition<T>(
     const result = await change(tx, definition);
     await tx.flush();
     await query(tx, sql`update automation set updated_at = now() where id = ${automationId}`);
-    await keepSnapshot(tx, projectId, automationId);
+    // What is not enabled starts nothing, so it needs no snapshot.
+    if (definition.automation.enabled) await storeSnapshot(tx, await findDefinition(tx, projectId, automationId));
     return result;
   });
-}
-
-/** An automation that is not enabled starts nothing, so it needs no snapshot. */
-async function keepSnapshot(tx: Em, projectId: string, automationId: string): Promise<void> {
-  const definition = await findDefinition(tx, projectId, automationId);
-  if (!definition.automation.enabled) return;
-  await storeSnapshot(tx, definition);
 }
 
 /** Stores the graph as it is now, unless it is the one stored last, and makes it the one that new executions get. */

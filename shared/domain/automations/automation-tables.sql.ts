@@ -14,8 +14,7 @@ create table automation (
   allow_reentry boolean not null default false,
   graph_id uuid,
   created_at timestamptz(3) not null,
-  updated_at timestamptz(3) not null,
-  check (graph_id is not null or not enabled)
+  updated_at timestamptz(3) not null
 );
 create index automation_by_creation on automation (project_id, created_at, id);
 create index automation_by_trigger on automation (project_id, trigger_event) where enabled and trigger_type = 'EVENT';

@@ -36,7 +36,7 @@ export interface StepExecution {
   /** The step as it was when the execution started. */
   step: StepRef;
   status: StepExecutionStatus;
-  output: unknown;
+  output: Record<string, unknown> | null;
   error: string | null;
   startedAt: Date;
   completedAt: Date | null;
@@ -70,7 +70,9 @@ export async function startExecution(
   return em.transactional(async (tx) => {
     const automation = await findAutomation(tx, projectId, automationId);
     if (!automation.enabled) {
-      throw badRequest('The workflow is not enabled', { suggestion: 'Enable it with PATCH /workflows/:id { "enabled": true }' });
+      throw badRequest('The workflow is not enabled', {
+        suggestion: 'Enable it with PATCH /workflows/:id { "enabled": true }',
+      });
     }
     await findContact(tx, projectId, contactId);
     const executionId = uuidV7();

@@ -8,7 +8,7 @@ import { assertFilterSemantics } from '../segments/filter-semantics.ts';
 import { loadReferencedSegments } from '../segments/segment-references.ts';
 import { findSegmentsForFilter } from '../segments/segments.ts';
 import { findTemplate } from '../templates/templates.ts';
-import { changeDefinition, graphOf, type AutomationDefinition } from './automation-graphs.ts';
+import { changeDefinition, findDefinition, graphOf, type AutomationDefinition } from './automation-graphs.ts';
 import {
   AutomationStepEntity,
   AutomationTransitionEntity,
@@ -82,7 +82,9 @@ function assertCompiles(path: string, source: string): void {
   } catch (error) {
     if (!(error instanceof TemplateSyntaxError)) throw error;
     const { line, column } = error;
-    throw badRequest(`${path}: ${error.message} (line ${line}, column ${column})`, { details: { field: path, line, column } });
+    throw badRequest(`${path}: ${error.message} (line ${line}, column ${column})`, {
+      details: { field: path, line, column },
+    });
   }
 }
 
@@ -93,8 +95,18 @@ function openEnd(definition: AutomationDefinition): { step: AutomationStep; bran
   return step && { step, branch: step.type === 'CONDITION' ? 'yes' : null };
 }
 
+/** What kind of step it is. @throws AppError WORKFLOW_NOT_FOUND, RESOURCE_NOT_FOUND */
+export async function findStepType(em: Em, projectId: string, automationId: string, stepId: string): Promise<StepType> {
+  return stepOf(await findDefinition(em, projectId, automationId), stepId).type;
+}
+
 /** Adds a step. @throws AppError WORKFLOW_NOT_FOUND, TEMPLATE_NOT_FOUND, BAD_REQUEST */
-export async function addStep(em: Em, projectId: string, automationId: string, input: NewStep): Promise<AutomationStep> {
+export async function addStep(
+  em: Em,
+  projectId: string,
+  automationId: string,
+  input: NewStep,
+): Promise<AutomationStep> {
   return changeDefinition(em, projectId, automationId, async (tx, definition) => {
     if (definition.steps.length >= STEPS_MAX) throw badRequest(`A workflow has at most ${STEPS_MAX} steps`);
     const isMail = input.type === 'SEND_EMAIL';

@@ -153,7 +153,8 @@ export async function recordCampaignResults(
         ),
         changed as (
           update email e set ${RESULT_COLUMNS} from ${resultTable(results)}
-          where e.id = r.email_id and e.status in ('PENDING', 'CANCELLED') and exists (select from page)
+          where e.id = r.email_id and exists (select from page)
+            and (e.status = 'PENDING' or (e.status = 'CANCELLED' and r.verdict <> 'deferred'))
           returning e.*, r.verdict
         ),
         emitted as (${resultEvents(frame)}),

@@ -6,6 +6,7 @@ import {
   type AudienceType,
   type CampaignStatus,
 } from '../../pure/campaign-status.ts';
+import { copyName } from '../../pure/copy-name.ts';
 import type { EmailType } from '../../pure/email-types.ts';
 import type { FilterCondition } from '../../pure/filter-condition.ts';
 import { likePattern } from '../contacts/contacts.ts';
@@ -16,9 +17,6 @@ import { query, queryOne, sql } from '../sql.ts';
 import { assertTemplateSyntax } from '../templates/template-syntax.ts';
 import { assertAudience, hasAudience } from './audience.ts';
 import { CampaignEntity, type Campaign } from './campaign.entity.ts';
-
-const NAME_LENGTH_MAX = 200;
-const COPY_SUFFIX = ' (Copy)';
 
 /** What a caller decides about a campaign; a PUT replaces all of it. */
 export interface CampaignInput {
@@ -134,11 +132,6 @@ export async function deleteCampaign(em: Em, projectId: string, campaignId: stri
     }
     await query(tx, sql`delete from campaign where id = ${campaign.id}`);
   });
-}
-
-/** Long names lose their end, so that the copy can be saved like any other. */
-function copyName(name: string): string {
-  return `${name.slice(0, NAME_LENGTH_MAX - COPY_SUFFIX.length)}${COPY_SUFFIX}`;
 }
 
 /** Copies content and audience into a new draft. */

@@ -47,6 +47,17 @@ export function readCustomFieldPath(text: string): string {
   return path;
 }
 
+/** Up to here coverage is counted on all contacts; of more it is taken from every sixteenth. */
+const COUNTED_MAX = 200_000;
+
+/**
+ * The contacts on which coverage is counted. Opening all keys of 1,000,000 contacts takes over a second; the last byte
+ * of an id is random, so that the contacts with one value of it are a fair and steady sample, off by 0.004 at most.
+ */
+function counted(contacts: number): SqlFragment {
+  return contacts <= COUNTED_MAX ? sql`true` : sql`get_byte(uuid_send(c.id), 15) & 15 = 0`;
+}
+
 /**
  * All fields of a project: the standard ones, then the custom ones by name. The coverage is counted in one pass over
  * the contacts, whatever the number of fields.
@@ -57,24 +68,19 @@ export async function listFields(em: Em, projectId: string): Promise<CatalogueFi
     sql`select count(*) from contact where project_id = ${projectId}`,
   );
   const contacts = total?.count ?? 0;
-  const custom = await query<{ key: string; type: FieldType; count: number }>(
+  const custom = await query<{ key: string; type: FieldType; coverage: number }>(
     em,
     sql`
-      select f.key, f.type, coalesce(n.count, 0) as count
+      with sample as materialized (select data from contact c where c.project_id = ${projectId} and ${counted(contacts)})
+      select f.key, f.type, coalesce(n.count::float8 / nullif((select count(*) from sample), 0), 0) as coverage
       from contact_field f left join (
-        select key, count(*) from contact c, jsonb_object_keys(c.data) key where c.project_id = ${projectId} group by key
+        select key, count(*) from sample, jsonb_object_keys(data) key group by key
       ) n on n.key = f.key
       where f.project_id = ${projectId} order by f.key collate "C"`,
   );
   return [
     ...STANDARD_FIELDS.map(({ field, type }) => ({ field, type, isCustom: false, coverage: contacts === 0 ? 0 : 1 })),
-    ...custom.map(({ key, type, count }) => ({
-      field: `data.${key}`,
-      type,
-      isCustom: true,
-      // Both counts are of their own moment; a contact created between them must not make more than all.
-      coverage: contacts === 0 ? 0 : Math.min(1, count / contacts),
-    })),
+    ...custom.map(({ key, type, coverage }) => ({ field: `data.${key}`, type, isCustom: true, coverage })),
   ];
 }
 

@@ -177,7 +177,7 @@ function describe(error: CsvError): string {
   const place = line === undefined ? '' : ` on line ${line}`;
   switch (error.code) {
     case 'CSV_QUOTE_NOT_CLOSED':
-      return `The file is not valid CSV: a quoted cell is never closed${place}`;
+      return `The file is not valid CSV: a quoted cell is never closed`;
     case 'INVALID_OPENING_QUOTE':
       return `The file is not valid CSV: a quote inside a cell that is not quoted${place}`;
     case 'CSV_INVALID_CLOSING_QUOTE':

@@ -107,9 +107,10 @@ function hasOwnKey(texts: string[], publicKey: string): boolean {
 
 /** Two SPF records are an error to receivers (RFC 7208 section 4.5). */
 function includesInSpf(texts: string[], domain: string): boolean {
+  const mechanism = `include:${domain.toLowerCase()}`;
   const policies = texts.filter((text) => /^v=spf1(?: |$)/i.test(text));
   const terms = policies[0]?.toLowerCase().split(/\s+/) ?? [];
-  return policies.length === 1 && (terms.includes(`include:${domain}`) || terms.includes(`+include:${domain}`));
+  return policies.length === 1 && (terms.includes(mechanism) || terms.includes(`+${mechanism}`));
 }
 
 function sameHost(left: string, right: string): boolean {

@@ -67,7 +67,8 @@ async function recordCheck(em: Em, domain: KeyedSenderDomain, { outcome, records
       )
       update sender_domain d set
         last_checked_at = now(),
-        updated_at = now(),
+        updated_at = case when d.verified = (b.trusted or b.dns_verified) and d.records_found = ${recordsFound}::text[]
+          then d.updated_at else now() end,
         records_found = ${recordsFound}::text[],
         failed_checks = b.failed_checks,
         unanswered_checks = b.unanswered_checks,
@@ -83,9 +84,13 @@ async function recordCheck(em: Em, domain: KeyedSenderDomain, { outcome, records
 
 /**
  * Looks the records of a domain up in DNS and records what that means for it. The wait is bounded by the resolver.
- * @throws AppError DOMAIN_NOT_FOUND when it is deleted meanwhile
+ * @returns undefined when it is deleted meanwhile
  */
-export async function checkSenderDomain(em: Em, deps: DomainCheckDeps, unkeyed: SenderDomain): Promise<DomainCheck> {
+export async function checkSenderDomain(
+  em: Em,
+  deps: DomainCheckDeps,
+  unkeyed: SenderDomain,
+): Promise<DomainCheck | undefined> {
   const domain = await withKey(em, deps.keyring, unkeyed);
   const wasVerified = domain.verified;
   const source = recordSourceOf(domain, deps.inboundDomain);
@@ -98,8 +103,7 @@ export async function checkSenderDomain(em: Em, deps: DomainCheckDeps, unkeyed: 
     )
     .map(([purpose]) => purpose);
   await recordCheck(em, domain, { outcome, recordsFound });
-  await em.refresh(domain);
-  return { domain, outcome, wasVerified };
+  return (await em.refresh(domain)) ? { domain, outcome, wasVerified } : undefined;
 }
 
 /** The next domains whose check is due, in the order of their ids. */

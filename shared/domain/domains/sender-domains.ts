@@ -6,7 +6,7 @@ import type { DkimKeyring } from '../../platform/mail/dkim/key-pair.ts';
 import { isUniqueViolation } from '../database-errors.ts';
 import type { Em } from '../orm.ts';
 import { findProject } from '../projects/projects.ts';
-import { query, queryOne, sql } from '../sql.ts';
+import { query, queryOne, queryPrepared, sql } from '../sql.ts';
 import { spellingsOf, toDomainName } from './domain-name.ts';
 import { SenderDomainEntity, type SenderDomain } from './sender-domain.entity.ts';
 
@@ -38,7 +38,11 @@ export async function trustDomain(em: Em, projectId: string, domain: string): Pr
  */
 export async function assertSenderDomain(em: Em, projectId: string, address: string): Promise<void> {
   const spelt = domainOf(address);
-  const domain = await em.findOne(SenderDomainEntity, { projectId, domain: domainToASCII(spelt) || spelt });
+  const name = domainToASCII(spelt) || spelt;
+  const [domain] = await queryPrepared<{ verified: boolean }>(
+    em,
+    sql`select verified from sender_domain where project_id = ${projectId} and domain = ${name}`,
+  );
   if (domain?.verified) return;
   throw domain
     ? new AppError('SENDER_DOMAIN_REFUSED', {
@@ -90,9 +94,13 @@ export async function createSenderDomain(em: Em, keyring: DkimKeyring, input: Ne
 /** A sender domain whose key is there, so that its records can be told. */
 export type KeyedSenderDomain = SenderDomain & { dkimSelector: string; dkimPublicKey: string };
 
+function hasKey(domain: SenderDomain): domain is KeyedSenderDomain {
+  return typeof domain.dkimSelector === 'string' && typeof domain.dkimPublicKey === 'string';
+}
+
 /** Makes the key of a domain that was trusted before it had one. Of two at the same time the first one counts. */
 export async function withKey(em: Em, keyring: DkimKeyring, domain: SenderDomain): Promise<KeyedSenderDomain> {
-  if (domain.dkimSelector == null || domain.dkimPublicKey == null) {
+  if (!hasKey(domain)) {
     const key = await keyring.generate(domain.id);
     await query(
       em,
@@ -103,8 +111,8 @@ export async function withKey(em: Em, keyring: DkimKeyring, domain: SenderDomain
     );
     await em.refresh(domain);
   }
-  if (domain.dkimSelector == null || domain.dkimPublicKey == null) throw new AppError('DOMAIN_NOT_FOUND');
-  return Object.assign(domain, { dkimSelector: domain.dkimSelector, dkimPublicKey: domain.dkimPublicKey });
+  if (!hasKey(domain)) throw new AppError('DOMAIN_NOT_FOUND');
+  return domain;
 }
 
 /** All domains of a project, in alphabetical order. */

@@ -92,8 +92,14 @@ export async function applyHardBounces(em: Em, projectId: string, recorded: Reco
   const bounced = recorded.filter((row) => row.verdict === 'bounced');
   const contactIds = bounced.flatMap((row) => row.contact_id ?? []);
   if (contactIds.length > 0) await setSubscribed(em, projectId, contactIds, false);
-  const unreachable = bounced.filter((row) => bounceTypeOf(parseSmtpReply(row.error ?? '')?.enhancedCode ?? '5.0.0') === 'hard');
-  await suppressRecipients(em, unreachable.map((row) => row.email_id), 'HARD_BOUNCE');
+  const unreachable = bounced.filter(
+    (row) => bounceTypeOf(parseSmtpReply(row.error ?? '')?.enhancedCode ?? '5.0.0') === 'hard',
+  );
+  await suppressRecipients(
+    em,
+    unreachable.map((row) => row.email_id),
+    'HARD_BOUNCE',
+  );
 }
 
 /**

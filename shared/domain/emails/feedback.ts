@@ -63,7 +63,8 @@ async function takeTurn(
   turn: Turn,
   data: Record<string, unknown>,
 ): Promise<TurnedMail | undefined> {
-  const moment = turn.moment === undefined ? sql`'{}'::jsonb` : sql`jsonb_build_object(${turn.moment}::text, ${NOW_TEXT})`;
+  const moment =
+    turn.moment === undefined ? sql`'{}'::jsonb` : sql`jsonb_build_object(${turn.moment}::text, ${NOW_TEXT})`;
   return queryOne<TurnedMail>(
     em,
     sql`
@@ -115,7 +116,13 @@ export async function recordComplaint(em: Em, emailId: string): Promise<void> {
 /** An event id made of what the event is about, so that the same report twice is one event (RFC 9562 version 8). */
 function derivedId(...parts: string[]): string {
   const digest = createHash('sha256').update(parts.join('\0')).digest('hex');
-  const [a, b, c, d, e] = [digest.slice(0, 8), digest.slice(8, 12), digest.slice(13, 16), digest.slice(17, 20), digest.slice(20, 32)];
+  const [a, b, c, d, e] = [
+    digest.slice(0, 8),
+    digest.slice(8, 12),
+    digest.slice(13, 16),
+    digest.slice(17, 20),
+    digest.slice(20, 32),
+  ];
   return `${a}-${b}-8${c}-a${d}-${e}`;
 }
 

@@ -1,7 +1,7 @@
 import { v7 as uuidV7 } from 'uuid';
 import type { Em } from '../orm.ts';
-import { addToOutbox } from '../outbox/outbox.ts';
-import { json, query, sql } from '../sql.ts';
+import { outboxInsert } from '../outbox/outbox.ts';
+import { json, query, queryPrepared, sql } from '../sql.ts';
 
 export interface Mailbox {
   address: string;
@@ -57,7 +57,7 @@ async function insertAttachments(em: Em, attachments: MailAttachment[]): Promise
 export async function queueMails(em: Em, sender: MailSender, mails: RenderedMail[]): Promise<void> {
   const setId = await insertAttachments(em, sender.attachments);
   const ids = mails.map((mail) => mail.emailId);
-  await query(
+  await queryPrepared(
     em,
     sql`
       with mail as (
@@ -74,12 +74,12 @@ export async function queueMails(em: Em, sender: MailSender, mails: RenderedMail
         select id, ${sender.projectId}, contact_id, ${sender.templateId}, ${sender.execution?.automationId ?? null}::uuid,
           ${sender.execution?.executionId ?? null}::uuid, to_address, subject, 'PENDING', now()
         from mail
-      )
+      ),
+      queued as (${outboxInsert('email', sender.projectId, ids)})
       insert into email_content
         (email_id, from_address, from_name, to_name, reply_to, html, body_text, headers, attachment_set_id, created_at)
       select id, ${sender.from.address}, ${sender.from.name ?? null}, to_name, ${sender.replyTo ?? null}, html, body_text,
         headers, ${setId}, now()
       from mail`,
   );
-  await addToOutbox(em, 'email', sender.projectId, ids);
 }

@@ -24,7 +24,7 @@ export interface JobRun {
 }
 
 /** Large enough that a statement's fixed cost does not count, small enough to be done well within a heartbeat. */
-const IMPORT_CHUNK = 2_000;
+const IMPORT_CHUNK = 4_000;
 const BULK_CHUNK = 500;
 const FIELD_CHUNK = 2_000;
 

@@ -18,7 +18,8 @@ export class SenderDomainDnsMigration extends Migration {
       update sender_domain set trusted = verified;
       alter table sender_domain
         add check (verified = (trusted or dns_verified)),
-        add check (num_nulls(dkim_selector, dkim_public_key, dkim_private_key) in (0, 3));
+        add check (num_nulls(dkim_selector, dkim_public_key, dkim_private_key) in (0, 3)),
+        add check (not dns_verified or dkim_selector is not null);
       create index sender_domain_by_next_check on sender_domain (next_check_at);
     `);
   }

@@ -1,6 +1,6 @@
 import { v7 as uuidV7 } from 'uuid';
 import type { Em } from '../orm.ts';
-import { query, queryOne, sql } from '../sql.ts';
+import { json, query, queryOne, queryPrepared, sql, type SqlFragment } from '../sql.ts';
 
 /**
  * What must reach Temporal: deliver a mail, start or wake a campaign, run a job, compute a segment; start an automation's
@@ -24,7 +24,7 @@ interface OutboxRow {
   project_id: string;
   kind: OutboxKind;
   subject_id: string;
-  batch_id: string | null;
+  batch_id: string;
   attempts: number;
   is_restart: boolean;
 }
@@ -48,14 +48,19 @@ const LEASE_SECONDS = 30;
 const RECOVERY_LOCK = 7_310_526;
 const RETRY_SECONDS_MAX = 60;
 
+/** An event may start something or end a wait, and mostly does not: look for that as often as this, not at every event. */
+export const EVENT_WAKE_MS = 50;
+
+/** The statement of `addToOutbox`, to stand in a CTE of another one. */
+export function outboxInsert(kind: OutboxKind, projectId: string, subjectIds: string[]): SqlFragment {
+  return sql`
+    insert into outbox (id, project_id, kind, subject_id)
+    select i, ${projectId}, ${kind}, s from unnest(${subjectIds.map(() => uuidV7())}::uuid[], ${subjectIds}::uuid[]) as n (i, s)`;
+}
+
 /** Adds what must reach Temporal to the caller's transaction. Wake the dispatcher after the commit. */
 export async function addToOutbox(em: Em, kind: OutboxKind, projectId: string, subjectIds: string[]): Promise<void> {
-  await query(
-    em,
-    sql`
-      insert into outbox (id, project_id, kind, subject_id)
-      select i, ${projectId}, ${kind}, s from unnest(${subjectIds.map(() => uuidV7())}::uuid[], ${subjectIds}::uuid[]) as n (i, s)`,
-  );
+  await queryPrepared(em, outboxInsert(kind, projectId, subjectIds));
 }
 
 /**
@@ -94,61 +99,60 @@ export async function dropFromOutbox(em: Em, id: string): Promise<void> {
   await query(em, sql`delete from outbox where id = ${id}`);
 }
 
-function groupIntoBatches(rows: OutboxRow[]): { batch: OutboxBatch; rowIds: string[] }[] {
-  const open = new Map<string, { batch: OutboxBatch; rowIds: string[] }>();
-  const all: { batch: OutboxBatch; rowIds: string[] }[] = [];
+function groupIntoBatches(rows: OutboxRow[]): OutboxBatch[] {
+  const batches = new Map<string, OutboxBatch>();
   for (const row of rows) {
-    const key = row.batch_id ?? `${row.kind} ${row.project_id}`;
-    let group = open.get(key);
-    if (!group || (row.batch_id === null && group.rowIds.length >= BATCH_SIZE[row.kind])) {
-      // A mail is queued once, so it can name its batch; a campaign is woken many times.
-      const batchId = row.batch_id ?? (row.kind === 'email' ? row.subject_id : row.id);
-      group = {
-        batch: { batchId, kind: row.kind, projectId: row.project_id, subjectIds: [], attempts: row.attempts, isRestart: row.is_restart },
-        rowIds: [],
+    let batch = batches.get(row.batch_id);
+    if (!batch) {
+      batch = {
+        batchId: row.batch_id,
+        kind: row.kind,
+        projectId: row.project_id,
+        subjectIds: [],
+        attempts: row.attempts,
+        isRestart: row.is_restart,
       };
-      open.set(key, group);
-      all.push(group);
+      batches.set(row.batch_id, batch);
     }
-    group.batch.subjectIds.push(row.subject_id);
-    group.rowIds.push(row.id);
+    batch.subjectIds.push(row.subject_id);
   }
-  return all;
+  return [...batches.values()];
 }
 
 /**
  * Claims new rows and fixes, committed, which of them belong together, before anything is started: a batch that is
- * started again after a crash has the same id and the same content.
+ * started again after a crash has the same id and the same content. A mail is queued once, so the first one names its
+ * batch; the others may be woken many times and their rows do.
  */
 export async function claimOutboxBatches(em: Em): Promise<OutboxBatch[]> {
-  return em.transactional(async (tx) => {
-    const rows = await query<OutboxRow>(
-      tx,
-      sql`
-        with urgent as (
-          select id, project_id, kind, subject_id, batch_id, attempts, is_restart from outbox
-          where batch_id is null and kind <> 'execution' and available_at <= now()
-          order by id limit ${ROUND_SIZE} for update skip locked
-        ),
-        executions as (
-          select id, project_id, kind, subject_id, batch_id, attempts, is_restart from outbox
-          where batch_id is null and kind = 'execution' and available_at <= now()
-          order by id limit ${EXECUTIONS_A_ROUND} for update skip locked
-        )
-        select * from urgent union all select * from executions`,
-    );
-    if (rows.length === 0) return [];
-    const groups = groupIntoBatches(rows);
-    const assignments = groups.flatMap(({ batch, rowIds }) => rowIds.map((id) => ({ id, batchId: batch.batchId })));
-    await query(
-      tx,
-      sql`
-        update outbox o set batch_id = a.batch_id, available_at = now() + ${LEASE_SECONDS}::int * interval '1 second'
-        from unnest(${assignments.map((item) => item.id)}::uuid[], ${assignments.map((item) => item.batchId)}::uuid[]) as a (id, batch_id)
-        where o.id = a.id`,
-    );
-    return groups.map((group) => group.batch);
-  });
+  const rows = await queryPrepared<OutboxRow>(
+    em,
+    sql`
+      with urgent as (
+        select id, project_id, kind, subject_id from outbox
+        where batch_id is null and kind <> 'execution' and available_at <= now()
+        order by id limit ${ROUND_SIZE} for update skip locked
+      ),
+      executions as (
+        select id, project_id, kind, subject_id from outbox
+        where batch_id is null and kind = 'execution' and available_at <= now()
+        order by id limit ${EXECUTIONS_A_ROUND} for update skip locked
+      ),
+      placed as (
+        select *, (row_number() over (partition by kind, project_id order by id) - 1)
+          / (${json(BATCH_SIZE)}::jsonb ->> kind)::int as place
+        from (select * from urgent union all select * from executions) as due
+      ),
+      batched as (
+        select id, first_value(case kind when 'email' then subject_id else id end)
+          over (partition by kind, project_id, place order by id) as batch_id
+        from placed
+      )
+      update outbox o set batch_id = b.batch_id, available_at = now() + ${LEASE_SECONDS}::int * interval '1 second'
+      from batched b where o.id = b.id
+      returning o.id, o.project_id, o.kind, o.subject_id, o.batch_id, o.attempts, o.is_restart`,
+  );
+  return groupIntoBatches(rows);
 }
 
 /** Takes over whole batches whose start failed or whose process died. One process at a time does this. */
@@ -168,13 +172,13 @@ export async function recoverOutboxBatches(em: Em): Promise<OutboxBatch[]> {
         )
         returning id, project_id, kind, subject_id, batch_id, attempts, is_restart`,
     );
-    return groupIntoBatches(rows).map((group) => group.batch);
+    return groupIntoBatches(rows);
   });
 }
 
 /** Removes batches that Temporal has. */
 export async function deleteOutboxBatches(em: Em, batchIds: string[]): Promise<void> {
-  await query(em, sql`delete from outbox where batch_id = any(${batchIds}::uuid[])`);
+  await queryPrepared(em, sql`delete from outbox where batch_id = any(${batchIds}::uuid[])`);
 }
 
 /** Puts a batch back after a failed start, with a growing pause. */

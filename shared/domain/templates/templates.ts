@@ -1,5 +1,6 @@
 import type { FilterQuery } from '@mikro-orm/core';
 import { AppError } from '../../pure/app-error.ts';
+import { copyName } from '../../pure/copy-name.ts';
 import type { EmailType } from '../../pure/email-types.ts';
 import { likePattern } from '../contacts/contacts.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
@@ -94,7 +95,7 @@ export async function duplicateTemplate(em: Em, projectId: string, templateId: s
   );
   const copy = em.create(TemplateEntity, {
     projectId,
-    name: `${name} (Copy)`,
+    name: copyName(name),
     description,
     subject,
     body,
@@ -117,4 +118,14 @@ export async function countTemplateEmails(em: Em, projectId: string, templateId:
       where template_id = ${templateId} and project_id = ${projectId} and sent_at is not null`,
   );
   return row?.count ?? 0;
+}
+
+/** The names of those of the given templates that exist, by their ids. */
+export async function findTemplateNames(
+  em: Em,
+  projectId: string,
+  templateIds: string[],
+): Promise<Map<string, string>> {
+  const templates = await em.find(TemplateEntity, { projectId, id: { $in: templateIds } }, { fields: ['id', 'name'] });
+  return new Map(templates.map((template) => [template.id, template.name]));
 }

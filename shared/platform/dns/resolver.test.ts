@@ -50,11 +50,12 @@ describe('createDnsResolver', () => {
     server.behave('silent.example', { drop: true });
     server.set('quick.example', { MX: [[10, 'mx.quick.example']] });
     const startedAt = performance.now();
-    const silent = resolver.mx('silent.example');
+    let isSilentDecided = false;
+    const silent = resolver.mx('silent.example').finally(() => (isSilentDecided = true));
     expect(await resolver.mx('quick.example')).toMatchObject({ kind: 'found' });
-    expect(performance.now() - startedAt).toBeLessThan(200);
+    expect(isSilentDecided).toBe(false);
     expect(await silent).toEqual({ kind: 'failed', reason: 'ETIMEOUT' });
-    expect(performance.now() - startedAt).toBeLessThan(700);
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 
   it('keeps nothing: a record that changes is seen at once', async () => {

@@ -19,7 +19,11 @@ export function parseFeedbackReport(message: MimeEntity): FeedbackReport | undef
   const original = parts.find((part) =>
     ['message/rfc822', 'message/global', 'text/rfc822-headers', 'message/rfc822-headers'].includes(part.contentType),
   );
-  const header = original ? decodeBody(original).slice(0, EVIDENCE_LENGTH_MAX).replace(/\r?\n[ \t]+/g, '') : '';
+  const header = original
+    ? decodeBody(original)
+        .slice(0, EVIDENCE_LENGTH_MAX)
+        .replace(/\r?\n[ \t]+/g, '')
+    : '';
   return {
     feedbackType: fields.get('feedback-type')?.[0]?.toLowerCase() ?? '',
     evidence: [...(fields.get('original-mail-from') ?? []), header].join('\n'),

@@ -15,7 +15,7 @@ export function toDataContent(raw: Buffer): Buffer | undefined {
   if (length > OCTETS_MAX || length < 2 || raw[length - 1] !== LF) return undefined;
   const dots: number[] = raw[0] === DOT ? [0] : [];
   for (let index = 0; index < length; index += 1) {
-    const octet = raw[index]!;
+    const octet = raw[index];
     if (octet === LF) return undefined;
     if (octet !== CR) continue;
     if (raw[index + 1] !== LF) return undefined;

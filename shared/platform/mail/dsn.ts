@@ -30,7 +30,10 @@ export function parseDsn(message: MimeEntity): DsnRecipient[] | undefined {
   const groups = decodeBody(part).split(/\r?\n[ \t]*\r?\n/, RECIPIENTS_MAX + 2);
   return groups.flatMap((group) => {
     const fields = readFields(group.replace(/^[\r\n]+/, ''));
-    const action = fields.get('action')?.[0]?.toLowerCase().split(/[\s(;]/, 1)[0];
+    const action = fields
+      .get('action')?.[0]
+      ?.toLowerCase()
+      .split(/[\s(;]/, 1)[0];
     if (action === undefined) return [];
     const words = fields.get('diagnostic-code')?.[0] ?? '';
     const diagnostic = printable(words.replace(/^[\w-]+\s*;/, '')).slice(0, DIAGNOSTIC_LENGTH_MAX);

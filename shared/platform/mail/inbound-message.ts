@@ -27,7 +27,8 @@ function isAutomatic(message: MimeEntity, envelopeFrom: string): boolean {
 /** The address in a From field, lower-cased; empty when there is none. */
 function addressIn(field: string): string {
   const bare = field.slice(0, FROM_LENGTH_MAX).replace(/"(?:[^"\\]|\\.)*"/g, '');
-  const address = /<\s*([^<>\s]{1,320})\s*>/.exec(bare)?.[1] ?? /[^\s<>,;:"()]{1,64}@[^\s<>,;:"()]{1,255}/.exec(bare)?.[0];
+  const address =
+    /<\s*([^<>\s]{1,320})\s*>/.exec(bare)?.[1] ?? /[^\s<>,;:"()]{1,64}@[^\s<>,;:"()]{1,255}/.exec(bare)?.[0];
   return decodeHeaderText(address ?? '').toLowerCase();
 }
 

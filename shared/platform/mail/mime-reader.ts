@@ -92,7 +92,8 @@ function decodeOctets(octets: Buffer, charset: string): string {
   }
 }
 
-const ENCODED_WORD = /=\?([\w-]{1,40})(?:\*[\w-]{1,20})?\?([bq])\?([^?\s]{0,2000})\?=(?:\s+(?==\?[\w-]{1,40}(?:\*[\w-]{1,20})?\?[bq]\?))?/gi;
+const ENCODED_WORD =
+  /=\?([\w-]{1,40})(?:\*[\w-]{1,20})?\?([bq])\?([^?\s]{0,2000})\?=(?:\s+(?==\?[\w-]{1,40}(?:\*[\w-]{1,20})?\?[bq]\?))?/gi;
 
 /** The text of a header field, encoded words (RFC 2047) and raw UTF-8 (RFC 6532) read, control characters gone. */
 export function decodeHeaderText(value: string): string {

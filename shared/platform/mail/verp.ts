@@ -28,7 +28,7 @@ function toBase32(bytes: Buffer): string {
     bits += 8;
     while (bits >= 5) {
       bits -= 5;
-      text += BASE32[(value >>> bits) & 31];
+      text += BASE32.charAt((value >>> bits) & 31);
     }
   }
   return text;

@@ -33,3 +33,13 @@ export function toWireAddress(address: string): string {
   }
   return `${local}@${asciiDomain}`;
 }
+
+/** Whether an address has the form that `toWireAddress` answers. */
+export function isWireAddress(address: string): boolean {
+  try {
+    toWireAddress(address);
+    return true;
+  } catch {
+    return false;
+  }
+}

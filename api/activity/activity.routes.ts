@@ -1,0 +1,83 @@
+import type { z } from 'zod';
+import { badRequest } from '../../shared/pure/app-error.ts';
+import { listActivity, type ActivityCursor } from '../../shared/domain/activity/activity-feed.ts';
+import { countActivity, totalOf } from '../../shared/domain/activity/activity-stats.ts';
+import { periodOf } from '../events/events.schemas.ts';
+import { decodeCursor, encodeCursor } from '../http/cursor.ts';
+import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+import {
+  activityCursorSchema,
+  activityPageSchema,
+  activityQuery,
+  activityStatsQuery,
+  activityStatsSchema,
+  activityStatsView,
+} from './activity.schemas.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+const DAYS_DEFAULT = 30;
+const DAYS_MAX = 3_660;
+
+function readCursor(text: string | undefined): ActivityCursor | undefined {
+  if (text === undefined || text === '') return undefined;
+  const { at, source, id } = decodeCursor(text, activityCursorSchema);
+  return { at, source: Number(source), id };
+}
+
+const list = endpoint({
+  operationId: 'listActivity',
+  method: 'get',
+  path: '/activity',
+  tag: 'Activity',
+  summary: 'What has happened in the project, newest first',
+  key: 'secret',
+  query: activityQuery,
+  replies: { 200: { description: 'A page of activities', schema: activityPageSchema } },
+  errors: ['BAD_REQUEST'],
+  async handle({ em, project, query }) {
+    const { limit, types, contactId } = query;
+    const cursor = readCursor(query.cursor);
+    const { activities, next } = await listActivity(em, project.id, {
+      ...{ limit, types, contactId, cursor },
+      period: periodOf(query),
+    });
+    return ok({
+      data: activities.map((activity) => ({ ...activity, timestamp: activity.timestamp.toISOString() })),
+      cursor: next ? encodeCursor({ ...next, source: String(next.source) }) : '',
+      hasMore: next !== undefined,
+    });
+  },
+});
+
+/** The moments between which to count, the end excluded: the last 30 days unless said otherwise. */
+function readRange(query: z.infer<typeof activityStatsQuery>, now: number): { from: Date; until: Date } {
+  const period = periodOf(query);
+  const end = period.to ?? { precision: 'day', startMs: now - (now % DAY_MS) };
+  const until = end.startMs + (end.precision === 'day' ? DAY_MS : 1);
+  const from = period.from?.startMs ?? until - (until % DAY_MS) - DAYS_DEFAULT * DAY_MS;
+  if (until - from > DAYS_MAX * DAY_MS) {
+    throw badRequest(`The period has more than ${DAYS_MAX} days`, { details: { field: 'startDate' } });
+  }
+  return { from: new Date(from), until: new Date(until) };
+}
+
+const stats = endpoint({
+  operationId: 'getActivityStats',
+  method: 'get',
+  path: '/activity/stats',
+  tag: 'Activity',
+  summary: 'Totals, rates and a series of UTC days',
+  description: 'Counts the last 30 days unless dates are given. Opened, clicked and bounced count each mail once.',
+  key: 'secret',
+  query: activityStatsQuery,
+  replies: { 200: { description: 'The figures', schema: activityStatsSchema } },
+  errors: ['BAD_REQUEST'],
+  async handle({ em, project, query }) {
+    const { from, until } = readRange(query, Date.now());
+    const series = await countActivity(em, project.id, from, until);
+    return ok(activityStatsView(totalOf(series), series));
+  },
+});
+
+/** The activity endpoints. */
+export const activityEndpoints: Endpoint[] = [list, stats];

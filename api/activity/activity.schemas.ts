@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import type { ActivityCounts, DayCounts } from '../../shared/domain/activity/activity-stats.ts';
+import { ACTIVITY_TYPES, type ActivityType } from '../../shared/pure/activity-types.ts';
+import { eventStatsQuery } from '../events/events.schemas.ts';
+import { cursorTimeSchema } from '../http/cursor.ts';
+
+const LIMIT_DEFAULT = 50;
+const LIMIT_MAX = 100;
+
+/** A comma-separated list, or the parameter several times. */
+const typesQuery = z
+  .union([z.string(), z.array(z.string())])
+  .optional()
+  .transform((given) => (given === undefined ? [] : [given].flat().join(',').split(',')))
+  .transform((names) => names.map((name) => name.trim()).filter((name) => name !== ''))
+  .refine((names) => names.every((name) => ACTIVITY_TYPES.some((type) => type === name)), {
+    error: `Must be some of ${ACTIVITY_TYPES.join(', ')}`,
+    params: { code: 'invalid_enum_value' },
+  })
+  .transform((names) => (names.length === 0 ? undefined : (names as ActivityType[])))
+  .meta({ description: 'Activity types, comma-separated; all when left out', examples: ['email.opened,email.clicked'] });
+
+export const activityQuery = z.object({
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(LIMIT_DEFAULT)
+    .transform((limit) => Math.min(limit, LIMIT_MAX)),
+  cursor: z.string().max(1_000).optional(),
+  types: typesQuery,
+  contactId: z.uuid().optional(),
+  ...eventStatsQuery.shape,
+});
+
+export const activityCursorSchema = z.object({ at: cursorTimeSchema, source: z.string().regex(/^\d$/), id: z.uuid() });
+
+export const activityStatsQuery = z.object(eventStatsQuery.shape);
+
+export const activityPageSchema = z.object({
+  data: z.array(
+    z
+      .object({
+        id: z.string(),
+        type: z.enum(ACTIVITY_TYPES),
+        timestamp: z.iso.datetime(),
+        contactId: z.uuid().nullable(),
+        contactEmail: z.email().nullable(),
+        metadata: z.record(z.string(), z.unknown()),
+      })
+      .meta({ id: 'Activity' }),
+  ),
+  cursor: z.string(),
+  hasMore: z.boolean(),
+});
+
+const counts = {
+  events: z.int(),
+  sent: z.int(),
+  delivered: z.int(),
+  opened: z.int(),
+  clicked: z.int(),
+  bounced: z.int(),
+  complaints: z.int(),
+  workflowsStarted: z.int(),
+} satisfies Record<keyof ActivityCounts, z.ZodType>;
+
+export const activityStatsSchema = z
+  .object({
+    totals: z.object(counts),
+    rates: z.object({
+      deliveryRate: z.number(),
+      openRate: z.number(),
+      clickRate: z.number(),
+      bounceRate: z.number(),
+      complaintRate: z.number(),
+    }),
+    series: z.array(z.object({ date: z.iso.date(), ...counts })),
+  })
+  .meta({ id: 'ActivityStats' });
+
+/** Percent with two decimals; 0 when there is no whole. */
+function percent(part: number, whole: number): number {
+  return whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 100;
+}
+
+/** The figures of a period; rates are percent of what was sent in it. */
+export function activityStatsView(totals: ActivityCounts, series: DayCounts[]): z.infer<typeof activityStatsSchema> {
+  const { sent } = totals;
+  return {
+    totals,
+    rates: {
+      deliveryRate: percent(totals.delivered, sent),
+      openRate: percent(totals.opened, sent),
+      clickRate: percent(totals.clicked, sent),
+      bounceRate: percent(totals.bounced, sent),
+      complaintRate: percent(totals.complaints, sent),
+    },
+    series,
+  };
+}

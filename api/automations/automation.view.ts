@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import { STEP_TYPES, TRIGGER_TYPES, BRANCHES } from '../../shared/pure/automation-status.ts';
+import type { AutomationDefinition } from '../../shared/domain/automations/automation-graphs.ts';
+import type {
+  Automation,
+  AutomationStep,
+  AutomationTransition,
+} from '../../shared/domain/automations/automation.entity.ts';
+
+const workflowFields = {
+  id: z.uuid(),
+  name: z.string(),
+  description: z.string().nullable(),
+  enabled: z.boolean(),
+  triggerType: z.enum(TRIGGER_TYPES),
+  triggerConfig: z.object({ eventName: z.string() }),
+  allowReentry: z.boolean(),
+  projectId: z.uuid(),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+};
+
+export const workflowSchema = z.object(workflowFields).meta({ id: 'Workflow' });
+
+/** An automation as callers see it: there it is called a workflow. */
+export function workflowView(automation: Automation): z.infer<typeof workflowSchema> {
+  return {
+    id: automation.id,
+    name: automation.name,
+    description: automation.description ?? null,
+    enabled: automation.enabled,
+    triggerType: automation.triggerType,
+    triggerConfig: { eventName: automation.triggerEvent },
+    allowReentry: automation.allowReentry,
+    projectId: automation.projectId,
+    createdAt: automation.createdAt.toISOString(),
+    updatedAt: automation.updatedAt.toISOString(),
+  };
+}
+
+export const listedWorkflowSchema = z
+  .object({ ...workflowFields, _count: z.object({ steps: z.int(), executions: z.int() }) })
+  .meta({ id: 'ListedWorkflow' });
+
+const stepFields = {
+  id: z.uuid(),
+  type: z.enum(STEP_TYPES),
+  name: z.string(),
+  position: z.object({ x: z.number(), y: z.number() }),
+  config: z.record(z.string(), z.unknown()),
+  workflowId: z.uuid(),
+  templateId: z.uuid().nullable(),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+};
+
+export const stepSchema = z.object(stepFields).meta({ id: 'WorkflowStep' });
+
+/** A step as callers see it. */
+export function stepView(step: AutomationStep): z.infer<typeof stepSchema> {
+  return {
+    id: step.id,
+    type: step.type,
+    name: step.name,
+    position: { x: step.positionX, y: step.positionY },
+    config: step.config,
+    workflowId: step.automationId,
+    templateId: step.templateId ?? null,
+    createdAt: step.createdAt.toISOString(),
+    updatedAt: step.updatedAt.toISOString(),
+  };
+}
+
+export const transitionSchema = z
+  .object({
+    id: z.uuid(),
+    fromStepId: z.uuid(),
+    toStepId: z.uuid(),
+    branch: z.enum(BRANCHES).nullable(),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  })
+  .meta({ id: 'WorkflowTransition' });
+
+/** A transition as callers see it. */
+export function transitionView(transition: AutomationTransition): z.infer<typeof transitionSchema> {
+  return {
+    id: transition.id,
+    fromStepId: transition.fromStepId,
+    toStepId: transition.toStepId,
+    branch: transition.branch ?? null,
+    createdAt: transition.createdAt.toISOString(),
+    updatedAt: transition.updatedAt.toISOString(),
+  };
+}
+
+const connectedStepSchema = z.object({
+  ...stepFields,
+  template: z.object({ id: z.uuid(), name: z.string() }).nullable(),
+  outgoingTransitions: z.array(transitionSchema),
+  incomingTransitions: z.array(transitionSchema),
+});
+
+export const definitionSchema = z
+  .object({ ...workflowFields, steps: z.array(connectedStepSchema), transitions: z.array(transitionSchema) })
+  .meta({ id: 'WorkflowDefinition' });
+
+/** An automation with its steps and transitions. @param templates the names of the templates its steps use, by id */
+export function definitionView(
+  { automation, steps, transitions }: AutomationDefinition,
+  templates: ReadonlyMap<string, string>,
+): z.infer<typeof definitionSchema> {
+  const views = transitions.map(transitionView);
+  return {
+    ...workflowView(automation),
+    steps: steps.map((step) => {
+      const name = step.templateId ? templates.get(step.templateId) : undefined;
+      return {
+        ...stepView(step),
+        template: step.templateId && name !== undefined ? { id: step.templateId, name } : null,
+        outgoingTransitions: views.filter((transition) => transition.fromStepId === step.id),
+        incomingTransitions: views.filter((transition) => transition.toStepId === step.id),
+      };
+    }),
+    transitions: views,
+  };
+}

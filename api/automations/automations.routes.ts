@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import {
+  createAutomation,
+  deleteAutomation,
+  listAutomations,
+  updateAutomation,
+} from '../../shared/domain/automations/automations.ts';
+import { findDefinition } from '../../shared/domain/automations/automation-graphs.ts';
+import { listConditionFields } from '../../shared/domain/automations/condition-fields.ts';
+import { findTemplateNames } from '../../shared/domain/templates/templates.ts';
+import { created, endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
+import { idParams, offsetPage } from '../http/pagination.ts';
+import { definitionSchema, definitionView, workflowSchema, workflowView } from './automation.view.ts';
+import {
+  createWorkflowBody,
+  patchWorkflowBody,
+  workflowFieldsSchema,
+  workflowListQuery,
+  workflowListSchema,
+} from './automations.schemas.ts';
+
+const common = { tag: 'Workflows', key: 'secret' } as const;
+const one = { ...common, params: idParams, badIdIs: 'WORKFLOW_NOT_FOUND', errors: ['WORKFLOW_NOT_FOUND'] } as const;
+
+const list = endpoint({
+  ...common,
+  operationId: 'listWorkflows',
+  method: 'get',
+  path: '/workflows',
+  summary: 'List workflows by page',
+  query: workflowListQuery,
+  replies: { 200: { description: 'A page of workflows', schema: workflowListSchema } },
+  async handle({ em, project, query }) {
+    const enabled = query.status === undefined ? undefined : query.status === 'active';
+    const [listed, total] = await listAutomations(em, project.id, { ...query, enabled });
+    const items = listed.map(({ automation, stepCount, executionCount }) => ({
+      ...workflowView(automation),
+      _count: { steps: stepCount, executions: executionCount },
+    }));
+    return ok(offsetPage(items, total, query));
+  },
+});
+
+const fields = endpoint({
+  ...common,
+  operationId: 'listWorkflowFields',
+  method: 'get',
+  path: '/workflows/fields',
+  summary: 'List the fields that a CONDITION step can read',
+  description:
+    'Fields of the contact, which are those of a segment filter, and the keys seen in recent events as `event.<key>`.',
+  replies: { 200: { description: 'The fields with their types', schema: workflowFieldsSchema } },
+  async handle({ em, project }) {
+    return ok({ fields: await listConditionFields(em, project.id) });
+  },
+});
+
+const create = endpoint({
+  ...common,
+  operationId: 'createWorkflow',
+  method: 'post',
+  path: '/workflows',
+  summary: 'Create a workflow, disabled, with its TRIGGER step',
+  body: createWorkflowBody,
+  replies: { 201: { description: 'The workflow', schema: workflowSchema } },
+  async handle({ em, project, body }) {
+    const { name, description, eventName, triggerConfig } = body;
+    const triggerEvent = eventName ?? triggerConfig?.eventName ?? '';
+    return created(workflowView(await createAutomation(em, project.id, { name, description, triggerEvent })));
+  },
+});
+
+const get = endpoint({
+  ...one,
+  operationId: 'getWorkflow',
+  method: 'get',
+  path: '/workflows/:id',
+  summary: 'Get a workflow with its steps and transitions',
+  replies: { 200: { description: 'The workflow', schema: definitionSchema } },
+  async handle({ em, project, params }) {
+    const definition = await findDefinition(em, project.id, params.id);
+    const templateIds = definition.steps.flatMap((step) => step.templateId ?? []);
+    return ok(definitionView(definition, await findTemplateNames(em, project.id, templateIds)));
+  },
+});
+
+function patchOf({ eventName, triggerConfig, ...patch }: z.infer<typeof patchWorkflowBody>) {
+  const triggerEvent = eventName ?? triggerConfig?.eventName;
+  return { ...patch, ...(triggerEvent !== undefined && { triggerEvent }) };
+}
+
+const patch = endpoint({
+  ...one,
+  operationId: 'updateWorkflow',
+  method: 'patch',
+  path: '/workflows/:id',
+  summary: 'Change the given fields of a workflow',
+  description: 'Setting `enabled` checks the workflow as a whole; `details.problems` lists what keeps it from running.',
+  body: patchWorkflowBody,
+  replies: { 200: { description: 'The workflow after the change', schema: workflowSchema } },
+  errors: ['WORKFLOW_NOT_FOUND', 'BAD_REQUEST'],
+  async handle({ em, project, params, body }) {
+    return ok(workflowView(await updateAutomation(em, project.id, params.id, patchOf(body))));
+  },
+});
+
+const remove = endpoint({
+  ...one,
+  operationId: 'deleteWorkflow',
+  method: 'delete',
+  path: '/workflows/:id',
+  summary: 'Delete a workflow that has no active executions',
+  replies: { 204: { description: 'Deleted' } },
+  errors: ['WORKFLOW_NOT_FOUND', 'CONFLICT'],
+  async handle({ em, project, params }) {
+    await deleteAutomation(em, project.id, params.id);
+    return noContent();
+  },
+});
+
+/** The endpoints of workflows themselves, in the order of the interface document. */
+export const automationEndpoints: Endpoint[] = [list, fields, create, get, patch, remove];

@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { EXECUTION_STATUSES, STEP_EXECUTION_STATUSES, STEP_TYPES } from '../../shared/pure/automation-status.ts';
+import { executionWorkflowId } from '../../shared/pure/workflow-contracts.ts';
+import type { Execution, StepExecution } from '../../shared/domain/automations/executions.ts';
+
+const executionFields = {
+  id: z.uuid(),
+  workflowId: z.uuid(),
+  contactId: z.uuid(),
+  status: z.enum(EXECUTION_STATUSES),
+  currentStepId: z.uuid().nullable(),
+  exitReason: z.string().nullable(),
+  context: z.record(z.string(), z.unknown()),
+  startedAt: z.iso.datetime(),
+  completedAt: z.iso.datetime().nullable(),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+  temporalWorkflowId: z.string().meta({ description: 'The execution in Temporal' }),
+  temporalRunId: z.string().nullable().meta({ description: 'Null until its first step is done' }),
+};
+
+export const executionSchema = z.object(executionFields).meta({ id: 'WorkflowExecution' });
+
+/** An execution as callers see it. */
+export function executionView(execution: Execution): z.infer<typeof executionSchema> {
+  return {
+    id: execution.id,
+    workflowId: execution.automationId,
+    contactId: execution.contactId,
+    status: execution.status,
+    currentStepId: execution.currentStepId,
+    exitReason: execution.exitReason,
+    context: execution.context,
+    startedAt: execution.startedAt.toISOString(),
+    completedAt: execution.completedAt?.toISOString() ?? null,
+    createdAt: execution.createdAt.toISOString(),
+    updatedAt: execution.updatedAt.toISOString(),
+    temporalWorkflowId: executionWorkflowId(execution.id),
+    temporalRunId: execution.temporalRunId,
+  };
+}
+
+const stepRefSchema = z.object({ id: z.uuid(), name: z.string(), type: z.enum(STEP_TYPES) });
+const contactRefSchema = z.object({ id: z.uuid(), email: z.string() });
+
+function contactRef(execution: Execution): z.infer<typeof contactRefSchema> | null {
+  return execution.contactEmail === null ? null : { id: execution.contactId, email: execution.contactEmail };
+}
+
+export const listedExecutionSchema = z.object({
+  ...executionFields,
+  contact: contactRefSchema.nullable().meta({ description: 'Null when the contact has been deleted' }),
+  currentStep: stepRefSchema.nullable(),
+});
+
+/** An execution in a list. */
+export function listedExecutionView(execution: Execution): z.infer<typeof listedExecutionSchema> {
+  return { ...executionView(execution), contact: contactRef(execution), currentStep: execution.currentStep };
+}
+
+const stepExecutionSchema = z.object({
+  id: z.uuid(),
+  stepId: z.uuid(),
+  step: stepRefSchema,
+  status: z.enum(STEP_EXECUTION_STATUSES),
+  output: z.record(z.string(), z.unknown()).nullable(),
+  error: z.string().nullable(),
+  startedAt: z.iso.datetime(),
+  completedAt: z.iso.datetime().nullable(),
+});
+
+function stepExecutionView(record: StepExecution): z.infer<typeof stepExecutionSchema> {
+  return {
+    id: record.id,
+    stepId: record.stepId,
+    step: record.step,
+    status: record.status,
+    output: record.output,
+    error: record.error,
+    startedAt: record.startedAt.toISOString(),
+    completedAt: record.completedAt?.toISOString() ?? null,
+  };
+}
+
+export const executionDetailSchema = z
+  .object({
+    ...executionFields,
+    workflow: z.object({ id: z.uuid(), name: z.string() }),
+    contact: contactRefSchema.nullable(),
+    currentStep: stepRefSchema.nullable(),
+    stepExecutions: z.array(stepExecutionSchema),
+  })
+  .meta({ id: 'WorkflowExecutionDetail' });
+
+/** An execution with what became of each of its steps. */
+export function executionDetailView(
+  execution: Execution,
+  workflow: { id: string; name: string },
+  records: StepExecution[],
+): z.infer<typeof executionDetailSchema> {
+  return { ...listedExecutionView(execution), workflow, stepExecutions: records.map(stepExecutionView) };
+}

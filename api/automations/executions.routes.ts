@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import { badRequest } from '../../shared/pure/app-error.ts';
+import { EXECUTION_STATUSES, type ExecutionStatus } from '../../shared/pure/automation-status.ts';
+import { findAutomation } from '../../shared/domain/automations/automation-graphs.ts';
+import {
+  cancelAllExecutions,
+  cancelExecution,
+  findExecution,
+  listExecutions,
+  listStepExecutions,
+  startExecution,
+} from '../../shared/domain/automations/executions.ts';
+import { created, endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+import { idParams, offsetPage } from '../http/pagination.ts';
+import {
+  executionListQuery,
+  executionListSchema,
+  executionParams,
+  startExecutionBody,
+} from './automations.schemas.ts';
+import {
+  executionDetailSchema,
+  executionDetailView,
+  executionSchema,
+  executionView,
+  listedExecutionView,
+} from './execution.view.ts';
+
+const common = { tag: 'Workflows', key: 'secret' } as const;
+const ofWorkflow = { ...common, params: idParams, badIdIs: 'WORKFLOW_NOT_FOUND' } as const;
+const one = {
+  ...common,
+  params: executionParams,
+  badIdIs: 'EXECUTION_NOT_FOUND',
+  errors: ['WORKFLOW_NOT_FOUND', 'EXECUTION_NOT_FOUND'],
+} as const;
+
+function readStatus(text: string | undefined): ExecutionStatus | undefined {
+  if (text === undefined || text === '') return undefined;
+  const status = EXECUTION_STATUSES.find((candidate) => candidate === text);
+  if (status) return status;
+  throw badRequest(`"${text.slice(0, 50)}" is not the status of an execution`, {
+    details: { field: 'status', allowed: EXECUTION_STATUSES },
+  });
+}
+
+const start = endpoint({
+  ...ofWorkflow,
+  operationId: 'startWorkflowExecution',
+  method: 'post',
+  path: '/workflows/:id/executions',
+  summary: 'Start a workflow for a contact by hand',
+  body: startExecutionBody,
+  replies: { 201: { description: 'The execution', schema: executionSchema } },
+  errors: ['WORKFLOW_NOT_FOUND', 'CONTACT_NOT_FOUND', 'BAD_REQUEST', 'CONFLICT'],
+  async handle({ em, project, params, body, deps }) {
+    const execution = await startExecution(em, project.id, params.id, body.contactId, body.context ?? {});
+    deps.wakeDispatcher();
+    return created(executionView(execution));
+  },
+});
+
+const list = endpoint({
+  ...ofWorkflow,
+  operationId: 'listWorkflowExecutions',
+  method: 'get',
+  path: '/workflows/:id/executions',
+  summary: 'List the executions of a workflow by page, newest first',
+  query: executionListQuery,
+  replies: { 200: { description: 'A page of executions', schema: executionListSchema } },
+  errors: ['WORKFLOW_NOT_FOUND', 'BAD_REQUEST'],
+  async handle({ em, project, params, query }) {
+    const status = readStatus(query.status);
+    const [executions, total] = await listExecutions(em, project.id, params.id, { ...query, status });
+    return ok(offsetPage(executions.map(listedExecutionView), total, query));
+  },
+});
+
+const get = endpoint({
+  ...one,
+  operationId: 'getWorkflowExecution',
+  method: 'get',
+  path: '/workflows/:id/executions/:executionId',
+  summary: 'Get an execution with what became of each step',
+  replies: { 200: { description: 'The execution', schema: executionDetailSchema } },
+  async handle({ em, project, params }) {
+    const automation = await findAutomation(em, project.id, params.id);
+    const execution = await findExecution(em, project.id, params.id, params.executionId);
+    return ok(executionDetailView(execution, automation, await listStepExecutions(em, execution.id)));
+  },
+});
+
+const cancel = endpoint({
+  ...one,
+  operationId: 'cancelWorkflowExecution',
+  method: 'delete',
+  path: '/workflows/:id/executions/:executionId',
+  summary: 'Cancel an execution that is running or waiting',
+  replies: { 200: { description: 'The execution, CANCELLED', schema: executionSchema } },
+  errors: ['WORKFLOW_NOT_FOUND', 'EXECUTION_NOT_FOUND', 'CONFLICT'],
+  async handle({ em, project, params, deps }) {
+    const execution = await cancelExecution(em, project.id, params.id, params.executionId);
+    deps.wakeDispatcher();
+    return ok(executionView(execution));
+  },
+});
+
+const cancelAll = endpoint({
+  ...ofWorkflow,
+  operationId: 'cancelAllWorkflowExecutions',
+  method: 'post',
+  path: '/workflows/:id/executions/cancel-all',
+  summary: 'Cancel every active execution of a workflow',
+  replies: { 200: { description: 'How many were active', schema: z.object({ cancelled: z.int() }) } },
+  errors: ['WORKFLOW_NOT_FOUND'],
+  async handle({ em, project, params, deps }) {
+    const cancelled = await cancelAllExecutions(em, project.id, params.id);
+    deps.wakeDispatcher();
+    return ok({ cancelled });
+  },
+});
+
+/** The endpoints of executions, in the order of the interface document. */
+export const executionEndpoints: Endpoint[] = [start, list, get, cancel, cancelAll];

@@ -1,0 +1,118 @@
+import { validationError } from '../../shared/pure/app-error.ts';
+import { STEP_CONFIGS, type StoredConfig } from '../../shared/pure/automation-config.ts';
+import type { StepType } from '../../shared/pure/automation-status.ts';
+import {
+  addStep,
+  addTransition,
+  findStepType,
+  removeStep,
+  removeTransition,
+  updateStep,
+} from '../../shared/domain/automations/steps.ts';
+import { created, endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
+import { fieldErrorsOf } from '../http/field-errors.ts';
+import { idParams } from '../http/pagination.ts';
+import { stepSchema, stepView, transitionSchema, transitionView } from './automation.view.ts';
+import {
+  createStepBody,
+  createTransitionBody,
+  patchStepBody,
+  removeStepQuery,
+  stepParams,
+  transitionParams,
+} from './automations.schemas.ts';
+
+const common = { tag: 'Workflows', key: 'secret', badIdIs: 'WORKFLOW_NOT_FOUND' } as const;
+
+/** Checks a configuration by the schema of its step. @throws AppError VALIDATION_ERROR naming `config.<field>` */
+function parseConfig(type: StepType, config: StoredConfig): StoredConfig {
+  const result = STEP_CONFIGS[type].safeParse(config, { reportInput: true });
+  if (result.success) return result.data as StoredConfig;
+  const errors = fieldErrorsOf(result.error);
+  throw validationError(errors.map((error) => ({ ...error, field: ['config', error.field].filter(Boolean).join('.') })));
+}
+
+const add = endpoint({
+  ...common,
+  operationId: 'addWorkflowStep',
+  method: 'post',
+  path: '/workflows/:id/steps',
+  summary: 'Add a step',
+  params: idParams,
+  body: createStepBody,
+  replies: { 201: { description: 'The step', schema: stepSchema } },
+  errors: ['WORKFLOW_NOT_FOUND', 'TEMPLATE_NOT_FOUND', 'BAD_REQUEST'],
+  async handle({ em, project, params, body }) {
+    const config = parseConfig(body.type, body.config);
+    const step = await addStep(em, project.id, params.id, { ...body, name: body.name ?? body.type, config });
+    return created(stepView(step));
+  },
+});
+
+const patch = endpoint({
+  ...common,
+  operationId: 'updateWorkflowStep',
+  method: 'patch',
+  path: '/workflows/:id/steps/:stepId',
+  summary: 'Change the given fields of a step; its config is replaced as a whole',
+  description: 'Executions that have started keep the steps they started with.',
+  params: stepParams,
+  body: patchStepBody,
+  replies: { 200: { description: 'The step after the change', schema: stepSchema } },
+  errors: ['WORKFLOW_NOT_FOUND', 'RESOURCE_NOT_FOUND', 'TEMPLATE_NOT_FOUND', 'BAD_REQUEST'],
+  async handle({ em, project, params, body }) {
+    const type = await findStepType(em, project.id, params.id, params.stepId);
+    const config = body.config && parseConfig(type, body.config);
+    return ok(stepView(await updateStep(em, project.id, params.id, params.stepId, { ...body, config })));
+  },
+});
+
+const remove = endpoint({
+  ...common,
+  operationId: 'removeWorkflowStep',
+  method: 'delete',
+  path: '/workflows/:id/steps/:stepId',
+  summary: 'Delete a step and its transitions',
+  description: 'With `splice=true`, the steps that led to it lead to the one it led to.',
+  params: stepParams,
+  query: removeStepQuery,
+  replies: { 204: { description: 'Deleted' } },
+  errors: ['WORKFLOW_NOT_FOUND', 'RESOURCE_NOT_FOUND', 'BAD_REQUEST'],
+  async handle({ em, project, params, query }) {
+    await removeStep(em, project.id, params.id, params.stepId, query.splice ?? false);
+    return noContent();
+  },
+});
+
+const connect = endpoint({
+  ...common,
+  operationId: 'addWorkflowTransition',
+  method: 'post',
+  path: '/workflows/:id/transitions',
+  summary: 'Lead from one step to another',
+  params: idParams,
+  body: createTransitionBody,
+  replies: { 201: { description: 'The transition', schema: transitionSchema } },
+  errors: ['WORKFLOW_NOT_FOUND', 'RESOURCE_NOT_FOUND', 'BAD_REQUEST'],
+  async handle({ em, project, params, body }) {
+    return created(transitionView(await addTransition(em, project.id, params.id, body)));
+  },
+});
+
+const disconnect = endpoint({
+  ...common,
+  operationId: 'removeWorkflowTransition',
+  method: 'delete',
+  path: '/workflows/:id/transitions/:transitionId',
+  summary: 'Delete a transition',
+  params: transitionParams,
+  replies: { 204: { description: 'Deleted' } },
+  errors: ['WORKFLOW_NOT_FOUND', 'RESOURCE_NOT_FOUND'],
+  async handle({ em, project, params }) {
+    await removeTransition(em, project.id, params.id, params.transitionId);
+    return noContent();
+  },
+});
+
+/** The endpoints of steps and transitions, in the order of the interface document. */
+export const stepEndpoints: Endpoint[] = [add, patch, remove, connect, disconnect];

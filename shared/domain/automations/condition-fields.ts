@@ -1,0 +1,39 @@
+import type { FieldType } from '../../pure/custom-data.ts';
+import type { Em } from '../orm.ts';
+import { query, sql } from '../sql.ts';
+
+export interface ConditionField {
+  field: string;
+  type: FieldType;
+  source: 'contact' | 'event';
+}
+
+const STANDARD_FIELDS: ConditionField[] = [
+  { field: 'contact.email', type: 'string', source: 'contact' },
+  { field: 'contact.subscribed', type: 'boolean', source: 'contact' },
+  { field: 'contact.createdAt', type: 'date', source: 'contact' },
+  { field: 'contact.updatedAt', type: 'date', source: 'contact' },
+];
+/** Keys are looked for in as many of the newest events: what is never sent any more is no longer offered. */
+const EVENTS_SEEN = 1_000;
+
+/** What a CONDITION step can read: fields of the contact, and keys of recent events. */
+export async function listConditionFields(em: Em, projectId: string): Promise<ConditionField[]> {
+  const custom = await query<ConditionField>(
+    em,
+    sql`
+      select 'contact.data.' || key as field, type, 'contact' as source from contact_field
+      where project_id = ${projectId} order by key`,
+  );
+  const events = await query<ConditionField>(
+    em,
+    sql`
+      with recent as (
+        select data from event where project_id = ${projectId} order by created_at desc, id desc limit ${EVENTS_SEEN}
+      )
+      select distinct on (d.key) 'event.' || d.key as field, 'event' as source,
+        case jsonb_typeof(d.value) when 'number' then 'number' when 'boolean' then 'boolean' else 'string' end as type
+      from recent, jsonb_each(recent.data) as d (key, value) where d.value <> 'null' order by d.key`,
+  );
+  return [...STANDARD_FIELDS, ...custom, ...events];
+}

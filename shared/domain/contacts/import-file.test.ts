@@ -1,0 +1,144 @@
+import { describe, expect, it } from '@jest/globals';
+import { readImportFile } from './import-file.ts';
+
+const read = (content: string | Buffer) => readImportFile(Buffer.from(content as string));
+
+/** The rows as plain values, the data parsed. */
+async function rowsOf(content: string): Promise<unknown[]> {
+  const { rows } = await read(content);
+  return rows.map((row) => (row !== null && 'data' in row ? { ...row, data: JSON.parse(row.data) } : row));
+}
+
+const contact = (email: string, data: object = {}, subscribed?: boolean) => ({ email, subscribed, data });
+
+describe('an import file', () => {
+  it.each([
+    ['columns in any order and case', 'Plan, SUBSCRIBED ,eMail\npro,true,A@x.test\n'],
+    ['CRLF', 'email,subscribed,Plan\r\nA@x.test,true,pro\r\n'],
+    ['CR', 'email,subscribed,Plan\rA@x.test,true,pro\r'],
+    ['a byte order mark', '\uFEFFemail,subscribed,Plan\nA@x.test,true,pro'],
+    ['quoting', '"email","subscribed","Plan"\n" a@x.test ","true","pro"'],
+    ['blank lines', 'email,subscribed,Plan\n\nA@x.test,true,pro\n,,\n\n'],
+    ['columns without a name', 'email,,subscribed,Plan,\nA@x.test,zz,true,pro,zz'],
+    ['columns that are reserved', 'email,id,svc_id,subscribed,Plan\nA@x.test,1,2,yes,pro'],
+  ])('is read with %s', async (_what, content) => {
+    expect(await rowsOf(content)).toEqual([contact('a@x.test', { Plan: 'pro' }, true)]);
+  });
+
+  it('keeps separators, quotes and line ends inside of quotes', async () => {
+    expect(await rowsOf('email,note\na@x.test,"one, ""two""\r\nthree"\n')).toEqual([
+      contact('a@x.test', { note: 'one, "two"\r\nthree' }),
+    ]);
+  });
+
+  it('recognises numbers and booleans, and leaves what only looks like one', async () => {
+    const cells: [string, unknown][] = [
+      ['42', 42],
+      ['-3.50', -3.5],
+      [' 7 ', 7],
+      ['0', 0],
+      ['TRUE', true],
+      ['false', false],
+      ['007', '007'],
+      ['+491701234567', '+491701234567'],
+      ['1e5', '1e5'],
+      ['1,5', '1,5'],
+      ['12345678901234567890', '12345678901234567890'],
+      ['0.1234567890123456', '0.1234567890123456'],
+      ['NaN', 'NaN'],
+      ['null', 'null'],
+      ['yes', 'yes'],
+      ['2026-01-02', '2026-01-02'],
+      ['  text ', '  text '],
+      ['Ünïcödé 🎉', 'Ünïcödé 🎉'],
+    ];
+    const content = `email,value\n${cells.map(([cell], i) => `c${i}@x.test,"${cell}"`).join('\n')}`;
+    expect(await rowsOf(content)).toEqual(cells.map(([, value], i) => contact(`c${i}@x.test`, { value })));
+  });
+
+  it('takes an empty or missing cell as nothing said', async () => {
+    expect(await rowsOf('email,subscribed,plan,age\na@x.test,, ,\nb@x.test\n')).toEqual([
+      contact('a@x.test'),
+      contact('b@x.test'),
+    ]);
+  });
+
+  it.each([
+    ['true', true],
+    ['YES', true],
+    ['1', true],
+    ['False', false],
+    ['no', false],
+    ['0', false],
+    ['', undefined],
+  ])('reads %j as subscription', async (cell, subscribed) => {
+    expect(await rowsOf(`email,subscribed\na@x.test,${cell}`)).toEqual([contact('a@x.test', {}, subscribed)]);
+  });
+
+  it('reports rows that cannot be stored, counted as a spreadsheet does', async () => {
+    const content =
+      'email,subscribed\n' +
+      'a@x.test,true\n' +
+      'nonsense,true\n' +
+      ',true\n' +
+      'b@x.test,maybe\n' +
+      'c@x.test,true,more\n' +
+      'd@x.test,"\0"\n' +
+      'e@x.test,no\n';
+    expect(await rowsOf(content)).toEqual([
+      contact('a@x.test', {}, true),
+      { row: 3, email: 'nonsense', error: 'The row is not a valid email address' },
+      { row: 4, email: null, error: 'The row has no email address' },
+      { row: 5, email: 'b@x.test', error: 'The row has a value for "subscribed" that is neither true nor false' },
+      { row: 6, email: 'c@x.test', error: 'The row has 3 cells, but the header has 2' },
+      { row: 7, email: 'd@x.test', error: 'The row has a value for "subscribed" that is neither true nor false' },
+      contact('e@x.test', {}, false),
+    ]);
+    expect(await rowsOf('email,a\na@x.test,"x\0"')).toEqual([
+      { row: 2, email: 'a@x.test', error: 'The row contains the NUL character' },
+    ]);
+  });
+
+  it('describes the first 100 of them and counts the others', async () => {
+    const { rows } = await read(`email\n${'nonsense\n'.repeat(150)}`);
+    expect(rows).toHaveLength(150);
+    expect(rows.filter((row) => row !== null)).toHaveLength(100);
+  });
+
+  it('notes the first value of each field among the rows that are stored', async () => {
+    const { firstValues } = await read('email,a,b,__proto__\nbad,text,,\na@x.test,5,,x\nb@x.test,text,true,y\n');
+    expect(Object.entries(firstValues).sort()).toEqual([
+      ['__proto__', 'x'],
+      ['a', 5],
+      ['b', true],
+    ]);
+    expect(await rowsOf('email,__proto__\na@x.test,x')).toEqual([
+      { ...contact('a@x.test'), data: JSON.parse('{"__proto__":"x"}') },
+    ]);
+  });
+
+  it.each([
+    ['', 'The file is empty'],
+    ['\uFEFF', 'The file is empty'],
+    ['plan,name\na,b\n', 'The header has no column "email"'],
+    ['a@x.test\nb@x.test\n', 'The header has no column "email"'],
+    ['email,EMAIL\na@x.test,b@x.test', 'The header names the column "email" twice'],
+    ['email,plan,plan\n', 'The header names the column "plan" twice'],
+    [`email,${'x'.repeat(201)}\n`, 'The name of column 2 is longer than 200 characters'],
+    [`email${',x'.repeat(500)}\n`, 'The header has more than 500 columns'],
+    ['email\n"a@x.test\nb@x.test\n', 'The file is not valid CSV: a quoted cell is never closed'],
+    ['email,a\na@x.test,"x"y\n', 'The file is not valid CSV: a quoted cell goes on after its closing quote on line 2'],
+    ['email,a\na@x.test,x"y\n', 'The file is not valid CSV: a quote inside a cell that is not quoted on line 2'],
+    [Buffer.from('email\na@x.test,\xe4\n', 'latin1'), 'The file is not text in UTF-8'],
+  ])('is refused: %j', async (content, reason) => {
+    await expect(read(content)).rejects.toThrow(reason);
+  });
+
+  it('of 5 MB made to be expensive is read or refused all the same', async () => {
+    const bytes = 5 * 1024 * 1024;
+    expect((await read(`email,a\n${',\n'.repeat(bytes / 2 - 4)}`)).rows).toEqual([]);
+    await expect(read(`email\n"${'x'.repeat(bytes - 10)}`)).rejects.toThrow('never closed');
+    expect((await read(`email\n${','.repeat(bytes - 10)}`)).rows).toHaveLength(1);
+    expect((await read(`email\n${'a@b.co\n'.repeat(700_000)}`)).rows).toHaveLength(700_000);
+  });
+});

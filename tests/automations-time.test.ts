@@ -1,0 +1,340 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { query, sql } from '../shared/domain/sql.ts';
+import { readWebhookSecret } from '../shared/domain/projects/projects.ts';
+import { signatureHeaders } from '../shared/platform/webhook/signature.ts';
+import { createAutomation, createChain, createTemplate, executionOf, executionsOf, stepsOf, track } from './support/automations.ts';
+import { startTimeMachine, type TimeMachine } from './support/time-machine.ts';
+
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+interface Call {
+  method: string | undefined;
+  path: string | undefined;
+  headers: IncomingMessage['headers'];
+  body: string;
+}
+const calls: Call[] = [];
+let answers: { status: number; headers?: Record<string, string>; body?: string }[] = [];
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => {
+    calls.push({
+      method: request.method,
+      path: request.url,
+      headers: request.headers,
+      body: Buffer.concat(chunks).toString(),
+    });
+    const { status, headers = {}, body = 'fine' } = answers.shift() ?? { status: 200 };
+    response.writeHead(status, headers).end(body);
+  });
+});
+
+let machine: TimeMachine;
+let hook: string;
+beforeAll(async () => {
+  machine = await startTimeMachine({ config: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: true } });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  hook = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  server.close();
+  await machine.stop();
+});
+afterEach(() => {
+  calls.length = 0;
+  answers = [];
+});
+
+const exit = (reason: string) => ({ type: 'EXIT', config: { reason } });
+let contacts = 0;
+const address = () => `t${++contacts}@mail.test`;
+
+/** Enters an automation with a new contact. @returns the contact's address and the execution's id */
+async function enter(id: string, event: string, data?: object): Promise<{ email: string; executionId: string }> {
+  const email = address();
+  await track(machine, email, event, data);
+  const [execution] = await executionsOf(machine, id);
+  return { email, executionId: execution.id };
+}
+
+describe('DELAY', () => {
+  it.each([
+    [1.5, 'minutes', 1.5 * MINUTE],
+    [36, 'hours', 36 * HOUR],
+    [365, 'days', 365 * DAY],
+  ])('of %d %s takes that long and no longer', async (amount, unit, ms) => {
+    const event = `delay_${unit}`;
+    const id = await createAutomation(machine, event, {
+      Rest: { type: 'DELAY', config: { amount, unit }, next: 'Out' },
+      Out: exit('rested'),
+    });
+    const { executionId } = await enter(id, event);
+    const took = await machine.finish(executionId);
+    expect(took).toBeGreaterThanOrEqual(ms - 2_000);
+    expect(took).toBeLessThan(ms + 60_000);
+    const execution = await executionOf(machine, id, executionId);
+    expect([execution.status, execution.exitReason]).toEqual(['EXITED', 'rested']);
+    const rest = execution.stepExecutions[1];
+    expect(Date.parse(rest.completedAt) - Date.parse(rest.startedAt)).toBeGreaterThanOrEqual(ms - 1_000);
+  });
+});
+
+describe('WAIT_FOR_EVENT', () => {
+  const steps = (timeout?: number) => ({
+    Wait: {
+      type: 'WAIT_FOR_EVENT',
+      config: { eventName: 'answer', ...(timeout !== undefined && { timeout }) },
+      branches: { event: 'Came', timeout: 'Late' },
+    },
+    Came: exit('came'),
+    Late: exit('late'),
+  });
+
+  it('takes the branch of the event when it comes in time', async () => {
+    const id = await createAutomation(machine, 'ask_in_time', steps(3_600));
+    const { email, executionId } = await enter(id, 'ask_in_time');
+    await machine.skip(59 * MINUTE);
+    await track(machine, email, 'answer', { text: 'yes' });
+    await machine.finish(executionId);
+    const execution = await executionOf(machine, id, executionId);
+    expect([execution.exitReason, execution.context]).toEqual(['came', { text: 'yes' }]);
+  });
+
+  it('takes the branch of the timeout when it does not', async () => {
+    const id = await createAutomation(machine, 'ask_late', steps(3_600));
+    const { email, executionId } = await enter(id, 'ask_late');
+    expect(await machine.finish(executionId)).toBeGreaterThanOrEqual(3_600_000 - 2_000);
+    await track(machine, email, 'answer');
+    const execution = await executionOf(machine, id, executionId);
+    expect(execution.exitReason).toBe('late');
+    expect(execution.stepExecutions[1].output).toEqual({ branch: 'timeout', eventName: 'answer' });
+  });
+
+  it('without a timeout waits for years', async () => {
+    const id = await createAutomation(machine, 'ask_patient', steps());
+    const { email, executionId } = await enter(id, 'ask_patient');
+    await machine.skip(900 * DAY);
+    expect((await executionOf(machine, id, executionId)).status).toBe('WAITING');
+    await track(machine, email, 'answer');
+    await machine.finish(executionId);
+    expect((await executionOf(machine, id, executionId)).exitReason).toBe('came');
+  });
+});
+
+describe('CONDITION', () => {
+  it.each([
+    ['contact.email', 'contains', 'mail.test', 'yes'],
+    ['contact.subscribed', 'equals', false, 'no'],
+    ['contact.data.plan', 'equals', 'pro', 'yes'],
+    ['data.plan', 'equals', 'free', 'no'],
+    ['event.amount', 'greaterThan', 10, 'yes'],
+    ['event.amount', 'lessThan', 10, 'no'],
+    ['event.nothing', 'exists', undefined, 'no'],
+  ])('%s %s %p leads to %s', async (field, operator, value, branch) => {
+    const event = `condition_${field}_${operator}`;
+    const id = await createAutomation(machine, event, {
+      Ask: { type: 'CONDITION', config: { field, operator, value }, branches: { yes: 'Yes', no: 'No' } },
+      Yes: exit('yes'),
+      No: exit('no'),
+    });
+    const { executionId } = await enter(id, event, { plan: 'pro', amount: 12 });
+    await machine.finish(executionId);
+    expect((await executionOf(machine, id, executionId)).exitReason).toBe(branch);
+  });
+
+  it('without the branch it leads to is the end', async () => {
+    const id = await createAutomation(machine, 'one_branch', {
+      Ask: {
+        type: 'CONDITION',
+        config: { field: 'event.x', operator: 'exists' },
+        branches: { yes: 'Yes' },
+      },
+      Yes: exit('yes'),
+    });
+    const { executionId } = await enter(id, 'one_branch');
+    await machine.finish(executionId);
+    expect((await executionOf(machine, id, executionId)).status).toBe('COMPLETED');
+  });
+});
+
+describe('WEBHOOK', () => {
+  const single = (event: string, config: object) =>
+    createAutomation(machine, event, { Call: { type: 'WEBHOOK', config, next: 'Out' }, Out: exit('called') });
+
+  it('sends contact, workflow, execution and event, signed as Standard Webhooks has it', async () => {
+    const id = await single('hook_plain', { url: `${hook}/in` });
+    const { email, executionId } = await enter(id, 'hook_plain', { plan: 'pro' });
+    await machine.finish(executionId);
+    expect(calls).toHaveLength(1);
+    const [call] = calls as [Call];
+    expect(JSON.parse(call.body)).toEqual({
+      contact: { id: expect.any(String), email, subscribed: true, data: { plan: 'pro' } },
+      workflow: { id, name: 'Automation' },
+      execution: { id: executionId, startedAt: expect.any(String) },
+      event: { plan: 'pro' },
+    });
+    const secret = await readWebhookSecret(machine.em(), machine.project.id);
+    const at = Number(call.headers['webhook-timestamp']);
+    const expected = signatureHeaders(secret, call.headers['webhook-id'] as string, at, call.body);
+    expect(call.headers).toMatchObject({ ...expected, 'content-type': 'application/json' });
+    const execution = await executionOf(machine, id, executionId);
+    expect(execution.stepExecutions[1]).toMatchObject({
+      status: 'COMPLETED',
+      output: { statusCode: 200, body: 'fine', isTruncated: false, attempts: 1 },
+    });
+  });
+
+  it('renders address, headers and body', async () => {
+    const id = await single('hook_rendered', {
+      url: `${hook}/u/{{email}}?p={{event.plan}}`,
+      method: 'PUT',
+      headers: { 'X-Plan': '{{event.plan}}\r\nX-Evil: 1', Authorization: 'Bearer t' },
+      body: { who: ['{{email}}'], amount: 3, plan: '{{event.plan}}' },
+    });
+    const { email, executionId } = await enter(id, 'hook_rendered', { plan: 'a&b "c"' });
+    await machine.finish(executionId);
+    const [call] = calls as [Call];
+    expect([call.method, call.path]).toEqual(['PUT', `/u/${encodeURIComponent(email)}?p=a%26b%20%22c%22`]);
+    expect(call.headers).toMatchObject({ 'x-plan': 'a&b "c"X-Evil: 1', authorization: 'Bearer t' });
+    expect(call.headers).not.toHaveProperty('x-evil');
+    expect(JSON.parse(call.body)).toEqual({ who: [email], amount: 3, plan: 'a&b "c"' });
+  });
+
+  it('is tried again after 5xx, 429 and broken connections, with the same webhook-id', async () => {
+    answers = [{ status: 503 }, { status: 429, headers: { 'retry-after': '120' } }, { status: 502 }, { status: 204, body: '' }];
+    const id = await single('hook_retry', { url: hook });
+    const { executionId } = await enter(id, 'hook_retry');
+    await machine.finish(executionId);
+    expect(calls).toHaveLength(4);
+    expect(new Set(calls.map((call) => call.headers['webhook-id'])).size).toBe(1);
+    const execution = await executionOf(machine, id, executionId);
+    expect(execution.exitReason).toBe('called');
+    expect(execution.stepExecutions[1].output).toMatchObject({ statusCode: 204, attempts: 4 });
+  });
+
+  it('that is never answered fails after ten attempts', async () => {
+    const id = await single('hook_dead', { url: 'http://127.0.0.1:9' });
+    const { executionId } = await enter(id, 'hook_dead');
+    expect(await machine.finish(executionId)).toBeGreaterThan(HOUR);
+    const execution = await executionOf(machine, id, executionId);
+    expect(execution).toMatchObject({ status: 'FAILED', exitReason: expect.stringContaining('could not be reached 10 times') });
+    expect(execution.stepExecutions[1]).toMatchObject({ status: 'FAILED', output: { attempts: 10 } });
+  });
+
+  it('that is answered with 4xx fails at once, and the answer is recorded', async () => {
+    answers = [{ status: 404, body: 'gone' }];
+    const id = await single('hook_4xx', { url: hook });
+    const { executionId } = await enter(id, 'hook_4xx');
+    await machine.finish(executionId);
+    expect(calls).toHaveLength(1);
+    const execution = await executionOf(machine, id, executionId);
+    expect(stepsOf(execution)).toEqual(['Trigger COMPLETED', 'Call FAILED']);
+    expect(execution.stepExecutions[1]).toMatchObject({
+      error: 'the server answered 404',
+      output: { statusCode: 404, body: 'gone' },
+    });
+  });
+});
+
+describe('a welcome series', () => {
+  it('takes two weeks and asks on its way', async () => {
+    const templateId = await createTemplate(machine);
+    const id = await createAutomation(machine, 'welcome', {
+      Welcome: { type: 'SEND_EMAIL', templateId, next: 'Two days' },
+      'Two days': { type: 'DELAY', config: { amount: 2, unit: 'days' }, next: 'Tips' },
+      Tips: { type: 'SEND_EMAIL', templateId, next: 'Opened?' },
+      'Opened?': {
+        type: 'WAIT_FOR_EVENT',
+        config: { eventName: 'email.open', timeout: 5 * 24 * 3_600 },
+        branches: { event: 'Mark', timeout: 'Remind' },
+      },
+      Mark: { type: 'UPDATE_CONTACT', config: { data: { engaged: true } }, next: 'A week' },
+      Remind: { type: 'SEND_EMAIL', templateId, next: 'A week' },
+      'A week': { type: 'DELAY', config: { amount: 7, unit: 'days' }, next: 'Engaged?' },
+      'Engaged?': {
+        type: 'CONDITION',
+        config: { field: 'data.engaged', operator: 'equals', value: true },
+        branches: { yes: 'Offer', no: 'Bye' },
+      },
+      Offer: { type: 'SEND_EMAIL', templateId },
+      Bye: exit('silent'),
+    });
+    const silent = await enter(id, 'welcome');
+    const took = await machine.finish(silent.executionId);
+    expect(took).toBeGreaterThanOrEqual(14 * DAY - 5_000);
+    expect(took).toBeLessThan(14 * DAY + HOUR);
+    const bored = await executionOf(machine, id, silent.executionId);
+    expect(stepsOf(bored)).toEqual([
+      'Trigger COMPLETED',
+      'Welcome COMPLETED',
+      'Two days COMPLETED',
+      'Tips COMPLETED',
+      'Opened? COMPLETED',
+      'Remind COMPLETED',
+      'A week COMPLETED',
+      'Engaged? COMPLETED',
+      'Bye COMPLETED',
+    ]);
+
+    const eager = await enter(id, 'welcome');
+    await machine.skip(3 * DAY);
+    const { recordEvents } = await import('../shared/domain/events/events.ts');
+    const waiting = await executionOf(machine, id, eager.executionId);
+    await recordEvents(machine.em(), [
+      { projectId: machine.project.id, contactId: waiting.contactId, name: 'email.open', data: { opens: 1 } },
+    ]);
+    await machine.finish(eager.executionId);
+    const keen = await executionOf(machine, id, eager.executionId);
+    expect(keen.status).toBe('COMPLETED');
+    expect(stepsOf(keen).slice(4)).toEqual([
+      'Opened? COMPLETED',
+      'Mark COMPLETED',
+      'A week COMPLETED',
+      'Engaged? COMPLETED',
+      'Offer COMPLETED',
+    ]);
+    const mails = await query<{ count: number }>(
+      machine.em(),
+      sql`select count(*) from email where execution_id = ${eager.executionId}`,
+    );
+    expect(mails[0]?.count).toBe(3);
+  });
+});
+
+describe('long chains', () => {
+  it('of steps that need no waiting are walked in few calls', async () => {
+    const configs = Array.from({ length: 500 }, (_, i) => ({ data: { count: i } }));
+    const id = await createChain(machine, 'long', 'UPDATE_CONTACT', configs);
+    const { executionId } = await enter(id, 'long');
+    await machine.finish(executionId);
+    const execution = await executionOf(machine, id, executionId);
+    expect([execution.status, execution.stepExecutions.length]).toEqual(['COMPLETED', 501]);
+    const { body } = await machine.api('GET', `/contacts/${execution.contactId}`);
+    expect(body.data.count).toBe(499);
+    const { historyLength } = await machine.environment.client.workflow.getHandle(`execution/${executionId}`).describe();
+    expect(historyLength).toBeLessThan(50);
+  });
+
+  it('of pauses continue as new before a history grows too long', async () => {
+    const configs = Array.from({ length: 160 }, () => ({ amount: 1, unit: 'hours' }));
+    const id = await createChain(machine, 'longer', 'DELAY', configs);
+    const { executionId } = await enter(id, 'longer');
+    expect(await machine.finish(executionId)).toBeGreaterThanOrEqual(0);
+    const handle = machine.environment.client.workflow.getHandle(`execution/${executionId}`);
+    const last = await handle.describe();
+    const execution = await executionOf(machine, id, executionId);
+    expect([execution.status, execution.stepExecutions.length]).toEqual(['COMPLETED', 161]);
+    expect(Date.parse(execution.completedAt) - Date.parse(execution.stepExecutions[0].startedAt)).toBeGreaterThanOrEqual(
+      160 * HOUR - 5_000,
+    );
+    expect(last.historyLength).toBeLessThan(2_000);
+    expect(last.runId).toBe(execution.temporalRunId);
+    expect(last.raw.workflowExecutionInfo?.firstRunId).not.toBe(last.runId);
+  });
+});

@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createTransport } from 'nodemailer';
+import { createLinkSigner } from '../shared/platform/links.ts';
+import { createLogger } from '../shared/platform/logger.ts';
+import type { ReceivedMessage } from '../shared/testing/smtp-sink.ts';
+import { startInbound } from '../worker/inbound/start-inbound.ts';
+import type { InboundServer } from '../worker/inbound/inbound-server.ts';
+import { eventually, startTestStack, type TestStack } from './support/stack.ts';
+
+const INBOUND_DOMAIN = 'in.everpost.test';
+const READERS = ['opener', 'clicker', 'leaver', 'bouncer', 'quiet'];
+
+let stack: TestStack;
+let inbound: InboundServer;
+beforeAll(async () => {
+  stack = await startTestStack({ config: { INBOUND_DOMAIN, INBOUND_SMTP_PORT: 0 } });
+  const { config } = stack;
+  const links = createLinkSigner({ appSecret: config.APP_SECRET, publicUrl: config.publicUrl });
+  const logger = createLogger({ level: 'silent', name: 'test' });
+  const started = await startInbound({ config, orm: stack.orm, logger, links, wakeDispatcher: () => undefined });
+  inbound = started!;
+});
+afterAll(async () => {
+  await inbound.close();
+  await stack.stop();
+});
+
+/** A link of a mail, at the address where this test reaches the API. */
+function here(url: string): string {
+  return url.replace(stack.config.publicUrl, stack.url);
+}
+
+function messageTo(name: string): ReceivedMessage {
+  const message = stack.sink.messages().find((each) => each.to[0] === `${name}@mail.test`);
+  if (!message) throw new Error(`no mail to ${name}`);
+  return message;
+}
+
+async function htmlOf(message: ReceivedMessage): Promise<string> {
+  return (await message.parsed()).html || '';
+}
+
+async function bounce(message: ReceivedMessage): Promise<void> {
+  const raw = [
+    'Content-Type: multipart/report; report-type=delivery-status; boundary=b',
+    'Message-ID: <report-1@mx.test>',
+    '',
+    '--b',
+    'Content-Type: message/delivery-status',
+    '',
+    'Reporting-MTA: dns; mx.test',
+    '',
+    `Final-Recipient: rfc822; ${message.to[0]}`,
+    'Action: failed',
+    'Status: 5.1.1',
+    'Diagnostic-Code: smtp; 550 5.1.1 No such user',
+    '',
+    '--b--',
+  ].join('\r\n');
+  const transport = createTransport({ host: '127.0.0.1', port: inbound.port, ignoreTLS: true });
+  await transport.sendMail({ envelope: { from: '', to: message.from }, raw });
+  transport.close();
+}
+
+async function sendCampaign(body: object): Promise<any> {
+  const { body: created } = await stack.api('POST', '/campaigns', {
+    body: { name: 'News', subject: 'Hi {{name}}', from: 'news@example.com', audienceType: 'ALL', ...body },
+  });
+  await stack.api('POST', `/campaigns/${created.data.id}/send`, { body: {} });
+  return eventually(async () => {
+    const { body: campaign } = await stack.api('GET', `/campaigns/${created.data.id}`);
+    return campaign.status === 'SENT' && campaign;
+  });
+}
+
+describe('the feedback of a campaign', () => {
+  it('comes back into counters, events, activity, segments and suppression', async () => {
+    for (const name of READERS) {
+      await stack.api('POST', '/contacts', { body: { email: `${name}@mail.test`, data: { name, locale: 'fr' } } });
+    }
+    const campaign = await sendCampaign({
+      body: '<p>Hi</p><a href="https://shop.test/{{name}}?from=mail&amp;x=1">shop</a>',
+    });
+    expect(campaign).toMatchObject({ totalRecipients: 5, sentCount: 5 });
+
+    const opener = messageTo('opener');
+    expect(opener.from).toMatch(/^bounce\+[a-z2-7]{40}@in\.everpost\.test$/);
+    const html = await htmlOf(opener);
+    expect(html).toContain('Se désabonner');
+    await fetch(here(/<img src="([^"]+)"/.exec(html)![1]!));
+
+    const link = /href="([^"]+)">shop/.exec(await htmlOf(messageTo('clicker')))![1]!;
+    const reply = await fetch(here(link), { redirect: 'manual' });
+    expect([reply.status, reply.headers.get('location')]).toEqual([302, 'https://shop.test/clicker?from=mail&x=1']);
+
+    const headers = (await messageTo('leaver').parsed()).headers;
+    expect(headers.get('precedence')).toBe('bulk');
+    const raw = messageTo('leaver')
+      .raw.toString()
+      .replace(/\r\n[ \t]+/g, '');
+    expect(raw).toMatch(/^List-Unsubscribe-Post: List-Unsubscribe=One-Click\r$/m);
+    const oneClick = /^List-Unsubscribe: ?<([^>]+)>/m.exec(raw)![1]!;
+    const left = await fetch(here(oneClick), {
+      method: 'POST',
+      body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }),
+    });
+    expect(left.status).toBe(200);
+    for (let i = 0; i < 2; i++) await bounce(messageTo('bouncer'));
+
+    const { body: stats } = await stack.api('GET', `/campaigns/${campaign.id}/stats`);
+    expect(stats).toMatchObject({
+      ...{ sentCount: 5, openedCount: 2, clickedCount: 1, bouncedCount: 1, unsubscribedCount: 1, complainedCount: 0 },
+      ...{ openRate: 40, clickRate: 20, bounceRate: 20 },
+    });
+
+    const { body: activity } = await stack.api(
+      'GET',
+      '/activity?types=email.opened,email.clicked,email.bounced,contact.unsubscribed',
+    );
+    const happened = activity.data.map((item: any) => `${item.type} ${item.contactEmail}`).sort();
+    expect(happened).toEqual([
+      'contact.unsubscribed bouncer@mail.test',
+      'contact.unsubscribed leaver@mail.test',
+      'email.bounced bouncer@mail.test',
+      'email.clicked clicker@mail.test',
+      'email.opened clicker@mail.test',
+      'email.opened opener@mail.test',
+    ]);
+
+    const { body: figures } = await stack.api('GET', '/activity/stats');
+    expect(figures.totals).toMatchObject({ sent: 5, opened: 2, clicked: 1, bounced: 1 });
+
+    // Whoever opened within 7 days gets the next mail; nobody who bounced gets any, not even a receipt.
+    stack.sink.clear();
+    const next = await sendCampaign({
+      body: '<p>Again</p>',
+      type: 'TRANSACTIONAL',
+      audienceType: 'FILTERED',
+      audienceCondition: {
+        logic: 'AND',
+        groups: [{ filters: [{ field: 'email.opened', operator: 'triggeredWithin', value: 7, unit: 'days' }] }],
+      },
+    });
+    expect([next.totalRecipients, next.sentCount]).toEqual([2, 2]);
+    expect([...stack.sink.recipientCounts().keys()].sort()).toEqual(['clicker@mail.test', 'opener@mail.test']);
+    expect(await htmlOf(messageTo('opener'))).toBe('<p>Again</p>');
+
+    stack.sink.clear();
+    const all = await sendCampaign({ body: '<p>Terms</p>', type: 'TRANSACTIONAL' });
+    const { body: allStats } = await stack.api('GET', `/campaigns/${all.id}/stats`);
+    expect(allStats).toMatchObject({ totalRecipients: 5, sentCount: 4, suppressedCount: 1, skippedCount: 0 });
+    const { body: sent } = await stack.api('POST', '/v1/send', {
+      body: {
+        to: ['bouncer@mail.test', 'quiet@mail.test'],
+        subject: 'Receipt',
+        body: '<p>R</p>',
+        from: 'shop@example.com',
+      },
+    });
+    const ids = sent.data.emails.map((mail: any) => mail.email);
+    const outcomes = await eventually(async () => {
+      const { body } = await stack.api('GET', '/activity?types=email.sent,email.suppressed');
+      const about = body.data.filter((item: any) => ids.includes(item.metadata.emailId));
+      return about.length === 2 && about.map((item: any) => `${item.type} ${item.contactEmail}`);
+    });
+    expect(outcomes.sort()).toEqual(['email.sent quiet@mail.test', 'email.suppressed bouncer@mail.test']);
+    expect(stack.sink.recipientCounts().has('bouncer@mail.test')).toBe(false);
+    expect(stack.sink.recipientCounts().get('quiet@mail.test')).toBe(2);
+  });
+
+  it('suppresses an address that is refused at RCPT, but not one refused for what we are', async () => {
+    for (const [name, text] of [
+      ['unknown', '5.1.1 No such user'],
+      ['blocked', '5.7.1 Your address is on a list'],
+    ] as const) {
+      await stack.api('POST', '/contacts', { body: { email: `${name}@mail.test` } });
+      stack.sink.replyTo(`${name}@mail.test`, { stage: 'rcpt', code: 550, text, times: 1 });
+    }
+    const send = async () => {
+      const { body } = await stack.api('POST', '/v1/send', {
+        body: {
+          to: ['unknown@mail.test', 'blocked@mail.test'],
+          subject: 'S',
+          body: '<p>R</p>',
+          from: 'shop@example.com',
+        },
+      });
+      const ids = body.data.emails.map((mail: any) => mail.email);
+      return eventually(async () => {
+        const { body: feed } = await stack.api('GET', '/activity?types=email.sent,email.suppressed,email.bounced');
+        const about = feed.data.filter((item: any) => ids.includes(item.metadata.emailId));
+        return about.length === 2 && Object.fromEntries(about.map((item: any) => [item.contactEmail, item.type]));
+      });
+    };
+    expect(await send()).toEqual({ 'unknown@mail.test': 'email.bounced', 'blocked@mail.test': 'email.bounced' });
+    expect(await send()).toEqual({ 'unknown@mail.test': 'email.suppressed', 'blocked@mail.test': 'email.sent' });
+  });
+});

@@ -1,0 +1,120 @@
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import { createActivities } from '../../activities/index.ts';
+import {
+  cancelExecutionWorkflows,
+  signalEventArrivals,
+} from '../../shared/domain/automations/execution-dispatch.ts';
+import { query, sql } from '../../shared/domain/sql.ts';
+import { createLinkSigner } from '../../shared/platform/links.ts';
+import { createLogger } from '../../shared/platform/logger.ts';
+import { createSmtpPool } from '../../shared/platform/mail/smtp-pool.ts';
+import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
+import {
+  WORKFLOW_TYPES,
+  executionWorkflowId,
+  type AutomationExecutionInput,
+} from '../../shared/pure/workflow-contracts.ts';
+import { testEnvironment } from '../../shared/testing/environment.ts';
+import { createWorkers } from '../../worker/create-worker.ts';
+import { startTestApi, type TestApi, type TestApiOptions } from './api.ts';
+import { eventually } from './stack.ts';
+
+export interface TimeMachine extends TestApi {
+  environment: TestWorkflowEnvironment;
+  /** Takes what the outbox holds for executions to Temporal, as the dispatcher does. */
+  dispatch: () => Promise<void>;
+  /** Dispatches, then waits until no execution has anything to do at this time. */
+  settle: () => Promise<void>;
+  /** Settles, lets that much time go by, and settles again. */
+  skip: (ms: number) => Promise<void>;
+  /** Lets time go by until an execution has ended. @returns milliseconds of virtual time that took */
+  finish: (executionId: string) => Promise<number>;
+}
+
+/**
+ * The API, workers and PostgreSQL as they are, on Temporal's test server, where waiting takes no time. That server knows
+ * no search attributes, so workflows are started from here.
+ */
+export async function startTimeMachine(options: TestApiOptions = {}): Promise<TimeMachine> {
+  const environment = await TestWorkflowEnvironment.createTimeSkipping({
+    server: { executable: { type: 'existing-path', path: testEnvironment().timeSkippingServerPath } },
+  });
+  const api = await startTestApi({
+    ...options,
+    config: { API_RATE_LIMIT_PER_MINUTE: 1_000_000, ...options.config },
+  });
+  const { config } = api;
+  const logger = createLogger({ level: 'silent', name: 'test' });
+  const smtp = createSmtpPool({ urls: ['smtp://127.0.0.1:1'], maxConnections: 1, logger });
+  const links = createLinkSigner({ appSecret: config.APP_SECRET, publicUrl: config.publicUrl });
+  const orm = api.database.orm;
+  const workers = await createWorkers({
+    connection: environment.nativeConnection,
+    namespace: environment.client.options.namespace,
+    activities: createActivities({ config, orm, logger, smtp, links, temporal: environment.client, heartbeatMs: 500 }),
+    workflowBundlePath: testEnvironment().workflowBundlePath,
+    taskQueues: ['orchestration', 'jobs', 'webhooks'],
+  });
+  const running = Promise.all(workers.map((worker) => worker.run()));
+
+  async function dispatch(): Promise<void> {
+    const rows = await query<{ kind: string; id: string }>(
+      api.em(),
+      sql`delete from outbox where kind like 'execution%' returning kind, subject_id as id`,
+    );
+    const of = (kind: string) => rows.filter((row) => row.kind === kind).map((row) => row.id);
+    for (const executionId of of('execution')) {
+      const input: AutomationExecutionInput = { executionId, next: 'first step' };
+      await environment.client.workflow.start(WORKFLOW_TYPES.automationExecution, {
+        workflowId: executionWorkflowId(executionId),
+        taskQueue: TASK_QUEUES.orchestration,
+        args: [input],
+      });
+    }
+    await signalEventArrivals(api.em(), environment.client, of('executionEvent'));
+    await cancelExecutionWorkflows(environment.client, of('executionCancel'));
+  }
+
+  async function settle(): Promise<void> {
+    await eventually(async () => {
+      await dispatch();
+      const now = new Date(await environment.currentTimeMs());
+      const [busy] = await query(
+        api.em(),
+        sql`
+          select from automation_execution x left join event_wait w on w.execution_id = x.id
+          where status = 'RUNNING' or status = 'WAITING' and (resume_at <= ${now} or w.event_id is not null) limit 1`,
+      );
+      return busy === undefined;
+    });
+  }
+
+  return {
+    ...api,
+    environment,
+    dispatch,
+    settle,
+    async skip(ms) {
+      await settle();
+      await environment.sleep(ms);
+      await settle();
+    },
+    async finish(executionId) {
+      await dispatch();
+      const { client } = environment;
+      const first = client.workflow.getHandle(executionWorkflowId(executionId));
+      const { startTime } = await first.describe();
+      await first.result().catch(() => undefined);
+      // The clock of the server runs on to the next deadline it knows of, so it says nothing about this workflow.
+      const { closeTime } = await client.workflow.getHandle(executionWorkflowId(executionId)).describe();
+      return (closeTime?.getTime() ?? Number.NaN) - startTime.getTime();
+    },
+    async stop() {
+      for (const worker of workers) worker.shutdown();
+      await running;
+      await smtp.close();
+      await environment.teardown();
+      await api.stop();
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import type { Orm } from '../../shared/domain/orm.ts';
+import { ConfigError, type Config } from '../../shared/platform/config.ts';
+import type { LinkSigner } from '../../shared/platform/links.ts';
+import type { Logger } from '../../shared/platform/logger.ts';
+import { createVerp } from '../../shared/platform/mail/verp.ts';
+import { createInboundMail } from './inbound-mail.ts';
+import { startInboundServer, type InboundServer } from './inbound-server.ts';
+
+export interface InboundDeps {
+  config: Config;
+  orm: Orm;
+  logger: Logger;
+  links: LinkSigner;
+  wakeDispatcher: () => void;
+}
+
+/**
+ * Starts listening for inbound mail where the configuration asks for it. Of several workers on one machine the first
+ * listens; the others say so and do the rest of their work.
+ * @throws ConfigError when there is a port but no domain
+ */
+export async function startInbound(deps: InboundDeps): Promise<InboundServer | undefined> {
+  const { INBOUND_SMTP_PORT: port, INBOUND_DOMAIN: domain, APP_SECRET: appSecret } = deps.config;
+  if (port === undefined) return undefined;
+  if (domain === undefined) {
+    throw new ConfigError('INBOUND_DOMAIN is required with INBOUND_SMTP_PORT, for example bounces.example.com');
+  }
+  const mail = createInboundMail({ ...deps, domain, verp: createVerp({ appSecret, domain }) });
+  try {
+    const server = await startInboundServer({ port, domain, mail, logger: deps.logger });
+    deps.logger.info({ port: server.port, domain }, 'listening for inbound mail');
+    return server;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    deps.logger.warn({ port }, 'another process listens for inbound mail on this port');
+    return undefined;
+  }
+}
