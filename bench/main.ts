@@ -12,6 +12,7 @@ import { startStack } from './harness/stack.ts';
 /** Loaded on demand: one start of this program is one bench. */
 const BENCHES: Record<string, () => Promise<{ bench: Bench }>> = {
   activity: () => import('./activity.ts'),
+  automations: () => import('./automations.ts'),
   campaign: () => import('./campaign.ts'),
   import: () => import('./import.ts'),
   segments: () => import('./segments.ts'),

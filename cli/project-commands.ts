@@ -6,7 +6,9 @@ import {
   createProject,
   listDomainNames,
   listProjects,
+  readWebhookSecret,
   rotateProjectKeys,
+  rotateWebhookSecret,
   updateProject,
   type ProjectSettings,
 } from '../shared/domain/projects/projects.ts';
@@ -95,7 +97,7 @@ function formatProject(view: ProjectView): string {
 
 const SHOWN_ONCE = 'The secret key is shown only now; keep it safe.';
 
-/** `project create | list | enable | disable | keys | set`. */
+/** `project create | list | enable | disable | keys | webhook-secret | set`. */
 export function addProjectCommands(program: Command, context: CliContext): void {
   const project = program.command('project').description('Projects, their keys and settings');
 
@@ -166,6 +168,17 @@ export function addProjectCommands(program: Command, context: CliContext): void 
       context.answer(command, rotated, `${text}\n${SHOWN_ONCE}`);
     },
   );
+
+  addCommand(project, 'webhook-secret <id>', 'Print the key that webhooks of a project are signed with')
+    .option('--rotate', 'replace it first; receivers need the new one at once')
+    .action(async (id: string, { rotate }: { rotate?: boolean }, command: Command) => {
+      const result = await context.withDatabase(async (em) => {
+        const projectId = parseProjectId(id);
+        const readSecret = rotate ? rotateWebhookSecret : readWebhookSecret;
+        return { id: projectId, webhookSecret: await readSecret(em, projectId) };
+      });
+      context.answer(command, result, result.webhookSecret);
+    });
 
   addCommand(project, 'set <id>', 'Change settings of a project')
     .addOption(

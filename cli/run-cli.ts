@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { addDomainCommands } from './domain-commands.ts';
+import { addExecutionCommands } from './execution-commands.ts';
 import { describeFailure } from './failure.ts';
 import { createCliContext, type CliStreams } from './context.ts';
 import { addProjectCommands } from './project-commands.ts';
@@ -27,6 +28,7 @@ export async function runCli(
     .showHelpAfterError('(add --help for the usage)');
   addProjectCommands(program, context);
   addDomainCommands(program, context);
+  addExecutionCommands(program, context);
   addSuppressionCommands(program, context);
   addSystemCommands(program, context);
   redirect(program, io);

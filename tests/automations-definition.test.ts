@@ -81,7 +81,8 @@ describe('workflows', () => {
     ]);
     const [alpha] = page.body.data;
     await other.api('PATCH', `/workflows/${alpha.id}`, { body: { enabled: true } });
-    const names = async (query: string) => (await other.api('GET', `/workflows?${query}`)).body.data.map((it: any) => it.name);
+    const names = async (query: string) =>
+      (await other.api('GET', `/workflows?${query}`)).body.data.map((it: any) => it.name);
     expect(await names('status=active')).toEqual(['Alpha']);
     expect(await names('status=disabled&sort=name&dir=asc')).toEqual(['Beta', 'Gamma']);
     expect(await names('search=MM')).toEqual(['Gamma']);
@@ -91,7 +92,12 @@ describe('workflows', () => {
     const { id } = await createWorkflow();
     const patch = { name: 'B', description: null, triggerType: 'MANUAL', eventName: 'other', allowReentry: true };
     const { body } = await api.api('PATCH', `/workflows/${id}`, { body: patch });
-    expect(body).toMatchObject({ name: 'B', triggerType: 'MANUAL', triggerConfig: { eventName: 'other' }, allowReentry: true });
+    expect(body).toMatchObject({
+      name: 'B',
+      triggerType: 'MANUAL',
+      triggerConfig: { eventName: 'other' },
+      allowReentry: true,
+    });
     expect((await api.api('GET', `/workflows/${id}`)).body.steps[0].config).toEqual({ eventName: 'other' });
   });
 
@@ -136,7 +142,10 @@ describe('enabling', () => {
     const sender = await addStep(id, { type: 'SEND_EMAIL', name: 'Sender', templateId });
     await connect(id, triggerId, mail);
     await connect(id, mail, sender);
-    await api.database.orm.em.fork().getConnection().execute(`update template set from_address = 'a@other.test' where id = ?`, [templateId]);
+    await api.database.orm.em
+      .fork()
+      .getConnection()
+      .execute(`update template set from_address = 'a@other.test' where id = ?`, [templateId]);
     const { status, body } = await api.api('PATCH', `/workflows/${id}`, { body: { enabled: true } });
     expect([status, body.error.code]).toEqual([400, 'BAD_REQUEST']);
     expect(body.error.details.problems).toEqual([
@@ -201,8 +210,16 @@ describe('steps', () => {
   });
 
   it.each([
-    ['a field that does not exist', { field: 'nonsense', operator: 'equals', value: 1 }, 'config.condition.groups[0].filters[0].field'],
-    ['a segment that does not exist', { field: `segment.${uuidV7()}`, operator: 'memberOfSegment' }, 'no segment has the id'],
+    [
+      'a field that does not exist',
+      { field: 'nonsense', operator: 'equals', value: 1 },
+      'config.condition.groups[0].filters[0].field',
+    ],
+    [
+      'a segment that does not exist',
+      { field: `segment.${uuidV7()}`, operator: 'memberOfSegment' },
+      'no segment has the id',
+    ],
   ])('refuse a CONDITION with %s', async (_what, config, words) => {
     const { id } = await createWorkflow();
     const { status, body } = await api.api('POST', `/workflows/${id}/steps`, { body: { type: 'CONDITION', config } });
@@ -224,7 +241,9 @@ describe('steps', () => {
 
   it('refuse a template that does not exist, and a webhook whose template does not compile', async () => {
     const { id } = await createWorkflow();
-    const missing = await api.api('POST', `/workflows/${id}/steps`, { body: { type: 'SEND_EMAIL', templateId: uuidV7() } });
+    const missing = await api.api('POST', `/workflows/${id}/steps`, {
+      body: { type: 'SEND_EMAIL', templateId: uuidV7() },
+    });
     expect([missing.status, missing.body.error.code]).toEqual([404, 'TEMPLATE_NOT_FOUND']);
     const config = { url: 'https://example.com', body: { deep: ['{{#if x}}'] } };
     const broken = await api.api('POST', `/workflows/${id}/steps`, { body: { type: 'WEBHOOK', config } });
@@ -242,7 +261,9 @@ describe('steps', () => {
     const cleared = await api.api('PATCH', `/workflows/${id}/steps/${inside.id}`, { body: { templateId: null } });
     expect(cleared.body).toMatchObject({ templateId: null, config: {} });
     const usage = await api.api('GET', `/templates/${templateId}/usage`);
-    expect(usage.body.workflowSteps).toEqual([{ id: beside.id, name: 'SEND_EMAIL', workflowId: id, workflowName: 'Welcome' }]);
+    expect(usage.body.workflowSteps).toEqual([
+      { id: beside.id, name: 'SEND_EMAIL', workflowId: id, workflowName: 'Welcome' },
+    ]);
   });
 
   it('are changed, with the checks of their type', async () => {
@@ -336,7 +357,9 @@ describe('transitions', () => {
       [wait, b, 'yes', 'event and timeout'],
     ];
     for (const [fromStepId, toStepId, branch, words] of cases) {
-      const { status, body } = await api.api('POST', `/workflows/${id}/transitions`, { body: { fromStepId, toStepId, branch } });
+      const { status, body } = await api.api('POST', `/workflows/${id}/transitions`, {
+        body: { fromStepId, toStepId, branch },
+      });
       expect([status, body.error?.message]).toEqual([400, expect.stringContaining(words)]);
     }
     const other = await createWorkflow();
@@ -351,7 +374,9 @@ describe('transitions', () => {
     const ids = await Promise.all(Array.from({ length: 6 }, () => addStep(id, DELAY)));
     const replies = await Promise.all(
       ids.map((from, i) =>
-        api.api('POST', `/workflows/${id}/transitions`, { body: { fromStepId: from, toStepId: ids[(i + 1) % ids.length] } }),
+        api.api('POST', `/workflows/${id}/transitions`, {
+          body: { fromStepId: from, toStepId: ids[(i + 1) % ids.length] },
+        }),
       ),
     );
     expect(replies.map((reply) => reply.status).sort()).toEqual([201, 201, 201, 201, 201, 400]);

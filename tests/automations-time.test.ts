@@ -4,9 +4,16 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { query, sql } from '../shared/domain/sql.ts';
 import { readWebhookSecret } from '../shared/domain/projects/projects.ts';
 import { signatureHeaders } from '../shared/platform/webhook/signature.ts';
-import { createAutomation, createChain, createTemplate, executionOf, executionsOf, stepsOf, track } from './support/automations.ts';
+import {
+  createAutomation,
+  createChain,
+  createTemplate,
+  executionOf,
+  executionsOf,
+  stepsOf,
+  track,
+} from './support/automations.ts';
 import { startTimeMachine, type TimeMachine } from './support/time-machine.ts';
-
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -207,7 +214,12 @@ describe('WEBHOOK', () => {
   });
 
   it('is tried again after 5xx, 429 and broken connections, with the same webhook-id', async () => {
-    answers = [{ status: 503 }, { status: 429, headers: { 'retry-after': '120' } }, { status: 502 }, { status: 204, body: '' }];
+    answers = [
+      { status: 503 },
+      { status: 429, headers: { 'retry-after': '120' } },
+      { status: 502 },
+      { status: 204, body: '' },
+    ];
     const id = await single('hook_retry', { url: hook });
     const { executionId } = await enter(id, 'hook_retry');
     await machine.finish(executionId);
@@ -223,7 +235,10 @@ describe('WEBHOOK', () => {
     const { executionId } = await enter(id, 'hook_dead');
     expect(await machine.finish(executionId)).toBeGreaterThan(HOUR);
     const execution = await executionOf(machine, id, executionId);
-    expect(execution).toMatchObject({ status: 'FAILED', exitReason: expect.stringContaining('could not be reached 10 times') });
+    expect(execution).toMatchObject({
+      status: 'FAILED',
+      exitReason: expect.stringContaining('could not be reached 10 times'),
+    });
     expect(execution.stepExecutions[1]).toMatchObject({ status: 'FAILED', output: { attempts: 10 } });
   });
 
@@ -317,7 +332,9 @@ describe('long chains', () => {
     expect([execution.status, execution.stepExecutions.length]).toEqual(['COMPLETED', 501]);
     const { body } = await machine.api('GET', `/contacts/${execution.contactId}`);
     expect(body.data.count).toBe(499);
-    const { historyLength } = await machine.environment.client.workflow.getHandle(`execution/${executionId}`).describe();
+    const { historyLength } = await machine.environment.client.workflow
+      .getHandle(`execution/${executionId}`)
+      .describe();
     expect(historyLength).toBeLessThan(50);
   });
 
@@ -330,9 +347,9 @@ describe('long chains', () => {
     const last = await handle.describe();
     const execution = await executionOf(machine, id, executionId);
     expect([execution.status, execution.stepExecutions.length]).toEqual(['COMPLETED', 161]);
-    expect(Date.parse(execution.completedAt) - Date.parse(execution.stepExecutions[0].startedAt)).toBeGreaterThanOrEqual(
-      160 * HOUR - 5_000,
-    );
+    expect(
+      Date.parse(execution.completedAt) - Date.parse(execution.stepExecutions[0].startedAt),
+    ).toBeGreaterThanOrEqual(160 * HOUR - 5_000);
     expect(last.historyLength).toBeLessThan(2_000);
     expect(last.runId).toBe(execution.temporalRunId);
     expect(last.raw.workflowExecutionInfo?.firstRunId).not.toBe(last.runId);

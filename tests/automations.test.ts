@@ -180,7 +180,7 @@ describe('a SEND_EMAIL step', () => {
     expect(execution).toMatchObject({ exitReason: 'Template not found', currentStep: { name: 'Mail' } });
     const handle = stack.temporal.client.workflow.getHandle(`execution/${execution.id}`);
     const error = await handle.result().catch((reason: unknown) => reason);
-    expect((error as any).cause.message).toContain('Step "Mail" of "Automation" failed: Template not found. Repair');
+    expect(error.cause.message).toContain('Step "Mail" of "Automation" failed: Template not found. Repair');
   });
 });
 
@@ -188,7 +188,10 @@ describe('an UPDATE_CONTACT step', () => {
   it('patches data and subscription by the rules of all data, and its events start others', async () => {
     const other = await createAutomation(stack, 'contact.unsubscribed', { Out: exit('noticed') });
     const id = await createAutomation(stack, 'changed', {
-      Change: { type: 'UPDATE_CONTACT', config: { updates: { a: null, b: 2, c: '', email: 'x' }, subscriptionAction: 'unsubscribe' } },
+      Change: {
+        type: 'UPDATE_CONTACT',
+        config: { updates: { a: null, b: 2, c: '', email: 'x' }, subscriptionAction: 'unsubscribe' },
+      },
     });
     await track(stack, 'u@mail.test', 'changed', { a: 1, c: 3 });
     const execution = await executionThatIs(stack, id, 'COMPLETED');
@@ -202,7 +205,11 @@ describe('an UPDATE_CONTACT step', () => {
 describe('WAIT_FOR_EVENT', () => {
   it('goes on with the event, whose data it merges into the context', async () => {
     const id = await createAutomation(stack, 'cart', {
-      Buys: { type: 'WAIT_FOR_EVENT', config: { eventName: 'bought', timeout: 3600 }, branches: { event: 'Yes', timeout: 'No' } },
+      Buys: {
+        type: 'WAIT_FOR_EVENT',
+        config: { eventName: 'bought', timeout: 3600 },
+        branches: { event: 'Yes', timeout: 'No' },
+      },
       Yes: exit('bought'),
       No: exit('gave up'),
     });
@@ -249,7 +256,11 @@ describe('cancelling', () => {
     expect([conflict.status, conflict.body.error.details]).toEqual([409, { activeExecutions: 1 }]);
     const path = `/workflows/${id}/executions/${executionId}`;
     const cancelled = await stack.api('DELETE', path);
-    expect([cancelled.status, cancelled.body.status, cancelled.body.exitReason]).toEqual([200, 'CANCELLED', 'cancelled']);
+    expect([cancelled.status, cancelled.body.status, cancelled.body.exitReason]).toEqual([
+      200,
+      'CANCELLED',
+      'cancelled',
+    ]);
     expect((await stack.api('DELETE', path)).status).toBe(409);
     expect(await closed(executionId)).toBe('CANCELLED');
     expect(stepsOf(await executionOf(stack, id, executionId))).toEqual(['Trigger COMPLETED', 'Wait SKIPPED']);

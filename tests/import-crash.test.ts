@@ -48,7 +48,9 @@ async function upload(): Promise<string> {
 }
 
 async function positionOf(jobId: string): Promise<number> {
-  return (await queryOne<{ position: number }>(stack.em(), sql`select position from job where id = ${jobId}`))?.position ?? 0;
+  return (
+    (await queryOne<{ position: number }>(stack.em(), sql`select position from job where id = ${jobId}`))?.position ?? 0
+  );
 }
 
 /** Kills the worker as soon as it has done something, and before it has done everything. */
@@ -105,7 +107,9 @@ describe('a worker that is killed twice during an import of 50,000 rows', () => 
     );
     // The 200 contacts that no row is about stay as they were, half of them not subscribed; so do those of skipped rows.
     const untouched = 10_000 - existing.length;
-    const untouchedUnsubscribed = Array.from({ length: 10_000 }, (_, i) => i).filter((i) => !addresses.has(i) && i % 2 === 1);
+    const untouchedUnsubscribed = Array.from({ length: 10_000 }, (_, i) => i).filter(
+      (i) => !addresses.has(i) && i % 2 === 1,
+    );
     expect(contacts).toEqual({
       total: addresses.size + untouched,
       subscribed: addresses.size + untouched - untouchedUnsubscribed.length,

@@ -12,7 +12,7 @@ afterAll(() => stack.stop());
 
 async function upload(owner: TestProject, content: string | Buffer): Promise<string> {
   const form = new FormData();
-  form.append('file', new Blob([content as string]), 'contacts.csv');
+  form.append('file', new Blob([new Uint8Array(Buffer.from(content))]), 'contacts.csv');
   const response = await fetch(`${stack.url}/contacts/import`, {
     method: 'POST',
     headers: { authorization: `Bearer ${owner.keys.secretKey}` },
@@ -109,20 +109,27 @@ describe('an import', () => {
 
   it('of a header alone completes', async () => {
     const job = await importFile(await stack.createProject(), 'email\n');
-    expect(job).toMatchObject({ state: 'completed', progress: 100, result: { totalRows: 0, createdCount: 0, errors: [] } });
+    expect(job).toMatchObject({
+      state: 'completed',
+      progress: 100,
+      result: { totalRows: 0, createdCount: 0, errors: [] },
+    });
   });
 
   it('shares overlapping addresses with another one at the same time', async () => {
     const owner = await stack.createProject();
     const rows = Array.from({ length: 6_000 }, (_, i) => `c${i}@x.test`);
-    const shuffled = [...rows].sort((left, right) => (left.split('').reverse().join('') < right.split('').reverse().join('') ? -1 : 1));
+    const shuffled = [...rows].sort((left, right) =>
+      left.split('').reverse().join('') < right.split('').reverse().join('') ? -1 : 1,
+    );
     const files = [rows, [...rows].reverse(), shuffled].map(
       (list, file) => `email,f${file},g${2 - file}\n${list.map((email, i) => `${email},${i},${i % 3}`).join('\n')}`,
     );
-    const jobs = await Promise.all(files.map((file) => importFile(owner, file)));
-    for (const job of jobs) expect(job).toMatchObject({ state: 'completed', result: { totalRows: 6_000, failureCount: 0 } });
-    const created = jobs.reduce((sum, job) => sum + job.result.createdCount, 0);
-    const updated = jobs.reduce((sum, job) => sum + job.result.updatedCount, 0);
+    const jobs: TestReply['body'][] = await Promise.all(files.map((file) => importFile(owner, file)));
+    for (const job of jobs)
+      expect(job).toMatchObject({ state: 'completed', result: { totalRows: 6_000, failureCount: 0 } });
+    const created = jobs.reduce<number>((sum, job) => sum + Number(job.result.createdCount), 0);
+    const updated = jobs.reduce<number>((sum, job) => sum + Number(job.result.updatedCount), 0);
     expect([created, updated]).toEqual([6_000, 12_000]);
     const contacts = (await contactsOf(owner)) as { data: object }[];
     expect(contacts).toHaveLength(6_000);
@@ -167,7 +174,12 @@ describe('a bulk operation', () => {
       failureCount: 1,
       errors: [{ contactId: unknown, error: 'Contact not found' }],
     });
-    expect(await contactsOf(owner)).toMatchObject([{ subscribed }, { subscribed }, { subscribed }, { subscribed: !subscribed }]);
+    expect(await contactsOf(owner)).toMatchObject([
+      { subscribed },
+      { subscribed },
+      { subscribed },
+      { subscribed: !subscribed },
+    ]);
     expect(await eventNames(owner)).toEqual([event, event]);
   });
 
@@ -177,7 +189,13 @@ describe('a bulk operation', () => {
     const ids = await createContacts(owner, [true, false, true]);
     const [theirs = ''] = await createContacts(stranger, [true]);
     const job = await run(owner, 'delete', [ids[0] ?? '', ids[1] ?? '', ids[1] ?? '', theirs]);
-    expect(job.result).toMatchObject({ operation: 'delete', totalRequested: 4, successCount: 2, unchangedCount: 1, failureCount: 1 });
+    expect(job.result).toMatchObject({
+      operation: 'delete',
+      totalRequested: 4,
+      successCount: 2,
+      unchangedCount: 1,
+      failureCount: 1,
+    });
     expect(await contactsOf(owner)).toMatchObject([{ email: 'c2@x.test' }]);
     expect(await contactsOf(stranger)).toHaveLength(1);
     expect(await eventNames(owner)).toEqual([]);
@@ -192,8 +210,17 @@ describe('a bulk operation', () => {
         select everpost_uuid_v7(), ${owner.project.id}, i || '@x.test', true, '{}', now(), now()
         from generate_series(1, 1000) i returning id`,
     );
-    const job = await run(owner, 'unsubscribe', rows.map((row) => row.id));
-    expect(job.result).toMatchObject({ totalRequested: 1_000, successCount: 1_000, unchangedCount: 0, failureCount: 0 });
+    const job = await run(
+      owner,
+      'unsubscribe',
+      rows.map((row) => row.id),
+    );
+    expect(job.result).toMatchObject({
+      totalRequested: 1_000,
+      successCount: 1_000,
+      unchangedCount: 0,
+      failureCount: 0,
+    });
     expect(await eventNames(owner)).toHaveLength(1_000);
   });
 });
@@ -211,11 +238,11 @@ describe('the deletion of a field that many contacts have', () => {
     const { status, body } = await owner.api('DELETE', '/contacts/fields/data.plan');
     expect([status, body.deletedFrom]).toEqual([202, 5_500]);
     const job = await untilEnded(owner, 'bulk', body.jobId);
-    expect(job).toMatchObject({ state: 'completed', result: { operation: 'deleteField', totalRequested: 5_500, successCount: 5_500 } });
-    const left = await query(
-      stack.em(),
-      sql`select distinct data from contact where project_id = ${owner.project.id}`,
-    );
+    expect(job).toMatchObject({
+      state: 'completed',
+      result: { operation: 'deleteField', totalRequested: 5_500, successCount: 5_500 },
+    });
+    const left = await query(stack.em(), sql`select distinct data from contact where project_id = ${owner.project.id}`);
     expect(left).toEqual([{ data: { keep: 1 } }]);
   });
 });

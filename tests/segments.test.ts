@@ -75,7 +75,10 @@ describe('the background refresh', () => {
       em.create(SegmentEntity, {
         projectId: owner.project.id,
         name: `S${i}`,
-        condition: i === 5 ? { logic: 'AND', groups: [{ filters: [{ field: 'nonsense', operator: 'equals' }] }] } : (isPro as never),
+        condition:
+          i === 5
+            ? { logic: 'AND', groups: [{ filters: [{ field: 'nonsense', operator: 'equals' }] }] }
+            : (isPro as never),
       }),
     );
     await em.flush();
@@ -89,7 +92,9 @@ describe('the background refresh', () => {
       sql`select member_count as count from segment where project_id = ${owner.project.id} order by id`,
     );
     expect(counts.map((row) => row.count)).toEqual(many.map((_, i) => (i === 5 ? 0 : 3)));
-    expect(await query(stack.em(), sql`select member_count as count from segment where id = ${sleeping}`)).toEqual([{ count: 0 }]);
+    expect(await query(stack.em(), sql`select member_count as count from segment where id = ${sleeping}`)).toEqual([
+      { count: 0 },
+    ]);
   });
 });
 

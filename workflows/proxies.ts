@@ -46,9 +46,18 @@ export const delivery = proxyActivities<Activities>({ ...SMTP_OPTIONS, scheduleT
 /** Handing campaign mail to SMTP servers. An outage is waited out until it ends or the campaign is cancelled. */
 export const campaignDelivery = proxyActivities<Activities>(SMTP_OPTIONS);
 
+/** Steps of an automation's execution. A worker that is lost in the middle of one is noticed soon. */
+export const steps = proxyActivities<Activities>({
+  taskQueue: TASK_QUEUES.jobs,
+  startToCloseTimeout: '2 minutes',
+  heartbeatTimeout: HEARTBEAT_TIMEOUT,
+  retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
+});
+
 /** Calling a server of somebody else. How often an attempt that failed is repeated, the activity itself decides. */
 export const webhooks = proxyActivities<Activities>({
   taskQueue: TASK_QUEUES.webhooks,
-  startToCloseTimeout: '1 minute',
+  startToCloseTimeout: '2 minutes',
+  heartbeatTimeout: HEARTBEAT_TIMEOUT,
   retry: { initialInterval: '1 second', backoffCoefficient: 3, maximumInterval: '1 hour' },
 });

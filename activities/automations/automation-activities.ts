@@ -1,4 +1,4 @@
-import { activityInfo, Context } from '@temporalio/activity';
+import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { cancelExecutions } from '../../shared/domain/automations/cancel-executions.ts';
 import {
@@ -18,6 +18,7 @@ import {
 import { isDatabaseUnavailable } from '../../shared/domain/database-errors.ts';
 import type { WalkOutcome } from '../../shared/pure/workflow-contracts.ts';
 import type { ActivityDeps } from '../deps.ts';
+import { withHeartbeat } from '../heartbeat.ts';
 
 export interface ExecutionRef {
   executionId: string;
@@ -79,31 +80,35 @@ export function createAutomationActivities(deps: ActivityDeps) {
       if (error instanceof WebhookRefusedError) return { output: { attempts: attempt }, fault: error.message };
       if (!(error instanceof WebhookUnreachableError)) throw error;
       if (attempt < WEBHOOK_ATTEMPTS_MAX) throw retryFailure(error.message, null);
-      return { output: { attempts: attempt }, fault: `the server could not be reached ${attempt} times: ${error.message}` };
+      return {
+        output: { attempts: attempt },
+        fault: `the server could not be reached ${attempt} times: ${error.message}`,
+      };
     }
   }
 
   return {
     /** Does the steps of an execution until it has to wait, to call a webhook, or ends. Safe to run twice. */
     runSteps({ executionId, asOfMs }: WalkInput): Promise<WalkOutcome> {
-      return walk(executionId, walkOptions(asOfMs));
+      return withHeartbeat(deps, () => walk(executionId, walkOptions(asOfMs)));
     },
 
     /**
      * Calls the webhook the execution has come to, and walks on. A receiver may be called twice, when its answer could
      * not be recorded; it sees the same `webhook-id` then.
      */
-    async callWebhook({ executionId, asOfMs }: WalkInput): Promise<WalkOutcome> {
+    callWebhook({ executionId, asOfMs }: WalkInput): Promise<WalkOutcome> {
       const options = walkOptions(asOfMs);
-      const pending = await walker.findWebhook(executionId, options);
-      if (!pending) return walk(executionId, options);
-      Context.current().log.debug('calling webhook', { executionId, stepId: pending.step.id });
-      const result = await call(pending);
-      try {
-        return await walker.finishWebhook(pending, result, options);
-      } finally {
-        deps.wakeDispatcher?.(WAKE_WITHIN_MS);
-      }
+      return withHeartbeat(deps, async () => {
+        const pending = await walker.findWebhook(executionId, options);
+        if (!pending) return walk(executionId, options);
+        const result = await call(pending);
+        try {
+          return await walker.finishWebhook(pending, result, options);
+        } finally {
+          deps.wakeDispatcher?.(WAKE_WITHIN_MS);
+        }
+      });
     },
 
     /** Cancels the execution, where that is still possible. */
@@ -127,7 +132,8 @@ function resultOf(answer: WebhookAnswer, attempt: number): WebhookResult {
   const { statusCode, url, contentType, body, isTruncated, retryAfterMs } = answer;
   const output = { statusCode, url, contentType, body, isTruncated, attempts: attempt };
   if (statusCode < 300) return { output, fault: null };
-  if (statusCode !== TOO_MANY_REQUESTS && statusCode < 500) return { output, fault: `the server answered ${statusCode}` };
+  if (statusCode !== TOO_MANY_REQUESTS && statusCode < 500)
+    return { output, fault: `the server answered ${statusCode}` };
   if (attempt < WEBHOOK_ATTEMPTS_MAX) throw retryFailure(`the server answered ${statusCode}`, retryAfterMs);
   return { output, fault: `the server answered ${statusCode}, ${attempt} times in all` };
 }

@@ -15,13 +15,15 @@ const BATCH_MS = 60_000;
 export function createSegmentActivities(deps: ActivityDeps) {
   const em = () => deps.orm.em.fork();
 
-  function compute(segmentId: string, signal: AbortSignal): Promise<ComputedMembership | undefined> {
-    return computeMembership(em(), segmentId, {
+  async function compute(segmentId: string, signal: AbortSignal): Promise<ComputedMembership | undefined> {
+    const computed = await computeMembership(em(), segmentId, {
       asOf: new Date(),
       async onChunk() {
         signal.throwIfAborted();
       },
     });
+    deps.wakeDispatcher();
+    return computed;
   }
 
   return {

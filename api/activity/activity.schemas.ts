@@ -18,7 +18,10 @@ const typesQuery = z
     params: { code: 'invalid_enum_value' },
   })
   .transform((names) => (names.length === 0 ? undefined : (names as ActivityType[])))
-  .meta({ description: 'Activity types, comma-separated; all when left out', examples: ['email.opened,email.clicked'] });
+  .meta({
+    description: 'Activity types, comma-separated; all when left out',
+    examples: ['email.opened,email.clicked'],
+  });
 
 export const activityQuery = z.object({
   limit: z.coerce

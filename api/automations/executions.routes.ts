@@ -12,12 +12,7 @@ import {
 } from '../../shared/domain/automations/executions.ts';
 import { created, endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { idParams, offsetPage } from '../http/pagination.ts';
-import {
-  executionListQuery,
-  executionListSchema,
-  executionParams,
-  startExecutionBody,
-} from './automations.schemas.ts';
+import { executionListQuery, executionListSchema, executionParams, startExecutionBody } from './automations.schemas.ts';
 import {
   executionDetailSchema,
   executionDetailView,

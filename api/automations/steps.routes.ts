@@ -29,7 +29,9 @@ function parseConfig(type: StepType, config: StoredConfig): StoredConfig {
   const result = STEP_CONFIGS[type].safeParse(config, { reportInput: true });
   if (result.success) return result.data as StoredConfig;
   const errors = fieldErrorsOf(result.error);
-  throw validationError(errors.map((error) => ({ ...error, field: ['config', error.field].filter(Boolean).join('.') })));
+  throw validationError(
+    errors.map((error) => ({ ...error, field: ['config', error.field].filter(Boolean).join('.') })),
+  );
 }
 
 const add = endpoint({

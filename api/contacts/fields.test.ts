@@ -21,7 +21,12 @@ async function fieldsOf(owner: TestProject): Promise<unknown[]> {
   return reply.body.fields;
 }
 
-const custom = (key: string, type: string, coverage: number) => ({ field: `data.${key}`, type, isCustom: true, coverage });
+const custom = (key: string, type: string, coverage: number) => ({
+  field: `data.${key}`,
+  type,
+  isCustom: true,
+  coverage,
+});
 const standard = (coverage: number) => [
   { field: 'email', type: 'string', isCustom: false, coverage },
   { field: 'subscribed', type: 'boolean', isCustom: false, coverage },
@@ -127,7 +132,35 @@ describe('GET /contacts/fields/:field/usage', () => {
     });
     expect((await usage('profile.tier')).usedInSegments).toEqual([{ id: nested, name: 'Nested' }]);
     expect(await usage('email')).toMatchObject({ usedInSegments: [], contactCount: 2 });
-    expect(await usage('nothing')).toEqual({ usedInSegments: [], usedInCampaigns: [], usedInWorkflows: [], contactCount: 0 });
+    expect(await usage('nothing')).toEqual({
+      usedInSegments: [],
+      usedInCampaigns: [],
+      usedInWorkflows: [],
+      contactCount: 0,
+    });
+  });
+});
+
+describe('the usage of a field by workflows', () => {
+  it('counts conditions that read it and steps that write it', async () => {
+    const owner = await app.createProject();
+    const createWorkflow = async (name: string, step: object) => {
+      const { body } = await owner.api('POST', '/workflows', { body: { name, eventName: 'started' } });
+      expect((await owner.api('POST', `/workflows/${body.id}/steps`, { body: step })).status).toBe(201);
+      return { id: body.id as string, name };
+    };
+    const filter = { field: 'contact.data.plan', operator: 'equals', value: 'pro' };
+    const reads = await createWorkflow('Reads', { type: 'CONDITION', config: filter });
+    const writes = await createWorkflow('Writes', {
+      type: 'UPDATE_CONTACT',
+      config: { data: { plan: 'pro' }, subscribed: true },
+    });
+    await createWorkflow('Other', { type: 'CONDITION', config: { ...filter, field: 'data.planet' } });
+    const usage = async (field: string) =>
+      (await owner.api('GET', `/contacts/fields/${field}/usage`)).body.usedInWorkflows;
+    expect(await usage('data.plan')).toEqual([reads, writes]);
+    expect(await usage('subscribed')).toEqual([writes]);
+    expect(await usage('createdAt')).toEqual([]);
   });
 });
 

@@ -24,12 +24,12 @@ const bulkResultSchema = z.object({
   successCount: z.int(),
   unchangedCount: z.int(),
   failureCount: z.int(),
-  errors: z
-    .array(z.object({ contactId: z.string(), error: z.string() }))
-    .meta({ description: 'The first 100' }),
+  errors: z.array(z.object({ contactId: z.string(), error: z.string() })).meta({ description: 'The first 100' }),
 });
 
-export const importJobSchema = z.object({ ...jobFields, result: importResultSchema.nullable() }).meta({ id: 'ImportJob' });
+export const importJobSchema = z
+  .object({ ...jobFields, result: importResultSchema.nullable() })
+  .meta({ id: 'ImportJob' });
 export const bulkJobSchema = z.object({ ...jobFields, result: bulkResultSchema.nullable() }).meta({ id: 'BulkJob' });
 export const queuedJobSchema = z.object({ message: z.string(), jobId: z.uuid() });
 

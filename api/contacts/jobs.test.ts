@@ -46,7 +46,10 @@ describe('POST /contacts/lookup', () => {
   it('takes up to 500 addresses', async () => {
     const emails = Array.from({ length: 500 }, (_, i) => `c${i}@x.test`);
     expect((await app.api('POST', '/contacts/lookup', { body: { emails } })).body.notFound).toEqual(emails);
-    expect((await app.api('POST', '/contacts/lookup', { body: { emails: [] } })).body).toEqual({ found: [], notFound: [] });
+    expect((await app.api('POST', '/contacts/lookup', { body: { emails: [] } })).body).toEqual({
+      found: [],
+      notFound: [],
+    });
     const tooMany = await app.api('POST', '/contacts/lookup', { body: { emails: [...emails, 'x@x.test'] } });
     expect([tooMany.status, tooMany.body.error.errors[0].code]).toEqual([422, 'too_big']);
     for (const body of [{}, { emails: 'a@x.test' }, { emails: [5] }, { emails: null }]) {
@@ -76,7 +79,13 @@ describe.each(['subscribe', 'unsubscribe', 'delete'])('POST /contacts/bulk-%s', 
     const ids = Array.from({ length: 1_001 }, () => randomUUID());
     const call = (body: object) => app.api('POST', `/contacts/bulk-${verb}`, { body });
     expect((await call({ contactIds: ids.slice(1) })).status).toBe(202);
-    for (const body of [{ contactIds: ids }, { contactIds: [] }, { contactIds: ['x'] }, {}, { mode: 'all', contactIds: ids.slice(0, 1) }]) {
+    for (const body of [
+      { contactIds: ids },
+      { contactIds: [] },
+      { contactIds: ['x'] },
+      {},
+      { mode: 'all', contactIds: ids.slice(0, 1) },
+    ]) {
       const reply = await call(body);
       expect([reply.status, reply.body.error.code]).toEqual([422, 'VALIDATION_ERROR']);
     }
@@ -89,7 +98,10 @@ describe('POST /contacts/import', () => {
     const reply = await upload(form(new Uint8Array(content)));
     expect([reply.status, reply.body]).toEqual([202, { message: expect.any(String), jobId: expect.any(String) }]);
     const { jobId } = reply.body;
-    const [file] = await query<{ content: Buffer }>(app.em(), sql`select content from job_file where job_id = ${jobId}`);
+    const [file] = await query<{ content: Buffer }>(
+      app.em(),
+      sql`select content from job_file where job_id = ${jobId}`,
+    );
     expect(file?.content.equals(content)).toBe(true);
     expect(await outboxOf(jobId)).toEqual([{ kind: 'job' }]);
     const job = await app.api('GET', `/contacts/import/${jobId}`);

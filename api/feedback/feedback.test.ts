@@ -4,6 +4,7 @@ import { CampaignEntity } from '../../shared/domain/campaigns/campaign.entity.ts
 import { ContactEntity } from '../../shared/domain/contacts/contact.entity.ts';
 import { EmailEntity } from '../../shared/domain/emails/email.entity.ts';
 import { EventEntity } from '../../shared/domain/events/event.entity.ts';
+import { query, sql } from '../../shared/domain/sql.ts';
 import { createLinkSigner, encodeClickTarget, type MailLinks } from '../../shared/platform/links.ts';
 import { startTestApi, type TestApi } from '../../tests/support/api.ts';
 
@@ -173,6 +174,28 @@ describe('GET /t/c/:token', () => {
     const gmail = 'Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)';
     await visit(mail.links.openUrl, { headers: { 'user-agent': gmail } });
     expect((await stateOf(mail)).events).toEqual(['email.open']);
+  });
+
+  it('starts the automations that wait for such an event', async () => {
+    const mail = await sentMail();
+    const automationId = uuidV7();
+    await query(
+      app.em(),
+      sql`
+        insert into automation (id, project_id, name, trigger_event, enabled, graph_id, created_at, updated_at)
+        values (${automationId}, ${app.project.id}, 'Follow up', 'email.click', true, ${uuidV7()}, now(), now())`,
+    );
+    const wakeups = app.wakeups();
+    await visit(mail.links.clickUrl(encodeClickTarget(target)));
+    expect(app.wakeups()).toBeGreaterThan(wakeups);
+    const started = await query<{ contact_id: string; link: string; is_queued: boolean }>(
+      app.em(),
+      sql`
+        select contact_id, context->>'link' as link, exists (select from outbox o where o.subject_id = x.id) as is_queued
+        from automation_execution x where automation_id = ${automationId}`,
+    );
+    expect(started).toEqual([{ contact_id: mail.contactId, link: target, is_queued: true }]);
+    await query(app.em(), sql`delete from automation where id = ${automationId}`);
   });
 
   it('answers 404 to an altered or foreign token, and redirects nowhere', async () => {

@@ -145,31 +145,27 @@ export function mountEndpoints(app: Express, endpoints: Endpoint[], deps: ApiDep
   }
 
   for (const definition of endpoints) {
-    app[definition.method](
-      definition.path,
-      ...bodyReaders(definition),
-      async (req: Request, res: Response) => {
-        const startedAt = performance.now();
-        const admission = await admissions.admit(req.get('authorization'), definition.key, definition.path);
-        assertAdmitted(admission, res);
-        const key = definition.idempotent ? readIdempotencyKey(req) : undefined;
-        const outcome =
-          key === undefined
-            ? await answer(definition, admission, req, res)
-            : await answerOnce(key, definition, admission, req, res);
-        outcome.send();
-        deps.logger.debug(
-          {
-            requestId: requestIdOf(res),
-            projectId: admission.project.id,
-            method: req.method,
-            path: definition.path,
-            status: outcome.status,
-            durationMs: Math.round(performance.now() - startedAt),
-          },
-          'request',
-        );
-      },
-    );
+    app[definition.method](definition.path, ...bodyReaders(definition), async (req: Request, res: Response) => {
+      const startedAt = performance.now();
+      const admission = await admissions.admit(req.get('authorization'), definition.key, definition.path);
+      assertAdmitted(admission, res);
+      const key = definition.idempotent ? readIdempotencyKey(req) : undefined;
+      const outcome =
+        key === undefined
+          ? await answer(definition, admission, req, res)
+          : await answerOnce(key, definition, admission, req, res);
+      outcome.send();
+      deps.logger.debug(
+        {
+          requestId: requestIdOf(res),
+          projectId: admission.project.id,
+          method: req.method,
+          path: definition.path,
+          status: outcome.status,
+          durationMs: Math.round(performance.now() - startedAt),
+        },
+        'request',
+      );
+    });
   }
 }

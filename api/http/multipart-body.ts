@@ -43,10 +43,9 @@ export async function readMultipart(req: Request, declaration: MultipartDeclarat
   }
   const parser = createParser(req, fileBytesMax);
   let bytes = 0;
-  const chunks: Buffer[] = [];
-  let isFound = false;
+  let chunks: Buffer[] | undefined;
 
-  await new Promise<void>((resolve, reject) => {
+  const file = await new Promise<Buffer | undefined>((resolve, reject) => {
     const fail = (error: AppError): void => {
       req.unpipe(parser);
       req.resume();
@@ -58,22 +57,25 @@ export async function readMultipart(req: Request, declaration: MultipartDeclarat
     });
     req.once('aborted', () => fail(badRequest('The request ended before its body was complete')));
     parser.on('file', (name, stream) => {
-      if (name !== field || isFound) {
+      if (name !== field || chunks) {
         stream.resume();
         return;
       }
-      isFound = true;
-      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      const received: Buffer[] = [];
+      chunks = received;
+      stream.on('data', (chunk: Buffer) => received.push(chunk));
       stream.once('limit', () => fail(tooLarge(fileBytesMax)));
       // The parser says the same of itself; a file stream without a listener would end the process.
       stream.once('error', () => undefined);
     });
     parser.once('error', () => fail(badRequest('The request is not a well-formed multipart form')));
-    parser.once('close', resolve);
+    parser.once('close', () => resolve(chunks && Buffer.concat(chunks)));
     req.pipe(parser);
   });
-  if (!isFound) {
-    throw validationError([{ field, message: `A file in the form field "${field}" is required`, code: 'invalid_type' }]);
+  if (!file) {
+    throw validationError([
+      { field, message: `A file in the form field "${field}" is required`, code: 'invalid_type' },
+    ]);
   }
-  return { content: Buffer.concat(chunks) };
+  return { content: file };
 }

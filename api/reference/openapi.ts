@@ -110,7 +110,9 @@ function operationOf(definition: Endpoint): ZodOpenApiOperationObject {
       ...(definition.query instanceof z.ZodObject && { query: definition.query }),
       ...(header && { header }),
     },
-    ...(definition.multipart && { requestBody: { content: { 'multipart/form-data': { schema: formSchema(definition.multipart.field) } } } }),
+    ...(definition.multipart && {
+      requestBody: { content: { 'multipart/form-data': { schema: formSchema(definition.multipart.field) } } },
+    }),
     ...(definition.body && { requestBody: { content: { 'application/json': { schema: definition.body } } } }),
     responses: {
       ...replyResponses(definition),

@@ -71,19 +71,23 @@ function treeOf(filter: unknown) {
 const SINGLE_FILTER_DEPTH = 4;
 
 /** A tree as `{ condition }`, or one filter in its place; kept in the form it was written in. */
-const conditionConfig = z.record(z.string(), z.unknown()).transform((config, context): { condition: FilterCondition } | Filter => {
-  const isTree = config['condition'] !== undefined;
-  const result = filterConditionSchema.safeParse(isTree ? config['condition'] : treeOf(config), { reportInput: true });
-  if (!result.success) {
-    for (const issue of result.error.issues) {
-      const path = isTree ? ['condition', ...issue.path] : issue.path.slice(SINGLE_FILTER_DEPTH);
-      context.issues.push({ ...issue, path, input: issue.input } as (typeof context.issues)[number]);
+const conditionConfig = z
+  .record(z.string(), z.unknown())
+  .transform((config, context): { condition: FilterCondition } | Filter => {
+    const isTree = config['condition'] !== undefined;
+    const result = filterConditionSchema.safeParse(isTree ? config['condition'] : treeOf(config), {
+      reportInput: true,
+    });
+    if (!result.success) {
+      for (const issue of result.error.issues) {
+        const path = isTree ? ['condition', ...issue.path] : issue.path.slice(SINGLE_FILTER_DEPTH);
+        context.issues.push({ ...issue, path, input: issue.input } as (typeof context.issues)[number]);
+      }
+      return z.NEVER;
     }
-    return z.NEVER;
-  }
-  const [filter] = result.data.groups[0]?.filters ?? [];
-  return isTree || !filter ? { condition: result.data } : filter;
-});
+    const [filter] = result.data.groups[0]?.filters ?? [];
+    return isTree || !filter ? { condition: result.data } : filter;
+  });
 
 /** RFC 9110 section 5.6.2. */
 const headerNameSchema = z.string().regex(/^[!#$%&'*+.^_`|~\dA-Za-z-]{1,100}$/, 'Not the name of a header');
@@ -115,10 +119,15 @@ function isWebhookUrl(text: string): boolean {
 }
 
 const webhookConfig = z.object({
-  url: z.string().trim().min(1).max(URL_LENGTH_MAX).refine(isWebhookUrl, {
-    error: 'Must be an http or https URL without credentials',
-    params: { code: 'invalid_string' },
-  }),
+  url: z
+    .string()
+    .trim()
+    .min(1)
+    .max(URL_LENGTH_MAX)
+    .refine(isWebhookUrl, {
+      error: 'Must be an http or https URL without credentials',
+      params: { code: 'invalid_string' },
+    }),
   method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).default('POST'),
   headers: z
     .record(

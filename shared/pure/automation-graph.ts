@@ -117,7 +117,8 @@ const LABEL_BYTES_MAX = 200;
 const STEP_LABEL_LENGTH_MAX = 45;
 
 function cut(text: string, length: number): string {
-  return [...text].length <= length ? text : `${[...text].slice(0, length - 1).join('')}…`;
+  // Never half a character of two UTF-16 units.
+  return text.length <= length ? text : `${text.slice(0, length - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
 /** The name of a step as operators read it in the Temporal UI, which shows 200 bytes. */

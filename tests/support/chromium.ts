@@ -47,8 +47,8 @@ function chromiumPath(): string {
   const found = findOnPath();
   if (found !== undefined) return found;
   if (process.env['CI'] && process.getuid?.() === 0) {
-    execFileSync('apt-get', ['update'], { stdio: 'ignore', timeout: 120_000 });
-    execFileSync('apt-get', ['install', '-y', '--no-install-recommends', 'chromium'], {
+    execFileSync('/usr/bin/apt-get', ['update'], { stdio: 'ignore', timeout: 120_000 });
+    execFileSync('/usr/bin/apt-get', ['install', '-y', '--no-install-recommends', 'chromium'], {
       stdio: 'ignore',
       timeout: 300_000,
     });

@@ -1,9 +1,6 @@
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { createActivities } from '../../activities/index.ts';
-import {
-  cancelExecutionWorkflows,
-  signalEventArrivals,
-} from '../../shared/domain/automations/execution-dispatch.ts';
+import { cancelExecutionWorkflows, signalEventArrivals } from '../../shared/domain/automations/execution-dispatch.ts';
 import { query, sql } from '../../shared/domain/sql.ts';
 import { createLinkSigner } from '../../shared/platform/links.ts';
 import { createLogger } from '../../shared/platform/logger.ts';

@@ -38,6 +38,7 @@ export function startWorkerProcess(config: Config, temporal: TestNamespace): Wor
       TEMPORAL_ADDRESS: testEnvironment().temporalAddress,
       TEMPORAL_NAMESPACE: temporal.namespace,
       WORKFLOW_BUNDLE: testEnvironment().workflowBundlePath,
+      WEBHOOK_ALLOW_PRIVATE_NETWORKS: String(config.WEBHOOK_ALLOW_PRIVATE_NETWORKS),
       LOG_LEVEL: 'error',
     },
   });

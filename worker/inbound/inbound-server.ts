@@ -102,6 +102,7 @@ export async function startInboundServer(options: InboundServerOptions): Promise
     banner: 'ready for bounces and replies',
     disabledCommands: ['AUTH', 'STARTTLS'],
     disableReverseLookup: true,
+    hideSMTPUTF8: true,
     size: MESSAGE_BYTES_MAX,
     maxClients: CLIENTS_MAX,
     socketTimeout: IDLE_MS,

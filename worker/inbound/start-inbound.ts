@@ -1,5 +1,5 @@
 import type { Orm } from '../../shared/domain/orm.ts';
-import { ConfigError, type Config } from '../../shared/platform/config.ts';
+import type { Config } from '../../shared/platform/config.ts';
 import type { LinkSigner } from '../../shared/platform/links.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { createVerp } from '../../shared/platform/mail/verp.ts';
@@ -16,14 +16,14 @@ export interface InboundDeps {
 
 /**
  * Starts listening for inbound mail where the configuration asks for it. Of several workers on one machine the first
- * listens; the others say so and do the rest of their work.
- * @throws ConfigError when there is a port but no domain
+ * listens; the others say so and do the rest of their work. Without INBOUND_DOMAIN there is nothing to take mail for.
  */
 export async function startInbound(deps: InboundDeps): Promise<InboundServer | undefined> {
   const { INBOUND_SMTP_PORT: port, INBOUND_DOMAIN: domain, APP_SECRET: appSecret } = deps.config;
   if (port === undefined) return undefined;
   if (domain === undefined) {
-    throw new ConfigError('INBOUND_DOMAIN is required with INBOUND_SMTP_PORT, for example bounces.example.com');
+    deps.logger.info('no inbound mail is taken: INBOUND_DOMAIN is not set');
+    return undefined;
   }
   const mail = createInboundMail({ ...deps, domain, verp: createVerp({ appSecret, domain }) });
   try {

@@ -18,7 +18,7 @@ import {
   type EventArrived,
   type WalkOutcome,
 } from '../../shared/pure/workflow-contracts.ts';
-import { database, webhooks } from '../proxies.ts';
+import { database, steps, webhooks } from '../proxies.ts';
 
 export const eventArrivedSignal = defineSignal<[EventArrived]>(EVENT_ARRIVED_SIGNAL);
 export const currentStepQuery = defineQuery<string>(CURRENT_STEP_QUERY);
@@ -32,7 +32,10 @@ const TIMER_MS_MAX = 300 * 24 * 60 * 60 * 1_000;
  * what to wait for; this waits. PostgreSQL decides what has happened, so a timer and an event that come together, a
  * signal that comes twice and a call that is repeated do no harm. Continues as new between two steps.
  */
-export async function automationExecution({ executionId, next: first }: AutomationExecutionInput): Promise<WalkOutcome> {
+export async function automationExecution({
+  executionId,
+  next: first,
+}: AutomationExecutionInput): Promise<WalkOutcome> {
   let arrivals = 0;
   let at = first;
   setHandler(eventArrivedSignal, () => {
@@ -53,7 +56,7 @@ export async function automationExecution({ executionId, next: first }: Automati
       if (shouldContinueAsNew()) await continueAsNew<typeof automationExecution>({ executionId, next });
       show(next);
       const seen = arrivals;
-      let outcome = await database.runSteps.executeWithOptions({ summary: next }, [{ executionId, asOfMs: Date.now() }]);
+      let outcome = await steps.runSteps.executeWithOptions({ summary: next }, [{ executionId, asOfMs: Date.now() }]);
       while (outcome.kind === 'webhook') {
         show(outcome.next);
         outcome = await webhooks.callWebhook.executeWithOptions({ summary: outcome.next }, [

@@ -44,7 +44,7 @@ const FIRST_OF_MAIL = sql`(
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 function dayOf(column: SqlFragment): SqlFragment {
-  return sql`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD')`;
+  return sql`(${column} at time zone 'UTC')::date`;
 }
 
 /**
@@ -62,20 +62,20 @@ export async function countActivity(em: Em, projectId: string, from: Date, until
         union all
         select name, 'events' from names where name is not null and name <> all(${[...SYSTEM_EVENTS]}::text[])
       )
-      select p.counted, d.date, sum(d.count)::bigint as count
+      select p.counted, d.date::text, sum(d.count)::bigint as count
       from plain p cross join lateral (
         select ${dayOf(sql`created_at`)} as date, count(*) as count from event
         where project_id = ${projectId} and name = p.name and ${within(sql`created_at`)} group by 1
       ) d group by 1, 2
       union all
       select case name when 'email.open' then 'opened' when 'email.click' then 'clicked' else 'bounced' end,
-        ${dayOf(sql`created_at`)}, count(*)
+        ${dayOf(sql`created_at`)}::text, count(*)
       from event
       where project_id = ${projectId} and name in ('email.open', 'email.click', 'email.bounce')
         and ${within(sql`created_at`)} and ${FIRST_OF_MAIL}
       group by 1, 2
       union all
-      select 'workflowsStarted', ${dayOf(sql`started_at`)}, count(*) from automation_execution
+      select 'workflowsStarted', ${dayOf(sql`started_at`)}::text, count(*) from automation_execution
       where project_id = ${projectId} and ${within(sql`started_at`)} group by 2`,
   );
   const days = new Map<string, DayCounts>();

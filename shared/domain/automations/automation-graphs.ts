@@ -39,8 +39,18 @@ export async function findDefinition(em: Em, projectId: string, automationId: st
 /** The part of a definition that executions run. */
 export function graphOf({ steps, transitions }: Pick<AutomationDefinition, 'steps' | 'transitions'>): AutomationGraph {
   return {
-    steps: steps.map(({ id, type, name, config, templateId }) => ({ id, type, name, config, templateId: templateId ?? null })),
-    transitions: transitions.map(({ fromStepId, toStepId, branch }) => ({ fromStepId, toStepId, branch: branch ?? null })),
+    steps: steps.map(({ id, type, name, config, templateId }) => ({
+      id,
+      type,
+      name,
+      config,
+      templateId: templateId ?? null,
+    })),
+    transitions: transitions.map(({ fromStepId, toStepId, branch }) => ({
+      fromStepId,
+      toStepId,
+      branch: branch ?? null,
+    })),
   };
 }
 
@@ -56,7 +66,10 @@ export async function changeDefinition<T>(
 ): Promise<T> {
   return em.transactional(async (tx) => {
     // Starting executions must not wait for this, hence not the stronger lock.
-    await query(tx, sql`select from automation where id = ${automationId} and project_id = ${projectId} for no key update`);
+    await query(
+      tx,
+      sql`select from automation where id = ${automationId} and project_id = ${projectId} for no key update`,
+    );
     const definition = await findDefinition(tx, projectId, automationId);
     const result = await change(tx, definition);
     await tx.flush();

@@ -158,7 +158,11 @@ export interface AutomationRef {
 }
 
 /** The automations that an event starts or that wait for it. */
-export async function findAutomationsUsingEvent(em: Em, projectId: string, eventName: string): Promise<AutomationRef[]> {
+export async function findAutomationsUsingEvent(
+  em: Em,
+  projectId: string,
+  eventName: string,
+): Promise<AutomationRef[]> {
   return query<AutomationRef>(
     em,
     sql`

@@ -3,10 +3,7 @@ import { query, queryOne, sql, type SqlFragment } from '../sql.ts';
 
 /** Which executions: of one automation, of a project, of some contacts, or by their ids. */
 type ExecutionScope =
-  | { executionIds: string[] }
-  | { automationId: string }
-  | { projectId: string }
-  | { contactIds: string[] };
+  { executionIds: string[] } | { automationId: string } | { projectId: string } | { contactIds: string[] };
 
 function inScope(scope: ExecutionScope): SqlFragment {
   if ('executionIds' in scope) return sql`id = any(${scope.executionIds}::uuid[])`;

@@ -42,11 +42,13 @@ interface Recipient {
 
 async function resolveRecipient(tx: Em, state: WalkState, step: GraphStep, contact: StepContact): Promise<Recipient> {
   const { recipient } = readConfigOf('SEND_EMAIL', step.config);
-  if (recipient?.type !== 'CUSTOM') return { address: contact.email, contactId: contact.id, subscribed: contact.subscribed };
+  if (recipient?.type !== 'CUSTOM')
+    return { address: contact.email, contactId: contact.id, subscribed: contact.subscribed };
   const urls = { unsubscribeUrl: '', subscribeUrl: '', manageUrl: '' };
   const scope = createRenderScope({ contact, urls, event: state.context });
   const address = normalizeAddress(compileTemplate(recipient.customEmail ?? '', 'text').render(scope));
-  if (!isEmailAddress(address)) throw new StepFault(`The custom recipient came out as "${address}", which is no email address`);
+  if (!isEmailAddress(address))
+    throw new StepFault(`The custom recipient came out as "${address}", which is no email address`);
   const other = await queryOne<{ id: string; subscribed: boolean }>(
     tx,
     sql`select id, subscribed from contact where project_id = ${state.projectId} and email = ${address}`,

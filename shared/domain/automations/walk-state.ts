@@ -143,7 +143,9 @@ export function createGraphReader(): (em: Em, graphId: string) => Promise<Automa
   const cache = new Map<string, AutomationGraph>();
   return async (em, graphId) => {
     const known = cache.get(graphId);
-    const row = known ? { graph: known } : await queryOne<{ graph: AutomationGraph }>(em, sql`select graph from automation_graph where id = ${graphId}`);
+    const row = known
+      ? { graph: known }
+      : await queryOne<{ graph: AutomationGraph }>(em, sql`select graph from automation_graph where id = ${graphId}`);
     if (!row) return undefined;
     cache.delete(graphId);
     cache.set(graphId, row.graph);

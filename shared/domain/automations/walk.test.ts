@@ -8,7 +8,6 @@ import { createMailCompiler } from '../../platform/mail/mail-content.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts';
 import { trustDomain } from '../domains/sender-domains.ts';
 import { recordEvents } from '../events/events.ts';
-import type { Em } from '../orm.ts';
 import { createProject } from '../projects/projects.ts';
 import { json, query, queryOne, sql } from '../sql.ts';
 import { createTemplate } from '../templates/templates.ts';
@@ -38,11 +37,11 @@ function walkerOn(crashes: () => boolean): Walker {
       const unit = em();
       if (!crashes()) return unit;
       const transactional = unit.transactional.bind(unit);
-      unit.transactional = ((work: (tx: Em) => Promise<unknown>) =>
+      unit.transactional = (work) =>
         transactional(async (tx) => {
-          await work(tx as Em);
+          await work(tx);
           throw new Crash();
-        })) as typeof unit.transactional;
+        });
       return unit;
     },
     links: createLinkSigner({ appSecret: 'x'.repeat(32), publicUrl: 'https://everpost.test' }),
@@ -148,6 +147,15 @@ function tell(graph: AutomationGraph, events: TimedEvent[], startMs: number): St
   return story;
 }
 
+/** A row of numbers between 0 and 1 that a seed repeats (Park and Miller). */
+function chanceFrom(seed: number): () => number {
+  let state = (seed % 2_147_483_646) + 1;
+  return () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
+}
+
 /** Runs a graph on PostgreSQL, with calls that crash, come twice at once, or come although nothing happened. */
 async function run(
   graph: AutomationGraph,
@@ -227,7 +235,10 @@ const draft: fc.Arbitrary<Draft> = fc.oneof(
 
 /** Steps whose transitions lead to later ones only, so that no loop can be. */
 const graphs: fc.Arbitrary<AutomationGraph> = fc
-  .array(fc.record({ draft, jumps: fc.tuple(fc.nat(3), fc.nat(3)), isPlain: fc.boolean() }), { minLength: 1, maxLength: 9 })
+  .array(fc.record({ draft, jumps: fc.tuple(fc.nat(3), fc.nat(3)), isPlain: fc.boolean() }), {
+    minLength: 1,
+    maxLength: 9,
+  })
   .map((items) => {
     const steps: GraphStep[] = [{ id: uuidV7(), type: 'TRIGGER', name: 'Trigger', config: {}, templateId: null }];
     for (const [index, { draft: step }] of items.entries()) {
@@ -241,7 +252,11 @@ const graphs: fc.Arbitrary<AutomationGraph> = fc
     connect(0, 0, null);
     for (const [index, { draft: step, jumps, isPlain }] of items.entries()) {
       const branches: [Branch | null, Branch | null] =
-        step.type === 'CONDITION' ? ['yes', 'no'] : step.type === 'WAIT_FOR_EVENT' && !isPlain ? ['event', 'timeout'] : [null, null];
+        step.type === 'CONDITION'
+          ? ['yes', 'no']
+          : step.type === 'WAIT_FOR_EVENT' && !isPlain
+            ? ['event', 'timeout']
+            : [null, null];
       if (step.type === 'EXIT') continue;
       connect(index + 1, jumps[0], branches[0]);
       if (branches[1] !== null) connect(index + 1, jumps[1], branches[1]);
@@ -260,35 +275,49 @@ describe('a walk', () => {
   it('does what the graph says, whatever crashes, comes twice, or comes for nothing', async () => {
     const startMs = Date.now();
     await fc.assert(
-      fc.asyncProperty(graphs, schedules, fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })), async (drawn, schedule, stream) => {
+      fc.asyncProperty(graphs, schedules, fc.integer({ min: 1 }), async (drawn, schedule, seed) => {
         const graph = { ...drawn, steps: drawn.steps.map((step) => ({ ...step, templateId })) };
         const events = schedule.map(({ name, halfHour, y }, index) => ({
           name,
           y,
           atMs: startMs + (halfHour + 0.5) * HOUR + index,
         }));
-        const chance = () => stream.next().value ?? 1;
-        const story = await run(graph, events, startMs, chance);
+        const story = await run(graph, events, startMs, chanceFrom(seed));
         expect(story).toEqual(tell(graph, events, startMs));
       }),
-      { numRuns: 60 },
+      // A case that is shrunk while its luck changes says nothing.
+      { numRuns: 120, endOnFailure: true },
     );
   });
 });
 
 describe('a wait and its event', () => {
   const waiting: AutomationGraph = (() => {
-    const step = (type: GraphStep['type'], config = {}): GraphStep => ({ id: uuidV7(), type, name: type, config, templateId: null });
+    const step = (type: GraphStep['type'], config = {}): GraphStep => ({
+      id: uuidV7(),
+      type,
+      name: type,
+      config,
+      templateId: null,
+    });
     const steps = [
       step('TRIGGER'),
       step('WAIT_FOR_EVENT', { eventName: 'go', timeout: 3_600 }),
       step('EXIT', { reason: 'event' }),
       step('EXIT', { reason: 'timeout' }),
     ] as const;
-    const lead = (from: GraphStep, to: GraphStep, branch: Branch | null) => ({ fromStepId: from.id, toStepId: to.id, branch });
+    const lead = (from: GraphStep, to: GraphStep, branch: Branch | null) => ({
+      fromStepId: from.id,
+      toStepId: to.id,
+      branch,
+    });
     return {
       steps: [...steps],
-      transitions: [lead(steps[0], steps[1], null), lead(steps[1], steps[2], 'event'), lead(steps[1], steps[3], 'timeout')],
+      transitions: [
+        lead(steps[0], steps[1], null),
+        lead(steps[1], steps[2], 'event'),
+        lead(steps[1], steps[3], 'timeout'),
+      ],
     };
   })();
 
@@ -336,8 +365,7 @@ describe('a wait and its event', () => {
       ]);
       const story = await readStory(executionId, waiting);
       expect(story.status).toBe('EXITED');
-      const branch = story.exitReason === 'event' ? 'EXIT' : 'EXIT';
-      expect(story.path).toEqual(['TRIGGER COMPLETED', 'WAIT_FOR_EVENT COMPLETED', `${branch} COMPLETED`]);
+      expect(story.path).toEqual(['TRIGGER COMPLETED', 'WAIT_FOR_EVENT COMPLETED', 'EXIT COMPLETED']);
       expect(await query(em(), sql`select from event_wait where execution_id = ${executionId}`)).toEqual([]);
     }
   });

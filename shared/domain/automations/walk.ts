@@ -153,7 +153,12 @@ export function createWalker(deps: SendEmailDeps & { em: () => Em }): Walker {
         records.push({ ...done, status: 'COMPLETED', output: { reason: result.reason }, completedAt: options.now() });
         return end(state, 'EXITED', result.reason, options);
       }
-      records.push({ ...done, status: result.status ?? 'COMPLETED', output: result.output, completedAt: options.now() });
+      records.push({
+        ...done,
+        status: result.status ?? 'COMPLETED',
+        output: result.output,
+        completedAt: options.now(),
+      });
       const next = nextStep(graph, step.id, result.branch ?? null);
       if (!next) return end(state, 'COMPLETED', null, options);
       state.status = 'RUNNING';
@@ -184,7 +189,7 @@ export function createWalker(deps: SendEmailDeps & { em: () => Em }): Walker {
       case 'WAIT_FOR_EVENT': {
         const { eventName, timeout } = readConfigOf('WAIT_FOR_EVENT', step.config);
         await registerWait(tx, state, eventName);
-        state.resumeAt = timeout == null ? null : new Date(now.getTime() + timeout * 1_000);
+        state.resumeAt = (timeout ?? null) === null || timeout === null || timeout === undefined ? null : new Date(now.getTime() + timeout * 1_000);
         return pauseForEvent(step, eventName, state.resumeAt);
       }
       case 'CONDITION': {

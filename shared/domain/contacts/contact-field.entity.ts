@@ -1,4 +1,4 @@
-import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
+import { defineEntity, p } from '@mikro-orm/core';
 import { FIELD_TYPES } from '../../pure/custom-data.ts';
 
 /** The type a custom field was first seen with in a project; sticky afterwards. */
@@ -12,4 +12,3 @@ export const ContactFieldEntity = defineEntity({
     createdAt: p.datetime(3).onCreate(() => new Date()),
   },
 });
-export type ContactField = InferEntity<typeof ContactFieldEntity>;

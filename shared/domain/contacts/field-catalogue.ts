@@ -85,12 +85,7 @@ export async function listFields(em: Em, projectId: string): Promise<CatalogueFi
 }
 
 /** Distinct values of a field, the most frequent first. */
-export async function listFieldValues(
-  em: Em,
-  projectId: string,
-  field: NamedField,
-  limit: number,
-): Promise<unknown[]> {
+export async function listFieldValues(em: Em, projectId: string, field: NamedField, limit: number): Promise<unknown[]> {
   const value = field.path === undefined ? field.values : dataValue(sql`data`, field.path).json;
   const rows = await query<{ value: unknown }>(
     em,

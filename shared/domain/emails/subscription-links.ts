@@ -46,8 +46,9 @@ export async function changeSubscription(
   return em.transactional(async (tx) => {
     const contact = await findLinkContact(tx, owner);
     if (!contact) return undefined;
-    const flipped = await setSubscribed(tx, contact.projectId, [contact.id], subscribed);
-    if (flipped.length > 0 && !subscribed) await countUnsubscription(tx, owner.emailId);
+    // Mail, campaign, contact: the order in which results and bounces lock them too.
+    if (contact.subscribed && !subscribed) await countUnsubscription(tx, owner.emailId);
+    await setSubscribed(tx, contact.projectId, [contact.id], subscribed);
     return { ...contact, subscribed };
   });
 }

@@ -106,11 +106,7 @@ export interface ChunkOutcome {
  * attempt that is not the only one any more (its worker was thought dead) finds the position moved and does nothing.
  * @returns the job afterwards, or undefined when another attempt has it or it has ended
  */
-export async function runJobChunk(
-  em: Em,
-  job: Job,
-  work: (tx: Em) => Promise<ChunkOutcome>,
-): Promise<Job | undefined> {
+export async function runJobChunk(em: Em, job: Job, work: (tx: Em) => Promise<ChunkOutcome>): Promise<Job | undefined> {
   return em.transactional(async (tx) => {
     const current = await queryOne<{ position: number }>(
       tx,

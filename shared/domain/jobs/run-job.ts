@@ -116,7 +116,11 @@ async function runFieldDeletion(job: Job, run: JobRun): Promise<void> {
       const after = input['after'] as string | undefined;
       const { count, lastId } = await deleteFieldChunk(tx, job.projectId, path, { after, limit: FIELD_CHUNK });
       isDone = count < FIELD_CHUNK;
-      return { done: count, counts: { successCount: count }, ...(lastId !== undefined && { input: { after: lastId } }) };
+      return {
+        done: count,
+        counts: { successCount: count },
+        ...(lastId !== undefined && { input: { after: lastId } }),
+      };
     };
   });
 }

@@ -51,8 +51,17 @@ export interface DispatcherDeps {
   pollMs: number;
 }
 
-/** Pause between two rounds: what is committed meanwhile goes into larger batches, which cost Temporal less. */
-const GATHER_MS = 20;
+/**
+ * Pause between two rounds: what is committed meanwhile goes into larger batches. A start costs Temporal and the worker
+ * what some hundred rows cost PostgreSQL, so the pause grows with the load; a single mail never waits for it.
+ */
+const GATHER_MS = { min: 20, max: 250, perRow: 4 } as const;
+
+function gatherMs(batches: OutboxBatch[]): number {
+  const rows = batches.reduce((sum, batch) => sum + batch.subjectIds.length, 0);
+  return Math.min(GATHER_MS.max, GATHER_MS.min + rows * GATHER_MS.perRow);
+}
+
 const START_DEADLINE_MS = 10_000;
 /** A closed workflow of that id has done, or refused, this work already; a running one is doing it. */
 function startPolicy(batch: OutboxBatch) {
@@ -173,7 +182,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         if (batches.length > 0) await dispatch(batches);
         else if (!isAwake) break;
         if (isStopped) break;
-        await delay(GATHER_MS);
+        await delay(gatherMs(batches));
       }
     } catch (error) {
       const level = isDatabaseUnavailable(error) ? 'warn' : 'error';

@@ -30,7 +30,8 @@ export interface ComputeOptions {
 /** @throws AppError SEGMENT_NOT_FOUND, BAD_REQUEST unless the segment is dynamic and tracked */
 export async function assertComputable(em: Em, projectId: string, segmentId: string): Promise<void> {
   const segment = await findSegment(em, projectId, segmentId);
-  if (segment.type === 'STATIC') throw badRequest('A STATIC segment has its members listed; there is nothing to compute');
+  if (segment.type === 'STATIC')
+    throw badRequest('A STATIC segment has its members listed; there is nothing to compute');
   if (!segment.trackMembership) {
     throw badRequest('Membership is computed for tracked segments only', {
       suggestion: 'Set trackMembership to true first, or use refresh to count',
@@ -115,13 +116,15 @@ async function enterNext(em: Em, segment: Tracked, after: string, asOf: Date): P
 
 async function leaveNext(em: Em, segment: Tracked, after: string, asOf: Date): Promise<Moved> {
   const predicate = await segmentPredicate(em, segment, asOf);
+  // Looked up member by member: a join would read all contacts for each chunk where many leave.
   const rows = await query<{ id: string; exists: boolean }>(
     em,
     sql`
       with leaving as materialized (
-        select m.contact_id as id, c.id is not null as exists
-        from segment_member m left join contact c on c.id = m.contact_id
-        where m.segment_id = ${segment.id} and m.contact_id > ${after}::uuid and (c.id is null or ${predicate} is not true)
+        select m.contact_id as id, exists (select from contact c where c.id = m.contact_id) as exists
+        from segment_member m
+        where m.segment_id = ${segment.id} and m.contact_id > ${after}::uuid
+          and (select ${predicate} from contact c where c.id = m.contact_id) is not true
         order by m.contact_id limit ${CHUNK} for update of m
       ), gone as (
         delete from segment_member m using leaving l where m.segment_id = ${segment.id} and m.contact_id = l.id

@@ -230,7 +230,7 @@ describe('a thousand filters', () => {
   ];
 
   it.each(kinds)('answers for %s, in one group and in one group each', async (_kind, filterAt) => {
-    const { projectId, select } = await projectWith([storedContact()]);
+    const { select } = await projectWith([storedContact()]);
     const filters = Array.from({ length: 1000 }, (_, index) => filterAt(index));
     const segments = new Map<string, SegmentForFilter>(
       filters.flatMap(({ value }) => {

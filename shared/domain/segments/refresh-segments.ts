@@ -35,7 +35,11 @@ export interface SegmentToRefresh {
 }
 
 /** The segments after `afterId`, by id, of the projects that are not disabled. */
-export async function listSegmentsToRefresh(em: Em, afterId: string | null, limit: number): Promise<SegmentToRefresh[]> {
+export async function listSegmentsToRefresh(
+  em: Em,
+  afterId: string | null,
+  limit: number,
+): Promise<SegmentToRefresh[]> {
   return query<SegmentToRefresh>(
     em,
     sql`

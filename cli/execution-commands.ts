@@ -1,0 +1,40 @@
+import { writeFile } from 'node:fs/promises';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import type { Command } from 'commander';
+import { validate as isUuid } from 'uuid';
+import { createTemporalClient } from '../shared/platform/temporal.ts';
+import { AppError } from '../shared/pure/app-error.ts';
+import { executionWorkflowId } from '../shared/pure/workflow-contracts.ts';
+import { addCommand, type CliContext } from './context.ts';
+
+function notFound(suggestion: string): AppError {
+  return new AppError('EXECUTION_NOT_FOUND', { suggestion });
+}
+
+/** `execution history`: what Temporal knows of one execution, in the form that replaying takes. */
+export function addExecutionCommands(program: Command, context: CliContext): void {
+  const execution = program.command('execution').description("Executions of workflows, Temporal's side of them");
+
+  addCommand(execution, 'history <id>', 'Fetch the history of an execution, to be replayed in a test')
+    .requiredOption('--out <file>', 'file to write it to')
+    .action(async (id: string, { out }: { out: string }, command: Command) => {
+      if (!isUuid(id)) throw notFound('Ids are UUIDs; GET /workflows/:id/executions shows them');
+      const workflowId = executionWorkflowId(id.toLowerCase());
+      const client = createTemporalClient(context.temporalOptions());
+      try {
+        const history = await client.workflow.getHandle(workflowId).fetchHistory();
+        await writeFile(
+          out,
+          `${JSON.stringify({ workflowId, history: JSON.parse(historyToJSON(history)) as unknown })}\n`,
+        );
+        const events = history.events?.length ?? 0;
+        context.answer(command, { workflowId, events, file: out }, `${workflowId}: ${events} events written to ${out}`);
+      } catch (error) {
+        if (!(error instanceof WorkflowNotFoundError)) throw error;
+        throw notFound('Temporal keeps closed executions for as long as the retention of its namespace says');
+      } finally {
+        await client.connection.close();
+      }
+    });
+}

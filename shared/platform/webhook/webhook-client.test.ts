@@ -1,0 +1,172 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { createDnsServer, type DnsServer } from '../../testing/dns-server.ts';
+import { signatureHeaders } from './signature.ts';
+import {
+  createWebhookClient,
+  WebhookRefusedError,
+  WebhookUnreachableError,
+  type WebhookRequest,
+} from './webhook-client.ts';
+
+type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
+let handler: Handler;
+const seen: { method?: string; url?: string; headers: IncomingMessage['headers']; body: string }[] = [];
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => {
+    const body = Buffer.concat(chunks).toString();
+    seen.push({ method: request.method, url: request.url, headers: request.headers, body });
+    handler(request, response, body);
+  });
+});
+
+let port: number;
+let dns: DnsServer;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  port = (server.address() as AddressInfo).port;
+  dns = await createDnsServer();
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  server.close();
+  await dns.close();
+});
+beforeEach(() => {
+  seen.length = 0;
+  handler = (_request, response) => response.end('ok');
+});
+
+const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const request = (url: string, fields: Partial<WebhookRequest> = {}): WebhookRequest => ({
+  url,
+  method: 'POST',
+  headers: { authorization: 'Bearer x', 'x-other': '1' },
+  body: '{"a":1}',
+  id: 'msg_1',
+  secret: SECRET,
+  ...fields,
+});
+const open = () => createWebhookClient({ allowPrivateNetworks: true, dnsServers: [], timeoutMs: 1_500 });
+const guarded = () => createWebhookClient({ allowPrivateNetworks: false, dnsServers: [dns.address], timeoutMs: 1_500 });
+
+describe('a signature', () => {
+  it('is the one of the Standard Webhooks specification', () => {
+    const headers = signatureHeaders(SECRET, 'msg_p5jXN8AQM9LWM0D4loKWxJek', 1614265330, '{"test": 2432232314}');
+    expect(headers['webhook-signature']).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
+  });
+});
+
+describe('a webhook', () => {
+  it('reports what the server answers', async () => {
+    handler = (_request, response) =>
+      response.writeHead(418, { 'content-type': 'text/x', 'retry-after': '7' }).end('té\0apot');
+    const answer = await open().send(request(`http://localhost:${port}/a?b=1`));
+    expect(answer).toEqual({
+      statusCode: 418,
+      url: `http://localhost:${port}/a?b=1`,
+      contentType: 'text/x',
+      body: 'téapot',
+      isTruncated: false,
+      retryAfterMs: 7_000,
+    });
+    expect(seen[0]).toMatchObject({ method: 'POST', url: '/a?b=1', body: '{"a":1}' });
+    expect(seen[0]!.headers).toMatchObject({ host: `localhost:${port}`, 'webhook-id': 'msg_1', 'x-other': '1' });
+  });
+
+  it('keeps 64 KiB of the answer', async () => {
+    handler = (_request, response) => response.end('x'.repeat(200_000));
+    const answer = await open().send(request(`http://127.0.0.1:${port}`));
+    expect([answer.body.length, answer.isTruncated]).toEqual([65_536, true]);
+  });
+
+  it('is given up when the answer does not come, or does not end, in time', async () => {
+    for (const slow of [
+      () => undefined,
+      (_request: IncomingMessage, response: ServerResponse) => void response.write('begins'),
+    ]) {
+      handler = slow;
+      const error = await open()
+        .send(request(`http://127.0.0.1:${port}`))
+        .catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(WebhookUnreachableError);
+      expect((error as Error).message).toBe('no answer within 1.5 seconds');
+    }
+  });
+
+  it('that finds nobody says so', async () => {
+    await expect(open().send(request('http://127.0.0.1:9'))).rejects.toThrow(WebhookUnreachableError);
+    await expect(open().send(request('http://nowhere.invalid'))).rejects.toThrow(WebhookUnreachableError);
+  });
+
+  it('follows five redirects, with the method each leaves, and not a sixth', async () => {
+    const to = (path: string, status: number) => ({ path, status });
+    const chain = [to('/1', 307), to('/2', 308), to('/3', 302), to('/4', 301), to('/5', 303)];
+    handler = (incoming, response) => {
+      const next = chain[Number(incoming.url?.slice(1) || 0)];
+      if (next) response.writeHead(next.status, { location: next.path }).end();
+      else response.end('done');
+    };
+    expect((await open().send(request(`http://127.0.0.1:${port}/`))).body).toBe('done');
+    expect(seen.map((call) => `${call.method} ${call.url} ${call.body.length}`)).toEqual([
+      'POST / 7',
+      'POST /1 7',
+      'POST /2 7',
+      'GET /3 0',
+      'GET /4 0',
+      'GET /5 0',
+    ]);
+    handler = (_request, response) => response.writeHead(302, { location: '/again' }).end();
+    await expect(open().send(request(`http://127.0.0.1:${port}/`))).rejects.toThrow('more than 5 redirects');
+  });
+
+  it('takes no credentials to another host', async () => {
+    handler = (incoming, response) =>
+      incoming.url === '/' ? response.writeHead(307, { location: `http://localhost:${port}/b` }).end() : response.end();
+    await open().send(request(`http://127.0.0.1:${port}/`));
+    expect(seen[1]!.headers).not.toHaveProperty('authorization');
+    expect(seen[1]!.headers).toMatchObject({ 'x-other': '1', 'webhook-id': 'msg_1' });
+  });
+});
+
+describe('the guard', () => {
+  it.each([
+    'http://127.0.0.1:PORT/',
+    'http://2130706433:PORT/',
+    'http://0x7f.1:PORT/',
+    'http://[::1]:PORT/',
+    'http://[::ffff:127.0.0.1]:PORT/',
+    'http://169.254.169.254/latest/meta-data',
+    'http://localhost:PORT/',
+  ])('refuses %s', async (url) => {
+    const sent = guarded().send(request(url.replace('PORT', String(port))));
+    await expect(sent).rejects.toThrow(WebhookRefusedError);
+    expect(seen).toHaveLength(0);
+  });
+
+  it.each(['ftp://example.com/', 'file:///etc/passwd', 'http://user:pw@example.com/', 'nonsense'])(
+    'refuses %s',
+    async (url) => {
+      await expect(guarded().send(request(url))).rejects.toThrow(WebhookRefusedError);
+    },
+  );
+
+  it('refuses a name when any of its addresses is not public', async () => {
+    dns.set('mixed.test', { A: ['93.184.216.34', '10.0.0.1'] });
+    dns.set('inner.test', { AAAA: ['fd00::1'] });
+    for (const name of ['mixed.test', 'inner.test']) {
+      await expect(guarded().send(request(`http://${name}:${port}/`))).rejects.toThrow(/not on the public internet/);
+    }
+  });
+
+  it('resolves a name once and connects to that very address', async () => {
+    dns.set('pinned.test', { A: ['127.0.0.1'] });
+    const client = createWebhookClient({ allowPrivateNetworks: true, dnsServers: [dns.address], timeoutMs: 1_500 });
+    await client.send(request(`http://pinned.test:${port}/`));
+    expect(seen[0]!.headers.host).toBe(`pinned.test:${port}`);
+    expect(dns.queries().filter((asked) => asked.name === 'pinned.test' && asked.type === 'A')).toHaveLength(1);
+  });
+});
