@@ -16,5 +16,5 @@ export interface ActivityDeps {
   /** How often a long activity says that it lives, in milliseconds; well below its heartbeat timeout. */
   heartbeatMs: number;
   /** Tells the dispatcher of this process that commits may have left something in the outbox. Others find it later. */
-  wakeDispatcher?: (withinMs?: number) => void;
+  wakeDispatcher: (withinMs?: number) => void;
 }

@@ -12,6 +12,8 @@ import { createApp } from './app.ts';
 const DRAIN_MS = 10_000;
 const OUTBOX_POLL_MS = 5_000;
 const QUERY_TIMEOUT_MS = 30_000;
+/** Longer than balancers keep idle connections, so that it is never us who closes one that a request is coming on. */
+const KEEP_ALIVE_MS = 65_000;
 
 await runProcess('api', async ({ onStop }) => {
   const config = readConfig();
@@ -37,6 +39,7 @@ await runProcess('api', async ({ onStop }) => {
     },
   );
   const server = app.listen(config.PORT, config.HOST);
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
   await new Promise<void>((resolve, reject) => {
     server.once('listening', resolve);
     server.once('error', reject);

@@ -1,4 +1,12 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
+import { Worker } from '@temporalio/worker';
+import { runCli } from '../cli/run-cli.ts';
+import { CURRENT_STEP_QUERY } from '../shared/pure/workflow-contracts.ts';
+import { testEnvironment } from '../shared/testing/environment.ts';
 import {
   createAutomation,
   createTemplate,
@@ -180,7 +188,9 @@ describe('a SEND_EMAIL step', () => {
     expect(execution).toMatchObject({ exitReason: 'Template not found', currentStep: { name: 'Mail' } });
     const handle = stack.temporal.client.workflow.getHandle(`execution/${execution.id}`);
     const error = await handle.result().catch((reason: unknown) => reason);
-    expect(error.cause.message).toContain('Step "Mail" of "Automation" failed: Template not found. Repair');
+    expect((error as Error & { cause: Error }).cause.message).toContain(
+      'Step "Mail" of "Automation" failed: Template not found. Repair',
+    );
   });
 });
 
@@ -297,6 +307,37 @@ describe('cancelling', () => {
     await updateProject(stack.em(), other.project.id, { disabled: true });
     await updateProject(stack.em(), other.project.id, { disabled: false });
     expect(await executionThatIs(other, theirs, 'CANCELLED')).toMatchObject({ exitReason: 'project disabled' });
+  });
+});
+
+describe('operators', () => {
+  it('see the current step, and fetch a history that replays', async () => {
+    const id = await createAutomation(stack, 'watched', {
+      'Wait for it': { type: 'WAIT_FOR_EVENT', config: { eventName: 'never' } },
+    });
+    await track(stack, 'watch@mail.test', 'watched');
+    const execution = await executionThatIs(stack, id, 'WAITING');
+    const handle = stack.temporal.client.workflow.getHandle(execution.temporalWorkflowId);
+    await eventually(async () => (await handle.query(CURRENT_STEP_QUERY)) === 'Wait for it');
+
+    const folder = mkdtempSync(path.join(tmpdir(), 'everpost-history-'));
+    const file = path.join(folder, 'history.json');
+    const before = { ...process.env };
+    process.env['TEMPORAL_ADDRESS'] = testEnvironment().temporalAddress;
+    process.env['TEMPORAL_NAMESPACE'] = stack.temporal.namespace;
+    try {
+      let out = '';
+      const io = { environment: process.env, writeOut: (text: string) => (out += text), writeError: () => undefined };
+      expect(await runCli(['execution', 'history', execution.id, '--out', file, '--json'], io)).toBe(0);
+      expect(JSON.parse(out)).toEqual({ workflowId: execution.temporalWorkflowId, events: expect.any(Number), file });
+      const { workflowId, history } = JSON.parse(readFileSync(file, 'utf8'));
+      const workflowBundle = { codePath: testEnvironment().workflowBundlePath };
+      await Worker.runReplayHistory({ workflowBundle }, historyFromJSON(history), workflowId);
+      expect(await runCli(['execution', 'history', id, '--out', file], io)).toBe(1);
+    } finally {
+      process.env = before;
+      rmSync(folder, { recursive: true });
+    }
   });
 });
 

@@ -50,8 +50,8 @@ async function startCampaign(): Promise<string> {
   return body.data.id as string;
 }
 
-function untilReceived(count: number): Promise<true> {
-  return eventually(() => Promise.resolve(stack.sink.messageCount() >= count), 60_000) as Promise<true>;
+async function untilReceived(count: number): Promise<void> {
+  await eventually(() => Promise.resolve(stack.sink.messageCount() >= count), 60_000);
 }
 
 describe('a worker that is killed twice while a campaign goes out', () => {

@@ -67,7 +67,7 @@ export function createAutomationActivities(deps: ActivityDeps) {
     try {
       return await walker.walk(executionId, options);
     } finally {
-      deps.wakeDispatcher?.(WAKE_WITHIN_MS);
+      deps.wakeDispatcher(WAKE_WITHIN_MS);
     }
   }
 
@@ -106,7 +106,7 @@ export function createAutomationActivities(deps: ActivityDeps) {
         try {
           return await walker.finishWebhook(pending, result, options);
         } finally {
-          deps.wakeDispatcher?.(WAKE_WITHIN_MS);
+          deps.wakeDispatcher(WAKE_WITHIN_MS);
         }
       });
     },

@@ -7,8 +7,8 @@ import { idParams } from '../http/pagination.ts';
 const rotatedKeysSchema = z.object({
   id: z.uuid(),
   name: z.string(),
-  public: z.string().meta({ example: 'pk_…' }),
-  secret: z.string().meta({ example: 'sk_…', description: 'Shown here only' }),
+  public: z.string().meta({ examples: ['pk_…'] }),
+  secret: z.string().meta({ examples: ['sk_…'], description: 'Shown here only' }),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
 });

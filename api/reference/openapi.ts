@@ -4,9 +4,9 @@ import { ERROR_CATALOGUE, type ErrorCode } from '../../shared/pure/error-catalog
 import type { Endpoint } from '../http/endpoint.ts';
 
 const fieldErrorSchema = z.object({
-  field: z.string().meta({ example: 'attachments.0.filename' }),
+  field: z.string().meta({ examples: ['attachments.0.filename'] }),
   message: z.string(),
-  code: z.string().meta({ example: 'invalid_type' }),
+  code: z.string().meta({ examples: ['invalid_type'] }),
   received: z.unknown().optional(),
 });
 
@@ -117,7 +117,7 @@ function operationOf(definition: Endpoint): ZodOpenApiOperationObject {
     responses: {
       ...replyResponses(definition),
       ...errorResponses(definition),
-    } as ZodOpenApiOperationObject['responses'],
+    },
   };
 }
 

@@ -99,7 +99,8 @@ async function pace(exchanges: Exchange[], until: number, perSecond: number): Pr
   for (let count = 0; performance.now() < until; count++) {
     const dueIn = startedAt + (count * 1000) / perSecond - performance.now();
     if (dueIn > 0) await new Promise((resolve) => setTimeout(resolve, dueIn));
-    const exchange = idle.pop();
+    // In turn: a connection that is left alone for seconds is closed by the server.
+    const exchange = idle.shift();
     if (!exchange) {
       await Promise.race(running);
       continue;

@@ -153,7 +153,7 @@ const updateContactConfig = z
     subscribed: z.boolean().optional(),
     subscriptionAction: z.enum(['none', 'subscribe', 'unsubscribe']).optional(),
   })
-  .refine((config) => Object.values(readContactUpdate(config)).some((value) => value !== undefined), {
+  .refine((config) => Object.keys(readContactUpdate(config)).length > 0, {
     error: 'Needs data, subscribed, or both',
     path: ['data'],
   });

@@ -36,4 +36,4 @@ export const emailAddressSchema = z
   .string()
   .transform(normalizeAddress)
   .refine(isEmailAddress, { error: 'Invalid email address', params: { code: 'invalid_string' } })
-  .meta({ format: 'email', example: 'ada@example.com' });
+  .meta({ format: 'email', examples: ['ada@example.com'] });

@@ -48,7 +48,16 @@ export async function startTimeMachine(options: TestApiOptions = {}): Promise<Ti
   const workers = await createWorkers({
     connection: environment.nativeConnection,
     namespace: environment.client.options.namespace,
-    activities: createActivities({ config, orm, logger, smtp, links, temporal: environment.client, heartbeatMs: 500 }),
+    activities: createActivities({
+      config,
+      orm,
+      logger,
+      smtp,
+      links,
+      temporal: environment.client,
+      heartbeatMs: 500,
+      wakeDispatcher: () => undefined,
+    }),
     workflowBundlePath: testEnvironment().workflowBundlePath,
     taskQueues: ['orchestration', 'jobs', 'webhooks'],
   });

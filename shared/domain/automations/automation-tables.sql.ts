@@ -78,6 +78,8 @@ create table automation_execution (
   updated_at timestamptz(3) not null
 ) with (fillfactor = 70);
 create index automation_execution_by_creation on automation_execution (automation_id, created_at, id);
+create index automation_execution_running on automation_execution (updated_at) where status = 'RUNNING';
+create index automation_execution_due on automation_execution (resume_at) where status = 'WAITING';
 create index automation_execution_by_contact on automation_execution (contact_id);
 create index automation_execution_by_project on automation_execution (project_id, started_at);
 -- A contact is in an automation once at a time. Of all its executions one is the first, so that where re-entry is not
@@ -105,9 +107,11 @@ create table event_wait (
   contact_id uuid not null,
   event_name text not null,
   event_id uuid,
-  event_data jsonb
+  event_data jsonb,
+  resolved_at timestamptz(3)
 );
 create index event_wait_open on event_wait (contact_id, event_name) where event_id is null;
+create index event_wait_resolved on event_wait (resolved_at) where resolved_at is not null;
 
 alter table email add column automation_id uuid, add column execution_id uuid;
 alter table project add column webhook_secret text not null
@@ -150,7 +154,7 @@ begin
   select everpost_uuid_v7(), project_id, 'execution', id from started;
 
   with ended as (
-    update event_wait w set event_id = first.id, event_data = first.data
+    update event_wait w set event_id = first.id, event_data = first.data, resolved_at = now()
     from (
       select distinct on (o.execution_id) o.execution_id, n.id, n.data
       from recorded n

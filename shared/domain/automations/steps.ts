@@ -42,8 +42,9 @@ function stepOf(definition: AutomationDefinition, stepId: string): AutomationSte
 }
 
 /** The template of a SEND_EMAIL step may be named beside the configuration or in it; both places then say the same. */
-function withTemplate({ templateId: _, ...config }: StoredConfig, templateId: string | null): StoredConfig {
-  return templateId === null ? config : { ...config, templateId };
+function withTemplate(config: StoredConfig, templateId: string | null): StoredConfig {
+  const others = Object.entries(config).filter(([key]) => key !== 'templateId');
+  return { ...Object.fromEntries(others), ...(templateId !== null && { templateId }) };
 }
 
 function templateIn(config: StoredConfig): string | null | undefined {

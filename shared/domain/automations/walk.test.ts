@@ -242,7 +242,7 @@ const graphs: fc.Arbitrary<AutomationGraph> = fc
   .map((items) => {
     const steps: GraphStep[] = [{ id: uuidV7(), type: 'TRIGGER', name: 'Trigger', config: {}, templateId: null }];
     for (const [index, { draft: step }] of items.entries()) {
-      steps.push({ ...step, id: uuidV7(), name: `S${index} ${step.type}`, templateId: templateId ?? null });
+      steps.push({ ...step, id: uuidV7(), name: `S${index} ${step.type}`, templateId: null });
     }
     const transitions: GraphTransition[] = [];
     const connect = (from: number, jump: number, branch: Branch | null) => {

@@ -189,7 +189,7 @@ export function createWalker(deps: SendEmailDeps & { em: () => Em }): Walker {
       case 'WAIT_FOR_EVENT': {
         const { eventName, timeout } = readConfigOf('WAIT_FOR_EVENT', step.config);
         await registerWait(tx, state, eventName);
-        state.resumeAt = (timeout ?? null) === null || timeout === null || timeout === undefined ? null : new Date(now.getTime() + timeout * 1_000);
+        state.resumeAt = typeof timeout === 'number' ? new Date(now.getTime() + timeout * 1_000) : null;
         return pauseForEvent(step, eventName, state.resumeAt);
       }
       case 'CONDITION': {

@@ -58,7 +58,8 @@ export interface DispatcherDeps {
 const GATHER_MS = { min: 20, max: 250, perRow: 4 } as const;
 
 function gatherMs(batches: OutboxBatch[]): number {
-  const rows = batches.reduce((sum, batch) => sum + batch.subjectIds.length, 0);
+  const mails = batches.filter((batch) => batch.kind === 'email');
+  const rows = mails.reduce((sum, batch) => sum + batch.subjectIds.length, 0);
   return Math.min(GATHER_MS.max, GATHER_MS.min + rows * GATHER_MS.perRow);
 }
 
@@ -144,7 +145,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   };
 
   let isStopped = false;
-  let isAwake = false;
+  let wakeups = 0;
   let recoverAt = 0;
   let round: Promise<void> | undefined;
 
@@ -177,10 +178,10 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         await dispatch(await recoverOutboxBatches(deps.orm.em.fork()));
       }
       for (;;) {
-        isAwake = false;
+        const seen = wakeups;
         const batches = await claimOutboxBatches(deps.orm.em.fork());
         if (batches.length > 0) await dispatch(batches);
-        else if (!isAwake) break;
+        else if (wakeups === seen) break;
         if (isStopped) break;
         await delay(gatherMs(batches));
       }
@@ -195,7 +196,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   let later: NodeJS.Timeout | undefined;
 
   function look(): void {
-    isAwake = true;
+    wakeups++;
     if (isStopped || round) return;
     round = runRounds();
   }

@@ -129,23 +129,23 @@ export async function claimOutboxBatches(em: Em): Promise<OutboxBatch[]> {
     em,
     sql`
       with urgent as (
-        select id, project_id, kind, subject_id from outbox
+        select id, project_id, kind, subject_id, is_restart from outbox
         where batch_id is null and kind <> 'execution' and available_at <= now()
         order by id limit ${ROUND_SIZE} for update skip locked
       ),
       executions as (
-        select id, project_id, kind, subject_id from outbox
+        select id, project_id, kind, subject_id, is_restart from outbox
         where batch_id is null and kind = 'execution' and available_at <= now()
         order by id limit ${EXECUTIONS_A_ROUND} for update skip locked
       ),
       placed as (
-        select *, (row_number() over (partition by kind, project_id order by id) - 1)
+        select *, (row_number() over (partition by kind, project_id, is_restart order by id) - 1)
           / (${json(BATCH_SIZE)}::jsonb ->> kind)::int as place
         from (select * from urgent union all select * from executions) as due
       ),
       batched as (
         select id, first_value(case kind when 'email' then subject_id else id end)
-          over (partition by kind, project_id, place order by id) as batch_id
+          over (partition by kind, project_id, is_restart, place order by id) as batch_id
         from placed
       )
       update outbox o set batch_id = b.batch_id, available_at = now() + ${LEASE_SECONDS}::int * interval '1 second'

@@ -20,9 +20,13 @@ const ON_OWN_LINES = ['center', 'figcaption', 'dt', 'dd', 'caption', 'thead', 't
 const HIDDEN = ['[hidden]', '[style*="display:none"i]', '[style*="display: none"i]'];
 const WITHOUT_TEXT = ['script', 'style', 'title', 'template', 'noscript', 'head', 'object', 'select', ...HIDDEN];
 
+function attributesOf(element: { attribs?: unknown }): Partial<Record<string, string>> {
+  return (element.attribs ?? {}) as Partial<Record<string, string>>;
+}
+
 /** A picture is worth its description, and nothing without one. */
 const describeImage: FormatCallback = (element, _walk, builder) => {
-  const description: unknown = element.attribs?.alt;
+  const description = attributesOf(element)['alt'];
   if (typeof description === 'string') builder.addInline(description);
 };
 
@@ -34,10 +38,10 @@ const separateCells: FormatCallback = (element, walk, builder) => {
 };
 
 const numberItems: FormatCallback = (element, walk, builder, formatOptions) => {
-  const wanted = Number.parseInt(element.attribs?.start, 10);
+  const wanted = Number.parseInt(attributesOf(element)['start'] ?? '', 10);
   const start = wanted >= 0 && wanted <= LIST_NUMBER_MAX ? wanted : 1;
   const isShort = start + element.children.length <= LIST_NUMBER_MAX;
-  element.attribs = { start: String(start), type: isShort ? element.attribs?.type : '1' };
+  element.attribs = { start: String(start), type: isShort ? attributesOf(element)['type'] : '1' };
   builder.options.formatters.orderedList?.(element, walk, builder, formatOptions);
 };
 

@@ -258,8 +258,11 @@ export function createSmtpPool(options: SmtpPoolOptions): SmtpPool {
 
   /** Gives waiting messages to idle sessions and opens sessions for the rest, as far as both go. */
   function pump(): void {
-    while (idle.length > 0 && queue.size + retries.length > 0) {
-      void run(idle.pop()!.session, nextJob()!);
+    while (queue.size + retries.length > 0) {
+      const free = idle.pop();
+      const job = free && nextJob();
+      if (!free || !job) break;
+      void run(free.session, job);
     }
     const waiting = queue.size + retries.length;
     while (openingCount < waiting && sessions.size + openingCount < maxConnections) {
@@ -357,7 +360,7 @@ export function createSmtpPool(options: SmtpPoolOptions): SmtpPool {
         }
         const onAbort = () => {
           if (queue.delete(job)) {
-            reject(signal?.reason);
+            reject(signal?.reason instanceof Error ? signal.reason : new Error('The message is not wanted any more'));
           }
         };
         const job: Job = {

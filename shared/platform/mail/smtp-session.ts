@@ -132,7 +132,7 @@ export function openSmtpSession(
     const succeed = () => {
       signal.removeEventListener('abort', abort);
       if (connection.destroyed) {
-        return fail(new Error('the connection closed unexpectedly'));
+        fail(new Error('the connection closed unexpectedly')); return;
       }
       isOpen = true;
       const session = createSmtpSession(connection, server);
@@ -212,7 +212,7 @@ function createSmtpSession(connection: SMTPConnection, server: SmtpServerOptions
           if (!error) {
             failPending = undefined;
             needsReset = false;
-            resolve({ kind: 'accepted', reply: parseSmtpReply(info?.response ?? '')?.reply ?? '' });
+            resolve({ kind: 'accepted', reply: parseSmtpReply(info.response)?.reply ?? '' });
             return;
           }
           const refusal = toRefusal(error, raw);

@@ -38,8 +38,9 @@ export function parseSmtpUrl(url: string): SmtpServerOptions {
   const port = parsed.port ?? (secure ? 465 : 587);
   const connection: Record<string, unknown> = { secure, host, port };
   for (const name of TEXT_OPTIONS) {
-    if (parsed[name] !== undefined) {
-      connection[name] = String(parsed[name]);
+    const value: unknown = parsed[name];
+    if (typeof value === 'string' || typeof value === 'number') {
+      connection[name] = String(value);
     }
   }
   for (const name of FLAG_OPTIONS) {
@@ -58,7 +59,7 @@ export function parseSmtpUrl(url: string): SmtpServerOptions {
   const { auth, authMethod } = parsed;
   return {
     label: `${host.includes(':') ? `[${host}]` : host}:${port}`,
-    connection: connection as SMTPConnectionOptions,
+    connection,
     ...(auth && { auth: { ...auth, ...(typeof authMethod === 'string' && { method: authMethod }) } }),
   };
 }

@@ -12,8 +12,8 @@ export interface RenderScope {
 
 /** How a value gets into the output: through `escape` from `{{ }}`, through `raw` from `{{{ }}}`. */
 export interface OutputEncoding {
-  escape(text: string): string;
-  raw(text: string): string;
+  escape: (text: string) => string;
+  raw: (text: string) => string;
 }
 
 interface RenderState {

@@ -47,7 +47,7 @@ function encodeQuotedPrintable(octets: Uint8Array): string {
   let position = 0;
   let column = 0;
   for (let index = 0; index < length; index += 1) {
-    const octet = octets[index]!;
+    const octet = octets[index] ?? 0;
     if (QP_LITERAL[octet]) {
       if (column === columnMax) {
         output[position++] = EQUALS;
@@ -84,8 +84,8 @@ function encodeQuotedPrintable(octets: Uint8Array): string {
       output[position++] = octet;
     } else {
       output[position++] = EQUALS;
-      output[position++] = HEX[octet >> 4]!;
-      output[position++] = HEX[octet & 15]!;
+      output[position++] = HEX[octet >> 4] ?? 0;
+      output[position++] = HEX[octet & 15] ?? 0;
     }
     column += width;
   }

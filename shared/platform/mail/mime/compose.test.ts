@@ -324,7 +324,7 @@ describe('attachments', () => {
       mail.attachments.map(({ filename, contentType, related, cid }) => ({
         filename,
         contentType,
-        related: related ?? false,
+        related: Boolean(related),
         cid,
       })),
     ).toEqual([

@@ -34,7 +34,7 @@ export function cleanHeaderText(text: string): string {
 /** The first octet at or before `end` that does not continue a UTF-8 sequence. */
 function codePointStart(octets: Buffer, end: number): number {
   let at = end;
-  while (at > 0 && (octets[at]! & 0xc0) === 0x80) {
+  while (at > 0 && ((octets[at] ?? 0) & 0xc0) === 0x80) {
     at -= 1;
   }
   return at;
@@ -45,12 +45,12 @@ function quotedPrintableWord(octets: Buffer, start: number, lengthMax: number): 
   let at = start;
   while (at < octets.length) {
     let next = at + 1;
-    while (next < octets.length && (octets[next]! & 0xc0) === 0x80) {
+    while (next < octets.length && ((octets[next] ?? 0) & 0xc0) === 0x80) {
       next += 1;
     }
     let piece = '';
     for (let index = at; index < next; index += 1) {
-      const octet = octets[index]!;
+      const octet = octets[index] ?? 0;
       if (Q_LITERAL[octet]) {
         piece += String.fromCharCode(octet);
       } else if (octet === SPACE) {
