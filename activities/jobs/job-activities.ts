@@ -19,7 +19,7 @@ export function createJobActivities(deps: ActivityDeps) {
       return withHeartbeat(deps, async (signal) => {
         try {
           await runJob(jobId, { em, signal });
-          deps.wakeDispatcher?.();
+          deps.wakeDispatcher();
         } catch (error) {
           const isTransient = isDatabaseUnavailable(error) || signal.aborted;
           if (isTransient || Context.current().info.attempt < ATTEMPTS_MAX) throw error;

@@ -22,7 +22,7 @@ export function createSegmentActivities(deps: ActivityDeps) {
         signal.throwIfAborted();
       },
     });
-    deps.wakeDispatcher?.();
+    deps.wakeDispatcher();
     return computed;
   }
 

@@ -6,7 +6,10 @@ const PREFLIGHT_SECONDS = '86400';
 /** The key is in a header, so there is nothing that another site could make a browser send along. */
 const allowAnyOrigin: RequestHandler = (_req, res, next) => {
   res.setHeader('Access-Control-Allow-Origin', '*');
-  res.setHeader('Access-Control-Expose-Headers', 'X-Request-ID, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After');
+  res.setHeader(
+    'Access-Control-Expose-Headers',
+    'X-Request-ID, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After',
+  );
   res.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
   next();
 };

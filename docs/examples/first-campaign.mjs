@@ -37,7 +37,10 @@ console.log(`template ${template.id}`);
 
 console.log(`creating ${CONTACTS} contacts`);
 for (let number = 1; number <= CONTACTS; number++) {
-  await api('POST', '/contacts', { email: `reader${number}@example.com`, data: { firstName: `Reader ${number}`, number } });
+  await api('POST', '/contacts', {
+    email: `reader${number}@example.com`,
+    data: { firstName: `Reader ${number}`, number },
+  });
 }
 
 const { data: campaign } = await api('POST', '/campaigns', {

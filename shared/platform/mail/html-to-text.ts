@@ -21,7 +21,7 @@ const HIDDEN = ['[hidden]', '[style*="display:none"i]', '[style*="display: none"
 const WITHOUT_TEXT = ['script', 'style', 'title', 'template', 'noscript', 'head', 'object', 'select', ...HIDDEN];
 
 function attributesOf(element: { attribs?: unknown }): Partial<Record<string, string>> {
-  return (element.attribs ?? {}) as Partial<Record<string, string>>;
+  return element.attribs ?? {};
 }
 
 /** A picture is worth its description, and nothing without one. */

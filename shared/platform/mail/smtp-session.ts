@@ -132,7 +132,8 @@ export function openSmtpSession(
     const succeed = () => {
       signal.removeEventListener('abort', abort);
       if (connection.destroyed) {
-        fail(new Error('the connection closed unexpectedly')); return;
+        fail(new Error('the connection closed unexpectedly'));
+        return;
       }
       isOpen = true;
       const session = createSmtpSession(connection, server);

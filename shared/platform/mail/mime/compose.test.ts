@@ -324,7 +324,7 @@ describe('attachments', () => {
       mail.attachments.map(({ filename, contentType, related, cid }) => ({
         filename,
         contentType,
-        related: Boolean(related),
+        related: [related].includes(true),
         cid,
       })),
     ).toEqual([
