@@ -148,6 +148,7 @@ describe('ids', () => {
     });
     const segment = em.create(SegmentEntity, { projectId: app.project.id, name: 'Mine', type: 'STATIC' });
     await em.flush();
+    const workflow = await app.api('POST', '/workflows', { body: { name: 'Mine', eventName: 'signup' } });
     const domain = await app.api('POST', '/domains', { body: { domain: 'mine.example' } });
     const records = {
       contacts: contact.body.id,
@@ -155,6 +156,7 @@ describe('ids', () => {
       campaigns: campaign.id,
       segments: segment.id,
       domains: domain.body.id,
+      workflows: workflow.body.id,
       users: app.project.id,
       events: contact.body.id,
     };
@@ -169,5 +171,6 @@ describe('ids', () => {
     expect((await app.api('GET', `/templates/${template.body.id}`)).body).toEqual(template.body);
     expect(await app.em().count(CampaignEntity, { id: campaign.id, status: 'DRAFT' })).toBe(1);
     expect(await app.em().count(SegmentEntity, { id: segment.id, name: 'Mine' })).toBe(1);
+    expect((await app.api('GET', `/workflows/${workflow.body.id}`)).status).toBe(200);
   });
 });
