@@ -106,7 +106,7 @@ describe('WAIT_FOR_EVENT', () => {
   it('takes the branch of the event when it comes in time', async () => {
     const id = await createAutomation(machine, 'ask_in_time', steps(3_600));
     const { email, executionId } = await enter(id, 'ask_in_time');
-    await machine.skip(59 * MINUTE);
+    await machine.advance(59 * MINUTE);
     await track(machine, email, 'answer', { text: 'yes' });
     await machine.finish(executionId);
     const execution = await executionOf(machine, id, executionId);
@@ -126,7 +126,7 @@ describe('WAIT_FOR_EVENT', () => {
   it('without a timeout waits for years', async () => {
     const id = await createAutomation(machine, 'ask_patient', steps());
     const { email, executionId } = await enter(id, 'ask_patient');
-    await machine.skip(900 * DAY);
+    await machine.advance(900 * DAY);
     expect((await executionOf(machine, id, executionId)).status).toBe('WAITING');
     await track(machine, email, 'answer');
     await machine.finish(executionId);
@@ -298,7 +298,7 @@ describe('a welcome series', () => {
     ]);
 
     const eager = await enter(id, 'welcome');
-    await machine.skip(3 * DAY);
+    await machine.advance(3 * DAY);
     const { recordEvents } = await import('../shared/domain/events/events.ts');
     const waiting = await executionOf(machine, id, eager.executionId);
     await recordEvents(machine.em(), [

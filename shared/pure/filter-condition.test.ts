@@ -109,10 +109,7 @@ describe('filterConditionSchema', () => {
   });
 
   it('refuses a tree of any depth without running out of stack', () => {
-    const startedAt = performance.now();
-
     expect(faultsOf(nested(200_000))).toHaveLength(1);
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
   });
 
   it('takes 1,000 filters and refuses one more, wherever they are', () => {

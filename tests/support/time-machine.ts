@@ -23,7 +23,7 @@ export interface TimeMachine extends TestApi {
   /** Dispatches, then waits until no execution has anything to do at this time. */
   settle: () => Promise<void>;
   /** Settles, lets that much time go by, and settles again. */
-  skip: (ms: number) => Promise<void>;
+  advance: (ms: number) => Promise<void>;
   /** Lets time go by until an execution has ended. @returns milliseconds of virtual time that took */
   finish: (executionId: string) => Promise<number>;
 }
@@ -100,7 +100,7 @@ export async function startTimeMachine(options: TestApiOptions = {}): Promise<Ti
     environment,
     dispatch,
     settle,
-    async skip(ms) {
+    async advance(ms) {
       await settle();
       await environment.sleep(ms);
       await settle();
