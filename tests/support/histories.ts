@@ -13,7 +13,7 @@ export interface StoredHistory {
 
 /** Who ran it says where it was recorded, and replaying does not read it. */
 function withoutIdentity(json: string): string {
-  return json.replaceAll(/"(identity|binaryId)":"[^"]*"/g, '"$1":"recorded"');
+  return json.replaceAll(/"(identity|binaryId)":\s*"[^"]*"/g, '"$1":"recorded"');
 }
 
 /** Fetches the history of a run and stores it under `name`. */

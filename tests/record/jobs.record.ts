@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, it } from '@jest/globals';
+import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
+import { WORKFLOW_TYPES, jobWorkflowId } from '../../shared/pure/workflow-contracts.ts';
+import { storeHistory } from '../support/histories.ts';
+import { eventually, startTestStack, type TestStack } from '../support/stack.ts';
+
+const ROWS = 2_500;
+
+let stack: TestStack;
+beforeAll(async () => {
+  stack = await startTestStack();
+});
+afterAll(() => stack.stop());
+
+async function recordJob(jobId: string, name: string): Promise<void> {
+  const handle = stack.temporal.client.workflow.getHandle(jobWorkflowId(jobId));
+  await eventually(async () => (await handle.describe()).closeTime !== undefined);
+  await storeHistory(stack.temporal.client, handle.workflowId, `job.${name}`);
+}
+
+it('records jobs', async () => {
+  const form = new FormData();
+  const rows = Array.from({ length: ROWS }, (_, index) => `row${index}@mail.test,${index}`);
+  form.append('file', new Blob([`email,number\n${rows.join('\n')}\n`]), 'contacts.csv');
+  const reply = await fetch(`${stack.url}/contacts/import`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${stack.keys.secretKey}` },
+    body: form,
+  });
+  const { jobId } = (await reply.json()) as { jobId: string };
+  await recordJob(jobId, 'import');
+
+  const { body } = await stack.api('GET', '/contacts?limit=100');
+  const contactIds = (body.data as { id: string }[]).map((contact) => contact.id);
+  const bulk = await stack.api('POST', '/contacts/bulk-unsubscribe', { body: { contactIds } });
+  await recordJob(bulk.body.jobId as string, 'bulk-unsubscribe');
+}, 60_000);
+
+it('records a refresh of the segments', async () => {
+  const only = (field: string) => ({
+    logic: 'AND',
+    groups: [{ filters: [{ field, operator: 'exists' }] }],
+  });
+  for (const trackMembership of [true, false]) {
+    await stack.api('POST', '/segments', {
+      body: { name: `Tracked ${trackMembership}`, condition: only('data.number'), trackMembership },
+    });
+  }
+  const workflowId = `segments-${randomUUID()}`;
+  await stack.temporal.client.workflow.execute(WORKFLOW_TYPES.segmentRefresh, {
+    workflowId,
+    taskQueue: TASK_QUEUES.orchestration,
+    args: [{}],
+  });
+  await storeHistory(stack.temporal.client, workflowId, 'segmentRefresh.two-segments');
+}, 60_000);
