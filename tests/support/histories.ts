@@ -11,15 +11,18 @@ export interface StoredHistory {
   history: unknown;
 }
 
-/** Who ran it says where it was recorded, and replaying does not read it. */
-function withoutIdentity(json: string): string {
-  return json.replaceAll(/"(identity|binaryId)":\s*"[^"]*"/g, '"$1":"recorded"');
+/** Who ran it, and where, says where it was recorded; replaying reads none of it. */
+function withoutOrigin(json: string): string {
+  return json
+    .replaceAll(/"(identity|binaryId)":\s*"[^"]*"/g, '"$1":"recorded"')
+    .replaceAll(/"\d+@[\w.-]+"/g, '"recorded"')
+    .replaceAll(/"stackTrace":\s*"(?:[^"\\]|\\.)*"/g, '"stackTrace":""');
 }
 
 /** Fetches the history of a run and stores it under `name`. */
 export async function storeHistory(client: Client, workflowId: string, name: string, runId?: string): Promise<void> {
   const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
-  const stored: StoredHistory = { workflowId, history: JSON.parse(withoutIdentity(historyToJSON(history))) };
+  const stored: StoredHistory = { workflowId, history: JSON.parse(withoutOrigin(historyToJSON(history))) };
   await mkdir(HISTORIES_DIRECTORY, { recursive: true });
   await writeFile(new URL(`${name}.json`, HISTORIES_DIRECTORY), `${JSON.stringify(stored)}\n`);
 }
