@@ -30,6 +30,7 @@ import { createMessageComposer, type MessageComposer } from '../../shared/platfo
 import { createReturnPaths } from '../../shared/platform/mail/verp.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { projectDisabledFailure } from '../failures.ts';
+import { withHeartbeat } from '../heartbeat.ts';
 import { createResultBuffer } from '../emails/result-buffer.ts';
 import { sendMails, type PreparedMail } from '../emails/send-loop.ts';
 
@@ -220,22 +221,24 @@ export function createCampaignActivities(deps: ActivityDeps & { signers: DomainS
           context.heartbeat({ sent: result.sent });
         },
       });
-      const heartbeat = setInterval(() => context.heartbeat({ sent: result.sent }), deps.heartbeatMs);
-      try {
-        await sendMails(prepareAll(sender, recipients), {
-          pool: deps.smtp,
-          buffer,
-          concurrency: deps.smtp.capacity,
-          config: deps.config,
-          mailCount: recipients.length,
-          signal: context.cancellationSignal,
-          shouldStop: () => result.isStopped,
-          ...(policy.ratePerSecond > 0 && { throttle: { em, projectId, ratePerSecond: policy.ratePerSecond } }),
-        });
-      } finally {
-        clearInterval(heartbeat);
-        await buffer.drain();
-      }
+      const sendPage = async (signal: AbortSignal): Promise<void> => {
+        try {
+          await sendMails(prepareAll(sender, recipients), {
+            pool: deps.smtp,
+            buffer,
+            concurrency: deps.smtp.capacity,
+            config: deps.config,
+            mailCount: recipients.length,
+            signal,
+            shouldStop: () => result.isStopped,
+            ...(policy.ratePerSecond > 0 && { throttle: { em, projectId, ratePerSecond: policy.ratePerSecond } }),
+          });
+        } finally {
+          await buffer.drain();
+        }
+      };
+      // The heartbeat lasts until the results are recorded, which may have to wait for the database.
+      await withHeartbeat(deps, sendPage, () => ({ sent: result.sent }));
       context.cancellationSignal.throwIfAborted();
       return result;
     },

@@ -19,6 +19,7 @@ import { composeMessage } from '../../shared/platform/mail/mime/compose.ts';
 import { createReturnPaths } from '../../shared/platform/mail/verp.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { projectDisabledFailure } from '../failures.ts';
+import { withHeartbeat } from '../heartbeat.ts';
 import { createResultBuffer } from './result-buffer.ts';
 import { sendMails, type PreparedMail } from './send-loop.ts';
 
@@ -90,30 +91,31 @@ export function createEmailActivities(deps: ActivityDeps & { signers: DomainSign
           context.heartbeat();
         },
       });
-      const heartbeat = setInterval(() => context.heartbeat(), deps.heartbeatMs);
-      try {
-        for (let start = 0; start < claimed.length; start += LOAD_SIZE) {
-          const mails = await loadMails(em(), claimed.slice(start, start + LOAD_SIZE));
-          const files = await attachmentsOf(mails);
-          await sendMails(
-            mails.map((mail) => prepare(projectId, mail, files.get(mail.attachmentSetId ?? '') ?? [])),
-            {
-              pool: deps.smtp,
-              buffer,
-              concurrency: deps.smtp.capacity,
-              config: deps.config,
-              mailCount: mails.length,
-              signal: context.cancellationSignal,
-              shouldStop: () => false,
-              ...(policy.ratePerSecond > 0 && { throttle: { em, projectId, ratePerSecond: policy.ratePerSecond } }),
-            },
-          );
+      // The heartbeat lasts until the results are recorded, which may have to wait for the database.
+      await withHeartbeat(deps, async (signal) => {
+        try {
+          for (let start = 0; start < claimed.length; start += LOAD_SIZE) {
+            const mails = await loadMails(em(), claimed.slice(start, start + LOAD_SIZE));
+            const files = await attachmentsOf(mails);
+            await sendMails(
+              mails.map((mail) => prepare(projectId, mail, files.get(mail.attachmentSetId ?? '') ?? [])),
+              {
+                pool: deps.smtp,
+                buffer,
+                concurrency: deps.smtp.capacity,
+                config: deps.config,
+                mailCount: mails.length,
+                signal,
+                shouldStop: () => false,
+                ...(policy.ratePerSecond > 0 && { throttle: { em, projectId, ratePerSecond: policy.ratePerSecond } }),
+              },
+            );
+          }
+        } finally {
+          await buffer.drain();
+          await releaseMails(em(), claimToken);
         }
-      } finally {
-        clearInterval(heartbeat);
-        await buffer.drain();
-        await releaseMails(em(), claimToken);
-      }
+      });
       return deferredOf(await findPendingMails(em(), emailIds), deps.config.DELIVERY_RETRY_SECONDS);
     },
 

@@ -1,10 +1,10 @@
 import { AppError, badRequest } from '../../pure/app-error.ts';
 import { conditionTree, readConfigOf, readContactUpdate, type StoredConfig } from '../../pure/automation-config.ts';
-import type { CampaignStatus } from '../../pure/campaign-status.ts';
 import type { FieldType } from '../../pure/custom-data.ts';
 import type { FilterCondition } from '../../pure/filter-condition.ts';
 import { collectReferences } from '../../pure/filter-target.ts';
 import type { Em } from '../orm.ts';
+import { findConditionUsage, type ConditionUsage } from '../segments/condition-usage.ts';
 import { dataValue } from '../segments/filter-predicates.ts';
 import { query, queryOne, sql, type SqlFragment } from '../sql.ts';
 import { countFieldHolders } from './field-removal.ts';
@@ -98,9 +98,7 @@ export async function listFieldValues(em: Em, projectId: string, field: NamedFie
   return rows.map((row) => row.value);
 }
 
-export interface FieldUsage {
-  usedInSegments: { id: string; name: string }[];
-  usedInCampaigns: { id: string; name: string; status: CampaignStatus }[];
+export interface FieldUsage extends ConditionUsage {
   usedInWorkflows: { id: string; name: string }[];
   /** Contacts that have a value. */
   contactCount: number;
@@ -126,19 +124,7 @@ function uses({ type, config }: StepOf, field: string): boolean {
 
 /** Which segments, campaigns and automations refer to a field, oldest first. */
 export async function findFieldUsage(em: Em, projectId: string, field: NamedField): Promise<FieldUsage> {
-  const segments = await query<{ id: string; name: string; condition: FilterCondition }>(
-    em,
-    sql`
-      select id, name, condition from segment
-      where project_id = ${projectId} and condition is not null order by created_at, id`,
-  );
-  const campaigns = await query<{ id: string; name: string; status: CampaignStatus; condition: FilterCondition }>(
-    em,
-    sql`
-      select id, name, status, audience_condition as condition from campaign
-      where project_id = ${projectId} and audience_type = 'FILTERED' and audience_condition is not null
-      order by created_at, id`,
-  );
+  const usage = await findConditionUsage(em, projectId, (condition) => reads(condition, field.name));
   const steps = await query<StepOf>(
     em,
     sql`
@@ -147,10 +133,7 @@ export async function findFieldUsage(em: Em, projectId: string, field: NamedFiel
   );
   const workflows = new Map(steps.filter((step) => uses(step, field.name)).map(({ id, name }) => [id, { id, name }]));
   return {
-    usedInSegments: segments.filter((it) => reads(it.condition, field.name)).map(({ id, name }) => ({ id, name })),
-    usedInCampaigns: campaigns
-      .filter((it) => reads(it.condition, field.name))
-      .map(({ id, name, status }) => ({ id, name, status })),
+    ...usage,
     usedInWorkflows: [...workflows.values()],
     contactCount: await countHolders(em, projectId, field),
   };

@@ -1,7 +1,7 @@
-import type { CampaignStatus } from '../../pure/campaign-status.ts';
 import type { FilterCondition } from '../../pure/filter-condition.ts';
 import { collectReferences } from '../../pure/filter-target.ts';
 import type { Em } from '../orm.ts';
+import { findConditionUsage, type ConditionUsage } from '../segments/condition-usage.ts';
 import type { IsoInstant } from '../segments/iso-instant.ts';
 import { joinSql, query, queryOne, sql } from '../sql.ts';
 import type { Event } from './event.entity.ts';
@@ -97,9 +97,7 @@ export async function deleteEvents(em: Em, projectId: string, name: string): Pro
   }
 }
 
-export interface EventUsage {
-  usedInSegments: { id: string; name: string }[];
-  usedInCampaigns: { id: string; name: string; status: CampaignStatus }[];
+export interface EventUsage extends ConditionUsage {
   totalCount: number;
   uniqueContacts: number;
 }
@@ -111,19 +109,7 @@ function refersTo(condition: FilterCondition, name: string): boolean {
 
 /** Where an event name is referred to, and how often it has happened. */
 export async function findEventUsage(em: Em, projectId: string, name: string): Promise<EventUsage> {
-  const segments = await query<{ id: string; name: string; condition: FilterCondition }>(
-    em,
-    sql`
-      select id, name, condition from segment
-      where project_id = ${projectId} and condition is not null order by created_at, id`,
-  );
-  const campaigns = await query<{ id: string; name: string; status: CampaignStatus; condition: FilterCondition }>(
-    em,
-    sql`
-      select id, name, status, audience_condition as condition from campaign
-      where project_id = ${projectId} and audience_type = 'FILTERED' and audience_condition is not null
-      order by created_at, id`,
-  );
+  const usage = await findConditionUsage(em, projectId, (condition) => refersTo(condition, name));
   const counts = await queryOne<{ total: number; contacts: number }>(
     em,
     sql`
@@ -131,10 +117,7 @@ export async function findEventUsage(em: Em, projectId: string, name: string): P
       where project_id = ${projectId} and name = ${name}`,
   );
   return {
-    usedInSegments: segments.filter((it) => refersTo(it.condition, name)).map(({ id, name }) => ({ id, name })),
-    usedInCampaigns: campaigns
-      .filter((it) => refersTo(it.condition, name))
-      .map(({ id, name, status }) => ({ id, name, status })),
+    ...usage,
     totalCount: counts?.total ?? 0,
     uniqueContacts: counts?.contacts ?? 0,
   };
