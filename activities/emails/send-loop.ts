@@ -10,6 +10,7 @@ import {
   type SmtpOutcome,
   type SmtpPool,
 } from '../../shared/platform/mail/smtp-pool.ts';
+import type { RawMessage } from '../../shared/platform/mail/data-content.ts';
 import { UnsendableAddressError } from '../../shared/platform/mail/wire-address.ts';
 import { smtpUnavailableFailure } from '../failures.ts';
 import type { ResultBuffer } from './result-buffer.ts';
@@ -21,7 +22,7 @@ export interface PreparedMail {
   deferrals: number;
   envelope: SmtpEnvelope;
   /** @throws UnsendableAddressError */
-  compose: () => Buffer | Promise<Buffer>;
+  compose: () => RawMessage | Promise<RawMessage>;
 }
 
 export interface SendLoopOptions {
@@ -49,6 +50,33 @@ function resultOf(mail: PreparedMail, outcome: SmtpOutcome, retrySeconds: readon
     : { ...result, verdict: 'deferred', error };
 }
 
+/** Reserves the right to send, several mails at once; one caller after another, in the order of their mails. */
+function createSendBudget({ throttle, mailCount, signal }: SendLoopOptions): (() => Promise<void>) | undefined {
+  if (!throttle) return undefined;
+  const { em, projectId, ratePerSecond } = throttle;
+  let reserved = 0;
+  let budgeted = 0;
+  let turn = Promise.resolve();
+
+  async function take(): Promise<void> {
+    if (reserved > 0) {
+      reserved--;
+      return;
+    }
+    const count = Math.max(1, Math.min(reservationSize(ratePerSecond), mailCount - budgeted));
+    budgeted += count;
+    const waitMs = await reserveSendBudget(em(), projectId, count, ratePerSecond);
+    await delay(waitMs, undefined, { signal }).catch(() => undefined);
+    reserved = count - 1;
+  }
+
+  return () => {
+    const mine = turn.then(take);
+    turn = mine.catch(() => undefined);
+    return mine;
+  };
+}
+
 /**
  * Sends mails over the pool, a bounded number at a time, and puts each result into the buffer. Takes the mails one by
  * one from the iterable, so that nothing is prepared that will not be sent.
@@ -58,55 +86,48 @@ export async function sendMails(
   mails: Iterable<PreparedMail | DeliveryResult>,
   options: SendLoopOptions,
 ): Promise<void> {
-  const inFlight = new Set<Promise<void>>();
+  const { buffer, pool, signal, config } = options;
+  const takeBudget = createSendBudget(options);
+  const iterator = mails[Symbol.iterator]();
   let broken: Error | undefined;
-  let reserved = 0;
-  let budgeted = 0;
   const isStopped = (): boolean =>
-    broken !== undefined || options.signal.aborted || options.shouldStop() || options.buffer.failure() !== undefined;
+    broken !== undefined || signal.aborted || options.shouldStop() || buffer.failure() !== undefined;
 
   async function send(mail: PreparedMail): Promise<void> {
     try {
       const message = await mail.compose();
-      const outcome = await options.pool.send(mail.envelope, message, { signal: options.signal });
-      options.buffer.add(resultOf(mail, outcome, options.config.DELIVERY_RETRY_SECONDS));
+      const outcome = await pool.send(mail.envelope, message, { signal });
+      buffer.add(resultOf(mail, outcome, config.DELIVERY_RETRY_SECONDS));
     } catch (error) {
-      if (error instanceof UnsendableAddressError) {
-        options.buffer.add({ emailId: mail.emailId, subject: mail.subject, verdict: 'failed', error: error.message });
-      } else if (!options.signal.aborted) {
-        broken ??= error instanceof Error ? error : new Error(String(error));
+      if (!(error instanceof UnsendableAddressError)) throw error;
+      buffer.add({ emailId: mail.emailId, subject: mail.subject, verdict: 'failed', error: error.message });
+    }
+  }
+
+  /** As many of these run side by side as mails may be in flight. */
+  async function lane(): Promise<void> {
+    try {
+      for (;;) {
+        await buffer.room();
+        if (isStopped()) return;
+        const next = iterator.next();
+        if (next.done) return;
+        if ('verdict' in next.value) {
+          buffer.add(next.value);
+          continue;
+        }
+        if (takeBudget) await takeBudget();
+        if (isStopped()) return;
+        await send(next.value);
       }
+    } catch (error) {
+      if (!signal.aborted) broken ??= error instanceof Error ? error : new Error(String(error));
     }
   }
 
-  async function takeBudget(throttle: NonNullable<SendLoopOptions['throttle']>): Promise<void> {
-    if (reserved > 0) {
-      reserved--;
-      return;
-    }
-    const count = Math.max(1, Math.min(reservationSize(throttle.ratePerSecond), options.mailCount - budgeted));
-    budgeted += count;
-    const waitMs = await reserveSendBudget(throttle.em(), throttle.projectId, count, throttle.ratePerSecond);
-    await delay(waitMs, undefined, { signal: options.signal }).catch(() => undefined);
-    reserved = count - 1;
-  }
-
-  for (const mail of mails) {
-    await options.buffer.room();
-    if (isStopped()) break;
-    if ('verdict' in mail) {
-      options.buffer.add(mail);
-      continue;
-    }
-    if (options.throttle) await takeBudget(options.throttle);
-    if (inFlight.size >= options.concurrency) await Promise.race(inFlight);
-    if (isStopped()) break;
-    const sending = send(mail).finally(() => inFlight.delete(sending));
-    inFlight.add(sending);
-  }
-  await Promise.all(inFlight);
+  await Promise.all(Array.from({ length: Math.min(options.concurrency, options.mailCount) }, lane));
   if (broken instanceof SmtpUnavailableError) {
-    throw smtpUnavailableFailure(broken, options.config.DELIVERY_PAUSE_SECONDS);
+    throw smtpUnavailableFailure(broken, config.DELIVERY_PAUSE_SECONDS);
   }
   if (broken !== undefined) throw broken;
 }

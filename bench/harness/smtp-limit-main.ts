@@ -26,13 +26,14 @@ function makeMessages(): Buffer[] {
     const contact = { id, email: `reader${index}@example.com`, subscribed: true, data };
     const urls = links.recipientUrls({ contactId: id, emailId: id });
     const rendered = mail.render({ contact, urls });
-    return composer.compose({
+    const raw = composer.compose({
       ...rendered,
       to: { address: contact.email },
       messageId: `${id}@bench.test`,
       date: new Date(),
       headers: bulkHeaders(BENCH_MAIL.type, urls.unsubscribeUrl),
     });
+    return Buffer.from(raw as string, 'latin1');
   });
 }
 

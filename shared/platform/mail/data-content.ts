@@ -1,37 +1,43 @@
+/** A message ready for the wire: text whose every character is an octet (ASCII), or octets where it has attachments. */
+export type RawMessage = string | Buffer;
+
 const CR = 0x0d;
 const LF = 0x0a;
-const DOT = 0x2e;
-const END = Buffer.from('.\r\n', 'latin1');
-/** A larger message is not copied once more for the sake of speed. */
-const OCTETS_MAX = 256 * 1024;
+const DOT = Buffer.from('.');
+const END_OF_LINE = '\r\n';
+const END = '.\r\n';
 
-/**
- * A message as it goes after DATA (RFC 5321 §4.5.2): a dot doubled at the start of each line, and the line that ends
- * it all. Undefined for a message that has to go the long way: a large one, one whose last line is open, and one in
- * which a CR or LF stands alone, which servers read differently and which could smuggle in a second message.
- */
-export function toDataContent(raw: Buffer): Buffer | undefined {
-  const { length } = raw;
-  if (length > OCTETS_MAX || length < 2 || raw[length - 1] !== LF) return undefined;
-  const dots: number[] = raw[0] === DOT ? [0] : [];
-  for (let index = 0; index < length; index += 1) {
-    const octet = raw[index];
-    if (octet === LF) return undefined;
-    if (octet !== CR) continue;
-    if (raw[index + 1] !== LF) return undefined;
-    if (raw[index + 2] === DOT) dots.push(index + 2);
-    index += 1;
-  }
-  const content = Buffer.allocUnsafe(length + dots.length + END.length);
+/** Line ends as SMTP wants them (RFC 5321 section 2.3.8). Servers read a CR or LF that stands alone in different ways. */
+function withLineEnds(text: string): string {
+  return text.replace(/\r\n|\r|\n/g, END_OF_LINE);
+}
+
+function textContent(raw: string): string {
+  // Every way to smuggle an end of the message in has a dot after a CR or LF. Without one, nothing is to be done.
+  const isSafe = !raw.startsWith('.') && !raw.includes('\n.') && !raw.includes('\r.');
+  const text = isSafe ? raw : withLineEnds(raw).replace(/^\./gm, '..');
+  return text.endsWith(END_OF_LINE) || text === '' ? text + END : `${text}${END_OF_LINE}${END}`;
+}
+
+/** The octets in pieces, so that a large message is not copied for a few dots. */
+function octetContent(raw: Buffer): Buffer[] {
+  const pieces: Buffer[] = [];
   let from = 0;
-  let to = 0;
-  for (const dot of dots) {
-    to += raw.copy(content, to, from, dot);
-    content[to] = DOT;
-    to += 1;
-    from = dot;
+  if (raw.includes('\r.')) return [Buffer.from(textContent(raw.toString('latin1')), 'latin1')];
+  if (raw[0] === DOT[0]) pieces.push(DOT);
+  for (let at = raw.indexOf('\n.'); at >= 0; at = raw.indexOf('\n.', at + 1)) {
+    if (raw[at - 1] !== CR) return [Buffer.from(textContent(raw.toString('latin1')), 'latin1')];
+    pieces.push(raw.subarray(from, at + 1), DOT);
+    from = at + 1;
   }
-  to += raw.copy(content, to, from);
-  END.copy(content, to);
-  return content;
+  const isLineOpen = raw.length > 0 && (raw.at(-2) !== CR || raw.at(-1) !== LF);
+  pieces.push(raw.subarray(from), Buffer.from(isLineOpen ? END_OF_LINE + END : END));
+  return pieces;
+}
+
+/** A message as it goes after DATA (RFC 5321 section 4.5.2): a dot doubled at the start of each line, and the last line. */
+export function toDataContent(raw: string): string;
+export function toDataContent(raw: RawMessage): string | Buffer[];
+export function toDataContent(raw: RawMessage): string | Buffer[] {
+  return typeof raw === 'string' ? textContent(raw) : octetContent(raw);
 }

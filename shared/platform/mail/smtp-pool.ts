@@ -1,11 +1,19 @@
 import { setMaxListeners } from 'node:events';
-import { openSmtpSession, SmtpUnavailableError } from './smtp-session.ts';
-import type { SmtpEnvelope, SmtpOutcome, SmtpSession } from './smtp-session.ts';
+import type { RawMessage } from './data-content.ts';
+import type {
+  ConversationError,
+  ConversationHooks,
+  MessageState,
+  SmtpEnvelope,
+  SmtpMessage,
+  SmtpOutcome,
+} from './smtp-conversation.ts';
+import { openSmtpSession, SmtpUnavailableError, toUnavailable, type SmtpSession } from './smtp-session.ts';
 import { parseSmtpUrl, type SmtpServerOptions } from './smtp-url.ts';
 import { toWireAddress, UnsendableAddressError } from './wire-address.ts';
 
 export { SmtpUnavailableError } from './smtp-session.ts';
-export type { SmtpEnvelope, SmtpOutcome } from './smtp-session.ts';
+export type { SmtpEnvelope, SmtpOutcome } from './smtp-conversation.ts';
 
 interface SmtpPoolLogger {
   warn(fields: object, message: string): void;
@@ -30,7 +38,7 @@ export interface SmtpPoolOptions {
 }
 
 export interface SmtpPool {
-  /** Messages that can be on the wire at the same time. */
+  /** Messages to hand over at the same time so that no connection ever waits for one. */
   readonly capacity: number;
   /** For metrics: open connections, messages on the wire, messages waiting for a connection. */
   usage(): { connections: number; sending: number; queued: number };
@@ -41,19 +49,17 @@ export interface SmtpPool {
    * @throws SmtpUnavailableError (as a rejection) when no server can be reached or the conversation breaks; read
    *   `mayHaveBeenAccepted` before sending again
    */
-  send(envelope: SmtpEnvelope, raw: Buffer, options?: { signal?: AbortSignal }): Promise<SmtpOutcome>;
+  send(envelope: SmtpEnvelope, raw: RawMessage, options?: { signal?: AbortSignal }): Promise<SmtpOutcome>;
   /** Refuses what waits, lets what is on the wire finish for `timeoutMs` (default 10,000), then cuts the rest. */
   close(options?: { timeoutMs?: number }): Promise<void>;
 }
 
-interface Job {
-  envelope: SmtpEnvelope;
-  raw: Buffer;
+interface Job extends SmtpMessage {
   isRetry: boolean;
   resolve(outcome: SmtpOutcome): void;
   reject(error: unknown): void;
-  /** Forgets the abort signal. */
-  start(): void;
+  /** Those that wait under the same signal; only a waiting job is among them. */
+  companions: Set<Job> | undefined;
 }
 
 interface PoolServer extends SmtpServerOptions {
@@ -63,6 +69,8 @@ interface PoolServer extends SmtpServerOptions {
   downUntil: number;
 }
 
+/** One whose content is under way, one announced behind it, and one to follow when both move up. */
+const MESSAGES_PER_CONNECTION_AT_ONCE = 3;
 const CONNECTION_TIMEOUT_MS = 30_000;
 const REPLY_TIMEOUT_MS = 300_000;
 const MESSAGES_PER_CONNECTION = 500;
@@ -83,7 +91,7 @@ function toWireEnvelope(envelope: SmtpEnvelope): SmtpEnvelope | SmtpOutcome {
   try {
     const from = envelope.from === '' ? '' : toWireAddress(envelope.from);
     stage = 'rcpt';
-    return { from, to: toWireAddress(envelope.to) };
+    return { ...envelope, from, to: toWireAddress(envelope.to) };
   } catch (error) {
     if (error instanceof UnsendableAddressError) {
       return rejectedAddress(stage, stage === 'mail' ? envelope.from : envelope.to);
@@ -125,6 +133,8 @@ export function createSmtpPool(options: SmtpPoolOptions): SmtpPool {
   const idle: { session: SmtpSession; since: number }[] = [];
   const queue = new Set<Job>();
   const retries: Job[] = [];
+  /** One listener for a signal, whatever the number of messages that wait under it. */
+  const jobsBySignal = new WeakMap<AbortSignal, Set<Job>>();
   const openings = new AbortController();
   setMaxListeners(0, openings.signal);
   let openingCount = 0;
@@ -220,12 +230,12 @@ export function createSmtpPool(options: SmtpPoolOptions): SmtpPool {
     openingCount += 1;
     server.sessionCount += 1;
     try {
-      const session = await openSmtpSession(server, openings.signal, onSessionEnd);
+      const session = await openSmtpSession(server, openings.signal, (opened) => hooksFor(opened, server));
       openingCount -= 1;
       server.failureCount = 0;
       server.downUntil = 0;
       sessions.set(session, server);
-      release(session);
+      session.wake();
     } catch (error) {
       openingCount -= 1;
       server.sessionCount -= 1;
@@ -244,14 +254,33 @@ export function createSmtpPool(options: SmtpPoolOptions): SmtpPool {
     }
     for (const job of queue) {
       queue.delete(job);
+      job.companions?.delete(job);
       return job;
     }
     return undefined;
   }
 
+  function jobsUnder(signal: AbortSignal): Set<Job> {
+    const known = jobsBySignal.get(signal);
+    if (known) {
+      return known;
+    }
+    const jobs = new Set<Job>();
+    jobsBySignal.set(signal, jobs);
+    const leave = () => {
+      const reason: unknown = signal.reason;
+      for (const job of jobs) {
+        queue.delete(job);
+        job.reject(reason instanceof Error ? reason : new Error('The message is not wanted any more'));
+      }
+      jobs.clear();
+    };
+    signal.addEventListener('abort', leave, { once: true });
+    return jobs;
+  }
+
   function refuseWaiting(error: SmtpUnavailableError): void {
     for (let job = nextJob(); job; job = nextJob()) {
-      job.start();
       job.reject(error);
     }
   }
@@ -260,9 +289,8 @@ export function createSmtpPool(options: SmtpPoolOptions): SmtpPool {
   function pump(): void {
     while (queue.size + retries.length > 0) {
       const free = idle.pop();
-      const job = free && nextJob();
-      if (!free || !job) break;
-      void run(free.session, job);
+      if (!free) break;
+      free.session.wake();
     }
     const waiting = queue.size + retries.length;
     while (openingCount < waiting && sessions.size + openingCount < maxConnections) {
@@ -277,7 +305,7 @@ export function createSmtpPool(options: SmtpPoolOptions): SmtpPool {
     }
   }
 
-  /** Puts a session that has nothing to do to its next use. */
+  /** Puts a session that has nothing to do aside, or out of service. */
   function release(session: SmtpSession): void {
     if (!session.isAlive || closing || session.messageCount >= messagesPerConnection) {
       retire(session, 'quit');
@@ -285,42 +313,46 @@ export function createSmtpPool(options: SmtpPoolOptions): SmtpPool {
       checkDrained();
       return;
     }
-    const job = nextJob();
-    if (job) {
-      void run(session, job);
-      return;
-    }
     idle.push({ session, since: Date.now() });
     scheduleSweep();
   }
 
-  async function run(session: SmtpSession, job: Job): Promise<void> {
-    const isReused = session.messageCount > 0;
-    job.start();
-    sendingCount += 1;
-    try {
-      const outcome = await session.send(job.envelope, job.raw);
-      sendingCount -= 1;
-      job.resolve(outcome);
-    } catch (error) {
-      sendingCount -= 1;
-      const server = sessions.get(session);
-      retire(session, 'destroy');
-      if (isReused && !job.isRetry && !session.hasContentStarted && !closing) {
-        // The server had closed the connection before, so its other idle connections are likely dead as well.
-        retireIdle((entry) => sessions.get(entry.session) === server, 'destroy');
-        retries.push({ ...job, isRetry: true });
-      } else {
-        job.reject(error);
-      }
-      pump();
-      checkDrained();
-      return;
+  function onFailed(session: SmtpSession, server: PoolServer, job: Job, error: ConversationError, state: MessageState) {
+    sendingCount -= 1;
+    retire(session, 'destroy');
+    if (state.isReused && !job.isRetry && !state.hasContentStarted && !closing) {
+      // The server had closed the connection before, so its other idle connections are likely dead as well.
+      retireIdle((entry) => sessions.get(entry.session) === server, 'destroy');
+      retries.push({ ...job, isRetry: true });
+    } else {
+      job.reject(toUnavailable(server, error, state.mayHaveBeenAccepted));
     }
-    if (session.needsReset && session.isAlive) {
-      await session.reset();
-    }
-    release(session);
+  }
+
+  function hooksFor(session: SmtpSession, server: PoolServer): ConversationHooks<Job> & { ended: () => void } {
+    return {
+      next(isBehindAnother) {
+        if (closing || session.messageCount >= messagesPerConnection) return undefined;
+        // As long as connections can be opened, no message waits behind another.
+        if (isBehindAnother && sessions.size + openingCount < maxConnections) return undefined;
+        const job = nextJob();
+        if (job) {
+          sendingCount += 1;
+        }
+        return job;
+      },
+      done(job, outcome) {
+        sendingCount -= 1;
+        job.resolve(outcome);
+      },
+      failed(job, error, state) {
+        onFailed(session, server, job, error, state);
+        pump();
+        checkDrained();
+      },
+      idle: () => release(session),
+      ended: () => onSessionEnd(session),
+    };
   }
 
   async function drain(timeoutMs: number): Promise<void> {
@@ -331,6 +363,7 @@ export function createSmtpPool(options: SmtpPoolOptions): SmtpPool {
       onDrained = resolve;
     });
     retireIdle(() => true, 'quit');
+    for (const session of sessions.keys()) session.finish();
     checkDrained();
     const timer = setTimeout(() => {
       for (const session of [...sessions.keys(), ...quitting]) {
@@ -343,7 +376,7 @@ export function createSmtpPool(options: SmtpPoolOptions): SmtpPool {
   }
 
   return {
-    capacity: maxConnections,
+    capacity: maxConnections * MESSAGES_PER_CONNECTION_AT_ONCE,
 
     usage: () => ({ connections: sessions.size, sending: sendingCount, queued: queue.size + retries.length }),
 
@@ -358,20 +391,9 @@ export function createSmtpPool(options: SmtpPoolOptions): SmtpPool {
           resolve(wireEnvelope);
           return;
         }
-        const onAbort = () => {
-          if (queue.delete(job)) {
-            reject(signal?.reason instanceof Error ? signal.reason : new Error('The message is not wanted any more'));
-          }
-        };
-        const job: Job = {
-          envelope: wireEnvelope,
-          raw,
-          isRetry: false,
-          resolve,
-          reject,
-          start: () => signal?.removeEventListener('abort', onAbort),
-        };
-        signal?.addEventListener('abort', onAbort, { once: true });
+        const companions = signal && jobsUnder(signal);
+        const job: Job = { envelope: wireEnvelope, raw, isRetry: false, resolve, reject, companions };
+        companions?.add(job);
         queue.add(job);
         pump();
       });

@@ -1,10 +1,11 @@
 import { createHash, hash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { RawMessage } from '../data-content.ts';
 import { relaxLines, relaxedBodyEnd } from './canonical.ts';
 
 /** A message with attachments is hashed in parts of this size, and others get their turn in between. */
 const PART_BYTES = 256 * 1024;
-const CRLF = Buffer.from('\r\n');
+const CRLF = '\r\n';
 
 /** The end of the last whole line at or before `limit`; `limit` itself when there is none. */
 function lineEnd(body: Buffer, start: number, limit: number): number {
@@ -15,20 +16,23 @@ function lineEnd(body: Buffer, start: number, limit: number): number {
 
 /**
  * The SHA-256 of the relaxed body (RFC 6376 section 3.4.4), base64: the `bh` tag. The line ends of the message must be
- * CRLF, its lines bounded, as a composed message has them.
+ * CRLF, its lines bounded, its octets ASCII where it is text, as a composed message has them.
  */
-export async function hashRelaxedBody(message: Buffer, bodyStart: number): Promise<string> {
+export async function hashRelaxedBody(message: RawMessage, bodyStart: number): Promise<string> {
   const end = relaxedBodyEnd(message, bodyStart);
   if (end === bodyStart) return hash('sha256', '', 'base64');
-  const body = message.subarray(bodyStart, end);
-  if (body.length <= PART_BYTES) return hash('sha256', Buffer.concat([relaxLines(body), CRLF]), 'base64');
-
+  if (typeof message === 'string' && end - bodyStart <= PART_BYTES) {
+    return hash('sha256', relaxLines(message.slice(bodyStart, end)) + CRLF, 'base64');
+  }
+  const octets = typeof message === 'string' ? Buffer.from(message, 'latin1') : message;
+  const body = octets.subarray(bodyStart, end);
   const digest = createHash('sha256');
   for (let start = 0; start < body.length;) {
     const stop = lineEnd(body, start, start + PART_BYTES);
-    digest.update(relaxLines(body.subarray(start, stop)));
+    const part = relaxLines(body.subarray(start, stop));
+    digest.update(typeof part === 'string' ? Buffer.from(part, 'latin1') : part);
     start = stop;
-    await nextTurn();
+    if (start < body.length) await nextTurn();
   }
   return digest.update(CRLF).digest('base64');
 }

@@ -4,27 +4,39 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { createDnsServer, type DnsServer } from '../../../testing/dns-server.ts';
-import { composeMessage, type OutgoingMessage } from '../mime/compose.ts';
-import { createDkimSigner, type DkimSigner } from './dkim-signer.ts';
+import type { RawMessage } from '../data-content.ts';
+import { composeMessage as compose, type OutgoingMessage } from '../mime/compose.ts';
+import { createDkimSigner } from './dkim-signer.ts';
 import { createDkimKeyring, DkimKeyError, type DkimKeyPair } from './key-pair.ts';
 
 const DOMAIN = 'xn--bcher-kva.example';
 const OWNER = '01890000-0000-7000-8000-000000000001';
+const SIGNED_AT = Date.now();
+const TWICE_OCTETS_MAX = 100_000;
 const keyring = createDkimKeyring('a secret of a test run, which seals its keys');
 
 let dns: DnsServer;
 let pair: DkimKeyPair;
-let signer: DkimSigner;
+/** A message in the octets that leave, signed as text and as octets: whichever it is, the signature is the same. */
+let signer: { sign: (message: RawMessage) => Promise<Buffer> };
+const toOctets = (message: RawMessage) => (typeof message === 'string' ? Buffer.from(message, 'latin1') : message);
+const composeMessage = (content: OutgoingMessage) => toOctets(compose(content));
 let lookUp: (name: string, type: string) => Promise<unknown>;
 beforeAll(async () => {
   dns = await createDnsServer();
   pair = await keyring.generate(OWNER);
   dns.set(`${pair.selector}._domainkey.${DOMAIN}`, { TXT: [`v=DKIM1; k=rsa; p=${pair.publicKey}`] });
-  signer = createDkimSigner({
-    domain: DOMAIN,
-    selector: pair.selector,
-    privateKey: keyring.open(pair.sealedPrivateKey, OWNER),
-  });
+  const identity = { domain: DOMAIN, selector: pair.selector, privateKey: keyring.open(pair.sealedPrivateKey, OWNER) };
+  const raw = createDkimSigner(identity, () => SIGNED_AT);
+  signer = {
+    async sign(message) {
+      const octets = toOctets(message);
+      const signed = toOctets(await raw.sign(octets));
+      if (octets.length > TWICE_OCTETS_MAX) return signed;
+      expect(toOctets(await raw.sign(octets.toString('latin1')))).toEqual(signed);
+      return signed;
+    },
+  };
   const resolver = new Resolver();
   resolver.setServers([dns.address]);
   lookUp = (name, type) => resolver.resolve(name, type);

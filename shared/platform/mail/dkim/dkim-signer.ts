@@ -1,4 +1,5 @@
 import { sign, type KeyObject } from 'node:crypto';
+import type { RawMessage } from '../data-content.ts';
 import { readMessage, relaxField, type RawField } from './canonical.ts';
 import { hashRelaxedBody } from './body-hash.ts';
 
@@ -12,7 +13,7 @@ export interface DkimIdentity {
 
 export interface DkimSigner {
   /** The message with its DKIM-Signature in front. The line ends must be CRLF. */
-  sign: (message: Buffer) => Promise<Buffer>;
+  sign: (message: RawMessage) => Promise<RawMessage>;
 }
 
 /** What is signed where it is there: what a reader sees, what the parts are, and what a click acts upon. */
@@ -73,7 +74,7 @@ export function createDkimSigner({ domain, selector, privateKey }: DkimIdentity,
       const input = [...signed, { name: 'dkim-signature', text: unsigned }].map(relaxField).join('\r\n');
       const signature = await signOffThread(input, privateKey);
       const header = `${unsigned}${fold(signature.toString('base64'))}\r\n`;
-      return Buffer.concat([Buffer.from(header, 'latin1'), message]);
+      return typeof message === 'string' ? header + message : Buffer.concat([Buffer.from(header, 'latin1'), message]);
     },
   };
 }

@@ -1,12 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { simpleParser, type ParsedMail } from 'mailparser';
-import { composeMessage, createMessageComposer, type OutgoingMessage } from './compose.ts';
+import { composeMessage as compose, createMessageComposer, type OutgoingMessage } from './compose.ts';
 
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 );
+
+/** A message as the octets that leave. */
+const composeMessage = (content: OutgoingMessage) => Buffer.from(compose(content) as string, 'latin1');
 
 function message(overrides: Partial<OutgoingMessage> = {}): OutgoingMessage {
   return {
@@ -395,7 +398,7 @@ describe('createMessageComposer', () => {
     const composer = createMessageComposer({ from, replyTo: 'reply@example.com', headers });
     for (const subject of ['One', 'Zwei für dich']) {
       const whole = composeMessage(message({ subject, replyTo: 'reply@example.com', headers }));
-      expect(composer.compose({ ...content, subject })).toEqual(whole);
+      expect(Buffer.from(composer.compose({ ...content, subject }) as string, 'latin1')).toEqual(whole);
     }
   });
 

@@ -1,4 +1,5 @@
 import { isHeaderName, isProtectedHeader } from '../../../pure/mail-headers.ts';
+import type { RawMessage } from '../data-content.ts';
 import { toWireAddress } from '../wire-address.ts';
 import { encodeAttachmentPart, type OutgoingAttachment } from './attachment-part.ts';
 import { encodeTextBody, type EncodedBody } from './body-encoding.ts';
@@ -39,7 +40,7 @@ export interface MessageComposer {
    *
    * @throws UnsendableAddressError when the recipient's address has no ASCII form
    */
-  compose(content: MessageContent): Buffer;
+  compose(content: MessageContent): RawMessage;
 }
 
 interface HeaderLine {
@@ -111,7 +112,7 @@ function multipartHeader(subtype: string, boundary: string, parameters = ''): st
   return `Content-Type: multipart/${subtype};${parameters} boundary="${boundary}"\r\n\r\n`;
 }
 
-/** Pieces of a message body, text where possible: `Buffer.from` on one string is the cheapest way to octets. */
+/** Pieces of a message body, text where possible: a message that is text all through is never copied into octets. */
 type Pieces = (string | Buffer)[];
 
 function multipart(header: string, boundary: string, parts: readonly Pieces[]): Pieces {
@@ -170,7 +171,7 @@ function encodeBody(content: MessageContent): Pieces {
   return main;
 }
 
-function toOctets(pieces: Pieces): Buffer {
+function join(pieces: Pieces): RawMessage {
   const buffers: Buffer[] = [];
   let text = '';
   for (const piece of pieces) {
@@ -181,8 +182,8 @@ function toOctets(pieces: Pieces): Buffer {
       text = '';
     }
   }
-  const last = Buffer.from(text.endsWith('\r\n') ? text : `${text}\r\n`, 'latin1');
-  return buffers.length === 0 ? last : Buffer.concat([...buffers, last]);
+  const end = text.endsWith('\r\n') ? text : `${text}\r\n`;
+  return buffers.length === 0 ? end : Buffer.concat([...buffers, Buffer.from(end, 'latin1')]);
 }
 
 /**
@@ -225,7 +226,7 @@ export function createMessageComposer(frame: MessageFrame): MessageComposer {
         encodeMessageId(content.messageId) +
         customHeaders(content.headers) +
         MIME_VERSION;
-      return toOctets([header, ...encodeBody(content)]);
+      return join([header, ...encodeBody(content)]);
     },
   };
 }
@@ -235,6 +236,6 @@ export function createMessageComposer(frame: MessageFrame): MessageComposer {
  *
  * @throws UnsendableAddressError when an address has no ASCII form
  */
-export function composeMessage({ from, replyTo, ...content }: OutgoingMessage): Buffer {
+export function composeMessage({ from, replyTo, ...content }: OutgoingMessage): RawMessage {
   return createMessageComposer({ from, replyTo }).compose(content);
 }
