@@ -38,8 +38,8 @@ function linesFit(text: string): boolean {
   return true;
 }
 
-/** Quoted-printable with soft line breaks; CRLF, LF and CR alike are line ends of the text. */
-function encodeQuotedPrintable(octets: Uint8Array): string {
+/** One line in quoted-printable, with soft line breaks (RFC 2045 section 6.7). */
+function quoteOctets(octets: Uint8Array): string {
   const length = octets.length;
   // Three characters for every octet, and three for each soft break after at most 25 such triples.
   const output = Buffer.allocUnsafe(length * 3 + Math.ceil(length / 20) * 3 + 8);
@@ -48,31 +48,8 @@ function encodeQuotedPrintable(octets: Uint8Array): string {
   let column = 0;
   for (let index = 0; index < length; index += 1) {
     const octet = octets[index] ?? 0;
-    if (QP_LITERAL[octet]) {
-      if (column === columnMax) {
-        output[position++] = EQUALS;
-        output[position++] = CR;
-        output[position++] = LF;
-        column = 0;
-      }
-      output[position++] = octet;
-      column += 1;
-      continue;
-    }
-    if (octet === LF || octet === CR) {
-      if (octet === CR && octets[index + 1] === LF) {
-        index += 1;
-      }
-      output[position++] = CR;
-      output[position++] = LF;
-      column = 0;
-      continue;
-    }
-    let isLiteral = false;
-    if (octet === SPACE || octet === TAB) {
-      const next = octets[index + 1];
-      isLiteral = next !== undefined && next !== LF && next !== CR;
-    }
+    const isBlank = octet === SPACE || octet === TAB;
+    const isLiteral = isBlank ? index + 1 < length : QP_LITERAL[octet] === 1;
     const width = isLiteral ? 1 : 3;
     if (column + width > columnMax) {
       output[position++] = EQUALS;
@@ -90,6 +67,29 @@ function encodeQuotedPrintable(octets: Uint8Array): string {
     column += width;
   }
   return output.toString('latin1', 0, position);
+}
+
+const KEPT_LINES_MAX = 2_000;
+const KEPT_LENGTH_MIN = 24;
+const KEPT_LENGTH_MAX = 1_000;
+const keptLines = new Map<string, string>();
+
+/** Most lines of a campaign's mails are the same for everybody, so they are encoded once. */
+function quoteLine(line: string): string {
+  if (line.length < KEPT_LENGTH_MIN || line.length > KEPT_LENGTH_MAX) return quoteOctets(Buffer.from(line, 'utf8'));
+  const known = keptLines.get(line);
+  if (known !== undefined) return known;
+  const octets = Buffer.from(line, 'utf8');
+  const quoted = quoteOctets(octets);
+  if (keptLines.size >= KEPT_LINES_MAX) keptLines.clear();
+  // A copy, for the line is a slice that would keep the whole text in memory.
+  keptLines.set(octets.toString('utf8'), quoted);
+  return quoted;
+}
+
+/** Quoted-printable; CRLF, LF and CR alike are line ends of the text. */
+function encodeQuotedPrintable(text: string): string {
+  return toLineFeeds(text).split('\n').map(quoteLine).join('\r\n');
 }
 
 /** Base64 in lines of 76 characters, each but the last ended by CRLF. */
@@ -132,7 +132,7 @@ export function encodeTextBody(text: string): EncodedBody {
   // quoted-printable, while base64 makes everything a third longer.
   const octetsBeyondAscii = 2 * (octetLength - text.length);
   if (octetsBeyondAscii * 6 <= octetLength) {
-    return { encoding: 'quoted-printable', content: encodeQuotedPrintable(Buffer.from(text, 'utf8')) };
+    return { encoding: 'quoted-printable', content: encodeQuotedPrintable(text) };
   }
   const canonical = toLineFeeds(text).replace(/\n/g, '\r\n');
   return { encoding: 'base64', content: encodeBase64Lines(Buffer.from(canonical, 'utf8')).toString('latin1') };
