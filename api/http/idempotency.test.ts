@@ -3,6 +3,7 @@ import { EventEntity } from '../../shared/domain/events/event.entity.ts';
 import { claimIdempotencyKey, sweepIdempotencyKeys } from '../../shared/domain/idempotency/idempotency.ts';
 import { query, queryOne, sql } from '../../shared/domain/sql.ts';
 import { startTestApi, type TestApi, type TestReply } from '../../tests/support/api.ts';
+import { eventually } from '../../tests/support/stack.ts';
 
 let app: TestApi;
 let keyCount = 0;
@@ -82,7 +83,7 @@ describe('an Idempotency-Key', () => {
   it('says null for a request still running, also one to another endpoint', async () => {
     const key = freshKey();
     const claim = { projectId: app.project.id, key, request: 'POST /v1/send', ttlHours: 24 };
-    expect(await claimIdempotencyKey(app.em(), claim)).toBeUndefined();
+    expect(await claimIdempotencyKey(app.em(), claim)).toHaveProperty('claim');
     const reply = await track(key);
     expect([reply.status, reply.body.error.details]).toEqual([
       409,
@@ -125,6 +126,41 @@ describe('an Idempotency-Key', () => {
     const replies = await Promise.all(Array.from({ length: 10 }, () => track(key)));
     expect(replies.filter((reply) => reply.status === 200)).toHaveLength(1);
     expect(await eventCount(key)).toBe(2);
+  });
+
+  describe('whose request never ended', () => {
+    const age = (key: string) =>
+      query(app.em(), sql`update idempotency_claim set created_at = now() - interval '31 seconds' where key = ${key}`);
+
+    it('is free again after half a minute, for nothing of it was committed', async () => {
+      const key = freshKey();
+      const claim = { projectId: app.project.id, key, request: 'POST /v1/track', ttlHours: 24 };
+      await claimIdempotencyKey(app.em(), claim);
+      expect((await track(key)).status).toBe(409);
+      await age(key);
+      const replies = await Promise.all(Array.from({ length: 10 }, () => track(key)));
+      expect(replies.filter((reply) => reply.status === 200)).toHaveLength(1);
+      expect(await eventCount(key)).toBe(1);
+    });
+
+    it('loses it to the repetition, and then commits nothing if it was only slow', async () => {
+      const key = freshKey();
+      await app.api('POST', '/contacts', { body: { email: 'ada@example.com' } });
+      const replies: Promise<TestReply>[] = [];
+      await app.em().transactional(async (tx) => {
+        await query(tx, sql`select from contact where email = 'ada@example.com' for update`);
+        replies.push(track(key));
+        await eventually(() => isClaimed(key));
+        await age(key);
+        replies.push(track(key));
+        const isTakenOver = sql`
+          select from idempotency_claim where key = ${key} and created_at > now() - interval '20 seconds'`;
+        await eventually(async () => (await query(app.em(), isTakenOver)).length > 0);
+      });
+      const statuses = (await Promise.all(replies)).map((reply) => reply.status);
+      expect(statuses).toEqual([409, 200]);
+      expect(await eventCount(key)).toBe(1);
+    });
   });
 
   it('is swept when it is old', async () => {

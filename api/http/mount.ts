@@ -1,7 +1,12 @@
 import type { Express, Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
 import { AppError, badRequest, validationError } from '../../shared/pure/app-error.ts';
-import { claimIdempotencyKey, settleIdempotencyKey } from '../../shared/domain/idempotency/idempotency.ts';
+import {
+  claimIdempotencyKey,
+  settleIdempotencyKey,
+  type IdempotencyClaim,
+  type OriginalRequest,
+} from '../../shared/domain/idempotency/idempotency.ts';
 import type { Admission, Admissions, RateState } from './admission.ts';
 import type { ApiDeps, RequestContext } from './context.ts';
 import type { Endpoint, FlatRequirement, Reply } from './endpoint.ts';
@@ -66,6 +71,10 @@ function unmetRequirement(requirements: FlatRequirement[] | undefined, body: unk
   return requirements.find((requirement) => !requirement.isMet(record))?.message;
 }
 
+function requestLine(req: Request, definition: Endpoint): string {
+  return `${req.method} ${definition.path}`;
+}
+
 function sendReply(res: Response, definition: Endpoint, reply: Reply): void {
   res.status(reply.status);
   if (reply.data === undefined) {
@@ -88,9 +97,48 @@ interface Outcome {
   send: () => void;
 }
 
+function keyReused(key: string, original: OriginalRequest): AppError {
+  return new AppError('IDEMPOTENCY_KEY_REUSED', {
+    details: {
+      key,
+      originalRequest: original.request,
+      originalRequestAt: original.at.toISOString(),
+      originalStatusCode: original.statusCode,
+    },
+    suggestion: 'Use a new Idempotency-Key for a new request',
+  });
+}
+
+/**
+ * Handles a request in one transaction with the note that it has been: who dies before the end has done nothing, and
+ * the key is free for the repetition. The dispatcher is told when there is something to see.
+ */
+async function handleOnce(
+  claim: IdempotencyClaim,
+  request: string,
+  context: RequestContext<unknown, unknown, unknown>,
+  handle: Endpoint['handle'],
+): Promise<Reply> {
+  const wakeups: (number | undefined)[] = [];
+  const deps = { ...context.deps, wakeDispatcher: (withinMs?: number) => void wakeups.push(withinMs) };
+  const reply = await context.em.transactional(async (em) => {
+    const result = await handle({ ...context, em, deps });
+    if (await settleIdempotencyKey(em, claim, result.status)) return result;
+    throw keyReused(claim.key, { request, at: claim.claimedAt, statusCode: null });
+  });
+  for (const withinMs of wakeups) context.deps.wakeDispatcher(withinMs);
+  return reply;
+}
+
 /** Mounts endpoints: the one path from a request to a handler and back. */
 export function mountEndpoints(app: Express, endpoints: Endpoint[], deps: ApiDeps, admissions: Admissions): void {
-  async function answer(definition: Endpoint, admission: Admission, req: Request, res: Response): Promise<Outcome> {
+  async function answer(
+    definition: Endpoint,
+    admission: Admission,
+    req: Request,
+    res: Response,
+    claim?: IdempotencyClaim,
+  ): Promise<Outcome> {
     try {
       const params = parseParams(definition, req.params);
       assertStorable(req.params);
@@ -106,7 +154,9 @@ export function mountEndpoints(app: Express, endpoints: Endpoint[], deps: ApiDep
         deps,
         requestId: requestIdOf(res),
       };
-      const reply = await definition.handle(context);
+      const reply = claim
+        ? await handleOnce(claim, requestLine(req, definition), context, definition.handle)
+        : await definition.handle(context);
       return { status: reply.status, send: () => sendReply(res, definition, reply) };
     } catch (error) {
       return { status: toAppError(error).statusCode, send: () => sendError(req, res, error, deps.logger) };
@@ -121,26 +171,18 @@ export function mountEndpoints(app: Express, endpoints: Endpoint[], deps: ApiDep
     res: Response,
   ): Promise<Outcome> {
     const projectId = admission.project.id;
-    const original = await claimIdempotencyKey(deps.orm.em.fork(), {
+    const claimed = await claimIdempotencyKey(deps.orm.em.fork(), {
       projectId,
       key,
-      request: `${req.method} ${definition.path}`,
+      request: requestLine(req, definition),
       ttlHours: deps.config.IDEMPOTENCY_TTL_HOURS,
     });
-    if (original) {
-      const conflict = new AppError('IDEMPOTENCY_KEY_REUSED', {
-        details: {
-          key,
-          originalRequest: original.request,
-          originalRequestAt: original.at.toISOString(),
-          originalStatusCode: original.statusCode,
-        },
-        suggestion: 'Use a new Idempotency-Key for a new request',
-      });
+    if ('original' in claimed) {
+      const conflict = keyReused(key, claimed.original);
       return { status: 409, send: () => res.status(409).json(errorEnvelope(conflict, requestIdOf(res))) };
     }
-    const outcome = await answer(definition, admission, req, res);
-    await settleIdempotencyKey(deps.orm.em.fork(), projectId, key, outcome.status);
+    const outcome = await answer(definition, admission, req, res, claimed.claim);
+    if (outcome.status >= 400) await settleIdempotencyKey(deps.orm.em.fork(), claimed.claim, outcome.status);
     return outcome;
   }
 
