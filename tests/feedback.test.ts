@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTransport } from 'nodemailer';
-import { createLinkSigner } from '../shared/platform/links.ts';
+import { linkSignerOf } from '../shared/platform/links.ts';
 import { createLogger } from '../shared/platform/logger.ts';
 import type { ReceivedMessage } from '../shared/testing/smtp-sink.ts';
 import { startInbound } from '../worker/inbound/start-inbound.ts';
@@ -15,7 +15,7 @@ let inbound: InboundServer;
 beforeAll(async () => {
   stack = await startTestStack({ config: { INBOUND_DOMAIN, INBOUND_SMTP_PORT: 0 } });
   const { config } = stack;
-  const links = createLinkSigner({ appSecret: config.APP_SECRET, publicUrl: config.publicUrl });
+  const links = linkSignerOf(config);
   const logger = createLogger({ level: 'silent', name: 'test' });
   const started = await startInbound({ config, orm: stack.orm, logger, links, wakeDispatcher: () => undefined });
   inbound = started!;

@@ -19,7 +19,7 @@ const DAYS_DEFAULT = 30;
 const DAYS_MAX = 3_660;
 
 function readCursor(text: string | undefined): ActivityCursor | undefined {
-  if (text === undefined || text === '') return undefined;
+  if (text === undefined) return undefined;
   const { at, source, id } = decodeCursor(text, activityCursorSchema);
   return { at, source: Number(source), id };
 }

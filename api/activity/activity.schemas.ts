@@ -3,9 +3,8 @@ import type { ActivityCounts, DayCounts } from '../../shared/domain/activity/act
 import { ACTIVITY_TYPES, type ActivityType } from '../../shared/pure/activity-types.ts';
 import { eventStatsQuery } from '../events/events.schemas.ts';
 import { cursorTimeSchema } from '../http/cursor.ts';
-
-const LIMIT_DEFAULT = 50;
-const LIMIT_MAX = 100;
+import { cursorPageQuery } from '../http/pagination.ts';
+import { percent } from '../http/percent.ts';
 
 /** A comma-separated list, or the parameter several times. */
 const typesQuery = z
@@ -24,13 +23,7 @@ const typesQuery = z
   });
 
 export const activityQuery = z.object({
-  limit: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .default(LIMIT_DEFAULT)
-    .transform((limit) => Math.min(limit, LIMIT_MAX)),
-  cursor: z.string().max(1_000).optional(),
+  ...cursorPageQuery({ limitDefault: 50, limitMax: 100 }),
   types: typesQuery,
   contactId: z.uuid().optional(),
   ...eventStatsQuery.shape,
@@ -81,11 +74,6 @@ export const activityStatsSchema = z
     series: z.array(z.object({ date: z.iso.date(), ...counts })),
   })
   .meta({ id: 'ActivityStats' });
-
-/** Percent with two decimals; 0 when there is no whole. */
-function percent(part: number, whole: number): number {
-  return whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 100;
-}
 
 /** The figures of a period; rates are percent of what was sent in it. */
 export function activityStatsView(totals: ActivityCounts, series: DayCounts[]): z.infer<typeof activityStatsSchema> {

@@ -95,8 +95,8 @@ export const executionDetailSchema = z
 /** An execution with what became of each of its steps. */
 export function executionDetailView(
   execution: Execution,
-  workflow: { id: string; name: string },
+  { id, name }: { id: string; name: string },
   records: StepExecution[],
 ): z.infer<typeof executionDetailSchema> {
-  return { ...listedExecutionView(execution), workflow, stepExecutions: records.map(stepExecutionView) };
+  return { ...listedExecutionView(execution), workflow: { id, name }, stepExecutions: records.map(stepExecutionView) };
 }

@@ -14,7 +14,7 @@ import {
 } from '../../shared/domain/campaigns/campaigns.ts';
 import { queueTestMail } from '../../shared/domain/campaigns/test-send.ts';
 import type { Config } from '../../shared/platform/config.ts';
-import { createLinkSigner } from '../../shared/platform/links.ts';
+import { linkSignerOf } from '../../shared/platform/links.ts';
 import { created, endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
 import { idParams, offsetPage } from '../http/pagination.ts';
 import { campaignSchema, campaignStatsSchema, campaignStatsView, campaignView } from './campaign.view.ts';
@@ -193,7 +193,7 @@ const cancel = endpoint({
 });
 
 function testSend(config: Config): Endpoint {
-  const links = createLinkSigner({ appSecret: config.APP_SECRET, publicUrl: config.publicUrl });
+  const links = linkSignerOf(config);
   return endpoint({
     ...one,
     operationId: 'testCampaign',

@@ -10,7 +10,7 @@ export const customDataSchema = z
   .meta({ description: 'Patched key by key; null deletes a key', examples: [{ firstName: 'Ada', plan: 'pro' }] });
 
 export const contactListQuery = z.object({
-  ...cursorPageQuery,
+  ...cursorPageQuery(),
   search: searchQuery,
   subscribed: z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] }).optional(),
   ...sortQuery(['createdAt', 'email']),

@@ -5,22 +5,12 @@ import { CAMPAIGN_STATUSES } from '../../shared/pure/campaign-status.ts';
 import { customDataSchema } from '../contacts/contacts.schemas.ts';
 import { trackBody, trackedNameSchema } from '../track/track.schemas.ts';
 import { cursorTimeSchema } from '../http/cursor.ts';
+import { cursorPageQuery, textQuery } from '../http/pagination.ts';
 import { listedEventSchema } from './event.view.ts';
 
-const LIMIT_DEFAULT = 100;
-const LIMIT_MAX = 500;
+const pageQuery = cursorPageQuery({ limitDefault: 100, limitMax: 500 });
 
-const pageQuery = {
-  limit: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .default(LIMIT_DEFAULT)
-    .transform((limit) => Math.min(limit, LIMIT_MAX)),
-  cursor: z.string().max(1_000).optional(),
-};
-
-export const eventListQuery = z.object({ eventName: z.string().optional(), ...pageQuery });
+export const eventListQuery = z.object({ eventName: textQuery(1_000), ...pageQuery });
 
 export const contactEventsQuery = z.object(pageQuery);
 

@@ -302,6 +302,37 @@ describe('/events/:eventName', () => {
     });
   });
 
+  it('usage names workflows that begin with the event, wait for it or have a condition on it', async () => {
+    const owner = await app.createProject();
+    const createWorkflow = async (name: string, eventName: string, step?: object) => {
+      const { body } = await owner.api('POST', '/workflows', { body: { name, eventName } });
+      if (step) expect((await owner.api('POST', `/workflows/${body.id}/steps`, { body: step })).status).toBe(201);
+      return { id: body.id as string, name };
+    };
+    const condition = (field: string) => ({ type: 'CONDITION', config: { field, operator: 'triggered' } });
+    const begins = await createWorkflow('Begins', 'bought', condition('bought'));
+    const waits = await createWorkflow('Waits', 'other', { type: 'WAIT_FOR_EVENT', config: { eventName: 'bought' } });
+    const asks = await createWorkflow('Asks', 'other', condition('bought'));
+    const asksDeep = await createWorkflow('Asks deep inside', 'other', {
+      type: 'CONDITION',
+      config: {
+        condition: {
+          logic: 'OR',
+          groups: [
+            { filters: [], conditions: { logic: 'AND', groups: [{ filters: [condition('event.bought').config] }] } },
+          ],
+        },
+      },
+    });
+    await createWorkflow('Other', 'other', condition('bought twice'));
+    await createWorkflow('A value of its context', 'other', {
+      type: 'CONDITION',
+      config: { field: 'event.bought', operator: 'exists' },
+    });
+    const { body } = await owner.api('GET', '/events/bought/usage');
+    expect(body.usedInWorkflows).toEqual([begins, waits, asks, asksDeep]);
+  });
+
   it('refuses a name with NUL', async () => {
     expect((await app.api('GET', '/events/%00/usage')).status).toBe(422);
     expect((await app.api('DELETE', '/events/a%00')).status).toBe(422);

@@ -4,27 +4,37 @@ const PAGE_SIZE_DEFAULT = 20;
 export const PAGE_SIZE_MAX = 100;
 const PAGE_MAX = 1_000_000;
 
-/** `page` and `pageSize` of the offset lists; pageSize above 100 is clamped. */
+/** A text; an empty one is as good as none. */
+export function textQuery(lengthMax: number) {
+  return z
+    .string()
+    .max(lengthMax)
+    .optional()
+    .transform((text) => (text === '' ? undefined : text));
+}
+
+export const searchQuery = textQuery(500);
+
+/** A number of items; one above the largest is clamped to it. */
+function itemCount(byDefault: number, max: number) {
+  return z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(byDefault)
+    .transform((count) => Math.min(count, max));
+}
+
+/** `page` and `pageSize` of the offset lists. */
 export const offsetPageQuery = {
   page: z.coerce.number().int().min(1).max(PAGE_MAX).default(1),
-  pageSize: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .default(PAGE_SIZE_DEFAULT)
-    .transform((size) => Math.min(size, PAGE_SIZE_MAX)),
+  pageSize: itemCount(PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX),
 };
 
-/** `limit` and `cursor` of the cursor lists; limit above 100 is clamped. */
-export const cursorPageQuery = {
-  limit: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .default(PAGE_SIZE_DEFAULT)
-    .transform((size) => Math.min(size, PAGE_SIZE_MAX)),
-  cursor: z.string().max(1_000).optional(),
-};
+/** `limit` and `cursor` of the cursor lists. */
+export function cursorPageQuery({ limitDefault = PAGE_SIZE_DEFAULT, limitMax = PAGE_SIZE_MAX } = {}) {
+  return { limit: itemCount(limitDefault, limitMax), cursor: textQuery(1_000) };
+}
 
 /** `sort` and `dir`: unknown values fall back to the default instead of failing. */
 export function sortQuery<const Field extends string>(fields: readonly [Field, ...Field[]]) {
@@ -36,13 +46,6 @@ export function sortQuery<const Field extends string>(fields: readonly [Field, .
     dir: z.enum(['asc', 'desc']).catch('desc').default('desc'),
   };
 }
-
-/** A search text; empty means none. */
-export const searchQuery = z
-  .string()
-  .max(500)
-  .optional()
-  .transform((text) => (text === '' ? undefined : text));
 
 export interface OffsetPage<Item> {
   data: Item[];

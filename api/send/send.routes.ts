@@ -1,6 +1,6 @@
 import { queueTransactional } from '../../shared/domain/emails/queue-transactional.ts';
 import type { Config } from '../../shared/platform/config.ts';
-import { createLinkSigner } from '../../shared/platform/links.ts';
+import { linkSignerOf } from '../../shared/platform/links.ts';
 import { createMailCompiler } from '../../shared/platform/mail/mail-content.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { sendBodySchema, sentSchema } from './send.schemas.ts';
@@ -13,7 +13,7 @@ function bodyBytesMax(messageBytesMax: number): number {
 /** POST /v1/send. */
 export function createSendEndpoints(config: Config): Endpoint[] {
   const deps = {
-    links: createLinkSigner({ appSecret: config.APP_SECRET, publicUrl: config.publicUrl }),
+    links: linkSignerOf(config),
     compileMail: createMailCompiler(),
     messageBytesMax: config.MESSAGE_MAX_BYTES,
   };

@@ -1,20 +1,14 @@
 import { z } from 'zod';
 import { emailAddressSchema } from '../../shared/pure/email-address.ts';
 import { isHeaderName, isProtectedHeader } from '../../shared/pure/mail-headers.ts';
+import { SUBJECT_LENGTH_MAX } from '../../shared/pure/message-template.ts';
+import { NO_LINE_BREAK, oneLine } from './header-line.ts';
 import { senderAddressSchema } from './sender-address.ts';
 import { customDataSchema } from '../contacts/contacts.schemas.ts';
 
 const RECIPIENTS_MAX = 1_000;
 const ATTACHMENTS_MAX = 10;
 const HEADER_VALUE_MAX = 998;
-export const SUBJECT_MAX = 998;
-
-const NO_LINE_BREAK = /^[^\r\n]*$/;
-
-/** A text for one header line. */
-export function oneLine(max: number) {
-  return z.string().min(1).max(max).regex(NO_LINE_BREAK, 'Must not contain line breaks');
-}
 
 function mailboxOf(addressSchema: typeof emailAddressSchema) {
   return z.union([
@@ -88,7 +82,7 @@ export function sendBodySchema(limits: { attachmentsBytesMax: number }) {
       to: z
         .union([mailboxSchema, z.array(mailboxSchema).min(1).max(RECIPIENTS_MAX)])
         .transform((to) => (Array.isArray(to) ? to : [to])),
-      subject: oneLine(SUBJECT_MAX).optional(),
+      subject: oneLine(SUBJECT_LENGTH_MAX).optional(),
       body: z.string().min(1).optional(),
       template: z.uuid().optional(),
       from: mailboxOf(senderAddressSchema).optional(),

@@ -1,32 +1,25 @@
 import { z } from 'zod';
 import { NAME_LENGTH_MAX } from '../../shared/pure/copy-name.ts';
 import { EMAIL_TYPES } from '../../shared/pure/email-types.ts';
+import { SUBJECT_LENGTH_MAX } from '../../shared/pure/message-template.ts';
 import { TEMPLATE_LIMITS } from '../../shared/pure/template-language/limits.ts';
 import { offsetPageQuery, offsetPageSchema, searchQuery, sortQuery } from '../http/pagination.ts';
+import { oneLine } from '../send/header-line.ts';
 import { senderAddressSchema } from '../send/sender-address.ts';
 import { templateSchema } from './template.view.ts';
 
-/** RFC 5322 section 2.1.1: the longest line of a message. */
-const SUBJECT_LENGTH_MAX = 998;
 const DESCRIPTION_LENGTH_MAX = 1_000;
 
-/** Text that ends up in one header line. */
-function lineSchema(lengthMax: number) {
-  return z
-    .string()
-    .min(1)
-    .max(lengthMax)
-    .regex(/^[^\r\n]*$/, 'Must not contain a newline');
-}
+const LINE_FAULT = 'Must not contain a newline';
 
 /** Content and sender, as templates and campaigns take them. */
 export const contentFields = {
   name: z.string().trim().min(1).max(NAME_LENGTH_MAX),
   description: z.string().max(DESCRIPTION_LENGTH_MAX).nullable().optional(),
-  subject: lineSchema(SUBJECT_LENGTH_MAX).meta({ examples: ['Welcome, {{firstName ?? "friend"}}'] }),
+  subject: oneLine(SUBJECT_LENGTH_MAX, LINE_FAULT).meta({ examples: ['Welcome, {{firstName ?? "friend"}}'] }),
   body: z.string().min(1).max(TEMPLATE_LIMITS.outputLength).meta({ description: 'HTML with {{variables}}' }),
   from: senderAddressSchema.meta({ description: 'An address of a verified domain' }),
-  fromName: lineSchema(NAME_LENGTH_MAX).nullable().optional(),
+  fromName: oneLine(NAME_LENGTH_MAX, LINE_FAULT).nullable().optional(),
   replyTo: senderAddressSchema.nullable().optional(),
   type: z.enum(EMAIL_TYPES),
 };

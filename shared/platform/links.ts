@@ -1,5 +1,6 @@
 import { createHmac, createSecretKey, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { RecipientUrls } from '../pure/render-scope.ts';
+import type { Config } from './config.ts';
 
 const UUID_BYTES = 16;
 const RECIPIENT_SIGNATURE_BYTES = 16;
@@ -53,6 +54,11 @@ function bytesToUuid(bytes: Buffer): string {
  */
 export function encodeClickTarget(url: string): ClickTarget {
   return Buffer.from(url).toString('base64url') as ClickTarget;
+}
+
+/** The signer of this installation. */
+export function linkSignerOf(config: Pick<Config, 'APP_SECRET' | 'publicUrl'>): LinkSigner {
+  return createLinkSigner({ appSecret: config.APP_SECRET, publicUrl: config.publicUrl });
 }
 
 /** Signs the links in mail with keys derived from APP_SECRET (HKDF, RFC 5869; HMAC-SHA-256, shortened). */

@@ -1,15 +1,3 @@
-export const STEP_TYPES = [
-  'TRIGGER',
-  'SEND_EMAIL',
-  'DELAY',
-  'WAIT_FOR_EVENT',
-  'CONDITION',
-  'WEBHOOK',
-  'UPDATE_CONTACT',
-  'EXIT',
-] as const;
-export type StepType = (typeof STEP_TYPES)[number];
-
 /** The steps a caller adds; every automation has its one TRIGGER from the beginning. */
 export const ADDED_STEP_TYPES = [
   'SEND_EMAIL',
@@ -19,7 +7,10 @@ export const ADDED_STEP_TYPES = [
   'WEBHOOK',
   'UPDATE_CONTACT',
   'EXIT',
-] as const satisfies readonly StepType[];
+] as const;
+
+export const STEP_TYPES = ['TRIGGER', ...ADDED_STEP_TYPES] as const;
+export type StepType = (typeof STEP_TYPES)[number];
 
 export const TRIGGER_TYPES = ['EVENT', 'MANUAL'] as const;
 export type TriggerType = (typeof TRIGGER_TYPES)[number];

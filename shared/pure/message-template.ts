@@ -29,7 +29,8 @@ export interface CompiledMessageTemplate {
   readonly paths: readonly string[];
 }
 
-const SUBJECT_LENGTH_MAX = 998;
+/** RFC 5322 section 2.1.1: the longest line of a message. */
+export const SUBJECT_LENGTH_MAX = 998;
 
 /**
  * Compiles a message. The text/plain part is derived from the HTML template here, not from each rendered message, so

@@ -1,6 +1,8 @@
 import { AppError, badRequest } from '../../pure/app-error.ts';
+import { conditionTree, readConfigOf, type StoredConfig } from '../../pure/automation-config.ts';
 import type { TriggerType } from '../../pure/automation-status.ts';
 import { likePattern } from '../contacts/contacts.ts';
+import { refersToEvent } from '../events/event-lists.ts';
 import type { Em } from '../orm.ts';
 import { query, queryOne, sql } from '../sql.ts';
 import { changeDefinition, findDefinition, findProblems, type AutomationDefinition } from './automation-graphs.ts';
@@ -157,22 +159,34 @@ export interface AutomationRef {
   name: string;
 }
 
-/** The automations that an event starts or that wait for it. */
+interface EventUser extends AutomationRef {
+  triggerEvent: string;
+  type: 'TRIGGER' | 'WAIT_FOR_EVENT' | 'CONDITION';
+  config: StoredConfig;
+}
+
+function usesEvent({ triggerEvent, type, config }: EventUser, eventName: string): boolean {
+  if (triggerEvent === eventName) return true;
+  if (type === 'CONDITION') return refersToEvent(conditionTree(readConfigOf(type, config)), eventName);
+  return type === 'WAIT_FOR_EVENT' && config['eventName'] === eventName;
+}
+
+/** The automations that an event starts, that wait for it, or that have a condition on it; oldest first. */
 export async function findAutomationsUsingEvent(
   em: Em,
   projectId: string,
   eventName: string,
 ): Promise<AutomationRef[]> {
-  return query<AutomationRef>(
+  const steps = await query<EventUser>(
     em,
     sql`
-      select id, name from automation a
-      where project_id = ${projectId} and (
-        trigger_event = ${eventName} or exists (
-          select from automation_step s where s.automation_id = a.id and s.type = 'WAIT_FOR_EVENT'
-            and s.config ->> 'eventName' = ${eventName}))
-      order by created_at, id`,
+      select a.id, a.name, a.trigger_event as "triggerEvent", s.type, s.config
+      from automation a join automation_step s on s.automation_id = a.id
+      where a.project_id = ${projectId} and s.type in ('TRIGGER', 'WAIT_FOR_EVENT', 'CONDITION')
+      order by a.created_at, a.id`,
   );
+  const users = steps.filter((step) => usesEvent(step, eventName));
+  return [...new Map(users.map(({ id, name }) => [id, { id, name }])).values()];
 }
 
 export interface TemplateUse {

@@ -102,14 +102,15 @@ export interface EventUsage extends ConditionUsage {
   uniqueContacts: number;
 }
 
-function refersTo(condition: FilterCondition, name: string): boolean {
+/** Whether a condition asks for an event. */
+export function refersToEvent(condition: FilterCondition, name: string): boolean {
   const { events, emailActivities } = collectReferences(condition);
   return events.includes(name) || emailActivities.some((activity) => `email.${activity}` === name);
 }
 
-/** Where an event name is referred to, and how often it has happened. */
+/** Which segments and campaigns refer to an event name, and how often it has happened. */
 export async function findEventUsage(em: Em, projectId: string, name: string): Promise<EventUsage> {
-  const usage = await findConditionUsage(em, projectId, (condition) => refersTo(condition, name));
+  const usage = await findConditionUsage(em, projectId, (condition) => refersToEvent(condition, name));
   const counts = await queryOne<{ total: number; contacts: number }>(
     em,
     sql`

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { EMAIL_TYPES } from '../../shared/pure/email-types.ts';
+import type { Template } from '../../shared/domain/templates/template.entity.ts';
+
+/** Name, content and sender, as templates and campaigns show them. */
+export const contentSchema = z.object({
+  name: z.string(),
+  description: z.string().nullable(),
+  subject: z.string(),
+  body: z.string(),
+  from: z.email(),
+  fromName: z.string().nullable(),
+  replyTo: z.email().nullable(),
+  type: z.enum(EMAIL_TYPES),
+});
+
+type Content = Pick<Template, 'name' | 'description' | 'subject' | 'body' | 'from' | 'fromName' | 'replyTo' | 'type'>;
+
+/** What a template and a campaign have in common, as callers see it. */
+export function contentView(record: Content): z.infer<typeof contentSchema> {
+  return {
+    name: record.name,
+    description: record.description ?? null,
+    subject: record.subject,
+    body: record.body,
+    from: record.from,
+    fromName: record.fromName ?? null,
+    replyTo: record.replyTo ?? null,
+    type: record.type,
+  };
+}
