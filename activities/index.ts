@@ -1,4 +1,4 @@
-import { createDomainSigners } from '../shared/domain/domains/domain-signers.ts';
+import { createSendingIdentities } from '../shared/domain/domains/sending-identities.ts';
 import { createDkimKeyring } from '../shared/platform/mail/dkim/key-pair.ts';
 import { createAutomationActivities } from './automations/automation-activities.ts';
 import { createCampaignActivities } from './campaigns/campaign-activities.ts';
@@ -14,10 +14,10 @@ export type { ActivityDeps } from './deps.ts';
 
 /** All activities by name; which of them a worker serves follows from its task queues. */
 export function createActivities(deps: ActivityDeps) {
-  const signers = createDomainSigners(() => deps.orm.em.fork(), createDkimKeyring(deps.config.APP_SECRET));
+  const identities = createSendingIdentities(() => deps.orm.em.fork(), createDkimKeyring(deps.config.APP_SECRET));
   return {
-    ...createEmailActivities({ ...deps, signers }),
-    ...createCampaignActivities({ ...deps, signers }),
+    ...createEmailActivities({ ...deps, identities }),
+    ...createCampaignActivities({ ...deps, identities }),
     ...createJobActivities(deps),
     ...createSegmentActivities(deps),
     ...createDomainActivities(deps),

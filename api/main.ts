@@ -6,10 +6,14 @@ import { checkTemporal, createTemporalClient, readTemporalOptions } from '../sha
 import { createDispatcher } from '../shared/domain/outbox/dispatcher.ts';
 import { createOrm, isMigrated, migrateUp } from '../shared/domain/orm.ts';
 import { query, sql } from '../shared/domain/sql.ts';
+import { recordMailHits } from '../shared/domain/emails/tracking.ts';
 import { createApp } from './app.ts';
+import { createHitRecorder } from './feedback/hit-recorder.ts';
 
 /** Longest wait for requests under way when the process is told to stop. */
 const DRAIN_MS = 10_000;
+/** Longest wait for the database to take opens and clicks that are still in memory then. */
+const HITS_DRAIN_MS = 5_000;
 const OUTBOX_POLL_MS = 5_000;
 const QUERY_TIMEOUT_MS = 30_000;
 /** Longer than balancers keep idle connections, so that it is never us who closes one that a request is coming on. */
@@ -27,9 +31,16 @@ await runProcess('api', async ({ onStop }) => {
     onWarning: (message) => logger.warn(message),
   });
   const client = createTemporalClient(readTemporalOptions());
-  const dispatcher = createDispatcher({ orm, client, logger, pollMs: OUTBOX_POLL_MS });
+  const dispatcher = createDispatcher({ orm, client, logger, pollMs: OUTBOX_POLL_MS, isHelper: true });
+  const hits = createHitRecorder({
+    logger,
+    async record(batch) {
+      await recordMailHits(orm.em.fork(), batch);
+      dispatcher.wake();
+    },
+  });
   const app = createApp(
-    { config, orm, logger, wakeDispatcher: dispatcher.wake },
+    { config, orm, logger, hits, wakeDispatcher: dispatcher.wake },
     {
       database: async () => void (await query(orm.em.fork(), sql`select 1`)),
       migrations: async () => {
@@ -52,6 +63,7 @@ await runProcess('api', async ({ onStop }) => {
     const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
     await closed;
     clearTimeout(timer);
+    await hits.drain(HITS_DRAIN_MS);
     await dispatcher.stop();
     await client.connection.close();
     await orm.close();

@@ -225,6 +225,20 @@ describe('a campaign cancelled while it goes out', () => {
   });
 });
 
+describe('a campaign of a throttled project', () => {
+  it('skips who unsubscribes while it goes out', async () => {
+    const audience = await createAudience(range(60));
+    await updateProject(stack.em(), audience.project.id, { emailsPerSecond: 10 });
+    const id = await createCampaign(audience);
+    await send(audience, id);
+    await eventually(async () => reached(audience).size >= 5);
+    await audience.api('PATCH', `/contacts/${await contactId(audience, 58)}`, { body: { subscribed: false } });
+    await finished(audience, id);
+    expect(await statusCounts(id)).toEqual({ SENT: 59, SKIPPED: 1 });
+    expect(reached(audience).has(audience.address(58))).toBe(false);
+  });
+});
+
 describe('a test mail', () => {
   it('shows a contact and a stranger the campaign, and counts nowhere', async () => {
     const audience = await createAudience([]);

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { NativeConnection, Runtime } from '@temporalio/worker';
 import { createActivities } from '../activities/index.ts';
 import { ConfigError, readConfig, type Config } from '../shared/platform/config.ts';
-import { createLinkSigner } from '../shared/platform/links.ts';
+import { linkSignerOf } from '../shared/platform/links.ts';
 import { createLogger, type Logger } from '../shared/platform/logger.ts';
 import { createSmtpPool } from '../shared/platform/mail/smtp-pool.ts';
 import { runProcess } from '../shared/platform/process.ts';
@@ -85,7 +85,7 @@ await runProcess('worker', async ({ onStop }) => {
   const connection = await connect(temporal, logger, () => isStopping);
   const client = createTemporalClient(temporal);
   const dispatcher = createDispatcher({ orm, client, logger, pollMs: OUTBOX_POLL_MS });
-  const links = createLinkSigner({ appSecret: config.APP_SECRET, publicUrl: config.publicUrl });
+  const links = linkSignerOf(config);
   const inbound = await startInbound({ config, orm, logger, links, wakeDispatcher: dispatcher.wake });
   const workers = await createWorkers({
     connection,

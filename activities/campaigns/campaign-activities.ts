@@ -21,13 +21,12 @@ import {
   type DeferredRound,
   type PendingRecipient,
 } from '../../shared/domain/campaigns/campaign-delivery.ts';
-import type { DomainSigners } from '../../shared/domain/domains/domain-signers.ts';
+import type { SendingIdentities, SendingIdentity } from '../../shared/domain/domains/sending-identities.ts';
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
 import { readSendPolicy } from '../../shared/domain/emails/send-budget.ts';
 import { bulkHeaders, createMailCompiler, type MailContent } from '../../shared/platform/mail/mail-content.ts';
-import type { DkimSigner } from '../../shared/platform/mail/dkim/dkim-signer.ts';
+import { createEnvelopes } from '../../shared/platform/mail/envelopes.ts';
 import { createMessageComposer, type MessageComposer } from '../../shared/platform/mail/mime/compose.ts';
-import { createReturnPaths } from '../../shared/platform/mail/verp.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { projectDisabledFailure } from '../failures.ts';
 import { withHeartbeat } from '../heartbeat.ts';
@@ -60,6 +59,9 @@ const PAGE_SIZE_MAX = 1_000;
 const PAGE_SIZE_MIN = 50;
 /** A page of a throttled project takes about this long, so that pages stay short whatever the speed. */
 const PAGE_SECONDS = 60;
+/** How old what is known of a recipient may be when the project is throttled: who unsubscribes gets no more mail. */
+const STALE_SECONDS_MAX = 5;
+const PART_SIZE_MIN = 10;
 const FREEZE_CHUNK = 10_000;
 const RESULTS_MAX = 64;
 const RESULTS_AGE_MS = 50;
@@ -69,19 +71,28 @@ function pageSizeFor(ratePerSecond: number): number {
   return Math.min(PAGE_SIZE_MAX, Math.max(PAGE_SIZE_MIN, ratePerSecond * PAGE_SECONDS));
 }
 
+/** Parts of a page whose recipients are read just before their mails are sent. */
+function* partsOf(page: CampaignPage, ratePerSecond: number): Generator<CampaignPage> {
+  const size =
+    ratePerSecond === 0 ? page.lastSeq - page.firstSeq + 1 : Math.max(PART_SIZE_MIN, ratePerSecond * STALE_SECONDS_MAX);
+  for (let firstSeq = page.firstSeq; firstSeq <= page.lastSeq; firstSeq += size) {
+    yield { ...page, firstSeq, lastSeq: Math.min(firstSeq + size - 1, page.lastSeq) };
+  }
+}
+
 interface PageSender {
   campaign: CampaignContent;
   content: MailContent;
   composer: MessageComposer;
   domain: string;
-  signer: DkimSigner | undefined;
+  identity: SendingIdentity;
 }
 
 /** Activities of the campaign workflow. */
-export function createCampaignActivities(deps: ActivityDeps & { signers: DomainSigners }) {
+export function createCampaignActivities(deps: ActivityDeps & { identities: SendingIdentities }) {
   const em = () => deps.orm.em.fork();
   const compileMail = createMailCompiler();
-  const returnPath = createReturnPaths(deps.config);
+  const envelopeOf = createEnvelopes(deps.config);
 
   async function createSender(campaign: CampaignContent): Promise<PageSender> {
     const domain = domainOf(campaign.from);
@@ -98,7 +109,7 @@ export function createCampaignActivities(deps: ActivityDeps & { signers: DomainS
         replyTo: campaign.replyTo ?? undefined,
       }),
       domain,
-      signer: await deps.signers.signerOf(campaign.projectId, domain),
+      identity: await deps.identities.identityOf(campaign.projectId, domain),
     };
   }
 
@@ -130,7 +141,10 @@ export function createCampaignActivities(deps: ActivityDeps & { signers: DomainS
         emailId: recipient.emailId,
         subject: message.subject === campaign.subject ? null : message.subject,
         deferrals: recipient.deferrals,
-        envelope: { from: returnPath(recipient.emailId, campaign.from), to: recipient.toAddress },
+        envelope: envelopeOf({
+          ...{ emailId: recipient.emailId, from: campaign.from, to: recipient.toAddress },
+          returnPathHost: sender.identity.returnPathHost,
+        }),
         compose() {
           const composed = sender.composer.compose({
             to: { address: recipient.toAddress },
@@ -139,7 +153,7 @@ export function createCampaignActivities(deps: ActivityDeps & { signers: DomainS
             date: new Date(),
             headers: bulkHeaders(campaign.type, urls.unsubscribeUrl),
           });
-          return sender.signer ? sender.signer.sign(composed) : composed;
+          return sender.identity.signer?.sign(composed) ?? composed;
         },
       };
     } catch (error) {
@@ -205,7 +219,6 @@ export function createCampaignActivities(deps: ActivityDeps & { signers: DomainS
 
       const claimToken = randomUUID();
       await claimCampaignPage(em(), page, claimToken);
-      const recipients = await loadPendingRecipients(em(), page);
       const sender = await createSender(campaign);
       const result: PageResult = { sent: 0, deferred: 0, isStopped: false };
       const frame = { from: campaign.from, subject: campaign.subject };
@@ -223,16 +236,20 @@ export function createCampaignActivities(deps: ActivityDeps & { signers: DomainS
       });
       const sendPage = async (signal: AbortSignal): Promise<void> => {
         try {
-          await sendMails(prepareAll(sender, recipients), {
-            pool: deps.smtp,
-            buffer,
-            concurrency: deps.smtp.capacity,
-            config: deps.config,
-            mailCount: recipients.length,
-            signal,
-            shouldStop: () => result.isStopped,
-            ...(policy.ratePerSecond > 0 && { throttle: { em, projectId, ratePerSecond: policy.ratePerSecond } }),
-          });
+          for (const part of partsOf(page, policy.ratePerSecond)) {
+            const recipients = await loadPendingRecipients(em(), part);
+            await sendMails(prepareAll(sender, recipients), {
+              pool: deps.smtp,
+              buffer,
+              concurrency: deps.smtp.capacity,
+              config: deps.config,
+              mailCount: recipients.length,
+              signal,
+              shouldStop: () => result.isStopped,
+              ...(policy.ratePerSecond > 0 && { throttle: { em, projectId, ratePerSecond: policy.ratePerSecond } }),
+            });
+            if (result.isStopped || signal.aborted) break;
+          }
         } finally {
           await buffer.drain();
         }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import { deferralDelayMs } from '../../shared/pure/delivery-retry.ts';
 import { domainOf } from '../../shared/pure/email-address.ts';
+import { deliveryIdOf } from '../../shared/pure/workflow-contracts.ts';
 import { readSendPolicy } from '../../shared/domain/emails/send-budget.ts';
 import {
   abandonMails,
@@ -14,9 +15,9 @@ import {
   type StoredMail,
 } from '../../shared/domain/emails/transactional-delivery.ts';
 import { recordTransactionalResults, type DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
-import type { DomainSigners } from '../../shared/domain/domains/domain-signers.ts';
+import type { SendingIdentities } from '../../shared/domain/domains/sending-identities.ts';
+import { createEnvelopes } from '../../shared/platform/mail/envelopes.ts';
 import { composeMessage } from '../../shared/platform/mail/mime/compose.ts';
-import { createReturnPaths } from '../../shared/platform/mail/verp.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { projectDisabledFailure } from '../failures.ts';
 import { withHeartbeat } from '../heartbeat.ts';
@@ -40,18 +41,26 @@ const RESULTS_AGE_MS = 50;
 /** Mails whose content is in memory at the same time; a body may have megabytes. */
 const LOAD_SIZE = 20;
 
-/** Activities for transactional mail. */
-export function createEmailActivities(deps: ActivityDeps & { signers: DomainSigners }) {
-  const returnPath = createReturnPaths(deps.config);
+/** The delivery whose workflow has called the activity. */
+function currentDeliveryId(): string {
+  const { workflowExecution } = Context.current().info;
+  if (!workflowExecution) throw new Error('a delivery is the work of a workflow');
+  return deliveryIdOf(workflowExecution.workflowId);
+}
 
-  function prepare(projectId: string, mail: StoredMail, attachments: StoredAttachment[]): PreparedMail {
+/** Activities for transactional mail. */
+export function createEmailActivities(deps: ActivityDeps & { identities: SendingIdentities }) {
+  const envelopeOf = createEnvelopes(deps.config);
+
+  async function prepare(projectId: string, mail: StoredMail, attachments: StoredAttachment[]): Promise<PreparedMail> {
+    const { emailId, fromAddress: from, toAddress: to } = mail;
+    const { signer, returnPathHost } = await deps.identities.identityOf(projectId, domainOf(from));
     return {
       emailId: mail.emailId,
       subject: null,
       deferrals: mail.deferrals,
-      envelope: { from: returnPath(mail.emailId, mail.fromAddress), to: mail.toAddress },
-      async compose() {
-        const signer = await deps.signers.signerOf(projectId, domainOf(mail.fromAddress));
+      envelope: envelopeOf({ emailId, from, to, returnPathHost }),
+      compose() {
         const message = composeMessage({
           from: { address: mail.fromAddress, name: mail.fromName ?? undefined },
           to: { address: mail.toAddress, name: mail.toName ?? undefined },
@@ -80,14 +89,15 @@ export function createEmailActivities(deps: ActivityDeps & { signers: DomainSign
       const policy = await readSendPolicy(em(), projectId, deps.config.EMAIL_RATE_PER_SECOND);
       if (policy.isDisabled) throw projectDisabledFailure(projectId, deps.config.DELIVERY_PAUSE_SECONDS);
 
+      const deliveryId = currentDeliveryId();
       const claimToken = randomUUID();
-      const claimed = await claimMails(em(), emailIds, claimToken);
+      const claimed = await claimMails(em(), emailIds, { deliveryId, claimToken });
       const buffer = createResultBuffer({
         maxItems: RESULTS_MAX,
         maxAgeMs: RESULTS_AGE_MS,
         signal: context.cancellationSignal,
         async record(results: DeliveryResult[]) {
-          await recordTransactionalResults(em(), projectId, claimToken, results);
+          await recordTransactionalResults(em(), projectId, claimToken, results, deps.config.DELIVERY_RETRY_SECONDS);
           context.heartbeat();
         },
       });
@@ -98,7 +108,9 @@ export function createEmailActivities(deps: ActivityDeps & { signers: DomainSign
             const mails = await loadMails(em(), claimed.slice(start, start + LOAD_SIZE));
             const files = await attachmentsOf(mails);
             await sendMails(
-              mails.map((mail) => prepare(projectId, mail, files.get(mail.attachmentSetId ?? '') ?? [])),
+              await Promise.all(
+                mails.map((mail) => prepare(projectId, mail, files.get(mail.attachmentSetId ?? '') ?? [])),
+              ),
               {
                 pool: deps.smtp,
                 buffer,
@@ -116,12 +128,12 @@ export function createEmailActivities(deps: ActivityDeps & { signers: DomainSign
           await releaseMails(em(), claimToken);
         }
       });
-      return deferredOf(await findPendingMails(em(), emailIds), deps.config.DELIVERY_RETRY_SECONDS);
+      return deferredOf(await findPendingMails(em(), emailIds, deliveryId), deps.config.DELIVERY_RETRY_SECONDS);
     },
 
     /** Gives up mails that no server took for days. */
     async abandonEmails({ emailIds, reason }: { emailIds: string[]; reason: string }): Promise<void> {
-      await abandonMails(deps.orm.em.fork(), emailIds, reason);
+      await abandonMails(deps.orm.em.fork(), emailIds, currentDeliveryId(), reason);
     },
   };
 

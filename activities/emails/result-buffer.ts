@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isDatabaseUnavailable } from '../../shared/domain/database-errors.ts';
+import { isDatabaseUnavailable, isDeadlock } from '../../shared/domain/database-errors.ts';
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
 
 export interface ResultBuffer {
@@ -37,7 +37,10 @@ export function createResultBuffer(options: ResultBufferOptions): ResultBuffer {
   let recording: Promise<void> | undefined;
   let failure: Error | undefined;
 
-  /** Recording twice is harmless: a row that has its outcome is not changed again. */
+  /**
+   * Recording twice is harmless: a row that has its outcome is not changed again. Results lock rows in no order, so they
+   * can meet a burst of opens that has locked some of them; the outcome of mail that is out must not be lost for that.
+   */
   async function recordPatiently(results: DeliveryResult[]): Promise<void> {
     const giveUpAt = Date.now() + PATIENCE_MS;
     for (;;) {
@@ -45,7 +48,8 @@ export function createResultBuffer(options: ResultBufferOptions): ResultBuffer {
         await options.record(results);
         return;
       } catch (error) {
-        if (!isDatabaseUnavailable(error) || options.signal.aborted || Date.now() > giveUpAt) throw error;
+        const isPassing = isDatabaseUnavailable(error) || isDeadlock(error);
+        if (!isPassing || options.signal.aborted || Date.now() > giveUpAt) throw error;
         await delay(RETRY_MS);
       }
     }

@@ -51,7 +51,10 @@ function resultOf(mail: PreparedMail, outcome: SmtpOutcome, retrySeconds: readon
 }
 
 /** Reserves the right to send, several mails at once; one caller after another, in the order of their mails. */
-function createSendBudget({ throttle, mailCount, signal }: SendLoopOptions): (() => Promise<void>) | undefined {
+function createSendBudget(
+  { throttle, mailCount, signal }: SendLoopOptions,
+  isStopped: () => boolean,
+): (() => Promise<void>) | undefined {
   if (!throttle) return undefined;
   const { em, projectId, ratePerSecond } = throttle;
   let reserved = 0;
@@ -59,6 +62,7 @@ function createSendBudget({ throttle, mailCount, signal }: SendLoopOptions): (()
   let turn = Promise.resolve();
 
   async function take(): Promise<void> {
+    if (isStopped()) return;
     if (reserved > 0) {
       reserved--;
       return;
@@ -87,11 +91,11 @@ export async function sendMails(
   options: SendLoopOptions,
 ): Promise<void> {
   const { buffer, pool, signal, config } = options;
-  const takeBudget = createSendBudget(options);
   const iterator = mails[Symbol.iterator]();
   let broken: Error | undefined;
   const isStopped = (): boolean =>
     broken !== undefined || signal.aborted || options.shouldStop() || buffer.failure() !== undefined;
+  const takeBudget = createSendBudget(options, isStopped);
 
   async function send(mail: PreparedMail): Promise<void> {
     try {

@@ -1,23 +1,27 @@
 import { Context } from '@temporalio/activity';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
-import { findActiveClaims, restartLost } from '../../shared/domain/reconciliation.ts';
+import { findActiveClaims, restartLost, type LostClaim } from '../../shared/domain/reconciliation.ts';
 import type { ActivityDeps } from '../deps.ts';
 
 export interface ReconcileReport {
   checked: number;
+  restartedCount: number;
+  /** The first of them. */
   restarted: string[];
 }
 
 const PAGE_SIZE = 200;
-/** Enough to read in a history; the rest is found again in five minutes. */
-const RESTARTS_MAX = 100;
+/** Enough to read in a history. */
+const LISTED_MAX = 100;
 
-async function isAtWork(client: Client, workflowId: string): Promise<boolean> {
+/** @returns when the workflow ended; undefined when it is at work, `{}` when Temporal does not know it */
+async function findEnd(client: Client, workflowId: string): Promise<{ endedAt?: Date } | undefined> {
   try {
-    const { status } = await client.workflow.getHandle(workflowId).describe();
-    return status.name === 'RUNNING' || status.name === 'CONTINUED_AS_NEW';
+    const { status, closeTime } = await client.workflow.getHandle(workflowId).describe();
+    if (status.name === 'RUNNING' || status.name === 'CONTINUED_AS_NEW') return undefined;
+    return { endedAt: closeTime };
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
+    if (error instanceof WorkflowNotFoundError) return {};
     throw error;
   }
 }
@@ -26,25 +30,36 @@ async function isAtWork(client: Client, workflowId: string): Promise<boolean> {
 export function createReconcileActivities(deps: ActivityDeps) {
   return {
     /**
-     * Starts anew what PostgreSQL says is at work and Temporal does not have: an execution that was terminated or
-     * failed, a Temporal that was set up anew, a backup of one of the two.
+     * Starts anew what PostgreSQL says is at work and Temporal does not have: a workflow that was terminated or failed,
+     * a Temporal that was set up anew, a backup of one of the two.
      */
     async reconcile(): Promise<ReconcileReport> {
-      const report: ReconcileReport = { checked: 0, restarted: [] };
+      const report: ReconcileReport = { checked: 0, restartedCount: 0, restarted: [] };
       let afterId: string | undefined;
       for (;;) {
         const claims = await findActiveClaims(deps.orm.em.fork(), afterId, PAGE_SIZE);
+        const lost: LostClaim[] = [];
         for (const claim of claims) {
           report.checked++;
-          if (!(await isAtWork(deps.temporal, claim.workflowId))) {
-            await restartLost(deps.orm.em.fork(), claim);
-            report.restarted.push(claim.workflowId);
-            deps.logger.warn({ workflowId: claim.workflowId }, 'Temporal had lost an execution, it is started anew');
-          }
+          const end = await findEnd(deps.temporal, claim.workflowId);
+          if (end) lost.push({ ...claim, ...end });
           Context.current().heartbeat(report.checked);
         }
+        if (lost.length > 0) {
+          await restartLost(deps.orm.em.fork(), lost);
+          for (const { workflowId } of lost) {
+            deps.logger.warn(
+              { workflowId },
+              'Temporal does not have a workflow that should be at work, it is started anew',
+            );
+          }
+          report.restartedCount += lost.length;
+          report.restarted.push(
+            ...lost.map((claim) => claim.workflowId).slice(0, LISTED_MAX - report.restarted.length),
+          );
+        }
         afterId = claims.at(-1)?.id;
-        if (claims.length < PAGE_SIZE || report.restarted.length >= RESTARTS_MAX) return report;
+        if (claims.length < PAGE_SIZE) return report;
       }
     },
   };

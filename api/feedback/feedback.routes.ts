@@ -1,12 +1,12 @@
 import type { Express } from 'express';
-import { createLinkSigner } from '../../shared/platform/links.ts';
+import { linkSignerOf } from '../../shared/platform/links.ts';
 import type { ApiDeps } from '../http/context.ts';
 import { mountSubscriptionPages } from './subscription.routes.ts';
 import { mountTracking } from './tracking.routes.ts';
 
 /** What recipients reach without a key: the signed links in mail. */
 export function mountFeedback(app: Express, deps: ApiDeps): void {
-  const links = createLinkSigner({ appSecret: deps.config.APP_SECRET, publicUrl: deps.config.publicUrl });
+  const links = linkSignerOf(deps.config);
   mountTracking(app, deps, links);
   mountSubscriptionPages(app, deps, links);
 }

@@ -1,42 +1,131 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { v7 as uuidV7 } from 'uuid';
+import { isDatabaseUnavailable } from '../../shared/domain/database-errors.ts';
 import type { MailHit } from '../../shared/domain/emails/tracking.ts';
+import type { Logger } from '../../shared/platform/logger.ts';
 
-/** Takes a hit; resolves when it has been recorded, rejects when it could not be. */
-export type HitRecorder = (hit: MailHit) => Promise<void>;
-
-interface Waiting {
-  hit: MailHit;
-  resolve: () => void;
-  reject: (reason: unknown) => void;
+/** Takes opens and clicks at any speed and records each once, also those that come while PostgreSQL is away. */
+export interface HitRecorder {
+  /**
+   * Takes a hit. Resolves when it has been recorded, or when it is clear that it has to wait for the database; then it is
+   * kept. Never rejects.
+   */
+  add: (hit: Pick<MailHit, 'emailId' | 'url'>) => Promise<void>;
+  /** Records what waits, for the end of the process. What is not recorded after `withinMs` is lost, which is logged. */
+  drain: (withinMs: number) => Promise<void>;
 }
 
+export interface HitRecorderOptions {
+  record: (hits: MailHit[]) => Promise<void>;
+  logger: Logger;
+  /** Hits that wait at most; then the oldest goes. */
+  capacity?: number;
+}
+
+interface Waiting {
+  hit: Pick<MailHit, 'id' | 'emailId' | 'url'>;
+  /** When it happened, on the clock that no one sets. */
+  at: number;
+  settle: () => void;
+}
+
+const CAPACITY = 100_000;
 const BATCH_MAX = 200;
+const RETRY_MS = { first: 100, longest: 5_000, draining: 200 } as const;
+/** Errors that are no outage, such as a deadlock, are given another try, but not for ever. */
+const FAULTS_MAX = 5;
 
 /**
  * Records hits one transaction after another, each with all that have come in during the one before. Alone, a hit waits
- * for nothing; in a rush, a commit and the lock on the campaign's counters are shared by many.
+ * for nothing; in a rush, a commit and the lock on the campaign's counters are shared by many. While the database is
+ * away, hits wait in memory with the time they happened at, and a batch whose commit was not confirmed is tried again:
+ * the ids of its hits keep it from counting twice.
  */
-export function createHitRecorder(record: (hits: MailHit[]) => Promise<void>): HitRecorder {
+export function createHitRecorder({ record, logger, capacity = CAPACITY }: HitRecorderOptions): HitRecorder {
+  const waking = new AbortController();
   let waiting: Waiting[] = [];
-  let isRecording = false;
+  let underWay: Waiting[] = [];
+  let running: Promise<void> | undefined;
+  let isAway = false;
+  let dropped = 0;
+  let isGivenUp = false;
 
-  async function run(): Promise<void> {
-    isRecording = true;
-    while (waiting.length > 0) {
-      const batch = waiting.slice(0, BATCH_MAX);
-      waiting = waiting.slice(BATCH_MAX);
-      try {
-        await record(batch.map((item) => item.hit));
-        for (const item of batch) item.resolve();
-      } catch (error) {
-        for (const item of batch) item.reject(error);
-      }
-    }
-    isRecording = false;
+  function pause(attempt: number): Promise<void> {
+    if (waking.signal.aborted) return delay(RETRY_MS.draining);
+    const ms = Math.min(RETRY_MS.first * 2 ** Math.min(attempt, 10), RETRY_MS.longest);
+    return delay(ms, undefined, { signal: waking.signal }).catch(() => undefined);
   }
 
-  return (hit) =>
-    new Promise((resolve, reject) => {
-      waiting.push({ hit, resolve, reject });
-      if (!isRecording) void run();
-    });
+  function beginOutage(error: unknown): void {
+    if (isAway) return;
+    isAway = true;
+    logger.warn({ err: error }, 'opens and clicks wait in memory until the database is back');
+    for (const { settle } of [...underWay, ...waiting]) settle();
+  }
+
+  function endOutage(): void {
+    if (!isAway) return;
+    isAway = false;
+    logger.info({ waiting: waiting.length, dropped }, 'opens and clicks are recorded again');
+  }
+
+  async function recordUnderWay(): Promise<void> {
+    let faults = 0;
+    for (let attempt = 0; !isGivenUp; attempt++) {
+      const now = performance.now();
+      try {
+        await record(underWay.map(({ hit, at }) => ({ ...hit, ageMs: now - at })));
+        endOutage();
+        return;
+      } catch (error) {
+        if (isDatabaseUnavailable(error)) {
+          beginOutage(error);
+        } else if (++faults >= FAULTS_MAX) {
+          logger.error({ err: error, count: underWay.length }, 'opens and clicks could not be recorded and are lost');
+          return;
+        }
+        await pause(attempt);
+      }
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (waiting.length > 0 && !isGivenUp) {
+      underWay = waiting.slice(0, BATCH_MAX);
+      waiting = waiting.slice(BATCH_MAX);
+      await recordUnderWay();
+      for (const { settle } of underWay) settle();
+      underWay = [];
+    }
+    dropped = 0;
+    running = undefined;
+  }
+
+  function makeRoom(): void {
+    if (waiting.length < capacity) return;
+    waiting.shift()?.settle();
+    dropped += 1;
+    if (dropped === 1) logger.error({ capacity }, 'too many opens and clicks wait to be recorded: the oldest are lost');
+  }
+
+  return {
+    add(hit) {
+      makeRoom();
+      return new Promise((resolve) => {
+        waiting.push({ hit: { id: uuidV7(), ...hit }, at: performance.now(), settle: resolve });
+        if (isAway || isGivenUp) resolve();
+        running ??= run();
+      });
+    },
+    async drain(withinMs) {
+      waking.abort();
+      const timer = new AbortController();
+      await Promise.race([running, delay(withinMs, undefined, { signal: timer.signal }).catch(() => undefined)]);
+      timer.abort();
+      if (!running) return;
+      isGivenUp = true;
+      const count = underWay.length + waiting.length;
+      logger.error({ count }, 'opens and clicks are lost: the database was not back in time');
+    },
+  };
 }

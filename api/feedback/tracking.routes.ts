@@ -1,15 +1,13 @@
 import type { Express, Request, Response } from 'express';
 import { AppError } from '../../shared/pure/app-error.ts';
-import { recordMailHits, type MailHit } from '../../shared/domain/emails/tracking.ts';
 import type { LinkSigner } from '../../shared/platform/links.ts';
 import type { ApiDeps } from '../http/context.ts';
-import { createHitRecorder } from './hit-recorder.ts';
 import { isMachineRequest } from './machine-request.ts';
 
 /** A transparent picture of one pixel. */
 const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
-/** A reader does not wait longer than this for our bookkeeping; the hit is still recorded when it can be. */
-const PATIENCE_MS = 2_000;
+/** A reader does not wait longer than this for our bookkeeping; the hit is recorded all the same. */
+const PATIENCE_MS = 500;
 
 function notFound(): AppError {
   return new AppError('RESOURCE_NOT_FOUND', { message: 'This link is not one that was given out here' });
@@ -21,23 +19,19 @@ function forbidCaching(res: Response): void {
   res.setHeader('X-Robots-Tag', 'noindex, nofollow');
 }
 
-/** `GET /t/o/<token>.gif` counts an open, `GET /t/c/<token>` a click. Both serve the reader whatever becomes of the count. */
+/**
+ * `GET /t/o/<token>.gif` counts an open, `GET /t/c/<token>` a click. The answer follows the commit, which takes a moment:
+ * what a reader has seen, a crash does not take back. While PostgreSQL is away the answer does not wait.
+ */
 export function mountTracking(app: Express, deps: ApiDeps, links: LinkSigner): void {
-  const record = createHitRecorder(async (hits) => {
-    await recordMailHits(deps.orm.em.fork(), hits);
-    deps.wakeDispatcher();
-  });
-
-  async function count(req: Request, hit: MailHit): Promise<void> {
+  async function count(req: Request, hit: { emailId: string; url: string | null }): Promise<void> {
     if (isMachineRequest(req, hit.url === null ? 'open' : 'click')) return;
-    const recorded = record(hit).catch((error: unknown) => {
-      deps.logger.warn({ err: error, emailId: hit.emailId }, 'an open or click could not be recorded');
-    });
+    const taken = deps.hits.add(hit);
     let timer: NodeJS.Timeout | undefined;
     const patience = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, PATIENCE_MS);
     });
-    await Promise.race([recorded, patience]);
+    await Promise.race([taken, patience]);
     clearTimeout(timer);
   }
 

@@ -1,12 +1,15 @@
 import type { Logger } from '../../shared/platform/logger.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import type { Em, Orm } from '../../shared/domain/orm.ts';
+import type { HitRecorder } from '../feedback/hit-recorder.ts';
 
 /** What every endpoint may use. */
 export interface ApiDeps {
   config: Config;
   orm: Orm;
   logger: Logger;
+  /** Takes opens and clicks. */
+  hits: HitRecorder;
   /** Tells the dispatcher that a commit left something in the outbox, or may have: then a look within `withinMs` will do. */
   wakeDispatcher: (withinMs?: number) => void;
 }

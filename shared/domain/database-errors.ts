@@ -30,6 +30,14 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return false;
 }
 
+/** Whether PostgreSQL ended a transaction because it and another one waited for each other: nothing of it was done. */
+export function isDeadlock(error: unknown): boolean {
+  for (const fault of causes(error)) {
+    if (fault.code === '40P01') return true;
+  }
+  return false;
+}
+
 /** Whether an error is the violation of the unique constraint or index of that name. */
 export function isUniqueViolation(error: unknown, constraint: string): boolean {
   for (const fault of causes(error)) {

@@ -1,50 +1,104 @@
 import { sweepIdempotencyKeys } from './idempotency/idempotency.ts';
 import type { Em } from './orm.ts';
-import { queryOne, sql } from './sql.ts';
+import { queryOne, sql, type SqlFragment } from './sql.ts';
 
+/** How many rows of each kind went. */
 export interface CleanUpReport {
   idempotencyKeys: number;
   mailBodies: number;
   attachments: number;
+  jobs: number;
+  jobFiles: number;
+  graphSnapshots: number;
 }
 
 /** Bodies of mail that has its outcome are kept this long, for support. */
 const BODY_DAYS = 30;
 const ATTACHMENT_DAYS = 7;
-const CHUNK = 5_000;
+/** For this long whoever polls a job learns what became of it. */
+const JOB_DAYS = 30;
+/** Rows of one kind that go at a time. */
+export const CLEAN_UP_CHUNK = 5_000;
+
+/** Deletes rows of `table` whose `key` is in a chunk of those that `old` selects. @returns how many went */
+async function deleteChunk(em: Em, table: SqlFragment, key: SqlFragment, old: SqlFragment): Promise<number> {
+  const deleted = await queryOne<{ count: number }>(
+    em,
+    sql`
+      with old as (${old} limit ${CLEAN_UP_CHUNK}),
+      gone as (delete from ${table} where ${key} in (select * from old) returning 1)
+      select count(*) from gone`,
+  );
+  return deleted?.count ?? 0;
+}
+
+function olderThan(days: number): SqlFragment {
+  return sql`< now() - ${days}::int * interval '1 day'`;
+}
+
+function sweepMailBodies(em: Em): Promise<number> {
+  const old = sql`
+    select c.email_id from email_content c join email e on e.id = c.email_id
+    where c.created_at ${olderThan(BODY_DAYS)} and e.status not in ('PENDING', 'SENDING')`;
+  return deleteChunk(em, sql`email_content`, sql`email_id`, old);
+}
+
+function sweepAttachments(em: Em): Promise<number> {
+  const old = sql`
+    select set_id, position from attachment a
+    where created_at ${olderThan(ATTACHMENT_DAYS)} and not exists (
+      select from email_content c join email e on e.id = c.email_id
+      where c.attachment_set_id = a.set_id and e.status in ('PENDING', 'SENDING')
+    )`;
+  return deleteChunk(em, sql`attachment`, sql`(set_id, position)`, old);
+}
+
+function sweepJobs(em: Em): Promise<number> {
+  const old = sql`select id from job where state in ('completed', 'failed') and updated_at ${olderThan(JOB_DAYS)}`;
+  return deleteChunk(em, sql`job`, sql`id`, old);
+}
+
+/** Files that are there although their job has ended; the end of a job drops its file. */
+function sweepJobFiles(em: Em): Promise<number> {
+  const old = sql`
+    select f.job_id from job_file f join job j on j.id = f.job_id where j.state in ('completed', 'failed')`;
+  return deleteChunk(em, sql`job_file`, sql`job_id`, old);
+}
+
+/**
+ * Graphs that an automation had before its present one and that no execution was given, or whose executions are gone.
+ * An execution is created while its graph is the present one, give or take the length of a transaction, so it is found
+ * by the index on the time of creation, and needs no other.
+ */
+function sweepGraphSnapshots(em: Em): Promise<number> {
+  const old = sql`
+    select id from (
+      select id, automation_id, created_at,
+        lead(created_at) over (partition by automation_id order by created_at, id) as replaced_at
+      from automation_graph
+    ) g
+    where replaced_at ${olderThan(1)}
+      and not exists (select from automation a where a.id = g.automation_id and a.graph_id = g.id)
+      and not exists (
+        select from automation_execution x
+        where x.automation_id = g.automation_id and x.graph_id = g.id
+          and x.created_at between g.created_at - interval '1 day' and g.replaced_at + interval '1 day'
+      )`;
+  return deleteChunk(em, sql`automation_graph`, sql`id`, old);
+}
 
 /**
  * Removes what is kept only for a while. Chunked, so that a large backlog is many short transactions.
- * @returns how many rows went; call again while a count is not 0
+ * @returns how many rows went; call again while a count reaches `CLEAN_UP_CHUNK`, for what is left then is not old but
+ * has just become so
  */
 export async function cleanUpChunk(em: Em, idempotencyTtlHours: number): Promise<CleanUpReport> {
-  const bodies = await queryOne<{ count: number }>(
-    em,
-    sql`
-      with old as (
-        select c.email_id from email_content c join email e on e.id = c.email_id
-        where c.created_at < now() - ${BODY_DAYS}::int * interval '1 day' and e.status not in ('PENDING', 'SENDING')
-        limit ${CHUNK}
-      ), gone as (delete from email_content where email_id in (select email_id from old) returning 1)
-      select count(*) from gone`,
-  );
-  const attachments = await queryOne<{ count: number }>(
-    em,
-    sql`
-      with old as (
-        select set_id, position from attachment a
-        where created_at < now() - ${ATTACHMENT_DAYS}::int * interval '1 day'
-          and not exists (
-            select from email_content c join email e on e.id = c.email_id
-            where c.attachment_set_id = a.set_id and e.status in ('PENDING', 'SENDING')
-          )
-        limit ${CHUNK}
-      ), gone as (delete from attachment a using old where a.set_id = old.set_id and a.position = old.position returning 1)
-      select count(*) from gone`,
-  );
   return {
     idempotencyKeys: await sweepIdempotencyKeys(em, idempotencyTtlHours),
-    mailBodies: bodies?.count ?? 0,
-    attachments: attachments?.count ?? 0,
+    mailBodies: await sweepMailBodies(em),
+    attachments: await sweepAttachments(em),
+    jobs: await sweepJobs(em),
+    jobFiles: await sweepJobFiles(em),
+    graphSnapshots: await sweepGraphSnapshots(em),
   };
 }

@@ -8,6 +8,7 @@ import { AutomationsMigration } from './migrations/20261121010000-automations.ts
 import { SenderDomainDnsMigration } from './migrations/20261121020000-sender-domain-dns.ts';
 import { AudienceMigration } from './migrations/20261121030000-audience.ts';
 import { FeedbackMigration } from './migrations/20261121040000-feedback.ts';
+import { RecoveryMigration } from './migrations/20261121061000-recovery.ts';
 import { query, sql } from './sql.ts';
 import pg from 'pg';
 
@@ -65,6 +66,7 @@ function ormOptions(options: OrmOptions): Options {
         { name: '20261121030000-audience', class: AudienceMigration },
         { name: '20261121040000-feedback', class: FeedbackMigration },
         { name: '20261121050000-reconciliation', class: ReconciliationMigration },
+        { name: '20261121061000-recovery', class: RecoveryMigration },
       ],
       snapshot: false,
     },

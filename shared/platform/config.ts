@@ -61,11 +61,24 @@ const environmentSchema = z.object({
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: z.stringbool().default(false),
   INBOUND_SMTP_PORT: port.optional(),
   INBOUND_DOMAIN: z.string().optional(),
+  INBOUND_TLS_KEY_FILE: z.string().optional().describe('private key (PEM) for STARTTLS of inbound mail'),
+  INBOUND_TLS_CERT_FILE: z.string().optional().describe('certificate chain (PEM) for STARTTLS of inbound mail'),
+  DELIVERY_RECEIPTS: z
+    .stringbool()
+    .default(true)
+    .describe('whether mail servers are asked to report deliveries, when inbound mail is taken'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   METRICS_PORT: port.optional().describe('Prometheus metrics of the worker'),
   WORKER_TASK_QUEUES: list.default([]).describe('task queues this worker serves; empty = all'),
   WORKFLOW_BUNDLE: z.string().optional().describe('prebuilt workflow bundle'),
 });
+
+function checkPairs(values: z.infer<typeof environmentSchema>, context: z.RefinementCtx): void {
+  const [key, cert] = ['INBOUND_TLS_KEY_FILE', 'INBOUND_TLS_CERT_FILE'] as const;
+  if ((values[key] === undefined) === (values[cert] === undefined)) return;
+  const [missing, present] = values[key] === undefined ? [key, cert] : [cert, key];
+  context.addIssue({ code: 'custom', path: [missing], message: `is required together with ${present}` });
+}
 
 /** The configuration of a process, read once from the environment. */
 export type Config = z.infer<typeof environmentSchema> & { publicUrl: string };
@@ -80,7 +93,7 @@ export class ConfigError extends Error {}
  */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-  const result = environmentSchema.safeParse(present);
+  const result = environmentSchema.superRefine(checkPairs).safeParse(present);
   if (!result.success) {
     const faults = result.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
     throw new ConfigError(`The configuration is not usable:\n${faults.join('\n')}`);

@@ -48,9 +48,16 @@ export interface CampaignProgress {
   pagesTotal: number;
 }
 
-/** A delivery batch is named after its first mail, so a single mail is found under its own id. */
-export function emailDeliveryWorkflowId(firstEmailId: string): string {
-  return `email/${firstEmailId}`;
+const EMAIL_DELIVERY_PREFIX = 'email/';
+
+/** A delivery is named after its first mail, so a single mail is found under its own id; one of lost mails has a new id. */
+export function emailDeliveryWorkflowId(deliveryId: string): string {
+  return `${EMAIL_DELIVERY_PREFIX}${deliveryId}`;
+}
+
+/** The other way round. */
+export function deliveryIdOf(workflowId: string): string {
+  return workflowId.slice(EMAIL_DELIVERY_PREFIX.length);
 }
 
 export function campaignWorkflowId(campaignId: string): string {

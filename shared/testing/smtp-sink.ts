@@ -10,6 +10,8 @@ export interface ReceivedMessage {
   /** The octets after dot-unstuffing. */
   raw: Buffer;
   receivedAt: Date;
+  /** What report was asked for (RFC 3461); each undefined where nothing was. */
+  receipt: { id: string | undefined; content: string | undefined; notify: string[] | undefined };
   /** Parses the message when asked to, once. */
   parsed(): Promise<ParsedMail>;
 }
@@ -51,6 +53,8 @@ export interface SmtpSinkOptions {
   /** Offers STARTTLS, with a self-signed certificate. */
   startTls?: boolean;
   pipelining?: boolean;
+  /** Offers reports of delivery (RFC 3461), and sends none. */
+  dsn?: boolean;
 }
 
 export interface SmtpSink {
@@ -138,6 +142,11 @@ export async function createSmtpSink(options: SmtpSinkOptions = {}): Promise<Smt
       to,
       raw,
       receivedAt: new Date(),
+      receipt: {
+        id: session.envelope.dsn?.envid ?? undefined,
+        content: session.envelope.dsn?.ret ?? undefined,
+        notify: session.envelope.rcptTo[0]?.dsn?.notify ?? undefined,
+      },
       parsed: () => (parsed ??= simpleParser(raw)),
     };
     messageCount += 1;
@@ -160,6 +169,7 @@ export async function createSmtpSink(options: SmtpSinkOptions = {}): Promise<Smt
     authOptional: !options.auth,
     disableReverseLookup: true,
     hidePIPELINING: options.pipelining === false,
+    hideDSN: options.dsn !== true,
     hideENHANCEDSTATUSCODES: true,
     logger: false,
     closeTimeout: 200,

@@ -1,10 +1,12 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createApp } from '../../api/app.ts';
+import { createHitRecorder } from '../../api/feedback/hit-recorder.ts';
 import { createOrm, type Em, type Orm } from '../../shared/domain/orm.ts';
 import { createProject, type ProjectKeys } from '../../shared/domain/projects/projects.ts';
 import type { Project } from '../../shared/domain/projects/project.entity.ts';
 import { trustDomain } from '../../shared/domain/domains/sender-domains.ts';
+import { recordMailHits } from '../../shared/domain/emails/tracking.ts';
 import { query, sql } from '../../shared/domain/sql.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
@@ -13,6 +15,7 @@ import { createTestDatabase, type TestDatabase } from '../../shared/testing/data
 
 /** The domain every test project may send from. */
 const TEST_DOMAIN = 'example.com';
+const HITS_DRAIN_MS = 1_000;
 
 interface TestRequest {
   /** `secret` (the default) and `public` take the key of the project; another text is sent as the key; null sends none. */
@@ -84,14 +87,15 @@ async function send(url: string, keys: ProjectKeys, method: string, request: Tes
   };
 }
 
+/** Calls the API that listens at `url` with the keys of a project. */
+export function callsTo(url: string, keys: ProjectKeys): TestProject['api'] {
+  return (method, path, request = {}) => send(`${url}${path}`, keys, method.toUpperCase(), request);
+}
+
 async function createTestProject(em: Em, url: string): Promise<TestProject> {
   const { project, keys } = await createProject(em, 'Test');
   await trustDomain(em, project.id, TEST_DOMAIN);
-  return {
-    project,
-    keys,
-    api: (method, path, request = {}) => send(`${url}${path}`, keys, method.toUpperCase(), request),
-  };
+  return { project, keys, api: callsTo(url, keys) };
 }
 
 async function stopServer(server: Server): Promise<void> {
@@ -116,16 +120,20 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
           applicationName: 'everpost-test-api',
         });
   let wakeupCount = 0;
-  const app = createApp(
-    {
-      config,
-      orm,
-      logger: createLogger({ level: config.LOG_LEVEL, name: 'api' }),
-      wakeDispatcher: (withinMs) => {
-        wakeupCount += 1;
-        options.onWake?.(withinMs);
-      },
+  const wakeDispatcher = (withinMs?: number) => {
+    wakeupCount += 1;
+    options.onWake?.(withinMs);
+  };
+  const logger = createLogger({ level: config.LOG_LEVEL, name: 'api' });
+  const hits = createHitRecorder({
+    logger,
+    async record(batch) {
+      await recordMailHits(orm.em.fork(), batch);
+      wakeDispatcher();
     },
+  });
+  const app = createApp(
+    { config, orm, logger, hits, wakeDispatcher },
     { database: async () => void (await query(orm.em.fork(), sql`select 1`)) },
   );
   const server = await new Promise<Server>((resolve, reject) => {
@@ -143,6 +151,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     createProject: () => createTestProject(database.orm.em.fork(), url),
     async stop() {
       await stopServer(server);
+      await hits.drain(HITS_DRAIN_MS);
       if (orm !== database.orm) await orm.close();
       if (!options.database) await database.drop();
     },

@@ -1,5 +1,5 @@
 import { createActivities } from '../../activities/index.ts';
-import { createLinkSigner } from '../../shared/platform/links.ts';
+import { linkSignerOf } from '../../shared/platform/links.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { createTemporalClient } from '../../shared/platform/temporal.ts';
 import { createSmtpPool } from '../../shared/platform/mail/smtp-pool.ts';
@@ -7,19 +7,25 @@ import { createDispatcher } from '../../shared/domain/outbox/dispatcher.ts';
 import { testEnvironment } from '../../shared/testing/environment.ts';
 import { createSmtpSink, type SmtpSink } from '../../shared/testing/smtp-sink.ts';
 import { createTestNamespace, type TestNamespace } from '../../shared/testing/temporal.ts';
+import type { TaskQueueName } from '../../shared/pure/task-queues.ts';
 import { createWorkers } from '../../worker/create-worker.ts';
 import { startTestApi, type TestApi, type TestApiOptions } from './api.ts';
+
+export { eventually } from '../../shared/testing/eventually.ts';
 
 export interface TestStack extends TestApi {
   sink: SmtpSink;
   temporal: TestNamespace;
   /** Stops the workers as SIGTERM would; `startWorkers` starts them again. */
   stopWorkers: () => Promise<void>;
-  startWorkers: () => Promise<void>;
+  /** Starts workers, for all task queues or for some. */
+  startWorkers: (taskQueues?: TaskQueueName[]) => Promise<void>;
 }
 
 export interface TestStackOptions extends TestApiOptions {
   sink?: Parameters<typeof createSmtpSink>[0];
+  /** host:port of a Temporal server of the test's own. */
+  temporalServer?: string;
   /** A way to Temporal that the test can cut, for the dispatcher. */
   temporalAddress?: string;
   /** False for tests that run workers as processes of their own. */
@@ -34,7 +40,7 @@ const DISPATCHER_POLL_MS = 200;
  */
 export async function startTestStack(options: TestStackOptions = {}): Promise<TestStack> {
   const sink = await createSmtpSink(options.sink);
-  const temporal = await createTestNamespace();
+  const temporal = await createTestNamespace(options.temporalServer);
   const logger = createLogger({ level: 'silent', name: 'test' });
   let wake: (withinMs?: number) => void = () => undefined;
   const api = await startTestApi({
@@ -56,9 +62,9 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
   wake = dispatcher.wake;
 
   let stopRunning: (() => Promise<void>) | undefined;
-  async function startWorkers(): Promise<void> {
+  async function startWorkers(taskQueues?: TaskQueueName[]): Promise<void> {
     const smtp = createSmtpPool({ urls: config.SMTP_URL, maxConnections: config.SMTP_CONNECTIONS, logger });
-    const links = createLinkSigner({ appSecret: config.APP_SECRET, publicUrl: config.publicUrl });
+    const links = linkSignerOf(config);
     const workers = await createWorkers({
       connection: temporal.connection,
       namespace: temporal.namespace,
@@ -69,6 +75,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
         wakeDispatcher: (withinMs) => wake(withinMs),
       }),
       workflowBundlePath: testEnvironment().workflowBundlePath,
+      ...(taskQueues && { taskQueues }),
     });
     const running = Promise.all(workers.map((worker) => worker.run()));
     stopRunning = async () => {
@@ -98,25 +105,4 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
       await api.stop();
     },
   };
-}
-
-/**
- * Waits until `check` answers something, looking again and again, also after it threw; fails after `timeoutMs` with the
- * last fault.
- */
-export async function eventually<T>(check: () => Promise<T | undefined | false>, timeoutMs = 20_000): Promise<T> {
-  const deadline = Date.now() + timeoutMs;
-  for (;;) {
-    let fault: unknown;
-    try {
-      const result = await check();
-      if (result !== undefined && result !== false) return result;
-    } catch (error) {
-      fault = error;
-    }
-    if (Date.now() > deadline) {
-      throw new Error(`nothing within ${timeoutMs} ms: ${check.toString().slice(0, 200)}`, { cause: fault });
-    }
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 }

@@ -2,7 +2,7 @@ import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { createActivities } from '../../activities/index.ts';
 import { cancelExecutionWorkflows, signalEventArrivals } from '../../shared/domain/automations/execution-dispatch.ts';
 import { query, sql } from '../../shared/domain/sql.ts';
-import { createLinkSigner } from '../../shared/platform/links.ts';
+import { linkSignerOf } from '../../shared/platform/links.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { createSmtpPool } from '../../shared/platform/mail/smtp-pool.ts';
 import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
@@ -28,14 +28,25 @@ export interface TimeMachine extends TestApi {
   finish: (executionId: string) => Promise<number>;
 }
 
+/** The SDK waits five seconds for the server, which a machine at its limit does not always start in. */
+const START_ATTEMPTS = 5;
+
+async function startTimeSkippingServer(attempt = 1): Promise<TestWorkflowEnvironment> {
+  const executable = { type: 'existing-path', path: testEnvironment().timeSkippingServerPath } as const;
+  try {
+    return await TestWorkflowEnvironment.createTimeSkipping({ server: { executable } });
+  } catch (error) {
+    if (attempt === START_ATTEMPTS) throw error;
+    return startTimeSkippingServer(attempt + 1);
+  }
+}
+
 /**
  * The API, workers and PostgreSQL as they are, on Temporal's test server, where waiting takes no time. That server knows
  * no search attributes, so workflows are started from here.
  */
 export async function startTimeMachine(options: TestApiOptions = {}): Promise<TimeMachine> {
-  const environment = await TestWorkflowEnvironment.createTimeSkipping({
-    server: { executable: { type: 'existing-path', path: testEnvironment().timeSkippingServerPath } },
-  });
+  const environment = await startTimeSkippingServer();
   const api = await startTestApi({
     ...options,
     config: { API_RATE_LIMIT_PER_MINUTE: 1_000_000, ...options.config },
@@ -43,7 +54,7 @@ export async function startTimeMachine(options: TestApiOptions = {}): Promise<Ti
   const { config } = api;
   const logger = createLogger({ level: 'silent', name: 'test' });
   const smtp = createSmtpPool({ urls: ['smtp://127.0.0.1:1'], maxConnections: 1, logger });
-  const links = createLinkSigner({ appSecret: config.APP_SECRET, publicUrl: config.publicUrl });
+  const links = linkSignerOf(config);
   const orm = api.database.orm;
   const workers = await createWorkers({
     connection: environment.nativeConnection,

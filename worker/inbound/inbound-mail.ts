@@ -1,7 +1,9 @@
+import { domainToASCII } from 'node:url';
 import {
   findRepliedMail,
   isReplyToAddress,
   recordComplaint,
+  recordDeliveries,
   recordDelivery,
   recordHardBounce,
   recordReply,
@@ -9,6 +11,7 @@ import {
 } from '../../shared/domain/emails/feedback.ts';
 import type { Orm } from '../../shared/domain/orm.ts';
 import type { LinkSigner } from '../../shared/platform/links.ts';
+import { createGroupWriter } from '../../shared/platform/group-writer.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import type { DsnRecipient } from '../../shared/platform/mail/dsn.ts';
 import { readInboundMessage, type InboundMessage } from '../../shared/platform/mail/inbound-message.ts';
@@ -42,12 +45,21 @@ export interface InboundMailDeps {
 const REPORT_MAILBOXES = new Set(['abuse', 'complaints', 'fbl', 'postmaster']);
 /** What is said of the mail itself; "not-spam" and the like are not complaints. */
 const COMPLAINT_TYPES = new Set(['abuse', 'fraud', 'virus']);
+/**
+ * Success in the words of RFC 3464 section 2.3.3: in the mailbox; handed on to a server that gives no receipts, which is
+ * all that will ever be known; or handed on to the addresses behind this one.
+ */
+const DELIVERED_ACTIONS = new Set(['delivered', 'relayed', 'expanded']);
+const DELIVERED = 'delivered';
+const RECEIPTS_MAX = 200;
 
 /** Decides what incoming mail is about and records it. */
 export function createInboundMail(deps: InboundMailDeps): InboundMail {
   const { links, verp, logger } = deps;
   const em = () => deps.orm.em.fork();
-  const host = deps.domain.toLowerCase();
+  const host = domainToASCII(deps.domain) || deps.domain.toLowerCase();
+  // A relay returns the receipts of a campaign over many connections at once: they share statements.
+  const recordInGroup = createGroupWriter((emailIds: string[]) => recordDeliveries(em(), emailIds), RECEIPTS_MAX);
 
   /** A report proves which mail it is about by what we signed: the envelope sender, or the unsubscribe link. */
   function provenMail(evidence: string): string | undefined {
@@ -71,9 +83,9 @@ export function createInboundMail(deps: InboundMailDeps): InboundMail {
       else await recordSoftBounce(em(), emailId, diagnostic, reportId);
       return `${type} bounce ${failed.status}`;
     }
-    if (recipients.some((each) => each.action === 'delivered')) {
-      await recordDelivery(em(), emailId);
-      return 'delivered';
+    if (recipients.some((each) => DELIVERED_ACTIONS.has(each.action))) {
+      if (!(await recordInGroup(emailId))) await recordDelivery(em(), emailId);
+      return DELIVERED;
     }
     return 'nothing yet';
   }
@@ -109,10 +121,10 @@ export function createInboundMail(deps: InboundMailDeps): InboundMail {
   return {
     async findRecipient(text) {
       const address = normalizeAddress(text);
-      const at = address.lastIndexOf('@');
-      if (address.slice(at + 1) !== host) return undefined;
       const emailId = verp.readAddress(address);
       if (emailId !== undefined) return { kind: 'mail', emailId, address };
+      const at = address.lastIndexOf('@');
+      if (domainToASCII(address.slice(at + 1)) !== host) return undefined;
       if (REPORT_MAILBOXES.has(address.slice(0, at))) return { kind: 'reports' };
       return (await isReplyToAddress(em(), address)) ? { kind: 'replyTo', address } : undefined;
     },
@@ -121,7 +133,11 @@ export function createInboundMail(deps: InboundMailDeps): InboundMail {
       for (const recipient of recipients) {
         const outcome = await act(message, recipient);
         const emailId = recipient.kind === 'mail' ? recipient.emailId : undefined;
-        logger.info({ messageId: message.id.slice(0, 16), emailId, outcome }, 'inbound mail');
+        // One line per receipt would be as many as the mails of a campaign.
+        logger[outcome === DELIVERED ? 'debug' : 'info'](
+          { messageId: message.id.slice(0, 16), emailId, outcome },
+          'inbound mail',
+        );
       }
       deps.wakeDispatcher();
     },

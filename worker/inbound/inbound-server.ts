@@ -1,7 +1,9 @@
 import type { AddressInfo, Socket } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import type { Logger } from '../../shared/platform/logger.ts';
+import { createClientLimits } from './client-limits.ts';
 import type { InboundMail, InboundRecipient } from './inbound-mail.ts';
+import type { InboundTls } from './inbound-tls.ts';
 
 export interface InboundServer {
   readonly port: number;
@@ -15,16 +17,19 @@ export interface InboundServerOptions {
   domain: string;
   mail: InboundMail;
   logger: Logger;
-  /** Connections a minute from one address; the default is plenty for a big provider's bounces. */
-  connectionsPerMinute?: number;
+  /** Offers STARTTLS (RFC 3207). */
+  tls?: InboundTls | undefined;
+  /** Connections and messages a minute from one address that are about no mail of ours. */
+  unprovenPerMinute?: number;
 }
 
 /** Reports are small; what is larger is not for us. */
 const MESSAGE_BYTES_MAX = 1_048_576;
-const CLIENTS_MAX = 50;
+const CLIENTS_MAX = 100;
+/** More than a relay opens to one destination, and never all. */
+const CLIENTS_PER_ADDRESS_MAX = 50;
 const RECIPIENTS_MAX = 10;
-const MESSAGES_PER_CONNECTION_MAX = 100;
-const CONNECTIONS_PER_MINUTE = 120;
+const UNPROVEN_PER_MINUTE = 600;
 const IDLE_MS = 30_000;
 /** However slowly a client sends, its place is free after this. */
 const CONNECTION_MS_MAX = 10 * 60_000;
@@ -32,22 +37,6 @@ const CLOSE_MS = 2_000;
 
 function refusal(code: number, text: string): Error {
   return Object.assign(new Error(text), { responseCode: code });
-}
-
-/** Counts connections by address in windows of a minute; forgets everything with the window. */
-function createConnectionLimit(perMinute: number): (address: string) => boolean {
-  let window = 0;
-  const counts = new Map<string, number>();
-  return (address) => {
-    const now = Math.floor(Date.now() / 60_000);
-    if (now !== window) {
-      window = now;
-      counts.clear();
-    }
-    const count = (counts.get(address) ?? 0) + 1;
-    counts.set(address, count);
-    return count <= perMinute;
-  };
 }
 
 /** The message, or undefined when it is too large; then the rest is read and thrown away, as SMTP wants it. */
@@ -67,10 +56,14 @@ async function readAll(stream: SMTPServerDataStream): Promise<Buffer | undefined
  * nothing is ever passed on. A message that cannot be recorded just now is refused with 451, so that its server keeps it.
  */
 export async function startInboundServer(options: InboundServerOptions): Promise<InboundServer> {
-  const { mail, logger } = options;
-  const isWithinLimit = createConnectionLimit(options.connectionsPerMinute ?? CONNECTIONS_PER_MINUTE);
+  const { mail, logger, tls } = options;
+  const limits = createClientLimits({
+    unprovenPerMinute: options.unprovenPerMinute ?? UNPROVEN_PER_MINUTE,
+    connectionsAtOnce: CLIENTS_PER_ADDRESS_MAX,
+  });
   const recipientsOf = new WeakMap<SMTPServerSession['envelope'], Map<string, InboundRecipient>>();
-  const messageCounts = new Map<string, number>();
+  /** The connections that were let in, by session, with the address they came from. */
+  const inside = new Map<string, string>();
 
   async function acceptRecipient(address: string, session: SMTPServerSession): Promise<Error | null> {
     const known = recipientsOf.get(session.envelope) ?? new Map<string, InboundRecipient>();
@@ -79,6 +72,16 @@ export async function startInboundServer(options: InboundServerOptions): Promise
     const recipient = await mail.findRecipient(address);
     if (!recipient) return refusal(550, '5.1.1 No such mailbox here');
     known.set(address, recipient);
+    if (recipient.kind === 'mail') limits.prove(session.remoteAddress, recipient.emailId);
+    return null;
+  }
+
+  /** A renewed certificate is there for the first connection after it was found. */
+  async function admit(session: SMTPServerSession): Promise<Error | null> {
+    if (!limits.enter(session.remoteAddress)) return refusal(421, '4.7.0 Too many connections, try again later');
+    inside.set(session.id, session.remoteAddress);
+    const renewed = await tls?.renewed();
+    if (renewed) server.updateSecureContext({ ...renewed });
     return null;
   }
 
@@ -100,7 +103,9 @@ export async function startInboundServer(options: InboundServerOptions): Promise
   const server = new SMTPServer({
     name: options.domain,
     banner: 'ready for bounces and replies',
-    disabledCommands: ['AUTH', 'STARTTLS'],
+    disabledCommands: tls ? ['AUTH'] : ['AUTH', 'STARTTLS'],
+    ...tls?.identity,
+    minVersion: 'TLSv1.2',
     disableReverseLookup: true,
     hideSMTPUTF8: true,
     size: MESSAGE_BYTES_MAX,
@@ -108,18 +113,14 @@ export async function startInboundServer(options: InboundServerOptions): Promise
     socketTimeout: IDLE_MS,
     closeTimeout: CLOSE_MS,
     logger: false,
-    onConnect(session, callback) {
-      callback(
-        isWithinLimit(session.remoteAddress) ? null : refusal(421, '4.7.0 Too many connections, try again later'),
-      );
-    },
+    onConnect: (session, callback) => answer(admit(session), callback),
     onClose(session) {
-      messageCounts.delete(session.id);
+      const address = inside.get(session.id);
+      if (inside.delete(session.id) && address !== undefined) limits.leave(address);
     },
     onMailFrom(_address, session, callback) {
-      const count = (messageCounts.get(session.id) ?? 0) + 1;
-      messageCounts.set(session.id, count);
-      callback(count <= MESSAGES_PER_CONNECTION_MAX ? null : refusal(421, '4.5.3 Too many messages, connect again'));
+      const mayBegin = limits.beginMessage(session.remoteAddress);
+      callback(mayBegin ? null : refusal(421, '4.7.0 Too many messages, try again later'));
     },
     onRcptTo: (address, session, callback) => answer(acceptRecipient(address.address, session), callback),
     onData: (stream, session, callback) => answer(takeMessage(stream, session), callback),

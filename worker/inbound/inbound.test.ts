@@ -6,12 +6,15 @@ import { CampaignEntity } from '../../shared/domain/campaigns/campaign.entity.ts
 import { ContactEntity } from '../../shared/domain/contacts/contact.entity.ts';
 import { EmailEntity } from '../../shared/domain/emails/email.entity.ts';
 import { EventEntity } from '../../shared/domain/events/event.entity.ts';
+import { recordTransactionalResults } from '../../shared/domain/emails/delivery-results.ts';
 import { createProject } from '../../shared/domain/projects/projects.ts';
+import { query, sql } from '../../shared/domain/sql.ts';
 import { listSuppressions } from '../../shared/domain/suppressions/suppressions.ts';
 import { createLinkSigner } from '../../shared/platform/links.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { createVerp } from '../../shared/platform/mail/verp.ts';
 import { createTestDatabase, type TestDatabase } from '../../shared/testing/database.ts';
+import { eventually } from '../../shared/testing/eventually.ts';
 import { createInboundMail } from './inbound-mail.ts';
 import { startInboundServer, type InboundServer } from './inbound-server.ts';
 
@@ -37,7 +40,7 @@ beforeAll(async () => {
     domain: DOMAIN,
     wakeDispatcher: () => undefined,
   });
-  server = await startInboundServer({ port: 0, domain: DOMAIN, mail, logger, connectionsPerMinute: 500 });
+  server = await startInboundServer({ port: 0, domain: DOMAIN, mail, logger });
 });
 afterAll(async () => {
   await server.close();
@@ -92,8 +95,8 @@ async function stateOf({ emailId, campaignId, contactId, address }: Sent) {
   };
 }
 
-async function deliver(to: string | string[], raw: string | Buffer, from = ''): Promise<string> {
-  const transport = createTransport({ host: '127.0.0.1', port: server.port, ignoreTLS: true });
+async function deliver(to: string | string[], raw: string | Buffer, from = '', { port } = server): Promise<string> {
+  const transport = createTransport({ host: '127.0.0.1', port, ignoreTLS: true });
   try {
     const info = await transport.sendMail({ envelope: { from, to }, raw });
     return info.response;
@@ -201,13 +204,73 @@ describe('a delivery report', () => {
     expect(state.data[0]).toMatchObject({ bounceType: 'soft' });
   });
 
-  it('of a delivery moves the mail on, once; one of a delay does nothing', async () => {
+  it.each(['delivered (to mailbox)', 'relayed', 'expanded'])(
+    'of success (%s) moves the mail on, once; one of a delay does nothing',
+    async (action) => {
+      const mail = await sentMail();
+      const path = verp.returnPath(mail.emailId);
+      await deliver(path, dsn({ action: 'delayed', status: '4.4.1' }));
+      expect(await stateOf(mail)).toMatchObject({ status: 'SENT', events: [] });
+      for (let i = 0; i < 2; i++) await deliver(path, dsn({ action, status: '2.0.0' }));
+      expect(await stateOf(mail)).toMatchObject({ status: 'DELIVERED', counts: [1, 0, 0], events: ['email.delivery'] });
+    },
+  );
+
+  it('of success, with many others at the same time, counts each mail once', async () => {
+    const first = await sentMail();
+    const mails = [first];
+    while (mails.length < 20) mails.push(await sentMail());
+    const em = database.orm.em.fork();
+    const { campaignId } = first;
+    await query(
+      em,
+      sql`update email set campaign_id = ${campaignId}, campaign_seq = abs(hashtext(id::text)) where id = any(${mails.map(({ emailId }) => emailId)}::uuid[])`,
+    );
+    const receipt = dsn({ action: 'delivered', status: '2.0.0' });
+    const paths = mails.map(({ emailId }) => verp.returnPath(emailId));
+    // One mail is held, as by the statement that records its sending; the others do not wait for it.
+    const holder = database.orm.em.fork();
+    await holder.begin();
+    await query(holder, sql`select from email where id = ${first.emailId} for update`);
+    const replies = Promise.all([...paths, ...paths].map((path) => deliver(path, receipt)));
+    try {
+      await eventually(async () => {
+        const [row] = await query<{ count: number }>(
+          em,
+          sql`select count(*) from email where campaign_id = ${campaignId} and status = 'DELIVERED'`,
+        );
+        return (row?.count ?? 0) > 0;
+      });
+    } finally {
+      await holder.commit();
+    }
+    expect((await replies).every((reply) => reply.startsWith('250'))).toBe(true);
+    const { deliveredCount } = await database.orm.em.fork().findOneOrFail(CampaignEntity, { id: campaignId });
+    expect(deliveredCount).toBe(mails.length);
+    for (const { contactId } of mails) {
+      expect(await database.orm.em.fork().count(EventEntity, { contactId, name: 'email.delivery' })).toBe(1);
+    }
+  });
+
+  it('of success that overtakes the record of the sending is not forgotten', async () => {
     const mail = await sentMail();
-    const path = verp.returnPath(mail.emailId);
-    await deliver(path, dsn({ action: 'delayed', status: '4.4.1' }));
-    expect(await stateOf(mail)).toMatchObject({ status: 'SENT', events: [] });
-    for (let i = 0; i < 2; i++) await deliver(path, dsn({ action: 'delivered (to mailbox)', status: '2.0.0' }));
-    expect(await stateOf(mail)).toMatchObject({ status: 'DELIVERED', counts: [1, 0, 0], events: ['email.delivery'] });
+    const em = database.orm.em.fork();
+    const claimToken = uuidV7();
+    const { emailId } = mail;
+    await query(em, sql`update email set status = 'SENDING', claim_token = ${claimToken} where id = ${emailId}`);
+    await deliver(verp.returnPath(emailId), dsn({ action: 'delivered', status: '2.0.0' }));
+    expect(await stateOf(mail)).toMatchObject({ status: 'SENDING', counts: [1, 0, 0], events: ['email.delivery'] });
+    const sent = { emailId, verdict: 'sent', subject: null, error: null } as const;
+    await recordTransactionalResults(em, projectId, claimToken, [sent], [10]);
+    expect((await stateOf(mail)).status).toBe('DELIVERED');
+  });
+
+  it('comes back to the domain of the sender as well, in either spelling', async () => {
+    for (const host of ['bounce.shop.test', 'bounce.xn--mnchen-3ya.test', 'BOUNCE.Shop.Test']) {
+      const mail = await sentMail();
+      expect(await deliver(verp.returnPath(mail.emailId, host), dsn())).toMatch(/^250/);
+      expect((await stateOf(mail)).status).toBe('BOUNCED');
+    }
   });
 });
 
@@ -224,8 +287,10 @@ describe('a complaint', () => {
 
   it('to the mailbox of a feedback loop is believed for what the mail itself proves', async () => {
     const [byPath, byLink, forged] = [await sentMail(), await sentMail(), await sentMail()];
+    const byOwnPath = await sentMail();
     const { unsubscribeUrl } = links.recipientUrls(byLink);
     await deliver(`complaints@${DOMAIN}`, complaint(`Return-Path: <${verp.returnPath(byPath.emailId)}>`));
+    await deliver(`fbl@${DOMAIN}`, complaint(`X-Envelope: ${verp.returnPath(byOwnPath.emailId, 'bounce.shop.test')}`));
     await deliver(
       `fbl@${DOMAIN}`,
       complaint(`List-Unsubscribe: <${unsubscribeUrl.slice(0, 60)}\r\n ${unsubscribeUrl.slice(60)}>`),
@@ -233,6 +298,7 @@ describe('a complaint', () => {
     await deliver(`abuse@${DOMAIN}`, complaint(`Message-ID: <${forged.emailId}@example.com>`));
     await deliver(verp.returnPath(forged.emailId), complaint('Subject: News', 'not-spam'));
     expect((await stateOf(byPath)).status).toBe('COMPLAINED');
+    expect((await stateOf(byOwnPath)).status).toBe('COMPLAINED');
     expect((await stateOf(byLink)).status).toBe('COMPLAINED');
     expect((await stateOf(forged)).status).toBe('SENT');
   });
@@ -285,6 +351,11 @@ describe('the listener', () => {
       altered,
       'somebody@gmail.test',
       path.replace(DOMAIN, 'gmail.test'),
+      altered.replace(DOMAIN, 'bounce.shop.test'),
+      path.replace(DOMAIN, 'xbounce.shop.test'),
+      'postmaster@bounce.shop.test',
+      'abuse@bounce.shop.test',
+      'somebody@bounce.shop.test',
       `bounce+@${DOMAIN}`,
     ]) {
       expect([to, await deliver(to, dsn(), 'x@y.test')]).toEqual([to, expect.stringMatching(/^550/)]);
@@ -323,16 +394,14 @@ describe('the listener', () => {
     expect(await stateOf(mail)).toMatchObject({ status: 'SENT', subscribed: true, events: [] });
   });
 
+  async function startLimited(unprovenPerMinute: number): Promise<InboundServer> {
+    const deps = { orm: database.orm, logger, links, verp, domain: DOMAIN };
+    const mail = createInboundMail({ ...deps, wakeDispatcher: () => undefined });
+    return startInboundServer({ port: 0, domain: DOMAIN, mail, logger, unprovenPerMinute });
+  }
+
   it('refuses more connections from one address than it allows in a minute', async () => {
-    const mail = createInboundMail({
-      orm: database.orm,
-      logger,
-      links,
-      verp,
-      domain: DOMAIN,
-      wakeDispatcher: () => undefined,
-    });
-    const limited = await startInboundServer({ port: 0, domain: DOMAIN, mail, logger, connectionsPerMinute: 2 });
+    const limited = await startLimited(2);
     const greetings: string[] = [];
     for (let i = 0; i < 5; i++) {
       greetings.push(
@@ -349,5 +418,18 @@ describe('the listener', () => {
     // The minute may turn once in the middle.
     expect(greetings.filter((code) => code === '421').length).toBeGreaterThanOrEqual(1);
     expect(greetings[0]).toBe('220');
+  });
+
+  it('does not count among them what comes back to our mail, however many reports that is', async () => {
+    const limited = await startLimited(2);
+    const receipt = dsn({ action: 'delivered', status: '2.0.0' });
+    const [first, ...others] = await Promise.all(Array.from({ length: 10 }, () => sentMail()));
+    for (const { emailId } of [first!, ...others]) {
+      expect(await deliver(verp.returnPath(emailId), receipt, '', limited)).toMatch(/^250/);
+    }
+    const strange: string[] = [];
+    for (let i = 0; i < 4; i++) strange.push(await deliver(`abuse@${DOMAIN}`, complaint('none'), 'a@b.test', limited));
+    await limited.close();
+    expect(strange.filter((reply) => reply.startsWith('421')).length).toBeGreaterThanOrEqual(1);
   });
 });

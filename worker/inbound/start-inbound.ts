@@ -5,6 +5,7 @@ import type { Logger } from '../../shared/platform/logger.ts';
 import { createVerp } from '../../shared/platform/mail/verp.ts';
 import { createInboundMail } from './inbound-mail.ts';
 import { startInboundServer, type InboundServer } from './inbound-server.ts';
+import { openInboundTls, tlsFilesOf } from './inbound-tls.ts';
 
 export interface InboundDeps {
   config: Config;
@@ -17,6 +18,7 @@ export interface InboundDeps {
 /**
  * Starts listening for inbound mail where the configuration asks for it. Of several workers on one machine the first
  * listens; the others say so and do the rest of their work. Without INBOUND_DOMAIN there is nothing to take mail for.
+ * @throws ConfigError when the files for STARTTLS cannot be used
  */
 export async function startInbound(deps: InboundDeps): Promise<InboundServer | undefined> {
   const { INBOUND_SMTP_PORT: port, INBOUND_DOMAIN: domain, APP_SECRET: appSecret } = deps.config;
@@ -25,10 +27,12 @@ export async function startInbound(deps: InboundDeps): Promise<InboundServer | u
     deps.logger.info('no inbound mail is taken: INBOUND_DOMAIN is not set');
     return undefined;
   }
+  const files = tlsFilesOf(deps.config);
+  const tls = files && (await openInboundTls({ files, logger: deps.logger }));
   const mail = createInboundMail({ ...deps, domain, verp: createVerp({ appSecret, domain }) });
   try {
-    const server = await startInboundServer({ port, domain, mail, logger: deps.logger });
-    deps.logger.info({ port: server.port, domain }, 'listening for inbound mail');
+    const server = await startInboundServer({ port, domain, mail, tls, logger: deps.logger });
+    deps.logger.info({ port: server.port, domain, tls: tls !== undefined }, 'listening for inbound mail');
     return server;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;

@@ -1,4 +1,5 @@
 import type { DnsAnswer, DnsResolver } from '../../platform/dns/resolver.ts';
+import { returnPathDomain } from '../../platform/mail/verp.ts';
 
 export const RECORD_PURPOSES = ['DKIM', 'RETURN_PATH', 'SPF', 'DMARC'] as const;
 export type RecordPurpose = (typeof RECORD_PURPOSES)[number];
@@ -26,16 +27,9 @@ export interface DomainRecordSource {
 /** `unanswered` when no name server gave an answer: that says nothing about the record. */
 export type RecordState = 'found' | 'missing' | 'unanswered';
 
-/** The label below a sender domain that bounces return to; its own label, so that the domain's own MX stays. */
-const RETURN_PATH_LABEL = 'bounce';
 const RETURN_PATH_PRIORITY = 10;
 /** A policy is looked for at a domain and at so many names above it. */
 const POLICY_NAMES_MAX = 4;
-
-/** The domain of the envelope sender of mail from a domain. */
-export function returnPathDomain(domain: string): string {
-  return `${RETURN_PATH_LABEL}.${domain}`;
-}
 
 /**
  * The records to set up for a domain. SPF includes the inbound domain, where the operator publishes which hosts send

@@ -37,12 +37,14 @@ export function resultTable(results: DeliveryResult[]): SqlFragment {
 }
 
 /**
- * The `set` list of an update of `email e` from such a table. A deferred mail goes back to PENDING. A scanner may have
- * opened a mail before its sending is recorded.
+ * The `set` list of an update of `email e` from such a table. A deferred mail goes back to PENDING. A receipt may have
+ * come, or a scanner may have opened a mail, before its sending is recorded.
  */
 export const RESULT_COLUMNS = sql`
   status = case r.verdict
-    when 'sent' then case when e.bounced_at is not null then 'BOUNCED' when e.clicked_at is not null then 'CLICKED' when e.opened_at is not null then 'OPENED' else 'SENT' end
+    when 'sent' then case when e.complained_at is not null then 'COMPLAINED' when e.bounced_at is not null then 'BOUNCED'
+      when e.clicked_at is not null then 'CLICKED' when e.opened_at is not null then 'OPENED'
+      when e.delivered_at is not null then 'DELIVERED' else 'SENT' end
     when 'bounced' then 'BOUNCED' when 'failed' then 'FAILED'
     when 'skipped' then 'SKIPPED' when 'suppressed' then 'SUPPRESSED' else 'PENDING' end,
   deferrals = e.deferrals + (r.verdict = 'deferred')::int,
@@ -104,20 +106,23 @@ export async function applyHardBounces(em: Em, projectId: string, recorded: Reco
 
 /**
  * Records what became of transactional mails that this attempt claimed. Rows whose claim another attempt took over are
- * left alone.
+ * left alone. A mail that is deferred is due again after the pause that `retrySeconds` has for it.
  */
 export async function recordTransactionalResults(
   em: Em,
   projectId: string,
   claimToken: string,
   results: DeliveryResult[],
+  retrySeconds: readonly number[],
 ): Promise<void> {
   await em.transactional(async (tx) => {
     const recorded = await query<RecordedResult>(
       tx,
       sql`
         with changed as (
-          update email e set ${RESULT_COLUMNS} from ${resultTable(results)}
+          update email e set ${RESULT_COLUMNS}, delivery_due_at = case r.verdict when 'deferred'
+            then now() + coalesce((${[...retrySeconds]}::float8[])[e.deferrals + 1], 0) * interval '1 second' end
+          from ${resultTable(results)}
           where e.id = r.email_id and e.status = 'SENDING' and e.claim_token = ${claimToken}
           returning e.*, r.verdict
         ),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setSubscribed } from '../contacts/contacts.ts';
 import type { Em } from '../orm.ts';
-import { json, query, queryOne, sql, type SqlFragment } from '../sql.ts';
+import { json, query, queryOne, queryPrepared, sql, type SqlFragment } from '../sql.ts';
 import { suppressRecipients, type SuppressionReason } from '../suppressions/suppressions.ts';
 
 /** Something that a mail server or a mailbox provider says about a mail, and its place in the record of the mail. */
@@ -56,6 +56,30 @@ interface TurnedMail {
   contact_id: string | null;
 }
 
+/** A turn as a statement over the mails in a table `held`: the first one of each mail sets the moment, counts and is an event. */
+function turnStatement(held: SqlFragment, turn: Turn, data: Record<string, unknown>, result: SqlFragment): SqlFragment {
+  const moment =
+    turn.moment === undefined ? sql`'{}'::jsonb` : sql`jsonb_build_object(${turn.moment}::text, ${NOW_TEXT})`;
+  return sql`
+    with held as materialized (${held}),
+    turned as (
+      update email e set ${turn.column} = now(), status = case when e.status in ${turn.from} then ${turn.to} else e.status end
+      from held h where e.id = h.id and e.${turn.column} is null and e.status in ${HANDED_OVER} returning e.*
+    ),
+    counts as (select campaign_id as id, count(*)::int as count from turned where campaign_id is not null group by 1),
+    campaigns as materialized (
+      select c.id, n.count from campaign c join counts n on n.id = c.id order by c.id for no key update of c
+    ),
+    counted as (update campaign c set ${turn.counter} = c.${turn.counter} + n.count from campaigns n where c.id = n.id),
+    emitted as (
+      insert into event (id, project_id, contact_id, email_id, name, data, created_at)
+      select everpost_uuid_v7(), m.project_id, m.contact_id, m.id, ${turn.event},
+        ${EVENT_DATA} || ${moment} || ${json(data)}::jsonb, now()
+      from turned m left join campaign c on c.id = m.campaign_id left join email_content b on b.email_id = m.id
+    )
+    ${result}`;
+}
+
 /** Takes a turn once: the first report sets the moment, counts in the campaign and is an event; repeats are nothing. */
 async function takeTurn(
   em: Em,
@@ -63,26 +87,11 @@ async function takeTurn(
   turn: Turn,
   data: Record<string, unknown>,
 ): Promise<TurnedMail | undefined> {
-  const moment =
-    turn.moment === undefined ? sql`'{}'::jsonb` : sql`jsonb_build_object(${turn.moment}::text, ${NOW_TEXT})`;
-  return queryOne<TurnedMail>(
+  const [mail] = await queryPrepared<TurnedMail>(
     em,
-    sql`
-      with turned as (
-        update email set ${turn.column} = now(), status = case when status in ${turn.from} then ${turn.to} else status end
-        where id = ${emailId} and ${turn.column} is null and status in ${HANDED_OVER} returning *
-      ),
-      counted as (
-        update campaign c set ${turn.counter} = c.${turn.counter} + 1 from turned t where c.id = t.campaign_id
-      ),
-      emitted as (
-        insert into event (id, project_id, contact_id, email_id, name, data, created_at)
-        select everpost_uuid_v7(), m.project_id, m.contact_id, m.id, ${turn.event},
-          ${EVENT_DATA} || ${moment} || ${json(data)}::jsonb, now()
-        from turned m left join campaign c on c.id = m.campaign_id left join email_content b on b.email_id = m.id
-      )
-      select project_id, contact_id from turned`,
+    turnStatement(sql`select ${emailId}::uuid as id`, turn, data, sql`select project_id, contact_id from turned`),
   );
+  return mail;
 }
 
 async function stopMail(em: Em, emailId: string, mail: TurnedMail, reason: SuppressionReason): Promise<void> {
@@ -93,6 +102,25 @@ async function stopMail(em: Em, emailId: string, mail: TurnedMail, reason: Suppr
 /** A server says that the mail has reached the mailbox. */
 export async function recordDelivery(em: Em, emailId: string): Promise<void> {
   await takeTurn(em, emailId, DELIVERED, {});
+}
+
+/**
+ * As `recordDelivery`, for any number of mails in one statement. Mails that another statement holds are left out: to wait
+ * for several rows at once, while the sending of the same mails is being recorded, could make the two wait for each other.
+ * @returns for each mail whether it was recorded, now or before
+ */
+export async function recordDeliveries(em: Em, emailIds: string[]): Promise<boolean[]> {
+  const held = await queryPrepared<{ id: string }>(
+    em,
+    turnStatement(
+      sql`select id from email where id = any(${emailIds}::uuid[]) for no key update skip locked`,
+      DELIVERED,
+      {},
+      sql`select id from held`,
+    ),
+  );
+  const recorded = new Set(held.map((mail) => mail.id));
+  return emailIds.map((emailId) => recorded.has(emailId));
 }
 
 /** The address takes no mail, for good: it is suppressed and its contact unsubscribed. */

@@ -70,12 +70,13 @@ export async function queueMails(em: Em, sender: MailSender, mails: RenderedMail
       ),
       record as (
         insert into email
-          (id, project_id, contact_id, template_id, automation_id, execution_id, to_address, subject, status, created_at)
+          (id, project_id, contact_id, template_id, automation_id, execution_id, to_address, subject, status, created_at,
+            delivery_due_at)
         select id, ${sender.projectId}, contact_id, ${sender.templateId}, ${sender.execution?.automationId ?? null}::uuid,
-          ${sender.execution?.executionId ?? null}::uuid, to_address, subject, 'PENDING', now()
+          ${sender.execution?.executionId ?? null}::uuid, to_address, subject, 'PENDING', now(), now()
         from mail
       ),
-      queued as (${outboxInsert('email', sender.projectId, ids)})
+      queued as (${outboxInsert('email', sender.projectId, ids, { isGathered: sender.execution !== undefined })})
       insert into email_content
         (email_id, from_address, from_name, to_name, reply_to, html, body_text, headers, attachment_set_id, created_at)
       select id, ${sender.from.address}, ${sender.from.name ?? null}, to_name, ${sender.replyTo ?? null}, html, body_text,

@@ -1,29 +1,48 @@
+import { isUniqueViolation } from '../database-errors.ts';
 import type { Em } from '../orm.ts';
 import { queryPrepared, sql } from '../sql.ts';
 
 /** A mail was opened, or one of its links was followed. */
 export interface MailHit {
+  /** Becomes the id of its event. */
+  id: string;
   emailId: string;
   /** The address behind the link; null for an open. */
   url: string | null;
+  /** How long ago it happened, in milliseconds. The moment is told by the clock of the database, as all others are. */
+  ageMs: number;
 }
 
 /**
- * Records opens and clicks, any number at once, in one statement: the state of each mail moves up (SENT or DELIVERED →
- * OPENED → CLICKED, never down), the campaign counts a mail the first time only, and every hit is an event. A click of
- * a mail that never showed its image is an open too, and recorded as both. Hits of mails that are gone, or were never
- * handed over, change nothing.
+ * Records opens and clicks, any number at once. The same hits given again, because nobody confirmed that they were
+ * recorded, are recorded once: their events have their ids, and a statement is done as a whole or not at all.
+ */
+export async function recordMailHits(em: Em, hits: MailHit[]): Promise<void> {
+  try {
+    await insertHits(em, hits);
+  } catch (error) {
+    if (!isUniqueViolation(error, 'event_pkey')) throw error;
+  }
+}
+
+/**
+ * One statement: the state of each mail moves up (SENT or DELIVERED → OPENED → CLICKED, never down), the campaign counts
+ * a mail the first time only, and every hit is an event. A click of a mail that never showed its image is an open too,
+ * and recorded as both. Hits of mails that are gone, or were never handed over, change nothing.
  *
  * Rows are locked in the order of their ids, mails before campaigns, as everywhere; so two processes that record hits
  * of the same mails wait for each other instead of failing.
  */
-export async function recordMailHits(em: Em, hits: MailHit[]): Promise<void> {
+async function insertHits(em: Em, hits: MailHit[]): Promise<void> {
   await queryPrepared(
     em,
     sql`
       with hit as (
-        select * from unnest(${hits.map((hit) => hit.emailId)}::uuid[], ${hits.map((hit) => hit.url)}::text[])
-          with ordinality as h (email_id, url, n)
+        select h.id, h.email_id, h.url, h.n, (now() - h.age_ms * interval '1 millisecond')::timestamptz(3) as at
+        from unnest(
+          ${hits.map((hit) => hit.id)}::uuid[], ${hits.map((hit) => hit.emailId)}::uuid[],
+          ${hits.map((hit) => hit.url)}::text[], ${hits.map((hit) => hit.ageMs)}::float8[]
+        ) with ordinality as h (id, email_id, url, age_ms, n)
       ),
       target as materialized (
         select e.* from email e
@@ -34,13 +53,14 @@ export async function recordMailHits(em: Em, hits: MailHit[]): Promise<void> {
       tally as (
         select t.id, count(*) filter (where h.url is not null)::int as clicks,
           (count(*) filter (where h.url is null))::int
-            + (t.opened_at is null and bool_and(h.url is not null))::int as opens
+            + (t.opened_at is null and bool_and(h.url is not null))::int as opens,
+          min(h.at) as first_at, min(h.at) filter (where h.url is not null) as first_click_at
         from target t join hit h on h.email_id = t.id group by t.id, t.opened_at
       ),
       flipped as (
         update email e set
-          opens = t.opens + y.opens, clicks = t.clicks + y.clicks, opened_at = coalesce(t.opened_at, now()),
-          clicked_at = case when y.clicks > 0 then coalesce(t.clicked_at, now()) else t.clicked_at end,
+          opens = t.opens + y.opens, clicks = t.clicks + y.clicks, opened_at = coalesce(t.opened_at, y.first_at),
+          clicked_at = coalesce(t.clicked_at, y.first_click_at),
           status = case
             when y.clicks > 0 and t.status in ('SENT', 'DELIVERED', 'OPENED') then 'CLICKED'
             when t.status in ('SENT', 'DELIVERED') then 'OPENED' else t.status end
@@ -60,28 +80,27 @@ export async function recordMailHits(em: Em, hits: MailHit[]): Promise<void> {
         from held h where c.id = h.id
       ),
       step as (
-        select h.email_id, h.url, h.n from hit h
+        select h.id, h.email_id, h.url, h.n, h.at from hit h
         union all
-        select t.id, null, 0 from target t
+        select everpost_uuid_v7(), t.id, null, 0, y.first_at from target t join tally y on y.id = t.id
         where t.opened_at is null and not exists (select from hit h where h.email_id = t.id and h.url is null)
       ),
       numbered as (
-        select t.*, s.url, s.n,
+        select t.*, s.id as event_id, s.url, s.n, s.at, to_char(s.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as moment,
           case when s.url is null then t.opens else t.clicks end
             + (row_number() over (partition by t.id, s.url is null order by s.n))::int as nth
         from step s join target t on t.id = s.email_id
       )
       insert into event (id, project_id, contact_id, email_id, name, data, created_at)
-      select everpost_uuid_v7(), m.project_id, m.contact_id, m.id, case when m.url is null then 'email.open' else 'email.click' end,
+      select m.event_id, m.project_id, m.contact_id, m.id, case when m.url is null then 'email.open' else 'email.click' end,
         jsonb_build_object(
           'emailId', m.id, 'subject', coalesce(m.subject, c.subject), 'from', coalesce(b.from_address, c.from_address),
           'to', m.to_address, 'campaignId', m.campaign_id, 'templateId', m.template_id, 'workflowId', m.automation_id
         ) || case
-          when m.url is null then jsonb_build_object('openedAt', o.at, 'opens', m.nth, 'isFirstOpen', m.nth = 1)
-          else jsonb_build_object('link', m.url, 'clickedAt', o.at, 'clicks', m.nth, 'isFirstClick', m.nth = 1) end,
-        now()
+          when m.url is null then jsonb_build_object('openedAt', m.moment, 'opens', m.nth, 'isFirstOpen', m.nth = 1)
+          else jsonb_build_object('link', m.url, 'clickedAt', m.moment, 'clicks', m.nth, 'isFirstClick', m.nth = 1) end,
+        m.at
       from numbered m
-      cross join (select to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at) o
       left join campaign c on c.id = m.campaign_id
       left join email_content b on b.email_id = m.id
       order by m.n`,

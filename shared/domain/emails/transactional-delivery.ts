@@ -1,6 +1,6 @@
 import type { Em } from '../orm.ts';
 import { resultEvents } from './delivery-results.ts';
-import { query, sql } from '../sql.ts';
+import { query, sql, type SqlFragment } from '../sql.ts';
 
 /** A mail as stored when it was queued, ready to be composed. */
 export interface StoredMail {
@@ -27,22 +27,40 @@ export interface StoredAttachment {
   disposition: 'attachment' | 'inline';
 }
 
+/** One attempt of one delivery. */
+export interface DeliveryClaim {
+  deliveryId: string;
+  claimToken: string;
+}
+
+/** A mail that was thought lost belongs to the delivery that was started for it anew, and to no other. */
+function isHeldBy(deliveryId: string): SqlFragment {
+  return sql`(e.delivery_id is null or e.delivery_id = ${deliveryId}::uuid)`;
+}
+
 /**
- * Claims mails for one delivery attempt: those still to be sent, and those an attempt that died left undecided. The
+ * Claims mails for one attempt of a delivery: those still to be sent, and those an attempt that died left undecided. The
  * token keeps that older attempt, should it be alive after all, from recording anything. Mail to a suppressed address
  * is not claimed but SUPPRESSED, with an event that says so.
  * @returns the ids claimed
  */
-export async function claimMails(em: Em, emailIds: string[], claimToken: string): Promise<string[]> {
+export async function claimMails(
+  em: Em,
+  emailIds: string[],
+  { deliveryId, claimToken }: DeliveryClaim,
+): Promise<string[]> {
   const rows = await query<{ id: string }>(
     em,
     sql`
       with changed as (
         update email e set
           status = case when s.reason is null then 'SENDING' else 'SUPPRESSED' end,
-          claim_token = case when s.reason is null then ${claimToken}::uuid end, error = s.reason
+          claim_token = case when s.reason is null then ${claimToken}::uuid end, error = s.reason,
+          delivery_id = ${deliveryId}::uuid,
+          delivery_due_at = case when s.reason is null then e.delivery_due_at end
         from email w left join suppression s on s.project_id = w.project_id and s.email = w.to_address
         where w.id = any(${emailIds}::uuid[]) and e.id = w.id and e.status in ('PENDING', 'SENDING')
+          and ${isHeldBy(deliveryId)}
         returning e.*, case when s.reason is null then 'claimed' else 'suppressed' end as verdict
       ),
       emitted as (${resultEvents('from content')})
@@ -81,20 +99,26 @@ export async function loadAttachments(em: Em, setId: string): Promise<StoredAtta
   );
 }
 
-/** Marks mails that could not be handed over for so long that nobody wants them any more. */
-export async function abandonMails(em: Em, emailIds: string[], reason: string): Promise<void> {
+/** Marks mails of a delivery that could not be handed over for so long that nobody wants them any more. */
+export async function abandonMails(em: Em, emailIds: string[], deliveryId: string, reason: string): Promise<void> {
   await query(
     em,
     sql`
-      update email set status = 'FAILED', error = ${reason}, claim_token = null
-      where id = any(${emailIds}::uuid[]) and status in ('PENDING', 'SENDING')`,
+      update email e set status = 'FAILED', error = ${reason}, claim_token = null, delivery_due_at = null
+      where id = any(${emailIds}::uuid[]) and status in ('PENDING', 'SENDING') and ${isHeldBy(deliveryId)}`,
   );
 }
 
-/** Which of the mails are still to be sent, and how often a server has put each off. */
-export async function findPendingMails(em: Em, emailIds: string[]): Promise<{ id: string; deferrals: number }[]> {
+/** Which of the mails a delivery has still to send, and how often a server has put each off. */
+export async function findPendingMails(
+  em: Em,
+  emailIds: string[],
+  deliveryId: string,
+): Promise<{ id: string; deferrals: number }[]> {
   return query<{ id: string; deferrals: number }>(
     em,
-    sql`select id, deferrals from email where id = any(${emailIds}::uuid[]) and status = 'PENDING' order by id`,
+    sql`
+      select id, deferrals from email e
+      where id = any(${emailIds}::uuid[]) and status = 'PENDING' and ${isHeldBy(deliveryId)} order by id`,
   );
 }

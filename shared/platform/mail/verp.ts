@@ -1,17 +1,24 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { domainToASCII } from 'node:url';
 
 /**
  * Envelope senders that name the mail they belong to (variable envelope return paths), so that a bounce is known by the
  * address it comes back to, whatever its text says.
  */
 export interface Verp {
-  /** The envelope sender of a mail. */
-  returnPath: (emailId: string) => string;
-  /** The mail an address was made for; undefined when it was not made here, was altered, or is of another domain. */
+  /** The envelope sender of a mail, at `host` instead of the inbound domain where one is given. */
+  returnPath: (emailId: string, host?: string) => string;
+  /**
+   * The mail an address was made for; undefined when it was not made here, was altered, or is neither at the inbound
+   * domain nor at the return path of a sender domain. Which sender domain it is does not matter: the signature proves
+   * that we gave the address out.
+   */
   readAddress: (address: string) => string | undefined;
 }
 
 const PREFIX = 'bounce+';
+/** The label below a sender domain that bounces return to; its own label, so that the domain's own MX stays. */
+const RETURN_PATH_LABEL = 'bounce';
 const UUID_BYTES = 16;
 /** With the id 25 bytes: exactly 40 characters of base32, which keeps the local part below the 64 of RFC 5321. */
 const SIGNATURE_BYTES = 9;
@@ -49,30 +56,26 @@ function fromBase32(text: string): Buffer {
   return Buffer.from(bytes);
 }
 
-/** The envelope sender of each mail: one that names it where bounces can come back to us, else the author's address. */
-export function createReturnPaths(config: {
-  APP_SECRET: string;
-  INBOUND_DOMAIN?: string;
-}): (emailId: string, from: string) => string {
-  if (config.INBOUND_DOMAIN === undefined) return (_emailId, from) => from;
-  const verp = createVerp({ appSecret: config.APP_SECRET, domain: config.INBOUND_DOMAIN });
-  return (emailId) => verp.returnPath(emailId);
+/** The domain of the envelope sender of mail from a verified domain. */
+export function returnPathDomain(domain: string): string {
+  return `${RETURN_PATH_LABEL}.${domain}`;
 }
 
 /** Makes and reads envelope senders at `domain`, signed with a key derived from APP_SECRET. */
 export function createVerp({ appSecret, domain }: { appSecret: string; domain: string }): Verp {
   const key = Buffer.from(hkdfSync('sha256', appSecret, '', 'everpost return paths', 32));
-  const host = domain.toLowerCase();
+  const inboundHost = domainToASCII(domain) || domain.toLowerCase();
+  const takesBounces = (host: string): boolean => host === inboundHost || host.startsWith(`${RETURN_PATH_LABEL}.`);
   const sign = (id: Buffer): Buffer => createHmac('sha256', key).update(id).digest().subarray(0, SIGNATURE_BYTES);
 
   return {
-    returnPath(emailId) {
+    returnPath(emailId, host = inboundHost) {
       const id = Buffer.from(emailId.replaceAll('-', ''), 'hex');
       return `${PREFIX}${toBase32(Buffer.concat([id, sign(id)]))}@${host}`;
     },
     readAddress(address) {
       const at = address.lastIndexOf('@');
-      if (address.slice(at + 1).toLowerCase() !== host) return undefined;
+      if (!takesBounces(domainToASCII(address.slice(at + 1)))) return undefined;
       const token = TOKEN.exec(address.slice(0, at).toLowerCase())?.[1];
       if (token === undefined) return undefined;
       const bytes = fromBase32(token);

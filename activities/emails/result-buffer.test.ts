@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { query, sql } from '../../shared/domain/sql.ts';
+import { createTestDatabase, type TestDatabase } from '../../shared/testing/database.ts';
+import { eventually } from '../../shared/testing/eventually.ts';
+import { createResultBuffer } from './result-buffer.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await query(
+    database.orm.em.fork(),
+    sql`create table meeting (name text primary key, touched int not null default 0)`,
+  );
+  await query(database.orm.em.fork(), sql`insert into meeting (name) values ('a'), ('b')`);
+});
+afterAll(() => database.drop());
+
+describe('a result buffer', () => {
+  const result = { emailId: 'e', verdict: 'sent', subject: null, error: null } as const;
+
+  it('records what PostgreSQL threw out because another transaction came across', async () => {
+    const em = () => database.orm.em.fork();
+    const opponent = em();
+    await opponent.begin();
+    await query(opponent, sql`update meeting set touched = touched + 1 where name = 'b'`);
+    let attempts = 0;
+    const buffer = createResultBuffer({
+      maxItems: 1,
+      maxAgeMs: 10,
+      signal: new AbortController().signal,
+      record: (results) =>
+        em().transactional(async (tx) => {
+          attempts += 1;
+          await query(tx, sql`set local deadlock_timeout = '50ms'`);
+          await query(tx, sql`update meeting set touched = touched + ${results.length}::int where name = 'a'`);
+          await query(tx, sql`update meeting set touched = touched + ${results.length}::int where name = 'b'`);
+        }),
+    });
+    buffer.add(result);
+    await eventually(async () => {
+      const [row] = await query<{ isWaiting: boolean }>(
+        em(),
+        sql`
+          select count(*) > 0 as "isWaiting" from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock' and query like 'update meeting%'`,
+      );
+      return row?.isWaiting;
+    });
+    await query(opponent, sql`update meeting set touched = touched + 1 where name = 'a'`);
+    await opponent.commit();
+    await buffer.drain();
+    expect(attempts).toBe(2);
+    expect(await query(em(), sql`select name, touched from meeting order by name`)).toEqual([
+      { name: 'a', touched: 2 },
+      { name: 'b', touched: 2 },
+    ]);
+  });
+
+  it('tells the error of a recording that cannot be done, and records nothing after it', async () => {
+    let attempts = 0;
+    const buffer = createResultBuffer({
+      maxItems: 1,
+      maxAgeMs: 10,
+      signal: new AbortController().signal,
+      async record() {
+        attempts += 1;
+        await query(database.orm.em.fork(), sql`select no_such_column from meeting`);
+      },
+    });
+    buffer.add(result);
+    await expect(buffer.drain()).rejects.toThrow('no_such_column');
+    buffer.add(result);
+    await expect(buffer.drain()).rejects.toThrow('no_such_column');
+    expect(attempts).toBe(1);
+  });
+});

@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { v7 as uuidV7 } from 'uuid';
+import { findFreePort } from '../../local/free-port.ts';
+import { CampaignEntity } from '../../shared/domain/campaigns/campaign.entity.ts';
+import { EmailEntity } from '../../shared/domain/emails/email.entity.ts';
+import { recordMailHits } from '../../shared/domain/emails/tracking.ts';
+import { EventEntity } from '../../shared/domain/events/event.entity.ts';
+import { createOrm, type Orm } from '../../shared/domain/orm.ts';
+import { query, sql } from '../../shared/domain/sql.ts';
+import { createLinkSigner, encodeClickTarget, type MailLinks } from '../../shared/platform/links.ts';
+import { createLogger } from '../../shared/platform/logger.ts';
+import { createTestDatabase, type TestDatabase } from '../../shared/testing/database.ts';
+import { testEnvironment } from '../../shared/testing/environment.ts';
+import { eventually } from '../../shared/testing/eventually.ts';
+import { startTestApi, type TestApi } from '../../tests/support/api.ts';
+import { startEverpostProcess } from '../../tests/support/everpost-process.ts';
+import { startTcpProxy, type TcpProxy } from '../../tests/support/tcp-proxy.ts';
+import { createHitRecorder } from './hit-recorder.ts';
+
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
+const OUTAGE_MS = 1_000;
+const TARGET = 'https://shop.test/';
+
+let database: TestDatabase;
+let proxy: TcpProxy;
+let app: TestApi;
+/** The way to the database that the test cuts, for recorders of its own. */
+let orm: Orm;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  proxy = await startTcpProxy(database.url);
+  app = await startTestApi({ database, databaseUrl: proxy.url, config: { DATABASE_POOL_SIZE: 4 } });
+  orm = await createOrm({ databaseUrl: proxy.url, poolSize: 2 });
+});
+afterAll(async () => {
+  await app.stop();
+  await orm.close();
+  await proxy.close();
+  await database.drop();
+});
+
+interface Sent {
+  emailId: string;
+  campaignId: string;
+  links: MailLinks;
+}
+
+async function sentMail(): Promise<Sent> {
+  const em = app.em();
+  const [campaignId, emailId] = [uuidV7(), uuidV7()];
+  const { id: projectId } = app.project;
+  em.create(CampaignEntity, {
+    ...{ id: campaignId, projectId, name: 'N', subject: 'News', body: 'B', from: 'news@example.com' },
+    ...{ type: 'MARKETING', status: 'SENT', audienceType: 'ALL', totalRecipients: 1, sentCount: 1 },
+  });
+  em.create(EmailEntity, {
+    ...{ id: emailId, projectId, campaignId, campaignSeq: 1, toAddress: `${emailId}@mail.test`, status: 'SENT' },
+    createdAt: new Date(),
+  });
+  await em.flush();
+  const signer = createLinkSigner({ appSecret: app.config.APP_SECRET, publicUrl: app.url });
+  return { emailId, campaignId, links: signer.recipientUrls({ contactId: uuidV7(), emailId }) };
+}
+
+async function visit(url: string): Promise<number> {
+  return (await fetch(url, { redirect: 'manual', headers: { 'user-agent': FIREFOX } })).status;
+}
+const open = ({ links }: Sent) => visit(links.openUrl);
+const click = ({ links }: Sent) => visit(links.clickUrl(encodeClickTarget(TARGET)));
+
+const eventsOf = ({ emailId }: Sent) => app.em().find(EventEntity, { emailId }, { orderBy: { createdAt: 'asc' } });
+
+async function stateOf({ emailId, campaignId }: Sent) {
+  const { status, opens, clicks } = await app.em().findOneOrFail(EmailEntity, { id: emailId });
+  const campaign = await app.em().findOneOrFail(CampaignEntity, { id: campaignId });
+  return { status, hits: [opens, clicks], counts: [campaign.openedCount, campaign.clickedCount] };
+}
+
+/** Waits until so many statements wait for a lock. */
+async function waitForLocks(count: number): Promise<void> {
+  await eventually(async () => {
+    const rows = await query(
+      app.em(),
+      sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return rows.length === count;
+  });
+}
+
+describe('opens and clicks without PostgreSQL', () => {
+  it('are served, and counted once it is back, each once and at the time it happened', async () => {
+    const mails = [await sentMail(), await sentMail(), await sentMail()];
+    await proxy.cut();
+    const cutAt = Date.now();
+    for (const mail of mails) {
+      expect(await Promise.all([open(mail), open(mail), click(mail)])).toEqual([200, 200, 302]);
+    }
+    // An outage that lasts, so that the moments of its end and of the hits can be told apart.
+    await new Promise((resolve) => setTimeout(resolve, OUTAGE_MS));
+    const restoredAt = Date.now();
+    await proxy.restore();
+    for (const mail of mails) {
+      const events = await eventually(async () => {
+        const found = await eventsOf(mail);
+        return found.length >= 3 && found;
+      });
+      expect(events.map((event) => event.name).sort()).toEqual(['email.click', 'email.open', 'email.open']);
+      for (const { createdAt, data } of events) {
+        expect(createdAt.getTime()).toBeGreaterThanOrEqual(cutAt - 5);
+        expect(createdAt.getTime()).toBeLessThan(restoredAt);
+        expect(data['openedAt'] ?? data['clickedAt']).toBe(createdAt.toISOString());
+      }
+      expect(await stateOf(mail)).toEqual({ status: 'CLICKED', hits: [2, 1], counts: [1, 1] });
+    }
+    const later = await sentMail();
+    await open(later);
+    expect((await stateOf(later)).hits).toEqual([1, 0]);
+  });
+
+  it('are counted once when the connection broke before their commit was confirmed', async () => {
+    const mail = await sentMail();
+    const holder = app.em();
+    await holder.begin();
+    await query(holder, sql`select from email where id = ${mail.emailId} for update`);
+    const served = Promise.all([open(mail), click(mail)]);
+    await waitForLocks(1);
+    // The server does not notice that nobody waits for the statement any more, and will complete it.
+    await proxy.cut();
+    await proxy.restore();
+    expect(await served).toEqual([200, 302]);
+    await waitForLocks(2);
+    await holder.commit();
+    await eventually(async () => (await stateOf(mail)).status === 'CLICKED');
+    const after = await sentMail();
+    // Recorded after what waited before it.
+    await eventually(async () => (await open(after)) && (await stateOf(after)).hits[0] !== 0);
+    expect(await stateOf(mail)).toEqual({ status: 'CLICKED', hits: [1, 1], counts: [1, 1] });
+    expect((await eventsOf(mail)).map((event) => event.name).sort()).toEqual(['email.click', 'email.open']);
+  });
+});
+
+describe('an API process that is stopped without PostgreSQL', () => {
+  it('records what it holds when the database comes back in time', async () => {
+    const mail = await sentMail();
+    const port = String(await findFreePort(0));
+    const temporal = { connectionOptions: { address: testEnvironment().temporalAddress }, namespace: 'default' };
+    const api = startEverpostProcess('api', app.config, temporal, { HOST: '127.0.0.1', PORT: port });
+    try {
+      await eventually(async () => (await fetch(`http://127.0.0.1:${port}/health`)).ok, 60_000);
+      await proxy.cut();
+      expect(await visit(mail.links.openUrl.replace(app.url, `http://127.0.0.1:${port}`))).toBe(200);
+      const ended = api.terminate();
+      await proxy.restore();
+      expect(await ended).toBe(0);
+      expect((await stateOf(mail)).status).toBe('OPENED');
+    } finally {
+      await api.kill();
+    }
+  });
+});
+
+describe('createHitRecorder without PostgreSQL', () => {
+  const logger = createLogger({ level: 'silent', name: 'test' });
+  const record = (hits: Parameters<typeof recordMailHits>[1]) => recordMailHits(orm.em.fork(), hits);
+
+  it('keeps no more hits than it is told to, the latest', async () => {
+    const [attempted, oldest, ...latest] = [await sentMail(), await sentMail(), await sentMail(), await sentMail()];
+    const hits = createHitRecorder({ record, logger, capacity: 2 });
+    await proxy.cut();
+    await hits.add({ emailId: attempted.emailId, url: null });
+    for (const { emailId } of [oldest, ...latest]) await hits.add({ emailId, url: null });
+    await proxy.restore();
+    for (const mail of [attempted, ...latest]) {
+      await eventually(async () => (await stateOf(mail)).status === 'OPENED');
+    }
+    expect((await stateOf(oldest)).status).toBe('SENT');
+  });
+
+  it('records what waits before the process ends, as long as it may take', async () => {
+    const mail = await sentMail();
+    const hits = createHitRecorder({ record, logger });
+    await proxy.cut();
+    await hits.add({ emailId: mail.emailId, url: null });
+    const draining = hits.drain(30_000);
+    await proxy.restore();
+    await draining;
+    expect((await stateOf(mail)).status).toBe('OPENED');
+  });
+
+  it('ends all the same when the database stays away', async () => {
+    const mail = await sentMail();
+    const hits = createHitRecorder({ record, logger });
+    await proxy.cut();
+    await hits.add({ emailId: mail.emailId, url: null });
+    await hits.drain(50);
+    await hits.add({ emailId: mail.emailId, url: null });
+    await proxy.restore();
+    expect((await stateOf(mail)).status).toBe('SENT');
+  });
+});

@@ -1,0 +1,94 @@
+import { domainToASCII } from 'node:url';
+import { createDkimSigner, type DkimSigner } from '../../platform/mail/dkim/dkim-signer.ts';
+import type { DkimKeyring } from '../../platform/mail/dkim/key-pair.ts';
+import { returnPathDomain } from '../../platform/mail/verp.ts';
+import type { Em } from '../orm.ts';
+import { queryOne, sql } from '../sql.ts';
+
+/** What mail of a domain carries beside the domain's name. */
+export interface SendingIdentity {
+  /** Undefined when DNS does not have the domain's key, for then a signature would only fail. */
+  signer: DkimSigner | undefined;
+  /**
+   * Where bounces return to, so that SPF passes for the domain of the author (RFC 7489 section 3.1.2); undefined when
+   * DNS did not lead from there to us at the last check, for then they would be lost.
+   */
+  returnPathHost: string | undefined;
+}
+
+export interface SendingIdentities {
+  /**
+   * As what the mail of a project from a domain is sent.
+   * @throws DkimKeyError when the stored key cannot be read: mail waits rather than go out unsigned
+   */
+  identityOf: (projectId: string, domain: string) => Promise<SendingIdentity>;
+}
+
+interface Entry {
+  identity: Promise<SendingIdentity>;
+  freshUntil: number;
+}
+
+const ENTRIES_MAX = 1_000;
+const FRESH_MS = 60_000;
+/** A domain that has just been verified signs soon. */
+const UNSIGNED_FRESH_MS = 3_000;
+/** An envelope sender has 48 characters before its domain and 254 at most (RFC 5321 section 4.5.3.1.3). */
+const RETURN_PATH_HOST_MAX = 206;
+const UNVERIFIED: SendingIdentity = { signer: undefined, returnPathHost: undefined };
+
+interface StoredIdentity {
+  id: string;
+  selector: string;
+  sealedPrivateKey: Buffer;
+  hasReturnPath: boolean;
+}
+
+async function loadIdentity(em: Em, projectId: string, domain: string): Promise<StoredIdentity | undefined> {
+  return queryOne<StoredIdentity>(
+    em,
+    sql`
+      select id, dkim_selector as selector, dkim_private_key as "sealedPrivateKey",
+        records_found @> '{RETURN_PATH,SPF}' as "hasReturnPath"
+      from sender_domain where project_id = ${projectId} and domain = ${domain} and dns_verified`,
+  );
+}
+
+/** Finds identities, keeping those used lately so that a mail costs no query. */
+export function createSendingIdentities(em: () => Em, keyring: DkimKeyring, now = Date.now): SendingIdentities {
+  const entries = new Map<string, Entry>();
+
+  async function load(projectId: string, domain: string): Promise<SendingIdentity> {
+    const stored = await loadIdentity(em(), projectId, domain);
+    if (!stored) return UNVERIFIED;
+    const privateKey = keyring.open(stored.sealedPrivateKey, stored.id);
+    const host = returnPathDomain(domain);
+    return {
+      signer: createDkimSigner({ domain, selector: stored.selector, privateKey }),
+      returnPathHost: stored.hasReturnPath && host.length <= RETURN_PATH_HOST_MAX ? host : undefined,
+    };
+  }
+
+  return {
+    identityOf(projectId, spelt) {
+      const domain = domainToASCII(spelt) || spelt;
+      const name = `${projectId} ${domain}`;
+      const known = entries.get(name);
+      if (known && known.freshUntil > now()) return known.identity;
+      entries.delete(name);
+      const entry: Entry = { identity: load(projectId, domain), freshUntil: now() + FRESH_MS };
+      entries.set(name, entry);
+      entry.identity.then(
+        ({ signer }) => {
+          if (!signer) entry.freshUntil = now() + UNSIGNED_FRESH_MS;
+        },
+        () => {
+          if (entries.get(name) === entry) entries.delete(name);
+        },
+      );
+      const [oldest] = entries.keys();
+      if (entries.size > ENTRIES_MAX && oldest !== undefined) entries.delete(oldest);
+      return entry.identity;
+    },
+  };
+}

@@ -1,0 +1,29 @@
+import type { Config } from '../config.ts';
+import type { SmtpEnvelope } from './smtp-conversation.ts';
+import { createVerp } from './verp.ts';
+
+export interface EnvelopeSource {
+  emailId: string;
+  /** The author's address. */
+  from: string;
+  to: string;
+  /** Where the sender domain takes bounces itself (`SendingIdentity`). */
+  returnPathHost: string | undefined;
+}
+
+/**
+ * The envelopes of mails. Where bounces can come back to us, the envelope sender names the mail and a receipt of its
+ * delivery is asked for; else the envelope sender is the author.
+ */
+export function createEnvelopes(
+  config: Pick<Config, 'APP_SECRET' | 'INBOUND_DOMAIN' | 'DELIVERY_RECEIPTS'>,
+): (source: EnvelopeSource) => SmtpEnvelope {
+  const { APP_SECRET: appSecret, INBOUND_DOMAIN: domain, DELIVERY_RECEIPTS: areReceiptsWanted } = config;
+  if (domain === undefined) return ({ from, to }) => ({ from, to });
+  const verp = createVerp({ appSecret, domain });
+  return ({ emailId, to, returnPathHost }) => ({
+    from: verp.returnPath(emailId, returnPathHost),
+    to,
+    ...(areReceiptsWanted && { receiptId: emailId }),
+  });
+}

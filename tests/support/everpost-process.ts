@@ -1,0 +1,60 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Config } from '../../shared/platform/config.ts';
+import type { TestNamespace } from '../../shared/testing/temporal.ts';
+
+/** A real process of Everpost. */
+export interface EverpostProcess {
+  /** Ends it as a power cut would. */
+  kill: () => Promise<void>;
+  /** Ends it as an operator would. @returns the exit code */
+  terminate: () => Promise<number | null>;
+  isRunning: () => boolean;
+}
+
+/** Starts a process on the database, namespace and SMTP server of a test; `environment` adds to, or replaces, what those say. */
+export function startEverpostProcess(
+  name: 'api' | 'worker',
+  config: Config,
+  temporal: Pick<TestNamespace, 'connectionOptions' | 'namespace'>,
+  environment: NodeJS.ProcessEnv = {},
+): EverpostProcess {
+  const main = fileURLToPath(new URL(`../../${name}/main.ts`, import.meta.url));
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: {
+      PATH: process.env['PATH'],
+      NODE_OPTIONS: '',
+      DATABASE_URL: config.DATABASE_URL,
+      DATABASE_POOL_SIZE: '10',
+      SMTP_URL: config.SMTP_URL.join(','),
+      SMTP_CONNECTIONS: String(config.SMTP_CONNECTIONS),
+      APP_SECRET: config.APP_SECRET,
+      PUBLIC_URL: config.publicUrl,
+      API_RATE_LIMIT_PER_MINUTE: String(config.API_RATE_LIMIT_PER_MINUTE),
+      TEMPORAL_ADDRESS: temporal.connectionOptions.address,
+      TEMPORAL_NAMESPACE: temporal.namespace,
+      WEBHOOK_ALLOW_PRIVATE_NETWORKS: String(config.WEBHOOK_ALLOW_PRIVATE_NETWORKS),
+      LOG_LEVEL: 'error',
+      ...environment,
+    },
+  });
+  const isRunning = () => child.exitCode === null && child.signalCode === null;
+
+  async function end(signal: NodeJS.Signals): Promise<number | null> {
+    if (!isRunning()) return child.exitCode;
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    const [code] = (await exited) as [number | null];
+    return code;
+  }
+
+  return {
+    async kill() {
+      await end('SIGKILL');
+    },
+    terminate: () => end('SIGTERM'),
+    isRunning,
+  };
+}

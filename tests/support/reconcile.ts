@@ -1,0 +1,26 @@
+import { randomUUID } from 'node:crypto';
+import type { ReconcileReport } from '../../activities/maintenance/reconcile-activities.ts';
+import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
+import { WORKFLOW_TYPES } from '../../shared/pure/workflow-contracts.ts';
+import type { TestStack } from './stack.ts';
+
+/** What Temporal says of a workflow; undefined when it does not know it. */
+export async function statusOf(stack: TestStack, workflowId: string): Promise<string | undefined> {
+  const found = await stack.temporal.client.workflow
+    .getHandle(workflowId)
+    .describe()
+    .catch(() => undefined);
+  return found?.status.name;
+}
+
+/** Reconciles now. @returns what the activity reported */
+export async function reconcile(stack: TestStack): Promise<ReconcileReport> {
+  const handle = await stack.temporal.client.workflow.start(WORKFLOW_TYPES.reconcile, {
+    workflowId: `reconcile-${randomUUID()}`,
+    taskQueue: TASK_QUEUES.orchestration,
+  });
+  await handle.result();
+  const { events } = await handle.fetchHistory();
+  const payload = events?.flatMap((event) => event.activityTaskCompletedEventAttributes?.result?.payloads ?? [])[0];
+  return JSON.parse(Buffer.from(payload?.data ?? '').toString()) as ReconcileReport;
+}

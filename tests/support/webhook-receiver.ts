@@ -1,0 +1,45 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface WebhookReceiver {
+  url: string;
+  /** How often each `webhook-id` has come. */
+  calls: Map<string, number>;
+  /** Lets calls wait for their answer from now on. */
+  hold: () => void;
+  /** Answers the calls that wait, and all that come. */
+  release: () => void;
+  close: () => Promise<void>;
+}
+
+/** A server that webhooks are sent to, and that can keep them waiting. */
+export async function startWebhookReceiver(): Promise<WebhookReceiver> {
+  const calls = new Map<string, number>();
+  let isHolding = false;
+  const waiting: (() => void)[] = [];
+  const server = createServer((request, response) => {
+    const id = request.headers['webhook-id'] as string;
+    calls.set(id, (calls.get(id) ?? 0) + 1);
+    request.resume();
+    const answer = () => void response.end('fine');
+    if (isHolding) waiting.push(answer);
+    else answer();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    calls,
+    hold() {
+      isHolding = true;
+    },
+    release() {
+      isHolding = false;
+      for (const answer of waiting.splice(0)) answer();
+    },
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,181 @@
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createTransport } from 'nodemailer';
+import { createLogger } from '../../shared/platform/logger.ts';
+import { readConfig } from '../../shared/platform/config.ts';
+import { createTestCertificate, type TestCertificate } from '../../shared/testing/certificate.ts';
+import type { InboundMail } from './inbound-mail.ts';
+import { startInboundServer, type InboundServer } from './inbound-server.ts';
+import { openInboundTls } from './inbound-tls.ts';
+
+const DOMAIN = 'in.everpost.test';
+const logger = createLogger({ level: 'silent', name: 'test' });
+const taken: string[] = [];
+/** Takes everything; what becomes of mail is not what this is about. */
+const mail: InboundMail = {
+  findRecipient: () => Promise.resolve({ kind: 'reports' }),
+  take(raw) {
+    taken.push(raw.toString());
+    return Promise.resolve();
+  },
+};
+
+let folder: string;
+let files: { key: string; cert: string };
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'everpost-tls-'));
+  files = { key: path.join(folder, 'key.pem'), cert: path.join(folder, 'cert.pem') };
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function replace({ key, cert }: Partial<TestCertificate>): Promise<void> {
+  for (const [file, text] of [
+    [files.key, key],
+    [files.cert, cert],
+  ] as const) {
+    if (text === undefined) continue;
+    await writeFile(`${file}.new`, text);
+    await rename(`${file}.new`, file);
+  }
+}
+
+async function startServer(): Promise<InboundServer> {
+  const tls = await openInboundTls({ files, logger, reloadMs: 0 });
+  return startInboundServer({ port: 0, domain: DOMAIN, mail, logger, tls });
+}
+
+/** What a server says until a line that begins so; sends a command first. */
+async function converse(socket: Socket, command: string | undefined, until: RegExp): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += String(chunk);
+      if (!until.test(text)) return;
+      socket.removeAllListeners('data');
+      resolve(text);
+    });
+    socket.once('error', reject);
+    socket.once('close', () => reject(new Error(`closed after ${text}`)));
+    if (command !== undefined) socket.write(`${command}\r\n`);
+  });
+}
+
+async function upgrade(port: number, options: object = {}): Promise<TLSSocket> {
+  const socket = connect(port, '127.0.0.1');
+  await converse(socket, undefined, /^220 /m);
+  expect(await converse(socket, 'EHLO mx.test', /^250 /m)).toMatch(/^250[ -]STARTTLS\r$/m);
+  await converse(socket, 'STARTTLS', /^220 /m);
+  socket.removeAllListeners();
+  return new Promise((resolve, reject) => {
+    const secured = connectTls({ socket, servername: DOMAIN, rejectUnauthorized: false, ...options }, () =>
+      resolve(secured),
+    );
+    secured.once('error', (error: Error) => {
+      socket.destroy();
+      reject(error);
+    });
+  });
+}
+
+describe('STARTTLS', () => {
+  it('is not offered without a certificate', async () => {
+    const server = await startInboundServer({ port: 0, domain: DOMAIN, mail, logger });
+    const socket = connect(server.port, '127.0.0.1');
+    await converse(socket, undefined, /^220 /m);
+    expect(await converse(socket, 'EHLO mx.test', /^250 /m)).not.toContain('STARTTLS');
+    socket.destroy();
+    await server.close();
+  });
+
+  it('carries mail with the certificate of the files, verified by its name', async () => {
+    const identity = createTestCertificate(DOMAIN);
+    await replace(identity);
+    const server = await startServer();
+    const transport = createTransport({
+      ...{ host: '127.0.0.1', port: server.port, requireTLS: true },
+      tls: { ca: identity.cert, servername: DOMAIN },
+    });
+    await transport.sendMail({ envelope: { from: 'a@b.test', to: `abuse@${DOMAIN}` }, raw: 'Subject: secret\r\n\r\n' });
+    transport.close();
+    expect(taken.at(-1)).toContain('Subject: secret');
+    await server.close();
+  });
+
+  it('speaks TLS 1.2 and 1.3 and nothing older', async () => {
+    await replace(createTestCertificate(DOMAIN));
+    const server = await startServer();
+    const protocolOf = async (version: string) => {
+      const socket = await upgrade(server.port, {
+        minVersion: version,
+        maxVersion: version,
+        ciphers: 'ALL:@SECLEVEL=0',
+      });
+      const protocol = socket.getProtocol();
+      socket.destroy();
+      return protocol;
+    };
+    expect([await protocolOf('TLSv1.2'), await protocolOf('TLSv1.3')]).toEqual(['TLSv1.2', 'TLSv1.3']);
+    await expect(protocolOf('TLSv1.1')).rejects.toThrow();
+    await server.close();
+  });
+
+  it('has a renewed certificate without a restart, and the old one while the new one is half there', async () => {
+    const [first, second] = [createTestCertificate(DOMAIN), createTestCertificate(DOMAIN)];
+    await replace(first);
+    const server = await startServer();
+    const presented = async () => {
+      const socket = await upgrade(server.port);
+      const certificate = socket.getPeerX509Certificate();
+      socket.destroy();
+      return certificate?.toString();
+    };
+    expect(await presented()).toBe(first.cert);
+    await replace({ cert: second.cert });
+    expect(await presented()).toBe(first.cert);
+    await rm(files.key);
+    expect(await presented()).toBe(first.cert);
+    await replace({ key: second.key });
+    expect(await presented()).toBe(second.cert);
+    await server.close();
+  });
+});
+
+describe('the files for STARTTLS', () => {
+  const environment = { DATABASE_URL: 'postgres://h/d', APP_SECRET: 'a secret of at least 32 characters' };
+
+  it('are set both or neither', () => {
+    expect(() => readConfig({ ...environment, INBOUND_TLS_KEY_FILE: '/key.pem' })).toThrow(
+      'INBOUND_TLS_CERT_FILE: is required together with INBOUND_TLS_KEY_FILE',
+    );
+    expect(() => readConfig({ ...environment, INBOUND_TLS_CERT_FILE: '/cert.pem' })).toThrow(
+      'INBOUND_TLS_KEY_FILE: is required together with INBOUND_TLS_CERT_FILE',
+    );
+  });
+
+  it('that cannot be used are named, and nothing of what is in them', async () => {
+    const [one, other] = [createTestCertificate(DOMAIN), createTestCertificate(DOMAIN)];
+    const fault = async () => {
+      const error = await openInboundTls({ files, logger }).catch((reason: unknown) => reason);
+      return [(error as Error).constructor.name, (error as Error).message];
+    };
+    await rm(files.cert, { force: true });
+    await replace({ key: one.key });
+    expect(await fault()).toEqual(['ConfigError', `INBOUND_TLS_CERT_FILE: ${files.cert} cannot be read (ENOENT)`]);
+    await replace({ cert: 'not a certificate' });
+    expect(await fault()).toEqual(['ConfigError', `INBOUND_TLS_CERT_FILE: ${files.cert} holds no certificate in PEM`]);
+    await replace({ cert: other.cert });
+    expect(await fault()).toEqual([
+      'ConfigError',
+      `INBOUND_TLS_KEY_FILE: ${files.key} is not the key of the certificate in ${files.cert}`,
+    ]);
+    await replace({ key: 'secret words' });
+    expect(await fault()).toEqual([
+      'ConfigError',
+      `INBOUND_TLS_KEY_FILE: ${files.key} holds no private key in PEM without a passphrase`,
+    ]);
+  });
+});
