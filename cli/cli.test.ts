@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { hashKey } from '../shared/domain/projects/projects.ts';
+import { hashKey, readWebhookSecret } from '../shared/domain/projects/projects.ts';
 import { ProjectEntity } from '../shared/domain/projects/project.entity.ts';
 import { SenderDomainEntity } from '../shared/domain/domains/sender-domain.entity.ts';
 import { query, sql } from '../shared/domain/sql.ts';
@@ -133,6 +133,32 @@ describe('everpost project', () => {
     expect(rotated.publicKey).not.toBe(created.publicKey);
     const row = await database.orm.em.fork().findOneOrFail(ProjectEntity, { id: created.id });
     expect(row).toMatchObject({ publicKey: rotated.publicKey, secretKeyHash: hashKey(rotated.secretKey) });
+  });
+
+  it('prints the key that webhooks are signed with, and replaces it', async () => {
+    const { id } = await runForJson<CreatedProject>('project', 'create', '--name', 'Calling');
+    const other = await runForJson<CreatedProject>('project', 'create', '--name', 'Not calling');
+    const secretOf = async (projectId: string, ...options: string[]) =>
+      (await runForJson<{ webhookSecret: string }>('project', 'webhook-secret', projectId, ...options)).webhookSecret;
+    const before = await runForJson('project', 'webhook-secret', id);
+    expect(before).toEqual({ id, webhookSecret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{42,43}=*$/) });
+    expect(await secretOf(id)).toBe((before as { webhookSecret: string }).webhookSecret);
+    const others = await secretOf(other.id);
+    expect(others).not.toBe(await secretOf(id));
+
+    const rotated = await secretOf(id, '--rotate');
+    expect(rotated).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(rotated).not.toBe((before as { webhookSecret: string }).webhookSecret);
+    expect([await secretOf(id), await secretOf(other.id)]).toEqual([rotated, others]);
+    // For `SECRET=$(everpost project webhook-secret …)`: the key alone, on standard output.
+    expect(await run('project', 'webhook-secret', id)).toEqual({ exitCode: 0, out: `${rotated}\n`, error: '' });
+    const em = database.orm.em.fork();
+    expect(await readWebhookSecret(em, id)).toBe(rotated);
+    expect((await run('project', 'list')).out).not.toContain('whsec_');
+    for (const projectId of [UNKNOWN_ID, 'acme']) {
+      const result = await run('project', 'webhook-secret', projectId, '--rotate');
+      expect(result).toEqual({ exitCode: 1, out: '', error: expect.stringMatching(/^Project not found/) });
+    }
   });
 
   it('prints text for people without --json', async () => {

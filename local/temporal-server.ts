@@ -28,6 +28,8 @@ export interface TemporalServerOptions {
   uiPort?: number | undefined;
   /** SQLite file; without it everything is in memory. */
   databaseFile?: string | undefined;
+  /** Server settings in addition to those that are always set; JSON values by key. */
+  settings?: Readonly<Record<string, number | boolean | string>> | undefined;
   /** How long closed executions of the namespace `default` are kept, in days. */
   retentionDays: number;
   logFile: string;
@@ -58,7 +60,10 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
       // 2.3 times the throughput of SQLite's default journal, and still durable against a crash of the process.
       ...['--sqlite-pragma', 'journal_mode=wal', '--sqlite-pragma', 'synchronous=normal'],
       ...Object.values(SEARCH_ATTRIBUTES).flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
-      ...Object.entries(dynamicConfig).flatMap(([key, value]) => ['--dynamic-config-value', `${key}=${String(value)}`]),
+      ...Object.entries({ ...dynamicConfig, ...options.settings }).flatMap(([key, value]) => [
+        '--dynamic-config-value',
+        `${key}=${String(value)}`,
+      ]),
     ],
     cwd: projectRoot,
     env: { ...process.env, TEMPORAL_VERSION_CHECK_DISABLED: '1' },

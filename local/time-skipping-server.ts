@@ -60,7 +60,9 @@ async function buildFromMaven(destination: string, progress: Progress): Promise<
   }
   rmSync(libraries, { recursive: true, force: true });
   renameSync(building, libraries);
-  const script = `#!/bin/sh\nexec java -cp '${path.join(libraries, 'lib')}/*' io.temporal.testserver.TestServer "$@"\n`;
+  // It lives for seconds and must be there soon, also where all cores are busy.
+  const flags = '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC';
+  const script = `#!/bin/sh\nexec java ${flags} -cp '${path.join(libraries, 'lib')}/*' io.temporal.testserver.TestServer "$@"\n`;
   writeFileSync(`${destination}.new`, script);
   chmodSync(`${destination}.new`, 0o755);
   renameSync(`${destination}.new`, destination);

@@ -1,35 +1,26 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { query, queryOne, sql } from '../shared/domain/sql.ts';
 import { createAutomation, createTemplate, track } from './support/automations.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
+import { startWebhookReceiver, type WebhookReceiver } from './support/webhook-receiver.ts';
 import { startWorkerProcess, type WorkerProcess } from './support/worker-process.ts';
 
 const CONTACTS = 40;
 const PATIENCE_MS = 100_000;
 
-const received = new Map<string, number>();
-const server = createServer((request, response) => {
-  const id = request.headers['webhook-id'] as string;
-  received.set(id, (received.get(id) ?? 0) + 1);
-  request.resume();
-  response.end('fine');
-});
-
 let stack: TestStack;
+let hook: WebhookReceiver;
 let worker: WorkerProcess | undefined;
 beforeAll(async () => {
   stack = await startTestStack({
     hasWorkers: false,
     config: { API_RATE_LIMIT_PER_MINUTE: 100_000, WEBHOOK_ALLOW_PRIVATE_NETWORKS: true },
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  hook = await startWebhookReceiver();
 });
 afterAll(async () => {
   await worker?.kill();
-  server.closeAllConnections();
-  server.close();
+  await hook.close();
   await stack.stop();
 });
 
@@ -43,12 +34,11 @@ describe('a worker that is killed in the middle of executions', () => {
     'repeats no step, whichever it was in',
     async () => {
       const templateId = await createTemplate(stack);
-      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
       const id = await createAutomation(stack, 'crash', {
         First: { type: 'SEND_EMAIL', templateId, next: 'Rest' },
         Rest: { type: 'DELAY', config: { amount: 0.01, unit: 'minutes' }, next: 'Leave' },
         Leave: { type: 'UPDATE_CONTACT', config: { subscribed: false }, next: 'Call' },
-        Call: { type: 'WEBHOOK', config: { url }, next: 'Second' },
+        Call: { type: 'WEBHOOK', config: { url: hook.url }, next: 'Second' },
         Second: { type: 'SEND_EMAIL', templateId },
       });
       worker = startWorkerProcess(stack.config, stack.temporal);
@@ -75,7 +65,7 @@ describe('a worker that is killed in the middle of executions', () => {
       const once = { path: Array.from({ length: 6 }, () => 'COMPLETED').join(' '), mails: 2, unsubscribed: 1 };
       expect(paths).toEqual(Array.from({ length: CONTACTS }, () => once));
       // A call whose answer was lost with the worker is repeated under the same id.
-      expect(received.size).toBe(CONTACTS);
+      expect(hook.calls.size).toBe(CONTACTS);
     },
     2 * PATIENCE_MS,
   );

@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { query, sql } from '../shared/domain/sql.ts';
-import { readWebhookSecret } from '../shared/domain/projects/projects.ts';
+import { readWebhookSecret, rotateWebhookSecret } from '../shared/domain/projects/projects.ts';
 import { signatureHeaders } from '../shared/platform/webhook/signature.ts';
 import {
   createAutomation,
@@ -197,6 +198,25 @@ describe('WEBHOOK', () => {
     });
   });
 
+  it('is signed with the new key as soon as the project has one', async () => {
+    const id = await single('hook_rotated', { url: hook });
+    const before = await readWebhookSecret(machine.em(), machine.project.id);
+    const secret = await rotateWebhookSecret(machine.em(), machine.project.id);
+    expect(secret).not.toBe(before);
+    const { executionId } = await enter(id, 'hook_rotated');
+    await machine.finish(executionId);
+    const [call] = calls as [Call];
+    const signatureWith = (key: string) =>
+      signatureHeaders(key, call.headers['webhook-id'] as string, Number(call.headers['webhook-timestamp']), call.body);
+    expect(call.headers).toMatchObject(signatureWith(secret));
+    expect(call.headers['webhook-signature']).not.toBe(signatureWith(before)['webhook-signature']);
+    // It signs, and is in nothing that anybody reads afterwards.
+    const handle = machine.environment.client.workflow.getHandle(`execution/${executionId}`);
+    const history = historyToJSON(await handle.fetchHistory());
+    const told = JSON.stringify([await executionOf(machine, id, executionId), history, calls]);
+    expect(told).not.toContain(secret.slice('whsec_'.length));
+  });
+
   it('renders address, headers and body', async () => {
     const id = await single('hook_rendered', {
       url: `${hook}/u/{{email}}?p={{event.plan}}`,
@@ -353,5 +373,20 @@ describe('long chains', () => {
     expect(last.historyLength).toBeLessThan(2_000);
     expect(last.runId).toBe(execution.temporalRunId);
     expect(last.raw.workflowExecutionInfo?.firstRunId).not.toBe(last.runId);
+  });
+
+  it('of webhooks do so, too, and call each once', async () => {
+    const length = 300;
+    const configs = Array.from({ length }, () => ({ url: hook }));
+    const id = await createChain(machine, 'longest', 'WEBHOOK', configs);
+    const { executionId } = await enter(id, 'longest');
+    await machine.finish(executionId);
+    const last = await machine.environment.client.workflow.getHandle(`execution/${executionId}`).describe();
+    const execution = await executionOf(machine, id, executionId);
+    expect([execution.status, execution.stepExecutions.length]).toEqual(['COMPLETED', length + 1]);
+    expect(new Set(calls.map((call) => call.headers['webhook-id'])).size).toBe(length);
+    expect(calls).toHaveLength(length);
+    expect(last.raw.workflowExecutionInfo?.firstRunId).not.toBe(last.runId);
+    expect(last.historyLength).toBeLessThan(1_500);
   });
 });

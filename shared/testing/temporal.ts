@@ -15,10 +15,13 @@ export interface TestNamespace extends TemporalConnectOptions {
 // Every test file has its own module registry and so installs its own.
 quietTemporal();
 
-/** A Temporal namespace for one test file: task queues have fixed names, so files would take each other's tasks. */
-export async function createTestNamespace(): Promise<TestNamespace> {
+/**
+ * A Temporal namespace for one test file: task queues have fixed names, so files would take each other's tasks.
+ * `address` names a server of the test's own.
+ */
+export async function createTestNamespace(address = testEnvironment().temporalAddress): Promise<TestNamespace> {
   const options: TemporalConnectOptions = {
-    connectionOptions: { address: testEnvironment().temporalAddress },
+    connectionOptions: { address },
     namespace: `test-${randomUUID()}`,
   };
   await setUpTemporal(options, []);

@@ -6,6 +6,7 @@ import {
   defineQuery,
   defineSignal,
   isCancellation,
+  patched,
   setCurrentDetails,
   setHandler,
   sleep,
@@ -24,6 +25,8 @@ export const eventArrivedSignal = defineSignal<[EventArrived]>(EVENT_ARRIVED_SIG
 export const currentStepQuery = defineQuery<string>(CURRENT_STEP_QUERY);
 
 const HISTORY_EVENTS_MAX = 1_500;
+/** Since then a chain of webhooks continues as new, too; only runs that are long enough for it ask for this. */
+const BETWEEN_WEBHOOKS = 'continue-as-new-between-webhooks';
 /** A date far in the future is waited for in several timers. */
 const TIMER_MS_MAX = 300 * 24 * 60 * 60 * 1_000;
 
@@ -57,14 +60,14 @@ export async function automationExecution({
       show(next);
       const seen = arrivals;
       let outcome = await steps.runSteps.executeWithOptions({ summary: next }, [{ executionId, asOfMs: Date.now() }]);
-      while (outcome.kind === 'webhook') {
+      while (outcome.kind === 'webhook' && !(shouldContinueAsNew() && patched(BETWEEN_WEBHOOKS))) {
         show(outcome.next);
         outcome = await webhooks.callWebhook.executeWithOptions({ summary: outcome.next }, [
           { executionId, asOfMs: Date.now() },
         ]);
       }
       if (outcome.kind === 'ended') return ended(outcome);
-      if (outcome.kind !== 'more') await pause(outcome, seen);
+      if (outcome.kind === 'delay' || outcome.kind === 'wait') await pause(outcome, seen);
       next = outcome.next;
     }
   }

@@ -1,15 +1,25 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { v7 as uuidV7 } from 'uuid';
-import { nextStep, type AutomationGraph, type GraphStep, type GraphTransition } from '../../pure/automation-graph.ts';
-import type { Branch, ExecutionStatus } from '../../pure/automation-status.ts';
+import type { AutomationGraph, GraphStep } from '../../pure/automation-graph.ts';
+import type { Branch } from '../../pure/automation-status.ts';
 import { createLinkSigner } from '../../platform/links.ts';
 import { createMailCompiler } from '../../platform/mail/mail-content.ts';
+import {
+  createGraphAutomation,
+  createModelContact,
+  drawGraphs,
+  drawnEvents,
+  readStory,
+  tell,
+  type Story,
+  type TimedEvent,
+} from '../../testing/automation-model.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts';
 import { trustDomain } from '../domains/sender-domains.ts';
 import { recordEvents } from '../events/events.ts';
 import { createProject } from '../projects/projects.ts';
-import { json, query, queryOne, sql } from '../sql.ts';
+import { query, queryOne, sql } from '../sql.ts';
 import { createTemplate } from '../templates/templates.ts';
 import { createWalker, type Walker, type WalkOptions } from './walk.ts';
 
@@ -52,31 +62,8 @@ function walkerOn(crashes: () => boolean): Walker {
 
 const optionsAt = (ms: number): WalkOptions => ({ now: () => new Date(ms), runId: null, isFinal: () => false });
 
-async function createAutomation(graph: AutomationGraph): Promise<{ id: string; event: string }> {
-  const [id, graphId, event] = [uuidV7(), uuidV7(), `start_${uuidV7()}`];
-  await query(
-    em(),
-    sql`
-      with a as (
-        insert into automation (id, project_id, name, enabled, trigger_event, graph_id, created_at, updated_at)
-        values (${id}, ${projectId}, 'A', true, ${event}, ${graphId}, now(), now())
-      )
-      insert into automation_graph (id, automation_id, graph, created_at)
-      values (${graphId}, ${id}, ${json(graph)}::jsonb, now())`,
-  );
-  return { id, event };
-}
-
-async function createContact(): Promise<string> {
-  const id = uuidV7();
-  await query(
-    em(),
-    sql`
-      insert into contact (id, project_id, email, subscribed, created_at, updated_at)
-      values (${id}, ${projectId}, ${`${id}@mail.test`}, true, now(), now())`,
-  );
-  return id;
-}
+const createAutomation = (graph: AutomationGraph) => createGraphAutomation(em(), projectId, graph);
+const createContact = () => createModelContact(em(), projectId);
 
 async function enter(event: string, contactId: string, data: Record<string, unknown> = {}): Promise<string> {
   await recordEvents(em(), [{ projectId, contactId, name: event, data }]);
@@ -85,66 +72,6 @@ async function enter(event: string, contactId: string, data: Record<string, unkn
     sql`select id from automation_execution where contact_id = ${contactId} order by id desc limit 1`,
   );
   return row!.id;
-}
-
-interface TimedEvent {
-  name: string;
-  atMs: number;
-  y: number;
-}
-
-interface Story {
-  path: string[];
-  status: ExecutionStatus;
-  exitReason: string | null;
-  context: Record<string, unknown>;
-  x: number | null;
-  mails: number;
-}
-
-/** What a graph means, without a database, a clock or Temporal. */
-function tell(graph: AutomationGraph, events: TimedEvent[], startMs: number): Story {
-  const story: Story = { path: [], status: 'COMPLETED', exitReason: null, context: { y: 0 }, x: null, mails: 0 };
-  let now = startMs;
-  let step: GraphStep | undefined = graph.steps[0];
-  while (step) {
-    const { config } = step as { config: Record<string, any> };
-    let branch: Branch | null = null;
-    switch (step.type) {
-      case 'UPDATE_CONTACT':
-        story.x = config['data'].x;
-        break;
-      case 'CONDITION':
-        branch = (config['field'] === 'data.x' ? story.x : story.context['y']) === config['value'] ? 'yes' : 'no';
-        break;
-      case 'SEND_EMAIL':
-        story.mails += 1;
-        break;
-      case 'DELAY':
-        now += config['amount'] * HOUR;
-        break;
-      case 'WAIT_FOR_EVENT': {
-        const until = config['timeout'] === undefined ? Infinity : now + config['timeout'] * 1_000;
-        const since = now;
-        const event = events.find((it) => it.name === config['eventName'] && it.atMs > since && it.atMs < until);
-        if (!event && until === Infinity) {
-          story.path.push(`${step.name} WAITING`);
-          return { ...story, status: 'WAITING' };
-        }
-        if (event) story.context = { ...story.context, y: event.y };
-        branch = event ? 'event' : 'timeout';
-        now = event ? event.atMs : until;
-        break;
-      }
-      case 'EXIT':
-        story.path.push(`${step.name} COMPLETED`);
-        return { ...story, status: 'EXITED', exitReason: config['reason'] };
-      default:
-    }
-    story.path.push(`${step.name} COMPLETED`);
-    step = nextStep(graph, step.id, branch);
-  }
-  return story;
 }
 
 /** A row of numbers between 0 and 1 that a seed repeats (Park and Miller). */
@@ -196,91 +123,19 @@ async function run(
       now = until;
     }
   }
-  return readStory(executionId, graph);
+  return readStory(em(), executionId, graph);
 }
-
-async function readStory(executionId: string, graph: AutomationGraph): Promise<Story> {
-  const row = await queryOne<Omit<Story, 'path'>>(
-    em(),
-    sql`
-      select status, exit_reason as "exitReason", context, (c.data ->> 'x')::int as x,
-        (select count(*) from email e where e.execution_id = x.id) as mails
-      from automation_execution x join contact c on c.id = x.contact_id where x.id = ${executionId}`,
-  );
-  const records = await query<{ step_id: string; status: string }>(
-    em(),
-    sql`select step_id, status from step_execution where execution_id = ${executionId} order by visit`,
-  );
-  const nameOf = (id: string) => graph.steps.find((step) => step.id === id)!.name;
-  return { ...row!, path: records.map((record) => `${nameOf(record.step_id)} ${record.status}`) };
-}
-
-type Draft = Pick<GraphStep, 'type' | 'config'>;
-
-const draft: fc.Arbitrary<Draft> = fc.oneof(
-  fc.integer({ min: 0, max: 2 }).map((x): Draft => ({ type: 'UPDATE_CONTACT', config: { data: { x } } })),
-  fc
-    .record({ field: fc.constantFrom('data.x', 'event.y'), value: fc.integer({ min: 0, max: 2 }) })
-    .map(({ field, value }): Draft => ({ type: 'CONDITION', config: { field, operator: 'equals', value } })),
-  fc.integer({ min: 1, max: 5 }).map((amount): Draft => ({ type: 'DELAY', config: { amount, unit: 'hours' } })),
-  fc
-    .record({ eventName: fc.constantFrom('e0', 'e1'), hours: fc.option(fc.integer({ min: 1, max: 6 })) })
-    .map(({ eventName, hours }): Draft => ({
-      type: 'WAIT_FOR_EVENT',
-      config: { eventName, ...(hours !== null && { timeout: hours * 3_600 }) },
-    })),
-  fc.constant<Draft>({ type: 'SEND_EMAIL', config: {} }),
-  fc.constantFrom('a', 'b').map((reason): Draft => ({ type: 'EXIT', config: { reason } })),
-);
-
-/** Steps whose transitions lead to later ones only, so that no loop can be. */
-const graphs: fc.Arbitrary<AutomationGraph> = fc
-  .array(fc.record({ draft, jumps: fc.tuple(fc.nat(3), fc.nat(3)), isPlain: fc.boolean() }), {
-    minLength: 1,
-    maxLength: 9,
-  })
-  .map((items) => {
-    const steps: GraphStep[] = [{ id: uuidV7(), type: 'TRIGGER', name: 'Trigger', config: {}, templateId: null }];
-    for (const [index, { draft: step }] of items.entries()) {
-      steps.push({ ...step, id: uuidV7(), name: `S${index} ${step.type}`, templateId: null });
-    }
-    const transitions: GraphTransition[] = [];
-    const connect = (from: number, jump: number, branch: Branch | null) => {
-      const [source, target] = [steps[from], steps[from + 1 + jump]];
-      if (source && target) transitions.push({ fromStepId: source.id, toStepId: target.id, branch });
-    };
-    connect(0, 0, null);
-    for (const [index, { draft: step, jumps, isPlain }] of items.entries()) {
-      const branches: [Branch | null, Branch | null] =
-        step.type === 'CONDITION'
-          ? ['yes', 'no']
-          : step.type === 'WAIT_FOR_EVENT' && !isPlain
-            ? ['event', 'timeout']
-            : [null, null];
-      if (step.type === 'EXIT') continue;
-      connect(index + 1, jumps[0], branches[0]);
-      if (branches[1] !== null) connect(index + 1, jumps[1], branches[1]);
-    }
-    return { steps, transitions };
-  });
-
-/** Half hours: delays and timeouts are whole ones, so nothing comes at the same moment. */
-const schedules = fc
-  .array(fc.record({ name: fc.constantFrom('e0', 'e1'), halfHour: fc.nat(30), y: fc.integer({ min: 0, max: 2 }) }), {
-    maxLength: 8,
-  })
-  .map((items) => items.sort((a, b) => a.halfHour - b.halfHour));
 
 describe('a walk', () => {
   it('does what the graph says, whatever crashes, comes twice, or comes for nothing', async () => {
     const startMs = Date.now();
     await fc.assert(
-      fc.asyncProperty(graphs, schedules, fc.integer({ min: 1 }), async (drawn, schedule, seed) => {
-        const graph = { ...drawn, steps: drawn.steps.map((step) => ({ ...step, templateId })) };
-        const events = schedule.map(({ name, halfHour, y }, index) => ({
+      fc.asyncProperty(drawGraphs({ templateId }), drawnEvents, fc.integer({ min: 1 }), async (graph, drawn, seed) => {
+        // Between the whole hours of delays and timeouts, so that nothing comes at the same moment.
+        const events = drawn.map(({ name, hour, y }, index) => ({
           name,
           y,
-          atMs: startMs + (halfHour + 0.5) * HOUR + index,
+          atMs: startMs + (hour + 0.5) * HOUR + index,
         }));
         const story = await run(graph, events, startMs, chanceFrom(seed));
         expect(story).toEqual(tell(graph, events, startMs));
@@ -324,13 +179,15 @@ describe('a wait and its event', () => {
   it('meet whenever the event is recorded after the wait stands; one that comes before is not waited for', async () => {
     const walker = walkerOn(() => false);
     const { event } = await createAutomation(waiting);
-    const outcomes = new Set<string>();
-    for (let round = 0; round < 60; round++) {
+    const outcomes: Record<'before' | 'after', number> = { before: 0, after: 0 };
+    for (let round = 0; round < 120; round++) {
       const contactId = await createContact();
       const executionId = await enter(event, contactId);
       const go = () => recordEvents(em(), [{ projectId, contactId, name: 'go' }]);
       const begin = () => walker.walk(executionId, optionsAt(Date.now()));
-      await Promise.all(round % 2 === 0 ? [go(), begin()] : [begin(), go()]);
+      if (round % 4 === 0) await go().then(begin);
+      else if (round % 4 === 1) await begin().then(go);
+      else await Promise.all(round % 4 === 2 ? [go(), begin()] : [begin(), go()]);
       const [wait] = await query<{ event_id: string | null }>(
         em(),
         sql`select event_id from event_wait where execution_id = ${executionId}`,
@@ -341,12 +198,57 @@ describe('a wait and its event', () => {
       );
       // Who is resolved is told, who is not is still waiting and gets the next one.
       expect(told?.count).toBe(wait?.event_id === null ? 0 : 1);
-      outcomes.add(wait?.event_id === null ? 'before' : 'after');
+      outcomes[wait?.event_id === null ? 'before' : 'after'] += 1;
       if (wait?.event_id === null) await go();
       await walker.walk(executionId, optionsAt(Date.now()));
-      expect(await readStory(executionId, waiting)).toMatchObject({ status: 'EXITED', exitReason: 'event' });
+      expect(await readStory(em(), executionId, waiting)).toMatchObject({ status: 'EXITED', exitReason: 'event' });
     }
-    expect(outcomes.size).toBeGreaterThan(0);
+    expect(Math.min(outcomes.before, outcomes.after)).toBeGreaterThanOrEqual(30);
+  });
+
+  it('that is recorded while a statement of the other is under way leave nobody behind', async () => {
+    const walker = walkerOn(() => false);
+    const { event } = await createAutomation(waiting);
+    const contactId = await createContact();
+    const executionId = await enter(event, contactId);
+    // The event's statement has looked for waits, and is committed after the wait stands.
+    await em().transactional(async (tx) => {
+      await recordEvents(tx, [{ projectId, contactId, name: 'go' }]);
+      await walker.walk(executionId, optionsAt(Date.now()));
+    });
+    const outcome = await walker.walk(executionId, optionsAt(Date.now()));
+    expect(outcome.kind).toBe('wait');
+    await recordEvents(em(), [{ projectId, contactId, name: 'go' }]);
+    await walker.walk(executionId, optionsAt(Date.now()));
+    expect(await readStory(em(), executionId, waiting)).toMatchObject({ status: 'EXITED', exitReason: 'event' });
+  });
+
+  it.each([
+    ['is committed', 'event'],
+    ['is rolled back', 'timeout'],
+  ])('whose transaction is open when the time is up goes by whether it %s', async (how, exitReason) => {
+    const walker = walkerOn(() => false);
+    const { event } = await createAutomation(waiting);
+    const contactId = await createContact();
+    const executionId = await enter(event, contactId);
+    const startMs = Date.now();
+    await walker.walk(executionId, optionsAt(startMs));
+    let late: Promise<unknown> = Promise.resolve();
+    await em()
+      .transactional(async (tx) => {
+        await recordEvents(tx, [{ projectId, contactId, name: 'go' }]);
+        late = walker.walk(executionId, optionsAt(startMs + 2 * HOUR));
+        // The walk stands still at the wait that the event has taken.
+        const blocked = sql`
+          select from pg_locks where not granted and locktype in ('transactionid', 'tuple') limit 1`;
+        while ((await query(em(), blocked)).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+        if (how === 'is rolled back') throw new Crash();
+      })
+      .catch((error: unknown) => {
+        if (!(error instanceof Crash)) throw error;
+      });
+    await late;
+    expect(await readStory(em(), executionId, waiting)).toMatchObject({ status: 'EXITED', exitReason });
   });
 
   it('that come with the timeout have one outcome', async () => {
@@ -363,7 +265,7 @@ describe('a wait and its event', () => {
         walker.walk(executionId, late),
         walker.walk(executionId, late),
       ]);
-      const story = await readStory(executionId, waiting);
+      const story = await readStory(em(), executionId, waiting);
       expect(story.status).toBe('EXITED');
       expect(story.path).toEqual(['TRIGGER COMPLETED', 'WAIT_FOR_EVENT COMPLETED', 'EXIT COMPLETED']);
       expect(await query(em(), sql`select from event_wait where execution_id = ${executionId}`)).toEqual([]);

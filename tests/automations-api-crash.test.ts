@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { query, queryOne, sql } from '../shared/domain/sql.ts';
+import { createSmtpSink, type SmtpSink } from '../shared/testing/smtp-sink.ts';
+import { createTestNamespace, type TestNamespace } from '../shared/testing/temporal.ts';
+import { callsTo, startTestApi, type TestApi, type TestReply } from './support/api.ts';
+import { createApiProcess, type ApiProcess } from './support/api-process.ts';
+import { createAutomation, createTemplate } from './support/automations.ts';
+import { eventually } from './support/stack.ts';
+import { startTcpProxy, type TcpProxy } from './support/tcp-proxy.ts';
+import { startWorkerProcess, type WorkerProcess } from './support/worker-process.ts';
+
+const EVENTS = 300;
+/** Requests under way at the same time, so that a kill hits many in different places. */
+const CLIENTS = 12;
+const PATIENCE_MS = 100_000;
+
+/** Prepares and looks; nothing dispatches the outbox but the processes of the test. */
+let prepared: TestApi;
+let sink: SmtpSink;
+let temporal: TestNamespace;
+let temporalProxy: TcpProxy;
+let api: ApiProcess;
+let worker: WorkerProcess | undefined;
+beforeAll(async () => {
+  sink = await createSmtpSink();
+  temporal = await createTestNamespace();
+  prepared = await startTestApi({
+    config: { SMTP_URL: [sink.url], SMTP_CONNECTIONS: 5, API_RATE_LIMIT_PER_MINUTE: 1_000_000 },
+  });
+  temporalProxy = await startTcpProxy(`tcp://${temporal.connectionOptions.address}`);
+  const connectionOptions = { address: new URL(temporalProxy.url).host };
+  api = await createApiProcess(prepared.config, { namespace: temporal.namespace, connectionOptions });
+});
+afterAll(async () => {
+  await api.kill();
+  await worker?.kill();
+  await temporalProxy.close();
+  await temporal.close();
+  await prepared.stop();
+  await sink.close();
+});
+
+/** Tracks as a careful client does: a request without an answer is repeated under its key until there is one. */
+async function trackOnce(email: string, event: string): Promise<void> {
+  const request = { key: 'public', body: { email, event }, headers: { 'idempotency-key': `${event} ${email}` } };
+  await eventually(async () => {
+    const reply: TestReply = await callsTo(api.url, prepared.keys)('POST', '/v1/track', request);
+    if (reply.status === 409 && reply.body.error.code === 'IDEMPOTENCY_KEY_REUSED') {
+      // Null says that the first request is still under way, as far as the API knows.
+      return reply.body.error.details.originalStatusCode === 200;
+    }
+    if (reply.status !== 200) throw new Error(`${reply.status} ${JSON.stringify(reply.body)}`);
+    return true;
+  }, PATIENCE_MS);
+}
+
+interface Outcome {
+  executions: number;
+  completed: number;
+  events: number;
+  mails: number;
+}
+
+/** Per contact that was tracked: what became of its event. */
+async function outcomes(automationId: string, event: string): Promise<Outcome[]> {
+  return query<Outcome>(
+    prepared.em(),
+    sql`
+      select
+        (select count(*) from automation_execution x where x.contact_id = c.id and x.automation_id = ${automationId}) as executions,
+        (select count(*) from automation_execution x
+          where x.contact_id = c.id and x.automation_id = ${automationId} and x.status = 'COMPLETED') as completed,
+        (select count(*) from event e where e.contact_id = c.id and e.name = ${event}) as events,
+        (select count(*) from email m where m.contact_id = c.id and m.execution_id is not null) as mails
+      from contact c where c.email like ${`${event}%`}`,
+  );
+}
+
+const once: Outcome = { executions: 1, completed: 1, events: 1, mails: 1 };
+
+async function untilCompleted(automationId: string, addresses: string[]): Promise<void> {
+  await eventually(async () => {
+    const { body } = await prepared.api('GET', `/workflows/${automationId}/executions?status=COMPLETED`);
+    return body.total === addresses.length && addresses.every((address) => sink.recipientCounts().has(address));
+  }, PATIENCE_MS);
+}
+
+describe('an API that is killed', () => {
+  it(
+    'leaves to the worker what it has committed and not dispatched',
+    async () => {
+      const templateId = await createTemplate(prepared);
+      const id = await createAutomation(prepared, 'orphaned', { Mail: { type: 'SEND_EMAIL', templateId } });
+      await temporalProxy.cut();
+      api.start();
+      const addresses = Array.from({ length: 30 }, (_, i) => `orphaned${i}@mail.test`);
+      await Promise.all(addresses.map((address) => trackOnce(address, 'orphaned')));
+      // Its dispatcher has tried, and holds the rows.
+      await eventually(async () => {
+        const tried = sql`select from outbox where batch_id is not null and last_error is not null limit 1`;
+        return (await query(prepared.em(), tried)).length > 0;
+      }, PATIENCE_MS);
+      await api.kill();
+      await temporalProxy.restore();
+      const left = await queryOne<{ count: number }>(prepared.em(), sql`select count(*) from outbox`);
+      expect(left?.count).toBe(addresses.length);
+
+      worker = startWorkerProcess(prepared.config, temporal);
+      await untilCompleted(id, addresses);
+      expect(api.isRunning()).toBe(false);
+      expect(await outcomes(id, 'orphaned')).toEqual(addresses.map(() => once));
+      expect(addresses.map((address) => sink.recipientCounts().get(address))).toEqual(addresses.map(() => 1));
+      expect(await query(prepared.em(), sql`select from outbox`)).toEqual([]);
+    },
+    2 * PATIENCE_MS,
+  );
+
+  it(
+    'in the middle of requests loses no event and starts nothing twice',
+    async () => {
+      const templateId = await createTemplate(prepared);
+      // With re-entry nothing but the engine itself stands against a second execution.
+      const steps = { Mail: { type: 'SEND_EMAIL', templateId } };
+      const id = await createAutomation(prepared, 'killed', steps, { allowReentry: true });
+      worker ??= startWorkerProcess(prepared.config, temporal);
+      api.start();
+      const addresses = Array.from({ length: EVENTS }, (_, i) => `killed${i}@mail.test`);
+      let answered = 0;
+      const queue = [...addresses];
+      const clients = Array.from({ length: CLIENTS }, async () => {
+        for (let address = queue.shift(); address !== undefined; address = queue.shift()) {
+          await trackOnce(address, 'killed');
+          answered += 1;
+        }
+      });
+      for (const share of [0.2, 0.6]) {
+        await eventually(() => Promise.resolve(answered >= share * EVENTS), PATIENCE_MS);
+        await api.kill();
+        expect(answered).toBeLessThan(EVENTS);
+        api.start();
+      }
+      await Promise.all(clients);
+      await untilCompleted(id, addresses);
+      expect(await outcomes(id, 'killed')).toEqual(addresses.map(() => once));
+      expect(addresses.map((address) => sink.recipientCounts().get(address))).toEqual(addresses.map(() => 1));
+    },
+    3 * PATIENCE_MS,
+  );
+});

@@ -1,0 +1,112 @@
+import { randomInt } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { AutomationGraph } from '../shared/pure/automation-graph.ts';
+import { executionWorkflowId } from '../shared/pure/workflow-contracts.ts';
+import { recordEvents } from '../shared/domain/events/events.ts';
+import { queryOne, sql } from '../shared/domain/sql.ts';
+import {
+  createGraphAutomation,
+  createModelContact,
+  drawGraphs,
+  drawnEvents,
+  readStory,
+  tell,
+  type TimedEvent,
+} from '../shared/testing/automation-model.ts';
+import { createTemplate } from './support/automations.ts';
+import { startTimeMachine, type TimeMachine } from './support/time-machine.ts';
+import { startWebhookReceiver, type WebhookReceiver } from './support/webhook-receiver.ts';
+
+const HOUR = 3_600_000;
+/** Side by side, on one clock. */
+const EXECUTIONS = 40;
+/** After it nothing is left that ends by itself: nine steps of at most six hours each after the last event. */
+const END_MS = 80 * HOUR;
+const PATIENCE_MS = 240_000;
+
+let machine: TimeMachine;
+let hook: WebhookReceiver;
+beforeAll(async () => {
+  machine = await startTimeMachine({ config: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: true } });
+  hook = await startWebhookReceiver();
+});
+afterAll(async () => {
+  await hook.close();
+  await machine.stop();
+});
+
+interface Running {
+  graph: AutomationGraph;
+  events: TimedEvent[];
+  executionId: string;
+  contactId: string;
+}
+
+/**
+ * Events that lie minutes from each other and from all that follows from another one: delays and timeouts are whole
+ * hours, each event has a fraction of an hour of its own.
+ */
+function placed(drawn: { name: string; hour: number; y: number }[], startMs: number): TimedEvent[] {
+  return drawn.map(({ name, hour, y }, index) => ({ name, y, atMs: startMs + (hour + (index + 1) / 10) * HOUR }));
+}
+
+async function enter(graph: AutomationGraph): Promise<{ executionId: string; contactId: string }> {
+  const projectId = machine.project.id;
+  const { event } = await createGraphAutomation(machine.em(), projectId, graph);
+  const contactId = await createModelContact(machine.em(), projectId);
+  await recordEvents(machine.em(), [{ projectId, contactId, name: event, data: { y: 0 } }]);
+  const row = await queryOne<{ id: string }>(
+    machine.em(),
+    sql`select id from automation_execution where contact_id = ${contactId}`,
+  );
+  return { executionId: row!.id, contactId };
+}
+
+async function advanceTo(ms: number): Promise<void> {
+  await machine.advance(Math.max(ms - (await machine.environment.currentTimeMs()), 1));
+}
+
+/** Lets the events of all executions happen at their times. */
+async function happen(running: Running[]): Promise<void> {
+  const all = running.flatMap(({ contactId, events }) => events.map((event) => ({ ...event, contactId })));
+  const moments = Map.groupBy(all, (event) => event.atMs);
+  for (const [atMs, events] of [...moments].sort(([a], [b]) => a - b)) {
+    await advanceTo(atMs);
+    const projectId = machine.project.id;
+    await recordEvents(
+      machine.em(),
+      events.map(({ contactId, name, y }) => ({ projectId, contactId, name, data: { y } })),
+    );
+    await machine.settle();
+  }
+}
+
+describe('executions on Temporal', () => {
+  it(
+    'do what their graphs say, whatever events come in whatever order',
+    async () => {
+      const templateId = await createTemplate(machine);
+      const seed = randomInt(2 ** 31);
+      const drawnCase = fc.record({ graph: drawGraphs({ templateId, webhookUrl: hook.url }), drawn: drawnEvents });
+      const startMs = await machine.environment.currentTimeMs();
+      const running: Running[] = [];
+      for (const { graph, drawn } of fc.sample(drawnCase, { seed, numRuns: EXECUTIONS })) {
+        running.push({ graph, events: placed(drawn, startMs), ...(await enter(graph)) });
+      }
+      await machine.settle();
+      await happen(running);
+      await advanceTo(startMs + END_MS);
+      for (const [nth, { graph, events, executionId }] of running.entries()) {
+        const story = await readStory(machine.em(), executionId, graph);
+        expect({ seed, nth, ...story }).toEqual({ seed, nth, ...tell(graph, events, startMs) });
+        const handle = machine.environment.client.workflow.getHandle(executionWorkflowId(executionId));
+        if (story.status === 'WAITING') expect((await handle.describe()).status.name).toBe('RUNNING');
+        else await handle.result();
+        const calls = [...hook.calls].filter(([id]) => id.startsWith(`msg_${executionId}_`));
+        expect(calls.map(([, count]) => count)).toEqual(Array.from({ length: story.calls }, () => 1));
+      }
+    },
+    PATIENCE_MS,
+  );
+});
