@@ -20,6 +20,8 @@ export interface WorkerDeps {
 /** Workflows kept in memory; each takes about 0.3 MB. */
 const CACHED_WORKFLOWS = 500;
 const DELIVERY_SLOTS = 8;
+/** No more than the connections to PostgreSQL that a worker has unless told otherwise. */
+const STEP_SLOTS = 10;
 const JOB_SLOTS = 20;
 /** They mostly wait for others. */
 const WEBHOOK_SLOTS = 50;
@@ -57,7 +59,7 @@ function optionsFor(queue: TaskQueueName, deps: WorkerDeps): WorkerOptions {
   switch (queue) {
     case 'orchestration':
       return {
-        ...common,
+        ...withActivities(common, deps, STEP_SLOTS),
         maxCachedWorkflows: CACHED_WORKFLOWS,
         ...(deps.workflowBundlePath !== undefined
           ? { workflowBundle: { codePath: deps.workflowBundlePath } }

@@ -46,9 +46,12 @@ export const delivery = proxyActivities<Activities>({ ...SMTP_OPTIONS, scheduleT
 /** Handing campaign mail to SMTP servers. An outage is waited out until it ends or the campaign is cancelled. */
 export const campaignDelivery = proxyActivities<Activities>(SMTP_OPTIONS);
 
-/** Steps of an automation's execution. A worker that is lost in the middle of one is noticed soon. */
+/**
+ * Steps of an automation's execution. A worker that is lost in the middle of one is noticed soon. The worker that decides
+ * a step does it at once where it has room, which needs the queue of its decisions and saves Temporal a hand-over.
+ */
 export const steps = proxyActivities<Activities>({
-  taskQueue: TASK_QUEUES.jobs,
+  taskQueue: TASK_QUEUES.orchestration,
   startToCloseTimeout: '2 minutes',
   heartbeatTimeout: HEARTBEAT_TIMEOUT,
   retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },

@@ -4,10 +4,12 @@ import { NativeConnection, Runtime, Worker, bundleWorkflowCode } from '@temporal
 
 /**
  * Runs bare workflows of one activity each: a starter and a worker in one process, as many starts under way at once as
- * Everpost's dispatcher has. Prints how many complete in a second.
+ * Everpost's dispatcher has. The first `warmUp` of them are not counted. Prints how many complete in a second, and the CPU
+ * time of this process for each.
  */
-const [address = '', countText = ''] = process.argv.slice(2);
+const [address = '', countText = '', warmUpText = ''] = process.argv.slice(2);
 const count = Number(countText);
+const warmUp = Number(warmUpText);
 const TASK_QUEUE = 'bench-bare';
 const IN_FLIGHT = 60;
 const CACHED_WORKFLOWS = 500;
@@ -26,11 +28,8 @@ const workflowBundle = await bundleWorkflowCode({
   workflowsPath: fileURLToPath(new URL('./bare-workflow.ts', import.meta.url)),
   logger: quiet,
 });
-let done = 0;
+let remaining = 0;
 let finish: () => void = ignore;
-const finished = new Promise<void>((resolve) => {
-  finish = resolve;
-});
 const worker = await Worker.create({
   connection,
   taskQueue: TASK_QUEUE,
@@ -39,27 +38,42 @@ const worker = await Worker.create({
   maxConcurrentActivityTaskExecutions: ACTIVITY_SLOTS,
   activities: {
     nothing() {
-      done += 1;
-      if (done === count) finish();
+      remaining -= 1;
+      if (remaining === 0) finish();
       return Promise.resolve();
     },
   },
 });
 const running = worker.run();
 
+/** Starts workflows and waits until all have done their activity. */
+async function runWorkflows(name: string, amount: number): Promise<void> {
+  remaining = amount;
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: IN_FLIGHT }, async () => {
+      for (let index = next++; index < amount; index = next++) {
+        await client.workflow.start('bare', {
+          workflowId: `bare/${process.pid}/${name}/${index}`,
+          taskQueue: TASK_QUEUE,
+        });
+      }
+    }),
+  );
+  await finished;
+}
+
+await runWorkflows('warm-up', warmUp);
+const cpuBefore = process.cpuUsage();
 const startedAt = performance.now();
-let next = 0;
-await Promise.all(
-  Array.from({ length: IN_FLIGHT }, async () => {
-    for (let index = next++; index < count; index = next++) {
-      await client.workflow.start('bare', { workflowId: `bare/${index}`, taskQueue: TASK_QUEUE });
-    }
-  }),
-);
-await finished;
+await runWorkflows('measured', count);
 const perSecond = (count / (performance.now() - startedAt)) * 1_000;
+const cpu = process.cpuUsage(cpuBefore);
 worker.shutdown();
 await running;
 await client.connection.close();
 await connection.close();
-process.stdout.write(`${JSON.stringify({ perSecond })}\n`);
+process.stdout.write(`${JSON.stringify({ perSecond, cpuMs: (cpu.user + cpu.system) / 1_000 / count })}\n`);

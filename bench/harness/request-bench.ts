@@ -44,7 +44,7 @@ export function readCpu(context: BenchContext, stack: BenchStack, apiPid: number
 export function cpuSince(
   before: Record<string, number>,
   after: Record<string, number>,
-  { nextNumber }: HttpLoadResult,
+  { nextNumber }: Pick<HttpLoadResult, 'nextNumber'>,
 ): Record<string, number> {
   const perRequest = (name: string): number => ((after[name] ?? 0) - (before[name] ?? 0)) / nextNumber;
   return Object.fromEntries(Object.keys(after).map((name) => [name, round(perRequest(name), 3)]));

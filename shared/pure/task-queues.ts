@@ -1,6 +1,6 @@
 /** What each task queue carries, so that slow work of one kind cannot hold up another. */
 export const TASK_QUEUES = {
-  /** Workflow tasks only: deciding what comes next. */
+  /** Deciding what comes next, and the steps of executions, which follow at once. */
   orchestration: 'everpost-orchestration',
   /** Activities that hand mail to SMTP servers. */
   delivery: 'everpost-delivery',

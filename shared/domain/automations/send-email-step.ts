@@ -1,9 +1,10 @@
 import { v7 as uuidV7 } from 'uuid';
+import { AppError } from '../../pure/app-error.ts';
 import { readConfigOf } from '../../pure/automation-config.ts';
 import type { GraphStep } from '../../pure/automation-graph.ts';
 import { isEmailAddress, normalizeAddress } from '../../pure/email-address.ts';
 import { needsSubscription } from '../../pure/email-types.ts';
-import { isMailTracked } from '../../pure/project.ts';
+import { isMailTracked, type TrackingMode } from '../../pure/project.ts';
 import { createRenderScope } from '../../pure/render-scope.ts';
 import { compileTemplate } from '../../pure/template-language.ts';
 import type { LinkSigner } from '../../platform/links.ts';
@@ -11,9 +12,8 @@ import { bulkHeaders, type MailContent, type MailSource } from '../../platform/m
 import { assertSenderDomain } from '../domains/sender-domains.ts';
 import { queueMails } from '../emails/stored-mail.ts';
 import type { Em } from '../orm.ts';
-import { readTrackingMode } from '../projects/projects.ts';
-import { queryOne, sql } from '../sql.ts';
-import { findTemplate } from '../templates/templates.ts';
+import { queryOne, queryPrepared, sql } from '../sql.ts';
+import type { Template } from '../templates/template.entity.ts';
 import { StepFault } from './step-fault.ts';
 import type { WalkState } from './walk-state.ts';
 
@@ -56,6 +56,23 @@ async function resolveRecipient(tx: Em, state: WalkState, step: GraphStep, conta
   return { address, contactId: other?.id ?? null, subscribed: other?.subscribed ?? true };
 }
 
+type StepTemplate = Pick<Template, 'id' | 'subject' | 'body' | 'from' | 'fromName' | 'replyTo' | 'type'> & {
+  tracking: TrackingMode;
+};
+
+/** What the step needs of its template and project, in one statement: thousands of executions send the same template. */
+async function readTemplate(tx: Em, projectId: string, templateId: string): Promise<StepTemplate> {
+  const [template] = await queryPrepared<StepTemplate>(
+    tx,
+    sql`
+      select t.id, t.subject, t.body, t.from_address as "from", t.from_name as "fromName", t.reply_to as "replyTo",
+        t.type, p.tracking
+      from template t join project p on p.id = t.project_id where t.id = ${templateId} and t.project_id = ${projectId}`,
+  );
+  if (!template) throw new AppError('TEMPLATE_NOT_FOUND');
+  return template;
+}
+
 /**
  * Queues the mail of a step in the caller's transaction, with the template as it is now, and leaves it to the delivery
  * that all mail takes. Mail that needs consent is not sent to somebody who has not given it.
@@ -70,7 +87,7 @@ export async function sendEmailStep(
   contact: StepContact,
 ): Promise<{ isSkipped: boolean; output: Record<string, unknown> }> {
   if (step.templateId === null) throw new StepFault('The step has no template');
-  const template = await findTemplate(tx, state.projectId, step.templateId);
+  const template = await readTemplate(tx, state.projectId, step.templateId);
   const recipient = await resolveRecipient(tx, state, step, contact);
   const output = { templateId: template.id, to: recipient.address };
   if (needsSubscription(template.type) && !recipient.subscribed) {
@@ -79,7 +96,7 @@ export async function sendEmailStep(
   await assertSenderDomain(tx, state.projectId, template.from);
   const emailId = uuidV7();
   const urls = deps.links.recipientUrls({ contactId: recipient.contactId ?? NOBODY, emailId });
-  const isTracked = isMailTracked(await readTrackingMode(tx, state.projectId), template.type);
+  const isTracked = isMailTracked(template.tracking, template.type);
   const mail = deps.compileMail({ subject: template.subject, html: template.body, type: template.type, isTracked });
   const message = mail.render({ contact, urls, event: state.context });
   if (message.html.length + message.text.length > deps.messageBytesMax) {

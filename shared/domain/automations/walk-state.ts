@@ -2,7 +2,7 @@ import { v7 as uuidV7 } from 'uuid';
 import type { AutomationGraph } from '../../pure/automation-graph.ts';
 import type { ExecutionStatus, StepExecutionStatus } from '../../pure/automation-status.ts';
 import type { Em } from '../orm.ts';
-import { json, query, queryOne, sql } from '../sql.ts';
+import { json, query, queryOne, queryPrepared, sql } from '../sql.ts';
 
 /** An execution as its row says, locked for the transaction. */
 export interface WalkState {
@@ -56,17 +56,18 @@ export async function readState(em: Em, executionId: string): Promise<WalkState 
  * thought dead waits here and then finds that the others have gone on.
  */
 export async function lockState(tx: Em, executionId: string): Promise<WalkState | undefined> {
-  return queryOne<WalkState>(
+  const [state] = await queryPrepared<WalkState>(
     tx,
     sql`
       select ${STATE_COLUMNS} from automation_execution x join automation a on a.id = x.automation_id
       where x.id = ${executionId} for no key update of x`,
   );
+  return state;
 }
 
 /** Writes the records of the steps just done and the place reached, in one statement. */
 export async function saveState(tx: Em, state: WalkState, records: StepRecord[]): Promise<void> {
-  await query(
+  await queryPrepared(
     tx,
     sql`
       with records as (

@@ -16,7 +16,7 @@ import type { Em } from '../orm.ts';
 import { compileFilter } from '../segments/filter-compiler.ts';
 import { loadReferencedSegments } from '../segments/segment-references.ts';
 import { findSegmentsForFilter } from '../segments/segments.ts';
-import { queryOne, sql } from '../sql.ts';
+import { queryOne, queryPrepared, sql } from '../sql.ts';
 import { sendEmailStep, type SendEmailDeps, type StepContact } from './send-email-step.ts';
 import { StepFault } from './step-fault.ts';
 import {
@@ -397,8 +397,9 @@ async function contactOf(em: Em, state: WalkState): Promise<StepContact> {
 }
 
 async function findStepContact(em: Em, state: WalkState): Promise<StepContact | undefined> {
-  return queryOne<StepContact>(
+  const [contact] = await queryPrepared<StepContact>(
     em,
     sql`select id, email, subscribed, data from contact where id = ${state.contactId} and project_id = ${state.projectId}`,
   );
+  return contact;
 }

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
 import { PRIORITIES, TASK_QUEUES } from '../../pure/task-queues.ts';
 import {
@@ -24,11 +23,13 @@ import {
 import { findCampaignSummary } from '../campaigns/campaign-summary.ts';
 import { isDatabaseUnavailable } from '../database-errors.ts';
 import { findJobSummary } from '../jobs/job-summary.ts';
+import { createLane, type Lane } from './lane.ts';
 import {
-  claimOutboxBatches,
   deleteOutboxBatches,
+  isFullClaim,
   postponeOutboxBatch,
   recoverOutboxBatches,
+  untilGatheredMs,
   type OutboxBatch,
   type OutboxKind,
 } from './outbox.ts';
@@ -49,6 +50,8 @@ export interface DispatcherDeps {
   logger: Logger;
   /** How often to look for what others left behind. */
   pollMs: number;
+  /** For a process that has other work: it starts executions at once, but leaves most of a great number to others. */
+  isHelper?: boolean;
 }
 
 /**
@@ -62,6 +65,13 @@ function gatherMs(batches: OutboxBatch[]): number {
   const rows = mails.reduce((sum, batch) => sum + batch.subjectIds.length, 0);
   return Math.min(GATHER_MS.max, GATHER_MS.min + rows * GATHER_MS.perRow);
 }
+
+/**
+ * Lanes of executions, each with a claim of twenty at a time: one start that takes long holds up its own claim, not the
+ * others. What a helper does not take within its pause, the workers take.
+ */
+const EXECUTION_LANES = { own: 3, helper: 1 } as const;
+const HELPER_PAUSE_MS = 1_000;
 
 const START_DEADLINE_MS = 10_000;
 /** A closed workflow of that id has done, or refused, this work already; a running one is doing it. */
@@ -145,9 +155,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   };
 
   let isStopped = false;
-  let wakeups = 0;
   let recoverAt = 0;
-  let round: Promise<void> | undefined;
 
   async function start(batch: OutboxBatch): Promise<boolean> {
     try {
@@ -171,43 +179,65 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     if (done.length > 0) await deleteOutboxBatches(deps.orm.em.fork(), done);
   }
 
-  async function runRounds(): Promise<void> {
+  /** What failed, or what a process that died had claimed. */
+  async function recover(): Promise<void> {
+    if (Date.now() < recoverAt) return;
+    recoverAt = Date.now() + deps.pollMs;
     try {
-      if (Date.now() >= recoverAt) {
-        recoverAt = Date.now() + deps.pollMs;
-        await dispatch(await recoverOutboxBatches(deps.orm.em.fork()));
-      }
-      for (;;) {
-        const seen = wakeups;
-        const batches = await claimOutboxBatches(deps.orm.em.fork());
-        if (batches.length > 0) await dispatch(batches);
-        else if (wakeups === seen) break;
-        if (isStopped) break;
-        await delay(gatherMs(batches));
-      }
+      await dispatch(await recoverOutboxBatches(deps.orm.em.fork()));
     } catch (error) {
-      const level = isDatabaseUnavailable(error) ? 'warn' : 'error';
-      deps.logger[level]({ err: error }, 'the outbox could not be read, it is tried again');
-    } finally {
-      round = undefined;
+      reportUnreadable(error);
     }
   }
 
-  let later: NodeJS.Timeout | undefined;
+  function reportUnreadable(error: unknown): void {
+    const level = isDatabaseUnavailable(error) ? 'warn' : 'error';
+    deps.logger[level]({ err: error }, 'the outbox could not be read, it is tried again');
+  }
+
+  const executionPauseMs = (batches: OutboxBatch[]): number =>
+    deps.isHelper && isFullClaim('execution', batches) ? HELPER_PAUSE_MS : GATHER_MS.min;
+  const common = { em: () => deps.orm.em.fork(), dispatch, onError: reportUnreadable };
+  const urgent = createLane({ ...common, lane: 'urgent', pauseMs: gatherMs });
+  // The first one has the second one help when there is much to do, and so on.
+  const executions: Lane[] = [];
+  for (let index = 0; index < EXECUTION_LANES[deps.isHelper ? 'helper' : 'own']; index++) {
+    const onFull = (): void => executions[index + 1]?.look();
+    executions.push(createLane({ ...common, lane: 'execution', pauseMs: executionPauseMs, onFull }));
+  }
+
+  let recovering: Promise<void> | undefined;
+  let gathered: NodeJS.Timeout | undefined;
+  let later: { timer: NodeJS.Timeout; at: number } | undefined;
 
   function look(): void {
-    wakeups++;
-    if (isStopped || round) return;
-    round = runRounds();
+    if (isStopped) return;
+    recovering ??= recover().finally(() => {
+      recovering = undefined;
+    });
+    urgent.look();
+    executions[0]?.look();
+  }
+
+  function lookLater(withinMs: number): void {
+    const at = Date.now() + withinMs;
+    if (later && later.at <= at) return;
+    clearTimeout(later?.timer);
+    const timer = setTimeout(() => {
+      later = undefined;
+      look();
+    }, withinMs);
+    later = { timer, at };
   }
 
   function wake(withinMs = 0): void {
+    if (isStopped) return;
     if (withinMs === 0) look();
-    else
-      later ??= setTimeout(() => {
-        later = undefined;
-        look();
-      }, withinMs);
+    else lookLater(withinMs);
+    gathered ??= setTimeout(() => {
+      gathered = undefined;
+      urgent.look();
+    }, untilGatheredMs());
   }
 
   const timer = setInterval(look, deps.pollMs);
@@ -218,8 +248,9 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     async stop() {
       isStopped = true;
       clearInterval(timer);
-      clearTimeout(later);
-      await round;
+      clearTimeout(gathered);
+      clearTimeout(later?.timer);
+      await Promise.all([recovering, ...[urgent, ...executions].map((lane) => lane.stop())]);
     },
   };
 }

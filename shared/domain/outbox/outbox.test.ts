@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts';
+import { eventually } from '../../testing/eventually.ts';
 import { query, sql } from '../sql.ts';
 import {
   addToOutbox,
   claimOutboxBatches,
   deleteOutboxBatches,
+  isFullClaim,
+  outboxInsert,
   postponeOutboxBatch,
   recoverOutboxBatches,
   type OutboxBatch,
@@ -33,9 +36,9 @@ describe('the outbox', () => {
     const unit = em();
     await unit.begin();
     await addToOutbox(unit, 'email', uuidV7(), ids(3));
-    expect(await claimOutboxBatches(em())).toEqual([]);
+    expect(await claimOutboxBatches(em(), 'urgent')).toEqual([]);
     await unit.rollback();
-    expect(await claimOutboxBatches(em())).toEqual([]);
+    expect(await claimOutboxBatches(em(), 'urgent')).toEqual([]);
   });
 
   it('joins mails of one project, at most 100, and leaves campaigns apart', async () => {
@@ -44,7 +47,7 @@ describe('the outbox', () => {
     await addToOutbox(em(), 'email', first, firstMails);
     await addToOutbox(em(), 'email', second, secondMails);
     await addToOutbox(em(), 'campaign', first, campaigns);
-    const batches = await claimOutboxBatches(em());
+    const batches = await claimOutboxBatches(em(), 'urgent');
     const sizes = batches.map(
       (batch) => `${batch.kind} ${batch.projectId === first ? 1 : 2} ${batch.subjectIds.length}`,
     );
@@ -54,26 +57,57 @@ describe('the outbox', () => {
     for (const batch of batches.filter((it) => it.kind === 'email')) expect(batch.subjectIds).toContain(batch.batchId);
   });
 
+  it('leaves executions to a lane of their own, so that no mail waits behind thousands of them', async () => {
+    const [executions, mails] = [ids(50), ids(2)];
+    await addToOutbox(em(), 'execution', uuidV7(), executions);
+    await addToOutbox(em(), 'email', uuidV7(), mails);
+    expect(subjectsOf(await claimOutboxBatches(em(), 'urgent'))).toEqual([...mails].sort());
+    const claims = [];
+    for (let claim = 0; claim < 3; claim++) claims.push(await claimOutboxBatches(em(), 'execution'));
+    expect(claims.map((claim) => subjectsOf(claim).length)).toEqual([20, 20, 10]);
+    expect(claims.map((claim) => isFullClaim('execution', claim))).toEqual([true, true, false]);
+    expect(subjectsOf(claims.flat())).toEqual([...executions].sort());
+  });
+
+  it('hands out what is gathered together, when the second is over', async () => {
+    const [project, first, second] = [uuidV7(), ids(2), ids(3)];
+    await em().transactional(async (tx) => {
+      await query(tx, outboxInsert('email', project, first, { isGathered: true }));
+      await query(tx, outboxInsert('email', project, second, { isGathered: true }));
+    });
+    const due = await query<{ isFullSecond: boolean }>(
+      em(),
+      sql`select distinct available_at, available_at = date_trunc('second', available_at) as "isFullSecond" from outbox`,
+    );
+    expect(due).toEqual([expect.objectContaining({ isFullSecond: true })]);
+    const [batch, ...others] = await eventually(async () => {
+      const claimed = await claimOutboxBatches(em(), 'urgent');
+      return claimed.length > 0 && claimed;
+    });
+    expect(others).toEqual([]);
+    expect([...(batch?.subjectIds ?? [])].sort()).toEqual([...first, ...second].sort());
+  });
+
   it('gives every row to exactly one of several claimants', async () => {
     const mails = ids(1_000);
     await addToOutbox(em(), 'email', uuidV7(), mails);
     const claimed: OutboxBatch[] = [];
     const claimant = async () => {
       for (;;) {
-        const batches = await claimOutboxBatches(em());
+        const batches = await claimOutboxBatches(em(), 'urgent');
         if (batches.length === 0) return;
         claimed.push(...batches);
       }
     };
     await Promise.all([claimant(), claimant(), claimant(), claimant()]);
     // A claimant may find all that is left locked by another one and go home; what that one has is not lost.
-    claimed.push(...(await claimOutboxBatches(em())));
+    claimed.push(...(await claimOutboxBatches(em(), 'urgent')));
     expect(subjectsOf(claimed)).toEqual([...mails].sort());
   });
 
   it('hands a batch on unchanged when its claimant dies, and not before', async () => {
     await addToOutbox(em(), 'email', uuidV7(), ids(5));
-    const [claimed] = await claimOutboxBatches(em());
+    const [claimed] = await claimOutboxBatches(em(), 'urgent');
     await addToOutbox(em(), 'email', claimed?.projectId ?? '', ids(5));
     expect(await recoverOutboxBatches(em())).toEqual([]);
     await endLeases();
@@ -86,7 +120,7 @@ describe('the outbox', () => {
 
   it('lets one process recover at a time', async () => {
     await addToOutbox(em(), 'campaign', uuidV7(), ids(20));
-    const claimed = await claimOutboxBatches(em());
+    const claimed = await claimOutboxBatches(em(), 'urgent');
     await endLeases();
     const rounds = await Promise.all(Array.from({ length: 5 }, () => recoverOutboxBatches(em())));
     expect(subjectsOf(rounds.flat())).toEqual(subjectsOf(claimed));
@@ -94,7 +128,7 @@ describe('the outbox', () => {
 
   it('forgets what Temporal has, and postpones what it did not take', async () => {
     await addToOutbox(em(), 'campaign', uuidV7(), ids(2));
-    const [done, failed] = await claimOutboxBatches(em());
+    const [done, failed] = await claimOutboxBatches(em(), 'urgent');
     if (!done || !failed) throw new Error('two batches were expected');
     await deleteOutboxBatches(em(), [done.batchId]);
     await postponeOutboxBatch(em(), { ...failed, attempts: 3 }, 'out of reach');

@@ -29,17 +29,18 @@ interface OutboxRow {
   is_restart: boolean;
 }
 
-/** Rows taken in one round. */
-const ROUND_SIZE = 200;
-/** Of them, starts of executions: an event can start thousands, which no mail shall wait for. */
-const EXECUTIONS_A_ROUND = 60;
+/** Starts of executions go their own way: an event can start thousands, which no mail shall wait for. */
+export type OutboxLane = 'urgent' | 'execution';
+
+/** Rows claimed at once. */
+const CLAIM_SIZE: Record<OutboxLane, number> = { urgent: 200, execution: 20 };
 /** How many rows of one kind and project go into one start. */
 const BATCH_SIZE: Record<OutboxKind, number> = {
   email: 100,
   campaign: 1,
   job: 1,
   segment: 1,
-  execution: 20,
+  execution: CLAIM_SIZE.execution,
   executionEvent: 20,
   executionCancel: 20,
 };
@@ -51,11 +52,29 @@ const RETRY_SECONDS_MAX = 60;
 /** An event may start something or end a wait, and mostly does not: look for that as often as this, not at every event. */
 export const EVENT_WAKE_MS = 50;
 
-/** The statement of `addToOutbox`, to stand in a CTE of another one. */
-export function outboxInsert(kind: OutboxKind, projectId: string, subjectIds: string[]): SqlFragment {
+/** Rows that are gathered become due together, at the next full second of the database. */
+const GATHER_MS = 1_000;
+/** Until what is gathered now is due, where this process and the database agree about the time; polling sees to the rest. */
+export function untilGatheredMs(): number {
+  const marginMs = 20;
+  return GATHER_MS - (Date.now() % GATHER_MS) + marginMs;
+}
+
+/**
+ * The statement of `addToOutbox`, to stand in a CTE of another one. `isGathered` is for what may wait a moment: what the
+ * processes add within a second goes into one start, which costs Temporal as much as some hundred rows cost PostgreSQL.
+ */
+export function outboxInsert(
+  kind: OutboxKind,
+  projectId: string,
+  subjectIds: string[],
+  options: { isGathered: boolean } = { isGathered: false },
+): SqlFragment {
+  const due = options.isGathered ? sql`date_trunc('second', now()) + interval '1 second'` : sql`now()`;
   return sql`
-    insert into outbox (id, project_id, kind, subject_id)
-    select i, ${projectId}, ${kind}, s from unnest(${subjectIds.map(() => uuidV7())}::uuid[], ${subjectIds}::uuid[]) as n (i, s)`;
+    insert into outbox (id, project_id, kind, subject_id, available_at)
+    select i, ${projectId}, ${kind}, s, ${due}
+    from unnest(${subjectIds.map(() => uuidV7())}::uuid[], ${subjectIds}::uuid[]) as n (i, s)`;
 }
 
 /** Adds what must reach Temporal to the caller's transaction. Wake the dispatcher after the commit. */
@@ -119,29 +138,34 @@ function groupIntoBatches(rows: OutboxRow[]): OutboxBatch[] {
   return [...batches.values()];
 }
 
+/** Whether a claim took as much as it could, so that more may be left. */
+export function isFullClaim(lane: OutboxLane, batches: OutboxBatch[]): boolean {
+  return batches.reduce((sum, batch) => sum + batch.subjectIds.length, 0) === CLAIM_SIZE[lane];
+}
+
+const LANE_ROWS: Record<OutboxLane, SqlFragment> = {
+  urgent: sql`kind <> 'execution'`,
+  execution: sql`kind = 'execution'`,
+};
+
 /**
  * Claims new rows and fixes, committed, which of them belong together, before anything is started: a batch that is
  * started again after a crash has the same id and the same content. A mail is queued once, so the first one names its
  * batch; the others may be woken many times and their rows do.
  */
-export async function claimOutboxBatches(em: Em): Promise<OutboxBatch[]> {
+export async function claimOutboxBatches(em: Em, lane: OutboxLane): Promise<OutboxBatch[]> {
   const rows = await queryPrepared<OutboxRow>(
     em,
     sql`
-      with urgent as (
+      with due as (
         select id, project_id, kind, subject_id, is_restart from outbox
-        where batch_id is null and kind <> 'execution' and available_at <= now()
-        order by id limit ${ROUND_SIZE} for update skip locked
-      ),
-      executions as (
-        select id, project_id, kind, subject_id, is_restart from outbox
-        where batch_id is null and kind = 'execution' and available_at <= now()
-        order by id limit ${EXECUTIONS_A_ROUND} for update skip locked
+        where batch_id is null and ${LANE_ROWS[lane]} and available_at <= now()
+        order by id limit ${CLAIM_SIZE[lane]} for update skip locked
       ),
       placed as (
         select *, (row_number() over (partition by kind, project_id, is_restart order by id) - 1)
           / (${json(BATCH_SIZE)}::jsonb ->> kind)::int as place
-        from (select * from urgent union all select * from executions) as due
+        from due
       ),
       batched as (
         select id, first_value(case kind when 'email' then subject_id else id end)
