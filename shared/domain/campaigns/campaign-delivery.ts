@@ -13,7 +13,7 @@ import {
 } from '../emails/delivery-results.ts';
 import type { Em } from '../orm.ts';
 import type { SuppressionReason } from '../suppressions/suppressions.ts';
-import { query, queryOne, sql } from '../sql.ts';
+import { query, queryOne, queryPrepared, sql } from '../sql.ts';
 
 /** What the workflow needs to know to decide what comes next. */
 export interface CampaignState {
@@ -110,7 +110,7 @@ export interface PendingRecipient {
 
 /** The recipients of a page that are still to be sent to. */
 export async function loadPendingRecipients(em: Em, page: CampaignPage): Promise<PendingRecipient[]> {
-  return query<PendingRecipient>(
+  return queryPrepared<PendingRecipient>(
     em,
     sql`
       select e.id as "emailId", e.to_address as "toAddress", e.deferrals, c.id as "contactId", c.subscribed, c.data,
@@ -144,7 +144,7 @@ export async function recordCampaignResults(
   const record = async (
     tx: Em,
   ): Promise<{ recorded: RecordedResult[]; status: CampaignStatus | undefined; held: boolean }> => {
-    const row = await queryOne<{ recorded: RecordedResult[] | null; status?: CampaignStatus; held: boolean }>(
+    const [row] = await queryPrepared<{ recorded: RecordedResult[] | null; status?: CampaignStatus; held: boolean }>(
       tx,
       sql`
         with page as (

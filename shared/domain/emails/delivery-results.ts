@@ -4,7 +4,7 @@ import { parseSmtpReply } from '../../platform/mail/smtp-reply.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
 import type { Em } from '../orm.ts';
 import { suppressRecipients } from '../suppressions/suppressions.ts';
-import { query, sql, type SqlFragment } from '../sql.ts';
+import { queryPrepared, sql, type SqlFragment } from '../sql.ts';
 
 /** What became of one mail. `skipped` and `suppressed` were never handed to a server. */
 export interface DeliveryResult {
@@ -116,7 +116,7 @@ export async function recordTransactionalResults(
   retrySeconds: readonly number[],
 ): Promise<void> {
   await em.transactional(async (tx) => {
-    const recorded = await query<RecordedResult>(
+    const recorded = await queryPrepared<RecordedResult>(
       tx,
       sql`
         with changed as (

@@ -5,8 +5,12 @@ const LF = 0x0a;
 const TAB = 0x09;
 const SPACE = 0x20;
 
+function isBlank(octet: number): boolean {
+  return octet === SPACE || octet === TAB;
+}
+
 function isWhiteSpace(octet: number): boolean {
-  return octet === SPACE || octet === TAB || octet === CR || octet === LF;
+  return isBlank(octet) || octet === CR || octet === LF;
 }
 
 /** A header field of a message as it stands there, folds included, without its final CRLF. */
@@ -16,26 +20,43 @@ export interface RawField {
   text: string;
 }
 
+/** Lower-case forms of the few names that occur; one that is not known yet costs more. */
+const NAMES_MAX = 200;
+const lowerCaseNames = new Map<string, string>();
+
+function toLowerCaseName(name: string): string {
+  const known = lowerCaseNames.get(name);
+  if (known !== undefined) return known;
+  const lowerCase = name.trimEnd().toLowerCase();
+  if (lowerCaseNames.size < NAMES_MAX) lowerCaseNames.set(name, lowerCase);
+  return lowerCase;
+}
+
 /** Splits a message with CRLF line ends into its header fields and where its body begins. */
 export function readMessage(message: RawMessage): { fields: RawField[]; bodyStart: number } {
   const end = message.indexOf('\r\n\r\n');
   const headerEnd = end < 0 ? message.length : end;
   const header = typeof message === 'string' ? message.slice(0, headerEnd) : message.toString('latin1', 0, headerEnd);
-  const fields = header
-    .split(/\r\n(?![ \t])/)
-    .filter((text) => text !== '')
-    .map((text) => ({ name: text.slice(0, text.indexOf(':')).trimEnd().toLowerCase(), text }));
+  const fields: RawField[] = [];
+  for (let start = 0; start < header.length;) {
+    let stop = header.indexOf('\r\n', start);
+    // A line that begins with white space goes on with the field before it.
+    while (stop >= 0 && isBlank(header.charCodeAt(stop + 2))) stop = header.indexOf('\r\n', stop + 2);
+    if (stop < 0) stop = header.length;
+    const text = header.slice(start, stop);
+    if (text !== '') fields.push({ name: toLowerCaseName(text.slice(0, text.indexOf(':'))), text });
+    start = stop + 2;
+  }
   return { fields, bodyStart: end < 0 ? message.length : end + 4 };
 }
 
 /** The relaxed form of a header field (RFC 6376 section 3.4.2), without a final CRLF. */
 export function relaxField({ name, text }: RawField): string {
-  const value = text
-    .slice(text.indexOf(':') + 1)
-    .replaceAll('\r\n', '')
-    .replace(/[ \t]+/g, ' ')
-    .replace(/^ | $/g, '');
-  return `${name}:${value}`;
+  const value = text.slice(text.indexOf(':') + 1);
+  const relaxed = /[\t\r]| {2}| $/.test(value) ? value.replaceAll('\r\n', '').replace(/[ \t]+/g, ' ') : value;
+  const from = relaxed.startsWith(' ') ? 1 : 0;
+  const to = relaxed.length > from && relaxed.endsWith(' ') ? relaxed.length - 1 : relaxed.length;
+  return `${name}:${relaxed.slice(from, to)}`;
 }
 
 /** Where a body ends for the relaxed form: after its last octet that is not white space. */
@@ -48,7 +69,12 @@ export function relaxedBodyEnd(message: RawMessage, bodyStart: number): number {
 
 /** True when a part of a body is its own relaxed form. Both kinds are searched natively, most bodies in no time. */
 function isRelaxed(part: RawMessage): boolean {
-  return !part.includes('  ') && !part.includes('\t') && !part.includes(' \r\n');
+  if (part.includes('\t') || part.includes('  ')) return false;
+  // By the ends of the lines, which are fewer than the spaces.
+  for (let end = part.indexOf('\r\n'); end >= 0; end = part.indexOf('\r\n', end + 2)) {
+    if ((typeof part === 'string' ? part.charCodeAt(end - 1) : part[end - 1]) === SPACE) return false;
+  }
+  return true;
 }
 
 /** The relaxed form of whole lines of a body (RFC 6376 section 3.4.4); empty lines at its end are the caller's. */

@@ -1,7 +1,8 @@
-import { sign, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import type { RawMessage } from '../data-content.ts';
 import { readMessage, relaxField, type RawField } from './canonical.ts';
 import { hashRelaxedBody } from './body-hash.ts';
+import { signingThreads } from './signing-threads.ts';
 
 /** Who signs, and under which name the public key stands in DNS: `<selector>._domainkey.<domain>`. */
 export interface DkimIdentity {
@@ -30,50 +31,64 @@ const SIGNED_FIELDS = [
   'list-unsubscribe',
   'list-unsubscribe-post',
 ];
-/** Named once more than they occur, so that a second one added on the way breaks the signature (section 8.15). */
-const OVERSIGNED_FIELDS = ['from'];
+/** Named once more than it occurs, so that a second one added on the way breaks the signature (section 8.15). */
+const OVERSIGNED_FIELD = 'from';
 const SIGNATURE_LINE_LENGTH = 72;
 
 /** The fields to sign; of several with one name the last stands first (RFC 6376 section 5.4.2). */
 function selectFields(fields: readonly RawField[]): RawField[] {
-  return SIGNED_FIELDS.flatMap((name) => fields.filter((field) => field.name === name).reverse());
+  const selected: RawField[] = [];
+  for (const name of SIGNED_FIELDS) {
+    for (let index = fields.length - 1; index >= 0; index -= 1) {
+      const field = fields[index];
+      if (field?.name === name) selected.push(field);
+    }
+  }
+  return selected;
 }
 
-function foldNames(names: readonly string[]): string {
-  return names.join(':').replace(/.{1,64}:/g, '$&\r\n  ');
+/** The names as they stand in the signature; those of the mails of one sender are the same for nearly all of them. */
+function createNameFolder(): (signed: readonly RawField[]) => string {
+  let latest = '';
+  let latestFolded = '';
+  return (signed) => {
+    let names = '';
+    for (const { name } of signed) names += `${name}:`;
+    names += OVERSIGNED_FIELD;
+    if (names !== latest) {
+      latest = names;
+      latestFolded = names.replace(/.{1,64}:/g, '$&\r\n  ');
+    }
+    return latestFolded;
+  };
 }
 
 function fold(base64: string): string {
-  return (base64.match(new RegExp(`.{1,${SIGNATURE_LINE_LENGTH}}`, 'g')) ?? []).join('\r\n ');
-}
-
-/** RSA in the thread pool: on the main thread a process could do nothing but sign. */
-function signOffThread(data: string, key: KeyObject): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    sign('sha256', Buffer.from(data, 'latin1'), key, (error, signature) => {
-      if (error) reject(error);
-      else resolve(signature);
-    });
-  });
+  let folded = base64.slice(0, SIGNATURE_LINE_LENGTH);
+  for (let at = SIGNATURE_LINE_LENGTH; at < base64.length; at += SIGNATURE_LINE_LENGTH) {
+    folded += `\r\n ${base64.slice(at, at + SIGNATURE_LINE_LENGTH)}`;
+  }
+  return folded;
 }
 
 /**
- * Signs messages (RFC 6376: rsa-sha256, relaxed/relaxed). A signature takes about half a millisecond of one core in
- * the thread pool; several may be under way at the same time.
+ * Signs messages (RFC 6376: rsa-sha256, relaxed/relaxed), off the main thread; several may be under way at the same
+ * time.
  */
 export function createDkimSigner({ domain, selector, privateKey }: DkimIdentity, now = Date.now): DkimSigner {
+  const foldNames = createNameFolder();
   return {
     async sign(message) {
       const { fields, bodyStart } = readMessage(message);
       const signed = selectFields(fields);
-      const names = [...signed.map((field) => field.name), ...OVERSIGNED_FIELDS];
       const bodyHash = await hashRelaxedBody(message, bodyStart);
       const unsigned =
         `DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed;\r\n d=${domain}; s=${selector};\r\n` +
-        ` t=${Math.floor(now() / 1000)}; bh=${bodyHash};\r\n h=${foldNames(names)};\r\n b=`;
-      const input = [...signed, { name: 'dkim-signature', text: unsigned }].map(relaxField).join('\r\n');
-      const signature = await signOffThread(input, privateKey);
-      const header = `${unsigned}${fold(signature.toString('base64'))}\r\n`;
+        ` t=${Math.floor(now() / 1000)}; bh=${bodyHash};\r\n h=${foldNames(signed)};\r\n b=`;
+      let input = '';
+      for (const field of signed) input += `${relaxField(field)}\r\n`;
+      input += relaxField({ name: 'dkim-signature', text: unsigned });
+      const header = `${unsigned}${fold(await signingThreads().sign(input, privateKey))}\r\n`;
       return typeof message === 'string' ? header + message : Buffer.concat([Buffer.from(header, 'latin1'), message]);
     },
   };

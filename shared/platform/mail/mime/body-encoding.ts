@@ -76,6 +76,7 @@ const keptLines = new Map<string, string>();
 
 /** Most lines of a campaign's mails are the same for everybody, so they are encoded once. */
 function quoteLine(line: string): string {
+  if (line === '') return line;
   if (line.length < KEPT_LENGTH_MIN || line.length > KEPT_LENGTH_MAX) return quoteOctets(Buffer.from(line, 'utf8'));
   const known = keptLines.get(line);
   if (known !== undefined) return known;

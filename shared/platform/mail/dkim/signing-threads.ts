@@ -1,0 +1,115 @@
+import type { KeyObject } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+
+/** What a thread is given: texts of octets to be signed with one key. */
+export interface SigningBatch {
+  key: KeyObject;
+  inputs: string[];
+}
+
+/** What it answers: base64, in the same order. */
+export type SigningResult = { signatures: string[] } | { fault: string };
+
+interface Job {
+  key: KeyObject;
+  input: string;
+  resolve: (signature: string) => void;
+  reject: (error: Error) => void;
+}
+
+interface SigningThread {
+  worker: Worker;
+  jobs: Job[];
+}
+
+export interface SigningThreads {
+  /**
+   * Signs with RSA and SHA-256. `input` is ASCII.
+   * @returns the signature in base64
+   */
+  sign: (input: string, key: KeyObject) => Promise<string>;
+}
+
+/** Some ten milliseconds of work: what comes meanwhile is signed by the other threads, or together after it. */
+const BATCH_MAX = 16;
+
+/**
+ * Signs in threads of its own, one per core, started when there is something to sign. RSA takes about a millisecond of
+ * a core: on the main thread a process could do nothing else, and handed to Node's pool one by one, a fifth of the time
+ * would go into waking threads. Under load a thread is given several at once. The threads keep no process alive.
+ */
+export function createSigningThreads(threadCount = availableParallelism()): SigningThreads {
+  const threads = new Set<SigningThread>();
+  const idle: SigningThread[] = [];
+  let queue: Job[] = [];
+  let isScheduled = false;
+
+  function start(): SigningThread {
+    const worker = new Worker(new URL('./signing-thread.ts', import.meta.url), { name: 'dkim', execArgv: [] });
+    const thread: SigningThread = { worker, jobs: [] };
+    threads.add(thread);
+    worker.on('message', (result: SigningResult) => finish(thread, result));
+    worker.on('error', (error: unknown) => lose(thread, error instanceof Error ? error : new Error(String(error))));
+    worker.on('exit', () => lose(thread, new Error('a signing thread has ended')));
+    return thread;
+  }
+
+  function finish(thread: SigningThread, result: SigningResult): void {
+    const { jobs, worker } = thread;
+    thread.jobs = [];
+    worker.unref();
+    idle.push(thread);
+    for (const [index, job] of jobs.entries()) {
+      const signature = 'signatures' in result ? result.signatures[index] : undefined;
+      if (signature === undefined) job.reject(new Error('fault' in result ? result.fault : 'a signature is missing'));
+      else job.resolve(signature);
+    }
+    dispatch();
+  }
+
+  /** A thread that ends takes its batch with it; the next one is started in its place. */
+  function lose(thread: SigningThread, error: Error): void {
+    if (!threads.delete(thread)) return;
+    if (idle.includes(thread)) idle.splice(idle.indexOf(thread), 1);
+    for (const job of thread.jobs) job.reject(error);
+    dispatch();
+  }
+
+  function dispatch(): void {
+    while (queue.length > 0 && (idle.length > 0 || threads.size < threadCount)) {
+      const thread = idle.pop() ?? start();
+      const key = queue[0]?.key;
+      const otherAt = queue.findIndex((job) => job.key !== key);
+      const sameKey = otherAt < 0 ? queue.length : otherAt;
+      const count = Math.min(BATCH_MAX, Math.ceil(queue.length / threadCount), sameKey);
+      thread.jobs = queue.slice(0, count);
+      queue = queue.slice(count);
+      thread.worker.ref();
+      thread.worker.postMessage({ key, inputs: thread.jobs.map((job) => job.input) });
+    }
+  }
+
+  return {
+    sign(input, key) {
+      return new Promise((resolve, reject) => {
+        queue.push({ key, input, resolve, reject });
+        if (isScheduled) return;
+        isScheduled = true;
+        // What is asked for in one turn of the event loop goes out together.
+        setImmediate(() => {
+          isScheduled = false;
+          dispatch();
+        });
+      });
+    },
+  };
+}
+
+let shared: SigningThreads | undefined;
+
+/** The threads of this process: cores are shared by all domains. */
+export function signingThreads(): SigningThreads {
+  shared ??= createSigningThreads();
+  return shared;
+}
