@@ -18,37 +18,46 @@ afterAll(() => database.drop());
 describe('a result buffer', () => {
   const result = { emailId: 'e', verdict: 'sent', subject: null, error: null } as const;
 
+  async function isSomebodyWaiting(): Promise<boolean> {
+    const rows = await query(
+      database.orm.em.fork(),
+      sql`
+        select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like 'update meeting%'`,
+    );
+    return rows.length > 0;
+  }
+
   it('records what PostgreSQL threw out because another transaction came across', async () => {
     const em = () => database.orm.em.fork();
+    const touch = (unit: ReturnType<typeof em>, name: string) =>
+      query(unit, sql`update meeting set touched = touched + 1 where name = ${name}`);
     const opponent = em();
     await opponent.begin();
-    await query(opponent, sql`update meeting set touched = touched + 1 where name = 'b'`);
+    // Of the two, the one that looks for a deadlock is the one that is ended.
+    await query(opponent, sql`set local deadlock_timeout = '1h'`);
+    await touch(opponent, 'b');
     let attempts = 0;
+    let crossing: Promise<unknown> | undefined;
     const buffer = createResultBuffer({
       maxItems: 1,
       maxAgeMs: 10,
       signal: new AbortController().signal,
-      record: (results) =>
+      record: () =>
         em().transactional(async (tx) => {
           attempts += 1;
-          await query(tx, sql`set local deadlock_timeout = '50ms'`);
-          await query(tx, sql`update meeting set touched = touched + ${results.length}::int where name = 'a'`);
-          await query(tx, sql`update meeting set touched = touched + ${results.length}::int where name = 'b'`);
+          await query(tx, sql`set local deadlock_timeout = '10ms'`);
+          await touch(tx, 'a');
+          if (!crossing) {
+            crossing = touch(opponent, 'a').then(() => opponent.commit());
+            await eventually(isSomebodyWaiting);
+          }
+          await touch(tx, 'b');
         }),
     });
     buffer.add(result);
-    await eventually(async () => {
-      const [row] = await query<{ isWaiting: boolean }>(
-        em(),
-        sql`
-          select count(*) > 0 as "isWaiting" from pg_stat_activity
-          where datname = current_database() and wait_event_type = 'Lock' and query like 'update meeting%'`,
-      );
-      return row?.isWaiting;
-    });
-    await query(opponent, sql`update meeting set touched = touched + 1 where name = 'a'`);
-    await opponent.commit();
     await buffer.drain();
+    await crossing;
     expect(attempts).toBe(2);
     expect(await query(em(), sql`select name, touched from meeting order by name`)).toEqual([
       { name: 'a', touched: 2 },

@@ -333,8 +333,8 @@ export function createSmtpPool(options: SmtpPoolOptions): SmtpPool {
     return {
       next(isBehindAnother) {
         if (closing || session.messageCount >= messagesPerConnection) return undefined;
-        // As long as connections can be opened, no message waits behind another.
-        if (isBehindAnother && sessions.size + openingCount < maxConnections) return undefined;
+        // As long as connections can be had, no message waits behind another.
+        if (isBehindAnother && sessions.size < maxConnections) return undefined;
         const job = nextJob();
         if (job) {
           sendingCount += 1;
