@@ -93,6 +93,8 @@ export function createCampaignActivities(deps: ActivityDeps & { identities: Send
   const em = () => deps.orm.em.fork();
   const compileMail = createMailCompiler();
   const envelopeOf = createEnvelopes(deps.config);
+  /** They share the connections; what each has in flight beyond its share would only wait in memory. */
+  let pagesAtWork = 0;
 
   async function createSender(campaign: CampaignContent): Promise<PageSender> {
     const domain = domainOf(campaign.from);
@@ -235,13 +237,14 @@ export function createCampaignActivities(deps: ActivityDeps & { identities: Send
         },
       });
       const sendPage = async (signal: AbortSignal): Promise<void> => {
+        pagesAtWork += 1;
         try {
           for (const part of partsOf(page, policy.ratePerSecond)) {
             const recipients = await loadPendingRecipients(em(), part);
             await sendMails(prepareAll(sender, recipients), {
               pool: deps.smtp,
               buffer,
-              concurrency: deps.smtp.capacity,
+              concurrency: Math.ceil(deps.smtp.capacity / pagesAtWork),
               config: deps.config,
               mailCount: recipients.length,
               signal,
@@ -251,6 +254,7 @@ export function createCampaignActivities(deps: ActivityDeps & { identities: Send
             if (result.isStopped || signal.aborted) break;
           }
         } finally {
+          pagesAtWork -= 1;
           await buffer.drain();
         }
       };
