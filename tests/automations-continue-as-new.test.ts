@@ -9,32 +9,22 @@ import {
   track,
   type TestStep,
 } from './support/automations.ts';
+import { startStackShortOfHistory } from './support/long-histories.ts';
 import { runIdsOf } from './support/runs.ts';
-import { eventually, startTestStack, type TestStack } from './support/stack.ts';
-import { createTemporalProcess, type TemporalProcess } from './support/temporal-process.ts';
-import { startWebhookReceiver, type WebhookReceiver } from './support/webhook-receiver.ts';
+import { eventually, type TestStack } from './support/stack.ts';
+import type { WebhookReceiver } from './support/webhook-receiver.ts';
 
 /** Some thousand are usual; with so few a dozen steps make several runs. */
 const SUGGESTED_AFTER_EVENTS = 30;
 const PATIENCE_MS = 60_000;
 
-let server: TemporalProcess;
 let stack: TestStack;
 let hook: WebhookReceiver;
+let stop: () => Promise<void>;
 beforeAll(async () => {
-  server = await createTemporalProcess({ 'limit.historyCount.suggestContinueAsNew': SUGGESTED_AFTER_EVENTS });
-  await server.start();
-  stack = await startTestStack({
-    temporalServer: server.address,
-    config: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: true },
-  });
-  hook = await startWebhookReceiver();
+  ({ stack, hook, stop } = await startStackShortOfHistory(SUGGESTED_AFTER_EVENTS));
 });
-afterAll(async () => {
-  await hook.close();
-  await stack.stop();
-  await server.remove();
-});
+afterAll(() => stop());
 
 /** Steps by name, each followed by the next one. */
 function inARow(steps: [string, Omit<TestStep, 'next'>][]): Record<string, TestStep> {

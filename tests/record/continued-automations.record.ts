@@ -2,33 +2,23 @@ import { afterAll, beforeAll, it } from '@jest/globals';
 import { executionWorkflowId } from '../../shared/pure/workflow-contracts.ts';
 import { createChain, executionThatIs, track } from '../support/automations.ts';
 import { storeHistory } from '../support/histories.ts';
+import { startStackShortOfHistory } from '../support/long-histories.ts';
 import { runIdsOf } from '../support/runs.ts';
-import { startTestStack, type TestStack } from '../support/stack.ts';
-import { createTemporalProcess, type TemporalProcess } from '../support/temporal-process.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import type { TestStack } from '../support/stack.ts';
+import type { WebhookReceiver } from '../support/webhook-receiver.ts';
 
 const TIMEOUT_MS = 60_000;
 /** A production server suggests it after thousands, which would be a large file. */
 const SUGGESTED_AFTER_EVENTS = 25;
 const STEPS = 6;
 
-let server: TemporalProcess;
 let stack: TestStack;
 let hook: WebhookReceiver;
+let stop: () => Promise<void>;
 beforeAll(async () => {
-  server = await createTemporalProcess({ 'limit.historyCount.suggestContinueAsNew': SUGGESTED_AFTER_EVENTS });
-  await server.start();
-  stack = await startTestStack({
-    temporalServer: server.address,
-    config: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: true },
-  });
-  hook = await startWebhookReceiver();
+  ({ stack, hook, stop } = await startStackShortOfHistory(SUGGESTED_AFTER_EVENTS));
 });
-afterAll(async () => {
-  await hook.close();
-  await stack.stop();
-  await server.remove();
-});
+afterAll(() => stop());
 
 /** Records the run that continues as new and the one that it continues in. */
 async function record(name: string, type: string, config: object): Promise<void> {

@@ -45,7 +45,7 @@ export interface ConversationError extends Error {
   response?: string;
 }
 
-/** Who uses a conversation. None of these may throw, and none may call back into the conversation but `next`'s caller. */
+/** Who uses a conversation. None of these may throw; of the conversation, only `idle` may call something: `quit`. */
 export interface ConversationHooks<Message extends SmtpMessage> {
   /**
    * The next message, undefined when there is none now. `isBehindAnother` when it would be announced while the server

@@ -36,8 +36,8 @@ const BATCH_MAX = 16;
 
 /**
  * Signs in threads of its own, one per core, started when there is something to sign. RSA takes about a millisecond of
- * a core: on the main thread a process could do nothing else, and handed to Node's pool one by one, a fifth of the time
- * would go into waking threads. Under load a thread is given several at once. The threads keep no process alive.
+ * a core: on the main thread a process could do nothing else, and to hand each signature to Node's pool cost the main
+ * thread about a tenth of that. Under load a thread is given several at once. The threads keep no process alive.
  */
 export function createSigningThreads(threadCount = availableParallelism()): SigningThreads {
   const threads = new Set<SigningThread>();
