@@ -1,8 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { deferralDelayMs, verdictOfRejection } from '../../shared/pure/delivery-retry.ts';
-import { reservationSize, reserveSendBudget } from '../../shared/domain/emails/send-budget.ts';
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
-import type { Em } from '../../shared/domain/orm.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import {
   SmtpUnavailableError,
@@ -14,6 +11,7 @@ import type { RawMessage } from '../../shared/platform/mail/data-content.ts';
 import { UnsendableAddressError } from '../../shared/platform/mail/wire-address.ts';
 import { smtpUnavailableFailure } from '../failures.ts';
 import type { ResultBuffer } from './result-buffer.ts';
+import { createSendThrottle, type Throttle } from './send-throttle.ts';
 
 /** One mail on its way: composed at the last moment, so that memory holds only what is on the wire. */
 export interface PreparedMail {
@@ -37,7 +35,7 @@ export interface SendLoopOptions {
   signal: AbortSignal;
   /** Set when something says that no more mail may be sent. */
   shouldStop: () => boolean;
-  throttle?: { em: () => Em; projectId: string; ratePerSecond: number };
+  throttle?: Throttle;
 }
 
 function resultOf(mail: PreparedMail, outcome: SmtpOutcome, retrySeconds: readonly number[]): DeliveryResult {
@@ -48,37 +46,6 @@ function resultOf(mail: PreparedMail, outcome: SmtpOutcome, retrySeconds: readon
   return deferralDelayMs(retrySeconds, mail.deferrals + 1) === undefined
     ? { ...result, verdict: 'failed', error: `given up after ${mail.deferrals + 1} deferrals: ${error}` }
     : { ...result, verdict: 'deferred', error };
-}
-
-/** Reserves the right to send, several mails at once; one caller after another, in the order of their mails. */
-function createSendBudget(
-  { throttle, mailCount, signal }: SendLoopOptions,
-  isStopped: () => boolean,
-): (() => Promise<void>) | undefined {
-  if (!throttle) return undefined;
-  const { em, projectId, ratePerSecond } = throttle;
-  let reserved = 0;
-  let budgeted = 0;
-  let turn = Promise.resolve();
-
-  async function take(): Promise<void> {
-    if (isStopped()) return;
-    if (reserved > 0) {
-      reserved--;
-      return;
-    }
-    const count = Math.max(1, Math.min(reservationSize(ratePerSecond), mailCount - budgeted));
-    budgeted += count;
-    const waitMs = await reserveSendBudget(em(), projectId, count, ratePerSecond);
-    await delay(waitMs, undefined, { signal }).catch(() => undefined);
-    reserved = count - 1;
-  }
-
-  return () => {
-    const mine = turn.then(take);
-    turn = mine.catch(() => undefined);
-    return mine;
-  };
 }
 
 /**
@@ -95,7 +62,7 @@ export async function sendMails(
   let broken: Error | undefined;
   const isStopped = (): boolean =>
     broken !== undefined || signal.aborted || options.shouldStop() || buffer.failure() !== undefined;
-  const takeBudget = createSendBudget(options, isStopped);
+  const takeBudget = createSendThrottle({ ...options, isStopped });
 
   async function send(mail: PreparedMail): Promise<void> {
     try {
