@@ -15,6 +15,7 @@ const BENCHES: Record<string, () => Promise<{ bench: Bench }>> = {
   automations: () => import('./automations.ts'),
   campaign: () => import('./campaign.ts'),
   import: () => import('./import.ts'),
+  isolation: () => import('./isolation.ts'),
   segments: () => import('./segments.ts'),
   send: () => import('./send.ts'),
   track: () => import('./track.ts'),

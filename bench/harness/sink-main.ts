@@ -6,11 +6,13 @@ import type { SinkSummary } from './sink.ts';
 /**
  * An SMTP server for load: takes everything, keeps nothing but how often and when each recipient was written to. It
  * answers whole packets with one write, so that it costs less than who sends to it. Never for mail that matters.
+ * It hangs up without an answer when it was given the whole content for a recipient whose address begins with `broken`.
  */
 
 const CONTENT_END = Buffer.from('\r\n.\r\n');
 const LINE_FEED = 0x0a;
 const NOTHING = Buffer.alloc(0);
+const BROKEN_RECIPIENT = /^broken/;
 const GREETING = '220 sink ESMTP\r\n';
 const CAPABILITIES = '250-sink\r\n250-PIPELINING\r\n250-8BITMIME\r\n250 SIZE 104857600\r\n';
 
@@ -70,6 +72,7 @@ function serve(socket: Socket): void {
         }
         position = end + CONTENT_END.length;
         isInContent = false;
+        if (recipients.some((recipient) => BROKEN_RECIPIENT.test(recipient))) return void socket.destroy();
         messages += 1;
         for (const recipient of recipients) accept(recipient);
         recipients = [];
