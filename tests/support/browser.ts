@@ -1,0 +1,55 @@
+import { accessSync, constants } from 'node:fs';
+import path from 'node:path';
+import bundledChromium from '@sparticuz/chromium';
+import { launch, type Browser, type Page } from 'puppeteer-core';
+
+/** A headless Chromium with one page of the size of a phone. */
+export interface TestBrowser {
+  page: Page;
+  /** What the browser complained about so far: blocked resources, script errors. */
+  complaints: string[];
+  close: () => Promise<void>;
+}
+
+const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+const PHONE = { width: 320, height: 640, deviceScaleFactor: 2, isMobile: true };
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** `CHROMIUM_PATH`, else one that is installed, else the one that an npm package carries for Linux on x64. */
+async function browserPath(): Promise<string> {
+  const named = process.env['CHROMIUM_PATH'];
+  if (named) return named;
+  const folders = (process.env['PATH'] ?? '').split(path.delimiter);
+  const installed = PROGRAMS.flatMap((name) => folders.map((folder) => path.join(folder, name))).find(isExecutable);
+  if (installed !== undefined) return installed;
+  if (process.platform === 'linux' && process.arch === 'x64') return bundledChromium.executablePath();
+  throw new Error('This test needs Chromium or Chrome: install one, or name one in CHROMIUM_PATH.');
+}
+
+/** Starts a browser. @throws Error when there is none on this machine */
+export async function startBrowser(): Promise<TestBrowser> {
+  const isRoot = process.getuid?.() === 0;
+  const browser: Browser = await launch({
+    executablePath: await browserPath(),
+    headless: 'shell',
+    args: ['--disable-dev-shm-usage', ...(isRoot ? ['--no-sandbox'] : [])],
+    defaultViewport: PHONE,
+  });
+  const page = await browser.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    // Every browser asks for an icon; that there is none is no fault of the page.
+    const isIcon = message.location().url?.endsWith('/favicon.ico') ?? false;
+    if (['error', 'warn'].includes(message.type()) && !isIcon) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => void complaints.push(String(error)));
+  return { page, complaints, close: () => browser.close() };
+}
