@@ -13,12 +13,11 @@ export interface WorkerDeps {
   workflowBundlePath?: string;
   /** Which queues to serve; all when left out. */
   taskQueues?: TaskQueueName[];
-  /** Mails are handed over in parallel inside an activity, so few activities fill the connections. */
-  deliverySlots?: number;
 }
 
 /** Workflows kept in memory; each takes about 0.3 MB. */
 const CACHED_WORKFLOWS = 500;
+/** Emails are handed over in parallel inside an activity, so few activities fill the connections. */
 const DELIVERY_SLOTS = 8;
 /** No more than the connections to PostgreSQL that a worker has unless told otherwise. */
 const STEP_SLOTS = 10;
@@ -65,8 +64,10 @@ function optionsFor(queue: TaskQueueName, deps: WorkerDeps): WorkerOptions {
           ? { workflowBundle: { codePath: deps.workflowBundlePath } }
           : { workflowsPath: workflowsPath() }),
       };
-    case 'delivery':
-      return withActivities(common, deps, deps.deliverySlots ?? DELIVERY_SLOTS);
+    case 'transactional':
+    case 'automations':
+    case 'campaigns':
+      return withActivities(common, deps, DELIVERY_SLOTS);
     case 'jobs':
       return withActivities(common, deps, JOB_SLOTS);
     case 'webhooks':

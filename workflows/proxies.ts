@@ -33,18 +33,26 @@ export const chunked = proxyActivities<Activities>({
 });
 
 const SMTP_OPTIONS = {
-  taskQueue: TASK_QUEUES.delivery,
   startToCloseTimeout: '2 hours',
   heartbeatTimeout: HEARTBEAT_TIMEOUT,
   cancellationType: 'WAIT_CANCELLATION_COMPLETED',
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 } as const;
 
-/** Handing transactional mail to SMTP servers. An outage is waited out for two days; then nobody wants it any more. */
-export const delivery = proxyActivities<Activities>({ ...SMTP_OPTIONS, scheduleToCloseTimeout: '48 hours' });
+const EMAIL_OPTIONS = { ...SMTP_OPTIONS, scheduleToCloseTimeout: '48 hours' } as const;
 
-/** Handing campaign mail to SMTP servers. An outage is waited out until it ends or the campaign is cancelled. */
-export const campaignDelivery = proxyActivities<Activities>(SMTP_OPTIONS);
+/**
+ * Handing transactional email, or that of automations, to SMTP servers. An outage is waited out for two days; then
+ * nobody wants it any more. Each kind has slots of its own: none waits while another one fills its own.
+ */
+export const transactionalDelivery = proxyActivities<Activities>({
+  ...EMAIL_OPTIONS,
+  taskQueue: TASK_QUEUES.transactional,
+});
+export const automationDelivery = proxyActivities<Activities>({ ...EMAIL_OPTIONS, taskQueue: TASK_QUEUES.automations });
+
+/** Handing campaign email to SMTP servers. An outage is waited out until it ends or the campaign is cancelled. */
+export const campaignDelivery = proxyActivities<Activities>({ ...SMTP_OPTIONS, taskQueue: TASK_QUEUES.campaigns });
 
 /**
  * Steps of an automation's execution. A worker that is lost in the middle of one is noticed soon. The worker that decides

@@ -202,8 +202,10 @@ async function waitForPollers(temporal: Client, workerPid: number, signal: Abort
     const counts = await Promise.all(
       [
         { name: TASK_QUEUES.orchestration, taskQueueType: TASK_QUEUE_TYPE_WORKFLOW },
-        { name: TASK_QUEUES.delivery, taskQueueType: TASK_QUEUE_TYPE_ACTIVITY },
-        { name: TASK_QUEUES.jobs, taskQueueType: TASK_QUEUE_TYPE_ACTIVITY },
+        ...(['transactional', 'automations', 'campaigns', 'jobs'] as const).map((queue) => ({
+          name: TASK_QUEUES[queue],
+          taskQueueType: TASK_QUEUE_TYPE_ACTIVITY,
+        })),
       ].map(async ({ name, taskQueueType }) => {
         const { pollers } = await temporal.workflowService.describeTaskQueue({
           namespace: 'default',

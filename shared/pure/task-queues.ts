@@ -2,8 +2,15 @@
 export const TASK_QUEUES = {
   /** Deciding what comes next, and the steps of executions, which follow at once. */
   orchestration: 'everpost-orchestration',
-  /** Activities that hand mail to SMTP servers. */
-  delivery: 'everpost-delivery',
+  /**
+   * Activities that hand transactional email to SMTP servers. The name is from when one queue carried all email, so what
+   * was queued then is still found.
+   */
+  transactional: 'everpost-delivery',
+  /** Activities that hand the email of automations to SMTP servers. */
+  automations: 'everpost-automations',
+  /** Activities that hand the email of campaigns to SMTP servers. */
+  campaigns: 'everpost-campaigns',
   /** Activities on PostgreSQL: audiences, bookkeeping, imports. */
   jobs: 'everpost-jobs',
   /** Activities that call servers of others, which may take their time. */

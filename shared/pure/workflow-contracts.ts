@@ -14,10 +14,12 @@ export const WORKFLOW_TYPES = {
   reconcile: 'reconcile',
 } as const;
 
-/** Input of `emailDelivery`: transactional mails of one project that were queued at about the same time. */
+/** Input of `emailDelivery`: emails of one project that were queued at about the same time. */
 export interface EmailDeliveryInput {
   projectId: string;
   emailIds: string[];
+  /** What sends them; absent for transactional email. */
+  origin?: 'automation';
 }
 
 /** Input of `campaign`. The optional fields are set by continue-as-new only. */

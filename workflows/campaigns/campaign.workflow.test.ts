@@ -82,7 +82,7 @@ async function withWorkers<T>(activities: CampaignActivities, run: () => Promise
       workflowBundle: { codePath: testEnvironment().workflowBundlePath },
     }),
     Worker.create({ connection: environment.nativeConnection, taskQueue: TASK_QUEUES.jobs, activities }),
-    Worker.create({ connection: environment.nativeConnection, taskQueue: TASK_QUEUES.delivery, activities }),
+    Worker.create({ connection: environment.nativeConnection, taskQueue: TASK_QUEUES.campaigns, activities }),
   ]);
   const running = workers.map((worker) => worker.run());
   try {

@@ -1,6 +1,6 @@
 import { ActivityFailure, isCancellation, sleep } from '@temporalio/workflow';
 import type { EmailDeliveryInput } from '../../shared/pure/workflow-contracts.ts';
-import { database, delivery } from '../proxies.ts';
+import { automationDelivery, database, transactionalDelivery } from '../proxies.ts';
 
 function countOf(emailIds: string[]): string {
   return emailIds.length === 1 ? 'one mail' : `${emailIds.length} mails`;
@@ -10,7 +10,8 @@ function countOf(emailIds: string[]): string {
  * Transactional mails until each is sent, bounced or given up. Mail that a server deferred (4xx) is tried again after
  * growing pauses, which hold no worker; mail that no server takes for two days has failed.
  */
-export async function emailDelivery({ projectId, emailIds }: EmailDeliveryInput): Promise<void> {
+export async function emailDelivery({ projectId, emailIds, origin }: EmailDeliveryInput): Promise<void> {
+  const delivery = origin === 'automation' ? automationDelivery : transactionalDelivery;
   let remaining = emailIds;
   while (remaining.length > 0) {
     try {

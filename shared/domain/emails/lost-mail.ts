@@ -17,7 +17,7 @@ export function overdueMails(quietMinutes: number): SqlFragment {
     email e where e.delivery_due_at < now() - ${quietMinutes}::int * interval '1 minute'
       and (e.delivery_id is not null or e.delivery_due_at < now() - interval '1 hour')
       and e.status in ('PENDING', 'SENDING')
-      and not exists (select from outbox o where o.kind = 'email' and o.subject_id = e.id)`;
+      and not exists (select from outbox o where o.kind in ('email', 'automationEmail') and o.subject_id = e.id)`;
 }
 
 /** The delivery of a mail `e`: where none has claimed it, the one that would be named after it. */
@@ -40,23 +40,25 @@ export async function deliverAnew(em: Em, deliveries: LostDelivery[], quietMinut
     em,
     sql`
       with lost as (
-        select e.id, e.project_id from ${overdueMails(quietMinutes)}
+        select e.id, e.project_id, e.execution_id is not null as is_automated from ${overdueMails(quietMinutes)}
           and ${DELIVERY_OF_MAIL} = any(${deliveries.map((delivery) => delivery.id)}::uuid[])
           and (e.status = 'PENDING' or ${DELIVERY_OF_MAIL} = any(${settled}::uuid[]))
         for update of e
       ),
       placed as (
-        select *, (row_number() over (partition by project_id order by id) - 1) / ${DELIVERY_SIZE}::int as place from lost
+        select *, (row_number() over (partition by project_id, is_automated order by id) - 1) / ${DELIVERY_SIZE}::int as place from lost
       ),
       delivery as (
-        select project_id, place, everpost_uuid_v7() as id from placed group by project_id, place
+        select project_id, is_automated, place, everpost_uuid_v7() as id from placed
+        group by project_id, is_automated, place
       ),
       moved as (
         update email e set delivery_id = d.id, delivery_due_at = now()
-        from placed p join delivery d using (project_id, place) where e.id = p.id
-        returning e.id, e.project_id, d.id as delivery_id
+        from placed p join delivery d using (project_id, is_automated, place) where e.id = p.id
+        returning e.id, e.project_id, d.id as delivery_id, d.is_automated
       )
       insert into outbox (id, project_id, kind, subject_id, batch_id)
-      select everpost_uuid_v7(), project_id, 'email', id, delivery_id from moved`,
+      select everpost_uuid_v7(), project_id, case when is_automated then 'automationEmail' else 'email' end, id, delivery_id
+      from moved`,
   );
 }

@@ -57,6 +57,9 @@ async function insertAttachments(em: Em, attachments: MailAttachment[]): Promise
 export async function queueMails(em: Em, sender: MailSender, mails: RenderedMail[]): Promise<void> {
   const setId = await insertAttachments(em, sender.attachments);
   const ids = mails.map((mail) => mail.emailId);
+  const queued = sender.execution
+    ? outboxInsert('automationEmail', sender.projectId, ids, { isGathered: true })
+    : outboxInsert('email', sender.projectId, ids);
   await queryPrepared(
     em,
     sql`
@@ -76,7 +79,7 @@ export async function queueMails(em: Em, sender: MailSender, mails: RenderedMail
           ${sender.execution?.executionId ?? null}::uuid, to_address, subject, 'PENDING', now(), now()
         from mail
       ),
-      queued as (${outboxInsert('email', sender.projectId, ids, { isGathered: sender.execution !== undefined })})
+      queued as (${queued})
       insert into email_content
         (email_id, from_address, from_name, to_name, reply_to, html, body_text, headers, attachment_set_id, created_at)
       select id, ${sender.from.address}, ${sender.from.name ?? null}, to_name, ${sender.replyTo ?? null}, html, body_text,

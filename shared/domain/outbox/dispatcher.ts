@@ -61,7 +61,7 @@ export interface DispatcherDeps {
 const GATHER_MS = { min: 20, max: 250, perRow: 4 } as const;
 
 function gatherMs(batches: OutboxBatch[]): number {
-  const mails = batches.filter((batch) => batch.kind === 'email');
+  const mails = batches.filter((batch) => batch.kind === 'email' || batch.kind === 'automationEmail');
   const rows = mails.reduce((sum, batch) => sum + batch.subjectIds.length, 0);
   return Math.min(GATHER_MS.max, GATHER_MS.min + rows * GATHER_MS.perRow);
 }
@@ -94,18 +94,8 @@ function onlySubjectOf(batch: OutboxBatch): string {
  */
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const starters: Record<OutboxKind, (batch: OutboxBatch) => Promise<unknown>> = {
-    email(batch) {
-      const input: EmailDeliveryInput = { projectId: batch.projectId, emailIds: batch.subjectIds };
-      return deps.client.workflow.start(WORKFLOW_TYPES.emailDelivery, {
-        ...startPolicy(batch),
-        workflowId: emailDeliveryWorkflowId(batch.batchId),
-        taskQueue: TASK_QUEUES.orchestration,
-        args: [input],
-        staticSummary: batch.subjectIds.length === 1 ? 'one mail' : `${batch.subjectIds.length} mails`,
-        typedSearchAttributes: searchAttributes({ projectId: batch.projectId }),
-        priority: { priorityKey: PRIORITIES.transactional, fairnessKey: batch.projectId },
-      });
-    },
+    email: (batch) => startDelivery(batch),
+    automationEmail: (batch) => startDelivery(batch, 'automation'),
     async campaign(batch) {
       const campaignId = onlySubjectOf(batch);
       const input: CampaignInput = { campaignId };
@@ -153,6 +143,23 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     executionEvent: (batch) => signalEventArrivals(deps.orm.em.fork(), deps.client, batch.subjectIds),
     executionCancel: (batch) => cancelExecutionWorkflows(deps.client, batch.subjectIds),
   };
+
+  function startDelivery(batch: OutboxBatch, origin?: EmailDeliveryInput['origin']) {
+    const input: EmailDeliveryInput = {
+      projectId: batch.projectId,
+      emailIds: batch.subjectIds,
+      ...(origin !== undefined && { origin }),
+    };
+    return deps.client.workflow.start(WORKFLOW_TYPES.emailDelivery, {
+      ...startPolicy(batch),
+      workflowId: emailDeliveryWorkflowId(batch.batchId),
+      taskQueue: TASK_QUEUES.orchestration,
+      args: [input],
+      staticSummary: batch.subjectIds.length === 1 ? 'one mail' : `${batch.subjectIds.length} mails`,
+      typedSearchAttributes: searchAttributes({ projectId: batch.projectId }),
+      priority: { priorityKey: PRIORITIES[origin ?? 'transactional'], fairnessKey: batch.projectId },
+    });
+  }
 
   let isStopped = false;
   let recoverAt = 0;

@@ -3,10 +3,13 @@ import type { Em } from '../orm.ts';
 import { json, query, queryOne, queryPrepared, sql, type SqlFragment } from '../sql.ts';
 
 /**
- * What must reach Temporal: deliver a mail, start or wake a campaign, run a job, compute a segment; start an automation's
+ * What must reach Temporal: deliver an email, transactional or of an automation; start or wake a campaign, run a job, compute a segment; start an automation's
  * execution, tell it of an event, cancel it.
  */
-export type OutboxKind = 'email' | 'campaign' | 'job' | 'segment' | 'execution' | 'executionEvent' | 'executionCancel';
+export type OutboxKind =
+  EmailOutboxKind | 'campaign' | 'job' | 'segment' | 'execution' | 'executionEvent' | 'executionCancel';
+
+export type EmailOutboxKind = 'email' | 'automationEmail';
 
 export interface OutboxBatch {
   /** The id that makes starting it twice harmless. */
@@ -37,6 +40,7 @@ const CLAIM_SIZE: Record<OutboxLane, number> = { urgent: 200, execution: 20 };
 /** How many rows of one kind and project go into one start. */
 const BATCH_SIZE: Record<OutboxKind, number> = {
   email: 100,
+  automationEmail: 100,
   campaign: 1,
   job: 1,
   segment: 1,
@@ -168,7 +172,7 @@ export async function claimOutboxBatches(em: Em, lane: OutboxLane): Promise<Outb
         from due
       ),
       batched as (
-        select id, first_value(case kind when 'email' then subject_id else id end)
+        select id, first_value(case when kind in ('email', 'automationEmail') then subject_id else id end)
           over (partition by kind, project_id, is_restart, place order by id) as batch_id
         from placed
       )
