@@ -252,6 +252,23 @@ describe('the answers of mail servers', () => {
   });
 });
 
+describe('a server that has something against us', () => {
+  it.each([
+    '554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using a list',
+    '550 5.7.1 Relaying denied',
+    '552 5.2.2 Mailbox full',
+  ])('unsubscribes nobody, and gets the mail later: %s', async (reply) => {
+    const to = freshEmail();
+    stack.sink.replyTo(to, { code: Number(reply.slice(0, 3)), text: reply.slice(4), stage: 'rcpt', times: 2 });
+    const id = await sendOne({ to, subscribed: true });
+    expect(await recordIn(id, 'SENT')).toMatchObject({ deferrals: 2, error: null });
+    const contact = await contactOf(to);
+    expect(contact).toMatchObject({ subscribed: true });
+    expect((await eventsOf(contact.id)).map((event) => event.name)).toEqual(['email.sent']);
+    expect(messagesTo(to)).toHaveLength(1);
+  });
+});
+
 /** Resolves when Temporal knows of an activity that failed so and will be tried again. */
 async function waitForRetry(failureType: string): Promise<void> {
   const { client } = stack.temporal;

@@ -1,4 +1,5 @@
-import { deferralDelayMs, verdictOfRejection } from '../../shared/pure/delivery-retry.ts';
+import { deferralDelayMs } from '../../shared/pure/delivery-retry.ts';
+import { judgeRefusal } from '../../shared/pure/delivery-verdict/judge-refusal.ts';
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import {
@@ -38,11 +39,18 @@ export interface SendLoopOptions {
   throttle?: Throttle;
 }
 
+/**
+ * A refusal for good (5xx) ends in a bounce only when the address is dead. One that may pass is a deferral, as a refusal
+ * for now (4xx) is.
+ */
 function resultOf(mail: PreparedMail, outcome: SmtpOutcome, retrySeconds: readonly number[]): DeliveryResult {
   const result = { emailId: mail.emailId, subject: mail.subject };
   if (outcome.kind === 'accepted') return { ...result, verdict: 'sent', error: null };
   const error = outcome.reply;
-  if (outcome.kind === 'rejected') return { ...result, verdict: verdictOfRejection(outcome), error };
+  if (outcome.kind === 'rejected') {
+    const { kind, mayPass } = judgeRefusal({ ...outcome, code: outcome.replyCode, text: outcome.reply });
+    if (!mayPass) return { ...result, verdict: kind === 'hard' ? 'bounced' : 'failed', error };
+  }
   return deferralDelayMs(retrySeconds, mail.deferrals + 1) === undefined
     ? { ...result, verdict: 'failed', error: `given up after ${mail.deferrals + 1} deferrals: ${error}` }
     : { ...result, verdict: 'deferred', error };

@@ -1,23 +1,6 @@
 /** What a mail server's verdict on one mail means for its record. */
 export type DeliveryVerdict = 'sent' | 'bounced' | 'failed' | 'deferred';
 
-export interface ServerRefusal {
-  /** The command the server refused. */
-  stage: 'mail' | 'rcpt' | 'data';
-  /** Enhanced status code (RFC 3463) where the server gave one, such as 5.1.1. */
-  enhancedCode?: string;
-}
-
-/**
- * Whether a permanent refusal (5xx) speaks of the recipient, a hard bounce that ends the subscription, or of the
- * sender or content, a failure: a server that dislikes a newsletter must not unsubscribe its readers. Class 5.1 is
- * "addressing status" in RFC 3463 section 3.2.
- */
-export function verdictOfRejection(refusal: ServerRefusal): 'bounced' | 'failed' {
-  const isAboutRecipient = refusal.stage === 'rcpt' || refusal.enhancedCode?.startsWith('5.1.') === true;
-  return isAboutRecipient ? 'bounced' : 'failed';
-}
-
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 

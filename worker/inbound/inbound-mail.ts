@@ -16,7 +16,7 @@ import type { Logger } from '../../shared/platform/logger.ts';
 import type { DsnRecipient } from '../../shared/platform/mail/dsn.ts';
 import { readInboundMessage, type InboundMessage } from '../../shared/platform/mail/inbound-message.ts';
 import type { Verp } from '../../shared/platform/mail/verp.ts';
-import { bounceTypeOf } from '../../shared/pure/bounce.ts';
+import { judgeReport } from '../../shared/pure/delivery-verdict/judge-report.ts';
 import { normalizeAddress } from '../../shared/pure/email-address.ts';
 
 /** An address that mail is taken for. */
@@ -78,7 +78,7 @@ export function createInboundMail(deps: InboundMailDeps): InboundMail {
     const failed = recipients.find((each) => each.action === 'failed');
     if (failed) {
       const diagnostic = failed.diagnostic === '' ? failed.status : failed.diagnostic;
-      const type = bounceTypeOf(failed.status);
+      const type = judgeReport(failed).kind === 'hard' ? 'hard' : 'soft';
       if (type === 'hard') await recordHardBounce(em(), emailId, diagnostic);
       else await recordSoftBounce(em(), emailId, diagnostic, reportId);
       return `${type} bounce ${failed.status}`;

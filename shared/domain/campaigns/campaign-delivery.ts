@@ -171,7 +171,7 @@ export async function recordCampaignResults(
           from counts n where c.id = ${page.campaignId} returning c.status
         )
         select (select status from counted) as status, exists (select from page) as held,
-          (select json_agg(json_build_object('email_id', id, 'contact_id', contact_id, 'verdict', verdict, 'error', error))
+          (select json_agg(json_build_object('email_id', id, 'contact_id', contact_id, 'verdict', verdict))
            from changed where verdict = 'bounced') as recorded`,
     );
     return { recorded: row?.recorded ?? [], status: row?.status, held: row?.held ?? false };

@@ -1,6 +1,4 @@
 import type { DeliveryVerdict } from '../../pure/delivery-retry.ts';
-import { bounceTypeOf } from '../../pure/bounce.ts';
-import { parseSmtpReply } from '../../platform/mail/smtp-reply.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
 import type { Em } from '../orm.ts';
 import { suppressRecipients } from '../suppressions/suppressions.ts';
@@ -20,8 +18,6 @@ export interface RecordedResult {
   email_id: string;
   contact_id: string | null;
   verdict: DeliveryResult['verdict'];
-  /** The server's words. */
-  error: string | null;
 }
 
 const ERROR_LENGTH_MAX = 500;
@@ -86,20 +82,14 @@ export function resultEvents(frame: EventFrame | 'from content'): SqlFragment {
     from changed where changed.verdict in ('sent', 'bounced', 'suppressed')`;
 }
 
-/**
- * A hard bounce ends the subscription of the contact, and suppresses the address: unless the server's words are about
- * something else than the address, such as its opinion of ours.
- */
+/** A bounce recorded here is a hard one: it ends the subscription of the contact and suppresses the address. */
 export async function applyHardBounces(em: Em, projectId: string, recorded: RecordedResult[]): Promise<void> {
   const bounced = recorded.filter((row) => row.verdict === 'bounced');
   const contactIds = bounced.flatMap((row) => row.contact_id ?? []);
   if (contactIds.length > 0) await setSubscribed(em, projectId, contactIds, false);
-  const unreachable = bounced.filter(
-    (row) => bounceTypeOf(parseSmtpReply(row.error ?? '')?.enhancedCode ?? '5.0.0') === 'hard',
-  );
   await suppressRecipients(
     em,
-    unreachable.map((row) => row.email_id),
+    bounced.map((row) => row.email_id),
     'HARD_BOUNCE',
   );
 }
@@ -127,7 +117,7 @@ export async function recordTransactionalResults(
           returning e.*, r.verdict
         ),
         emitted as (${resultEvents('from content')})
-        select id as email_id, contact_id, verdict, error from changed`,
+        select id as email_id, contact_id, verdict from changed`,
     );
     await applyHardBounces(tx, projectId, recorded);
   });

@@ -1,0 +1,77 @@
+import { REFUSAL_RULES, type RefusalRule } from './rules.ts';
+
+/**
+ * Where a server refused: at a command of the conversation (`data` for DATA and the content after it), or later, in a
+ * report that names no command.
+ */
+export type RefusalStage = 'mail' | 'rcpt' | 'data' | 'report';
+
+/** What a server said when it did not take an email. */
+export interface Refusal {
+  stage: RefusalStage;
+  /** Reply code of RFC 5321, such as 550; undefined where a report gives none. */
+  code?: number | undefined;
+  /** Enhanced status code of RFC 3463, such as 5.1.1. */
+  enhancedCode?: string | undefined;
+  /** The server's words, with or without the codes. */
+  text: string;
+}
+
+/**
+ * What a sender should conclude. `hard`: the address will never take mail. `sender`: the server has something against us
+ * or the message, and nothing is known of the address. `temporary`: nothing is wrong for good, such as a full mailbox.
+ */
+export type RefusalKind = 'hard' | 'sender' | 'temporary';
+
+export interface RefusalVerdict {
+  kind: RefusalKind;
+  /** Whether the same message may be taken later. */
+  mayPass: boolean;
+  /** The id of the rule that decided. */
+  rule: string;
+}
+
+const TEXT_LENGTH_MAX = 2_000;
+/** Addresses are left out of the words: `<spam@example.com>` says nothing about spam. */
+const ADDRESS = /<[^<>\s]*@[^<>\s]*>|[^\s<>()[\]:;,"']+@[^\s<>()[\]:;,"']+/g;
+/** Each line of a reply begins with its codes, in the middle of a sentence. */
+const LINE_CODES = /(?:^|\s)[245]\d\d(?:[- ]#?[245]\.\d{1,3}\.\d{1,3})?(?=[-\s])-?/g;
+/** Servers without RFC 3463 in mind write the code behind the words: `(#5.1.1)`. */
+const TRAILING_CODE = /#([245]\.\d{1,3}\.\d{1,3})\b/;
+
+function wordsOf(text: string): string {
+  return text
+    .slice(0, TEXT_LENGTH_MAX)
+    .replace(ADDRESS, ' ')
+    .replace(LINE_CODES, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .toLowerCase();
+}
+
+function isMatch(rule: RefusalRule, stage: RefusalStage, code: string, enhanced: string, words: string): boolean {
+  return (
+    (rule.stages === undefined || rule.stages.includes(stage)) &&
+    (rule.code === undefined || rule.code.test(code)) &&
+    (rule.enhanced === undefined || rule.enhanced.test(enhanced)) &&
+    (rule.words === undefined || rule.words.test(words))
+  );
+}
+
+/**
+ * Judges a refusal by the first rule that it matches. Codes alone mislead: servers refuse dead addresses with 5.7.1 and
+ * senders with 5.1.1, so the words come before the codes. A refusal of the sender (MAIL) is never `hard`, for the server
+ * has not seen the recipient.
+ */
+export function judgeRefusal(refusal: Refusal): RefusalVerdict {
+  const { stage, text } = refusal;
+  const code = refusal.code === undefined ? '' : String(refusal.code);
+  const enhanced = refusal.enhancedCode ?? TRAILING_CODE.exec(text)?.[1] ?? '';
+  const words = wordsOf(text);
+  for (const rule of REFUSAL_RULES) {
+    if (rule.kind === 'hard' && stage === 'mail') continue;
+    if (!isMatch(rule, stage, code, enhanced, words)) continue;
+    return { kind: rule.kind, mayPass: rule.kind !== 'hard' && rule.isFinal !== true, rule: rule.id };
+  }
+  return { kind: 'sender', mayPass: true, rule: 'no-rule' };
+}

@@ -1,0 +1,21 @@
+import { judgeRefusal, type RefusalVerdict } from './judge-refusal.ts';
+
+/** What a delivery status notification (RFC 3464) says of a recipient that got nothing. */
+export interface FailureReport {
+  /** Enhanced status code; `x.0.0` where the report has nothing better. */
+  status: string;
+  /** The words of the server that refused; empty when there are none. */
+  diagnostic: string;
+}
+
+/** As `judgeRefusal`, for a failure that was reported after a server had taken the message over. */
+export function judgeReport({ status, diagnostic }: FailureReport): RefusalVerdict {
+  const code = /\b([245]\d\d)\b/.exec(diagnostic)?.[1];
+  const isVague = /^\d\.0\.0$/.test(status);
+  return judgeRefusal({
+    stage: 'report',
+    code: code === undefined ? undefined : Number(code),
+    enhancedCode: isVague ? undefined : status,
+    text: diagnostic,
+  });
+}
