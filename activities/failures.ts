@@ -1,9 +1,18 @@
+import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { AppError } from '../shared/pure/app-error.ts';
+import { ERROR_CATALOGUE } from '../shared/pure/error-catalogue.ts';
 import { isDatabaseUnavailable } from '../shared/domain/database-errors.ts';
 import type { SmtpUnavailableError } from '../shared/platform/mail/smtp-pool.ts';
+import { attemptMemory, remember } from './attempt.ts';
 
 const DATABASE_PAUSE = '2 seconds';
+/**
+ * Something nobody foresaw is tried again this often, after pauses of 1, 2, 4 … up to 300 seconds: for about an hour, in
+ * which a faulty release can be taken back.
+ */
+const FAULTS_MAX = 20;
+const FAULT_PAUSE_MS_MAX = 300_000;
 
 /** The project may not send just now; the work waits and goes on when it is enabled again. */
 export function projectDisabledFailure(projectId: string, pauseSeconds: number): ApplicationFailure {
@@ -25,25 +34,97 @@ export function smtpUnavailableFailure(error: SmtpUnavailableError, pauseSeconds
   });
 }
 
+/** An attempt that lives but gets nothing done. */
+export function stalledFailure(stallMs: number): ApplicationFailure {
+  return unforeseen('Stalled', `The work made no progress for ${Math.round(stallMs / 60_000)} minutes.`);
+}
+
+function databaseUnavailableFailure(): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: 'DatabaseUnavailable',
+    message: 'PostgreSQL cannot be reached. The work waits and is tried again; check DATABASE_URL and the server.',
+    nextRetryDelay: DATABASE_PAUSE,
+    category: 'BENIGN',
+  });
+}
+
+/** Marks a failure whose repetitions are counted. */
+const UNFORESEEN = 'unforeseen';
+
+function unforeseen(type: string, message: string): ApplicationFailure {
+  return ApplicationFailure.create({ type, message, details: [UNFORESEEN] });
+}
+
+function isUnforeseen(failure: ApplicationFailure): boolean {
+  return failure.details?.[0] === UNFORESEEN;
+}
+
+function nameOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'UnknownError';
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' ? `${error.name} ${code}` : error.name;
+}
+
 /**
- * What an operator reads in the Temporal UI: what is wrong, what happens now, what to do. Messages of unknown errors
- * are kept, their causes are not: they may hold content of mail.
+ * What an operator reads in the Temporal UI: what is wrong, what happens now, what to do. Texts of errors are not in it:
+ * they may hold addresses and content. What an application error refuses will be refused again, so it is final.
  */
 export function toFailure(error: unknown): ApplicationFailure {
   if (error instanceof ApplicationFailure) return error;
-  if (isDatabaseUnavailable(error)) {
-    return ApplicationFailure.create({
-      type: 'DatabaseUnavailable',
-      message: 'PostgreSQL cannot be reached. The work waits and is tried again; check DATABASE_URL and the server.',
-      nextRetryDelay: DATABASE_PAUSE,
-      category: 'BENIGN',
-    });
+  if (isDatabaseUnavailable(error)) return databaseUnavailableFailure();
+  if (error instanceof AppError && error.statusCode < 500) {
+    return ApplicationFailure.nonRetryable(`${ERROR_CATALOGUE[error.code].message}.`, error.code);
   }
-  if (error instanceof AppError) {
-    return ApplicationFailure.create({ type: error.code, message: error.message });
+  return unforeseen(
+    error instanceof Error ? error.name : 'UnknownError',
+    `An unexpected error (${nameOf(error)}); the log of the worker has it.`,
+  );
+}
+
+/** Cancellation has its own error, which Temporal must see as it is. */
+function isAborted(error: unknown): boolean {
+  return error instanceof Error && (error.name === 'CancelledFailure' || error.name === 'AbortError');
+}
+
+/**
+ * Call at the beginning of an attempt. A repetition counts as a fault until it ends in something foreseen or makes
+ * progress, for it may be what its worker dies of.
+ * @throws ApplicationFailure, not to be repeated, when there have been too many
+ */
+export function beginAttempt(): void {
+  const { attempt } = Context.current().info;
+  if (attempt === 1) return;
+  const faults = attemptMemory().faults ?? 0;
+  if (faults >= FAULTS_MAX) throw givenUp(unforeseen('WorkerLost', 'The worker was lost each time.'));
+  remember({ faults: faults + 1 });
+}
+
+/**
+ * Turns the error that ended an attempt into what Temporal goes by.
+ * @param report is told of what nobody foresaw, with all of its text
+ */
+export function endAttempt(error: unknown, report: (error: unknown) => void): unknown {
+  const { faults = 0 } = attemptMemory();
+  if (isAborted(error)) {
+    if (faults > 0) remember({ faults: faults - 1 });
+    return error;
   }
+  const failure = toFailure(error);
+  if (!isUnforeseen(failure)) {
+    if (faults > 0) remember({ faults: 0 });
+    return failure;
+  }
+  report(error);
+  const count = Math.max(faults, 1);
+  if (count >= FAULTS_MAX) return givenUp(failure);
+  remember({ faults: count });
   return ApplicationFailure.create({
-    type: error instanceof Error ? error.name : 'UnknownError',
-    message: error instanceof Error ? error.message : String(error),
+    ...(failure.type && { type: failure.type }),
+    message: `${failure.message} It is tried again (${count} of ${FAULTS_MAX}).`,
+    nextRetryDelay: Math.min(2 ** (count - 1) * 1_000, FAULT_PAUSE_MS_MAX),
   });
+}
+
+function givenUp(failure: ApplicationFailure): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(`${failure.message} Given up after ${FAULTS_MAX} times.`, failure.type);
 }

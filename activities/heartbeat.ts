@@ -1,19 +1,51 @@
 import { Context } from '@temporalio/activity';
+import { beat, noteProgress } from './attempt.ts';
 import type { ActivityDeps } from './deps.ts';
+import { stalledFailure } from './failures.ts';
 
 /**
- * Runs work that may take longer between two results than Temporal waits for a heartbeat: one is sent at intervals.
- * `signal` tells that the activity is cancelled; the work looks at it between its chunks. `progress` is what operators see.
+ * Longer than anything an activity waits for in one piece: an SMTP server's reply, a database that is away, a
+ * transaction.
+ */
+const STALL_MS = 15 * 60_000;
+
+export interface HeartbeatOptions {
+  /** What operators see. */
+  progress?: () => unknown;
+  /** How long the work may go on without progress, in milliseconds. */
+  stallMs?: number;
+}
+
+/**
+ * Runs work that may take longer between two results than Temporal waits for a heartbeat: one is sent at intervals, as
+ * long as the work makes progress, which it tells by calling `advance`. Work that makes none is given up, so that the
+ * next attempt can begin; what hangs may go on, unheard. `signal` says that the activity is cancelled or given up; the
+ * work looks at it between its chunks.
+ * @throws ApplicationFailure `Stalled`
  */
 export async function withHeartbeat<T>(
-  deps: ActivityDeps,
-  work: (signal: AbortSignal) => Promise<T>,
-  progress?: () => unknown,
+  deps: Pick<ActivityDeps, 'heartbeatMs'>,
+  work: (signal: AbortSignal, advance: () => void) => Promise<T>,
+  { progress, stallMs = STALL_MS }: HeartbeatOptions = {},
 ): Promise<T> {
   const context = Context.current();
-  const timer = setInterval(() => context.heartbeat(progress?.()), deps.heartbeatMs);
+  const stalling = new AbortController();
+  let advancedAt = performance.now();
+  const advance = (): void => {
+    advancedAt = performance.now();
+    noteProgress();
+  };
+  let timer: NodeJS.Timeout | undefined;
+  const stall = new Promise<never>((_resolve, reject) => {
+    timer = setInterval(() => {
+      if (performance.now() - advancedAt < stallMs) return beat(progress?.());
+      const failure = stalledFailure(stallMs);
+      stalling.abort(failure);
+      reject(failure);
+    }, deps.heartbeatMs);
+  });
   try {
-    return await work(context.cancellationSignal);
+    return await Promise.race([work(AbortSignal.any([context.cancellationSignal, stalling.signal]), advance), stall]);
   } finally {
     clearInterval(timer);
   }

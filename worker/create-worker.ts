@@ -1,14 +1,16 @@
 import { fileURLToPath } from 'node:url';
-import type { ActivityInterceptorsFactory, NativeConnection, WorkerOptions } from '@temporalio/worker';
+import type { NativeConnection, WorkerOptions } from '@temporalio/worker';
 import { Worker } from '@temporalio/worker';
 import type { Activities } from '../activities/index.ts';
-import { toFailure } from '../activities/failures.ts';
+import type { Logger } from '../shared/platform/logger.ts';
 import { TASK_QUEUES, type TaskQueueName } from '../shared/pure/task-queues.ts';
+import { createFailureInterceptor } from './failure-interceptor.ts';
 
 export interface WorkerDeps {
   connection: NativeConnection;
   namespace: string;
   activities: Activities;
+  logger: Logger;
   /** A bundle made beforehand; without it the workflows are bundled at start. */
   workflowBundlePath?: string;
   /** Which queues to serve; all when left out. */
@@ -28,24 +30,6 @@ const WEBHOOK_SLOTS = 50;
 const SHUTDOWN_GRACE = '8 seconds';
 /** An activity that does not listen must not keep the process. */
 const SHUTDOWN_FORCE = '15 seconds';
-
-/** Every error that leaves an activity says what is wrong and what to do. */
-const failureInterceptor: ActivityInterceptorsFactory = () => ({
-  inbound: {
-    async execute(input, next) {
-      try {
-        return await next(input);
-      } catch (error) {
-        throw isAborted(error) ? error : toFailure(error);
-      }
-    },
-  },
-});
-
-/** Cancellation has its own error, which Temporal must see as it is. */
-function isAborted(error: unknown): boolean {
-  return error instanceof Error && (error.name === 'CancelledFailure' || error.name === 'AbortError');
-}
 
 function optionsFor(queue: TaskQueueName, deps: WorkerDeps): WorkerOptions {
   const common: WorkerOptions = {
@@ -82,7 +66,7 @@ function withActivities(common: WorkerOptions, deps: WorkerDeps, slots: number):
     maxConcurrentActivityTaskExecutions: slots,
     // The default of 0.8 × the heartbeat timeout would leave a margin of two seconds.
     maxHeartbeatThrottleInterval: '3 seconds',
-    interceptors: { activity: [failureInterceptor] },
+    interceptors: { activity: [createFailureInterceptor(deps.logger)] },
   };
 }
 

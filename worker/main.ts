@@ -90,6 +90,7 @@ await runProcess('worker', async ({ onStop }) => {
   const workers = await createWorkers({
     connection,
     namespace: temporal.namespace,
+    logger,
     activities: createActivities({
       ...{ config, orm, logger, smtp, links },
       temporal: client,

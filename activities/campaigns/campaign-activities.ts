@@ -224,6 +224,7 @@ export function createCampaignActivities(deps: ActivityDeps & { identities: Send
       const sender = await createSender(campaign);
       const result: PageResult = { sent: 0, deferred: 0, isStopped: false };
       const frame = { from: campaign.from, subject: campaign.subject };
+      let onRecorded = (): void => undefined;
       const buffer = createResultBuffer({
         maxItems: RESULTS_MAX,
         maxAgeMs: RESULTS_AGE_MS,
@@ -233,10 +234,11 @@ export function createCampaignActivities(deps: ActivityDeps & { identities: Send
           if (!mayContinue) result.isStopped = true;
           result.sent += results.filter((item) => item.verdict === 'sent').length;
           result.deferred += results.filter((item) => item.verdict === 'deferred').length;
-          context.heartbeat({ sent: result.sent });
+          onRecorded();
         },
       });
-      const sendPage = async (signal: AbortSignal): Promise<void> => {
+      const sendPage = async (signal: AbortSignal, advance: () => void): Promise<void> => {
+        onRecorded = advance;
         pagesAtWork += 1;
         try {
           for (const part of partsOf(page, policy.ratePerSecond)) {
@@ -259,7 +261,7 @@ export function createCampaignActivities(deps: ActivityDeps & { identities: Send
         }
       };
       // The heartbeat lasts until the results are recorded, which may have to wait for the database.
-      await withHeartbeat(deps, sendPage, () => ({ sent: result.sent }));
+      await withHeartbeat(deps, sendPage, { progress: () => ({ sent: result.sent }) });
       context.cancellationSignal.throwIfAborted();
       return result;
     },

@@ -92,17 +92,19 @@ export function createEmailActivities(deps: ActivityDeps & { identities: Sending
       const deliveryId = currentDeliveryId();
       const claimToken = randomUUID();
       const claimed = await claimMails(em(), emailIds, { deliveryId, claimToken });
+      let onRecorded = (): void => undefined;
       const buffer = createResultBuffer({
         maxItems: RESULTS_MAX,
         maxAgeMs: RESULTS_AGE_MS,
         signal: context.cancellationSignal,
         async record(results: DeliveryResult[]) {
           await recordTransactionalResults(em(), projectId, claimToken, results, deps.config.DELIVERY_RETRY_SECONDS);
-          context.heartbeat();
+          onRecorded();
         },
       });
       // The heartbeat lasts until the results are recorded, which may have to wait for the database.
-      await withHeartbeat(deps, async (signal) => {
+      await withHeartbeat(deps, async (signal, advance) => {
+        onRecorded = advance;
         try {
           for (let start = 0; start < claimed.length; start += LOAD_SIZE) {
             const mails = await loadMails(em(), claimed.slice(start, start + LOAD_SIZE));

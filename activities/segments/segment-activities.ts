@@ -1,4 +1,3 @@
-import { Context } from '@temporalio/activity';
 import { isDatabaseUnavailable } from '../../shared/domain/database-errors.ts';
 import { computeMembership, type ComputedMembership } from '../../shared/domain/segments/compute-membership.ts';
 import { listSegmentsToRefresh, refreshMemberCountOf } from '../../shared/domain/segments/refresh-segments.ts';
@@ -15,10 +14,15 @@ const BATCH_MS = 60_000;
 export function createSegmentActivities(deps: ActivityDeps) {
   const em = () => deps.orm.em.fork();
 
-  async function compute(segmentId: string, signal: AbortSignal): Promise<ComputedMembership | undefined> {
+  async function compute(
+    segmentId: string,
+    signal: AbortSignal,
+    advance: () => void,
+  ): Promise<ComputedMembership | undefined> {
     const computed = await computeMembership(em(), segmentId, {
       asOf: new Date(),
       async onChunk() {
+        advance();
         signal.throwIfAborted();
       },
     });
@@ -29,7 +33,7 @@ export function createSegmentActivities(deps: ActivityDeps) {
   return {
     /** Brings the members of a tracked segment in line with its condition. Safe to run twice, and beside another run. */
     async computeSegment({ segmentId }: SegmentComputationInput): Promise<ComputedMembership | null> {
-      return withHeartbeat(deps, async (signal) => (await compute(segmentId, signal)) ?? null);
+      return withHeartbeat(deps, async (signal, advance) => (await compute(segmentId, signal, advance)) ?? null);
     },
 
     /**
@@ -37,21 +41,21 @@ export function createSegmentActivities(deps: ActivityDeps) {
      * the others. @returns the last segment done, null when there are no more
      */
     async refreshSegments({ afterId }: { afterId: string | null }): Promise<{ lastId: string | null }> {
-      return withHeartbeat(deps, async (signal) => {
+      return withHeartbeat(deps, async (signal, advance) => {
         const deadline = Date.now() + BATCH_MS;
         let lastId: string | null = null;
         for (const segment of await listSegmentsToRefresh(em(), afterId, BATCH_SIZE)) {
           if (Date.now() > deadline) break;
           signal.throwIfAborted();
           try {
-            if (segment.isComputed) await compute(segment.id, signal);
+            if (segment.isComputed) await compute(segment.id, signal, advance);
             else await refreshMemberCountOf(em(), segment.id);
           } catch (error) {
             if (isDatabaseUnavailable(error) || signal.aborted) throw error;
             deps.logger.error({ err: error, segmentId: segment.id }, 'a segment could not be refreshed');
           }
           lastId = segment.id;
-          Context.current().heartbeat(lastId);
+          advance();
         }
         return { lastId };
       });

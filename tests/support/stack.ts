@@ -68,6 +68,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
     const workers = await createWorkers({
       connection: temporal.connection,
       namespace: temporal.namespace,
+      logger,
       activities: createActivities({
         ...{ config, orm: api.database.orm, logger, smtp, links },
         temporal: temporal.client,

@@ -59,6 +59,7 @@ export async function startTimeMachine(options: TestApiOptions = {}): Promise<Ti
   const workers = await createWorkers({
     connection: environment.nativeConnection,
     namespace: environment.client.options.namespace,
+    logger,
     activities: createActivities({
       config,
       orm,

@@ -21,6 +21,8 @@ export interface JobRun {
   em: () => Em;
   /** Looked at between chunks. */
   signal: AbortSignal;
+  /** Called after each chunk that is committed. */
+  onChunk: () => void;
 }
 
 /** Large enough that a statement's fixed cost does not count, small enough to be done well within a heartbeat. */
@@ -67,6 +69,7 @@ async function runChunks(
     if (!work) break;
     const after = await runJobChunk(run.em(), current, work);
     if (!after) return;
+    run.onChunk();
     current = after;
   }
   await endJob(run.em(), job.id, null);

@@ -1,0 +1,131 @@
+import { describe, expect, it } from '@jest/globals';
+import type { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { quietTemporal } from '../shared/testing/quiet-temporal.ts';
+import { badRequest } from '../shared/pure/app-error.ts';
+import type { AttemptMemory } from './attempt.ts';
+import { beginAttempt, endAttempt, projectDisabledFailure } from './failures.ts';
+import { withHeartbeat } from './heartbeat.ts';
+
+quietTemporal();
+
+interface Ended {
+  failure: ApplicationFailure;
+  reported: unknown[];
+  /** What the next attempt finds. */
+  memory: AttemptMemory | undefined;
+}
+
+/** Runs an attempt that ends in an error, after attempts that left `memory`. */
+async function attempt(error: unknown, memory: AttemptMemory = {}, number = 2): Promise<Ended> {
+  const environment = new MockActivityEnvironment({ attempt: number, heartbeatDetails: { memory } });
+  const ended: Ended = { failure: undefined as never, reported: [], memory };
+  environment.on('heartbeat', (details: { memory: AttemptMemory }) => {
+    ended.memory = details.memory;
+  });
+  await environment.run(async () => {
+    try {
+      beginAttempt();
+      throw error;
+    } catch (thrown) {
+      ended.failure = endAttempt(thrown, (unexpected) => ended.reported.push(unexpected)) as ApplicationFailure;
+    }
+  });
+  return ended;
+}
+
+const secret = new TypeError('ada@example.com is not a function');
+
+describe('the end of an attempt', () => {
+  it('is final when an application error refuses the work', async () => {
+    const { failure, reported } = await attempt(badRequest('ada@example.com cannot be reached'));
+    expect(failure).toMatchObject({ type: 'BAD_REQUEST', nonRetryable: true });
+    expect(failure.message).not.toContain('ada@example.com');
+    expect(reported).toEqual([]);
+  });
+
+  it('tells nobody but the log what an unexpected error says', async () => {
+    const { failure, reported } = await attempt(secret, {}, 1);
+    expect(failure).toMatchObject({ type: 'TypeError', nonRetryable: false });
+    expect(failure.message).not.toContain('ada@example.com');
+    expect(reported).toEqual([secret]);
+  });
+
+  it('puts growing pauses between repetitions of an unexpected error', async () => {
+    const pauses: unknown[] = [];
+    let memory: AttemptMemory = {};
+    for (let number = 1; number <= 12; number++) {
+      const ended = await attempt(secret, memory, number);
+      pauses.push(ended.failure.nextRetryDelay);
+      memory = ended.memory ?? {};
+    }
+    expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300].map((seconds) => seconds * 1_000));
+  });
+
+  it('is final when an unexpected error has come twenty times in a row', async () => {
+    const { failure } = await attempt(secret, { faults: 19 }, 400);
+    expect(failure).toMatchObject({ type: 'TypeError', nonRetryable: true });
+  });
+
+  it('counts no outage and no waiting as an unexpected error', async () => {
+    const gone = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
+    for (const error of [gone, projectDisabledFailure('p', 15)]) {
+      const { failure, memory } = await attempt(error, { faults: 19 }, 400);
+      expect(failure.nonRetryable).toBe(false);
+      expect(memory).toMatchObject({ faults: 0 });
+    }
+  });
+
+  it('is final when the worker was lost twenty times in a row', async () => {
+    const { failure } = await attempt(new Error('never reached'), { faults: 20 }, 21);
+    expect(failure).toMatchObject({ type: 'WorkerLost', nonRetryable: true });
+  });
+});
+
+describe('an attempt that heartbeats', () => {
+  const deps = { heartbeatMs: 5 };
+
+  it('says that it is alive for as long as it makes progress', async () => {
+    const environment = new MockActivityEnvironment();
+    let beats = 0;
+    environment.on('heartbeat', () => beats++);
+    await environment.run(() =>
+      withHeartbeat(
+        deps,
+        async (_signal, advance) => {
+          while (beats < 40) {
+            await new Promise((resolve) => setTimeout(resolve, 5));
+            advance();
+          }
+        },
+        { stallMs: 100 },
+      ),
+    );
+    expect(beats).toBeGreaterThanOrEqual(40);
+  });
+
+  it('is given up when it makes no progress, and what hangs is told to stop', async () => {
+    const environment = new MockActivityEnvironment();
+    let heard: AbortSignal | undefined;
+    const run = environment.run(() =>
+      withHeartbeat(
+        deps,
+        (signal) => {
+          heard = signal;
+          return new Promise<void>(() => undefined);
+        },
+        { stallMs: 30 },
+      ),
+    );
+    await expect(run).rejects.toMatchObject({ type: 'Stalled', nonRetryable: false });
+    expect(heard?.aborted).toBe(true);
+  });
+
+  it('forgets the unexpected errors of earlier attempts once it has made progress', async () => {
+    const environment = new MockActivityEnvironment({ attempt: 9, heartbeatDetails: { memory: { faults: 8 } } });
+    const seen: AttemptMemory[] = [];
+    environment.on('heartbeat', (details: { memory: AttemptMemory }) => seen.push(details.memory));
+    await environment.run(() => withHeartbeat(deps, async (_signal, advance) => advance()));
+    expect(seen).toEqual([{ faults: 0 }]);
+  });
+});

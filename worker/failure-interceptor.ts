@@ -1,0 +1,26 @@
+import type { Context } from '@temporalio/activity';
+import type { ActivityInterceptorsFactory } from '@temporalio/worker';
+import { beginAttempt, endAttempt } from '../activities/failures.ts';
+import type { Logger } from '../shared/platform/logger.ts';
+
+/** Every error that leaves an activity says what is wrong and what to do, and comes to an end. */
+export function createFailureInterceptor(logger: Logger): ActivityInterceptorsFactory {
+  return (context: Context) => ({
+    inbound: {
+      async execute(input, next) {
+        try {
+          beginAttempt();
+          return await next(input);
+        } catch (error) {
+          throw endAttempt(error, (unexpected) => {
+            const { activityType, attempt, workflowExecution } = context.info;
+            logger.error(
+              { err: unexpected, activity: activityType, attempt, workflowId: workflowExecution?.workflowId },
+              'an activity met an unexpected error',
+            );
+          });
+        }
+      },
+    },
+  });
+}
