@@ -1,14 +1,13 @@
 import { z } from 'zod';
 import { emailAddressSchema } from '../../shared/pure/email-address.ts';
-import { isHeaderName, isProtectedHeader } from '../../shared/pure/mail-headers.ts';
+import { atMost, boundedArray } from '../../shared/pure/bounded-schema.ts';
+import { LIMITS } from '../../shared/pure/limits.ts';
+import { HEADERS_TOO_LARGE, headersBytes, isHeaderName, isProtectedHeader } from '../../shared/pure/mail-headers.ts';
 import { SUBJECT_LENGTH_MAX } from '../../shared/pure/message-template.ts';
 import { NO_LINE_BREAK, oneLine } from './header-line.ts';
 import { senderAddressSchema } from './sender-address.ts';
 import { customDataSchema } from '../contacts/contacts.schemas.ts';
-
-const RECIPIENTS_MAX = 1_000;
-const ATTACHMENTS_MAX = 10;
-const HEADER_VALUE_MAX = 998;
+import { decodeBase64 } from './base64.ts';
 
 function mailboxOf(addressSchema: typeof emailAddressSchema) {
   return z.union([
@@ -20,18 +19,14 @@ function mailboxOf(addressSchema: typeof emailAddressSchema) {
 }
 const mailboxSchema = mailboxOf(emailAddressSchema);
 
-const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
-
 const base64Schema = z
   .string()
   .min(1)
   .transform((text, context) => {
-    const compact = text.replace(/[\r\n]/g, '');
-    if (compact.length % 4 !== 0 || !BASE64.test(compact)) {
-      context.addIssue({ code: 'custom', message: 'Must be base64', params: { code: 'invalid_string' } });
-      return z.NEVER;
-    }
-    return Buffer.from(compact, 'base64');
+    const content = decodeBase64(text);
+    if (content !== undefined) return content;
+    context.addIssue({ code: 'custom', message: 'Must be base64', params: { code: 'invalid_string' } });
+    return z.NEVER;
   });
 
 const attachmentSchema = z
@@ -45,7 +40,7 @@ const attachmentSchema = z
     contentType: z
       .string()
       .max(255)
-      .regex(/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;[^\r\n]*)?$/, 'Must be a MIME type such as application/pdf'),
+      .regex(/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?: *;[\x20-\x7e]*)?$/, 'Must be a MIME type such as application/pdf'),
     contentId: z
       .string()
       .min(1)
@@ -60,48 +55,73 @@ const attachmentSchema = z
     params: { code: 'invalid_type' },
   });
 
-const headersSchema = z.record(z.string(), z.string()).superRefine((headers, context) => {
+const headersSchema = atMost(LIMITS.customHeaders, z.record(z.string(), z.string())).superRefine((headers, context) => {
   for (const [name, value] of Object.entries(headers)) {
     const fault = headerFault(name, value);
     if (fault) context.addIssue({ code: 'custom', path: [name], message: fault, params: { code: 'invalid_string' } });
+  }
+  if (headersBytes(Object.entries(headers)) > LIMITS.customHeadersBytes) {
+    context.addIssue({ code: 'custom', message: HEADERS_TOO_LARGE, params: { code: 'too_big' } });
   }
 });
 
 function headerFault(name: string, value: string): string | undefined {
   if (!isHeaderName(name)) return 'The name is not a header name (printable ASCII without spaces and colons)';
   if (isProtectedHeader(name)) return 'This header is set by Everpost';
-  if (value.length > HEADER_VALUE_MAX) return `The value must have at most ${HEADER_VALUE_MAX} characters`;
+  if (value.length > LIMITS.customHeaderValueLength) {
+    return `The value must have at most ${LIMITS.customHeaderValueLength} characters`;
+  }
   if (!NO_LINE_BREAK.test(value)) return 'The value must not contain line breaks';
   return undefined;
 }
 
+/** Base64 takes four characters for three octets, and a few more for the line breaks it may have. */
+const ENCODED_LENGTH_FACTOR = 1.4;
+
+function encodedLength(attachments: unknown): number {
+  if (!Array.isArray(attachments)) return 0;
+  return attachments.reduce<number>((sum, file) => {
+    const content: unknown = typeof file === 'object' && file !== null ? Reflect.get(file, 'content') : undefined;
+    return sum + (typeof content === 'string' ? content.length : 0);
+  }, 0);
+}
+
+/** What is far too large is refused before any of it is decoded. */
+function attachmentsSchema(bytesMax: number) {
+  const tooLarge = {
+    ...{ code: 'custom' as const, params: { code: 'too_big' } },
+    message: `All attachments together may have ${bytesMax} bytes`,
+  };
+  return z.preprocess(
+    (input, context) => {
+      if (encodedLength(input) <= bytesMax * ENCODED_LENGTH_FACTOR + 1_024) return input;
+      context.addIssue(tooLarge);
+      return z.NEVER;
+    },
+    boundedArray(attachmentSchema, LIMITS.attachments).superRefine((files, context) => {
+      if (files.reduce((sum, file) => sum + file.content.length, 0) > bytesMax) context.addIssue(tooLarge);
+    }),
+  );
+}
+
 /** The body of POST /v1/send. */
 export function sendBodySchema(limits: { attachmentsBytesMax: number }) {
-  return z
-    .object({
-      to: z
-        .union([mailboxSchema, z.array(mailboxSchema).min(1).max(RECIPIENTS_MAX)])
-        .transform((to) => (Array.isArray(to) ? to : [to])),
-      subject: oneLine(SUBJECT_LENGTH_MAX).optional(),
-      body: z.string().min(1).optional(),
-      template: z.uuid().optional(),
-      from: mailboxOf(senderAddressSchema).optional(),
-      name: oneLine(200).optional().meta({ deprecated: true, description: 'Use from: { name, email }' }),
-      subscribed: z.boolean().optional(),
-      data: customDataSchema.optional(),
-      headers: headersSchema.optional(),
-      reply: senderAddressSchema.optional(),
-      attachments: z.array(attachmentSchema).max(ATTACHMENTS_MAX).optional(),
-    })
-    .refine(
-      ({ attachments }) =>
-        (attachments ?? []).reduce((sum, file) => sum + file.content.length, 0) <= limits.attachmentsBytesMax,
-      {
-        error: `All attachments together may have ${limits.attachmentsBytesMax} bytes`,
-        path: ['attachments'],
-        params: { code: 'too_big' },
-      },
-    );
+  return z.object({
+    to: atMost(
+      LIMITS.recipients,
+      z.union([mailboxSchema, z.array(mailboxSchema).min(1).max(LIMITS.recipients)]),
+    ).transform((to) => (Array.isArray(to) ? to : [to])),
+    subject: oneLine(SUBJECT_LENGTH_MAX).optional(),
+    body: z.string().min(1).optional(),
+    template: z.uuid().optional(),
+    from: mailboxOf(senderAddressSchema).optional(),
+    name: oneLine(200).optional().meta({ deprecated: true, description: 'Use from: { name, email }' }),
+    subscribed: z.boolean().optional(),
+    data: customDataSchema.optional(),
+    headers: headersSchema.optional(),
+    reply: senderAddressSchema.optional(),
+    attachments: attachmentsSchema(limits.attachmentsBytesMax).optional(),
+  });
 }
 
 export const sentSchema = z.object({

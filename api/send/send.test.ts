@@ -374,11 +374,22 @@ const file = (change: Record<string, unknown> = {}) => ({
   ...change,
 });
 
+/** So many headers of so many bytes each, name and value. */
+const headersOf = (count: number, bytes: number) =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, index) => {
+      const name = `X-${String(index).padStart(26, '0')}`;
+      return [name, 'x'.repeat(bytes - name.length)];
+    }),
+  );
+
 describe('limits', () => {
   it.each<[string, Record<string, unknown>]>([
     ['a subject of 998 characters', { subject: 'x'.repeat(998) }],
     ['a header value of 998 characters', { headers: { 'X-Long': 'x'.repeat(998) } }],
     ['an empty header value', { headers: { 'X-Empty': '' } }],
+    ['50 headers', { headers: headersOf(50, 30) }],
+    ['headers of 32 kB together', { headers: headersOf(32, 1_024) }],
     ['10 attachments', { attachments: Array.from({ length: 10 }, () => file()) }],
     ['attachments of the whole size', { attachments: [file({ content: BASE64_OF(ATTACHMENTS_MAX_BYTES) })] }],
     ['base64 in lines', { attachments: [file({ content: 'aGVs\r\nbG8=' })] }],
@@ -431,6 +442,10 @@ describe('limits', () => {
     ['an empty header name', { headers: { '': 'b' } }, 'headers.', 'invalid_string'],
     ['a header of the message itself', { headers: { bCC: 'b@mail.test' } }, 'headers.bCC', 'invalid_string'],
     ['a header of the message structure', { headers: { 'Content-Foo': 'x' } }, 'headers.Content-Foo', 'invalid_string'],
+    ['51 headers', { headers: headersOf(51, 30) }, 'headers', 'too_big'],
+    ['5,000 headers', { headers: headersOf(5_000, 30) }, 'headers', 'too_big'],
+    ['headers above 32 kB', { headers: headersOf(33, 1_000) }, 'headers', 'too_big'],
+    ['1,001 recipients', { to: Array.from({ length: 1_001 }, () => 'a@mail.test') }, 'to', 'too_big'],
     ['11 attachments', { attachments: Array.from({ length: 11 }, () => file()) }, 'attachments', 'too_big'],
   ])('refuse %s, naming the field', async (_what, change, field, code) => {
     await expectRefused(mail(change), field, code);

@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { createJob, endJob } from './jobs/jobs.ts';
 import { CLEAN_UP_CHUNK, cleanUpChunk } from './maintenance.ts';
 import { createProject } from './projects/projects.ts';
-import { query, sql } from './sql.ts';
+import { query, sql, SqlFragment } from './sql.ts';
 
 let database: TestDatabase;
 let projectId: string;
@@ -21,10 +21,7 @@ beforeEach(async () => {
 
 async function idsOf(table: 'job' | 'job_file' | 'automation_graph'): Promise<string[]> {
   const column = table === 'job_file' ? 'job_id' : 'id';
-  const rows = await query<{ id: string }>(em(), {
-    sql: `select ${column} as id from ${table} order by 1`,
-    params: [],
-  });
+  const rows = await query<{ id: string }>(em(), new SqlFragment(`select ${column} as id from ${table} order by 1`));
   return rows.map((row) => row.id);
 }
 

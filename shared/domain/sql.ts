@@ -4,15 +4,21 @@ import { CompiledQuery } from 'kysely';
 
 /**
  * A piece of SQL with `?` where a bound parameter goes. Fragments nest in the `sql` tag; what a request says only ever
- * becomes a parameter, never text.
+ * becomes a parameter, never text. A class, so that no value out of JSON can pass for one.
  */
-export interface SqlFragment {
-  sql: string;
-  params: unknown[];
-}
+export class SqlFragment {
+  readonly #isFragment = true;
+  readonly sql: string;
+  readonly params: unknown[];
 
-function isFragment(value: unknown): value is SqlFragment {
-  return typeof value === 'object' && value !== null && 'sql' in value && 'params' in value;
+  constructor(text: string, params: unknown[] = []) {
+    this.sql = text;
+    this.params = params;
+  }
+
+  static is(value: unknown): value is SqlFragment {
+    return typeof value === 'object' && value !== null && #isFragment in value;
+  }
 }
 
 /** Builds a fragment: nested fragments are spliced in, every other value becomes a bound parameter. */
@@ -20,7 +26,7 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): SqlFra
   let text = strings[0] ?? '';
   const params: unknown[] = [];
   values.forEach((value, index) => {
-    if (isFragment(value)) {
+    if (SqlFragment.is(value)) {
       text += value.sql;
       params.push(...value.params);
     } else {
@@ -29,15 +35,15 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): SqlFra
     }
     text += strings[index + 1] ?? '';
   });
-  return { sql: text, params };
+  return new SqlFragment(text, params);
 }
 
 /** Joins fragments with a fixed separator such as ` and `. */
 export function joinSql(fragments: SqlFragment[], separator: string): SqlFragment {
-  return {
-    sql: fragments.map((fragment) => fragment.sql).join(separator),
-    params: fragments.flatMap((fragment) => fragment.params),
-  };
+  return new SqlFragment(
+    fragments.map((fragment) => fragment.sql).join(separator),
+    fragments.flatMap((fragment) => fragment.params),
+  );
 }
 
 /** Marks a JavaScript value as JSON: the driver would bind an array as a PostgreSQL array otherwise. */

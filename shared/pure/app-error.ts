@@ -43,6 +43,11 @@ export function validationError(errors: FieldError[]): AppError {
   return new AppError('VALIDATION_ERROR', { errors });
 }
 
+/** A 422 for a field that goes beyond one of `LIMITS`. */
+export function tooLarge(field: string, message: string): AppError {
+  return validationError([{ field, message, code: 'too_big' }]);
+}
+
 /** A 400 with a message for people. */
 export function badRequest(message: string, options: Omit<AppErrorOptions, 'message'> = {}): AppError {
   return new AppError('BAD_REQUEST', { ...options, message });

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AppError } from '../../pure/app-error.ts';
+import { LIMITS } from '../../pure/limits.ts';
+import { createDkimKeyring, type DkimKeyring } from '../../platform/mail/dkim/key-pair.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts';
 import { createProject } from '../projects/projects.ts';
 import { SenderDomainEntity } from './sender-domain.entity.ts';
-import { assertSenderDomain, trustDomain } from './sender-domains.ts';
+import { assertSenderDomain, createSenderDomain, trustDomain } from './sender-domains.ts';
 
 let database: TestDatabase;
 let projectId: string;
@@ -107,5 +109,48 @@ describe('assertSenderDomain', () => {
     expect(await refusal('a@exact.example', other.project.id)).toMatchObject({
       details: { reason: 'DOMAIN_NOT_REGISTERED' },
     });
+  });
+});
+
+describe('createSenderDomain', () => {
+  let keyCount = 0;
+  const keyring: DkimKeyring = {
+    ...createDkimKeyring('a secret for the keys of these tests'),
+    generate: async () => {
+      keyCount += 1;
+      return { selector: 'key', publicKey: 'public', sealedPrivateKey: Buffer.from('sealed') };
+    },
+  };
+  const add = (domain: string, project: string) =>
+    createSenderDomain(em(), keyring, { projectId: project, domain, returnPath: false });
+
+  it('refuses the one too many, and the one that is there already, before it makes a key', async () => {
+    const { id } = (await createProject(em(), 'Many')).project;
+    for (let index = 0; index < LIMITS.senderDomainsPerProject; index += 1) await add(`d${index}.example`, id);
+    expect(keyCount).toBe(LIMITS.senderDomainsPerProject);
+    await expect(add('one-more.example', id)).rejects.toMatchObject({
+      ...{ code: 'VALIDATION_ERROR', errors: [{ field: 'domain', code: 'too_big' }] },
+    });
+    await expect(add('d0.example', id)).rejects.toMatchObject({ code: 'CONFLICT' });
+    expect(keyCount).toBe(LIMITS.senderDomainsPerProject);
+    await expect(add('one-more.example', projectId)).resolves.toMatchObject({ verified: false });
+  });
+
+  it('counts what is added at the same moment', async () => {
+    const { id } = (await createProject(em(), 'At once')).project;
+    for (let index = 1; index < LIMITS.senderDomainsPerProject; index += 1) await add(`d${index}.example`, id);
+    const late = (domain: string) =>
+      createSenderDomain(
+        em(),
+        {
+          ...keyring,
+          generate: async (owner) => {
+            await trustDomain(em(), id, 'meanwhile.example');
+            return keyring.generate(owner);
+          },
+        },
+        { projectId: id, domain, returnPath: false },
+      );
+    await expect(late('too-late.example')).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
   });
 });

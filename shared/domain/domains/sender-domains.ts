@@ -1,7 +1,8 @@
 import { domainToASCII } from 'node:url';
 import { v7 as uuidV7 } from 'uuid';
-import { AppError, badRequest } from '../../pure/app-error.ts';
+import { AppError, badRequest, tooLarge } from '../../pure/app-error.ts';
 import { domainOf } from '../../pure/email-address.ts';
+import { LIMITS } from '../../pure/limits.ts';
 import type { DkimKeyring } from '../../platform/mail/dkim/key-pair.ts';
 import { isUniqueViolation } from '../database-errors.ts';
 import type { Em } from '../orm.ts';
@@ -69,21 +70,34 @@ function alreadyAdded(domain: string): AppError {
   return new AppError('CONFLICT', { message: `This project already has the domain ${domain}`, details: { domain } });
 }
 
-/** Adds a domain with a key of its own, not verified yet. @throws AppError CONFLICT when the project has it already */
+function assertRoomForDomain(domainCount: number): void {
+  if (domainCount < LIMITS.senderDomainsPerProject) return;
+  throw tooLarge('domain', `A project may have ${LIMITS.senderDomainsPerProject} sender domains`);
+}
+
+/**
+ * Adds a domain with a key of its own, not verified yet. The key takes a good part of a second to make, so all that can
+ * refuse the domain comes before it; what is added at the same moment is counted once more by the statement.
+ * @throws AppError CONFLICT when the project has it already, VALIDATION_ERROR when it has too many
+ */
 export async function createSenderDomain(em: Em, keyring: DkimKeyring, input: NewSenderDomain): Promise<SenderDomain> {
   const { projectId, domain, returnPath } = input;
   if ((await em.count(SenderDomainEntity, { projectId, domain })) > 0) throw alreadyAdded(domain);
+  assertRoomForDomain(await em.count(SenderDomainEntity, { projectId }));
   const id = uuidV7();
   const key = await keyring.generate(id);
   try {
-    await query(
+    const added = await queryOne(
       em,
       sql`
         insert into sender_domain (id, project_id, domain, return_path, dkim_selector, dkim_public_key, dkim_private_key,
           created_at, updated_at)
-        values (${id}, ${projectId}, ${domain}, ${returnPath}, ${key.selector}, ${key.publicKey}, ${key.sealedPrivateKey},
-          now(), now())`,
+        select ${id}, ${projectId}, ${domain}, ${returnPath}, ${key.selector}, ${key.publicKey}, ${key.sealedPrivateKey},
+          now(), now()
+        where (select count(*) from sender_domain where project_id = ${projectId}) < ${LIMITS.senderDomainsPerProject}
+        returning id`,
     );
+    if (!added) assertRoomForDomain(LIMITS.senderDomainsPerProject);
   } catch (error) {
     if (isUniqueViolation(error, 'sender_domain_project_id_domain_key')) throw alreadyAdded(domain);
     throw error;

@@ -1,14 +1,14 @@
 import type { Filter, FilterUnit } from '../../pure/filter-condition.ts';
 import type { EmailActivity, StandardField } from '../../pure/filter-target.ts';
-import { sql, type SqlFragment } from '../sql.ts';
+import { sql, SqlFragment } from '../sql.ts';
 import { parseIsoInstant, type IsoInstant } from './iso-instant.ts';
 
-export const TRUE: SqlFragment = { sql: 'true', params: [] };
-export const FALSE: SqlFragment = { sql: 'false', params: [] };
+export const TRUE: SqlFragment = new SqlFragment('true');
+export const FALSE: SqlFragment = new SqlFragment('false');
 
 /** Marks text of the compiler itself as SQL; never called with anything from a request. */
 export function trusted(text: string): SqlFragment {
-  return { sql: text, params: [] };
+  return new SqlFragment(text);
 }
 
 const UNIT_MS: Record<FilterUnit, number> = { days: 86_400_000, hours: 3_600_000, minutes: 60_000 };

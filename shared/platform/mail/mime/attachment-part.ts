@@ -12,7 +12,8 @@ export interface OutgoingAttachment {
 
 const PRINTABLE = /^[\x20-\x7e]*$/;
 const MEDIA_TYPE = /^([\w!#$&^.+-]{1,127})\/([\w!#$&^.+-]{1,127})$/;
-const PARAMETER = /^([\w!#$&^.+-]{1,64})=([\w!#$&^.+-]{1,64}|"[^"\\\r\n\x80-\uffff]{0,64}")$/;
+/** A value that is quoted holds printable ASCII; without quotes and backslashes there is nothing to escape. */
+const PARAMETER = /^([\w!#$&^.+-]{1,64})=([\w!#$&^.+-]{1,64}|"[\x20\x21\x23-\x5b\x5d-\x7e]{0,64}")$/;
 const PARAMETERS_MAX = 8;
 /** RFC 2231 sections are cut so that a line with its parameter name stays below 78. */
 const SECTION_LENGTH = 54;

@@ -43,28 +43,16 @@ export interface MessageComposer {
   compose(content: MessageContent): RawMessage;
 }
 
-interface HeaderLine {
-  key: string;
-  line: string;
-}
+/** Header lines by name in lower case, in the order of their first appearance. */
+type HeaderLines = Map<string, string>;
 
 const MIME_VERSION = 'MIME-Version: 1.0\r\n';
 
 /** Encodes custom headers; a later one of the same name wins, protected and malformed names are left out. */
-function encodeCustomHeaders(headers: readonly HeaderField[]): HeaderLine[] {
-  const lines: HeaderLine[] = [];
+function encodeCustomHeaders(headers: readonly HeaderField[]): HeaderLines {
+  const lines: HeaderLines = new Map();
   for (const [name, value] of headers) {
-    if (!isHeaderName(name) || isProtectedHeader(name)) {
-      continue;
-    }
-    const key = name.toLowerCase();
-    const line = { key, line: encodeHeader(name, value) };
-    const earlier = lines.findIndex((candidate) => candidate.key === key);
-    if (earlier >= 0) {
-      lines[earlier] = line;
-    } else {
-      lines.push(line);
-    }
+    if (isHeaderName(name) && !isProtectedHeader(name)) lines.set(name.toLowerCase(), encodeHeader(name, value));
   }
   return lines;
 }
@@ -199,7 +187,7 @@ export function createMessageComposer(frame: MessageFrame): MessageComposer {
     ...(frame.replyTo === undefined ? [] : [['Reply-To', toWireAddress(frame.replyTo)] as const]),
     ...(frame.headers ?? []),
   ]);
-  const frameText = frameHeaders.map((header) => header.line).join('');
+  const frameText = [...frameHeaders.values()].join('');
   const encodeDate = createDateEncoder();
 
   function customHeaders(headers: readonly HeaderField[] | undefined): string {
@@ -207,13 +195,10 @@ export function createMessageComposer(frame: MessageFrame): MessageComposer {
       return frameText;
     }
     const own = encodeCustomHeaders(headers);
-    const ownText = own.map((header) => header.line).join('');
-    const isReplaced = (frameHeader: HeaderLine) => own.some((header) => header.key === frameHeader.key);
-    if (!frameHeaders.some(isReplaced)) {
-      return frameText + ownText;
-    }
-    const kept = frameHeaders.filter((frameHeader) => !isReplaced(frameHeader));
-    return kept.map((header) => header.line).join('') + ownText;
+    let text = '';
+    for (const [key, line] of frameHeaders) if (!own.has(key)) text += line;
+    for (const line of own.values()) text += line;
+    return text;
   }
 
   return {

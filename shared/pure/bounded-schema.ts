@@ -1,0 +1,22 @@
+import { z } from 'zod';
+
+function countOf(input: unknown): number {
+  if (Array.isArray(input)) return input.length;
+  return typeof input === 'object' && input !== null ? Object.keys(input).length : 0;
+}
+
+/** `schema` for lists and objects of at most `max` items: they are counted before they are looked at. */
+export function atMost<Schema extends z.ZodType>(max: number, schema: Schema) {
+  return z.preprocess((input, context) => {
+    if (countOf(input) <= max) return input;
+    const origin = Array.isArray(input) ? 'array' : 'object';
+    const issue = { code: 'too_big', origin, maximum: max, inclusive: true, input: undefined } as const;
+    context.addIssue({ ...issue, message: `At most ${max} items` });
+    return z.NEVER;
+  }, schema);
+}
+
+/** An array of at most `max` items. */
+export function boundedArray<Item extends z.ZodType>(item: Item, max: number) {
+  return atMost(max, z.array(item).max(max));
+}
