@@ -17,6 +17,7 @@ import { TRACKING_MODES, type TrackingMode } from '../shared/pure/project.ts';
 import { addCommand, type CliContext } from './context.ts';
 import { parseProjectId } from './project-id.ts';
 import { formatFields, formatTable } from './text-output.ts';
+import { inTransaction } from '../shared/domain/transaction.ts';
 
 const NAME_LENGTH_MAX = 100;
 /** Written for the speed that the configuration of the instance sets. */
@@ -113,7 +114,7 @@ export function addProjectCommands(program: Command, context: CliContext): void 
     .option('--trusted-domain <domain>', 'sender domain to verify without DNS; may be repeated', collect, [])
     .action(async ({ name, trustedDomain }: { name: string; trustedDomain: string[] }, command: Command) => {
       const created = await context.withDatabase((connection) =>
-        connection.transactional(async (em) => {
+        inTransaction(connection, async (em) => {
           const { project: row, keys } = await createProject(em, name);
           for (const domain of trustedDomain) await trustDomain(em, row.id, domain);
           return { id: row.id, name: row.name, ...keys, domains: await listDomainNames(em, row.id) };

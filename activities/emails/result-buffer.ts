@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isDatabaseUnavailable, isDeadlock } from '../../shared/domain/database-errors.ts';
+import { isDatabaseUnavailable } from '../../shared/domain/database-errors.ts';
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
 
 export interface ResultBuffer {
@@ -48,8 +48,7 @@ export function createResultBuffer(options: ResultBufferOptions): ResultBuffer {
         await options.record(results);
         return;
       } catch (error) {
-        const isPassing = isDatabaseUnavailable(error) || isDeadlock(error);
-        if (!isPassing || options.signal.aborted || Date.now() > giveUpAt) throw error;
+        if (!isDatabaseUnavailable(error) || options.signal.aborted || Date.now() > giveUpAt) throw error;
         await delay(RETRY_MS);
       }
     }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { createJob, findJob, type BulkKind } from '../../shared/domain/jobs/jobs.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { bulkJobSchema, jobView, queuedJobSchema } from './job.view.ts';
+import { inTransaction } from '../../shared/domain/transaction.ts';
 
 const IDS_MAX = 1_000;
 
@@ -25,7 +26,7 @@ function bulkEndpoint(kind: BulkKind, verb: 'subscribe' | 'unsubscribe' | 'delet
     replies: { 202: { description: 'Queued; poll /contacts/bulk/{jobId}', schema: queuedJobSchema } },
     async handle({ em, project, body, deps }) {
       const contactIds = body.contactIds.map((id) => id.toLowerCase());
-      const jobId = await em.transactional((tx) =>
+      const jobId = await inTransaction(em, (tx) =>
         createJob(tx, { projectId: project.id, kind, input: { contactIds }, total: contactIds.length }),
       );
       deps.wakeDispatcher();

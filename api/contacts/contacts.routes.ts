@@ -20,6 +20,7 @@ import {
   upsertContactBody,
   upsertedContactSchema,
 } from './contacts.schemas.ts';
+import { inTransaction } from '../../shared/domain/transaction.ts';
 
 const list = endpoint({
   operationId: 'listContacts',
@@ -58,7 +59,7 @@ const upsert = endpoint({
     201: { description: 'The contact was created', schema: upsertedContactSchema },
   },
   async handle({ em, project, body, deps }) {
-    const [contact] = await em.transactional((tx) =>
+    const [contact] = await inTransaction(em, (tx) =>
       upsertContacts(tx, {
         projectId: project.id,
         emails: [body.email],

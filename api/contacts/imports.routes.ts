@@ -3,6 +3,7 @@ import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import type { UploadedFile } from '../http/multipart-body.ts';
 import { jobIdParams } from './bulk.routes.ts';
 import { importJobSchema, jobView, queuedJobSchema } from './job.view.ts';
+import { inTransaction } from '../../shared/domain/transaction.ts';
 
 const FILE_BYTES_MAX = 5 * 1024 * 1024;
 
@@ -18,7 +19,7 @@ const upload = endpoint<unknown, unknown, UploadedFile>({
   multipart: { field: 'file', fileBytesMax: FILE_BYTES_MAX },
   replies: { 202: { description: 'Queued; poll /contacts/import/{jobId}', schema: queuedJobSchema } },
   async handle({ em, project, body, deps }) {
-    const jobId = await em.transactional((tx) =>
+    const jobId = await inTransaction(em, (tx) =>
       createJob(tx, { projectId: project.id, kind: 'IMPORT', file: body.content }),
     );
     deps.wakeDispatcher();

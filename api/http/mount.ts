@@ -14,6 +14,7 @@ import { errorEnvelope, requestIdOf, sendError, toAppError } from './error-envel
 import { fieldErrorsOf } from './field-errors.ts';
 import { assertStorable, jsonBody } from './json-body.ts';
 import { readMultipart } from './multipart-body.ts';
+import { inTransaction } from '../../shared/domain/transaction.ts';
 
 /** Templates and campaigns carry whole HTML documents. */
 const BODY_BYTES_DEFAULT = 5 * 1024 * 1024;
@@ -119,9 +120,10 @@ async function handleOnce(
   context: RequestContext<unknown, unknown, unknown>,
   handle: Endpoint['handle'],
 ): Promise<Reply> {
-  const wakeups: (number | undefined)[] = [];
+  let wakeups: (number | undefined)[] = [];
   const deps = { ...context.deps, wakeDispatcher: (withinMs?: number) => void wakeups.push(withinMs) };
-  const reply = await context.em.transactional(async (em) => {
+  const reply = await inTransaction(context.em, async (em) => {
+    wakeups = [];
     const result = await handle({ ...context, em, deps });
     if (await settleIdempotencyKey(em, claim, result.status)) return result;
     throw keyReused(claim.key, { request, at: claim.claimedAt, statusCode: null });

@@ -6,7 +6,11 @@ interface DatabaseFault {
 }
 
 /** Errors of the socket, and PostgreSQL's classes 08 (connection), 53 (resources) and 57P (operator intervention). */
-const UNAVAILABLE_CODES = /^(?:ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|08...|53...|57P..)$/;
+const UNREACHABLE_CODES = /^(?:ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|08...|53...|57P..)$/;
+/** A statement, a wait for a lock, a pause in a transaction or a transaction took longer than the session allows. */
+const TOO_SLOW_CODES = /^(?:57014|55P03|25P03|25P04)$/;
+/** Deadlock and serialization failure. */
+const CONFLICT_CODES = /^(?:40P01|40001)$/;
 /** The driver raises these without a code. */
 const UNAVAILABLE_MESSAGES =
   /Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Pool is closed|driver has already been destroyed/i;
@@ -21,21 +25,36 @@ function* causes(error: unknown): Generator<DatabaseFault> {
   }
 }
 
-/** Whether an error says that PostgreSQL cannot be reached or cannot serve right now. */
-export function isDatabaseUnavailable(error: unknown): boolean {
+function hasCode(error: unknown, codes: RegExp): boolean {
   for (const fault of causes(error)) {
-    if (fault.code !== undefined && UNAVAILABLE_CODES.test(fault.code)) return true;
+    if (fault.code !== undefined && codes.test(fault.code)) return true;
+  }
+  return false;
+}
+
+/**
+ * Whether an error says that PostgreSQL cannot serve right now: it is out of reach, did not answer in time, or others
+ * were in the way. Nothing of the transaction was done, unless the connection broke during its COMMIT.
+ */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  if (hasCode(error, UNREACHABLE_CODES) || isTooSlow(error) || isConflict(error)) return true;
+  for (const fault of causes(error)) {
     if (fault.message !== undefined && UNAVAILABLE_MESSAGES.test(fault.message)) return true;
   }
   return false;
 }
 
-/** Whether PostgreSQL ended a transaction because it and another one waited for each other: nothing of it was done. */
-export function isDeadlock(error: unknown): boolean {
-  for (const fault of causes(error)) {
-    if (fault.code === '40P01') return true;
-  }
-  return false;
+/** Whether PostgreSQL ended a statement or a transaction because it took longer than its session allows. */
+export function isTooSlow(error: unknown): boolean {
+  return hasCode(error, TOO_SLOW_CODES);
+}
+
+/**
+ * Whether PostgreSQL ended a transaction because it and another one waited for each other, or changed what it had read:
+ * nothing of it was done, and a repetition can succeed.
+ */
+export function isConflict(error: unknown): boolean {
+  return hasCode(error, CONFLICT_CODES);
 }
 
 /** Whether an error is the violation of the unique constraint or index of that name. */

@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
 import type { SqlEntityManager } from '@mikro-orm/postgresql';
 import { CompiledQuery } from 'kysely';
+import { answerTimeoutMs } from './session-limits.ts';
+import { repeatOnConflict } from './transaction.ts';
 
 /**
  * A piece of SQL with `?` where a bound parameter goes. Fragments nest in the `sql` tag; what a request says only ever
@@ -56,14 +58,33 @@ function numberPlaceholders(text: string): string {
   return text.replaceAll('?', () => `$${++count}`);
 }
 
+/** A statement that the driver prepares under its name, or that has a time-out of its own. */
+interface Statement {
+  text: string;
+  name?: string;
+  query_timeout?: number;
+}
+
+/** Units of work whose statements may take longer than their session allows, and how long the driver waits then. */
+const answerTimeouts = new WeakMap<SqlEntityManager, number>();
+
+/** One statement outside of a transaction is undone as a whole, so it can be repeated as transactions are. */
+async function run<Row>(em: SqlEntityManager, statement: Statement, params: unknown[]): Promise<Row[]> {
+  const query_timeout = answerTimeouts.get(em);
+  const isPlain = statement.name === undefined && query_timeout === undefined;
+  const taken = query_timeout === undefined ? statement : { ...statement, query_timeout };
+  // The driver takes an object where it takes text; Kysely hands it on as it is and knows of text only.
+  const compiled = CompiledQuery.raw(isPlain ? statement.text : (taken as unknown as string), params);
+  const execute = async () => (await em.getKysely().executeQuery(compiled)).rows as Row[];
+  return em.isInTransaction() ? execute() : repeatOnConflict(execute);
+}
+
 /**
  * Runs a statement with bound parameters in the transaction of `em` when it has one. Columns come back as the driver
  * reads them; timestamps as Date.
  */
 export async function query<Row>(em: SqlEntityManager, fragment: SqlFragment): Promise<Row[]> {
-  const compiled = CompiledQuery.raw(numberPlaceholders(fragment.sql), fragment.params);
-  const result = await em.getKysely().executeQuery(compiled);
-  return result.rows as Row[];
+  return run(em, { text: numberPlaceholders(fragment.sql) }, fragment.params);
 }
 
 /**
@@ -73,15 +94,20 @@ export async function query<Row>(em: SqlEntityManager, fragment: SqlFragment): P
  */
 export async function queryPrepared<Row>(em: SqlEntityManager, fragment: SqlFragment): Promise<Row[]> {
   const text = numberPlaceholders(fragment.sql);
-  const statement = { name: hash('sha1', text, 'base64url'), text };
-  // The driver takes a named statement where it takes text; Kysely hands it on as it is and knows of text only.
-  const compiled = CompiledQuery.raw(statement as unknown as string, fragment.params);
-  const result = await em.getKysely().executeQuery(compiled);
-  return result.rows as Row[];
+  return run(em, { name: hash('sha1', text, 'base64url'), text }, fragment.params);
 }
 
 /** As `query`, for a statement that answers at most one row. */
 export async function queryOne<Row>(em: SqlEntityManager, fragment: SqlFragment): Promise<Row | undefined> {
   const rows = await query<Row>(em, fragment);
   return rows[0];
+}
+
+/**
+ * Lets the further statements of a transaction take up to `statementMs`, whatever its session allows: for the few of the
+ * background work that read a large part of a table.
+ */
+export async function allowLongStatements(tx: SqlEntityManager, statementMs: number): Promise<void> {
+  await query(tx, sql`select set_config('statement_timeout', ${String(statementMs)}, true)`);
+  answerTimeouts.set(tx, answerTimeoutMs(statementMs));
 }

@@ -12,6 +12,7 @@ import {
   type AutomationStep,
   type AutomationTransition,
 } from './automation.entity.ts';
+import { inTransaction } from '../transaction.ts';
 
 /** An automation with all that belongs to it, steps and transitions in the order of their creation. */
 export interface AutomationDefinition {
@@ -64,7 +65,7 @@ export async function changeDefinition<T>(
   automationId: string,
   change: (tx: Em, definition: AutomationDefinition) => Promise<T>,
 ): Promise<T> {
-  return em.transactional(async (tx) => {
+  return inTransaction(em, async (tx) => {
     // Starting executions must not wait for this, hence not the stronger lock.
     await query(
       tx,

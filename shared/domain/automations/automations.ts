@@ -7,6 +7,7 @@ import type { Em } from '../orm.ts';
 import { query, queryOne, sql } from '../sql.ts';
 import { changeDefinition, findDefinition, findProblems, type AutomationDefinition } from './automation-graphs.ts';
 import { AutomationEntity, AutomationStepEntity, type Automation, type AutomationStep } from './automation.entity.ts';
+import { inTransaction } from '../transaction.ts';
 
 export interface AutomationListQuery {
   page: number;
@@ -67,7 +68,7 @@ export interface NewAutomation {
 
 /** Creates an automation, disabled, with its trigger step. */
 export async function createAutomation(em: Em, projectId: string, input: NewAutomation): Promise<Automation> {
-  return em.transactional(async (tx) => {
+  return inTransaction(em, async (tx) => {
     const automation = tx.create(AutomationEntity, { projectId, ...input });
     await tx.flush();
     tx.create(AutomationStepEntity, {
@@ -128,7 +129,7 @@ async function assertRunnable(em: Em, definition: AutomationDefinition): Promise
  * @throws AppError WORKFLOW_NOT_FOUND, CONFLICT while executions are active
  */
 export async function deleteAutomation(em: Em, projectId: string, automationId: string): Promise<void> {
-  await em.transactional(async (tx) => {
+  await inTransaction(em, async (tx) => {
     await query(tx, sql`select from automation where id = ${automationId} and project_id = ${projectId} for update`);
     await findDefinition(tx, projectId, automationId);
     const active = await queryOne<{ count: number }>(

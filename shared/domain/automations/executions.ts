@@ -8,6 +8,7 @@ import { addToOutbox } from '../outbox/outbox.ts';
 import { joinSql, json, query, queryOne, sql, type SqlFragment } from '../sql.ts';
 import { findAutomation } from './automation-graphs.ts';
 import { cancelExecutions } from './cancel-executions.ts';
+import { inTransaction } from '../transaction.ts';
 
 export type StepRef = Pick<GraphStep, 'id' | 'name' | 'type'>;
 
@@ -67,7 +68,7 @@ export async function startExecution(
   contactId: string,
   context: Record<string, unknown>,
 ): Promise<Execution> {
-  return em.transactional(async (tx) => {
+  return inTransaction(em, async (tx) => {
     const automation = await findAutomation(tx, projectId, automationId);
     if (!automation.enabled) {
       throw badRequest('The workflow is not enabled', {
@@ -177,7 +178,7 @@ export async function cancelExecution(
   automationId: string,
   executionId: string,
 ): Promise<Execution> {
-  return em.transactional(async (tx) => {
+  return inTransaction(em, async (tx) => {
     const before = await findExecution(tx, projectId, automationId, executionId);
     const cancelled = await cancelExecutions(tx, { executionIds: [executionId] }, 'cancelled');
     const execution = await findExecution(tx, projectId, automationId, executionId);
@@ -193,7 +194,7 @@ export async function cancelExecution(
 
 /** Cancels every active execution of an automation. Wake the dispatcher afterwards. @returns how many */
 export async function cancelAllExecutions(em: Em, projectId: string, automationId: string): Promise<number> {
-  return em.transactional(async (tx) => {
+  return inTransaction(em, async (tx) => {
     await findAutomation(tx, projectId, automationId);
     return cancelExecutions(tx, { automationId }, 'cancelled');
   });

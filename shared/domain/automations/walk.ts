@@ -31,6 +31,7 @@ import {
   type StepRecord,
   type WalkState,
 } from './walk-state.ts';
+import { inTransaction } from '../transaction.ts';
 
 export interface WalkOptions {
   /** The workflow's clock. */
@@ -94,7 +95,7 @@ export function createWalker(deps: SendEmailDeps & { em: () => Em }): Walker {
     let limit = STEPS_TOGETHER;
     for (let walked = 0; walked < STEPS_PER_CALL; walked += limit) {
       try {
-        const outcome = await deps.em().transactional((tx) => walkTogether(tx, executionId, limit, options));
+        const outcome = await inTransaction(deps.em(), (tx) => walkTogether(tx, executionId, limit, options));
         if (outcome.kind !== 'more') return outcome;
       } catch (error) {
         const message = finalMessage(error) ?? (options.isFinal(error) ? describeUnforeseen(error) : undefined);
@@ -104,7 +105,7 @@ export function createWalker(deps: SendEmailDeps & { em: () => Em }): Walker {
         else return failStep(executionId, error, message, options);
       }
     }
-    return deps.em().transactional((tx) => walkTogether(tx, executionId, 0, options));
+    return inTransaction(deps.em(), (tx) => walkTogether(tx, executionId, 0, options));
   }
 
   async function walkTogether(tx: Em, executionId: string, limit: number, options: WalkOptions): Promise<WalkOutcome> {
@@ -257,7 +258,7 @@ export function createWalker(deps: SendEmailDeps & { em: () => Em }): Walker {
     message: string,
     options: WalkOptions,
   ): Promise<WalkOutcome> {
-    return deps.em().transactional(async (tx) => {
+    return inTransaction(deps.em(), async (tx) => {
       const state = await lockState(tx, executionId);
       if (!state) return { kind: 'ended', status: 'DELETED', failure: null };
       if (state.status !== 'RUNNING' && state.status !== 'WAITING') return endedOutcome(state);
@@ -307,7 +308,7 @@ export function createWalker(deps: SendEmailDeps & { em: () => Em }): Walker {
       if (!current || !isAtStep(current)) return walk(executionId, options);
       return failStep(executionId, new StepFault(result.fault, result.output), result.fault, options);
     }
-    await deps.em().transactional(async (tx) => {
+    await inTransaction(deps.em(), async (tx) => {
       const state = await lockState(tx, executionId);
       const graph = state && (await readGraph(tx, state.graphId));
       if (!state || !graph || !isAtStep(state)) return;

@@ -9,6 +9,7 @@ import { findSegmentsForFilter } from '../segments/segments.ts';
 import { SegmentEntity } from '../segments/segment.entity.ts';
 import { joinSql, query, queryOne, sql, type SqlFragment } from '../sql.ts';
 import type { Campaign } from './campaign.entity.ts';
+import { inTransaction } from '../transaction.ts';
 
 type AudienceOf = Pick<Campaign, 'projectId' | 'type' | 'audienceType' | 'audienceCondition' | 'segmentId'>;
 
@@ -96,7 +97,7 @@ export async function freezeNextRecipients(
   campaignId: string,
   chunkSize: number,
 ): Promise<FreezeProgress | undefined> {
-  return em.transactional(async (tx) => {
+  return inTransaction(em, async (tx) => {
     const campaign = await queryOne<AudienceRow>(
       tx,
       sql`

@@ -14,6 +14,7 @@ import {
 import type { Em } from '../orm.ts';
 import type { SuppressionReason } from '../suppressions/suppressions.ts';
 import { query, queryOne, queryPrepared, sql } from '../sql.ts';
+import { inTransaction } from '../transaction.ts';
 
 /** What the workflow needs to know to decide what comes next. */
 export interface CampaignState {
@@ -179,7 +180,7 @@ export async function recordCampaignResults(
 
   const hasBounces = results.some((result) => result.verdict === 'bounced');
   const outcome = hasBounces
-    ? await em.transactional(async (tx) => {
+    ? await inTransaction(em, async (tx) => {
         const recorded = await record(tx);
         await applyHardBounces(tx, projectId, recorded.recorded);
         return recorded;

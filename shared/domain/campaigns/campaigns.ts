@@ -17,6 +17,7 @@ import { query, queryOne, sql } from '../sql.ts';
 import { assertTemplateSyntax } from '../templates/template-syntax.ts';
 import { assertAudience, hasAudience } from './audience.ts';
 import { CampaignEntity, type Campaign } from './campaign.entity.ts';
+import { inTransaction } from '../transaction.ts';
 
 /** What a caller decides about a campaign; a PUT replaces all of it. */
 export interface CampaignInput {
@@ -105,7 +106,7 @@ export async function replaceCampaign(
   campaignId: string,
   input: CampaignInput,
 ): Promise<Campaign> {
-  return em.transactional(async (tx) => {
+  return inTransaction(em, async (tx) => {
     const campaign = await lockCampaign(tx, projectId, campaignId);
     if (!EDITABLE_CAMPAIGN_STATUSES.includes(campaign.status)) {
       throw badRequest(`A campaign that is ${campaign.status} cannot be changed`, {
@@ -121,7 +122,7 @@ export async function replaceCampaign(
 
 /** Deletes a campaign; mail that was sent stays on record. @throws AppError CONFLICT while it is scheduled or going out */
 export async function deleteCampaign(em: Em, projectId: string, campaignId: string): Promise<void> {
-  await em.transactional(async (tx) => {
+  await inTransaction(em, async (tx) => {
     const campaign = await lockCampaign(tx, projectId, campaignId);
     if (ACTIVE_CAMPAIGN_STATUSES.includes(campaign.status)) {
       throw new AppError('CONFLICT', {
@@ -159,7 +160,7 @@ export async function sendCampaign(
   campaignId: string,
   scheduledFor: Date | null,
 ): Promise<Campaign> {
-  return em.transactional(async (tx) => {
+  return inTransaction(em, async (tx) => {
     const campaign = await findCampaign(tx, projectId, campaignId);
     const isLater = scheduledFor !== null && scheduledFor.getTime() > Date.now();
     const next: CampaignStatus = isLater ? 'SCHEDULED' : 'SENDING';
@@ -186,7 +187,7 @@ export async function sendCampaign(
 
 /** Stops a campaign for good. @throws AppError BAD_REQUEST unless it is SCHEDULED or SENDING */
 export async function cancelCampaign(em: Em, projectId: string, campaignId: string): Promise<Campaign> {
-  return em.transactional(async (tx) => {
+  return inTransaction(em, async (tx) => {
     const changed = await queryOne(
       tx,
       sql`

@@ -8,6 +8,7 @@ import { assertSenderDomain } from '../domains/sender-domains.ts';
 import { queueMails } from '../emails/stored-mail.ts';
 import type { Em } from '../orm.ts';
 import { findCampaign } from './campaigns.ts';
+import { inTransaction } from '../transaction.ts';
 
 /** Stands for the contact when the address of a test send is not one. */
 const SAMPLE_ID = '00000000-0000-0000-0000-000000000000';
@@ -45,7 +46,7 @@ export async function queueTestMail(
     contact: contact ?? { id: SAMPLE_ID, email: address, subscribed: true, data: {} },
     urls,
   });
-  await em.transactional((tx) =>
+  await inTransaction(em, (tx) =>
     queueMails(
       tx,
       {

@@ -8,6 +8,7 @@ import type { Em } from '../orm.ts';
 import { joinSql, json, query, queryOne, queryPrepared, sql, type SqlFragment } from '../sql.ts';
 import { ContactEntity, type Contact } from './contact.entity.ts';
 import { fieldTypesInsert, noteFieldTypes } from './contact-fields.ts';
+import { inTransaction } from '../transaction.ts';
 
 export interface ContactUpsert {
   projectId: string;
@@ -154,7 +155,7 @@ export async function patchContact(
   contactId: string,
   patch: ContactPatch,
 ): Promise<Contact> {
-  return em.transactional(async (tx) => {
+  return inTransaction(em, async (tx) => {
     const data = readDataPatch(patch.data);
     const changes = [sql`updated_at = now()`];
     if (patch.email !== undefined) changes.push(sql`email = ${patch.email}`);
@@ -182,7 +183,7 @@ export async function patchContact(
  * @returns the ids that existed
  */
 export async function deleteContacts(em: Em, projectId: string, contactIds: string[]): Promise<string[]> {
-  return em.transactional(async (tx) => {
+  return inTransaction(em, async (tx) => {
     const owned = await query<{ id: string }>(
       tx,
       sql`select id from contact where project_id = ${projectId} and id = any(${contactIds}::uuid[])`,

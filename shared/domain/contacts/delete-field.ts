@@ -1,6 +1,7 @@
 import { createJob } from '../jobs/jobs.ts';
 import type { Em } from '../orm.ts';
 import { countFieldHolders, deleteFieldChunk, forgetField } from './field-removal.ts';
+import { inTransaction } from '../transaction.ts';
 
 /** So many contacts are changed while the caller waits; more become a job. */
 const INLINE_MAX = 5_000;
@@ -18,7 +19,7 @@ export interface FieldDeletion {
  */
 export async function deleteField(em: Em, projectId: string, path: string): Promise<FieldDeletion> {
   const holders = await countFieldHolders(em, projectId, path);
-  return em.transactional(async (tx) => {
+  return inTransaction(em, async (tx) => {
     await forgetField(tx, projectId, path);
     if (holders > INLINE_MAX) {
       const jobId = await createJob(tx, { projectId, kind: 'DELETE_FIELD', input: { path }, total: holders });

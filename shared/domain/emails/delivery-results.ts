@@ -3,6 +3,7 @@ import { setSubscribed } from '../contacts/contacts.ts';
 import type { Em } from '../orm.ts';
 import { suppressRecipients } from '../suppressions/suppressions.ts';
 import { queryPrepared, sql, type SqlFragment } from '../sql.ts';
+import { inTransaction } from '../transaction.ts';
 
 /** What became of one mail. `skipped` and `suppressed` were never handed to a server. */
 export interface DeliveryResult {
@@ -105,7 +106,7 @@ export async function recordTransactionalResults(
   results: DeliveryResult[],
   retrySeconds: readonly number[],
 ): Promise<void> {
-  await em.transactional(async (tx) => {
+  await inTransaction(em, async (tx) => {
     const recorded = await queryPrepared<RecordedResult>(
       tx,
       sql`

@@ -3,6 +3,7 @@ import { setSubscribed } from '../contacts/contacts.ts';
 import type { Em } from '../orm.ts';
 import { json, query, queryOne, queryPrepared, sql, type SqlFragment } from '../sql.ts';
 import { suppressRecipients, type SuppressionReason } from '../suppressions/suppressions.ts';
+import { inTransaction } from '../transaction.ts';
 
 /** Something that a mail server or a mailbox provider says about a mail, and its place in the record of the mail. */
 interface Turn {
@@ -125,7 +126,7 @@ export async function recordDeliveries(em: Em, emailIds: string[]): Promise<bool
 
 /** The address takes no mail, for good: it is suppressed and its contact unsubscribed. */
 export async function recordHardBounce(em: Em, emailId: string, diagnostic: string): Promise<void> {
-  await em.transactional(async (tx) => {
+  await inTransaction(em, async (tx) => {
     const mail = await takeTurn(tx, emailId, BOUNCED, { bounceType: 'hard', diagnostic });
     if (!mail) return;
     await query(tx, sql`update email set error = ${diagnostic} where id = ${emailId}`);
@@ -135,7 +136,7 @@ export async function recordHardBounce(em: Em, emailId: string, diagnostic: stri
 
 /** The recipient calls the mail spam: no more of any kind. */
 export async function recordComplaint(em: Em, emailId: string): Promise<void> {
-  await em.transactional(async (tx) => {
+  await inTransaction(em, async (tx) => {
     const mail = await takeTurn(tx, emailId, COMPLAINED, {});
     if (mail) await stopMail(tx, emailId, mail, 'COMPLAINT');
   });

@@ -19,6 +19,7 @@ import { readTrackingMode } from '../projects/projects.ts';
 import { findTemplate } from '../templates/templates.ts';
 import type { Template } from '../templates/template.entity.ts';
 import { queueMails, type MailAttachment, type Mailbox, type RenderedMail } from './stored-mail.ts';
+import { inTransaction } from '../transaction.ts';
 
 /** A checked request of POST /v1/send. */
 export interface TransactionalRequest {
@@ -151,7 +152,7 @@ export async function queueTransactional(
   await assertSenderDomain(em, projectId, content.from.address);
   const { values } = readDataPatch(request.data);
 
-  return em.transactional(async (tx) => {
+  return inTransaction(em, async (tx) => {
     const contacts = await upsertContacts(tx, {
       projectId,
       emails: [...new Set(request.to.map((recipient) => recipient.address))],

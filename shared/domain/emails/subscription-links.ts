@@ -1,6 +1,7 @@
 import { setSubscribed } from '../contacts/contacts.ts';
 import type { Em } from '../orm.ts';
 import { query, queryOne, sql } from '../sql.ts';
+import { inTransaction } from '../transaction.ts';
 
 /** Whom and which mail a link in a mail speaks for. */
 export interface LinkOwner {
@@ -43,7 +44,7 @@ export async function changeSubscription(
   owner: LinkOwner,
   subscribed: boolean,
 ): Promise<LinkContact | undefined> {
-  return em.transactional(async (tx) => {
+  return inTransaction(em, async (tx) => {
     const contact = await findLinkContact(tx, owner);
     if (!contact) return undefined;
     // Mail, campaign, contact: the order in which results and bounces lock them too.

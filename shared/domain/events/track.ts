@@ -5,6 +5,7 @@ import { upsertContacts } from '../contacts/contacts.ts';
 import type { Em } from '../orm.ts';
 import { json, queryOne, sql } from '../sql.ts';
 import type { Event } from './event.entity.ts';
+import { inTransaction } from '../transaction.ts';
 
 export interface TrackedEvent {
   projectId: string;
@@ -31,7 +32,7 @@ export async function trackEvent(em: Em, tracked: TrackedEvent): Promise<Event> 
       data,
       event: { name, data: eventData },
     });
-  const [contact] = subscribed === undefined ? await upsert(em) : await em.transactional(upsert);
+  const [contact] = subscribed === undefined ? await upsert(em) : await inTransaction(em, upsert);
   if (!contact?.eventId || !contact.eventAt) throw new AppError('INTERNAL_SERVER_ERROR');
   return {
     id: contact.eventId,

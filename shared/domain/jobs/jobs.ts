@@ -3,6 +3,7 @@ import { AppError } from '../../pure/app-error.ts';
 import { addToOutbox } from '../outbox/outbox.ts';
 import type { Em } from '../orm.ts';
 import { json, query, queryOne, sql } from '../sql.ts';
+import { inTransaction } from '../transaction.ts';
 
 export type BulkKind = 'SUBSCRIBE' | 'UNSUBSCRIBE' | 'DELETE';
 export type JobKind = 'IMPORT' | BulkKind | 'DELETE_FIELD';
@@ -107,7 +108,7 @@ export interface ChunkOutcome {
  * @returns the job afterwards, or undefined when another attempt has it or it has ended
  */
 export async function runJobChunk(em: Em, job: Job, work: (tx: Em) => Promise<ChunkOutcome>): Promise<Job | undefined> {
-  return em.transactional(async (tx) => {
+  return inTransaction(em, async (tx) => {
     const current = await queryOne<{ position: number }>(
       tx,
       sql`select position from job where id = ${job.id} and state = 'active' for no key update`,

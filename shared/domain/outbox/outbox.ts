@@ -1,6 +1,7 @@
 import { v7 as uuidV7 } from 'uuid';
 import type { Em } from '../orm.ts';
 import { json, query, queryOne, queryPrepared, sql, type SqlFragment } from '../sql.ts';
+import { inTransaction } from '../transaction.ts';
 
 /**
  * What must reach Temporal: deliver an email, transactional or of an automation; start or wake a campaign, run a job, compute a segment; start an automation's
@@ -185,7 +186,7 @@ export async function claimOutboxBatches(em: Em, lane: OutboxLane): Promise<Outb
 
 /** Takes over whole batches whose start failed or whose process died. One process at a time does this. */
 export async function recoverOutboxBatches(em: Em): Promise<OutboxBatch[]> {
-  return em.transactional(async (tx) => {
+  return inTransaction(em, async (tx) => {
     const lock = await queryOne<{ locked: boolean }>(
       tx,
       sql`select pg_try_advisory_xact_lock(${RECOVERY_LOCK}) as locked`,

@@ -6,6 +6,7 @@ import { SenderDomainEntity } from '../domains/sender-domain.entity.ts';
 import type { Em } from '../orm.ts';
 import { query, queryPrepared, sql } from '../sql.ts';
 import { ProjectEntity, type Project } from './project.entity.ts';
+import { inTransaction } from '../transaction.ts';
 
 export interface ProjectKeys {
   publicKey: string;
@@ -74,7 +75,7 @@ export interface ProjectSettings {
 
 /** Changes the settings that are given and leaves the others. Disabling it cancels what its automations do just now. */
 export async function updateProject(em: Em, projectId: string, settings: ProjectSettings): Promise<Project> {
-  return em.transactional(async (tx) => {
+  return inTransaction(em, async (tx) => {
     const project = await findProject(tx, projectId);
     tx.assign(project, settings);
     await tx.flush();

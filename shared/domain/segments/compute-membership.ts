@@ -5,6 +5,7 @@ import { recordMembershipEvents } from './segment-members.ts';
 import { segmentPredicate } from './segment-predicate.ts';
 import type { Segment } from './segment.entity.ts';
 import { findSegment } from './segments.ts';
+import { inTransaction } from '../transaction.ts';
 
 /** Contacts that join or leave in one transaction, each with its event. */
 const CHUNK = 5_000;
@@ -23,8 +24,8 @@ export interface ComputedMembership extends MembershipChange {
 export interface ComputeOptions {
   /** "Now" for every time window of the condition. */
   asOf: Date;
-  /** Called inside the transaction of each chunk, with what has changed so far. */
-  onChunk?: (tx: Em, change: MembershipChange) => Promise<void>;
+  /** Called inside the transaction of each chunk. */
+  onChunk?: (tx: Em) => Promise<void>;
 }
 
 /** @throws AppError SEGMENT_NOT_FOUND, BAD_REQUEST unless the segment is dynamic and tracked */
@@ -67,17 +68,17 @@ export async function computeMembership(
     let after: string | undefined = FIRST_ID;
     while (after !== undefined) {
       const cursor: string = after;
-      const chunk = await em.fork().transactional(async (tx) => {
+      const chunk = await inTransaction(em.fork(), async (tx) => {
         const segment = await lockTracked(tx, segmentId);
         if (!segment) return undefined;
         const move = direction === 'entry' ? enterNext : leaveNext;
         const { contactIds, lastId } = await move(tx, segment, cursor, options.asOf);
         await recordMembershipEvents(tx, segment, direction, contactIds);
-        change[direction === 'entry' ? 'added' : 'removed'] += contactIds.length;
-        await options.onChunk?.(tx, change);
-        return { lastId };
+        await options.onChunk?.(tx);
+        return { lastId, count: contactIds.length };
       });
       if (!chunk) return undefined;
+      change[direction === 'entry' ? 'added' : 'removed'] += chunk.count;
       after = chunk.lastId;
     }
   }

@@ -7,6 +7,7 @@ import type { Em } from '../orm.ts';
 import { query, sql } from '../sql.ts';
 import type { Segment } from './segment.entity.ts';
 import { lockSegment } from './segments.ts';
+import { inTransaction } from '../transaction.ts';
 
 /** Emits the entry or exit of contacts, with the name the segment has now. */
 export async function recordMembershipEvents(
@@ -60,7 +61,7 @@ export async function addMembers(
 ): Promise<AddedMembers> {
   // Sorted, as everywhere contacts are created: two requests with the same addresses cannot wait for each other.
   const emails = [...new Set(members.emails.map(normalizeAddress))].sort();
-  return em.transactional(async (tx) => {
+  return inTransaction(em, async (tx) => {
     const segment = await lockStaticSegment(tx, projectId, segmentId);
     const created = members.createMissing ? await createMissing(tx, projectId, emails, members.subscribed) : 0;
     const contacts = await query<{ id: string; email: string }>(
@@ -111,7 +112,7 @@ async function changeCount(em: Em, segmentId: string, by: number): Promise<void>
  * @throws AppError SEGMENT_NOT_FOUND, BAD_REQUEST for a DYNAMIC segment
  */
 export async function removeMembers(em: Em, projectId: string, segmentId: string, emails: string[]): Promise<number> {
-  return em.transactional(async (tx) => {
+  return inTransaction(em, async (tx) => {
     const segment = await lockStaticSegment(tx, projectId, segmentId);
     const left = await query<{ id: string }>(
       tx,

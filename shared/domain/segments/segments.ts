@@ -7,6 +7,7 @@ import { query, sql } from '../sql.ts';
 import { assertFilterSemantics } from './filter-semantics.ts';
 import { loadReferencedSegments, type SegmentForFilter } from './segment-references.ts';
 import { SegmentEntity, type Segment } from './segment.entity.ts';
+import { inTransaction } from '../transaction.ts';
 
 /**
  * The segments of a project among the given ids, as the filter compiler reads them. A tracked segment counts as tracked
@@ -90,7 +91,7 @@ export async function updateSegment(
   segmentId: string,
   changes: SegmentChanges,
 ): Promise<Segment> {
-  return em.transactional(async (tx) => {
+  return inTransaction(em, async (tx) => {
     const segment = await lockSegment(tx, projectId, segmentId);
     const { condition, ...plain } = changes;
     if (condition && segment.type === 'STATIC') throw badRequest('A STATIC segment has members, not a condition');
@@ -146,7 +147,7 @@ function membersOf(segmentIds: string[]): FilterCondition {
  * @throws AppError SEGMENT_NOT_FOUND, CONFLICT while a scheduled or running campaign uses it
  */
 export async function deleteSegment(em: Em, projectId: string, segmentId: string): Promise<void> {
-  await em.transactional(async (tx) => {
+  await inTransaction(em, async (tx) => {
     await lockSegment(tx, projectId, segmentId);
     const campaigns = await findActiveUsers(tx, projectId, segmentId);
     if (campaigns.length > 0) {

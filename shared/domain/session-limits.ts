@@ -1,0 +1,65 @@
+import type { ClientBase, QueryConfig } from 'pg';
+
+/** How long PostgreSQL lets a session work, in milliseconds. */
+export interface SessionLimits {
+  /** One statement. */
+  statementMs: number;
+  /** Waiting for one lock. */
+  lockMs: number;
+  /** A transaction between two statements. */
+  idleInTransactionMs: number;
+  /** A whole transaction; PostgreSQL 17 and later. */
+  transactionMs: number;
+}
+
+/**
+ * The driver waits this much longer for an answer than the server may take: it gives up on a server that has fallen
+ * silent, never on one that is about to say that the time is over.
+ */
+const ANSWER_MARGIN_MS = 3_000;
+/** A statement whose client is gone ends within this time. PostgreSQL can tell on Linux. */
+const CLIENT_CHECK_MS = 5_000;
+
+/** A request has somebody waiting; what takes longer than `statementSeconds` belongs into a job. */
+export function requestLimits(statementSeconds: number): SessionLimits {
+  const statementMs = statementSeconds * 1_000;
+  return {
+    statementMs,
+    lockMs: Math.min(5_000, statementMs),
+    idleInTransactionMs: statementMs,
+    transactionMs: 2 * statementMs,
+  };
+}
+
+/** Background work has time, but not without end; single long statements raise their own with `allowLongStatements`. */
+export const WORKER_LIMITS: SessionLimits = {
+  statementMs: 60_000,
+  lockMs: 30_000,
+  idleInTransactionMs: 60_000,
+  transactionMs: 15 * 60_000,
+};
+
+/** How long the driver waits for the answer to a statement that may take `statementMs`. */
+export function answerTimeoutMs(statementMs: number): number {
+  return statementMs + ANSWER_MARGIN_MS;
+}
+
+/**
+ * Sets the limits of a new session. By a statement and not as start-up parameters: PgBouncer refuses those it does not
+ * know, and so does a server older than the parameter.
+ */
+export async function limitSession(client: ClientBase, limits: SessionLimits): Promise<void> {
+  const statement: QueryConfig & { query_timeout: number } = {
+    text: `
+      select set_config('statement_timeout', $1, false), set_config('lock_timeout', $2, false),
+        set_config('idle_in_transaction_session_timeout', $3, false),
+        case when current_setting('server_version_num')::int >= 170000
+          then set_config('transaction_timeout', $4, false) end,
+        case when version() like '%linux%' then set_config('client_connection_check_interval', $5, false) end`,
+    values: [
+      ...[limits.statementMs, limits.lockMs, limits.idleInTransactionMs, limits.transactionMs, CLIENT_CHECK_MS],
+    ].map(String),
+    query_timeout: ANSWER_MARGIN_MS,
+  };
+  await client.query(statement);
+}

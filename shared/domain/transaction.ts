@@ -1,0 +1,52 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { isConflict } from './database-errors.ts';
+import type { Em } from './orm.ts';
+
+const REPEATS_MAX = 3;
+/** Before the first repetition at most; each further one may wait twice as long. */
+const PAUSE_MS = 20;
+
+/**
+ * Runs work that PostgreSQL undoes as a whole when it fails, and repeats it when it was undone because of a deadlock or
+ * a serialization failure. The pauses are random, so that opponents do not meet again.
+ */
+export async function repeatOnConflict<T>(work: () => Promise<T>): Promise<T> {
+  for (let repeats = 0; ; repeats++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (repeats === REPEATS_MAX || !isConflict(error)) throw error;
+      await delay(Math.random() * PAUSE_MS * 2 ** repeats);
+    }
+  }
+}
+
+/**
+ * Runs work in a transaction: the one of `em` when it has one, else a new one, which is repeated after a deadlock. So the
+ * work must be repeatable: what it changes outside of the database it must set, not add to, and nothing outside may
+ * depend on a run that has not been committed.
+ *
+ * **Lock order.** Transactions that take locks on several rows take them in this order, so that they wait for each other
+ * in turn and do not meet in a deadlock:
+ *
+ * 1. job, segment, automation (the row that stands for the whole piece of work);
+ * 2. executions, by id;
+ * 3. contacts, by address (`order by email collate "C"`): the order in which they can be created, too;
+ * 4. fields of the catalogue, by key;
+ * 5. campaign pages;
+ * 6. emails, by id;
+ * 7. campaigns, by id;
+ * 8. waits for events, by execution: the trigger on `event` takes them at the end of a statement;
+ * 9. outbox rows, with `skip locked`.
+ *
+ * What comes to light late (a contact behind an email) is locked early with a statement of its own, as
+ * `lockRecipients` does.
+ */
+export async function inTransaction<T>(em: Em, work: (tx: Em) => Promise<T>): Promise<T> {
+  if (em.isInTransaction()) {
+    const result = await work(em);
+    await em.flush();
+    return result;
+  }
+  return repeatOnConflict(() => em.transactional(work));
+}
