@@ -5,6 +5,7 @@ import { runProcess } from '../shared/platform/process.ts';
 import { checkTemporal, createTemporalClient, readTemporalOptions } from '../shared/platform/temporal.ts';
 import { createDispatcher } from '../shared/domain/outbox/dispatcher.ts';
 import { createOrm, isMigrated, migrateUp } from '../shared/domain/orm.ts';
+import { requestLimits } from '../shared/domain/session-limits.ts';
 import { query, sql } from '../shared/domain/sql.ts';
 import { recordMailHits } from '../shared/domain/emails/tracking.ts';
 import { createApp } from './app.ts';
@@ -15,7 +16,6 @@ const DRAIN_MS = 10_000;
 /** Longest wait for the database to take opens and clicks that are still in memory then. */
 const HITS_DRAIN_MS = 5_000;
 const OUTBOX_POLL_MS = 5_000;
-const QUERY_TIMEOUT_MS = 30_000;
 /** Longer than balancers keep idle connections, so that it is never us who closes one that a request is coming on. */
 const KEEP_ALIVE_MS = 65_000;
 
@@ -27,7 +27,7 @@ await runProcess('api', async ({ onStop }) => {
     databaseUrl: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,
     applicationName: 'everpost-api',
-    queryTimeoutMs: QUERY_TIMEOUT_MS,
+    limits: requestLimits(config.API_STATEMENT_TIMEOUT_SECONDS),
     onWarning: (message) => logger.warn(message),
   });
   const client = createTemporalClient(readTemporalOptions());

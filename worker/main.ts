@@ -9,6 +9,7 @@ import { runProcess } from '../shared/platform/process.ts';
 import { createTemporalClient, readTemporalOptions, type TemporalConnectOptions } from '../shared/platform/temporal.ts';
 import { createDispatcher } from '../shared/domain/outbox/dispatcher.ts';
 import { createOrm, migrateUp } from '../shared/domain/orm.ts';
+import { WORKER_LIMITS } from '../shared/domain/session-limits.ts';
 import { TASK_QUEUES, type TaskQueueName } from '../shared/pure/task-queues.ts';
 import { startInbound } from './inbound/start-inbound.ts';
 import { createWorkers } from './create-worker.ts';
@@ -74,6 +75,7 @@ await runProcess('worker', async ({ onStop }) => {
     databaseUrl: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,
     applicationName: 'everpost-worker',
+    limits: WORKER_LIMITS,
     onWarning: (message) => logger.warn(message),
   });
   const smtp = createSmtpPool({ urls: config.SMTP_URL, maxConnections: config.SMTP_CONNECTIONS, logger });

@@ -1,19 +1,45 @@
 import type { Pool, PoolClient } from 'pg';
 
+/** The words of the driver when no answer came in time. */
+const NO_ANSWER = 'Query read timeout';
+
 /**
- * Gives the place of a connection that broke in the middle of a transaction back to the pool. The transaction's owner
- * gives it back after COMMIT or ROLLBACK only, and neither can succeed any more: without this, every transaction that an
- * outage interrupts would take one connection away for good, until none is left.
+ * Whether a connection cannot be used after a statement on it failed. Without an answer the statement may still run, and
+ * the next one would wait behind it. After a BEGIN or ROLLBACK that failed, nobody knows whether a transaction is open.
+ */
+function isBroken(statement: unknown, error: unknown): boolean {
+  return statement === 'begin' || statement === 'rollback' || (error instanceof Error && error.message === NO_ANSWER);
+}
+
+/**
+ * Takes connections that broke while they were borrowed out of the pool, and gives their places back. The owner of a
+ * transaction gives its connection back after COMMIT or ROLLBACK only, and neither can succeed any more: without this,
+ * every transaction that an outage or a time-out interrupts would take one connection away for good. A connection that
+ * has not answered in time is closed, which makes the server end its statement and release its locks.
  */
 export function releaseLostConnections(pool: Pool): void {
   const borrowed = new WeakSet<PoolClient>();
+
+  function discard(client: PoolClient, reason: Error): void {
+    if (!borrowed.has(client)) return;
+    client.release(reason);
+    // Its owner may still give it back in the ordinary way, which the pool refuses the second time.
+    client.release = () => undefined;
+  }
+
   pool.on('connect', (client) => {
-    client.on('end', () => {
-      if (!borrowed.has(client)) return;
-      client.release(new Error('The connection was lost'));
-      // Its owner may still give it back in the ordinary way, which the pool refuses the second time.
-      client.release = () => undefined;
-    });
+    client.on('end', () => discard(client, new Error('The connection was lost')));
+    const query = client.query.bind(client) as (...args: unknown[]) => unknown;
+    const watched = (...args: unknown[]): unknown => {
+      const result = query(...args);
+      if (result instanceof Promise) {
+        result.catch((error: unknown) => {
+          if (isBroken(args[0], error)) discard(client, new Error('The connection cannot be used any more'));
+        });
+      }
+      return result;
+    };
+    client.query = watched as PoolClient['query'];
   });
   pool.on('acquire', (client) => borrowed.add(client));
   pool.on('release', (_error, client) => borrowed.delete(client));

@@ -9,6 +9,7 @@ import { SenderDomainDnsMigration } from './migrations/20261121020000-sender-dom
 import { AudienceMigration } from './migrations/20261121030000-audience.ts';
 import { FeedbackMigration } from './migrations/20261121040000-feedback.ts';
 import { RecoveryMigration } from './migrations/20261121061000-recovery.ts';
+import { answerTimeoutMs, limitSession, type SessionLimits } from './session-limits.ts';
 import { query, sql } from './sql.ts';
 import pg from 'pg';
 
@@ -23,14 +24,15 @@ export interface OrmOptions {
   /** Shown in pg_stat_activity. */
   applicationName?: string;
   onWarning?: (message: string) => void;
-  /** Longest wait for one statement, so that a server that falls silent fails a request instead of holding it. */
-  queryTimeoutMs?: number;
+  /** How long the server lets statements and transactions take; without them there is no end. */
+  limits?: SessionLimits;
 }
 
 /** PostgreSQL type ids of timestamptz and bigint. */
 const TIMESTAMPTZ = 1184;
 const BIGINT = 20;
 const CONNECT_TIMEOUT_MS = 5_000;
+const KEEP_ALIVE_MS = 10_000;
 /** Two processes that start together both migrate; this advisory lock makes one wait for the other. */
 const MIGRATION_LOCK = 7_310_525;
 
@@ -43,6 +45,7 @@ function valueTypes(): pg.TypeOverrides {
 }
 
 function ormOptions(options: OrmOptions): Options {
+  const { limits } = options;
   return {
     clientUrl: options.databaseUrl,
     entities,
@@ -53,7 +56,11 @@ function ormOptions(options: OrmOptions): Options {
       application_name: options.applicationName ?? 'everpost',
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
-      ...(options.queryTimeoutMs !== undefined && { query_timeout: options.queryTimeoutMs }),
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+      ...(limits && {
+        query_timeout: answerTimeoutMs(limits.statementMs),
+        onConnect: (client: pg.Client) => limitSession(client, limits),
+      }),
       types: valueTypes(),
       onPoolCreated: releaseLostConnections,
     },

@@ -27,6 +27,12 @@ const environmentSchema = z.object({
     .max(500)
     .default(20)
     .describe('PostgreSQL connections per process'),
+  API_STATEMENT_TIMEOUT_SECONDS: z.coerce
+    .number()
+    .min(1)
+    .max(600)
+    .default(15)
+    .describe('longest statement of a request; PostgreSQL ends what takes longer'),
   SMTP_URL: list
     .refine((urls) => urls.every((url) => /^smtps?:\/\//.test(url)), 'must begin with smtp:// or smtps://')
     .default([])

@@ -7,6 +7,7 @@ import { createProject, type ProjectKeys } from '../../shared/domain/projects/pr
 import type { Project } from '../../shared/domain/projects/project.entity.ts';
 import { trustDomain } from '../../shared/domain/domains/sender-domains.ts';
 import { recordMailHits } from '../../shared/domain/emails/tracking.ts';
+import { requestLimits } from '../../shared/domain/session-limits.ts';
 import { query, sql } from '../../shared/domain/sql.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
@@ -118,6 +119,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
           databaseUrl: options.databaseUrl,
           poolSize: config.DATABASE_POOL_SIZE,
           applicationName: 'everpost-test-api',
+          limits: requestLimits(config.API_STATEMENT_TIMEOUT_SECONDS),
         });
   let wakeupCount = 0;
   const wakeDispatcher = (withinMs?: number) => {

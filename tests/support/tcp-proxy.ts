@@ -7,6 +7,10 @@ export interface TcpProxy {
   cut: () => Promise<void>;
   /** Takes connections again, on the same port. */
   restore: () => Promise<void>;
+  /** Falls silent: connections stay open and new ones are taken, but nothing is passed on any more, not even an end. */
+  freeze: () => void;
+  /** Ends the silence; what was connected before or during it is broken. */
+  thaw: () => void;
   close: () => Promise<void>;
 }
 
@@ -21,6 +25,8 @@ function listen(server: Server, port: number): Promise<void> {
 export async function startTcpProxy(serverUrl: string): Promise<TcpProxy> {
   const target = new URL(serverUrl);
   const sockets = new Set<Socket>();
+  const frozen = new Set<Socket>();
+  let isFrozen = false;
   const keep = (socket: Socket) => {
     sockets.add(socket);
     socket.on('error', () => socket.destroy());
@@ -28,11 +34,15 @@ export async function startTcpProxy(serverUrl: string): Promise<TcpProxy> {
   };
   const createProxy = () =>
     createServer((client) => {
-      const upstream = connect(Number(target.port), target.hostname);
       keep(client);
+      if (isFrozen) {
+        frozen.add(client);
+        return;
+      }
+      const upstream = connect(Number(target.port), target.hostname);
       keep(upstream);
-      client.on('close', () => upstream.destroy());
-      upstream.on('close', () => client.destroy());
+      client.on('close', () => frozen.has(upstream) || upstream.destroy());
+      upstream.on('close', () => frozen.has(client) || client.destroy());
       client.pipe(upstream).pipe(client);
     });
 
@@ -54,6 +64,19 @@ export async function startTcpProxy(serverUrl: string): Promise<TcpProxy> {
     async restore() {
       server = createProxy();
       await listen(server, port);
+    },
+    freeze() {
+      isFrozen = true;
+      for (const socket of sockets) {
+        frozen.add(socket);
+        socket.unpipe();
+        socket.pause();
+      }
+    },
+    thaw() {
+      isFrozen = false;
+      for (const socket of frozen) socket.destroy();
+      frozen.clear();
     },
     close: cut,
   };
