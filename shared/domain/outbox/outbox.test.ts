@@ -3,20 +3,22 @@ import { v7 as uuidV7 } from 'uuid';
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts';
 import { eventually } from '../../testing/eventually.ts';
 import { query, sql } from '../sql.ts';
+import { addToOutbox, outboxInsert, type OutboxKind } from './outbox.ts';
 import {
-  addToOutbox,
-  claimOutboxBatches,
+  createClaim,
   deleteOutboxBatches,
-  isFullClaim,
-  outboxInsert,
+  findDueKinds,
   postponeOutboxBatch,
   recoverOutboxBatches,
   type OutboxBatch,
-} from './outbox.ts';
+} from './outbox-claims.ts';
 
 let database: TestDatabase;
 const em = () => database.orm.em.fork();
 const ids = (count: number) => Array.from({ length: count }, () => uuidV7());
+const SIZE = { claimRows: 200, batchRows: 100 };
+const claim = (kind: OutboxKind, size = SIZE) => createClaim(kind, size)(em());
+const recover = (kind: OutboxKind) => recoverOutboxBatches(em(), kind, SIZE);
 const subjectsOf = (batches: OutboxBatch[]) => batches.flatMap((batch) => batch.subjectIds).sort();
 
 beforeAll(async () => {
@@ -36,37 +38,25 @@ describe('the outbox', () => {
     const unit = em();
     await unit.begin();
     await addToOutbox(unit, 'email', uuidV7(), ids(3));
-    expect(await claimOutboxBatches(em(), 'urgent')).toEqual([]);
+    expect(await claim('email')).toEqual([]);
     await unit.rollback();
-    expect(await claimOutboxBatches(em(), 'urgent')).toEqual([]);
+    expect(await claim('email')).toEqual([]);
   });
 
-  it('joins mails of one project, at most 100, and leaves campaigns apart', async () => {
+  it('joins emails of one project into batches and leaves other kinds where they are', async () => {
     const [first, second] = [uuidV7(), uuidV7()];
-    const [firstMails, secondMails, campaigns] = [ids(120), ids(3), ids(2)];
-    await addToOutbox(em(), 'email', first, firstMails);
-    await addToOutbox(em(), 'email', second, secondMails);
+    const [firstEmails, secondEmails, campaigns] = [ids(90), ids(3), ids(2)];
+    await addToOutbox(em(), 'email', first, firstEmails);
+    await addToOutbox(em(), 'email', second, secondEmails);
     await addToOutbox(em(), 'campaign', first, campaigns);
-    const batches = await claimOutboxBatches(em(), 'urgent');
-    const sizes = batches.map(
-      (batch) => `${batch.kind} ${batch.projectId === first ? 1 : 2} ${batch.subjectIds.length}`,
-    );
-    expect(sizes.sort()).toEqual(['campaign 1 1', 'campaign 1 1', 'email 1 100', 'email 1 20', 'email 2 3']);
-    expect(subjectsOf(batches)).toEqual([...firstMails, ...secondMails, ...campaigns].sort());
-    expect(new Set(batches.map((batch) => batch.batchId)).size).toBe(5);
-    for (const batch of batches.filter((it) => it.kind === 'email')) expect(batch.subjectIds).toContain(batch.batchId);
-  });
-
-  it('leaves executions to a lane of their own, so that no mail waits behind thousands of them', async () => {
-    const [executions, mails] = [ids(50), ids(2)];
-    await addToOutbox(em(), 'execution', uuidV7(), executions);
-    await addToOutbox(em(), 'email', uuidV7(), mails);
-    expect(subjectsOf(await claimOutboxBatches(em(), 'urgent'))).toEqual([...mails].sort());
-    const claims = [];
-    for (let claim = 0; claim < 3; claim++) claims.push(await claimOutboxBatches(em(), 'execution'));
-    expect(claims.map((claim) => subjectsOf(claim).length)).toEqual([20, 20, 10]);
-    expect(claims.map((claim) => isFullClaim('execution', claim))).toEqual([true, true, false]);
-    expect(subjectsOf(claims.flat())).toEqual([...executions].sort());
+    const batches = await claim('email', { claimRows: 200, batchRows: 50 });
+    const sizes = batches.map(({ projectId, subjectIds }) => `${projectId === first ? 1 : 2} ${subjectIds.length}`);
+    expect(sizes.sort()).toEqual(['1 40', '1 50', '2 3']);
+    expect(subjectsOf(batches)).toEqual([...firstEmails, ...secondEmails].sort());
+    for (const batch of batches) expect(batch.subjectIds).toContain(batch.batchId);
+    expect(await findDueKinds(em())).toEqual([{ kind: 'campaign', hasNew: true, hasLapsed: false }]);
+    expect(subjectsOf(await claim('campaign', { claimRows: 10, batchRows: 1 }))).toEqual([...campaigns].sort());
+    expect(await findDueKinds(em())).toEqual([]);
   });
 
   it('hands out what is gathered together, when the second is over', async () => {
@@ -81,7 +71,7 @@ describe('the outbox', () => {
     );
     expect(due).toEqual([expect.objectContaining({ isFullSecond: true })]);
     const [batch, ...others] = await eventually(async () => {
-      const claimed = await claimOutboxBatches(em(), 'urgent');
+      const claimed = await claim('email');
       return claimed.length > 0 && claimed;
     });
     expect(others).toEqual([]);
@@ -94,41 +84,42 @@ describe('the outbox', () => {
     const claimed: OutboxBatch[] = [];
     const claimant = async () => {
       for (;;) {
-        const batches = await claimOutboxBatches(em(), 'urgent');
+        const batches = await claim('email');
         if (batches.length === 0) return;
         claimed.push(...batches);
       }
     };
     await Promise.all([claimant(), claimant(), claimant(), claimant()]);
     // A claimant may find all that is left locked by another one and go home; what that one has is not lost.
-    claimed.push(...(await claimOutboxBatches(em(), 'urgent')));
+    claimed.push(...(await claim('email')));
     expect(subjectsOf(claimed)).toEqual([...mails].sort());
   });
 
   it('hands a batch on unchanged when its claimant dies, and not before', async () => {
     await addToOutbox(em(), 'email', uuidV7(), ids(5));
-    const [claimed] = await claimOutboxBatches(em(), 'urgent');
+    const [claimed] = await claim('email');
     await addToOutbox(em(), 'email', claimed?.projectId ?? '', ids(5));
-    expect(await recoverOutboxBatches(em())).toEqual([]);
+    expect(await recover('email')).toEqual([]);
     await endLeases();
-    const [recovered, ...others] = await recoverOutboxBatches(em());
+    const [recovered, ...others] = await recover('email');
     expect(others).toEqual([]);
     expect(recovered).toMatchObject({ batchId: claimed?.batchId, kind: 'email', attempts: 1 });
     expect([...(recovered?.subjectIds ?? [])].sort()).toEqual([...(claimed?.subjectIds ?? [])].sort());
-    expect(await recoverOutboxBatches(em())).toEqual([]);
+    expect(await recover('email')).toEqual([]);
   });
 
   it('lets one process recover at a time', async () => {
     await addToOutbox(em(), 'campaign', uuidV7(), ids(20));
-    const claimed = await claimOutboxBatches(em(), 'urgent');
+    const claimed = await claim('campaign', { claimRows: 20, batchRows: 1 });
     await endLeases();
-    const rounds = await Promise.all(Array.from({ length: 5 }, () => recoverOutboxBatches(em())));
+    expect(await findDueKinds(em())).toEqual([{ kind: 'campaign', hasNew: false, hasLapsed: true }]);
+    const rounds = await Promise.all(Array.from({ length: 5 }, () => recover('campaign')));
     expect(subjectsOf(rounds.flat())).toEqual(subjectsOf(claimed));
   });
 
   it('forgets what Temporal has, and postpones what it did not take', async () => {
     await addToOutbox(em(), 'campaign', uuidV7(), ids(2));
-    const [done, failed] = await claimOutboxBatches(em(), 'urgent');
+    const [done, failed] = await claim('campaign', { claimRows: 10, batchRows: 1 });
     if (!done || !failed) throw new Error('two batches were expected');
     await deleteOutboxBatches(em(), [done.batchId]);
     await postponeOutboxBatch(em(), { ...failed, attempts: 3 }, 'out of reach');

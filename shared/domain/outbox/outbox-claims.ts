@@ -1,0 +1,146 @@
+import type { Em } from '../orm.ts';
+import { query, queryOne, queryPrepared, sql } from '../sql.ts';
+import { inTransaction } from '../transaction.ts';
+import { OUTBOX_KINDS, type OutboxKind } from './outbox.ts';
+
+export interface OutboxBatch {
+  /** The id that makes starting it twice harmless. */
+  batchId: string;
+  kind: OutboxKind;
+  projectId: string;
+  subjectIds: string[];
+  attempts: number;
+  /** Whether a closed workflow of the same id may be followed by another. */
+  isRestart: boolean;
+}
+
+export interface ClaimSize {
+  /**
+   * Rows of one claim, and so projects of one claim: those that have rows share it, at least a row each. Where more have
+   * some, the next claim goes on behind the last of these.
+   */
+  claimRows: number;
+  /** Rows of one project that go into one start. */
+  batchRows: number;
+}
+
+interface OutboxRow {
+  project_id: string;
+  subject_id: string;
+  batch_id: string;
+  attempts: number;
+  is_restart: boolean;
+}
+
+const BEFORE_ALL_PROJECTS = '00000000-0000-0000-0000-000000000000';
+/** A process that dies between claiming and starting leaves its batches to the others after this long. */
+const LEASE = '30 seconds';
+const RECOVERY_LOCK = 7_310_526;
+const RETRY_SECONDS_MAX = 60;
+
+function groupIntoBatches(kind: OutboxKind, rows: OutboxRow[]): OutboxBatch[] {
+  const batches = new Map<string, OutboxBatch>();
+  for (const row of rows) {
+    let batch = batches.get(row.batch_id);
+    if (!batch) {
+      batch = {
+        batchId: row.batch_id,
+        kind,
+        projectId: row.project_id,
+        subjectIds: [],
+        attempts: row.attempts,
+        isRestart: row.is_restart,
+      };
+      batches.set(row.batch_id, batch);
+    }
+    batch.subjectIds.push(row.subject_id);
+  }
+  return [...batches.values()];
+}
+
+type ClaimedRow = { [Column in keyof OutboxRow]: OutboxRow[Column] | null } & {
+  turns: number;
+  last_project: string | null;
+};
+
+export type Claim = (em: Em) => Promise<OutboxBatch[]>;
+
+/**
+ * Claims new rows of a kind and fixes, committed, which of them belong together, before anything is started: a batch
+ * that is started again after a crash has the same id and the same content. An email is queued once, so the first one
+ * names its batch; the others may be woken many times and their rows do.
+ *
+ * Projects take turns: each that has rows gets an equal share of every claim, so what one of them has waiting, however
+ * much, does not delay the others. A claim reads what it takes, not what waits.
+ */
+export function createClaim(kind: OutboxKind, size: ClaimSize): Claim {
+  let afterProject = BEFORE_ALL_PROJECTS;
+  return async (em) => {
+    for (;;) {
+      const startedAfter = afterProject;
+      const rows = await queryPrepared<ClaimedRow>(
+        em,
+        sql`
+          select * from everpost_claim_outbox(${kind}, ${size.claimRows}, ${size.batchRows}, ${startedAfter}, ${LEASE})`,
+      );
+      const [first] = rows;
+      const isFull = first !== undefined && first.turns >= size.claimRows;
+      afterProject = (isFull ? first.last_project : null) ?? BEFORE_ALL_PROJECTS;
+      const claimed = rows.filter((row): row is ClaimedRow & OutboxRow => row.batch_id !== null);
+      // Nothing behind the last project: the round begins again at the first.
+      if (claimed.length > 0 || startedAfter === BEFORE_ALL_PROJECTS) return groupIntoBatches(kind, claimed);
+    }
+  };
+}
+
+/**
+ * Takes over whole batches of a kind whose start failed or whose process died, the projects in turns as well. One
+ * process at a time does this for a kind.
+ */
+export async function recoverOutboxBatches(em: Em, kind: OutboxKind, size: ClaimSize): Promise<OutboxBatch[]> {
+  return inTransaction(em, async (tx) => {
+    const lock = await queryOne<{ locked: boolean }>(
+      tx,
+      sql`select pg_try_advisory_xact_lock(${RECOVERY_LOCK}::int, ${OUTBOX_KINDS.indexOf(kind)}::int) as locked`,
+    );
+    if (!lock?.locked) return [];
+    const rows = await query<OutboxRow>(
+      tx,
+      sql`select * from everpost_recover_outbox(${kind}, ${size.claimRows}, ${LEASE})`,
+    );
+    return groupIntoBatches(kind, rows);
+  });
+}
+
+/** Removes batches that Temporal has. */
+export async function deleteOutboxBatches(em: Em, batchIds: string[]): Promise<void> {
+  await queryPrepared(em, sql`select everpost_finish_outbox(${batchIds}::uuid[])`);
+}
+
+/** Puts a batch back after a failed start, with a growing pause. */
+export async function postponeOutboxBatch(em: Em, batch: OutboxBatch, error: string): Promise<void> {
+  const delaySeconds = Math.min(2 ** Math.min(batch.attempts, 6), RETRY_SECONDS_MAX);
+  await query(
+    em,
+    sql`
+      update outbox set available_at = now() + ${delaySeconds}::int * interval '1 second', last_error = ${error}
+      where batch_id = ${batch.batchId}`,
+  );
+}
+
+export interface DueKind {
+  kind: OutboxKind;
+  hasNew: boolean;
+  /** Some of it was started without success, or claimed by a process that died. */
+  hasLapsed: boolean;
+}
+
+/** The kinds of which something is due. */
+export async function findDueKinds(em: Em): Promise<DueKind[]> {
+  return queryPrepared<DueKind>(
+    em,
+    sql`
+      select kind, has_new as "hasNew", has_lapsed as "hasLapsed"
+      from everpost_due_outbox(${[...OUTBOX_KINDS]}::text[])`,
+  );
+}
