@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { eventNameSchema } from '../../shared/pure/automation-config.ts';
 import { ADDED_STEP_TYPES, EXECUTION_STATUSES, TRIGGER_TYPES } from '../../shared/pure/automation-status.ts';
+import { jsonBytes } from '../../shared/pure/json-bytes.ts';
+import { LIMITS } from '../../shared/pure/limits.ts';
 import { offsetPageQuery, offsetPageSchema, searchQuery, sortQuery } from '../http/pagination.ts';
 import { listedWorkflowSchema } from './automation.view.ts';
 import { listedExecutionSchema } from './execution.view.ts';
@@ -93,7 +95,13 @@ export const transitionParams = z.object({ id: z.uuid(), transitionId: z.uuid() 
 
 export const startExecutionBody = z.object({
   contactId: z.uuid(),
-  context: z.record(z.string(), z.unknown()).nullish(),
+  context: z
+    .record(z.string(), z.unknown())
+    .refine((context) => jsonBytes(context, LIMITS.executionContextBytes) <= LIMITS.executionContextBytes, {
+      error: `At most ${LIMITS.executionContextBytes} bytes of JSON`,
+      params: { code: 'too_big' },
+    })
+    .nullish(),
 });
 
 export const executionListQuery = z.object({

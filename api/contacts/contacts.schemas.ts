@@ -1,13 +1,9 @@
 import { z } from 'zod';
+import { customDataSchema } from '../../shared/pure/custom-data-schema.ts';
 import { emailAddressSchema } from '../../shared/pure/email-address.ts';
 import { cursorTextSchema, cursorTimeSchema } from '../http/cursor.ts';
 import { cursorPageQuery, searchQuery, sortQuery } from '../http/pagination.ts';
 import { contactSchema } from './contact.view.ts';
-
-/** Free-form custom data of a contact. */
-export const customDataSchema = z
-  .record(z.string().min(1, 'A key must not be empty').max(200), z.unknown())
-  .meta({ description: 'Patched key by key; null deletes a key', examples: [{ firstName: 'Ada', plan: 'pro' }] });
 
 export const contactListQuery = z.object({
   ...cursorPageQuery(),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { customDataSchema } from '../../shared/pure/custom-data-schema.ts';
 import { emailAddressSchema } from '../../shared/pure/email-address.ts';
 import { atMost, boundedArray } from '../../shared/pure/bounded-schema.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
@@ -6,7 +7,6 @@ import { HEADERS_TOO_LARGE, headersBytes, isHeaderName, isProtectedHeader } from
 import { SUBJECT_LENGTH_MAX } from '../../shared/pure/message-template.ts';
 import { NO_LINE_BREAK, oneLine } from './header-line.ts';
 import { senderAddressSchema } from './sender-address.ts';
-import { customDataSchema } from '../contacts/contacts.schemas.ts';
 import { decodeBase64 } from './base64.ts';
 
 function mailboxOf(addressSchema: typeof emailAddressSchema) {

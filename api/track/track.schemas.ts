@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { customDataSchema } from '../../shared/pure/custom-data-schema.ts';
 import { emailAddressSchema } from '../../shared/pure/email-address.ts';
 import { isReservedEventName } from '../../shared/pure/reserved-events.ts';
-import { customDataSchema } from '../contacts/contacts.schemas.ts';
 
 const EVENT_NAME_LENGTH_MAX = 200;
 

@@ -1,6 +1,7 @@
 interface DatabaseFault {
   code?: string;
   constraint?: string;
+  detail?: string;
   message?: string;
   cause?: unknown;
 }
@@ -63,4 +64,12 @@ export function isUniqueViolation(error: unknown, constraint: string): boolean {
     if (fault.code === '23505' && fault.constraint === constraint) return true;
   }
   return false;
+}
+
+/** The violation of the check of that name; `detail` is what the check says of the row. */
+export function findCheckViolation(error: unknown, constraint: string): { detail: string | undefined } | undefined {
+  for (const fault of causes(error)) {
+    if (fault.code === '23514' && fault.constraint === constraint) return { detail: fault.detail };
+  }
+  return undefined;
 }

@@ -39,13 +39,13 @@ export class AppError extends Error {
 }
 
 /** A 422 that names the faulty fields. */
-export function validationError(errors: FieldError[]): AppError {
-  return new AppError('VALIDATION_ERROR', { errors });
+export function validationError(errors: FieldError[], details?: Record<string, unknown>): AppError {
+  return new AppError('VALIDATION_ERROR', { errors, details });
 }
 
 /** A 422 for a field that goes beyond one of `LIMITS`. */
-export function tooLarge(field: string, message: string): AppError {
-  return validationError([{ field, message, code: 'too_big' }]);
+export function tooLarge(field: string, message: string, details?: Record<string, unknown>): AppError {
+  return validationError([{ field, message, code: 'too_big' }], details);
 }
 
 /** A 400 with a message for people. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { StepType } from './automation-status.ts';
+import { customDataSchema } from './custom-data-schema.ts';
 import { isEmailAddress, normalizeAddress } from './email-address.ts';
 import { filterConditionSchema, type Filter, type FilterCondition } from './filter-condition.ts';
 
@@ -148,8 +149,8 @@ interface ContactUpdateConfig {
 
 const updateContactConfig = z
   .object({
-    data: z.record(z.string(), z.unknown()).optional(),
-    updates: z.record(z.string(), z.unknown()).optional(),
+    data: customDataSchema.optional(),
+    updates: customDataSchema.optional(),
     subscribed: z.boolean().optional(),
     subscriptionAction: z.enum(['none', 'subscribe', 'unsubscribe']).optional(),
   })

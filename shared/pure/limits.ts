@@ -4,6 +4,17 @@
  * names the field, unless `docs/limits.md` says otherwise; a test compares that page with this file.
  */
 export const LIMITS = {
+  /** Custom data of one contact, as it is after a change. The same numbers stand in the trigger on the table. */
+  contactDataKeys: 500,
+  contactDataBytes: 65_536,
+  contactDataKeyLength: 200,
+  /** `data` of one request, with what is not stored and with the keys it deletes. */
+  requestDataKeys: 1_000,
+  requestDataBytes: 1_048_576,
+  /** Data of one tracked event. */
+  eventDataBytes: 65_536,
+  /** Context of an execution: what it was started with, and the data of the events it waited for. */
+  executionContextBytes: 65_536,
   /** Recipients of one request of /v1/send. */
   recipients: 1_000,
   attachments: 10,

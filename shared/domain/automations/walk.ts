@@ -9,6 +9,8 @@ import {
   type GraphStep,
 } from '../../pure/automation-graph.ts';
 import type { Branch, EndedExecutionStatus, StepExecutionStatus } from '../../pure/automation-status.ts';
+import { jsonBytes } from '../../pure/json-bytes.ts';
+import { LIMITS } from '../../pure/limits.ts';
 import { TemplateLimitError, TemplateSyntaxError } from '../../pure/template-language.ts';
 import type { WalkOutcome } from '../../pure/workflow-contracts.ts';
 import { patchContact } from '../contacts/contacts.ts';
@@ -81,7 +83,10 @@ function finalMessage(error: unknown): string | undefined {
     error instanceof TemplateSyntaxError ||
     error instanceof TemplateLimitError ||
     (error instanceof AppError && error.statusCode < 500);
-  return isFinal ? error.message : undefined;
+  if (!isFinal) return undefined;
+  const faults =
+    error instanceof AppError ? error.errors?.map(({ field, message }) => `${field}: ${message}`) : undefined;
+  return faults?.join('; ') ?? error.message;
 }
 
 /**
@@ -235,7 +240,7 @@ export function createWalker(deps: SendEmailDeps & { em: () => Em }): Walker {
     if (!wait) return pauseForEvent(step, eventName, state.resumeAt);
     if (wait.eventId === null) return { kind: 'done', output: { branch: 'timeout', eventName }, branch: 'timeout' };
     const data = wait.data ?? {};
-    state.context = { ...state.context, ...data };
+    state.context = mergeContext(state.context, data);
     return { kind: 'done', output: { branch: 'event', eventName, eventId: wait.eventId, data }, branch: 'event' };
   }
 
@@ -328,6 +333,15 @@ export function createWalker(deps: SendEmailDeps & { em: () => Em }): Walker {
   }
 
   return { walk, findWebhook, finishWebhook };
+}
+
+/** @throws StepFault when the execution would hold more than it may */
+function mergeContext(context: Record<string, unknown>, data: Record<string, unknown>): Record<string, unknown> {
+  const merged = { ...context, ...data };
+  if (jsonBytes(merged, LIMITS.executionContextBytes) <= LIMITS.executionContextBytes) return merged;
+  throw new StepFault(
+    `With the data of the event the context would be larger than ${LIMITS.executionContextBytes} bytes`,
+  );
 }
 
 function findCurrentStep(state: WalkState, graph: AutomationGraph | undefined): GraphStep | undefined {

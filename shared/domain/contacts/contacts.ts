@@ -1,6 +1,7 @@
 import { v7 as uuidV7 } from 'uuid';
 import { AppError } from '../../pure/app-error.ts';
 import { readDataPatch } from '../../pure/custom-data.ts';
+import { storedJson, throwDataTooLarge } from './contact-data-limit.ts';
 import { forgetContacts } from '../automations/cancel-executions.ts';
 import { isUniqueViolation } from '../database-errors.ts';
 import { recordEvents, subscriptionEvent } from '../events/events.ts';
@@ -43,8 +44,8 @@ const RETURNED_COLUMNS = sql`
   created_at as "createdAt", updated_at as "updatedAt"`;
 
 /** Patches the JSON column in one expression, so that concurrent patches of different keys both survive. */
-function patchedData(column: SqlFragment, stored: Record<string, unknown>, removed: string[]): SqlFragment {
-  return sql`(${column} - ${removed}::text[]) || ${json(stored)}::jsonb`;
+function patchedData(column: SqlFragment, stored: string, removed: string[]): SqlFragment {
+  return sql`(${column} - ${removed}::text[]) || ${stored}::jsonb`;
 }
 
 /**
@@ -76,9 +77,11 @@ export async function setSubscribed(em: Em, projectId: string, ids: string[], su
  * Creates or updates contacts by address, all with the same data, and records the event when one is given. Without an
  * explicit `subscribed` that is one statement and needs no transaction around it; with one, the caller opens it.
  * @returns the contacts in the order of `emails`
+ * @throws AppError VALIDATION_ERROR when a contact would hold too much data
  */
 export async function upsertContacts(em: Em, input: ContactUpsert): Promise<UpsertedContact[]> {
   const patch = readDataPatch(input.data);
+  const stored = storedJson(patch);
   const emails = [...input.emails].sort();
   const { event } = input;
   const recorded = event
@@ -94,17 +97,17 @@ export async function upsertContacts(em: Em, input: ContactUpsert): Promise<Upse
     sql`
       with upserted as (
         insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)
-        select i, ${input.projectId}, e, ${input.subscribed ?? input.subscribedDefault}, ${json(patch.stored)}::jsonb, now(), now()
+        select i, ${input.projectId}, e, ${input.subscribed ?? input.subscribedDefault}, ${stored}::jsonb, now(), now()
         from unnest(${emails.map(() => uuidV7())}::uuid[], ${emails}::text[]) as n (i, e)
         on conflict (project_id, email) do update
-          set data = ${patchedData(sql`contact.data`, patch.stored, patch.removed)}, updated_at = now()
+          set data = ${patchedData(sql`contact.data`, stored, patch.removed)}, updated_at = now()
         returning ${RETURNED_COLUMNS}, (xmax = 0) as "isNew"
       ),
       ${noted}
       recorded as (${recorded})
       select u.*, r.id as "eventId", r.created_at as "eventAt"
       from upserted u left join recorded r on r.contact_id = u.id`,
-  );
+  ).catch(throwDataTooLarge);
   const byEmail = new Map(rows.map((row) => [row.email, row]));
   if (input.subscribed !== undefined) await applySubscription(em, input.projectId, rows, input.subscribed);
   return input.emails.flatMap((email) => byEmail.get(email) ?? []);
@@ -147,7 +150,7 @@ export interface ContactPatch {
 
 /**
  * Changes a contact. All of it or nothing.
- * @throws AppError CONTACT_NOT_FOUND, or CONFLICT when another contact has the address
+ * @throws AppError CONTACT_NOT_FOUND, CONFLICT when another contact has the address, VALIDATION_ERROR for too much data
  */
 export async function patchContact(
   em: Em,
@@ -159,12 +162,12 @@ export async function patchContact(
     const data = readDataPatch(patch.data);
     const changes = [sql`updated_at = now()`];
     if (patch.email !== undefined) changes.push(sql`email = ${patch.email}`);
-    if (patch.data) changes.push(sql`data = ${patchedData(sql`data`, data.stored, data.removed)}`);
+    if (patch.data) changes.push(sql`data = ${patchedData(sql`data`, storedJson(data), data.removed)}`);
     const updated = await queryOne(
       tx,
       sql`update contact set ${joinSql(changes, ', ')} where project_id = ${projectId} and id = ${contactId} returning id`,
     ).catch((error: unknown) => {
-      if (!isUniqueViolation(error, 'contact_project_id_email_key')) throw error;
+      if (!isUniqueViolation(error, 'contact_project_id_email_key')) return throwDataTooLarge(error);
       throw new AppError('CONFLICT', {
         message: 'Another contact in this project has this email address',
         details: { field: 'email' },

@@ -1,16 +1,21 @@
 import { v7 as uuidV7 } from 'uuid';
 import type { Em } from '../orm.ts';
 import { queryOne, sql } from '../sql.ts';
+import { dataFits } from './contact-data-limit.ts';
 import { setSubscribed } from './contacts.ts';
 import type { ImportedContact } from './import-file.ts';
 
 export interface ImportedCounts {
   createdCount: number;
   updatedCount: number;
+  /** Rows whose contact would have held more data than a contact may; it stays as it was. */
+  refused: ImportedContact[];
 }
 
 interface Upserted {
   created: number;
+  /** Addresses. */
+  refused: string[];
   /** Existing contacts in the other state than their row says. */
   toSubscribe: string[];
   toUnsubscribe: string[];
@@ -28,18 +33,18 @@ function mergeByAddress(rows: ImportedContact[]): ImportedContact[] {
 }
 
 function merge(earlier: ImportedContact, later: ImportedContact): ImportedContact {
-  const { email } = later;
-  const subscribed = later.subscribed ?? earlier.subscribed;
-  if (earlier.data === '{}') return { email, subscribed, data: later.data };
-  if (later.data === '{}') return { email, subscribed, data: earlier.data };
+  const merged = { ...later, subscribed: later.subscribed ?? earlier.subscribed };
+  if (earlier.data === '{}') return merged;
+  if (later.data === '{}') return { ...merged, data: earlier.data };
   // Of a key that stands twice in a text, jsonb keeps the last value.
-  return { email, subscribed, data: `${earlier.data.slice(0, -1)},${later.data.slice(1)}` };
+  return { ...merged, data: `${earlier.data.slice(0, -1)},${later.data.slice(1)}` };
 }
 
 /**
  * Creates or updates one contact per row, in the caller's transaction. New contacts are subscribed unless the row says
  * otherwise; a change of an existing contact's subscription emits its event.
- * @returns how many rows created and how many updated a contact; a second row for an address updates
+ * @returns how many rows created and how many updated a contact, and those that were refused; a second row for an
+ *   address updates
  */
 export async function importContacts(em: Em, projectId: string, rows: ImportedContact[]): Promise<ImportedCounts> {
   const merged = mergeByAddress(rows);
@@ -54,16 +59,21 @@ export async function importContacts(em: Em, projectId: string, rows: ImportedCo
       ), upserted as (
         insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)
         select id, ${projectId}, email, coalesce(subscribed, true), data, now(), now() from imported
+        where ${dataFits(sql`data`, sql`null`)}
         on conflict (project_id, email) do update set data = contact.data || excluded.data, updated_at = now()
+          where ${dataFits(sql`(contact.data || excluded.data)`, sql`contact.data`)}
         returning id, email, subscribed, (xmax = 0) as is_new
       )
       select count(*) filter (where is_new) as created,
+        coalesce(array_agg(i.email) filter (where u.id is null), '{}') as refused,
         coalesce(array_agg(u.id) filter (where not is_new and i.subscribed and not u.subscribed), '{}') as "toSubscribe",
         coalesce(array_agg(u.id) filter (where not is_new and not i.subscribed and u.subscribed), '{}') as "toUnsubscribe"
-      from upserted u join imported i on i.email = u.email`,
+      from imported i left join upserted u on u.email = i.email`,
   );
-  const { created = 0, toSubscribe = [], toUnsubscribe = [] } = upserted ?? {};
+  const { created = 0, toSubscribe = [], toUnsubscribe = [], refused: refusedEmails = [] } = upserted ?? {};
   if (toSubscribe.length > 0) await setSubscribed(em, projectId, toSubscribe, true);
   if (toUnsubscribe.length > 0) await setSubscribed(em, projectId, toUnsubscribe, false);
-  return { createdCount: created, updatedCount: rows.length - created };
+  const unchanged = new Set(refusedEmails);
+  const refused = unchanged.size === 0 ? [] : rows.filter((row) => unchanged.has(row.email));
+  return { createdCount: created, updatedCount: rows.length - created - refused.length, refused };
 }

@@ -3,10 +3,12 @@ import { readImportFile } from './import-file.ts';
 
 const read = (content: string | Buffer) => readImportFile(Buffer.from(content as string));
 
-/** The rows as plain values, the data parsed. */
+/** The rows as plain values, the data parsed; those that can be stored without their numbers. */
 async function rowsOf(content: string): Promise<unknown[]> {
   const { rows } = await read(content);
-  return rows.map((row) => (row !== null && 'data' in row ? { ...row, data: JSON.parse(row.data) } : row));
+  return rows.map((row) =>
+    row !== null && 'data' in row ? contact(row.email, JSON.parse(row.data), row.subscribed) : row,
+  );
 }
 
 const contact = (email: string, data: object = {}, subscribed?: boolean) => ({ email, subscribed, data });
@@ -103,6 +105,15 @@ describe('an import file', () => {
     const { rows } = await read(`email\n${'nonsense\n'.repeat(150)}`);
     expect(rows).toHaveLength(150);
     expect(rows.filter((row) => row !== null)).toHaveLength(100);
+  });
+
+  it('refuses a row with more data than a contact may hold, and keeps its fields out of the catalogue', async () => {
+    const { rows, firstValues } = await read(`email,a,b\na@x.test,${'x'.repeat(65_536)},\nb@x.test,,y\n`);
+    expect(rows).toEqual([
+      { row: 2, email: 'a@x.test', error: 'The row has more than 65536 bytes of custom data' },
+      { row: 3, ...contact('b@x.test'), data: '{"b":"y"}' },
+    ]);
+    expect({ ...firstValues }).toEqual({ b: 'y' });
   });
 
   it('notes the first value of each field among the rows that are stored', async () => {

@@ -2,6 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { CsvError, parse } from 'csv-parse';
 import { RESERVED_DATA_KEYS } from '../../pure/custom-data.ts';
 import { isEmailAddress, normalizeAddress } from '../../pure/email-address.ts';
+import { utf8Bytes } from '../../pure/json-bytes.ts';
+import { LIMITS } from '../../pure/limits.ts';
 import { readCell, readSubscribed } from './import-cells.ts';
 
 /** The file cannot be imported at all; the message is for whoever uploaded it. */
@@ -9,6 +11,8 @@ export class ImportFileError extends Error {}
 
 /** A row that can be stored. */
 export interface ImportedContact {
+  /** As a spreadsheet counts: the header is row 1. */
+  row: number;
   email: string;
   /** Undefined leaves an existing contact as it is. */
   subscribed: boolean | undefined;
@@ -16,7 +20,7 @@ export interface ImportedContact {
   data: string;
 }
 
-/** A row that cannot. `row` counts as a spreadsheet does: the header is row 1. */
+/** A row that cannot. */
 export interface RefusedRow {
   row: number;
   email: string | null;
@@ -35,10 +39,11 @@ export interface ImportFile {
 /** Refused rows that are described; the others are only counted. */
 const DESCRIBED_MAX = 100;
 const COLUMNS_MAX = 500;
-const KEY_LENGTH_MAX = 200;
 /** The parser works this much at a time, so that the process goes on with other things in between. */
 const SLICE_BYTES = 64 * 1024;
 const EMAIL_SHOWN_MAX = 254;
+
+const DATA_FAULT = `has more than ${LIMITS.contactDataBytes} bytes of custom data`;
 
 interface Columns {
   count: number;
@@ -58,8 +63,10 @@ function readHeader(cells: string[]): Columns {
     const isOurs = lowered === 'email' || lowered === 'subscribed';
     const column = isOurs ? lowered : name;
     if (column.includes('\0')) throw new ImportFileError('The header contains the NUL character');
-    if (column.length > KEY_LENGTH_MAX) {
-      throw new ImportFileError(`The name of column ${index + 1} is longer than ${KEY_LENGTH_MAX} characters`);
+    if (column.length > LIMITS.contactDataKeyLength) {
+      throw new ImportFileError(
+        `The name of column ${index + 1} is longer than ${LIMITS.contactDataKeyLength} characters`,
+      );
     }
     if (seen.has(column)) throw new ImportFileError(`The header names the column "${column}" twice`);
     seen.add(column);
@@ -84,17 +91,24 @@ function faultOf(cells: string[], columns: Columns): string | undefined {
   return undefined;
 }
 
-function readRow(cells: string[], columns: Columns, firstValues: Record<string, unknown>): ImportedContact {
+/** @returns undefined when the row holds more data than a contact may */
+function readRow(
+  row: number,
+  cells: string[],
+  columns: Columns,
+  firstValues: Record<string, unknown>,
+): ImportedContact | undefined {
   const data = Object.create(null) as Record<string, unknown>;
   for (const { index, key } of columns.data) {
     const cell = cells[index];
     if (cell === undefined || cell.trim() === '') continue;
-    const value = readCell(cell);
-    data[key] = value;
-    firstValues[key] ??= value;
+    data[key] = readCell(cell);
   }
+  const text = JSON.stringify(data);
+  if (utf8Bytes(text) > LIMITS.contactDataBytes) return undefined;
+  for (const [key, value] of Object.entries(data)) firstValues[key] ??= value;
   const subscribed = columns.subscribed === undefined ? undefined : readSubscribed(cells[columns.subscribed] ?? '');
-  return { email: normalizeAddress(cells[columns.email] ?? ''), subscribed, data: JSON.stringify(data) };
+  return { row, email: normalizeAddress(cells[columns.email] ?? ''), subscribed, data: text };
 }
 
 function isBlank(cells: string[]): boolean {
@@ -121,12 +135,13 @@ export async function readImportFile(content: Buffer): Promise<ImportFile> {
     }
     if (isBlank(cells) && cells.length <= columns.count) return;
     const fault = faultOf(cells, columns);
-    if (fault === undefined) {
-      file.rows.push(readRow(cells, columns, file.firstValues));
+    const contact = fault === undefined ? readRow(rowNumber, cells, columns, file.firstValues) : undefined;
+    if (contact) {
+      file.rows.push(contact);
     } else if (describedCount < DESCRIBED_MAX) {
       describedCount += 1;
       const email = cells[columns.email]?.trim().replaceAll('\0', '').slice(0, EMAIL_SHOWN_MAX) ?? '';
-      file.rows.push({ row: rowNumber, email: email === '' ? null : email, error: `The row ${fault}` });
+      file.rows.push({ row: rowNumber, email: email === '' ? null : email, error: `The row ${fault ?? DATA_FAULT}` });
     } else {
       file.rows.push(REFUSED);
     }

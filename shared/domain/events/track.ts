@@ -1,6 +1,8 @@
 import { v7 as uuidV7 } from 'uuid';
-import { AppError } from '../../pure/app-error.ts';
+import { AppError, tooLarge } from '../../pure/app-error.ts';
 import { readDataPatch } from '../../pure/custom-data.ts';
+import { jsonBytes } from '../../pure/json-bytes.ts';
+import { LIMITS } from '../../pure/limits.ts';
 import { upsertContacts } from '../contacts/contacts.ts';
 import type { Em } from '../orm.ts';
 import { json, queryOne, sql } from '../sql.ts';
@@ -16,13 +18,23 @@ export interface TrackedEvent {
   data?: Record<string, unknown>;
 }
 
+/** The values that an event keeps. @throws AppError VALIDATION_ERROR for more than an event may hold */
+function readEventData(data: Record<string, unknown> | undefined): Record<string, unknown> {
+  const { values } = readDataPatch(data);
+  if (jsonBytes(values, LIMITS.eventDataBytes) > LIMITS.eventDataBytes) {
+    throw tooLarge('data', `An event may hold ${LIMITS.eventDataBytes} bytes of data`);
+  }
+  return values;
+}
+
 /**
  * Creates or updates the contact and records the event, both or neither. The event keeps all values of `data`, the
  * contact those that are to stay. A new contact is subscribed unless `subscribed` says otherwise.
+ * @throws AppError VALIDATION_ERROR for more data than an event or the contact may hold
  */
 export async function trackEvent(em: Em, tracked: TrackedEvent): Promise<Event> {
   const { projectId, email, name, subscribed, data } = tracked;
-  const eventData = readDataPatch(data).values;
+  const eventData = readEventData(data);
   const upsert = (unitOfWork: Em) =>
     upsertContacts(unitOfWork, {
       projectId,
@@ -53,11 +65,11 @@ export interface NamedEvent {
   data?: Record<string, unknown>;
 }
 
-/** Records an event as it is; the contact stays unchanged. @throws AppError CONTACT_NOT_FOUND */
+/** Records an event as it is; the contact stays unchanged. @throws AppError CONTACT_NOT_FOUND, VALIDATION_ERROR */
 export async function recordNamedEvent(em: Em, event: NamedEvent): Promise<Event> {
   const { projectId, name, contactId } = event;
   const id = uuidV7();
-  const data = readDataPatch(event.data).values;
+  const data = readEventData(event.data);
   const source =
     contactId === undefined
       ? sql`(select null::uuid as id) as c`

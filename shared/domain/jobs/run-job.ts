@@ -1,3 +1,4 @@
+import { DATA_TOO_LARGE } from '../contacts/contact-data-limit.ts';
 import { deleteFieldChunk } from '../contacts/field-removal.ts';
 import { noteFieldTypes } from '../contacts/contact-fields.ts';
 import { importContacts } from '../contacts/import-contacts.ts';
@@ -98,8 +99,12 @@ async function importChunk(em: Em, projectId: string, rows: ImportFile['rows']):
     if ('error' in row) errors.push({ ...row });
     else contacts.push(row);
   }
-  const counts = contacts.length === 0 ? {} : await importContacts(em, projectId, contacts);
-  return { done: rows.length, counts: { ...counts, failureCount: rows.length - contacts.length }, errors };
+  if (contacts.length === 0) return { done: rows.length, counts: { failureCount: rows.length }, errors };
+  const { refused, ...counts } = await importContacts(em, projectId, contacts);
+  for (const { row, email } of refused) errors.push({ row, email, error: DATA_TOO_LARGE });
+  errors.sort((left, right) => Number(left['row']) - Number(right['row']));
+  const failureCount = rows.length - contacts.length + refused.length;
+  return { done: rows.length, counts: { ...counts, failureCount }, errors };
 }
 
 async function runBulkChange(job: Job, run: JobRun): Promise<void> {

@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { v7 as uuidV7 } from 'uuid';
+import { LIMITS } from '../../pure/limits.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/database.ts';
+import { createProject } from '../projects/projects.ts';
+import { json, query, queryOne, sql } from '../sql.ts';
+import { findContact, patchContact, upsertContacts } from './contacts.ts';
+import { importContacts } from './import-contacts.ts';
+
+let database: TestDatabase;
+let projectId: string;
+const em = () => database.orm.em.fork();
+beforeAll(async () => {
+  database = await createTestDatabase();
+  projectId = (await createProject(em(), 'Data')).project.id;
+});
+afterAll(() => database.drop());
+
+type Data = Record<string, unknown>;
+
+const REFUSED = { code: 'VALIDATION_ERROR', errors: [{ field: 'data', code: 'too_big' }] };
+const keys = (count: number, start = 0): Data =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${start + index}`, 1]));
+/** Data of exactly so many bytes of JSON. */
+const dataOf = (bytes: number, key = 'a'): Data => ({ [key]: 'x'.repeat(bytes - key.length - 7) });
+
+async function upsert(email: string, data: Data): Promise<{ id: string; data: Data }> {
+  const [contact] = await upsertContacts(em(), { projectId, emails: [email], subscribedDefault: true, data });
+  return contact!;
+}
+
+/** A contact as it may have been stored before there was a limit. */
+async function createOversized(data: Data): Promise<string> {
+  const id = uuidV7();
+  await em().transactional(async (tx) => {
+    await query(tx, sql`set local session_replication_role = replica`);
+    await query(
+      tx,
+      sql`
+        insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)
+        values (${id}, ${projectId}, ${`${id}@x.test`}, true, ${json(data)}::jsonb, now(), now())`,
+    );
+  });
+  return id;
+}
+
+describe('the data of a contact', () => {
+  it('may have 65,536 bytes of JSON, and not one more', async () => {
+    expect(Buffer.byteLength(JSON.stringify(dataOf(65_536)))).toBe(LIMITS.contactDataBytes);
+    const { id } = await upsert('bytes@x.test', dataOf(65_536));
+    await expect(upsert('bytes-2@x.test', dataOf(65_537))).rejects.toMatchObject(REFUSED);
+    await expect(patchContact(em(), projectId, id, { data: { b: 1 } })).rejects.toMatchObject({
+      ...REFUSED,
+      details: { contactId: id },
+    });
+    await patchContact(em(), projectId, id, { data: { a: null, b: 1 } });
+    expect((await findContact(em(), projectId, id)).data).toEqual({ b: 1 });
+  });
+
+  it('is measured without the spaces that PostgreSQL writes, and with the octets of its characters', async () => {
+    const numbers = Array.from({ length: 32_000 }, () => 1);
+    expect(Buffer.byteLength(JSON.stringify({ numbers }))).toBeLessThan(65_536);
+    await upsert('numbers@x.test', { numbers });
+    await expect(upsert('umlauts@x.test', { text: 'ü'.repeat(33_000) })).rejects.toMatchObject(REFUSED);
+  });
+
+  it('may have 500 keys, and not one more', async () => {
+    const { id } = await upsert('keys@x.test', keys(400));
+    await patchContact(em(), projectId, id, { data: keys(500) });
+    await expect(upsert('keys@x.test', { other: 1 })).rejects.toMatchObject(REFUSED);
+    await upsert('keys@x.test', { other: 1, k0: null });
+    await expect(upsert('keys-2@x.test', keys(501))).rejects.toMatchObject(REFUSED);
+  });
+
+  it('stays within the limit when two requests fill it at the same moment', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const email = `race-${round}@x.test`;
+      const results = await Promise.allSettled([
+        upsert(email, dataOf(40_000, 'a')),
+        upsert(email, dataOf(40_000, 'b')),
+      ]);
+      expect(results.map((result) => result.status).sort()).toEqual(['fulfilled', 'rejected']);
+    }
+  });
+
+  it('that was larger before stays readable and may shrink, but not grow', async () => {
+    const id = await createOversized({ ...dataOf(100_000), ...keys(600) });
+    expect(Object.keys((await findContact(em(), projectId, id)).data)).toHaveLength(601);
+    const patch = (data: Data) => patchContact(em(), projectId, id, { data });
+    await patchContact(em(), projectId, id, { subscribed: false });
+    await patch({ k1: null });
+    await patch({ k2: 2 });
+    await expect(patch({ more: 1 })).rejects.toMatchObject(REFUSED);
+    await expect(patch({ k2: 'longer' })).rejects.toMatchObject(REFUSED);
+    await patch({ a: null });
+    await patch({ k2: 'longer' });
+    await expect(patch({ more: 1 })).rejects.toMatchObject(REFUSED);
+  });
+});
+
+describe('everpost_json_bytes', () => {
+  it('counts what JSON.stringify writes', async () => {
+    const value = fc.jsonValue({ maxDepth: 3, noUnicodeString: false }).filter((it) => !/\\u0000|e/.test(json(it)));
+    await fc.assert(
+      fc.asyncProperty(fc.array(value, { maxLength: 20 }), async (values) => {
+        const row = await queryOne<{ bytes: number }>(
+          em(),
+          sql`select everpost_json_bytes(${json(values)}::jsonb) as bytes`,
+        );
+        // Of a key that stands twice jsonb keeps one, and zero has no sign.
+        expect(row?.bytes).toBe(Buffer.byteLength(JSON.stringify(JSON.parse(json(values)))));
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('an import', () => {
+  const row = (number: number, email: string, data: Data) => ({
+    ...{ row: number, email, subscribed: undefined, data: JSON.stringify(data) },
+  });
+
+  it('leaves out the rows whose contact would hold too much, and takes the others', async () => {
+    await upsert('full@x.test', dataOf(60_000));
+    const { createdCount, updatedCount, refused } = await importContacts(em(), projectId, [
+      row(2, 'new@x.test', { plan: 'pro' }),
+      row(3, 'full@x.test', dataOf(10_000, 'b')),
+      row(4, 'twice@x.test', dataOf(40_000, 'a')),
+      row(5, 'twice@x.test', dataOf(40_000, 'b')),
+      row(6, 'keys@x.test', { other: 2 }),
+    ]);
+    expect([createdCount, updatedCount, refused.map((it) => it.row)]).toEqual([1, 1, [3, 4, 5]]);
+    expect((await upsert('full@x.test', {})).data).toEqual(dataOf(60_000));
+  });
+});
