@@ -168,6 +168,10 @@ export function createCampaignActivities(deps: ActivityDeps & { identities: Send
     for (const recipient of recipients) yield prepare(sender, recipient);
   }
 
+  async function* recipientsOf(page: CampaignPage, ratePerSecond: number): AsyncGenerator<PendingRecipient[]> {
+    for (const part of partsOf(page, ratePerSecond)) yield* loadPendingRecipients(em, part);
+  }
+
   return {
     /** The campaign's state, read from PostgreSQL, which decides what is so. */
     async readCampaign({ campaignId }: CampaignRef): Promise<CampaignStateView> {
@@ -241,8 +245,7 @@ export function createCampaignActivities(deps: ActivityDeps & { identities: Send
         onRecorded = advance;
         pagesAtWork += 1;
         try {
-          for (const part of partsOf(page, policy.ratePerSecond)) {
-            const recipients = await loadPendingRecipients(em(), part);
+          for await (const recipients of recipientsOf(page, policy.ratePerSecond)) {
             await sendMails(prepareAll(sender, recipients), {
               pool: deps.smtp,
               buffer,

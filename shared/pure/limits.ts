@@ -15,6 +15,8 @@ export const LIMITS = {
   eventDataBytes: 65_536,
   /** Context of an execution: what it was started with, and the data of the events it waited for. */
   executionContextBytes: 65_536,
+  /** Custom data of a campaign's recipients that a worker holds at once for one page. */
+  campaignSliceBytes: 4_194_304,
   /** Recipients of one request of /v1/send. */
   recipients: 1_000,
   attachments: 10,

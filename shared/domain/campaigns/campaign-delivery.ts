@@ -1,6 +1,7 @@
 import { campaignStatusesBefore, type CampaignStatus } from '../../pure/campaign-status.ts';
 import { deferralDelayMs } from '../../pure/delivery-retry.ts';
 import type { EmailType } from '../../pure/email-types.ts';
+import { LIMITS } from '../../pure/limits.ts';
 import type { TrackingMode } from '../../pure/project.ts';
 import {
   applyHardBounces,
@@ -109,19 +110,40 @@ export interface PendingRecipient {
   suppression: SuppressionReason | null;
 }
 
-/** The recipients of a page that are still to be sent to. */
-export async function loadPendingRecipients(em: Em, page: CampaignPage): Promise<PendingRecipient[]> {
-  return queryPrepared<PendingRecipient>(
-    em,
-    sql`
-      select e.id as "emailId", e.to_address as "toAddress", e.deferrals, c.id as "contactId", c.subscribed, c.data,
-        s.reason as suppression
-      from email e left join contact c on c.id = e.contact_id
-        left join suppression s on s.project_id = e.project_id and s.email = e.to_address
-      where e.campaign_id = ${page.campaignId} and e.campaign_seq between ${page.firstSeq} and ${page.lastSeq}
-        and e.status = 'PENDING'
-      order by e.campaign_seq`,
-  );
+/** What custom data takes in memory, about; large data is stored compressed and has to be opened to be measured. */
+const DATA_BYTES = sql`
+  case when pg_column_compression(c.data) is null then coalesce(pg_column_size(c.data), 0)
+    else octet_length(c.data::text) end`;
+
+/**
+ * The recipients of a page that are still to be sent to, in slices whose custom data fits into memory: some megabytes,
+ * and one contact more at most. The next slice is loaded when it is asked for, and begins after the one before,
+ * whether or not that one has its results by then.
+ */
+export async function* loadPendingRecipients(em: () => Em, page: CampaignPage): AsyncGenerator<PendingRecipient[]> {
+  let firstSeq = page.firstSeq;
+  for (;;) {
+    const rows = await queryPrepared<PendingRecipient & { seq: number; leftCount: number }>(
+      em(),
+      sql`
+        select p.id as "emailId", p.to_address as "toAddress", p.deferrals, p.contact_id as "contactId", p.subscribed,
+          p.data, s.reason as suppression, p.campaign_seq as seq, p.left_count as "leftCount"
+        from (
+          select e.id, e.to_address, e.deferrals, e.project_id, e.campaign_seq, c.id as contact_id, c.subscribed, c.data,
+            count(*) over () as left_count,
+            sum(${DATA_BYTES}) over (order by e.campaign_seq rows between unbounded preceding and 1 preceding) as bytes_before
+          from email e left join contact c on c.id = e.contact_id
+          where e.campaign_id = ${page.campaignId} and e.campaign_seq between ${firstSeq} and ${page.lastSeq}
+            and e.status = 'PENDING'
+        ) p left join suppression s on s.project_id = p.project_id and s.email = p.to_address
+        where coalesce(p.bytes_before, 0) < ${LIMITS.campaignSliceBytes} order by p.campaign_seq`,
+    );
+    const last = rows.at(-1);
+    if (!last) return;
+    yield rows;
+    if (rows.length === last.leftCount) return;
+    firstSeq = last.seq + 1;
+  }
 }
 
 export interface RecordOutcome {

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { v7 as uuidV7 } from 'uuid';
+import { LIMITS } from '../../pure/limits.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/database.ts';
+import { createProject } from '../projects/projects.ts';
+import { query, sql } from '../sql.ts';
+import { loadPendingRecipients, type PendingRecipient } from './campaign-delivery.ts';
+
+let database: TestDatabase;
+let projectId: string;
+const em = () => database.orm.em.fork();
+beforeAll(async () => {
+  database = await createTestDatabase();
+  projectId = (await createProject(em(), 'Campaigns')).project.id;
+});
+afterAll(() => database.drop());
+
+/** Recipients numbered from 1, each with about so many bytes of data of its own. */
+async function createRecipients(count: number, dataBytes: number): Promise<string> {
+  const campaignId = uuidV7();
+  await query(
+    em(),
+    sql`
+      with added as (
+        insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)
+        select everpost_uuid_v7(), ${projectId}, ${campaignId}::text || n || '@x.test', true,
+          jsonb_build_object('text', repeat('x', ${dataBytes}::int)), now(), now()
+        from generate_series(1, ${count}::int) n returning id, email
+      )
+      insert into email (id, project_id, contact_id, campaign_id, campaign_seq, to_address, status, created_at)
+      select everpost_uuid_v7(), ${projectId}, id, ${campaignId}, row_number() over (order by id), email, 'PENDING', now()
+      from added`,
+  );
+  return campaignId;
+}
+
+async function slicesOf(campaignId: string, page = { firstSeq: 1, lastSeq: 1_000 }): Promise<PendingRecipient[][]> {
+  const slices: PendingRecipient[][] = [];
+  for await (const slice of loadPendingRecipients(em, { campaignId, ...page })) slices.push(slice);
+  return slices;
+}
+
+const bytesOf = (slice: PendingRecipient[]) => slice.reduce((sum, { data }) => sum + JSON.stringify(data).length, 0);
+
+describe('the recipients of a page', () => {
+  it('come in one piece when their data is small', async () => {
+    const campaignId = await createRecipients(1_000, 300);
+    const slices = await slicesOf(campaignId);
+    expect(slices.map((slice) => slice.length)).toEqual([1_000]);
+  });
+
+  it('come in slices that fit into memory, each recipient once and in order', async () => {
+    const campaignId = await createRecipients(200, 60_000);
+    const slices = await slicesOf(campaignId);
+    expect(slices.length).toBeGreaterThan(2);
+    for (const slice of slices) expect(bytesOf(slice)).toBeLessThan(LIMITS.campaignSliceBytes + 65_536);
+    const ids = slices.flat().map((recipient) => recipient.emailId);
+    const expected = await query<{ id: string }>(
+      em(),
+      sql`select id from email where campaign_id = ${campaignId} order by campaign_seq`,
+    );
+    expect(ids).toEqual(expected.map((row) => row.id));
+  });
+
+  it('leave out those with an outcome and those of other pages', async () => {
+    const campaignId = await createRecipients(10, 10);
+    await query(
+      em(),
+      sql`update email set status = 'SENT' where campaign_id = ${campaignId} and campaign_seq in (3, 4)`,
+    );
+    const slices = await slicesOf(campaignId, { firstSeq: 2, lastSeq: 5 });
+    expect(slices.map((slice) => slice.length)).toEqual([2]);
+    expect(await slicesOf(campaignId, { firstSeq: 11, lastSeq: 20 })).toEqual([]);
+  });
+});
