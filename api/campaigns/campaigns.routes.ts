@@ -12,11 +12,13 @@ import {
   sendCampaign,
   type CampaignInput,
 } from '../../shared/domain/campaigns/campaigns.ts';
+import { withReplyAddress } from '../../shared/domain/emails/reply-addresses.ts';
 import { queueTestMail } from '../../shared/domain/campaigns/test-send.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { linkSignerOf } from '../../shared/platform/links.ts';
 import { created, endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
 import { idParams, offsetPage } from '../http/pagination.ts';
+import { replyToUse } from '../templates/reply-to.ts';
 import { campaignSchema, campaignStatsSchema, campaignStatsView, campaignView } from './campaign.view.ts';
 import {
   campaignBody,
@@ -101,8 +103,10 @@ const create = endpoint({
   envelope: true,
   replies: { 201: { description: 'The draft', schema: campaignSchema } },
   errors: ['SENDER_DOMAIN_REFUSED', 'SEGMENT_NOT_FOUND'],
-  async handle({ em, project, body }) {
-    return created(campaignView(await createCampaign(em, project.id, campaignInput(body))));
+  async handle({ em, project, body, deps }) {
+    const input = campaignInput(body);
+    const use = replyToUse(deps.config, project.id, input.replyTo);
+    return created(campaignView(await withReplyAddress(em, use, (tx) => createCampaign(tx, project.id, input))));
   },
 });
 
@@ -127,8 +131,11 @@ const replace = endpoint({
   body: campaignBody,
   replies: { 200: { description: 'The campaign after the change', schema: campaignSchema } },
   errors: ['CAMPAIGN_NOT_FOUND', 'SENDER_DOMAIN_REFUSED', 'SEGMENT_NOT_FOUND'],
-  async handle({ em, project, params, body }) {
-    return ok(campaignView(await replaceCampaign(em, project.id, params.id, campaignInput(body))));
+  async handle({ em, project, params, body, deps }) {
+    const input = campaignInput(body);
+    const use = replyToUse(deps.config, project.id, input.replyTo);
+    const replaced = await withReplyAddress(em, use, (tx) => replaceCampaign(tx, project.id, params.id, input));
+    return ok(campaignView(replaced));
   },
 });
 

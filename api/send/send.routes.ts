@@ -1,4 +1,5 @@
-import { queueTransactional } from '../../shared/domain/emails/queue-transactional.ts';
+import { withReplyAddress } from '../../shared/domain/emails/reply-addresses.ts';
+import { queueTransactional, type TransactionalRequest } from '../../shared/domain/emails/queue-transactional.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { linkSignerOf } from '../../shared/platform/links.ts';
 import { createMailCompiler } from '../../shared/platform/mail/mail-content.ts';
@@ -34,23 +35,25 @@ export function createSendEndpoints(config: Config): Endpoint[] {
     errors: ['TEMPLATE_NOT_FOUND', 'SENDER_DOMAIN_REFUSED', 'BAD_REQUEST'],
     async handle({ em, project, body, deps: { wakeDispatcher } }) {
       const from = body.from && { ...body.from, name: body.from.name ?? body.name };
-      const queued = await queueTransactional(
-        em,
-        project.id,
-        {
-          to: body.to,
-          subject: body.subject,
-          html: body.body,
-          templateId: body.template,
-          from,
-          replyTo: body.reply,
-          subscribed: body.subscribed,
-          data: body.data,
-          headers: Object.entries(body.headers ?? {}),
-          attachments: body.attachments ?? [],
-        },
-        deps,
-      );
+      const request: TransactionalRequest = {
+        to: body.to,
+        subject: body.subject,
+        html: body.body,
+        templateId: body.template,
+        from,
+        replyTo: body.reply,
+        subscribed: body.subscribed,
+        data: body.data,
+        headers: Object.entries(body.headers ?? {}),
+        attachments: body.attachments ?? [],
+      };
+      const replyTo = {
+        projectId: project.id,
+        address: body.reply,
+        inboundDomain: config.INBOUND_DOMAIN,
+        field: 'reply',
+      };
+      const queued = await withReplyAddress(em, replyTo, (tx) => queueTransactional(tx, project.id, request, deps));
       wakeDispatcher();
       return ok({
         emails: queued.map((mail) => ({ contact: mail.contact, email: mail.emailId })),

@@ -1,4 +1,5 @@
 import { findStepsUsingTemplate } from '../../shared/domain/automations/automations.ts';
+import { withReplyAddress } from '../../shared/domain/emails/reply-addresses.ts';
 import {
   countTemplateEmails,
   createTemplate,
@@ -11,6 +12,7 @@ import {
 import { created, endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
 import { isFilled } from '../http/flat-requirements.ts';
 import { idParams, offsetPage } from '../http/pagination.ts';
+import { replyToUse } from './reply-to.ts';
 import { templateSchema, templateView } from './template.view.ts';
 import {
   createTemplateBody,
@@ -51,8 +53,10 @@ const create = endpoint({
   ],
   replies: { 201: { description: 'The template', schema: templateSchema } },
   errors: ['SENDER_DOMAIN_REFUSED'],
-  async handle({ em, project, body }) {
-    return created(templateView(await createTemplate(em, project.id, body)));
+  async handle({ em, project, body, deps }) {
+    const use = replyToUse(deps.config, project.id, body.replyTo);
+    const template = await withReplyAddress(em, use, (tx) => createTemplate(tx, project.id, body));
+    return created(templateView(template));
   },
 });
 
@@ -83,8 +87,10 @@ const patch = endpoint({
   body: patchTemplateBody,
   replies: { 200: { description: 'The template after the change', schema: templateSchema } },
   errors: ['SENDER_DOMAIN_REFUSED'],
-  async handle({ em, project, params, body }) {
-    return ok(templateView(await updateTemplate(em, project.id, params.id, body)));
+  async handle({ em, project, params, body, deps }) {
+    const use = replyToUse(deps.config, project.id, body.replyTo);
+    const template = await withReplyAddress(em, use, (tx) => updateTemplate(tx, project.id, params.id, body));
+    return ok(templateView(template));
   },
 });
 

@@ -11,6 +11,7 @@ import { FeedbackMigration } from './migrations/20261121040000-feedback.ts';
 import { RecoveryMigration } from './migrations/20261121061000-recovery.ts';
 import { ContactDataLimitMigration } from './migrations/20261122070200-contact-data-limit.ts';
 import { OutboxTurnsMigration } from './migrations/20261122070601-outbox-turns.ts';
+import { ReplyAddressesMigration } from './migrations/20261122070700-reply-addresses.ts';
 import { answerTimeoutMs, limitSession, type SessionLimits } from './session-limits.ts';
 import { query, sql } from './sql.ts';
 import pg from 'pg';
@@ -78,6 +79,7 @@ function ormOptions(options: OrmOptions): Options {
         { name: '20261121061000-recovery', class: RecoveryMigration },
         { name: '20261122070200-contact-data-limit', class: ContactDataLimitMigration },
         { name: '20261122070601-outbox-turns', class: OutboxTurnsMigration },
+        { name: '20261122070700-reply-addresses', class: ReplyAddressesMigration },
       ],
       snapshot: false,
     },

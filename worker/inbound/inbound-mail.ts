@@ -1,7 +1,6 @@
 import { domainToASCII } from 'node:url';
 import {
   findRepliedMail,
-  isReplyToAddress,
   recordComplaint,
   recordDeliveries,
   recordDelivery,
@@ -9,6 +8,7 @@ import {
   recordReply,
   recordSoftBounce,
 } from '../../shared/domain/emails/feedback.ts';
+import { findReplyAddressOwner, REPORT_MAILBOXES, toReplyAddress } from '../../shared/domain/emails/reply-addresses.ts';
 import type { Orm } from '../../shared/domain/orm.ts';
 import type { LinkSigner } from '../../shared/platform/links.ts';
 import { createGroupWriter } from '../../shared/platform/group-writer.ts';
@@ -17,17 +17,25 @@ import type { DsnRecipient } from '../../shared/platform/mail/dsn.ts';
 import { readInboundMessage, type InboundMessage } from '../../shared/platform/mail/inbound-message.ts';
 import type { Verp } from '../../shared/platform/mail/verp.ts';
 import { judgeReport } from '../../shared/pure/delivery-verdict/judge-report.ts';
-import { normalizeAddress } from '../../shared/pure/email-address.ts';
+import { createReplyAddressBook } from './reply-address-book.ts';
 
 /** An address that mail is taken for. */
 export type InboundRecipient =
-  { kind: 'mail'; emailId: string; address: string } | { kind: 'replyTo'; address: string } | { kind: 'reports' };
+  | { kind: 'mail'; emailId: string; address: string }
+  | { kind: 'replyTo'; projectId: string; address: string }
+  | { kind: 'reports' };
 
 export interface InboundMail {
-  /** What an address is for; undefined when nothing is taken for it. */
-  findRecipient: (address: string) => Promise<InboundRecipient | undefined>;
-  /** Acts upon a message. Whatever is in it, it throws only when the database cannot be reached. */
-  take: (raw: Buffer, envelopeFrom: string, recipients: InboundRecipient[]) => Promise<void>;
+  /**
+   * What an address is for; undefined when nothing is taken for it, `later` when that may not be looked up for this
+   * client (`mayGuess`).
+   */
+  findRecipient: (address: string, mayGuess: () => boolean) => Promise<InboundRecipient | undefined | 'later'>;
+  /**
+   * Acts upon a message. Whatever is in it, it throws only when the database cannot be reached.
+   * @returns the mails of ours that the message proves to be about
+   */
+  take: (raw: Buffer, envelopeFrom: string, recipients: InboundRecipient[]) => Promise<string[]>;
 }
 
 export interface InboundMailDeps {
@@ -41,8 +49,6 @@ export interface InboundMailDeps {
   wakeDispatcher: () => void;
 }
 
-/** Where feedback loops are told to report to, and what RFC 2142 asks every domain to have. */
-const REPORT_MAILBOXES = new Set(['abuse', 'complaints', 'fbl', 'postmaster']);
 /** What is said of the mail itself; "not-spam" and the like are not complaints. */
 const COMPLAINT_TYPES = new Set(['abuse', 'fraud', 'virus']);
 /**
@@ -52,12 +58,14 @@ const COMPLAINT_TYPES = new Set(['abuse', 'fraud', 'virus']);
 const DELIVERED_ACTIONS = new Set(['delivered', 'relayed', 'expanded']);
 const DELIVERED = 'delivered';
 const RECEIPTS_MAX = 200;
+const POSTMASTER = 'postmaster';
 
 /** Decides what incoming mail is about and records it. */
 export function createInboundMail(deps: InboundMailDeps): InboundMail {
   const { links, verp, logger } = deps;
   const em = () => deps.orm.em.fork();
   const host = domainToASCII(deps.domain) || deps.domain.toLowerCase();
+  const replyAddresses = createReplyAddressBook({ find: (address) => findReplyAddressOwner(em(), address) });
   // A relay returns the receipts of a campaign over many connections at once: they share statements.
   const recordInGroup = createGroupWriter((emailIds: string[]) => recordDeliveries(em(), emailIds), RECEIPTS_MAX);
 
@@ -90,12 +98,18 @@ export function createInboundMail(deps: InboundMailDeps): InboundMail {
     return 'nothing yet';
   }
 
-  async function act(message: InboundMessage, recipient: InboundRecipient): Promise<string> {
+  /** @param prove is told of a mail of ours that the message proves to be about */
+  async function act(
+    message: InboundMessage,
+    recipient: InboundRecipient,
+    prove: (emailId: string) => void,
+  ): Promise<string> {
     switch (message.kind) {
       case 'complaint': {
         if (!COMPLAINT_TYPES.has(message.report.feedbackType)) return 'ignored feedback';
         const emailId = recipient.kind === 'mail' ? recipient.emailId : provenMail(message.report.evidence);
         if (emailId === undefined) return 'a complaint that proves no mail';
+        prove(emailId);
         await recordComplaint(em(), emailId);
         return 'complaint';
       }
@@ -110,8 +124,9 @@ export function createInboundMail(deps: InboundMailDeps): InboundMail {
         const { from, emailIds, subject, id } = message;
         const { address } = recipient;
         const emailId =
-          recipient.kind === 'mail' ? recipient.emailId : await findRepliedMail(em(), { address, from, emailIds });
+          recipient.kind === 'mail' ? recipient.emailId : await findRepliedMail(em(), recipient.projectId, emailIds);
         if (emailId === undefined) return 'an answer to no mail';
+        prove(emailId);
         await recordReply(em(), emailId, { id, from, to: address, subject });
         return 'reply';
       }
@@ -119,19 +134,25 @@ export function createInboundMail(deps: InboundMailDeps): InboundMail {
   }
 
   return {
-    async findRecipient(text) {
-      const address = normalizeAddress(text);
+    async findRecipient(text, mayGuess) {
+      const address = toReplyAddress(text);
       const emailId = verp.readAddress(address);
       if (emailId !== undefined) return { kind: 'mail', emailId, address };
+      // RFC 5321 section 4.5.1: "postmaster" is taken without a domain as well.
+      if (address === POSTMASTER) return { kind: 'reports' };
       const at = address.lastIndexOf('@');
-      if (domainToASCII(address.slice(at + 1)) !== host) return undefined;
-      if (REPORT_MAILBOXES.has(address.slice(0, at))) return { kind: 'reports' };
-      return (await isReplyToAddress(em(), address)) ? { kind: 'replyTo', address } : undefined;
+      const isHere = address.slice(at + 1) === host;
+      if (isHere && REPORT_MAILBOXES.has(address.slice(0, at))) return { kind: 'reports' };
+      if (!isHere) return mayGuess() ? undefined : 'later';
+      const owner = await replyAddresses.ownerOf(address, mayGuess);
+      if (owner === 'later') return owner;
+      return owner === 'unknown' ? undefined : { kind: 'replyTo', address, ...owner };
     },
     async take(raw, envelopeFrom, recipients) {
       const message = readInboundMessage(raw, envelopeFrom);
+      const proved: string[] = [];
       for (const recipient of recipients) {
-        const outcome = await act(message, recipient);
+        const outcome = await act(message, recipient, (emailId) => proved.push(emailId));
         const emailId = recipient.kind === 'mail' ? recipient.emailId : undefined;
         // One line per receipt would be as many as the mails of a campaign.
         logger[outcome === DELIVERED ? 'debug' : 'info'](
@@ -140,6 +161,7 @@ export function createInboundMail(deps: InboundMailDeps): InboundMail {
         );
       }
       deps.wakeDispatcher();
+      return proved;
     },
   };
 }

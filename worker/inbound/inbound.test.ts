@@ -1,174 +1,35 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTransport } from 'nodemailer';
 import { v7 as uuidV7 } from 'uuid';
 import { CampaignEntity } from '../../shared/domain/campaigns/campaign.entity.ts';
-import { ContactEntity } from '../../shared/domain/contacts/contact.entity.ts';
-import { EmailEntity } from '../../shared/domain/emails/email.entity.ts';
 import { EventEntity } from '../../shared/domain/events/event.entity.ts';
 import { recordTransactionalResults } from '../../shared/domain/emails/delivery-results.ts';
-import { createProject } from '../../shared/domain/projects/projects.ts';
 import { query, sql } from '../../shared/domain/sql.ts';
-import { listSuppressions } from '../../shared/domain/suppressions/suppressions.ts';
-import { createLinkSigner } from '../../shared/platform/links.ts';
-import { createLogger } from '../../shared/platform/logger.ts';
-import { createVerp } from '../../shared/platform/mail/verp.ts';
-import { createTestDatabase, type TestDatabase } from '../../shared/testing/database.ts';
 import { eventually } from '../../shared/testing/eventually.ts';
-import { createInboundMail } from './inbound-mail.ts';
-import { startInboundServer, type InboundServer } from './inbound-server.ts';
+import {
+  answer,
+  complaint,
+  dsn,
+  INBOUND_DOMAIN as DOMAIN,
+  startTestInbound,
+  type TestInbound,
+} from '../../tests/support/inbound.ts';
 
-const DOMAIN = 'in.everpost.test';
-const appSecret = 'a secret of at least 32 characters';
-const verp = createVerp({ appSecret, domain: DOMAIN });
-const links = createLinkSigner({ appSecret, publicUrl: 'https://e.test' });
-const logger = createLogger({ level: 'silent', name: 'test' });
-
-let database: TestDatabase;
-let server: InboundServer;
-let projectId: string;
+let inbound: TestInbound;
 beforeAll(async () => {
-  database = await createTestDatabase();
-  ({
-    project: { id: projectId },
-  } = await createProject(database.orm.em.fork(), 'Test'));
-  const mail = createInboundMail({
-    orm: database.orm,
-    logger,
-    links,
-    verp,
-    domain: DOMAIN,
-    wakeDispatcher: () => undefined,
-  });
-  server = await startInboundServer({ port: 0, domain: DOMAIN, mail, logger });
+  inbound = await startTestInbound();
 });
-afterAll(async () => {
-  await server.close();
-  await database.drop();
-});
+afterAll(() => inbound.stop());
 
-interface Sent {
-  emailId: string;
-  contactId: string;
-  campaignId: string;
-  address: string;
-}
-
-async function sentMail(replyTo?: string): Promise<Sent> {
-  const em = database.orm.em.fork();
-  const [contactId, campaignId, emailId] = [uuidV7(), uuidV7(), uuidV7()];
-  const address = `${emailId}@mail.test`;
-  em.create(ContactEntity, { id: contactId, projectId, email: address, subscribed: true, data: {} });
-  em.create(CampaignEntity, {
-    ...{
-      id: campaignId,
-      projectId,
-      name: 'N',
-      subject: 'News',
-      body: 'B',
-      from: 'news@example.com',
-      type: 'MARKETING',
-    },
-    ...{ status: 'SENT', audienceType: 'ALL', totalRecipients: 1, sentCount: 1, replyTo },
-  });
-  em.create(EmailEntity, {
-    ...{ id: emailId, projectId, contactId, campaignId, campaignSeq: 1, toAddress: address, status: 'SENT' },
-    createdAt: new Date(),
-  });
-  await em.flush();
-  return { emailId, contactId, campaignId, address };
-}
-
-async function stateOf({ emailId, campaignId, contactId, address }: Sent) {
-  const em = database.orm.em.fork();
-  const email = await em.findOneOrFail(EmailEntity, { id: emailId });
-  const campaign = await em.findOneOrFail(CampaignEntity, { id: campaignId });
-  const contact = await em.findOneOrFail(ContactEntity, { id: contactId });
-  const events = await em.find(EventEntity, { contactId }, { orderBy: { createdAt: 'asc' } });
-  return {
-    status: email.status,
-    counts: [campaign.deliveredCount, campaign.bouncedCount, campaign.complainedCount],
-    subscribed: contact.subscribed,
-    suppression: (await listSuppressions(em, projectId)).find((row) => row.email === address)?.reason,
-    events: events.map((event) => event.name).sort(),
-    data: events.map((event) => event.data),
-  };
-}
-
-async function deliver(to: string | string[], raw: string | Buffer, from = '', { port } = server): Promise<string> {
-  const transport = createTransport({ host: '127.0.0.1', port, ignoreTLS: true });
-  try {
-    const info = await transport.sendMail({ envelope: { from, to }, raw });
-    return info.response;
-  } catch (error) {
-    return (error as { response?: string }).response ?? String(error);
-  } finally {
-    transport.close();
-  }
-}
-
-function dsn({
-  action = 'failed',
-  status = '5.1.1',
-  diagnostic = 'smtp; 550 5.1.1 No such user',
-  id = uuidV7(),
-} = {}): string {
-  return [
-    'From: MAILER-DAEMON@mx.test',
-    `Message-ID: <${id}@mx.test>`,
-    'Subject: Undelivered Mail Returned to Sender',
-    'Content-Type: multipart/report; report-type=delivery-status;',
-    ' boundary="b1"',
-    '',
-    'ignored',
-    '--b1',
-    '',
-    'Human words',
-    '--b1',
-    'Content-Type: message/delivery-status',
-    '',
-    'Reporting-MTA: dns; mx.test',
-    '',
-    'Final-Recipient: rfc822; somebody@mail.test',
-    `Action: ${action}`,
-    `Status: ${status}`,
-    `Diagnostic-Code: ${diagnostic}`,
-    '',
-    '--b1--',
-    '',
-  ].join('\r\n');
-}
-
-function complaint(evidence: string, type = 'abuse'): string {
-  return [
-    `Message-ID: <${uuidV7()}@fbl.test>`,
-    'Content-Type: multipart/report; report-type=feedback-report; boundary=x',
-    '',
-    '--x',
-    'Content-Type: text/plain',
-    '',
-    'This is a report',
-    '--x',
-    'Content-Type: message/feedback-report',
-    '',
-    `Feedback-Type: ${type}`,
-    'User-Agent: Test/1',
-    'Version: 1',
-    '',
-    '--x',
-    'Content-Type: message/rfc822',
-    '',
-    evidence,
-    '--x--',
-    '',
-  ].join('\r\n');
-}
+const sentMail: TestInbound['sentMail'] = (options) => inbound.sentMail(options);
+const stateOf: TestInbound['stateOf'] = (mail) => inbound.stateOf(mail);
+const deliver: TestInbound['deliver'] = (...args) => inbound.deliver(...args);
 
 describe('a delivery report', () => {
   it('of a permanent failure bounces the mail once, suppresses the address and unsubscribes its contact', async () => {
     const mail = await sentMail();
     const report = dsn();
-    const path = verp.returnPath(mail.emailId);
+    const path = inbound.verp.returnPath(mail.emailId);
     expect(await deliver(path, report)).toMatch(/^250/);
     expect(await deliver(path.toUpperCase(), report)).toMatch(/^250/);
     expect(await deliver(path, dsn())).toMatch(/^250/);
@@ -195,7 +56,7 @@ describe('a delivery report', () => {
   ])('of %s is recorded, once a report, and concludes nothing', async (_name, words) => {
     const mail = await sentMail();
     const report = dsn(words);
-    for (const raw of [report, report, dsn(words)]) await deliver(verp.returnPath(mail.emailId), raw);
+    for (const raw of [report, report, dsn(words)]) await deliver(inbound.verp.returnPath(mail.emailId), raw);
     const state = await stateOf(mail);
     expect(state).toMatchObject({
       ...{ status: 'SENT', counts: [0, 0, 0], subscribed: true, suppression: undefined },
@@ -208,7 +69,7 @@ describe('a delivery report', () => {
     'of success (%s) moves the mail on, once; one of a delay does nothing',
     async (action) => {
       const mail = await sentMail();
-      const path = verp.returnPath(mail.emailId);
+      const path = inbound.verp.returnPath(mail.emailId);
       await deliver(path, dsn({ action: 'delayed', status: '4.4.1' }));
       expect(await stateOf(mail)).toMatchObject({ status: 'SENT', events: [] });
       for (let i = 0; i < 2; i++) await deliver(path, dsn({ action, status: '2.0.0' }));
@@ -220,16 +81,16 @@ describe('a delivery report', () => {
     const first = await sentMail();
     const mails = [first];
     while (mails.length < 20) mails.push(await sentMail());
-    const em = database.orm.em.fork();
+    const em = inbound.database.orm.em.fork();
     const { campaignId } = first;
     await query(
       em,
       sql`update email set campaign_id = ${campaignId}, campaign_seq = abs(hashtext(id::text)) where id = any(${mails.map(({ emailId }) => emailId)}::uuid[])`,
     );
     const receipt = dsn({ action: 'delivered', status: '2.0.0' });
-    const paths = mails.map(({ emailId }) => verp.returnPath(emailId));
+    const paths = mails.map(({ emailId }) => inbound.verp.returnPath(emailId));
     // One mail is held, as by the statement that records its sending; the others do not wait for it.
-    const holder = database.orm.em.fork();
+    const holder = inbound.database.orm.em.fork();
     await holder.begin();
     await query(holder, sql`select from email where id = ${first.emailId} for update`);
     const replies = Promise.all([...paths, ...paths].map((path) => deliver(path, receipt)));
@@ -245,30 +106,30 @@ describe('a delivery report', () => {
       await holder.commit();
     }
     expect((await replies).every((reply) => reply.startsWith('250'))).toBe(true);
-    const { deliveredCount } = await database.orm.em.fork().findOneOrFail(CampaignEntity, { id: campaignId });
+    const { deliveredCount } = await inbound.database.orm.em.fork().findOneOrFail(CampaignEntity, { id: campaignId });
     expect(deliveredCount).toBe(mails.length);
     for (const { contactId } of mails) {
-      expect(await database.orm.em.fork().count(EventEntity, { contactId, name: 'email.delivery' })).toBe(1);
+      expect(await inbound.database.orm.em.fork().count(EventEntity, { contactId, name: 'email.delivery' })).toBe(1);
     }
   });
 
   it('of success that overtakes the record of the sending is not forgotten', async () => {
     const mail = await sentMail();
-    const em = database.orm.em.fork();
+    const em = inbound.database.orm.em.fork();
     const claimToken = uuidV7();
     const { emailId } = mail;
     await query(em, sql`update email set status = 'SENDING', claim_token = ${claimToken} where id = ${emailId}`);
-    await deliver(verp.returnPath(emailId), dsn({ action: 'delivered', status: '2.0.0' }));
+    await deliver(inbound.verp.returnPath(emailId), dsn({ action: 'delivered', status: '2.0.0' }));
     expect(await stateOf(mail)).toMatchObject({ status: 'SENDING', counts: [1, 0, 0], events: ['email.delivery'] });
     const sent = { emailId, verdict: 'sent', subject: null, error: null } as const;
-    await recordTransactionalResults(em, projectId, claimToken, [sent], [10]);
+    await recordTransactionalResults(em, inbound.projectId, claimToken, [sent], [10]);
     expect((await stateOf(mail)).status).toBe('DELIVERED');
   });
 
   it('comes back to the domain of the sender as well, in either spelling', async () => {
     for (const host of ['bounce.shop.test', 'bounce.xn--mnchen-3ya.test', 'BOUNCE.Shop.Test']) {
       const mail = await sentMail();
-      expect(await deliver(verp.returnPath(mail.emailId, host), dsn())).toMatch(/^250/);
+      expect(await deliver(inbound.verp.returnPath(mail.emailId, host), dsn())).toMatch(/^250/);
       expect((await stateOf(mail)).status).toBe('BOUNCED');
     }
   });
@@ -278,7 +139,7 @@ describe('a complaint', () => {
   it('to the return path counts once, and stops all mail', async () => {
     const mail = await sentMail();
     for (let i = 0; i < 2; i++)
-      await deliver(verp.returnPath(mail.emailId), complaint('Subject: News'), 'fbl@isp.test');
+      await deliver(inbound.verp.returnPath(mail.emailId), complaint('Subject: News'), 'fbl@isp.test');
     expect(await stateOf(mail)).toMatchObject({
       ...{ status: 'COMPLAINED', counts: [0, 0, 1], subscribed: false, suppression: 'COMPLAINT' },
       events: ['contact.unsubscribed', 'email.complaint'],
@@ -288,15 +149,18 @@ describe('a complaint', () => {
   it('to the mailbox of a feedback loop is believed for what the mail itself proves', async () => {
     const [byPath, byLink, forged] = [await sentMail(), await sentMail(), await sentMail()];
     const byOwnPath = await sentMail();
-    const { unsubscribeUrl } = links.recipientUrls(byLink);
-    await deliver(`complaints@${DOMAIN}`, complaint(`Return-Path: <${verp.returnPath(byPath.emailId)}>`));
-    await deliver(`fbl@${DOMAIN}`, complaint(`X-Envelope: ${verp.returnPath(byOwnPath.emailId, 'bounce.shop.test')}`));
+    const { unsubscribeUrl } = inbound.links.recipientUrls(byLink);
+    await deliver(`complaints@${DOMAIN}`, complaint(`Return-Path: <${inbound.verp.returnPath(byPath.emailId)}>`));
+    await deliver(
+      `fbl@${DOMAIN}`,
+      complaint(`X-Envelope: ${inbound.verp.returnPath(byOwnPath.emailId, 'bounce.shop.test')}`),
+    );
     await deliver(
       `fbl@${DOMAIN}`,
       complaint(`List-Unsubscribe: <${unsubscribeUrl.slice(0, 60)}\r\n ${unsubscribeUrl.slice(60)}>`),
     );
     await deliver(`abuse@${DOMAIN}`, complaint(`Message-ID: <${forged.emailId}@example.com>`));
-    await deliver(verp.returnPath(forged.emailId), complaint('Subject: News', 'not-spam'));
+    await deliver(inbound.verp.returnPath(forged.emailId), complaint('Subject: News', 'not-spam'));
     expect((await stateOf(byPath)).status).toBe('COMPLAINED');
     expect((await stateOf(byOwnPath)).status).toBe('COMPLAINED');
     expect((await stateOf(byLink)).status).toBe('COMPLAINED');
@@ -305,35 +169,26 @@ describe('a complaint', () => {
 });
 
 describe('an answer', () => {
-  const answer = (lines: string[], id = uuidV7()) =>
-    [`Message-ID: <${id}@home.test>`, 'From: Ada <ada@home.test>', ...lines, '', 'Thanks!'].join('\r\n');
-
   it('is an event of the mail it came back to, once, with its own words', async () => {
     const mail = await sentMail();
     const raw = answer(['Subject: =?utf-8?q?Re=3A_Gr=C3=BC=C3=9Fe?=']);
-    for (let i = 0; i < 2; i++) await deliver(verp.returnPath(mail.emailId), raw, 'ada@home.test');
+    for (let i = 0; i < 2; i++) await deliver(inbound.verp.returnPath(mail.emailId), raw, 'ada@home.test');
     const state = await stateOf(mail);
     expect(state.events).toEqual(['email.received']);
     expect(state.data[0]).toMatchObject({
-      ...{ emailId: mail.emailId, subject: 'Re: Grüße', from: 'ada@home.test', to: verp.returnPath(mail.emailId) },
+      ...{
+        emailId: mail.emailId,
+        subject: 'Re: Grüße',
+        from: 'ada@home.test',
+        to: inbound.verp.returnPath(mail.emailId),
+      },
       receivedAt: expect.any(String),
     });
   });
 
-  it('to an address that mail asked for answers at is found by the mail it names, or by its author', async () => {
-    const address = `answers@${DOMAIN}`;
-    const mail = await sentMail(`Answers@${DOMAIN}`);
-    const other = await sentMail(address);
-    await deliver(address, answer(['Subject: one', `In-Reply-To: <${mail.emailId}@example.com>`]), 'ada@home.test');
-    await deliver(address, answer(['Subject: two']).replace('ada@home.test', other.address), other.address);
-    await deliver(address, answer(['Subject: three']), 'stranger@home.test');
-    expect((await stateOf(mail)).data).toEqual([expect.objectContaining({ subject: 'one', to: address })]);
-    expect((await stateOf(other)).data).toEqual([expect.objectContaining({ subject: 'two', from: other.address })]);
-  });
-
   it('of a machine is dropped', async () => {
     const mail = await sentMail();
-    const path = verp.returnPath(mail.emailId);
+    const path = inbound.verp.returnPath(mail.emailId);
     await deliver(path, answer(['Auto-Submitted: auto-replied', 'Subject: away']), 'ada@home.test');
     await deliver(path, answer(['Precedence: bulk']), 'ada@home.test');
     await deliver(path, answer(['Subject: failure notice']), '');
@@ -344,7 +199,7 @@ describe('an answer', () => {
 describe('the listener', () => {
   it('takes nothing for addresses that were not given out, and relays nothing', async () => {
     const mail = await sentMail();
-    const path = verp.returnPath(mail.emailId);
+    const path = inbound.verp.returnPath(mail.emailId);
     const altered = path.replace(/\+(.)/, (_match, first: string) => `+${first === 'a' ? 'b' : 'a'}`);
     for (const to of [
       `anybody@${DOMAIN}`,
@@ -365,7 +220,7 @@ describe('the listener', () => {
 
   it('refuses what is too large, and goes on', async () => {
     const mail = await sentMail();
-    const path = verp.returnPath(mail.emailId);
+    const path = inbound.verp.returnPath(mail.emailId);
     expect(await deliver(path, `Subject: x\r\n\r\n${'line of text\r\n'.repeat(90_000)}`)).toMatch(/^552/);
     expect(await deliver(path, dsn())).toMatch(/^250/);
     expect((await stateOf(mail)).status).toBe('BOUNCED');
@@ -389,19 +244,13 @@ describe('the listener', () => {
       complaint('Return-Path: <bounce+'.repeat(20_000), 'other'),
     ];
     const started = performance.now();
-    for (const raw of hostile) await deliver(verp.returnPath(mail.emailId), raw);
+    for (const raw of hostile) await deliver(inbound.verp.returnPath(mail.emailId), raw);
     expect(performance.now() - started).toBeLessThan(10_000);
     expect(await stateOf(mail)).toMatchObject({ status: 'SENT', subscribed: true, events: [] });
   });
 
-  async function startLimited(unprovenPerMinute: number): Promise<InboundServer> {
-    const deps = { orm: database.orm, logger, links, verp, domain: DOMAIN };
-    const mail = createInboundMail({ ...deps, wakeDispatcher: () => undefined });
-    return startInboundServer({ port: 0, domain: DOMAIN, mail, logger, unprovenPerMinute });
-  }
-
   it('refuses more connections from one address than it allows in a minute', async () => {
-    const limited = await startLimited(2);
+    const limited = await inbound.listen({ unprovenPerMinute: 2 });
     const greetings: string[] = [];
     for (let i = 0; i < 5; i++) {
       greetings.push(
@@ -421,11 +270,11 @@ describe('the listener', () => {
   });
 
   it('does not count among them what comes back to our mail, however many reports that is', async () => {
-    const limited = await startLimited(2);
+    const limited = await inbound.listen({ unprovenPerMinute: 2 });
     const receipt = dsn({ action: 'delivered', status: '2.0.0' });
     const [first, ...others] = await Promise.all(Array.from({ length: 10 }, () => sentMail()));
     for (const { emailId } of [first!, ...others]) {
-      expect(await deliver(verp.returnPath(emailId), receipt, '', limited)).toMatch(/^250/);
+      expect(await deliver(inbound.verp.returnPath(emailId), receipt, '', limited)).toMatch(/^250/);
     }
     const strange: string[] = [];
     for (let i = 0; i < 4; i++) strange.push(await deliver(`abuse@${DOMAIN}`, complaint('none'), 'a@b.test', limited));

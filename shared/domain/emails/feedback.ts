@@ -155,6 +155,18 @@ function derivedId(...parts: string[]): string {
   return `${a}-${b}-8${c}-a${d}-${e}`;
 }
 
+/** Events of one name about one mail. Who has seen its envelope sender can make up reports without end. */
+const REPORTS_PER_MAIL_MAX = 5;
+const REPLIES_PER_MAIL_MAX = 50;
+
+/** Whether a mail `m` has had fewer events of a name than `max`. */
+function isBelow(name: string, max: number): SqlFragment {
+  return sql`
+    (select count(*) from (
+      select from event e where e.contact_id = m.contact_id and e.name = ${name} and e.email_id = m.id limit ${max}
+    ) earlier) < ${max}::int`;
+}
+
 /** The mail was not taken this time; nothing is concluded of the address. `reportId` tells reports apart. */
 export async function recordSoftBounce(em: Em, emailId: string, diagnostic: string, reportId: string): Promise<void> {
   await query(
@@ -164,7 +176,8 @@ export async function recordSoftBounce(em: Em, emailId: string, diagnostic: stri
       select ${derivedId('soft bounce', emailId, reportId)}::uuid, m.project_id, m.contact_id, m.id, 'email.bounce',
         ${EVENT_DATA} || ${json({ bounceType: 'soft', diagnostic })}::jsonb, now()
       from email m left join campaign c on c.id = m.campaign_id left join email_content b on b.email_id = m.id
-      where m.id = ${emailId} and m.status in ${HANDED_OVER}
+      where m.id = ${emailId} and m.contact_id is not null and m.status in ${HANDED_OVER}
+        and ${isBelow('email.bounce', REPORTS_PER_MAIL_MAX)}
       on conflict (id) do nothing`,
   );
 }
@@ -188,53 +201,24 @@ export async function recordReply(em: Em, emailId: string, reply: Reply): Promis
       select ${derivedId('reply', emailId, reply.id)}::uuid, m.project_id, m.contact_id, m.id, 'email.received',
         ${EVENT_DATA} || ${json(words)}::jsonb || jsonb_build_object('receivedAt', ${NOW_TEXT}), now()
       from email m left join campaign c on c.id = m.campaign_id left join email_content b on b.email_id = m.id
-      where m.id = ${emailId} and m.status in ${HANDED_OVER}
+      where m.id = ${emailId} and m.contact_id is not null and m.status in ${HANDED_OVER}
+        and ${isBelow('email.received', REPLIES_PER_MAIL_MAX)}
       on conflict (id) do nothing`,
   );
 }
 
-/** Whether mail of any project asks for answers to this address, given in lower case. */
-export async function isReplyToAddress(em: Em, address: string): Promise<boolean> {
-  const row = await queryOne<{ known: boolean }>(
-    em,
-    sql`
-      select exists (select from email_content where lower(reply_to) = ${address})
-        or exists (select from template where lower(reply_to) = ${address})
-        or exists (select from campaign where lower(reply_to) = ${address}) as known`,
-  );
-  return row?.known ?? false;
-}
-
 /**
- * The mail that a message to a reply-to address answers: one it names itself and that asked for answers there, or else
- * the last such mail to its author.
+ * The mail of a project that a message answers, of those whose Message-IDs it names: the one named last. An id says to
+ * whom the mail went, and only those who have had the mail know it; what the message says of its author proves nothing.
  */
-export async function findRepliedMail(
-  em: Em,
-  { address, from, emailIds }: { address: string; from: string; emailIds: string[] },
-): Promise<string | undefined> {
-  const asksForAnswers = sql`
-    lower(coalesce(b.reply_to, c.reply_to)) = ${address}`;
-  const joined = sql`(email m left join campaign c on c.id = m.campaign_id left join email_content b on b.email_id = m.id)`;
-  const named = await queryOne<{ id: string }>(
+export async function findRepliedMail(em: Em, projectId: string, emailIds: string[]): Promise<string | undefined> {
+  const mail = await queryOne<{ id: string }>(
     em,
     sql`
-      select m.id from ${joined} where m.id = any(${emailIds}::uuid[]) and ${asksForAnswers}
-      order by m.created_at desc limit 1`,
+      select id from email
+      where id = any(${emailIds}::uuid[]) and project_id = ${projectId} and contact_id is not null
+        and status in ${HANDED_OVER}
+      order by array_position(${emailIds}::uuid[], id) desc limit 1`,
   );
-  if (named) return named.id;
-  const latest = await queryOne<{ id: string }>(
-    em,
-    sql`
-      with owner as (
-        select project_id from template where lower(reply_to) = ${address}
-        union select project_id from campaign where lower(reply_to) = ${address}
-        union select e.project_id from email_content x join email e on e.id = x.email_id where lower(x.reply_to) = ${address}
-      )
-      select m.id from owner o join contact a on a.project_id = o.project_id and a.email = ${from}
-      join ${joined} on m.contact_id = a.id
-      where ${asksForAnswers}
-      order by m.created_at desc limit 1`,
-  );
-  return latest?.id;
+  return mail?.id;
 }

@@ -1,0 +1,117 @@
+import { domainToASCII } from 'node:url';
+import { validationError } from '../../pure/app-error.ts';
+import { domainOf, normalizeAddress } from '../../pure/email-address.ts';
+import { spellingsOf } from '../domains/domain-name.ts';
+import type { Em } from '../orm.ts';
+import { query, queryOne, sql, type SqlFragment } from '../sql.ts';
+import { inTransaction } from '../transaction.ts';
+
+/** Where feedback loops are told to report to, and what RFC 2142 asks every domain to have. */
+export const REPORT_MAILBOXES: ReadonlySet<string> = new Set(['abuse', 'complaints', 'fbl', 'postmaster']);
+/** Local parts that begin like this are envelope senders (`verp.ts`). */
+const ENVELOPE_SENDER_PREFIX = 'bounce+';
+/** Reply addresses of one project. */
+const ADDRESSES_MAX = 1_000;
+
+export interface ReplyAddressUse {
+  projectId: string;
+  /** Where a mail asks for answers; nothing when it does not. */
+  address: string | null | undefined;
+  /** INBOUND_DOMAIN. Addresses elsewhere are none of our business: any project may name them. */
+  inboundDomain: string | undefined;
+  /** The field of the request that an error names. */
+  field: string;
+}
+
+/** The compared form of an address: lower case, the domain in ASCII. */
+export function toReplyAddress(address: string): string {
+  const normalized = normalizeAddress(address);
+  const domain = domainOf(normalized);
+  return `${normalized.slice(0, normalized.length - domain.length)}${domainToASCII(domain) || domain}`;
+}
+
+function isAt(address: string, domain: string): boolean {
+  return domainOf(address) === (domainToASCII(domain) || domain.toLowerCase());
+}
+
+/** The project that asked for answers at an address first, before addresses had owners. */
+function firstUse(address: string): SqlFragment {
+  const local = address.slice(0, address.lastIndexOf('@') + 1);
+  const spellings = spellingsOf(domainOf(address)).map((domain) => `${local}${domain}`);
+  return sql`
+    select project_id from (
+      select project_id, created_at from template where lower(reply_to) = any(${spellings}::text[])
+      union all
+      select project_id, created_at from campaign where lower(reply_to) = any(${spellings}::text[])
+    ) used
+    order by created_at, project_id limit 1`;
+}
+
+function refusal(field: string, message: string, code: string): Error {
+  return validationError([{ field, message, code }]);
+}
+
+async function claim(em: Em, projectId: string, address: string, field: string): Promise<void> {
+  const known = await queryOne<{ owner: string }>(
+    em,
+    sql`select project_id as owner from reply_address where address = ${address}`,
+  );
+  if (known?.owner === projectId) return;
+  if (!known) {
+    await query(
+      em,
+      sql`
+        insert into reply_address (address, project_id)
+        select ${address}, coalesce((${firstUse(address)}), ${projectId}::uuid)
+        on conflict (address) do nothing`,
+    );
+    const counted = await queryOne<{ owner: string; count: number }>(
+      em,
+      sql`
+        select project_id as owner,
+          (select count(*) from reply_address where project_id = ${projectId})::int as count
+        from reply_address where address = ${address}`,
+    );
+    if (counted && counted.count > ADDRESSES_MAX) {
+      throw refusal(field, `A project has at most ${ADDRESSES_MAX} reply addresses at this domain`, 'too_big');
+    }
+    if (counted?.owner === projectId) return;
+  }
+  throw refusal(field, 'This address takes the answers of another project: choose another one', 'address_taken');
+}
+
+/**
+ * Runs `work`, which makes mail ask for answers at an address, and makes the address the project's: both or neither. An
+ * address at the inbound domain belongs to the project that uses it first, so that no other project receives its answers.
+ * @throws AppError VALIDATION_ERROR naming `field` for an address of another project, or one that is reserved
+ */
+export async function withReplyAddress<T>(em: Em, use: ReplyAddressUse, work: (em: Em) => Promise<T>): Promise<T> {
+  const { projectId, inboundDomain, field } = use;
+  const address = use.address ? toReplyAddress(use.address) : undefined;
+  if (address === undefined || inboundDomain === undefined || !isAt(address, inboundDomain)) return work(em);
+  const local = address.slice(0, address.lastIndexOf('@'));
+  if (REPORT_MAILBOXES.has(local) || local.startsWith(ENVELOPE_SENDER_PREFIX)) {
+    throw refusal(field, 'This address is reserved for reports about mail: choose another one', 'address_reserved');
+  }
+  return inTransaction(em, async (tx) => {
+    await claim(tx, projectId, address, field);
+    return work(tx);
+  });
+}
+
+/** The project that takes the answers to an address (see `toReplyAddress`); undefined when nobody does. */
+export async function findReplyAddressOwner(em: Em, address: string): Promise<string | undefined> {
+  const row = await queryOne<{ owner: string }>(
+    em,
+    sql`
+      with known as (select project_id from reply_address where address = ${address}),
+      claimed as (
+        insert into reply_address (address, project_id)
+        select ${address}, project_id from (${firstUse(address)}) used where not exists (select from known)
+        on conflict (address) do nothing
+        returning project_id
+      )
+      select project_id as owner from known union all select project_id from claimed`,
+  );
+  return row?.owner;
+}

@@ -1,0 +1,177 @@
+import { createTransport } from 'nodemailer';
+import { v7 as uuidV7 } from 'uuid';
+import { CampaignEntity } from '../../shared/domain/campaigns/campaign.entity.ts';
+import { ContactEntity } from '../../shared/domain/contacts/contact.entity.ts';
+import { EmailEntity } from '../../shared/domain/emails/email.entity.ts';
+import { EventEntity } from '../../shared/domain/events/event.entity.ts';
+import { createProject } from '../../shared/domain/projects/projects.ts';
+import { listSuppressions } from '../../shared/domain/suppressions/suppressions.ts';
+import { createLinkSigner, type LinkSigner } from '../../shared/platform/links.ts';
+import { createLogger } from '../../shared/platform/logger.ts';
+import { createVerp, type Verp } from '../../shared/platform/mail/verp.ts';
+import { createTestDatabase, type TestDatabase } from '../../shared/testing/database.ts';
+import { createInboundMail } from '../../worker/inbound/inbound-mail.ts';
+import {
+  startInboundServer,
+  type InboundServer,
+  type InboundServerOptions,
+} from '../../worker/inbound/inbound-server.ts';
+
+export const INBOUND_DOMAIN = 'in.everpost.test';
+const appSecret = 'a secret of at least 32 characters';
+
+export interface SentMail {
+  emailId: string;
+  contactId: string;
+  campaignId: string;
+  projectId: string;
+  address: string;
+}
+
+export interface TestInbound {
+  database: TestDatabase;
+  /** The project of mail that names no other. */
+  projectId: string;
+  verp: Verp;
+  links: LinkSigner;
+  server: InboundServer;
+  /** Another listener on the same database, with limits of its own. */
+  listen: (options?: Partial<InboundServerOptions>) => Promise<InboundServer>;
+  /** A mail of a campaign that has been sent to a contact of its own. */
+  sentMail: (options?: { replyTo?: string; projectId?: string }) => Promise<SentMail>;
+  /** What has become of it. */
+  stateOf: (mail: SentMail) => Promise<any>;
+  /** Hands a message over. @returns the last reply of the server */
+  deliver: (to: string | string[], raw: string | Buffer, from?: string, server?: InboundServer) => Promise<string>;
+  stop: () => Promise<void>;
+}
+
+async function deliverTo(port: number, to: string | string[], raw: string | Buffer, from: string): Promise<string> {
+  const transport = createTransport({ host: '127.0.0.1', port, ignoreTLS: true });
+  try {
+    const info = await transport.sendMail({ envelope: { from, to }, raw });
+    return info.response;
+  } catch (error) {
+    return (error as { response?: string }).response ?? String(error);
+  } finally {
+    transport.close();
+  }
+}
+
+/** The listener for inbound mail on a database of its own. */
+export async function startTestInbound(): Promise<TestInbound> {
+  const database = await createTestDatabase();
+  const em = () => database.orm.em.fork();
+  const { project } = await createProject(em(), 'Test');
+  const verp = createVerp({ appSecret, domain: INBOUND_DOMAIN });
+  const links = createLinkSigner({ appSecret, publicUrl: 'https://e.test' });
+  const logger = createLogger({ level: 'silent', name: 'test' });
+  const deps = { orm: database.orm, logger, links, verp, domain: INBOUND_DOMAIN, wakeDispatcher: () => undefined };
+  const listen: TestInbound['listen'] = (options = {}) =>
+    startInboundServer({ port: 0, domain: INBOUND_DOMAIN, mail: createInboundMail(deps), logger, ...options });
+  const server = await listen();
+
+  return {
+    ...{ database, projectId: project.id, verp, links, server, listen },
+    async sentMail({ replyTo, projectId = project.id } = {}) {
+      const [contactId, campaignId, emailId] = [uuidV7(), uuidV7(), uuidV7()];
+      const address = `${emailId}@mail.test`;
+      const unit = em();
+      unit.create(ContactEntity, { id: contactId, projectId, email: address, subscribed: true, data: {} });
+      unit.create(CampaignEntity, {
+        ...{ id: campaignId, projectId, name: 'N', subject: 'News', body: 'B', from: 'news@example.com' },
+        ...{ type: 'MARKETING', status: 'SENT', audienceType: 'ALL', totalRecipients: 1, sentCount: 1, replyTo },
+      });
+      unit.create(EmailEntity, {
+        ...{ id: emailId, projectId, contactId, campaignId, campaignSeq: 1, toAddress: address, status: 'SENT' },
+        createdAt: new Date(),
+      });
+      await unit.flush();
+      return { emailId, contactId, campaignId, projectId, address };
+    },
+    async stateOf({ emailId, campaignId, contactId, projectId, address }) {
+      const unit = em();
+      const email = await unit.findOneOrFail(EmailEntity, { id: emailId });
+      const campaign = await unit.findOneOrFail(CampaignEntity, { id: campaignId });
+      const contact = await unit.findOneOrFail(ContactEntity, { id: contactId });
+      const events = await unit.find(EventEntity, { contactId }, { orderBy: { createdAt: 'asc' } });
+      return {
+        status: email.status,
+        counts: [campaign.deliveredCount, campaign.bouncedCount, campaign.complainedCount],
+        subscribed: contact.subscribed,
+        suppression: (await listSuppressions(unit, projectId)).find((row) => row.email === address)?.reason,
+        events: events.map((event) => event.name).sort(),
+        data: events.map((event) => event.data),
+      };
+    },
+    deliver: (to, raw, from = '', { port } = server) => deliverTo(port, to, raw, from),
+    async stop() {
+      await server.close();
+      await database.drop();
+    },
+  };
+}
+
+/** A report of a mail server (RFC 3464). */
+export function dsn({
+  action = 'failed',
+  status = '5.1.1',
+  diagnostic = 'smtp; 550 5.1.1 No such user',
+  id = uuidV7(),
+} = {}): string {
+  return [
+    'From: MAILER-DAEMON@mx.test',
+    `Message-ID: <${id}@mx.test>`,
+    'Subject: Undelivered Mail Returned to Sender',
+    'Content-Type: multipart/report; report-type=delivery-status;',
+    ' boundary="b1"',
+    '',
+    'ignored',
+    '--b1',
+    '',
+    'Human words',
+    '--b1',
+    'Content-Type: message/delivery-status',
+    '',
+    'Reporting-MTA: dns; mx.test',
+    '',
+    'Final-Recipient: rfc822; somebody@mail.test',
+    `Action: ${action}`,
+    `Status: ${status}`,
+    `Diagnostic-Code: ${diagnostic}`,
+    '',
+    '--b1--',
+    '',
+  ].join('\r\n');
+}
+
+/** A report of a feedback loop (RFC 5965) about the message of which `evidence` is left. */
+export function complaint(evidence: string, type = 'abuse'): string {
+  return [
+    `Message-ID: <${uuidV7()}@fbl.test>`,
+    'Content-Type: multipart/report; report-type=feedback-report; boundary=x',
+    '',
+    '--x',
+    'Content-Type: text/plain',
+    '',
+    'This is a report',
+    '--x',
+    'Content-Type: message/feedback-report',
+    '',
+    `Feedback-Type: ${type}`,
+    'User-Agent: Test/1',
+    'Version: 1',
+    '',
+    '--x',
+    'Content-Type: message/rfc822',
+    '',
+    evidence,
+    '--x--',
+    '',
+  ].join('\r\n');
+}
+
+/** An answer that a person has written. */
+export function answer(lines: string[], id = uuidV7()): string {
+  return [`Message-ID: <${id}@home.test>`, 'From: Ada <ada@home.test>', ...lines, '', 'Thanks!'].join('\r\n');
+}
