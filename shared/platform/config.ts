@@ -1,3 +1,4 @@
+import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { DELIVERY_RETRY_SECONDS_DEFAULT } from '../pure/delivery-retry.ts';
 
@@ -8,6 +9,17 @@ const list = z.string().transform((text) =>
     .map((item) => item.trim())
     .filter((item) => item !== ''),
 );
+
+/** A network in CIDR notation; an address alone is a network of one. */
+function toNetwork(text: string): string | undefined {
+  if (ipaddr.isValidCIDR(text)) return text;
+  return ipaddr.isValid(text) ? `${text}/${ipaddr.parse(text).kind() === 'ipv4' ? 32 : 128}` : undefined;
+}
+
+const networks = list
+  .transform((items) => items.map(toNetwork))
+  .refine((items) => items.every((item) => item !== undefined), 'must be addresses or networks such as 10.0.0.0/8')
+  .transform((items) => items.filter((item) => item !== undefined));
 
 const environmentSchema = z.object({
   NODE_ENV: z.string().default('production').describe('development shows readable logs'),
@@ -69,6 +81,13 @@ const environmentSchema = z.object({
   INBOUND_DOMAIN: z.string().optional(),
   INBOUND_TLS_KEY_FILE: z.string().optional().describe('private key (PEM) for STARTTLS of inbound mail'),
   INBOUND_TLS_CERT_FILE: z.string().optional().describe('certificate chain (PEM) for STARTTLS of inbound mail'),
+  INBOUND_PROXY_PROTOCOL: z
+    .stringbool()
+    .default(false)
+    .describe('whether forwarders say who their clients are (PROXY protocol, version 1 or 2)'),
+  INBOUND_PROXY_SOURCES: networks
+    .default([])
+    .describe('addresses and networks of these forwarders, comma-separated; others are clients themselves'),
   DELIVERY_RECEIPTS: z
     .stringbool()
     .default(true)
@@ -80,6 +99,13 @@ const environmentSchema = z.object({
 });
 
 function checkPairs(values: z.infer<typeof environmentSchema>, context: z.RefinementCtx): void {
+  if (values.INBOUND_PROXY_PROTOCOL && values.INBOUND_PROXY_SOURCES.length === 0) {
+    context.addIssue({
+      code: 'custom',
+      path: ['INBOUND_PROXY_SOURCES'],
+      message: 'is required together with INBOUND_PROXY_PROTOCOL',
+    });
+  }
   const [key, cert] = ['INBOUND_TLS_KEY_FILE', 'INBOUND_TLS_CERT_FILE'] as const;
   if ((values[key] === undefined) === (values[cert] === undefined)) return;
   const [missing, present] = values[key] === undefined ? [key, cert] : [cert, key];

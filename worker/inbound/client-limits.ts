@@ -1,70 +1,177 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * How much of the listener one client address may use. Strangers are bounded; a server that returns reports to envelope
- * senders we signed is not, for each such address shows that our mail has passed through its hands.
+ * How much of the listener one client network may use. Strangers are bounded. A server that returns reports to envelope
+ * senders we signed is not: each such address shows that our mail has passed through its hands.
  */
 export interface ClientLimits {
-  /** Counts a connection; false when it is one too many. One that was let in is to `leave`. */
-  enter: (address: string) => boolean;
+  /**
+   * Counts a connection. `full` when there is no place for it until another one leaves or a mail is proved; a connection
+   * that has entered must `leave`.
+   */
+  enter: (address: string) => 'entered' | 'full' | 'refused';
   leave: (address: string) => void;
   /** Counts a message; false when it is one too many. */
   beginMessage: (address: string) => boolean;
+  /** Counts the octets of a message. Strangers who have sent too many begin no further message in this minute. */
+  countOctets: (address: string, octets: number) => void;
   /** The client named the signed envelope sender of this mail: its connection and message are not counted. */
   prove: (address: string, emailId: string) => void;
+  /** Whether the client has proved a mail lately. */
+  isProven: (address: string) => boolean;
+  /** Whether the client may name another recipient that we may not know. */
+  mayGuess: (address: string) => boolean;
+  /** Counts a recipient that was refused. It is forgotten after a minute, one by one. */
+  countRefusal: (address: string) => void;
 }
 
 export interface ClientLimitOptions {
   /** Connections and messages a minute that prove nothing. */
   unprovenPerMinute: number;
-  connectionsAtOnce: number;
+  /** Connections of all clients together. */
+  connectionsMax: number;
   now?: () => number;
 }
 
 const MINUTE_MS = 60_000;
 /** A connection and a message. */
 const PROOF_WORTH = 2;
-/** Reports of one mail that prove something within a minute: who has got one mail of ours must not live on its address. */
+/** Reports of one mail that prove something within a minute, so that one leaked address buys no unlimited traffic. */
 const PROOFS_PER_MAIL = 4;
 /** What one customer of an IPv6 network usually has (RFC 6177). */
 const IPV6_GROUPS = 4;
+/** Connections at once of a client that has proved nothing. */
+const STRANGER_CONNECTIONS_MAX = 5;
+/** More than a relay opens to one destination, and never all. */
+const CONNECTIONS_PER_CLIENT_MAX = 50;
+/** Part of all connections that only proven clients get. */
+const SHARE_FOR_PROVEN = 1 / 4;
+/** How long a mail that a client has proved speaks for it. */
+const PROOF_MS = 60 * MINUTE_MS;
+/** Clients that one mail speaks for: relays of one provider share a message, strangers pass an address around. */
+const CLIENTS_PER_MAIL = 2;
+const REFUSALS_MAX = 10;
+const REFUSAL_MS = MINUTE_MS;
+/** Octets a minute that prove nothing. */
+const STRANGER_OCTETS_PER_MINUTE = 8 * 1024 * 1024;
+/** Entries of each kind that are remembered; beyond it the oldest are forgotten. */
+const ENTRIES_MAX = 10_000;
 
 /** Addresses that one client can change at will are one client. */
-function clientOf(address: string): string {
-  if (!ipaddr.IPv6.isValid(address)) return address;
-  return ipaddr.IPv6.parse(address).parts.slice(0, IPV6_GROUPS).join(':');
+export function clientOf(address: string): string {
+  if (!ipaddr.isValid(address)) return address;
+  const parsed = ipaddr.process(address);
+  return parsed.kind() === 'ipv6'
+    ? (parsed as ipaddr.IPv6).parts.slice(0, IPV6_GROUPS).join(':')
+    : parsed.toNormalizedString();
 }
 
-/** Counts in windows of a minute and forgets everything with the window, so that its memory is bounded by time. */
-export function createClientLimits(options: ClientLimitOptions): ClientLimits {
-  const { unprovenPerMinute, connectionsAtOnce, now = Date.now } = options;
-  const open = new Map<string, number>();
-  const unproven = new Map<string, number>();
-  const proofs = new Map<string, number>();
-  let window = 0;
+function forgetOldest(entries: Map<string, unknown>): void {
+  const [oldest] = entries.keys();
+  if (entries.size > ENTRIES_MAX && oldest !== undefined) entries.delete(oldest);
+}
 
-  function turnWindow(): void {
-    const current = Math.floor(now() / MINUTE_MS);
-    if (current === window) return;
-    window = current;
-    unproven.clear();
-    proofs.clear();
+interface Standing {
+  /** Mails that speak for a client, each until the moment in milliseconds. */
+  proofs: Map<string, number>;
+}
+
+/** Which clients have handled our mail, and how much of it. Bounded by entries and by time. */
+function createStandings(now: () => number) {
+  const standings = new Map<string, Standing>();
+  const clientsOfMail = new Map<string, { clients: Set<string>; until: number }>();
+
+  /** How many mails speak for a client just now. */
+  function countProofs(client: string): number {
+    const standing = standings.get(client);
+    if (!standing) return 0;
+    for (const [emailId, until] of standing.proofs) {
+      if (until > now()) break;
+      standing.proofs.delete(emailId);
+    }
+    if (standing.proofs.size === 0) standings.delete(client);
+    return standing.proofs.size;
   }
 
-  function count(client: string): boolean {
-    turnWindow();
-    const acts = (unproven.get(client) ?? 0) + 1;
-    unproven.set(client, acts);
-    return acts <= unprovenPerMinute;
+  function addProof(client: string, emailId: string): void {
+    const speaksFor = clientsOfMail.get(emailId);
+    const isFresh = speaksFor !== undefined && speaksFor.until > now();
+    const clients = isFresh ? speaksFor.clients : new Set<string>();
+    if (clients.size >= CLIENTS_PER_MAIL && !clients.has(client)) return;
+    const standing = standings.get(client) ?? { proofs: new Map<string, number>() };
+    const isEnough = countProofs(client) >= CONNECTIONS_PER_CLIENT_MAX;
+    const [oldest] = standing.proofs.keys();
+    if (isEnough && oldest !== undefined) standing.proofs.delete(oldest);
+    standing.proofs.delete(emailId);
+    standing.proofs.set(emailId, now() + PROOF_MS);
+    standings.set(client, standing);
+    forgetOldest(standings);
+    clients.add(client);
+    clientsOfMail.set(emailId, { clients, until: isFresh ? speaksFor.until : now() + PROOF_MS });
+    forgetOldest(clientsOfMail);
+  }
+
+  return { countProofs, addProof };
+}
+
+/** Counts refused recipients; each is forgotten a minute after the one before. */
+function createRefusals(now: () => number) {
+  /** When the last of a client's refusals is forgotten. */
+  const forgottenAt = new Map<string, number>();
+  return {
+    mayGuess: (client: string): boolean => (forgottenAt.get(client) ?? 0) - now() <= (REFUSALS_MAX - 1) * REFUSAL_MS,
+    count(client: string): void {
+      const last = Math.max(forgottenAt.get(client) ?? 0, now());
+      forgottenAt.delete(client);
+      forgottenAt.set(client, last + REFUSAL_MS);
+      forgetOldest(forgottenAt);
+    },
+  };
+}
+
+/** Counts in memory that is bounded by time and by entries. */
+export function createClientLimits(options: ClientLimitOptions): ClientLimits {
+  const { unprovenPerMinute, connectionsMax, now = Date.now } = options;
+  const open = new Map<string, number>();
+  const unproven = new Map<string, number>();
+  const octets = new Map<string, number>();
+  const proofsOfMinute = new Map<string, number>();
+  const standings = createStandings(now);
+  const refusals = createRefusals(now);
+  let minute = 0;
+
+  function turnMinute(): void {
+    const current = Math.floor(now() / MINUTE_MS);
+    if (current === minute) return;
+    minute = current;
+    for (const counts of [unproven, octets, proofsOfMinute]) counts.clear();
+  }
+
+  function add(counts: Map<string, number>, key: string, count: number): number {
+    turnMinute();
+    const sum = Math.max(0, (counts.get(key) ?? 0) + count);
+    counts.set(key, sum);
+    return sum;
+  }
+
+  /** Proven clients may use all places, strangers all but those that are kept. */
+  function hasPlace(client: string, proofs: number): boolean {
+    const all = [...open.values()].reduce((sum, count) => sum + count, 0);
+    if (all >= connectionsMax) return false;
+    const mine = open.get(client) ?? 0;
+    if (proofs > 0) return mine < Math.min(CONNECTIONS_PER_CLIENT_MAX, STRANGER_CONNECTIONS_MAX + proofs);
+    const strangers = [...open].reduce((sum, [each, count]) => sum + (standings.countProofs(each) > 0 ? 0 : count), 0);
+    return mine < STRANGER_CONNECTIONS_MAX && strangers < Math.floor(connectionsMax * (1 - SHARE_FOR_PROVEN));
   }
 
   return {
     enter(address) {
       const client = clientOf(address);
-      const connections = (open.get(client) ?? 0) + 1;
-      if (!count(client) || connections > connectionsAtOnce) return false;
-      open.set(client, connections);
-      return true;
+      if (add(unproven, client, 0) >= unprovenPerMinute) return 'refused';
+      if (!hasPlace(client, standings.countProofs(client))) return 'full';
+      add(unproven, client, 1);
+      open.set(client, (open.get(client) ?? 0) + 1);
+      return 'entered';
     },
     leave(address) {
       const client = clientOf(address);
@@ -72,13 +179,21 @@ export function createClientLimits(options: ClientLimitOptions): ClientLimits {
       if (connections > 0) open.set(client, connections);
       else open.delete(client);
     },
-    beginMessage: (address) => count(clientOf(address)),
-    prove(address, emailId) {
-      turnWindow();
+    beginMessage(address) {
       const client = clientOf(address);
-      const times = (proofs.get(emailId) ?? 0) + 1;
-      proofs.set(emailId, times);
-      if (times <= PROOFS_PER_MAIL) unproven.set(client, Math.max(0, (unproven.get(client) ?? 0) - PROOF_WORTH));
+      return add(unproven, client, 1) <= unprovenPerMinute && add(octets, client, 0) <= STRANGER_OCTETS_PER_MINUTE;
     },
+    countOctets(address, count) {
+      const client = clientOf(address);
+      if (standings.countProofs(client) === 0) add(octets, client, count);
+    },
+    prove(address, emailId) {
+      const client = clientOf(address);
+      standings.addProof(client, emailId);
+      if (add(proofsOfMinute, emailId, 1) <= PROOFS_PER_MAIL) add(unproven, client, -PROOF_WORTH);
+    },
+    isProven: (address) => standings.countProofs(clientOf(address)) > 0,
+    mayGuess: (address) => refusals.mayGuess(clientOf(address)),
+    countRefusal: (address) => refusals.count(clientOf(address)),
   };
 }

@@ -1,7 +1,8 @@
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { createClientLimits } from './client-limits.ts';
+import { CONNECTION_BOUNDS, guardConnections, type ConnectionBounds } from './connection-guard.ts';
 import type { InboundMail, InboundRecipient } from './inbound-mail.ts';
 import type { InboundTls } from './inbound-tls.ts';
 
@@ -21,22 +22,28 @@ export interface InboundServerOptions {
   tls?: InboundTls | undefined;
   /** Connections and messages a minute from one address that are about no mail of ours. */
   unprovenPerMinute?: number;
+  /** Forwarders that say who their clients are (PROXY protocol); networks in CIDR notation. */
+  proxySources?: readonly string[];
+  bounds?: Partial<ConnectionBounds>;
 }
 
 /** Reports are small; what is larger is not for us. */
 const MESSAGE_BYTES_MAX = 1_048_576;
-const CLIENTS_MAX = 100;
-/** More than a relay opens to one destination, and never all. */
-const CLIENTS_PER_ADDRESS_MAX = 50;
+const CONNECTIONS_MAX = 100;
+/** With those that are being refused or closed. */
+const SOCKETS_MAX = 3 * CONNECTIONS_MAX;
 const RECIPIENTS_MAX = 10;
-const UNPROVEN_PER_MINUTE = 600;
+const UNPROVEN_PER_MINUTE = 120;
 const IDLE_MS = 30_000;
-/** However slowly a client sends, its place is free after this. */
-const CONNECTION_MS_MAX = 10 * 60_000;
 const CLOSE_MS = 2_000;
 
 function refusal(code: number, text: string): Error {
   return Object.assign(new Error(text), { responseCode: code });
+}
+
+/** The client is gone before its message is: nobody is left to answer. */
+function isHangUp(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ECONNECTION';
 }
 
 /** The message, or undefined when it is too large; then the rest is read and thrown away, as SMTP wants it. */
@@ -59,27 +66,28 @@ export async function startInboundServer(options: InboundServerOptions): Promise
   const { mail, logger, tls } = options;
   const limits = createClientLimits({
     unprovenPerMinute: options.unprovenPerMinute ?? UNPROVEN_PER_MINUTE,
-    connectionsAtOnce: CLIENTS_PER_ADDRESS_MAX,
+    connectionsMax: CONNECTIONS_MAX,
   });
   const recipientsOf = new WeakMap<SMTPServerSession['envelope'], Map<string, InboundRecipient>>();
-  /** The connections that were let in, by session, with the address they came from. */
-  const inside = new Map<string, string>();
 
   async function acceptRecipient(address: string, session: SMTPServerSession): Promise<Error | null> {
     const known = recipientsOf.get(session.envelope) ?? new Map<string, InboundRecipient>();
     recipientsOf.set(session.envelope, known);
     if (known.size >= RECIPIENTS_MAX) return refusal(452, '4.5.3 Too many recipients');
-    const recipient = await mail.findRecipient(address);
-    if (!recipient) return refusal(550, '5.1.1 No such mailbox here');
+    const recipient = await mail.findRecipient(address, () => limits.mayGuess(session.remoteAddress));
+    if (recipient === 'later') return refusal(421, '4.7.0 Too many unknown recipients, try again later');
+    if (!recipient) {
+      limits.countRefusal(session.remoteAddress);
+      return refusal(550, '5.1.1 No such mailbox here');
+    }
     known.set(address, recipient);
     if (recipient.kind === 'mail') limits.prove(session.remoteAddress, recipient.emailId);
+    guard.recipientAccepted(session.id);
     return null;
   }
 
   /** A renewed certificate is there for the first connection after it was found. */
-  async function admit(session: SMTPServerSession): Promise<Error | null> {
-    if (!limits.enter(session.remoteAddress)) return refusal(421, '4.7.0 Too many connections, try again later');
-    inside.set(session.id, session.remoteAddress);
+  async function renewCertificate(): Promise<null> {
     const renewed = await tls?.renewed();
     if (renewed) server.updateSecureContext({ ...renewed });
     return null;
@@ -87,14 +95,18 @@ export async function startInboundServer(options: InboundServerOptions): Promise
 
   async function takeMessage(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<Error | null> {
     const raw = await readAll(stream);
+    guard.messageEnded(session.id);
+    limits.countOctets(session.remoteAddress, stream.byteLength);
     if (!raw) return refusal(552, `5.3.4 The message is larger than ${MESSAGE_BYTES_MAX} bytes`);
     const from = session.envelope.mailFrom ? session.envelope.mailFrom.address : '';
-    await mail.take(raw, from, [...(recipientsOf.get(session.envelope)?.values() ?? [])]);
+    const proved = await mail.take(raw, from, [...(recipientsOf.get(session.envelope)?.values() ?? [])]);
+    for (const emailId of proved) limits.prove(session.remoteAddress, emailId);
     return null;
   }
 
   function answer(work: Promise<Error | null>, callback: (error: Error | null) => void): void {
     work.then(callback, (error: unknown) => {
+      if (isHangUp(error)) return callback(null);
       logger.error({ err: error }, 'inbound mail could not be taken, its server is asked to come back');
       callback(refusal(451, '4.3.0 Try again later'));
     });
@@ -109,15 +121,11 @@ export async function startInboundServer(options: InboundServerOptions): Promise
     disableReverseLookup: true,
     hideSMTPUTF8: true,
     size: MESSAGE_BYTES_MAX,
-    maxClients: CLIENTS_MAX,
+    maxClients: CONNECTIONS_MAX,
     socketTimeout: IDLE_MS,
     closeTimeout: CLOSE_MS,
     logger: false,
-    onConnect: (session, callback) => answer(admit(session), callback),
-    onClose(session) {
-      const address = inside.get(session.id);
-      if (inside.delete(session.id) && address !== undefined) limits.leave(address);
-    },
+    onConnect: (_session, callback) => answer(renewCertificate(), callback),
     onMailFrom(_address, session, callback) {
       const mayBegin = limits.beginMessage(session.remoteAddress);
       callback(mayBegin ? null : refusal(421, '4.7.0 Too many messages, try again later'));
@@ -126,10 +134,10 @@ export async function startInboundServer(options: InboundServerOptions): Promise
     onData: (stream, session, callback) => answer(takeMessage(stream, session), callback),
   });
   server.on('error', (error: Error) => logger.debug({ reason: error.message }, 'an inbound connection failed'));
-  server.server.on('connection', (socket: Socket) => {
-    const timer = setTimeout(() => socket.destroy(), CONNECTION_MS_MAX);
-    timer.unref();
-    socket.once('close', () => clearTimeout(timer));
+  const guard = guardConnections({
+    ...{ server, limits, socketsMax: SOCKETS_MAX, proxySources: options.proxySources ?? [] },
+    bounds: { ...CONNECTION_BOUNDS, ...options.bounds },
+    onRefused: (reason) => logger.debug({ reason }, 'an inbound connection was refused'),
   });
 
   await new Promise<void>((resolve, reject) => {
@@ -138,6 +146,9 @@ export async function startInboundServer(options: InboundServerOptions): Promise
   });
   return {
     port: (server.server.address() as AddressInfo).port,
-    close: () => new Promise((resolve) => server.close(resolve)),
+    close() {
+      guard.close();
+      return new Promise((resolve) => server.close(resolve));
+    },
   };
 }

@@ -9,7 +9,7 @@ import { createLogger } from '../../shared/platform/logger.ts';
 import { readConfig } from '../../shared/platform/config.ts';
 import { createTestCertificate, type TestCertificate } from '../../shared/testing/certificate.ts';
 import type { InboundMail } from './inbound-mail.ts';
-import { startInboundServer, type InboundServer } from './inbound-server.ts';
+import { startInboundServer, type InboundServer, type InboundServerOptions } from './inbound-server.ts';
 import { openInboundTls } from './inbound-tls.ts';
 
 const DOMAIN = 'in.everpost.test';
@@ -20,7 +20,7 @@ const mail: InboundMail = {
   findRecipient: () => Promise.resolve({ kind: 'reports' }),
   take(raw) {
     taken.push(raw.toString());
-    return Promise.resolve();
+    return Promise.resolve([]);
   },
 };
 
@@ -43,9 +43,9 @@ async function replace({ key, cert }: Partial<TestCertificate>): Promise<void> {
   }
 }
 
-async function startServer(): Promise<InboundServer> {
+async function startServer(options: Partial<InboundServerOptions> = {}): Promise<InboundServer> {
   const tls = await openInboundTls({ files, logger, reloadMs: 0 });
-  return startInboundServer({ port: 0, domain: DOMAIN, mail, logger, tls });
+  return startInboundServer({ port: 0, domain: DOMAIN, mail, logger, tls, ...options });
 }
 
 /** What a server says until a line that begins so; sends a command first. */
@@ -105,6 +105,17 @@ describe('STARTTLS', () => {
     await server.close();
   });
 
+  it('does not hide from the listener how much a client sends', async () => {
+    await replace(createTestCertificate(DOMAIN));
+    const server = await startServer({ bounds: { commandOctets: 20_000, checkMs: 50 } });
+    const socket = await upgrade(server.port);
+    const isEnded = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    socket.resume().on('error', () => undefined);
+    socket.write('NOOP\r\n'.repeat(5_000));
+    await isEnded;
+    await server.close();
+  });
+
   it('speaks TLS 1.2 and 1.3 and nothing older', async () => {
     await replace(createTestCertificate(DOMAIN));
     const server = await startServer();
@@ -154,6 +165,16 @@ describe('the files for STARTTLS', () => {
     expect(() => readConfig({ ...environment, INBOUND_TLS_CERT_FILE: '/cert.pem' })).toThrow(
       'INBOUND_TLS_KEY_FILE: is required together with INBOUND_TLS_CERT_FILE',
     );
+  });
+
+  it('are not the only pair: forwarders that name clients are named themselves', () => {
+    const forwarded = { ...environment, INBOUND_PROXY_PROTOCOL: 'true' };
+    expect(() => readConfig(forwarded)).toThrow('INBOUND_PROXY_SOURCES: is required together with');
+    expect(() => readConfig({ ...forwarded, INBOUND_PROXY_SOURCES: '10.0.0.0/8,everybody' })).toThrow(
+      'INBOUND_PROXY_SOURCES: must be addresses or networks',
+    );
+    const { INBOUND_PROXY_SOURCES } = readConfig({ ...forwarded, INBOUND_PROXY_SOURCES: '10.0.0.0/8, 192.0.2.1,::1' });
+    expect(INBOUND_PROXY_SOURCES).toEqual(['10.0.0.0/8', '192.0.2.1/32', '::1/128']);
   });
 
   it('that cannot be used are named, and nothing of what is in them', async () => {

@@ -31,7 +31,8 @@ export async function startInbound(deps: InboundDeps): Promise<InboundServer | u
   const tls = files && (await openInboundTls({ files, logger: deps.logger }));
   const mail = createInboundMail({ ...deps, domain, verp: createVerp({ appSecret, domain }) });
   try {
-    const server = await startInboundServer({ port, domain, mail, tls, logger: deps.logger });
+    const proxySources = deps.config.INBOUND_PROXY_PROTOCOL ? deps.config.INBOUND_PROXY_SOURCES : [];
+    const server = await startInboundServer({ port, domain, mail, tls, proxySources, logger: deps.logger });
     deps.logger.info({ port: server.port, domain, tls: tls !== undefined }, 'listening for inbound mail');
     return server;
   } catch (error) {
