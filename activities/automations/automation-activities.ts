@@ -7,6 +7,7 @@ import {
   type WalkOptions,
   type WebhookResult,
 } from '../../shared/domain/automations/walk.ts';
+import { permanentReason } from '../../shared/domain/automations/step-fault.ts';
 import { prepareWebhook } from '../../shared/domain/automations/webhook-step.ts';
 import { createMailCompiler } from '../../shared/platform/mail/mail-content.ts';
 import {
@@ -77,7 +78,8 @@ export function createAutomationActivities(deps: ActivityDeps) {
       const answer = await webhooks.send(await prepareWebhook(deps.orm.em.fork(), pending, deps.links));
       return resultOf(answer, attempt);
     } catch (error) {
-      if (error instanceof WebhookRefusedError) return { output: { attempts: attempt }, fault: error.message };
+      const fault = error instanceof WebhookRefusedError ? error.message : permanentReason(error);
+      if (fault !== undefined) return { output: { attempts: attempt }, fault };
       if (!(error instanceof WebhookUnreachableError)) throw error;
       if (attempt < WEBHOOK_ATTEMPTS_MAX) throw retryFailure(error.message, null);
       return {

@@ -3,6 +3,7 @@ import type { StepType } from './automation-status.ts';
 import { customDataSchema } from './custom-data-schema.ts';
 import { isEmailAddress, normalizeAddress } from './email-address.ts';
 import { filterConditionSchema, type Filter, type FilterCondition } from './filter-condition.ts';
+import { splitWebhookUrl } from './webhook-url.ts';
 
 export const EVENT_NAME_LENGTH_MAX = 200;
 const MINUTE_MS = 60_000;
@@ -110,23 +111,15 @@ const OWN_HEADERS = new Set([
   'webhook-timestamp',
 ]);
 
-function isWebhookUrl(text: string): boolean {
-  // Placeholders are legal in a path; what they print is checked when the step runs.
-  if (!/^https?:\/\//i.test(text)) return text.startsWith('{{');
-  if (/^https?:\/\/[^/?#]*\{\{/i.test(text)) return true;
-  if (!URL.canParse(text)) return false;
-  const { username, password } = new URL(text);
-  return username === '' && password === '';
-}
-
 const webhookConfig = z.object({
   url: z
     .string()
     .trim()
     .min(1)
     .max(URL_LENGTH_MAX)
-    .refine(isWebhookUrl, {
-      error: 'Must be an http or https URL without credentials',
+    .refine((url) => splitWebhookUrl(url) !== undefined, {
+      error:
+        'Must be an http or https URL without credentials; placeholders may stand behind the host, or one that prints a whole URL at the start',
       params: { code: 'invalid_string' },
     }),
   method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).default('POST'),

@@ -11,7 +11,6 @@ import {
 import type { Branch, EndedExecutionStatus, StepExecutionStatus } from '../../pure/automation-status.ts';
 import { jsonBytes } from '../../pure/json-bytes.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import { TemplateLimitError, TemplateSyntaxError } from '../../pure/template-language.ts';
 import type { WalkOutcome } from '../../pure/workflow-contracts.ts';
 import { patchContact } from '../contacts/contacts.ts';
 import type { Em } from '../orm.ts';
@@ -20,7 +19,7 @@ import { loadReferencedSegments } from '../segments/segment-references.ts';
 import { findSegmentsForFilter } from '../segments/segments.ts';
 import { queryOne, queryPrepared, sql } from '../sql.ts';
 import { sendEmailStep, type SendEmailDeps, type StepContact } from './send-email-step.ts';
-import { StepFault } from './step-fault.ts';
+import { permanentReason, StepFault } from './step-fault.ts';
 import {
   createGraphReader,
   findRecord,
@@ -76,19 +75,6 @@ type StepResult =
   | { kind: 'exit'; reason: string | null }
   | { kind: 'pause'; outcome: WalkOutcome; status: 'WAITING' | 'RUNNING'; output: Record<string, unknown> | null };
 
-/** The errors of steps that no repetition cures. Anything else may be a moment's trouble. */
-function finalMessage(error: unknown): string | undefined {
-  const isFinal =
-    error instanceof StepFault ||
-    error instanceof TemplateSyntaxError ||
-    error instanceof TemplateLimitError ||
-    (error instanceof AppError && error.statusCode < 500);
-  if (!isFinal) return undefined;
-  const faults =
-    error instanceof AppError ? error.errors?.map(({ field, message }) => `${field}: ${message}`) : undefined;
-  return faults?.join('; ') ?? error.message;
-}
-
 /**
  * Walks executions through their graphs. What a step does and the record of it are one transaction, under a lock on the
  * execution: no step takes effect twice, whatever dies or is repeated, and none after a cancellation.
@@ -103,7 +89,7 @@ export function createWalker(deps: SendEmailDeps & { em: () => Em }): Walker {
         const outcome = await inTransaction(deps.em(), (tx) => walkTogether(tx, executionId, limit, options));
         if (outcome.kind !== 'more') return outcome;
       } catch (error) {
-        const message = finalMessage(error) ?? (options.isFinal(error) ? describeUnforeseen(error) : undefined);
+        const message = permanentReason(error) ?? (options.isFinal(error) ? describeUnforeseen(error) : undefined);
         if (message === undefined) throw error;
         // The steps before the faulty one succeeded: once more, each in a transaction of its own.
         if (limit > 1) limit = 1;

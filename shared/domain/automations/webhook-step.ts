@@ -1,10 +1,12 @@
 import { readConfigOf } from '../../pure/automation-config.ts';
 import { createRenderScope } from '../../pure/render-scope.ts';
 import { compileTemplate, type RenderScope } from '../../pure/template-language.ts';
+import { findUrlFault, splitWebhookUrl } from '../../pure/webhook-url.ts';
 import type { WebhookRequest } from '../../platform/webhook/webhook-client.ts';
 import type { LinkSigner } from '../../platform/links.ts';
 import type { Em } from '../orm.ts';
 import { readWebhookSecret } from '../projects/projects.ts';
+import { StepFault } from './step-fault.ts';
 import type { PendingWebhook } from './walk.ts';
 
 /** Templates stand in text only; everything else of a body is sent as it is written. */
@@ -15,13 +17,22 @@ function renderValue(value: unknown, scope: RenderScope): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, renderValue(inner, scope)]));
 }
 
-/** What is printed into a URL stands for itself: it must not become another host or another parameter. */
+/**
+ * What is printed into a URL stands for itself: it must not become another host, another path or another parameter. Only
+ * a placeholder at the very start prints as it is, for it is to print a URL.
+ * @throws StepFault
+ */
 function renderUrl(source: string, scope: RenderScope): string {
-  const encoded: RenderScope = {
-    get: (name) => encodeValue(scope.get(name)),
+  const parts = splitWebhookUrl(source);
+  if (!parts) throw new StepFault('The URL of the step names no host before its placeholders');
+  const encoded: RenderScope = { get: (name) => encodeValue(scope.get(name)) };
+  const rendered = {
+    head: compileTemplate(parts.head, 'text').render(scope).trim(),
+    tail: compileTemplate(parts.tail, 'text').render(encoded),
   };
-  const isWholePlaceholder = /^\{\{/.test(source);
-  return compileTemplate(source, 'text').render(isWholePlaceholder ? scope : encoded);
+  const fault = findUrlFault(parts, rendered);
+  if (fault !== undefined) throw new StepFault(fault);
+  return rendered.head + rendered.tail;
 }
 
 function encodeValue(value: unknown): unknown {
@@ -43,7 +54,7 @@ function defaultBody({ state, contact }: PendingWebhook): unknown {
 
 /**
  * Makes the request of a WEBHOOK step. Its `id` is that of the step's visit, so every attempt has the same.
- * @throws TemplateLimitError
+ * @throws StepFault, TemplateSyntaxError, TemplateLimitError, AppError RESOURCE_NOT_FOUND
  */
 export async function prepareWebhook(em: Em, pending: PendingWebhook, links: LinkSigner): Promise<WebhookRequest> {
   const { state, step, contact } = pending;

@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { createTestCertificate } from '../../testing/certificate.ts';
 import { createDnsServer, type DnsServer } from '../../testing/dns-server.ts';
 import { signatureHeaders } from './signature.ts';
 import {
@@ -123,12 +125,68 @@ describe('a webhook', () => {
     await expect(open().send(request(`http://127.0.0.1:${port}/`))).rejects.toThrow('more than 5 redirects');
   });
 
-  it('takes no credentials to another host', async () => {
+  it('takes nothing of the request to another origin, and no signature', async () => {
     handler = (incoming, response) =>
-      incoming.url === '/' ? response.writeHead(307, { location: `http://localhost:${port}/b` }).end() : response.end();
+      incoming.url === '/' ? response.writeHead(302, { location: `http://localhost:${port}/b` }).end() : response.end();
     await open().send(request(`http://127.0.0.1:${port}/`));
-    expect(seen[1]!.headers).not.toHaveProperty('authorization');
-    expect(seen[1]!.headers).toMatchObject({ 'x-other': '1', 'webhook-id': 'msg_1' });
+    const [, call] = seen;
+    expect([call!.method, call!.url, call!.body]).toEqual(['GET', '/b', '']);
+    const headers = Object.keys(call!.headers).filter((name) => !['host', 'connection'].includes(name));
+    expect(headers.sort()).toEqual(['accept', 'user-agent']);
+  });
+
+  it('takes nothing of it back either, once it has been elsewhere', async () => {
+    handler = (incoming, response) => {
+      const next: Record<string, string> = { '/': `http://localhost:${port}/b`, '/b': `http://127.0.0.1:${port}/c` };
+      const location = next[incoming.url ?? ''];
+      if (location === undefined) response.end();
+      else response.writeHead(302, { location }).end();
+    };
+    await open().send(request(`http://127.0.0.1:${port}/`));
+    expect(seen.map((call) => 'x-other' in call.headers)).toEqual([true, false, false]);
+    expect(seen.map((call) => 'webhook-signature' in call.headers)).toEqual([true, false, false]);
+  });
+
+  it.each([307, 308])(
+    'is not sent to another origin by a %i, which would take method and body along',
+    async (status) => {
+      handler = (_request, response) => response.writeHead(status, { location: `http://localhost:${port}/b` }).end();
+      const sent = open().send(request(`http://127.0.0.1:${port}/`));
+      await expect(sent).rejects.toThrow('redirects to another origin');
+      expect(seen).toHaveLength(1);
+    },
+  );
+
+  it('goes from https to http for nobody', async () => {
+    const certificate = createTestCertificate('localhost');
+    const secure = createSecureServer(certificate, (_request, response) =>
+      response.writeHead(302, { location: `http://localhost:${port}/b` }).end(),
+    );
+    await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
+    const client = createWebhookClient({
+      ...{ allowPrivateNetworks: true, dnsServers: [], timeoutMs: 1_500, authorities: certificate.cert },
+    });
+    const sent = client.send(request(`https://localhost:${(secure.address() as AddressInfo).port}/`));
+    await expect(sent).rejects.toThrow('from https to http');
+    expect(seen).toHaveLength(0);
+    secure.close();
+  });
+
+  it('that fails tells how, and nothing of the URL', async () => {
+    const failing = [
+      'http://127.0.0.1:9/?email=ada@mail.test',
+      'http://nowhere.invalid/ada@mail.test',
+      'ada@mail.test',
+      'ftp://ada@mail.test/',
+      'http://ada%40mail.test:pw@localhost/',
+    ];
+    for (const url of failing) {
+      const error = await open()
+        .send(request(url))
+        .catch((reason: unknown) => reason);
+      expect((error as Error).message).not.toMatch(/ada|mail\.test|nowhere/);
+      expect((error as Error).message).not.toBe('');
+    }
   });
 });
 

@@ -46,6 +46,8 @@ export interface WebhookClientOptions {
   allowPrivateNetworks: boolean;
   /** Name servers as ip:port; empty means those of the system. */
   dnsServers: readonly string[];
+  /** Authorities whose certificates are trusted in place of the usual ones, in PEM. */
+  authorities?: string;
   timeoutMs?: number;
 }
 
@@ -53,37 +55,52 @@ const TIMEOUT_MS = 10_000;
 const REDIRECTS_MAX = 5;
 const BODY_BYTES_MAX = 64 * 1024;
 const REDIRECT_CODES = new Set([301, 302, 303, 307, 308]);
-/** Made for the first host, they are nothing for another. */
-const CREDENTIAL_HEADERS = new Set(['authorization', 'cookie', 'x-api-key']);
+/** All that a server learns which the step does not name. */
+const PLAIN_HEADERS = { 'user-agent': 'Everpost', accept: '*/*' };
 
 interface Hop {
   url: URL;
   method: WebhookRequest['method'];
   headers: Record<string, string>;
   body: string | null;
+  /** Whether this is still the receiver that the request was made for. */
+  isReceiver: boolean;
 }
 
+/** Errors quote no part of a URL: what was filled into it may be about a person. */
 function parseTarget(text: string, base?: string): URL {
-  if (!URL.canParse(text, base)) throw new WebhookRefusedError(`"${text.slice(0, 200)}" is not a URL`);
+  if (!URL.canParse(text, base)) throw new WebhookRefusedError('what is to be called is not a URL');
   const url = new URL(text, base);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new WebhookRefusedError(`${url.protocol} addresses are not called, only http and https`);
+    throw new WebhookRefusedError('only http and https addresses are called');
   }
   if (url.username !== '' || url.password !== '') {
-    throw new WebhookRefusedError('Credentials in a URL are not sent; use a header');
+    throw new WebhookRefusedError('credentials in a URL are not sent; use a header');
   }
   return url;
 }
 
-/** Where a redirect leads, with the method that RFC 9110 section 15.4 leaves. */
+function isSameReceiver(from: URL, to: URL): boolean {
+  const isUpgrade = from.protocol === 'http:' && to.protocol === 'https:' && from.port === '' && to.port === '';
+  return from.origin === to.origin || (isUpgrade && from.hostname === to.hostname);
+}
+
+/**
+ * Where a redirect leads, with the method that RFC 9110 section 15.4 leaves. Another origin is not the receiver that was
+ * configured: it gets no headers, no body and no signature of the request.
+ */
 function follow(hop: Hop, statusCode: number, location: string): Hop {
   const url = parseTarget(location, hop.url.href);
-  const isOtherHost = url.origin !== hop.url.origin;
-  const headers = Object.fromEntries(
-    Object.entries(hop.headers).filter(([name]) => !isOtherHost || !CREDENTIAL_HEADERS.has(name.toLowerCase())),
-  );
+  if (hop.url.protocol === 'https:' && url.protocol === 'http:') {
+    throw new WebhookRefusedError('the server redirects from https to http, which is not followed');
+  }
   const isRead = statusCode === 303 || (statusCode <= 302 && hop.method === 'POST');
-  return isRead ? { url, method: 'GET', headers, body: null } : { ...hop, url, headers };
+  const method = isRead ? 'GET' : hop.method;
+  if (isSameReceiver(hop.url, url)) return { ...hop, url, method, body: isRead ? null : hop.body };
+  if (method !== 'GET') {
+    throw new WebhookRefusedError('the server redirects to another origin, where the request is not sent; use its URL');
+  }
+  return { url, method, headers: PLAIN_HEADERS, body: null, isReceiver: false };
 }
 
 async function readStart(body: Dispatcher.ResponseData['body']): Promise<{ text: string; isTruncated: boolean }> {
@@ -118,7 +135,7 @@ function headerText(value: string | string[] | undefined): string | undefined {
  * the connection goes to those very addresses: a name that resolves to something else a moment later gains nothing.
  */
 export function createWebhookClient(options: WebhookClientOptions): WebhookClient {
-  const { allowPrivateNetworks, dnsServers, timeoutMs = TIMEOUT_MS } = options;
+  const { allowPrivateNetworks, dnsServers, authorities, timeoutMs = TIMEOUT_MS } = options;
   const resolver = dnsServers.length > 0 ? createDnsResolver({ servers: dnsServers }) : undefined;
 
   async function addressesOf(host: string): Promise<string[]> {
@@ -135,7 +152,9 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
     const addresses = await addressesOf(host);
     const refused = allowPrivateNetworks ? undefined : addresses.find((address) => !isPublicAddress(address));
     if (refused !== undefined) {
-      throw new WebhookRefusedError(`${url.hostname} is at ${refused}, which is not on the public internet`);
+      throw new WebhookRefusedError(
+        `its host is at ${refused}, which is not on the public internet (see WEBHOOK_ALLOW_PRIVATE_NETWORKS)`,
+      );
     }
     const entries = addresses.map((address) => ({ address, family: isIP(address) }));
     const lookup: LookupFunction = (_host, lookupOptions, callback) => {
@@ -143,17 +162,19 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
       if (lookupOptions.all) callback(null, entries);
       else callback(first ? null : new Error('no address'), first?.address ?? '', first?.family);
     };
-    return new Agent({ connect: { lookup }, pipelining: 0, maxHeaderSize: BODY_BYTES_MAX });
+    const connect = { lookup, ...(authorities !== undefined && { ca: authorities }) };
+    return new Agent({ connect, pipelining: 0, maxHeaderSize: BODY_BYTES_MAX });
   }
 
   async function sendHop(hop: Hop, webhook: WebhookRequest, signal: AbortSignal): Promise<WebhookAnswer | Hop> {
     const agent = await pinnedAgent(hop.url);
     try {
       const at = Math.floor(Date.now() / 1_000);
+      const signature = hop.isReceiver ? signatureHeaders(webhook.secret, webhook.id, at, hop.body ?? '') : {};
       const response = await request(hop.url, {
         dispatcher: agent,
         method: hop.method,
-        headers: { ...hop.headers, ...signatureHeaders(webhook.secret, webhook.id, at, hop.body ?? '') },
+        headers: { ...hop.headers, ...signature },
         body: hop.body,
         signal,
       });
@@ -178,15 +199,15 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
   function unreachable(error: unknown, signal: AbortSignal): Error {
     if (error instanceof WebhookRefusedError) return error;
     if (signal.aborted) return new WebhookUnreachableError(`no answer within ${timeoutMs / 1_000} seconds`);
-    const reason = error instanceof AggregateError ? (error.errors[0] as unknown) : error;
-    return new WebhookUnreachableError(reason instanceof Error ? reason.message : String(reason));
+    const reason: unknown = error instanceof AggregateError ? error.errors[0] : error;
+    return new WebhookUnreachableError(`the connection failed (${codeOf(reason)})`);
   }
 
   return {
     async send(webhook) {
       const { url, method, headers, body } = webhook;
       const signal = AbortSignal.timeout(timeoutMs);
-      let hop: Hop = { url: parseTarget(url), method, headers, body };
+      let hop: Hop = { url: parseTarget(url), method, headers, body, isReceiver: true };
       for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
         const result = await whileNotAborted(sendHop(hop, webhook, signal), signal).catch((error: unknown) => {
           throw unreachable(error, signal);
@@ -197,6 +218,12 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
       throw new WebhookRefusedError(`more than ${REDIRECTS_MAX} redirects`);
     },
   };
+}
+
+/** Messages of the network name hosts; codes such as ECONNREFUSED do not. */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }
 
 /** Looking a name up does not listen to a signal. */
