@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { ConfigError, readConfig } from '../shared/platform/config.ts';
 import { createLogger } from '../shared/platform/logger.ts';
@@ -26,7 +27,8 @@ await runProcess('api', async ({ onStop }) => {
   const orm = await createOrm({
     databaseUrl: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,
-    applicationName: 'everpost-api',
+    // Unique, so that others can tell whether this process still lives.
+    applicationName: `everpost-api ${randomUUID()}`,
     limits: requestLimits(config.API_STATEMENT_TIMEOUT_SECONDS),
     onWarning: (message) => logger.warn(message),
   });

@@ -1,8 +1,8 @@
 import type { Express, Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
 import { AppError, badRequest, validationError } from '../../shared/pure/app-error.ts';
+import { createIdempotencyClaims } from '../../shared/domain/idempotency/claims.ts';
 import {
-  claimIdempotencyKey,
   settleIdempotencyKey,
   type IdempotencyClaim,
   type OriginalRequest,
@@ -134,6 +134,11 @@ async function handleOnce(
 
 /** Mounts endpoints: the one path from a request to a handler and back. */
 export function mountEndpoints(app: Express, endpoints: Endpoint[], deps: ApiDeps, admissions: Admissions): void {
+  const claims = createIdempotencyClaims({
+    em: () => deps.orm.em.fork(),
+    ttlHours: deps.config.IDEMPOTENCY_TTL_HOURS,
+  });
+
   async function answer(
     definition: Endpoint,
     admission: Admission,
@@ -172,19 +177,14 @@ export function mountEndpoints(app: Express, endpoints: Endpoint[], deps: ApiDep
     req: Request,
     res: Response,
   ): Promise<Outcome> {
-    const projectId = admission.project.id;
-    const claimed = await claimIdempotencyKey(deps.orm.em.fork(), {
-      projectId,
-      key,
-      request: requestLine(req, definition),
-      ttlHours: deps.config.IDEMPOTENCY_TTL_HOURS,
-    });
+    const request = requestLine(req, definition);
+    const claimed = await claims.claim({ projectId: admission.project.id, key, request });
     if ('original' in claimed) {
       const conflict = keyReused(key, claimed.original);
       return { status: 409, send: () => res.status(409).json(errorEnvelope(conflict, requestIdOf(res))) };
     }
     const outcome = await answer(definition, admission, req, res, claimed.claim);
-    if (outcome.status >= 400) await settleIdempotencyKey(deps.orm.em.fork(), claimed.claim, outcome.status);
+    if (outcome.status >= 400) await claims.release(claimed.claim);
     return outcome;
   }
 

@@ -1,15 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '../testing/database.ts';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { createMaintenanceActivities } from '../../activities/maintenance/maintenance-activities.ts';
+import { testConfig } from '../testing/config.ts';
 import { createJob, endJob } from './jobs/jobs.ts';
-import { CLEAN_UP_CHUNK, cleanUpChunk } from './maintenance.ts';
+import { CLEAN_UP_CHUNK, CLEAN_UP_KINDS, cleanUpChunk } from './maintenance.ts';
 import { createProject } from './projects/projects.ts';
 import { query, sql, SqlFragment } from './sql.ts';
 
 let database: TestDatabase;
 let projectId: string;
 const em = () => database.orm.em.fork();
-const cleanUp = () => cleanUpChunk(em(), 24);
+/** A chunk of every kind. */
+async function cleanUp(): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const kind of CLEAN_UP_KINDS) counts[kind] = await cleanUpChunk(em(), kind, 24);
+  return counts;
+}
 beforeAll(async () => {
   database = await createTestDatabase();
   projectId = (await createProject(em(), 'Test')).project.id;
@@ -65,6 +74,30 @@ describe('the clean-up of jobs', () => {
     );
     expect(await cleanUp()).toMatchObject({ jobs: CLEAN_UP_CHUNK });
     expect(await cleanUp()).toMatchObject({ jobs: 3 });
+  });
+});
+
+describe('the clean-up of idempotency keys', () => {
+  it('goes in chunks, and the activity does them all', async () => {
+    const addKeys = (prefix: string, count: number, days: number) =>
+      query(
+        em(),
+        sql`
+          insert into idempotency_claim (project_id, key, request, created_at)
+          select ${projectId}, ${prefix}::text || n, 'POST /v1/send', now() - ${days}::int * interval '1 day'
+          from generate_series(1, ${count}::int) n`,
+      );
+    await addKeys('old ', 2 * CLEAN_UP_CHUNK + 3, 2);
+    await addKeys('new ', 3, 0);
+    expect(await cleanUp()).toMatchObject({ idempotencyKeys: CLEAN_UP_CHUNK });
+    const activities = createMaintenanceActivities({
+      orm: database.orm,
+      config: testConfig(),
+      heartbeatMs: 1_000,
+    } as ActivityDeps);
+    const report = await new MockActivityEnvironment().run(() => activities.cleanUp());
+    expect(report).toMatchObject({ idempotencyKeys: CLEAN_UP_CHUNK + 3, jobs: 0 });
+    expect(await query(em(), sql`select key from idempotency_claim`)).toHaveLength(3);
   });
 });
 

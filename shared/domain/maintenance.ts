@@ -1,6 +1,7 @@
 import { sweepIdempotencyKeys } from './idempotency/idempotency.ts';
 import type { Em } from './orm.ts';
-import { queryOne, sql, type SqlFragment } from './sql.ts';
+import { allowLongStatements, queryOne, sql, type SqlFragment } from './sql.ts';
+import { inTransaction } from './transaction.ts';
 
 /** How many rows of each kind went. */
 export interface CleanUpReport {
@@ -19,6 +20,8 @@ const ATTACHMENT_DAYS = 7;
 const JOB_DAYS = 30;
 /** Rows of one kind that go at a time. */
 export const CLEAN_UP_CHUNK = 5_000;
+/** A sweep may read a large table to find its chunk. */
+const SWEEP_MS = 10 * 60_000;
 
 /** Deletes rows of `table` whose `key` is in a chunk of those that `old` selects. @returns how many went */
 async function deleteChunk(em: Em, table: SqlFragment, key: SqlFragment, old: SqlFragment): Promise<number> {
@@ -87,18 +90,25 @@ function sweepGraphSnapshots(em: Em): Promise<number> {
   return deleteChunk(em, sql`automation_graph`, sql`id`, old);
 }
 
+const SWEEPS: Record<keyof CleanUpReport, (em: Em, idempotencyTtlHours: number) => Promise<number>> = {
+  idempotencyKeys: (em, ttlHours) => sweepIdempotencyKeys(em, ttlHours, CLEAN_UP_CHUNK),
+  mailBodies: sweepMailBodies,
+  attachments: sweepAttachments,
+  jobs: sweepJobs,
+  jobFiles: sweepJobFiles,
+  graphSnapshots: sweepGraphSnapshots,
+};
+
+/** The kinds of rows that are swept, in order. */
+export const CLEAN_UP_KINDS = Object.keys(SWEEPS) as (keyof CleanUpReport)[];
+
 /**
- * Removes what is kept only for a while. Chunked, so that a large backlog is many short transactions.
- * @returns how many rows went; call again while a count reaches `CLEAN_UP_CHUNK`, for what is left then is not old but
- * has just become so
+ * Removes rows of one kind that are kept only for a while: a chunk, so that a large backlog is many short transactions.
+ * @returns how many rows went; as many as `CLEAN_UP_CHUNK` mean that more may be left
  */
-export async function cleanUpChunk(em: Em, idempotencyTtlHours: number): Promise<CleanUpReport> {
-  return {
-    idempotencyKeys: await sweepIdempotencyKeys(em, idempotencyTtlHours),
-    mailBodies: await sweepMailBodies(em),
-    attachments: await sweepAttachments(em),
-    jobs: await sweepJobs(em),
-    jobFiles: await sweepJobFiles(em),
-    graphSnapshots: await sweepGraphSnapshots(em),
-  };
+export async function cleanUpChunk(em: Em, kind: keyof CleanUpReport, idempotencyTtlHours: number): Promise<number> {
+  return inTransaction(em, async (tx) => {
+    await allowLongStatements(tx, SWEEP_MS);
+    return SWEEPS[kind](tx, idempotencyTtlHours);
+  });
 }

@@ -13,6 +13,7 @@ import { ContactDataLimitMigration } from './migrations/20261122070200-contact-d
 import { OutboxTurnsMigration } from './migrations/20261122070601-outbox-turns.ts';
 import { ReplyAddressesMigration } from './migrations/20261122070700-reply-addresses.ts';
 import { answerTimeoutMs, limitSession, type SessionLimits } from './session-limits.ts';
+import { ClaimsMigration } from './migrations/20261122070300-claims.ts';
 import { query, sql } from './sql.ts';
 import pg from 'pg';
 
@@ -78,6 +79,7 @@ function ormOptions(options: OrmOptions): Options {
         { name: '20261121050000-reconciliation', class: ReconciliationMigration },
         { name: '20261121061000-recovery', class: RecoveryMigration },
         { name: '20261122070200-contact-data-limit', class: ContactDataLimitMigration },
+        { name: '20261122070300-claims', class: ClaimsMigration },
         { name: '20261122070601-outbox-turns', class: OutboxTurnsMigration },
         { name: '20261122070700-reply-addresses', class: ReplyAddressesMigration },
       ],

@@ -1,5 +1,5 @@
 import type { Em } from '../orm.ts';
-import { queryOne, queryPrepared, sql } from '../sql.ts';
+import { queryOne, queryPrepared, sql, type SqlFragment } from '../sql.ts';
 
 /** The request that used a key first. */
 export interface OriginalRequest {
@@ -9,38 +9,48 @@ export interface OriginalRequest {
   statusCode: number | null;
 }
 
-/** A key that is ours until we settle it, or are taken for dead. */
+/** A key that is ours until we settle or release it, or are taken for dead. */
 export interface IdempotencyClaim {
   projectId: string;
   key: string;
+  /** Tells this claim from later ones of the same key. */
+  token: string;
   claimedAt: Date;
 }
 
-/** A request that has not been settled for this long died with its process: nothing of it was committed. */
+/** A request that has not been settled for this long is given up: if it is only slow, its work will not be committed. */
 const ABANDONED_SECONDS = 30;
+
+/** A claim without a result is one whose request has committed nothing. This one is free: its process has no session left. */
+const IS_ORPHANED = sql`
+  c.owner is not null and not exists (
+    select from pg_stat_activity a where a.datname = current_database() and a.application_name = c.owner)`;
 
 /**
  * Claims a key for one request. One statement decides, so of two simultaneous requests exactly one gets it; a claim
- * older than the time to live is taken over, and so is one whose request died.
+ * older than the time to live is taken over, and so is one whose process died or that nobody has settled for long.
+ * @param claim `token` is a fresh UUID: with it a claim can be released whose answer was lost
  * @returns the claim when the key is ours, otherwise the request that has it
  */
 export async function claimIdempotencyKey(
   em: Em,
-  claim: { projectId: string; key: string; request: string; ttlHours: number },
+  claim: { projectId: string; key: string; token: string; request: string; ttlHours: number },
 ): Promise<{ claim: IdempotencyClaim } | { original: OriginalRequest }> {
-  const { projectId, key } = claim;
+  const { projectId, key, token } = claim;
   const [claimed] = await queryPrepared<{ created_at: Date }>(
     em,
     sql`
-      insert into idempotency_claim as c (project_id, key, request, created_at)
-      values (${projectId}, ${key}, ${claim.request}, now())
+      insert into idempotency_claim as c (project_id, key, token, owner, request, created_at)
+      values (${projectId}, ${key}, ${token}, current_setting('application_name'), ${claim.request}, now())
       on conflict (project_id, key) do update
-        set request = excluded.request, status_code = null, created_at = excluded.created_at
+        set token = excluded.token, owner = excluded.owner, request = excluded.request, status_code = null,
+          created_at = excluded.created_at
         where c.created_at < now() - ${claim.ttlHours}::float8 * interval '1 hour'
-          or c.status_code is null and c.created_at < now() - ${ABANDONED_SECONDS}::int * interval '1 second'
+          or c.status_code is null
+            and (c.created_at < now() - ${ABANDONED_SECONDS}::int * interval '1 second' or ${IS_ORPHANED})
       returning created_at`,
   );
-  if (claimed) return { claim: { projectId, key, claimedAt: claimed.created_at } };
+  if (claimed) return { claim: { projectId, key, token, claimedAt: claimed.created_at } };
   const original = await queryOne<{ request: string; created_at: Date; status_code: number | null }>(
     em,
     sql`select request, created_at, status_code from idempotency_claim where project_id = ${projectId} and key = ${key}`,
@@ -50,32 +60,45 @@ export async function claimIdempotencyKey(
   return { original: { request: original.request, at: original.created_at, statusCode: original.status_code } };
 }
 
+/** The row of a claim, as long as it is ours and has no result. */
+function unsettled({ projectId, key, token }: Omit<IdempotencyClaim, 'claimedAt'>): SqlFragment {
+  return sql`project_id = ${projectId} and key = ${key} and token = ${token} and status_code is null`;
+}
+
 /**
- * Notes how the claiming request ended: a 4xx changed nothing and frees the key, everything else keeps it. A success is
- * noted in the transaction of what the request did, so that a claim without a result says that nothing was done.
+ * Notes the result of the claiming request, in the transaction of what it did: so a claim without a result says that
+ * nothing was done.
  * @returns false when another request has taken the key over meanwhile: then what was done must not be committed
  */
 export async function settleIdempotencyKey(em: Em, claim: IdempotencyClaim, statusCode: number): Promise<boolean> {
-  const isReleased = statusCode >= 400 && statusCode < 500;
-  const ours = sql`
-    project_id = ${claim.projectId} and key = ${claim.key} and created_at = ${claim.claimedAt} and status_code is null`;
   const settled = await queryPrepared(
     em,
-    isReleased
-      ? sql`delete from idempotency_claim where ${ours} returning key`
-      : sql`update idempotency_claim set status_code = ${statusCode} where ${ours} returning key`,
+    sql`update idempotency_claim set status_code = ${statusCode} where ${unsettled(claim)} returning key`,
   );
   return settled.length > 0;
 }
 
-/** Removes claims older than the time to live. @returns how many */
-export async function sweepIdempotencyKeys(em: Em, ttlHours: number): Promise<number> {
+/**
+ * Frees the key of a request that failed, whatever its answer was. If it was committed after all, because only the
+ * answer to its COMMIT was lost, the claim has its result and stays; a COMMIT still under way is waited for.
+ */
+export async function releaseIdempotencyKey(em: Em, claim: Omit<IdempotencyClaim, 'claimedAt'>): Promise<void> {
+  await queryPrepared(em, sql`delete from idempotency_claim where ${unsettled(claim)}`);
+}
+
+/** Removes up to `limit` claims older than the time to live. @returns how many */
+export async function sweepIdempotencyKeys(em: Em, ttlHours: number, limit: number): Promise<number> {
   const row = await queryOne<{ count: number }>(
     em,
     sql`
-      with swept as (
-        delete from idempotency_claim where created_at < now() - ${ttlHours}::float8 * interval '1 hour' returning 1
-      ) select count(*) from swept`,
+      with old as (
+        select project_id, key from idempotency_claim where created_at < now() - ${ttlHours}::float8 * interval '1 hour'
+        limit ${limit} for update skip locked
+      ),
+      swept as (
+        delete from idempotency_claim c using old where c.project_id = old.project_id and c.key = old.key returning 1
+      )
+      select count(*) from swept`,
   );
   return row?.count ?? 0;
 }
