@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isAutomatic } from './automatic-message.ts';
 import { parseFeedbackReport, type FeedbackReport } from './arf.ts';
 import { parseDsn, type DsnRecipient } from './dsn.ts';
 import { decodeHeaderText, readEntity, type MimeEntity } from './mime-reader.ts';
@@ -14,15 +15,6 @@ export type InboundMessage = { /** The same for each copy of a message. */ id: s
 const SUBJECT_LENGTH_MAX = 998;
 const FROM_LENGTH_MAX = 2_000;
 const EMAIL_IDS_MAX = 20;
-
-/** Answers of machines (RFC 3834, and what was usual before it): nobody has written them. */
-function isAutomatic(message: MimeEntity, envelopeFrom: string): boolean {
-  const submitted = message.field('auto-submitted').toLowerCase();
-  if (submitted !== '' && !submitted.startsWith('no')) return true;
-  if (/^(?:bulk|junk|list|auto_reply)$/i.test(message.field('precedence'))) return true;
-  if (message.field('x-autoreply') !== '' || message.field('x-autorespond') !== '') return true;
-  return envelopeFrom === '' || /^(?:mailer-daemon|postmaster)@/i.test(envelopeFrom);
-}
 
 /** The address in a From field, lower-cased; empty when there is none. */
 function addressIn(field: string): string {
@@ -51,12 +43,8 @@ export function readInboundMessage(raw: Buffer, envelopeFrom: string): InboundMe
   if (report) return { id, kind: 'complaint', report };
   const recipients = parseDsn(message);
   if (recipients) return { id, kind: 'dsn', recipients };
-  if (isAutomatic(message, envelopeFrom)) return { id, kind: 'automatic' };
-  return {
-    id,
-    kind: 'reply',
-    from: addressIn(message.field('from')) || envelopeFrom.toLowerCase(),
-    subject: decodeHeaderText(message.field('subject')).slice(0, SUBJECT_LENGTH_MAX),
-    emailIds: repliedIds(message),
-  };
+  const from = addressIn(message.field('from')) || envelopeFrom.toLowerCase();
+  const subject = decodeHeaderText(message.field('subject')).slice(0, SUBJECT_LENGTH_MAX);
+  if (isAutomatic(message, { envelopeFrom, from, subject })) return { id, kind: 'automatic' };
+  return { id, kind: 'reply', from, subject, emailIds: repliedIds(message) };
 }

@@ -1,6 +1,6 @@
 /**
- * Reads as much of a message (RFC 5322, RFC 2045, RFC 2046) as reports about mail need: header fields, and the parts of
- * one multipart level. It takes any octets, never throws, and its time grows with their number only.
+ * Reads as much of a message (RFC 5322, RFC 2045, RFC 2046) as reports about mail need: header fields, and the tree of
+ * its parts down to a depth. It takes any octets, never throws, and its time grows with their number only.
  */
 export interface MimeEntity {
   /** The values of a field, unfolded, in order. Names do not depend on case. */
@@ -15,9 +15,22 @@ export interface MimeEntity {
   body: string;
 }
 
-const HEADER_LENGTH_MAX = 256 * 1024;
+const HEADER_LENGTH_MAX = 128 * 1024;
+/** As much of a body as is decoded. What reports need stands at the beginning. */
+const BODY_LENGTH_MAX = 256 * 1024;
 const FIELD_LENGTH_MAX = 16 * 1024;
-const PARTS_MAX = 20;
+/** Values of one field. */
+const VALUES_MAX = 20;
+/** Fields of different names in one block; no real message has as many. */
+const NAMES_MAX = 500;
+/** Parts of a message, those of all levels together. */
+const PARTS_MAX = 50;
+/** Levels of multipart. */
+const DEPTH_MAX = 5;
+/** Octets that are searched for parts, those of all levels together, so that nesting costs little more than length. */
+const SEARCHED_MAX = 2 * 1024 * 1024;
+/** RFC 2046 section 5.1.1. */
+const BOUNDARY_LENGTH_MAX = 70;
 
 /** Reads the fields of a block such as a header, or a group of a delivery report. */
 export function readFields(block: string): Map<string, string[]> {
@@ -27,17 +40,26 @@ export function readFields(block: string): Map<string, string[]> {
     if (colon < 1) continue;
     const name = line.slice(0, colon).trim().toLowerCase();
     const value = line.slice(colon + 1, colon + 1 + FIELD_LENGTH_MAX).trim();
-    fields.set(name, [...(fields.get(name) ?? []).slice(0, PARTS_MAX), value]);
+    const values = fields.get(name);
+    if (!values && fields.size < NAMES_MAX) fields.set(name, [value]);
+    else if (values && values.length < VALUES_MAX) values.push(value);
   }
   return fields;
 }
 
+/** Where the header ends and where the body begins, behind the first empty line. */
+function findBody(octets: string): { headerEnd: number; bodyStart: number } {
+  const atOnce = /^\r?\n/.exec(octets);
+  if (atOnce) return { headerEnd: 0, bodyStart: atOnce[0].length };
+  const [crlf, lf] = [octets.indexOf('\n\r\n'), octets.indexOf('\n\n')];
+  if (crlf === -1 && lf === -1) return { headerEnd: octets.length, bodyStart: octets.length };
+  const isCrlf = lf === -1 || (crlf !== -1 && crlf < lf);
+  return isCrlf ? { headerEnd: crlf, bodyStart: crlf + 3 } : { headerEnd: lf, bodyStart: lf + 2 };
+}
+
 /** Reads a message or a part: one character per octet (latin1). */
 export function readEntity(octets: string): MimeEntity {
-  const end = /\r?\n\r?\n/.exec(octets);
-  const startsWithBody = /^\r?\n/.exec(octets);
-  const headerEnd = startsWithBody ? 0 : (end?.index ?? octets.length);
-  const bodyStart = startsWithBody ? startsWithBody[0].length : headerEnd + (end?.[0].length ?? 0);
+  const { headerEnd, bodyStart } = findBody(octets);
   const fields = readFields(octets.slice(0, Math.min(headerEnd, HEADER_LENGTH_MAX)));
   const contentType = fields.get('content-type')?.[0] ?? '';
   return {
@@ -54,15 +76,15 @@ export function readEntity(octets: string): MimeEntity {
   };
 }
 
-/** The parts of a multipart entity, at most 20; none for any other. Parts of parts are left as they are. */
-export function readParts(entity: MimeEntity): MimeEntity[] {
+/** The parts of one multipart entity, `limit` at most. */
+function readLevel(entity: MimeEntity, limit: number): MimeEntity[] {
   const boundary = entity.parameter('boundary');
-  if (!entity.contentType.startsWith('multipart/') || boundary === '') return [];
+  if (boundary === '' || boundary.length > BOUNDARY_LENGTH_MAX) return [];
   const delimiter = `\n--${boundary}`;
   const body = `\n${entity.body}`;
   const parts: MimeEntity[] = [];
   let start = body.indexOf(delimiter);
-  while (start !== -1 && parts.length < PARTS_MAX) {
+  while (start !== -1 && parts.length < limit) {
     const lineStart = start + delimiter.length;
     if (body.startsWith('--', lineStart)) break;
     const lineEnd = body.indexOf('\n', lineStart);
@@ -74,12 +96,34 @@ export function readParts(entity: MimeEntity): MimeEntity[] {
   return parts;
 }
 
-/** The body with its transfer encoding undone, one octet a character. */
+/**
+ * The parts of a multipart entity and the parts of these, level by level: at most 50, five levels deep. Messages inside
+ * the message are left as they are, for what they report is not about our mail.
+ */
+export function readParts(entity: MimeEntity): MimeEntity[] {
+  const parts: MimeEntity[] = [];
+  let level = [entity];
+  let searched = 0;
+  for (let depth = 0; depth < DEPTH_MAX && level.length > 0; depth++) {
+    const below: MimeEntity[] = [];
+    for (const each of level) {
+      if (!each.contentType.startsWith('multipart/') || searched > SEARCHED_MAX) continue;
+      searched += each.body.length;
+      below.push(...readLevel(each, PARTS_MAX - parts.length - below.length));
+    }
+    parts.push(...below);
+    level = below;
+  }
+  return parts;
+}
+
+/** The body, cut at 256 kB, with its transfer encoding undone, one octet a character. */
 export function decodeBody(entity: MimeEntity): string {
   const encoding = entity.field('content-transfer-encoding').toLowerCase();
-  if (encoding === 'base64') return Buffer.from(entity.body, 'base64').toString('latin1');
-  if (encoding !== 'quoted-printable') return entity.body;
-  return entity.body
+  const body = entity.body.slice(0, BODY_LENGTH_MAX);
+  if (encoding === 'base64') return Buffer.from(body, 'base64').toString('latin1');
+  if (encoding !== 'quoted-printable') return body;
+  return body
     .replace(/=[ \t]*\r?\n/g, '')
     .replace(/=([\da-f]{2})/gi, (_escape, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
