@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { v7 as uuidV7 } from 'uuid';
 import { isDatabaseUnavailable } from '../../shared/domain/database-errors.ts';
-import type { MailHit } from '../../shared/domain/emails/tracking.ts';
+import { HIT_EVENTS_MAX, type MailHit } from '../../shared/domain/emails/tracking.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 
 /** Takes opens and clicks at any speed and records each once, also those that come while PostgreSQL is away. */
@@ -23,13 +23,22 @@ export interface HitRecorderOptions {
 }
 
 interface Waiting {
-  hit: Pick<MailHit, 'id' | 'emailId' | 'url'>;
-  /** When it happened, on the clock that no one sets. */
+  hit: Pick<MailHit, 'id' | 'emailId' | 'url' | 'repeats'>;
+  /** When it happened, on the monotonic clock. */
   at: number;
+  settled: Promise<void>;
   settle: () => void;
 }
 
+/** The hits of one email and kind that wait. */
+interface Group {
+  count: number;
+  latest: Waiting;
+}
+
 const CAPACITY = 100_000;
+/** Of one email and kind, as many wait one by one as may have an event; the others are added to the latest of these. */
+const GROUP_MAX = HIT_EVENTS_MAX;
 const BATCH_MAX = 200;
 const RETRY_MS = { first: 100, longest: 5_000, draining: 200 } as const;
 /** Errors that are no outage, such as a deadlock, are given another try, but not for ever. */
@@ -39,11 +48,12 @@ const FAULTS_MAX = 5;
  * Records hits one transaction after another, each with all that have come in during the one before. Alone, a hit waits
  * for nothing; in a rush, a commit and the lock on the campaign's counters are shared by many. While the database is
  * away, hits wait in memory with the time they happened at, and a batch whose commit was not confirmed is tried again:
- * the ids of its hits keep it from counting twice.
+ * the ids of its hits keep it from counting twice. One email takes up little of the room, however often its link is hit.
  */
 export function createHitRecorder({ record, logger, capacity = CAPACITY }: HitRecorderOptions): HitRecorder {
   const waking = new AbortController();
   let waiting: Waiting[] = [];
+  const groups = new Map<string, Group>();
   let underWay: Waiting[] = [];
   let running: Promise<void> | undefined;
   let isAway = false;
@@ -93,6 +103,7 @@ export function createHitRecorder({ record, logger, capacity = CAPACITY }: HitRe
     while (waiting.length > 0 && !isGivenUp) {
       underWay = waiting.slice(0, BATCH_MAX);
       waiting = waiting.slice(BATCH_MAX);
+      for (const { hit } of underWay) leaveGroup(hit);
       await recordUnderWay();
       for (const { settle } of underWay) settle();
       underWay = [];
@@ -101,21 +112,50 @@ export function createHitRecorder({ record, logger, capacity = CAPACITY }: HitRe
     running = undefined;
   }
 
+  function groupOf(hit: Pick<MailHit, 'emailId' | 'url'>): string {
+    return `${hit.url === null ? 'open' : 'click'} ${hit.emailId}`;
+  }
+
+  function leaveGroup(hit: Waiting['hit']): void {
+    const key = groupOf(hit);
+    const group = groups.get(key);
+    if (!group) return;
+    group.count -= 1;
+    if (group.count === 0) groups.delete(key);
+  }
+
+  function enqueue(hit: Pick<MailHit, 'emailId' | 'url'>): Waiting {
+    let settle: () => void = () => undefined;
+    const settled = new Promise<void>((resolve) => {
+      settle = resolve;
+    });
+    const entry = { hit: { id: uuidV7(), repeats: 0, ...hit }, at: performance.now(), settled, settle };
+    waiting.push(entry);
+    groups.set(groupOf(hit), { count: (groups.get(groupOf(hit))?.count ?? 0) + 1, latest: entry });
+    return entry;
+  }
+
   function makeRoom(): void {
     if (waiting.length < capacity) return;
-    waiting.shift()?.settle();
+    const oldest = waiting.shift();
+    if (oldest) leaveGroup(oldest.hit);
+    oldest?.settle();
     dropped += 1;
     if (dropped === 1) logger.error({ capacity }, 'too many opens and clicks wait to be recorded: the oldest are lost');
   }
 
   return {
     add(hit) {
+      const group = groups.get(groupOf(hit));
+      if (group && group.count >= GROUP_MAX) {
+        group.latest.hit.repeats += 1;
+        return isAway || isGivenUp ? Promise.resolve() : group.latest.settled;
+      }
       makeRoom();
-      return new Promise((resolve) => {
-        waiting.push({ hit: { id: uuidV7(), ...hit }, at: performance.now(), settle: resolve });
-        if (isAway || isGivenUp) resolve();
-        running ??= run();
-      });
+      const entry = enqueue(hit);
+      if (isAway || isGivenUp) entry.settle();
+      running ??= run();
+      return entry.settled;
     },
     async drain(withinMs) {
       waking.abort();

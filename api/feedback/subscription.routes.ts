@@ -10,6 +10,9 @@ import type { ApiDeps } from '../http/context.ts';
 import { PAGE_TEXTS } from './page-texts.ts';
 import { PAGE_POLICY, renderSubscriptionPage, type SubscriptionPage } from './subscription-page.ts';
 
+/** An hour: somewhere in it, one of the changes of this day becomes one of yesterday. */
+const RETRY_AFTER_SECONDS = 3_600;
+
 type PageName = 'unsubscribe' | 'subscribe' | 'manage';
 
 function sendPage(res: Response, page: SubscriptionPage, status = 200): void {
@@ -24,6 +27,13 @@ function sendNotFound(req: Request, res: Response): void {
   const locale = localeOf(req.get('accept-language'));
   const texts = PAGE_TEXTS[locale];
   sendPage(res, { locale, title: texts.notFoundTitle, text: texts.notFound }, 404);
+}
+
+function sendTooOften(req: Request, res: Response): void {
+  const locale = localeOf(req.get('accept-language'));
+  const texts = PAGE_TEXTS[locale];
+  res.setHeader('Retry-After', String(RETRY_AFTER_SECONDS));
+  sendPage(res, { locale, title: texts.subscribe, text: texts.tooOften, isResult: true }, 429);
 }
 
 /** What to show of a contact on a page, before or after something was done. */
@@ -75,6 +85,10 @@ export function mountSubscriptionPages(app: Express, deps: ApiDeps, links: LinkS
         return;
       }
       const contact = await changeSubscription(em(), owner, name === 'subscribe');
+      if (contact === 'too often') {
+        sendTooOften(req, res);
+        return;
+      }
       deps.wakeDispatcher();
       sendPage(res, pageOf(name, token, contact, true));
     });

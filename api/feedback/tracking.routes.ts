@@ -3,6 +3,7 @@ import { AppError } from '../../shared/pure/app-error.ts';
 import type { LinkSigner } from '../../shared/platform/links.ts';
 import type { ApiDeps } from '../http/context.ts';
 import { isMachineRequest } from './machine-request.ts';
+import { createVisitLimit } from './visit-limit.ts';
 
 /** A transparent picture of one pixel. */
 const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
@@ -21,11 +22,15 @@ function forbidCaching(res: Response): void {
 
 /**
  * `GET /t/o/<token>.gif` counts an open, `GET /t/c/<token>` a click. The answer follows the commit, which takes a moment:
- * what a reader has seen, a crash does not take back. While PostgreSQL is away the answer does not wait.
+ * what a reader has seen, a crash does not take back. While PostgreSQL is away the answer does not wait. Who asks for the
+ * same one again and again gets it, and is no longer counted.
  */
 export function mountTracking(app: Express, deps: ApiDeps, links: LinkSigner): void {
+  const visits = createVisitLimit();
+
   async function count(req: Request, hit: { emailId: string; url: string | null }): Promise<void> {
     if (isMachineRequest(req, hit.url === null ? 'open' : 'click')) return;
+    if (!visits.take(req.socket.remoteAddress ?? '', hit.emailId)) return;
     const taken = deps.hits.add(hit);
     let timer: NodeJS.Timeout | undefined;
     const patience = new Promise<void>((resolve) => {

@@ -4,7 +4,7 @@ import { readDataPatch } from '../../pure/custom-data.ts';
 import { storedJson, throwDataTooLarge } from './contact-data-limit.ts';
 import { forgetContacts } from '../automations/cancel-executions.ts';
 import { isUniqueViolation } from '../database-errors.ts';
-import { recordEvents, subscriptionEvent } from '../events/events.ts';
+import { recordEvents, subscriptionEvent, type SubscriptionCause } from '../events/events.ts';
 import type { Em } from '../orm.ts';
 import { joinSql, json, query, queryOne, queryPrepared, sql, type SqlFragment } from '../sql.ts';
 import { ContactEntity, type Contact } from './contact.entity.ts';
@@ -53,7 +53,13 @@ function patchedData(column: SqlFragment, stored: string, removed: string[]): Sq
  * compare-and-set makes concurrent equal requests emit once.
  * @returns the ids that changed
  */
-export async function setSubscribed(em: Em, projectId: string, ids: string[], subscribed: boolean): Promise<string[]> {
+export async function setSubscribed(
+  em: Em,
+  projectId: string,
+  ids: string[],
+  subscribed: boolean,
+  cause?: SubscriptionCause,
+): Promise<string[]> {
   const flipped = await query<{ id: string }>(
     em,
     sql`
@@ -68,7 +74,7 @@ export async function setSubscribed(em: Em, projectId: string, ids: string[], su
   const flippedIds = flipped.map((row) => row.id);
   await recordEvents(
     em,
-    flippedIds.map((id) => subscriptionEvent(projectId, id, subscribed)),
+    flippedIds.map((id) => subscriptionEvent(projectId, id, subscribed, cause)),
   );
   return flippedIds;
 }

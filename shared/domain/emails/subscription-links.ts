@@ -37,21 +37,40 @@ export async function findLinkContact(em: Em, { contactId, emailId }: LinkOwner)
 /**
  * Subscribes or unsubscribes the contact behind a link, once however often it is asked for; the campaign of the mail
  * counts an unsubscription that came through it, once a mail.
- * @returns the contact as it is now; undefined when there is none any more
+ * @returns the contact as it is now; undefined when there is none any more; 'too often' when it is not subscribed again
+ *   for now. Unsubscribing is always possible.
  */
 export async function changeSubscription(
   em: Em,
   owner: LinkOwner,
   subscribed: boolean,
-): Promise<LinkContact | undefined> {
+): Promise<LinkContact | 'too often' | undefined> {
   return inTransaction(em, async (tx) => {
     const contact = await findLinkContact(tx, owner);
     if (!contact) return undefined;
+    if (subscribed && !contact.subscribed && (await hasSubscribedTooOften(tx, contact.id))) return 'too often';
     // Mail, campaign, contact: the order in which results and bounces lock them too.
     if (contact.subscribed && !subscribed) await countUnsubscription(tx, owner.emailId);
-    await setSubscribed(tx, contact.projectId, [contact.id], subscribed);
+    await setSubscribed(tx, contact.projectId, [contact.id], subscribed, { emailId: owner.emailId });
     return { ...contact, subscribed };
   });
+}
+
+/** A contact subscribes through links this often in 24 hours: each time is an event, and so is each way back. */
+const SUBSCRIPTIONS_A_DAY = 20;
+
+async function hasSubscribedTooOften(em: Em, contactId: string): Promise<boolean> {
+  // Of those who come at the same time one waits for the other.
+  await query(em, sql`select from contact where id = ${contactId} for no key update`);
+  const row = await queryOne<{ count: number }>(
+    em,
+    sql`
+      select count(*) from (
+        select from event where contact_id = ${contactId} and name = 'contact.subscribed'
+          and created_at > now() - interval '1 day' and email_id is not null limit ${SUBSCRIPTIONS_A_DAY}
+      ) recent`,
+  );
+  return (row?.count ?? 0) >= SUBSCRIPTIONS_A_DAY;
 }
 
 async function countUnsubscription(em: Em, emailId: string): Promise<void> {

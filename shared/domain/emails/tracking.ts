@@ -11,11 +11,20 @@ export interface MailHit {
   url: string | null;
   /** How long ago it happened, in milliseconds. The moment is told by the clock of the database, as all others are. */
   ageMs: number;
+  /** Further hits of the same kind, which are counted with this one and have no event. */
+  repeats: number;
 }
 
 /**
+ * Events of one email and kind. A link is public to whoever has it and never ends, so its later hits are counted and
+ * leave no row; nobody reads a message a hundred times.
+ */
+export const HIT_EVENTS_MAX = 50;
+
+/**
  * Records opens and clicks, any number at once. The same hits given again, because nobody confirmed that they were
- * recorded, are recorded once: their events have their ids, and a statement is done as a whole or not at all.
+ * recorded, are recorded once: their events have their ids, and a statement is done as a whole or not at all. Where none
+ * of them has an event any more they may be counted twice.
  */
 export async function recordMailHits(em: Em, hits: MailHit[]): Promise<void> {
   try {
@@ -27,7 +36,7 @@ export async function recordMailHits(em: Em, hits: MailHit[]): Promise<void> {
 
 /**
  * One statement: the state of each mail moves up (SENT or DELIVERED → OPENED → CLICKED, never down), the campaign counts
- * a mail the first time only, and every hit is an event. A click of a mail that never showed its image is an open too,
+ * a mail the first time only, and the first hits are events. A click of a mail that never showed its image is an open too,
  * and recorded as both. Hits of mails that are gone, or were never handed over, change nothing.
  *
  * Rows are locked in the order of their ids, mails before campaigns, as everywhere; so two processes that record hits
@@ -38,11 +47,12 @@ async function insertHits(em: Em, hits: MailHit[]): Promise<void> {
     em,
     sql`
       with hit as (
-        select h.id, h.email_id, h.url, h.n, (now() - h.age_ms * interval '1 millisecond')::timestamptz(3) as at
+        select h.id, h.email_id, h.url, h.n, h.repeats, (now() - h.age_ms * interval '1 millisecond')::timestamptz(3) as at
         from unnest(
           ${hits.map((hit) => hit.id)}::uuid[], ${hits.map((hit) => hit.emailId)}::uuid[],
-          ${hits.map((hit) => hit.url)}::text[], ${hits.map((hit) => hit.ageMs)}::float8[]
-        ) with ordinality as h (id, email_id, url, age_ms, n)
+          ${hits.map((hit) => hit.url)}::text[], ${hits.map((hit) => hit.ageMs)}::float8[],
+          ${hits.map((hit) => hit.repeats)}::int[]
+        ) with ordinality as h (id, email_id, url, age_ms, repeats, n)
       ),
       target as materialized (
         select e.* from email e
@@ -51,8 +61,8 @@ async function insertHits(em: Em, hits: MailHit[]): Promise<void> {
         order by e.id for no key update
       ),
       tally as (
-        select t.id, count(*) filter (where h.url is not null)::int as clicks,
-          (count(*) filter (where h.url is null))::int
+        select t.id, coalesce(sum(1 + h.repeats) filter (where h.url is not null), 0)::int as clicks,
+          coalesce(sum(1 + h.repeats) filter (where h.url is null), 0)::int
             + (t.opened_at is null and bool_and(h.url is not null))::int as opens,
           min(h.at) as first_at, min(h.at) filter (where h.url is not null) as first_click_at
         from target t join hit h on h.email_id = t.id group by t.id, t.opened_at
@@ -80,15 +90,15 @@ async function insertHits(em: Em, hits: MailHit[]): Promise<void> {
         from held h where c.id = h.id
       ),
       step as (
-        select h.id, h.email_id, h.url, h.n, h.at from hit h
+        select h.id, h.email_id, h.url, h.n, h.repeats, h.at from hit h
         union all
-        select everpost_uuid_v7(), t.id, null, 0, y.first_at from target t join tally y on y.id = t.id
+        select everpost_uuid_v7(), t.id, null, 0, 0, y.first_at from target t join tally y on y.id = t.id
         where t.opened_at is null and not exists (select from hit h where h.email_id = t.id and h.url is null)
       ),
       numbered as (
         select t.*, s.id as event_id, s.url, s.n, s.at, to_char(s.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as moment,
           case when s.url is null then t.opens else t.clicks end
-            + (row_number() over (partition by t.id, s.url is null order by s.n))::int as nth
+            + (sum(1 + s.repeats) over (partition by t.id, s.url is null order by s.n))::int - s.repeats as nth
         from step s join target t on t.id = s.email_id
       )
       insert into event (id, project_id, contact_id, email_id, name, data, created_at)
@@ -103,6 +113,7 @@ async function insertHits(em: Em, hits: MailHit[]): Promise<void> {
       from numbered m
       left join campaign c on c.id = m.campaign_id
       left join email_content b on b.email_id = m.id
+      where m.nth <= ${HIT_EVENTS_MAX}
       order by m.n`,
   );
 }

@@ -26,7 +26,18 @@ export async function recordEvents(em: Em, events: NewEvent[]): Promise<string[]
   return rows.map((row) => row.id);
 }
 
+/** What changed a subscription, where Everpost knows: a link in an email, or a step of an execution. */
+export type SubscriptionCause = { emailId: string } | { automationId: string; executionId: string };
+
 /** The event that tells of a changed subscription. */
-export function subscriptionEvent(projectId: string, contactId: string, subscribed: boolean): NewEvent {
-  return { projectId, contactId, name: subscribed ? 'contact.subscribed' : 'contact.unsubscribed' };
+export function subscriptionEvent(
+  projectId: string,
+  contactId: string,
+  subscribed: boolean,
+  cause?: SubscriptionCause,
+): NewEvent {
+  const event = { projectId, contactId, name: subscribed ? 'contact.subscribed' : 'contact.unsubscribed' };
+  if (!cause) return event;
+  if ('emailId' in cause) return { ...event, emailId: cause.emailId };
+  return { ...event, data: { workflowId: cause.automationId, executionId: cause.executionId } };
 }
