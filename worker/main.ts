@@ -48,7 +48,7 @@ async function connect(
   }
 }
 
-await runProcess('worker', async ({ onStop }) => {
+await runProcess('worker', async ({ onStop, isStopping, fail }) => {
   const config = readConfig();
   const logger = createLogger({ level: config.LOG_LEVEL, name: 'worker' });
   if (config.SMTP_URL.length === 0) throw new ConfigError('SMTP_URL is required, for example smtp://127.0.0.1:1025');
@@ -80,11 +80,7 @@ await runProcess('worker', async ({ onStop }) => {
   });
   const smtp = createSmtpPool({ urls: config.SMTP_URL, maxConnections: config.SMTP_CONNECTIONS, logger });
   const temporal = readTemporalOptions();
-  let isStopping = false;
-  onStop(async () => {
-    isStopping = true;
-  });
-  const connection = await connect(temporal, logger, () => isStopping);
+  const connection = await connect(temporal, logger, isStopping);
   const client = createTemporalClient(temporal);
   const dispatcher = createDispatcher({ orm, client, logger, pollMs: OUTBOX_POLL_MS });
   const links = linkSignerOf(config);
@@ -115,8 +111,5 @@ await runProcess('worker', async ({ onStop }) => {
     await orm.close();
     logger.info('stopped');
   });
-  running.catch((error: unknown) => {
-    logger.fatal({ err: error }, 'the worker failed');
-    process.exit(1);
-  });
+  running.catch((error: unknown) => fail(error, 'the worker failed'));
 });

@@ -1,38 +1,61 @@
 import { ConfigError } from './config.ts';
+import { createLogger } from './logger.ts';
 
 export interface ProcessHooks {
-  /** What to do when the process is told to stop (SIGTERM, SIGINT). Called once. */
+  /** What to do when the process is told to stop (SIGTERM, SIGINT) or has failed. The last one given is called, once. */
   onStop: (stop: () => Promise<void>) => void;
+  /** Whether the process is ending. */
+  isStopping: () => boolean;
+  /** Ends the process after a fault that it cannot go on with: it stops gently and exits with code 1. */
+  fail: (error: unknown, message: string) => void;
 }
+
+/** Longest a process that has failed may take to stop. */
+const FAILED_STOP_MS = 30_000;
 
 /**
  * Runs a long-lived process: configuration faults end it with one plain message, a signal stops it gently, a second
- * signal at once.
+ * signal at once. An error that nothing caught leaves the process in a state that nobody has thought of: it takes no
+ * more work, finishes what is under way and exits with code 1, so that its supervisor starts another one.
  */
 export async function runProcess(name: string, start: (hooks: ProcessHooks) => Promise<void>): Promise<void> {
+  const logger = createLogger({ level: 'fatal', name });
   let stop: (() => Promise<void>) | undefined;
   let isStopping = false;
 
-  const onSignal = (): void => {
-    if (isStopping) process.exit(1);
+  function end(exitCode: number): void {
     isStopping = true;
-    if (!stop) process.exit(0);
+    if (!stop) process.exit(exitCode);
     stop().then(
-      () => process.exit(0),
+      () => process.exit(exitCode),
       (error: unknown) => {
         console.error(`${name} did not stop cleanly:`, error);
         process.exit(1);
       },
     );
+  }
+  function fail(error: unknown, message: string): void {
+    logger.fatal({ err: error }, message);
+    if (isStopping) return;
+    setTimeout(() => process.exit(1), FAILED_STOP_MS).unref();
+    end(1);
+  }
+  const onSignal = (): void => {
+    if (isStopping) process.exit(1);
+    end(0);
   };
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
+  process.on('uncaughtException', (error) => fail(error, 'an error that nothing caught: the process stops'));
+  process.on('unhandledRejection', (reason) => fail(reason, 'a rejection that nothing handled: the process stops'));
 
   try {
     await start({
       onStop(callback) {
         stop = callback;
       },
+      isStopping: () => isStopping,
+      fail,
     });
   } catch (error) {
     if (error instanceof ConfigError) console.error(error.message);
