@@ -87,21 +87,23 @@ describe('an attempt that heartbeats', () => {
 
   it('says that it is alive for as long as it makes progress', async () => {
     const environment = new MockActivityEnvironment();
+    const stallMs = 1_000;
     let beats = 0;
     environment.on('heartbeat', () => beats++);
     await environment.run(() =>
       withHeartbeat(
         deps,
         async (_signal, advance) => {
-          while (beats < 40) {
+          const beganAt = performance.now();
+          while (performance.now() - beganAt < 1.5 * stallMs) {
             await new Promise((resolve) => setTimeout(resolve, 5));
             advance();
           }
         },
-        { stallMs: 100 },
+        { stallMs },
       ),
     );
-    expect(beats).toBeGreaterThanOrEqual(40);
+    expect(beats).toBeGreaterThan(1);
   });
 
   it('is given up when it makes no progress, and what hangs is told to stop', async () => {

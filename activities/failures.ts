@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { AppError } from '../shared/pure/app-error.ts';
 import { ERROR_CATALOGUE } from '../shared/pure/error-catalogue.ts';
-import { isDatabaseUnavailable } from '../shared/domain/database-errors.ts';
+import { isDatabaseUnavailable, isTooSlow } from '../shared/domain/database-errors.ts';
 import type { SmtpUnavailableError } from '../shared/platform/mail/smtp-pool.ts';
 import { attemptMemory, remember } from './attempt.ts';
 
@@ -71,6 +71,7 @@ function nameOf(error: unknown): string {
  */
 export function toFailure(error: unknown): ApplicationFailure {
   if (error instanceof ApplicationFailure) return error;
+  if (isTooSlow(error)) return unforeseen('StatementTooSlow', 'PostgreSQL ended a statement that took too long.');
   if (isDatabaseUnavailable(error)) return databaseUnavailableFailure();
   if (error instanceof AppError && error.statusCode < 500) {
     return ApplicationFailure.nonRetryable(`${ERROR_CATALOGUE[error.code].message}.`, error.code);

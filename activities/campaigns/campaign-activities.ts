@@ -1,26 +1,30 @@
 import { randomUUID } from 'node:crypto';
 import { Context } from '@temporalio/activity';
+import { AppError } from '../../shared/pure/app-error.ts';
 import type { CampaignStatus } from '../../shared/pure/campaign-status.ts';
 import { domainOf } from '../../shared/pure/email-address.ts';
 import { needsSubscription } from '../../shared/pure/email-types.ts';
 import { isMailTracked } from '../../shared/pure/project.ts';
 import { TemplateLimitError } from '../../shared/pure/template-language.ts';
-import { freezeNextRecipients } from '../../shared/domain/campaigns/audience.ts';
 import {
-  beginScheduledCampaign,
   claimCampaignPage,
-  finishCampaign,
   loadPendingRecipients,
   loadSendingCampaign,
-  markCampaignCancelled,
-  planDeferredRound,
-  readCampaignState,
   recordCampaignResults,
   type CampaignContent,
   type CampaignPage,
-  type DeferredRound,
   type PendingRecipient,
 } from '../../shared/domain/campaigns/campaign-delivery.ts';
+import {
+  beginScheduledCampaign,
+  closeRecipients,
+  finishCampaign,
+  markCampaignCancelled,
+  readCampaignState,
+} from '../../shared/domain/campaigns/campaign-state.ts';
+import { planDeferredRound, type DeferredRound } from '../../shared/domain/campaigns/deferred-pages.ts';
+import { freezeNextRecipients, type FreezeProgress } from '../../shared/domain/campaigns/freeze-audience.ts';
+import { isTooSlow } from '../../shared/domain/database-errors.ts';
 import type { SendingIdentities, SendingIdentity } from '../../shared/domain/domains/sending-identities.ts';
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
 import { readSendPolicy } from '../../shared/domain/emails/send-budget.ts';
@@ -47,6 +51,12 @@ export interface CampaignStateView {
   pageSize: number;
 }
 
+export interface FrozenAudience {
+  totalRecipients: number;
+  /** The campaign is not being sent any more. */
+  isStopped: boolean;
+}
+
 export interface PageResult {
   /** Results recorded, by kind. */
   sent: number;
@@ -62,9 +72,20 @@ const PAGE_SECONDS = 60;
 /** How old what is known of a recipient may be when the project is throttled: who unsubscribes gets no more mail. */
 const STALE_SECONDS_MAX = 5;
 const PART_SIZE_MIN = 10;
-const FREEZE_CHUNK = 10_000;
+/** Contacts looked through in one statement. Their number follows the time a statement takes, which the condition makes. */
+const FREEZE_WINDOW = { first: 10_000, min: 100, max: 100_000 } as const;
+const FREEZE_MS = { fast: 500, slow: 5_000 } as const;
 const RESULTS_MAX = 64;
 const RESULTS_AGE_MS = 50;
+
+function nextWindow(size: number, tookMs: number): number {
+  if (tookMs > FREEZE_MS.slow) return Math.max(FREEZE_WINDOW.min, Math.floor(size / 4));
+  return tookMs < FREEZE_MS.fast ? Math.min(FREEZE_WINDOW.max, size * 2) : size;
+}
+
+function audienceReason(error: AppError): string {
+  return `The audience cannot be computed: ${error.message}. Correct its condition in a copy of the campaign and send that.`;
+}
 
 function pageSizeFor(ratePerSecond: number): number {
   if (ratePerSecond === 0) return PAGE_SIZE_MAX;
@@ -172,6 +193,18 @@ export function createCampaignActivities(deps: ActivityDeps & { identities: Send
     for (const part of partsOf(page, ratePerSecond)) yield* loadPendingRecipients(em, part);
   }
 
+  /** What makes no sense today will make none tomorrow: the campaign ends with the reason. */
+  async function freezeOrEnd(campaignId: string, windowSize: number): Promise<FreezeProgress | 'too slow' | undefined> {
+    try {
+      return await freezeNextRecipients(em(), campaignId, windowSize);
+    } catch (error) {
+      if (isTooSlow(error) && windowSize > FREEZE_WINDOW.min) return 'too slow';
+      if (!(error instanceof AppError) || error.statusCode >= 500) throw error;
+      await markCampaignCancelled(em(), campaignId, audienceReason(error));
+      return undefined;
+    }
+  }
+
   return {
     /** The campaign's state, read from PostgreSQL, which decides what is so. */
     async readCampaign({ campaignId }: CampaignRef): Promise<CampaignStateView> {
@@ -201,14 +234,28 @@ export function createCampaignActivities(deps: ActivityDeps & { identities: Send
     },
 
     /** Writes the audience down. A repeated call goes on after the last chunk that was committed. */
-    async freezeAudience({ campaignId }: CampaignRef): Promise<{ totalRecipients: number }> {
-      const context = Context.current();
-      for (;;) {
-        const progress = await freezeNextRecipients(em(), campaignId, FREEZE_CHUNK);
-        if (!progress || progress.isComplete) return { totalRecipients: progress?.totalRecipients ?? 0 };
-        context.heartbeat(progress.totalRecipients);
-        context.cancellationSignal.throwIfAborted();
-      }
+    async freezeAudience({ campaignId }: CampaignRef): Promise<FrozenAudience> {
+      let total = 0;
+      return withHeartbeat(
+        deps,
+        async (signal, advance) => {
+          for (let size: number = FREEZE_WINDOW.first; ;) {
+            signal.throwIfAborted();
+            const beganAt = performance.now();
+            const progress = await freezeOrEnd(campaignId, size);
+            if (!progress) return { totalRecipients: total, isStopped: true };
+            if (progress === 'too slow') {
+              size = nextWindow(size, Infinity);
+              continue;
+            }
+            advance();
+            total = progress.totalRecipients;
+            if (progress.isComplete) return { totalRecipients: total, isStopped: false };
+            size = nextWindow(size, performance.now() - beganAt);
+          }
+        },
+        { progress: () => ({ totalRecipients: total }) },
+      );
     },
 
     /**
@@ -270,18 +317,27 @@ export function createCampaignActivities(deps: ActivityDeps & { identities: Send
     },
 
     /** The pages to try again because servers deferred mail, and when. */
-    async planDeferred({ campaignId, pageSize }: CampaignRef & { pageSize: number }): Promise<DeferredRound> {
-      return planDeferredRound(em(), campaignId, pageSize, deps.config.DELIVERY_RETRY_SECONDS);
+    async planDeferred({
+      campaignId,
+      pageSize,
+      fromSeq,
+    }: CampaignRef & { pageSize: number; fromSeq: number }): Promise<DeferredRound> {
+      return planDeferredRound(em(), campaignId, { pageSize, fromSeq }, deps.config.DELIVERY_RETRY_SECONDS);
     },
 
-    /** Cancels the campaign, where that is still possible. */
-    async cancelCampaign({ campaignId }: CampaignRef): Promise<void> {
-      await markCampaignCancelled(em(), campaignId);
+    /** Cancels the campaign, where that is still possible; with a reason when nobody asked for it. */
+    async cancelCampaign({ campaignId, reason }: CampaignRef & { reason?: string }): Promise<void> {
+      await markCampaignCancelled(em(), campaignId, reason ?? null);
+    },
+
+    /** Gives an outcome to what a cancelled campaign has not sent, while its last pages are still coming to an end. */
+    async closeRecipients({ campaignId }: CampaignRef): Promise<void> {
+      await withHeartbeat(deps, (_signal, advance) => closeRecipients(em(), campaignId, advance));
     },
 
     /** Closes the campaign once every recipient has an outcome. */
     async finishCampaign({ campaignId }: CampaignRef): Promise<{ status: CampaignStatus | 'DELETED' }> {
-      const state = await finishCampaign(em(), campaignId);
+      const state = await withHeartbeat(deps, (_signal, advance) => finishCampaign(em(), campaignId, advance));
       return { status: state?.status ?? 'DELETED' };
     },
   };

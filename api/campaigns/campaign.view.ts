@@ -37,6 +37,7 @@ export const campaignSchema = z
     ...countersSchema.shape,
     projectId: z.uuid(),
     sentAt: z.iso.datetime().nullable(),
+    error: z.string().nullable().describe('why a campaign that nobody cancelled could not go on, and what to do'),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
   })
@@ -55,6 +56,7 @@ export function campaignView(campaign: Campaign): z.infer<typeof campaignSchema>
     ...countersView(campaign),
     projectId: campaign.projectId,
     sentAt: campaign.sentAt?.toISOString() ?? null,
+    error: campaign.error ?? null,
     createdAt: campaign.createdAt.toISOString(),
     updatedAt: campaign.updatedAt.toISOString(),
   };

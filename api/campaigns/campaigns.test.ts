@@ -93,6 +93,7 @@ describe('POST /campaigns', () => {
         bouncedCount: 0,
         projectId: app.project.id,
         sentAt: null,
+        error: null,
         createdAt: TIME,
         updatedAt: TIME,
       },

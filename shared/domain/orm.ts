@@ -14,6 +14,7 @@ import { OutboxTurnsMigration } from './migrations/20261122070601-outbox-turns.t
 import { ReplyAddressesMigration } from './migrations/20261122070700-reply-addresses.ts';
 import { answerTimeoutMs, limitSession, type SessionLimits } from './session-limits.ts';
 import { ClaimsMigration } from './migrations/20261122070300-claims.ts';
+import { CampaignErrorMigration } from './migrations/20261122070500-campaign-error.ts';
 import { query, sql } from './sql.ts';
 import pg from 'pg';
 
@@ -80,6 +81,7 @@ function ormOptions(options: OrmOptions): Options {
         { name: '20261121061000-recovery', class: RecoveryMigration },
         { name: '20261122070200-contact-data-limit', class: ContactDataLimitMigration },
         { name: '20261122070300-claims', class: ClaimsMigration },
+        { name: '20261122070500-campaign-error', class: CampaignErrorMigration },
         { name: '20261122070601-outbox-turns', class: OutboxTurnsMigration },
         { name: '20261122070700-reply-addresses', class: ReplyAddressesMigration },
       ],

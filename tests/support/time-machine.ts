@@ -1,4 +1,4 @@
-import { TestWorkflowEnvironment } from '@temporalio/testing';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { createActivities } from '../../activities/index.ts';
 import { cancelExecutionWorkflows, signalEventArrivals } from '../../shared/domain/automations/execution-dispatch.ts';
 import { query, sql } from '../../shared/domain/sql.ts';
@@ -15,6 +15,7 @@ import { testEnvironment } from '../../shared/testing/environment.ts';
 import { createWorkers } from '../../worker/create-worker.ts';
 import { startTestApi, type TestApi, type TestApiOptions } from './api.ts';
 import { eventually } from './stack.ts';
+import { startTimeSkippingServer } from './time-skipping-server.ts';
 
 export interface TimeMachine extends TestApi {
   environment: TestWorkflowEnvironment;
@@ -26,19 +27,6 @@ export interface TimeMachine extends TestApi {
   advance: (ms: number) => Promise<void>;
   /** Lets time go by until an execution has ended. @returns milliseconds of virtual time that took */
   finish: (executionId: string) => Promise<number>;
-}
-
-/** The SDK waits five seconds for the server, which a machine at its limit does not always start in. */
-const START_ATTEMPTS = 5;
-
-async function startTimeSkippingServer(attempt = 1): Promise<TestWorkflowEnvironment> {
-  const executable = { type: 'existing-path', path: testEnvironment().timeSkippingServerPath } as const;
-  try {
-    return await TestWorkflowEnvironment.createTimeSkipping({ server: { executable } });
-  } catch (error) {
-    if (attempt === START_ATTEMPTS) throw error;
-    return startTimeSkippingServer(attempt + 1);
-  }
 }
 
 /**

@@ -1,4 +1,5 @@
 import {
+  ActivityFailure,
   ApplicationFailure,
   CancellationScope,
   condition,
@@ -6,6 +7,7 @@ import {
   defineQuery,
   defineSignal,
   isCancellation,
+  patched,
   setCurrentDetails,
   setHandler,
   workflowInfo,
@@ -17,6 +19,7 @@ import {
   type CampaignProgress,
 } from '../../shared/pure/workflow-contracts.ts';
 import type { CampaignStateView } from '../../activities/campaigns/campaign-activities.ts';
+import { reasonOf } from '../failure-reason.ts';
 import { bulk, campaignDelivery, database } from '../proxies.ts';
 
 export const campaignChangedSignal = defineSignal(CAMPAIGN_CHANGED_SIGNAL);
@@ -38,30 +41,47 @@ interface PageRange {
 /**
  * One campaign: waits until it is due, writes the audience down, sends page by page, comes back for mail that servers
  * deferred, closes. PostgreSQL knows what is so, this knows what is next: after every signal and every restart the
- * state is read again. Continues as new with drained lanes; `nextSeq` is all that is carried over.
+ * state is read again. Cancelled in Temporal, the campaign is cancelled as through the API; what cannot go on for good
+ * cancels it with the reason. Continues as new with drained lanes; `nextSeq` is all that is carried over.
  */
 export async function campaign(input: CampaignInput): Promise<void> {
   const { campaignId } = input;
   let changes = 0;
+  /** The changes that the state as it was last read has in it. */
+  let changesRead = 0;
+  let isCancelRequested = false;
   const progress: CampaignProgress = { phase: 'waiting', totalRecipients: 0, pagesDone: 0, pagesTotal: 0 };
   setHandler(campaignChangedSignal, () => {
     changes++;
   });
   setHandler(progressQuery, () => progress);
+  CancellationScope.current().cancelRequested.catch(() => {
+    isCancelRequested = true;
+    changes++;
+  });
+  return CancellationScope.nonCancellable(run);
 
-  try {
-    const state = await waitUntilSending();
-    if (state) await send(state);
-  } catch (error) {
-    if (!isCancellation(error)) throw error;
-    if (CancellationScope.current().consideredCancelled) return CancellationScope.nonCancellable(cancelByOperator);
+  async function run(): Promise<void> {
+    try {
+      const state = await waitUntilSending();
+      if (state) await send(state);
+    } catch (error) {
+      if (!(error instanceof ActivityFailure)) throw error;
+      if (!isCancellation(error)) await database.cancelCampaign({ campaignId, reason: reasonOf(error) });
+    }
+    return close();
   }
-  return close();
+
+  async function readState(): Promise<CampaignStateView> {
+    changesRead = changes;
+    if (isCancelRequested) await database.cancelCampaign({ campaignId });
+    isCancelRequested = false;
+    return database.readCampaign({ campaignId });
+  }
 
   async function waitUntilSending(): Promise<CampaignStateView | undefined> {
     for (;;) {
-      const seen = changes;
-      const current = await database.readCampaign({ campaignId });
+      const current = await readState();
       if (current.status === 'SENDING') return current;
       if (current.status !== 'SCHEDULED' || current.scheduledForMs === null) return undefined;
       const waitMs = current.scheduledForMs - Date.now();
@@ -71,31 +91,36 @@ export async function campaign(input: CampaignInput): Promise<void> {
         continue;
       }
       setCurrentDetails(`Waiting until **${dueAt}**.`);
-      await condition(() => changes !== seen, Math.min(waitMs, TIMER_MS_MAX), { summary: `send at ${dueAt}` });
+      await condition(() => changes !== changesRead, Math.min(waitMs, TIMER_MS_MAX), { summary: `send at ${dueAt}` });
     }
   }
 
-  /** Runs work that a cancelled campaign ends at once, retries that are waiting included. */
-  async function whileSending<T>(work: () => Promise<T>): Promise<T> {
+  /**
+   * Runs work that a cancelled campaign ends at once, retries that are waiting included. What it has not sent is given
+   * its outcome at once as well: what is on the wire to a slow server may take minutes.
+   */
+  async function whileSending<T>(work: (scope: CancellationScope) => Promise<T>): Promise<T> {
     const scope = new CancellationScope();
     let isDone = false;
     const watch = async (): Promise<void> => {
-      let seen = changes;
       for (;;) {
-        await condition(() => isDone || changes !== seen);
+        await condition(() => isDone || changes !== changesRead);
         if (isDone) return;
-        seen = changes;
-        const current = await database.readCampaign({ campaignId });
-        if (current.status !== 'SENDING') scope.cancel();
+        const current = await readState();
+        if (current.status === 'SENDING') continue;
+        scope.cancel();
+        if (patched('recipients-closed-early')) await bulk.closeRecipients({ campaignId });
+        return;
       }
     };
-    const watching = watch();
-    try {
-      return await scope.run(work);
-    } finally {
-      isDone = true;
-      await watching;
-    }
+    const watching = watch().catch((error: unknown) => {
+      scope.cancel();
+      throw error;
+    });
+    const working = scope.run(() => work(scope)).finally(() => (isDone = true));
+    await Promise.allSettled([watching, working]);
+    await watching;
+    return working;
   }
 
   async function send(current: CampaignStateView): Promise<void> {
@@ -107,6 +132,7 @@ export async function campaign(input: CampaignInput): Promise<void> {
       const frozen = await whileSending(() =>
         bulk.freezeAudience.executeWithOptions({ summary: 'freeze audience' }, [{ campaignId }]),
       );
+      if (frozen.isStopped) return;
       total = frozen.totalRecipients;
     }
     progress.totalRecipients = total;
@@ -118,66 +144,68 @@ export async function campaign(input: CampaignInput): Promise<void> {
 
   /** `resumeAt` answers where the next run goes on when this one ends before `page`. */
   async function sendPages(
-    pages: Generator<PageRange>,
+    pages: Iterator<PageRange>,
     total: number,
     pageSize: number,
     resumeAt: (page: PageRange) => number,
   ): Promise<void> {
     let isStopped = false;
     let nextSeq: number | undefined;
+    let failure: Error | undefined;
     const lane = async (): Promise<void> => {
-      for (const page of pages) {
-        if (isStopped) return;
+      while (!isStopped && nextSeq === undefined) {
+        const page = pages.next();
+        if (page.done) return;
         if (shouldContinueAsNew()) {
-          nextSeq = resumeAt(page);
+          nextSeq = resumeAt(page.value);
           return;
         }
+        const { firstSeq, lastSeq } = page.value;
         const result = await campaignDelivery.sendRecipientPage.executeWithOptions(
-          { summary: `recipients ${page.firstSeq} to ${page.lastSeq} of ${total}` },
-          [{ campaignId, ...page }],
+          { summary: `recipients ${firstSeq} to ${lastSeq} of ${total}` },
+          [{ campaignId, firstSeq, lastSeq }],
         );
         isStopped ||= result.isStopped;
-        progress.pagesDone = Math.ceil(page.lastSeq / pageSize);
-        setCurrentDetails(`Sent up to recipient **${page.lastSeq}** of **${total}**.`);
+        progress.pagesDone = Math.ceil(lastSeq / pageSize);
+        setCurrentDetails(`Sent up to recipient **${lastSeq}** of **${total}**.`);
       }
     };
-    await whileSending(async () => {
-      await Promise.all(Array.from({ length: LANES }, lane));
+    await whileSending(async (scope) => {
+      // One that fails ends the others, which may be waiting for a server; what they have on the wire is waited for.
+      const end = (error: Error): void => {
+        failure ??= error;
+        scope.cancel();
+      };
+      await Promise.all(Array.from({ length: LANES }, () => lane().catch(end)));
     });
+    if (failure !== undefined) throw failure;
     if (nextSeq !== undefined) await continueAsNew<typeof campaign>({ campaignId, nextSeq, pageSize });
   }
 
   /** Until every recipient has an outcome, or the campaign is cancelled. */
   async function retryDeferred(total: number, pageSize: number): Promise<void> {
-    for (;;) {
-      const current = await database.readCampaign({ campaignId });
+    for (let fromSeq = 1; ;) {
+      const current = await readState();
       if (current.status !== 'SENDING') return;
-      const round = await database.planDeferred({ campaignId, pageSize });
+      const round = await database.planDeferred({ campaignId, pageSize, fromSeq });
       if (round.firstSeqs.length === 0) return;
       if (round.retryInMs > 0) {
         progress.phase = 'retrying deferred mail';
-        setCurrentDetails(
-          `Mail on **${round.firstSeqs.length}** pages was deferred by mail servers and is tried again.`,
-        );
-        const seen = changes;
-        if (await condition(() => changes !== seen, round.retryInMs, { summary: 'try deferred mail again' })) continue;
+        setCurrentDetails('Mail that servers deferred is tried again.');
+        const pause = { summary: 'try deferred mail again' };
+        if (await condition(() => changes !== changesRead, round.retryInMs, pause)) continue;
       }
       const pages = round.firstSeqs.map((firstSeq) => ({
         firstSeq,
         lastSeq: Math.min(firstSeq + pageSize - 1, total),
       }));
-      await sendPages(iterate(pages), total, pageSize, () => total + 1);
+      await sendPages(pages.values(), total, pageSize, () => total + 1);
+      fromSeq = round.nextSeq ?? 1;
     }
   }
 
-  /** Cancelled in Temporal instead of through the API: the campaign is cancelled all the same. */
-  async function cancelByOperator(): Promise<void> {
-    await database.cancelCampaign({ campaignId });
-    await close();
-  }
-
   async function close(): Promise<void> {
-    const { status } = await database.finishCampaign.executeWithOptions({ summary: 'close' }, [{ campaignId }]);
+    const { status } = await bulk.finishCampaign.executeWithOptions({ summary: 'close' }, [{ campaignId }]);
     progress.phase = 'finished';
     setCurrentDetails(`The campaign is **${status}**.`);
     if (status === 'SENDING') {
@@ -198,8 +226,4 @@ function* pagesFrom(firstSeq: number, total: number, pageSize: number): Generato
   for (let first = firstSeq; first <= total; first += pageSize) {
     yield { firstSeq: first, lastSeq: Math.min(first + pageSize - 1, total) };
   }
-}
-
-function* iterate<T>(items: T[]): Generator<T> {
-  yield* items;
 }

@@ -7,11 +7,11 @@ import { assertFilterSemantics } from '../segments/filter-semantics.ts';
 import { loadReferencedSegments } from '../segments/segment-references.ts';
 import { findSegmentsForFilter } from '../segments/segments.ts';
 import { SegmentEntity } from '../segments/segment.entity.ts';
-import { joinSql, query, queryOne, sql, type SqlFragment } from '../sql.ts';
+import { joinSql, queryOne, sql, type SqlFragment } from '../sql.ts';
 import type { Campaign } from './campaign.entity.ts';
-import { inTransaction } from '../transaction.ts';
 
-type AudienceOf = Pick<Campaign, 'projectId' | 'type' | 'audienceType' | 'audienceCondition' | 'segmentId'>;
+/** Whom a campaign goes to, as it is stated. */
+export type AudienceOf = Pick<Campaign, 'projectId' | 'type' | 'audienceType' | 'audienceCondition' | 'segmentId'>;
 
 /** What messages about the condition call it: the name of its field. */
 const ROOT_PATH = 'audienceCondition';
@@ -79,70 +79,4 @@ export async function assertAudience(em: Em, campaign: AudienceOf): Promise<void
     const segments = await loadSegments(em, campaign.projectId, campaign.audienceCondition);
     assertFilterSemantics(campaign.audienceCondition, { segments, rootPath: ROOT_PATH });
   }
-}
-
-export interface FreezeProgress {
-  isComplete: boolean;
-  totalRecipients: number;
-}
-
-/**
- * Takes the next contacts, by id, into the audience of a campaign that is being sent. Recipients, their numbers and the
- * place reached are committed together under the campaign's row lock, so a repeated or concurrent call goes on where
- * the last one stopped. Contacts created after the first call are not taken.
- * @returns undefined when the campaign is not being sent any more
- */
-export async function freezeNextRecipients(
-  em: Em,
-  campaignId: string,
-  chunkSize: number,
-): Promise<FreezeProgress | undefined> {
-  return inTransaction(em, async (tx) => {
-    const campaign = await queryOne<AudienceRow>(
-      tx,
-      sql`
-        update campaign set audience_as_of = coalesce(audience_as_of, now()) where id = ${campaignId} and status = 'SENDING'
-        returning project_id as "projectId", type, audience_type as "audienceType", audience_condition as "audienceCondition",
-          segment_id as "segmentId", audience_as_of as "asOf", audience_cursor as cursor, audience_frozen as "isFrozen",
-          total_recipients as "total"`,
-    );
-    if (!campaign) return undefined;
-    if (campaign.isFrozen) return { isComplete: true, totalRecipients: campaign.total };
-
-    const predicate = await audiencePredicate(tx, campaign, campaign.asOf);
-    const after = campaign.cursor === null ? sql`true` : sql`c.id > ${campaign.cursor}`;
-    const taken = await queryOne<{ count: number; last: string | null }>(
-      tx,
-      sql`
-        with chosen as materialized (
-          select c.id, c.email from contact c
-          where ${predicate} and ${after} and c.created_at <= ${campaign.asOf} order by c.id limit ${chunkSize}
-        ),
-        recipients as (
-          insert into email (id, project_id, contact_id, campaign_id, campaign_seq, to_address, status, created_at)
-          select everpost_uuid_v7(), ${campaign.projectId}, id, ${campaignId},
-            ${campaign.total}::int + (row_number() over (order by id))::int, email, 'PENDING', now()
-          from chosen
-        )
-        select count(*)::int as count, max(id::text) as last from chosen`,
-    );
-    const count = taken?.count ?? 0;
-    const isComplete = count < chunkSize;
-    const totalRecipients = campaign.total + count;
-    await query(
-      tx,
-      sql`
-        update campaign set total_recipients = ${totalRecipients}, audience_frozen = ${isComplete},
-          audience_cursor = coalesce(${taken?.last ?? null}::uuid, audience_cursor), updated_at = now()
-        where id = ${campaignId}`,
-    );
-    return { isComplete, totalRecipients };
-  });
-}
-
-interface AudienceRow extends AudienceOf {
-  asOf: Date;
-  cursor: string | null;
-  isFrozen: boolean;
-  total: number;
 }

@@ -1,5 +1,4 @@
-import { campaignStatusesBefore, type CampaignStatus } from '../../pure/campaign-status.ts';
-import { deferralDelayMs } from '../../pure/delivery-retry.ts';
+import type { CampaignStatus } from '../../pure/campaign-status.ts';
 import type { EmailType } from '../../pure/email-types.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { TrackingMode } from '../../pure/project.ts';
@@ -16,46 +15,6 @@ import type { Em } from '../orm.ts';
 import type { SuppressionReason } from '../suppressions/suppressions.ts';
 import { query, queryOne, queryPrepared, sql } from '../sql.ts';
 import { inTransaction } from '../transaction.ts';
-
-/** What the workflow needs to know to decide what comes next. */
-export interface CampaignState {
-  projectId: string;
-  status: CampaignStatus;
-  scheduledFor: Date | null;
-  totalRecipients: number;
-  isAudienceFrozen: boolean;
-}
-
-/** @returns undefined when the campaign has been deleted */
-export async function readCampaignState(em: Em, campaignId: string): Promise<CampaignState | undefined> {
-  return queryOne<CampaignState>(
-    em,
-    sql`
-      select project_id as "projectId", status, scheduled_for as "scheduledFor", total_recipients as "totalRecipients",
-        audience_frozen as "isAudienceFrozen"
-      from campaign where id = ${campaignId}`,
-  );
-}
-
-/** SCHEDULED to SENDING once the time has come, by the workflow's clock. A campaign scheduled anew stays. */
-export async function beginScheduledCampaign(em: Em, campaignId: string, asOf: Date): Promise<void> {
-  await query(
-    em,
-    sql`
-      update campaign set status = 'SENDING', updated_at = now()
-      where id = ${campaignId} and status = 'SCHEDULED' and scheduled_for <= ${asOf}`,
-  );
-}
-
-/** SCHEDULED or SENDING to CANCELLED; anything else stays. */
-export async function markCampaignCancelled(em: Em, campaignId: string): Promise<void> {
-  await query(
-    em,
-    sql`
-      update campaign set status = 'CANCELLED', updated_at = now()
-      where id = ${campaignId} and status = any(${campaignStatusesBefore('CANCELLED')}::text[])`,
-  );
-}
 
 /** The content of a campaign as it is being sent. */
 export interface CampaignContent {
@@ -154,7 +113,7 @@ export interface RecordOutcome {
 /**
  * Records results of a page: recipients, events and the campaign's counters in one statement. An attempt that lost the
  * page to another changes nothing. Results of mail that is out already are recorded even when the campaign has been
- * cancelled meanwhile.
+ * cancelled meanwhile, and deleted after that.
  */
 export async function recordCampaignResults(
   em: Em,
@@ -174,9 +133,12 @@ export async function recordCampaignResults(
           select from campaign_page
           where campaign_id = ${page.campaignId} and first_seq = ${page.firstSeq} and claim_token = ${claimToken} for share
         ),
+        held as (
+          select where exists (select from page) or not exists (select from campaign where id = ${page.campaignId})
+        ),
         changed as (
           update email e set ${RESULT_COLUMNS} from ${resultTable(results)}
-          where e.id = r.email_id and exists (select from page)
+          where e.id = r.email_id and exists (select from held)
             and (e.status = 'PENDING' or (e.status = 'CANCELLED' and r.verdict <> 'deferred'))
           returning e.*, r.verdict
         ),
@@ -193,7 +155,7 @@ export async function recordCampaignResults(
             suppressed_count = c.suppressed_count + n.suppressed
           from counts n where c.id = ${page.campaignId} returning c.status
         )
-        select (select status from counted) as status, exists (select from page) as held,
+        select (select status from counted) as status, exists (select from held) as held,
           (select json_agg(json_build_object('email_id', id, 'contact_id', contact_id, 'verdict', verdict))
            from changed where verdict = 'bounced') as recorded`,
     );
@@ -201,63 +163,16 @@ export async function recordCampaignResults(
   };
 
   const hasBounces = results.some((result) => result.verdict === 'bounced');
-  const outcome = hasBounces
-    ? await inTransaction(em, async (tx) => {
-        const recorded = await record(tx);
-        await applyHardBounces(tx, projectId, recorded.recorded);
-        return recorded;
-      })
-    : await record(em);
+  const recordAll = () =>
+    hasBounces
+      ? inTransaction(em, async (tx) => {
+          const recorded = await record(tx);
+          await applyHardBounces(tx, projectId, recorded.recorded);
+          return recorded;
+        })
+      : record(em);
+  let outcome = await recordAll();
+  // The page may have gone with its campaign while the statement waited for it, which only a new one can see.
+  if (!outcome.held) outcome = await recordAll();
   return { mayContinue: outcome.held && outcome.status === 'SENDING' };
-}
-
-export interface DeferredRound {
-  /** First numbers of the pages that have recipients to try again. */
-  firstSeqs: number[];
-  retryInMs: number;
-}
-
-/** The pages that hold recipients whose server asked to come back, and when to. */
-export async function planDeferredRound(
-  em: Em,
-  campaignId: string,
-  pageSize: number,
-  retrySeconds: readonly number[],
-): Promise<DeferredRound> {
-  const rows = await query<{ first_seq: number; deferrals: number }>(
-    em,
-    sql`
-      select ((campaign_seq - 1) / ${pageSize}::int) * ${pageSize}::int + 1 as first_seq, min(deferrals)::int as deferrals
-      from email where campaign_id = ${campaignId} and status = 'PENDING' group by 1 order by 1`,
-  );
-  if (rows.length === 0) return { firstSeqs: [], retryInMs: 0 };
-  const deferrals = Math.min(...rows.map((row) => row.deferrals));
-  return { firstSeqs: rows.map((row) => row.first_seq), retryInMs: deferralDelayMs(retrySeconds, deferrals) ?? 0 };
-}
-
-/**
- * Closes a campaign: SENT when every recipient has an outcome. Of a cancelled one, what has not gone out is marked so.
- * @returns the final state; its status is still SENDING when recipients without an outcome are left
- */
-export async function finishCampaign(em: Em, campaignId: string): Promise<CampaignState | undefined> {
-  await query(
-    em,
-    sql`
-      update email set status = 'CANCELLED' where campaign_id = ${campaignId} and status = 'PENDING'
-        and exists (select from campaign where id = ${campaignId} and status = 'CANCELLED')`,
-  );
-  await query(
-    em,
-    sql`
-      update campaign set status = 'SENT', sent_at = now(), updated_at = now()
-      where id = ${campaignId} and status = 'SENDING' and audience_frozen
-        and not exists (select from email where campaign_id = ${campaignId} and status in ('PENDING', 'SENDING'))`,
-  );
-  await query(
-    em,
-    sql`
-      delete from campaign_page where campaign_id = ${campaignId}
-        and exists (select from campaign where id = ${campaignId} and status = 'SENT')`,
-  );
-  return readCampaignState(em, campaignId);
 }

@@ -30,6 +30,8 @@ export const CampaignEntity = defineEntity({
     complainedCount: p.integer().default(0),
     unsubscribedCount: p.integer().default(0),
     sentAt: p.datetime(3).nullable(),
+    /** Why it could not go on, and what to do. */
+    error: p.text().nullable(),
     /** The moment the audience was fixed; contacts created later are not in it. */
     audienceAsOf: p.datetime(3).nullable(),
     /** The last contact taken into the audience, so that a repeated freeze goes on where the last one stopped. */

@@ -123,6 +123,14 @@ export async function replaceCampaign(
 /** Deletes a campaign; mail that was sent stays on record. @throws AppError CONFLICT while it is scheduled or going out */
 export async function deleteCampaign(em: Em, projectId: string, campaignId: string): Promise<void> {
   await inTransaction(em, async (tx) => {
+    // Pages go with their campaign, and are locked before it.
+    await query(
+      tx,
+      sql`
+        select from campaign_page where campaign_id = (
+          select id from campaign where id = ${campaignId} and project_id = ${projectId}
+        ) order by first_seq for update`,
+    );
     const campaign = await lockCampaign(tx, projectId, campaignId);
     if (ACTIVE_CAMPAIGN_STATUSES.includes(campaign.status)) {
       throw new AppError('CONFLICT', {

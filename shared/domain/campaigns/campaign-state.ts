@@ -1,0 +1,107 @@
+import { campaignStatusesBefore, type CampaignStatus } from '../../pure/campaign-status.ts';
+import type { Em } from '../orm.ts';
+import { query, queryOne, sql } from '../sql.ts';
+
+/** What the workflow needs to know to decide what comes next. */
+export interface CampaignState {
+  projectId: string;
+  status: CampaignStatus;
+  scheduledFor: Date | null;
+  totalRecipients: number;
+  isAudienceFrozen: boolean;
+}
+
+/** @returns undefined when the campaign has been deleted */
+export async function readCampaignState(em: Em, campaignId: string): Promise<CampaignState | undefined> {
+  return queryOne<CampaignState>(
+    em,
+    sql`
+      select project_id as "projectId", status, scheduled_for as "scheduledFor", total_recipients as "totalRecipients",
+        audience_frozen as "isAudienceFrozen"
+      from campaign where id = ${campaignId}`,
+  );
+}
+
+/** SCHEDULED to SENDING once the time has come, by the workflow's clock. A campaign scheduled anew stays. */
+export async function beginScheduledCampaign(em: Em, campaignId: string, asOf: Date): Promise<void> {
+  await query(
+    em,
+    sql`
+      update campaign set status = 'SENDING', updated_at = now()
+      where id = ${campaignId} and status = 'SCHEDULED' and scheduled_for <= ${asOf}`,
+  );
+}
+
+const REASON_LENGTH_MAX = 1_000;
+
+/**
+ * SCHEDULED or SENDING to CANCELLED; anything else stays. `reason` says why a campaign that nobody cancelled cannot go
+ * on, and what to do.
+ */
+export async function markCampaignCancelled(em: Em, campaignId: string, reason: string | null): Promise<void> {
+  await query(
+    em,
+    sql`
+      update campaign set status = 'CANCELLED', error = ${reason?.slice(0, REASON_LENGTH_MAX) ?? null}, updated_at = now()
+      where id = ${campaignId} and status = any(${campaignStatusesBefore('CANCELLED')}::text[])`,
+  );
+}
+
+const CLOSE_CHUNK = 20_000;
+
+/**
+ * Gives an outcome to the recipients of a cancelled or deleted campaign that have none: CANCELLED, or FAILED with the
+ * campaign's reason. Mail that is on the wire meanwhile is recorded all the same when it has gone out.
+ * @param onChunk is called between the statements of a large campaign
+ */
+export async function closeRecipients(em: Em, campaignId: string, onChunk: () => void): Promise<void> {
+  const last = await queryOne<{ seq: number | null }>(
+    em,
+    sql`select max(campaign_seq) as seq from email where campaign_id = ${campaignId}`,
+  );
+  for (let after = 0; after < (last?.seq ?? 0); after += CLOSE_CHUNK) {
+    await query(
+      em,
+      sql`
+        with ended as (
+          update email e set status = case when c.error is null then 'CANCELLED' else 'FAILED' end,
+            error = coalesce(c.error, e.error)
+          from (select ${campaignId}::uuid as id) gone left join campaign c on c.id = gone.id
+          where e.campaign_id = ${campaignId} and e.status = 'PENDING'
+            and e.campaign_seq > ${after} and e.campaign_seq <= ${after + CLOSE_CHUNK}::int
+            and (c.id is null or c.status = 'CANCELLED')
+          returning e.status
+        )
+        update campaign set failed_count = failed_count + (select count(*) from ended)
+        where id = ${campaignId} and exists (select from ended where status = 'FAILED')`,
+    );
+    onChunk();
+  }
+}
+
+/**
+ * Closes a campaign: SENT when every recipient has an outcome. Recipients of a cancelled or deleted one get theirs.
+ * @returns the final state; its status is still SENDING when recipients without an outcome are left
+ */
+export async function finishCampaign(
+  em: Em,
+  campaignId: string,
+  onChunk: () => void,
+): Promise<CampaignState | undefined> {
+  await query(
+    em,
+    sql`
+      update campaign set status = 'SENT', sent_at = now(), updated_at = now()
+      where id = ${campaignId} and status = 'SENDING' and audience_frozen
+        and not exists (select from email where campaign_id = ${campaignId} and status in ('PENDING', 'SENDING'))`,
+  );
+  const state = await readCampaignState(em, campaignId);
+  if (state?.status !== 'SENT') await closeRecipients(em, campaignId, onChunk);
+  await query(
+    em,
+    sql`
+      delete from campaign_page where campaign_id = ${campaignId}
+        and exists (select from campaign where id = ${campaignId} and status = 'SENT')`,
+  );
+  return state;
+}

@@ -1,0 +1,98 @@
+import type { Em } from '../orm.ts';
+import { query, queryOne, sql } from '../sql.ts';
+import { inTransaction } from '../transaction.ts';
+import { audiencePredicate, type AudienceOf } from './audience.ts';
+
+export interface FreezeProgress {
+  isComplete: boolean;
+  totalRecipients: number;
+}
+
+interface AudienceRow extends AudienceOf {
+  asOf: Date;
+  cursor: string | null;
+  isFrozen: boolean;
+  total: number;
+}
+
+/** One attempt at a time works on the audience of a campaign; its row stays free, so that it can be cancelled at once. */
+async function loadAudience(em: Em, campaignId: string): Promise<AudienceRow | undefined> {
+  await query(em, sql`select pg_advisory_xact_lock(hashtextextended(${campaignId}, 0))`);
+  return queryOne<AudienceRow>(
+    em,
+    sql`
+      select project_id as "projectId", type, audience_type as "audienceType", audience_condition as "audienceCondition",
+        segment_id as "segmentId", coalesce(audience_as_of, now()) as "asOf", audience_cursor as cursor,
+        audience_frozen as "isFrozen", total_recipients as "total"
+      from campaign where id = ${campaignId} and status = 'SENDING'`,
+  );
+}
+
+/** Thrown to undo a chunk. */
+class CampaignEndedError extends Error {}
+
+/**
+ * Looks through the next `windowSize` contacts, by id, for the audience of a campaign that is being sent. Recipients,
+ * their numbers and the place reached are committed together, so a repeated or concurrent call goes on where the last
+ * one stopped. Contacts created after the first call are not taken. A campaign that is cancelled meanwhile is given no
+ * more recipients.
+ * @returns undefined when the campaign is not being sent any more
+ * @throws AppError BAD_REQUEST when the condition makes no sense
+ */
+export async function freezeNextRecipients(
+  em: Em,
+  campaignId: string,
+  windowSize: number,
+): Promise<FreezeProgress | undefined> {
+  try {
+    return await inTransaction(em, async (tx) => {
+      const campaign = await loadAudience(tx, campaignId);
+      if (!campaign) return undefined;
+      if (campaign.isFrozen) return { isComplete: true, totalRecipients: campaign.total };
+      return takeWindow(tx, campaignId, campaign, windowSize);
+    });
+  } catch (error) {
+    if (error instanceof CampaignEndedError) return undefined;
+    throw error;
+  }
+}
+
+async function takeWindow(
+  em: Em,
+  campaignId: string,
+  campaign: AudienceRow,
+  windowSize: number,
+): Promise<FreezeProgress> {
+  const predicate = await audiencePredicate(em, campaign, campaign.asOf);
+  const after = campaign.cursor === null ? sql`true` : sql`id > ${campaign.cursor}`;
+  const taken = await queryOne<{ seen: number; count: number; last: string | null }>(
+    em,
+    sql`
+      with candidates as materialized (
+        select * from contact
+        where project_id = ${campaign.projectId} and ${after} and created_at <= ${campaign.asOf}
+        order by id limit ${windowSize}
+      ),
+      recipients as (
+        insert into email (id, project_id, contact_id, campaign_id, campaign_seq, to_address, status, created_at)
+        select everpost_uuid_v7(), ${campaign.projectId}, c.id, ${campaignId},
+          ${campaign.total}::int + (row_number() over (order by c.id))::int, c.email, 'PENDING', now()
+        from candidates c where ${predicate}
+        returning 1
+      )
+      select (select count(*) from candidates)::int as seen, (select max(id::text) from candidates) as last,
+        (select count(*) from recipients)::int as count`,
+  );
+  const isComplete = (taken?.seen ?? 0) < windowSize;
+  const totalRecipients = campaign.total + (taken?.count ?? 0);
+  const kept = await queryOne(
+    em,
+    sql`
+      update campaign set total_recipients = ${totalRecipients}, audience_frozen = ${isComplete},
+        audience_as_of = ${campaign.asOf}, audience_cursor = coalesce(${taken?.last ?? null}::uuid, audience_cursor),
+        updated_at = now()
+      where id = ${campaignId} and status = 'SENDING' returning id`,
+  );
+  if (!kept) throw new CampaignEndedError();
+  return { isComplete, totalRecipients };
+}

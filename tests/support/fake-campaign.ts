@@ -1,0 +1,86 @@
+import { Context } from '@temporalio/activity';
+import type { Activities } from '../../activities/index.ts';
+import type { CampaignStateView } from '../../activities/campaigns/campaign-activities.ts';
+
+export type CampaignActivities = Pick<
+  Activities,
+  | 'readCampaign'
+  | 'beginCampaign'
+  | 'cancelCampaign'
+  | 'freezeAudience'
+  | 'sendRecipientPage'
+  | 'planDeferred'
+  | 'finishCampaign'
+  | 'closeRecipients'
+>;
+
+export interface FakeCampaign {
+  /** What a test may change at any time, as a request would. */
+  campaign: CampaignStateView;
+  /** Pages that were sent, in order: `1-100`. */
+  pages: string[];
+  /** Why the campaign was cancelled; null when somebody wished it. */
+  reasons: (string | null)[];
+  /** How often its recipients were closed, early and at the end. */
+  closings: string[];
+  activities: CampaignActivities;
+}
+
+/** A campaign in memory that behaves as PostgreSQL's does; single activities are replaced by a test. */
+export function fakeCampaign(
+  overrides: Partial<CampaignActivities> = {},
+  state: Partial<CampaignStateView> = {},
+): FakeCampaign {
+  const campaign: CampaignStateView = {
+    status: 'SENDING',
+    scheduledForMs: null,
+    totalRecipients: 450,
+    isAudienceFrozen: false,
+    pageSize: 100,
+    ...state,
+  };
+  const pages: string[] = [];
+  const reasons: (string | null)[] = [];
+  const closings: string[] = [];
+  const activities: CampaignActivities = {
+    readCampaign: () => Promise.resolve({ ...campaign }),
+    async beginCampaign({ asOfMs }) {
+      if (campaign.status === 'SCHEDULED' && (campaign.scheduledForMs ?? Infinity) <= asOfMs)
+        campaign.status = 'SENDING';
+    },
+    async cancelCampaign({ reason }) {
+      campaign.status = 'CANCELLED';
+      reasons.push(reason ?? null);
+    },
+    async closeRecipients() {
+      closings.push('early');
+    },
+    async freezeAudience() {
+      campaign.isAudienceFrozen = true;
+      return { totalRecipients: campaign.totalRecipients, isStopped: false };
+    },
+    async sendRecipientPage({ firstSeq, lastSeq }) {
+      pages.push(`${firstSeq}-${lastSeq}`);
+      return { sent: lastSeq - firstSeq + 1, deferred: 0, isStopped: campaign.status !== 'SENDING' };
+    },
+    planDeferred: () => Promise.resolve({ firstSeqs: [], retryInMs: 0 }),
+    async finishCampaign() {
+      closings.push('at the end');
+      if (campaign.status === 'SENDING') campaign.status = 'SENT';
+      return { status: campaign.status };
+    },
+    ...overrides,
+  };
+  return { campaign, pages, reasons, closings, activities };
+}
+
+/** An activity that works without end, as a page does on a server that takes one mail an hour, until it is cancelled. */
+export async function untilCancelled(): Promise<never> {
+  const context = Context.current();
+  const timer = setInterval(() => context.heartbeat(), 50);
+  try {
+    return await context.cancelled;
+  } finally {
+    clearInterval(timer);
+  }
+}

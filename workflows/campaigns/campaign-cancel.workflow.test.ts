@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { WorkflowHandle } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
+import { CAMPAIGN_CHANGED_SIGNAL, WORKFLOW_TYPES, campaignWorkflowId } from '../../shared/pure/workflow-contracts.ts';
+import { eventually } from '../../shared/testing/eventually.ts';
+import { createTestNamespace, type TestNamespace } from '../../shared/testing/temporal.ts';
+import {
+  fakeCampaign,
+  untilCancelled,
+  type CampaignActivities,
+  type FakeCampaign,
+} from '../../tests/support/fake-campaign.ts';
+import { withWorkers } from '../../tests/support/workflows.ts';
+
+let temporal: TestNamespace;
+beforeAll(async () => {
+  temporal = await createTestNamespace();
+});
+afterAll(() => temporal.close());
+
+type Moment = (fake: FakeCampaign) => Partial<CampaignActivities>;
+const inAnHour = Date.now() + 3_600_000;
+
+/** Where a campaign can stand for long. */
+const moments: [string, Moment][] = [
+  [
+    'it waits for its time',
+    ({ campaign }) => {
+      Object.assign(campaign, { status: 'SCHEDULED', scheduledForMs: inAnHour });
+      return {};
+    },
+  ],
+  ['its audience is written down', () => ({ freezeAudience: untilCancelled })],
+  ['its pages go out', () => ({ sendRecipientPage: untilCancelled })],
+  [
+    'no server takes mail',
+    () => ({
+      sendRecipientPage: () =>
+        Promise.reject(ApplicationFailure.create({ type: 'SmtpUnavailable', nextRetryDelay: '1 hour' })),
+    }),
+  ],
+  ['deferred mail waits', () => ({ planDeferred: () => Promise.resolve({ firstSeqs: [101], retryInMs: 3_600_000 }) })],
+];
+
+/** Whether the workflow has come to where it waits: for a timer, or for an activity that has begun. */
+async function isWaiting(handle: WorkflowHandle): Promise<boolean> {
+  const { events } = await handle.fetchHistory();
+  if (events?.some((event) => event.timerStartedEventAttributes)) return true;
+  const { raw } = await handle.describe();
+  return (raw.pendingActivities ?? []).some(
+    ({ activityType, attempt, lastStartedTime }) =>
+      isLong(activityType?.name) && (lastStartedTime || Number(attempt) > 1),
+  );
+}
+
+function isLong(name: string | null | undefined): boolean {
+  return name === 'freezeAudience' || name === 'sendRecipientPage';
+}
+
+function start(): Promise<WorkflowHandle> {
+  const campaignId = randomUUID();
+  return temporal.client.workflow.start(WORKFLOW_TYPES.campaign, {
+    workflowId: campaignWorkflowId(campaignId),
+    taskQueue: TASK_QUEUES.orchestration,
+    args: [{ campaignId }],
+  });
+}
+
+async function runToItsEnd({ activities }: FakeCampaign): Promise<void> {
+  await withWorkers(temporal, activities, async () => (await start()).result());
+}
+
+async function startAt(fake: FakeCampaign): Promise<WorkflowHandle> {
+  const handle = await start();
+  await eventually(() => isWaiting(handle));
+  expect(fake.closings).toEqual([]);
+  return handle;
+}
+
+function prepare(moment: Moment): FakeCampaign {
+  const fake = fakeCampaign();
+  Object.assign(fake.activities, moment(fake));
+  return fake;
+}
+
+async function endsCancelled(handle: WorkflowHandle, fake: FakeCampaign): Promise<void> {
+  await eventually(async () => (await handle.describe()).status.name === 'COMPLETED', 10_000);
+  expect(fake.campaign.status).toBe('CANCELLED');
+  expect(fake.closings.at(-1)).toBe('at the end');
+  const { events } = await handle.fetchHistory();
+  const failures = (events ?? []).flatMap((event) => event.workflowTaskFailedEventAttributes?.failure?.message ?? []);
+  // The server's word for news that came while a decision was made, which is then made once more.
+  expect(failures.filter((message) => message !== 'UnhandledCommand')).toEqual([]);
+}
+
+describe('a campaign is cancelled within ten seconds', () => {
+  it.each(moments)('through the API, while %s', async (_name, moment) => {
+    const fake = prepare(moment);
+    await withWorkers(temporal, fake.activities, async () => {
+      const handle = await startAt(fake);
+      fake.campaign.status = 'CANCELLED';
+      await handle.signal(CAMPAIGN_CHANGED_SIGNAL);
+      await endsCancelled(handle, fake);
+    });
+    expect(fake.reasons).toEqual([]);
+  });
+
+  it.each(moments)('in Temporal, while %s', async (_name, moment) => {
+    const fake = prepare(moment);
+    await withWorkers(temporal, fake.activities, async () => {
+      const handle = await startAt(fake);
+      await handle.cancel();
+      await endsCancelled(handle, fake);
+    });
+    expect(fake.reasons).toEqual([null]);
+  });
+
+  it('and deleted at once, while its pages go out', async () => {
+    const fake = prepare(() => ({ sendRecipientPage: untilCancelled }));
+    await withWorkers(temporal, fake.activities, async () => {
+      const handle = await startAt(fake);
+      fake.campaign.status = 'DELETED';
+      await handle.signal(CAMPAIGN_CHANGED_SIGNAL);
+      await handle.result();
+    });
+    expect(fake.closings).toEqual(['early', 'at the end']);
+  });
+});
+
+describe('recipients of a cancelled campaign', () => {
+  it('get their outcome before a page that is on the wire to a slow server has ended', async () => {
+    let endPages = (): void => undefined;
+    const isOut = new Promise<void>((resolve) => (endPages = resolve));
+    const fake = prepare(() => ({
+      sendRecipientPage: () =>
+        untilCancelled().catch((error: unknown) => isOut.then(() => Promise.reject(error as Error))),
+    }));
+    await withWorkers(temporal, fake.activities, async () => {
+      const handle = await startAt(fake);
+      await handle.cancel();
+      await eventually(async () => fake.closings.length > 0);
+      expect(fake.closings).toEqual(['early']);
+      endPages();
+      await endsCancelled(handle, fake);
+    });
+    expect(fake.closings).toEqual(['early', 'at the end']);
+  });
+});
+
+describe('a campaign that cannot go on', () => {
+  const givenUp = () => Promise.reject(ApplicationFailure.nonRetryable('It cannot be done.', 'Impossible'));
+
+  it.each<keyof CampaignActivities>(['freezeAudience', 'planDeferred', 'readCampaign', 'beginCampaign'])(
+    'is cancelled with the reason when %s is given up',
+    async (name) => {
+      const fake = fakeCampaign({ [name]: givenUp });
+      if (name === 'beginCampaign') Object.assign(fake.campaign, { status: 'SCHEDULED', scheduledForMs: 1 });
+      await runToItsEnd(fake);
+      expect([fake.campaign.status, fake.reasons]).toEqual(['CANCELLED', ['It cannot be done.']]);
+      expect(fake.closings).toEqual(['at the end']);
+    },
+  );
+
+  it('ends its other pages when one of them is given up, and waits for what they have on the wire', async () => {
+    let cancelledPages = 0;
+    const fake = fakeCampaign({
+      sendRecipientPage: ({ firstSeq }) =>
+        firstSeq === 101
+          ? givenUp()
+          : untilCancelled().finally(() => {
+              cancelledPages++;
+            }),
+    });
+    await runToItsEnd(fake);
+    expect(cancelledPages).toBe(3);
+    expect(fake.reasons).toEqual(['It cannot be done.']);
+  });
+
+  it('sends nothing more when writing its audience down has ended it', async () => {
+    const fake = fakeCampaign({
+      async freezeAudience() {
+        fake.campaign.status = 'CANCELLED';
+        return { totalRecipients: 100, isStopped: true };
+      },
+    });
+    await runToItsEnd(fake);
+    expect([fake.pages, fake.closings]).toEqual([[], ['at the end']]);
+  });
+});
