@@ -6,8 +6,10 @@ import { createAdmissions } from './http/admission.ts';
 import type { ApiDeps } from './http/context.ts';
 import { mountCors } from './http/cors.ts';
 import { errorHandler } from './http/error-envelope.ts';
+import { createLoad } from './http/load.ts';
 import { mountEndpoints } from './http/mount.ts';
 import { requestId } from './http/request-id.ts';
+import { requestLine } from './http/request-line.ts';
 import { mountHealth, type HealthChecks } from './health/health.routes.ts';
 import { mountReference } from './reference/reference.routes.ts';
 import { createEndpoints } from './routes.ts';
@@ -19,18 +21,20 @@ export function createApp(deps: ApiDeps, checks: HealthChecks): Express {
   app.set('query parser', 'simple');
   app.set('etag', false);
   app.use(requestId);
+  app.use(requestLine);
   app.use(helmet({ contentSecurityPolicy: { directives: { 'upgrade-insecure-requests': null } } }));
   const endpoints = createEndpoints(deps.config);
   mountCors(app, endpoints);
   mountHealth(app, checks);
-  mountFeedback(app, deps);
+  const load = createLoad(deps.config.DATABASE_POOL_SIZE);
+  mountFeedback(app, deps, load);
   mountReference(app, endpoints, deps.config.publicUrl);
   const admissions = createAdmissions({
-    orm: deps.orm,
+    orm: deps.admissionOrm,
     logger: deps.logger,
     limitPerMinute: deps.config.API_RATE_LIMIT_PER_MINUTE,
   });
-  mountEndpoints(app, endpoints, deps, admissions);
+  mountEndpoints(app, endpoints, { ...deps, admissions, load });
   app.use((req) => {
     throw new AppError('RESOURCE_NOT_FOUND', { message: `There is no ${req.method} ${req.path}` });
   });

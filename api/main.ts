@@ -10,6 +10,8 @@ import { requestLimits } from '../shared/domain/session-limits.ts';
 import { query, sql } from '../shared/domain/sql.ts';
 import { recordMailHits } from '../shared/domain/emails/tracking.ts';
 import { createApp } from './app.ts';
+import { createAdmissionOrm } from './http/admission.ts';
+import { createHttpServer } from './http/server.ts';
 import { createHitRecorder } from './feedback/hit-recorder.ts';
 
 /** Longest wait for requests under way when the process is told to stop. */
@@ -17,8 +19,6 @@ const DRAIN_MS = 10_000;
 /** Longest wait for the database to take opens and clicks that are still in memory then. */
 const HITS_DRAIN_MS = 5_000;
 const OUTBOX_POLL_MS = 5_000;
-/** Longer than balancers keep idle connections, so that it is never us who closes one that a request is coming on. */
-const KEEP_ALIVE_MS = 65_000;
 
 await runProcess('api', async ({ onStop }) => {
   const config = readConfig();
@@ -32,6 +32,11 @@ await runProcess('api', async ({ onStop }) => {
     limits: requestLimits(config.API_STATEMENT_TIMEOUT_SECONDS),
     onWarning: (message) => logger.warn(message),
   });
+  const admissionOrm = await createAdmissionOrm({
+    databaseUrl: config.DATABASE_URL,
+    applicationName: 'everpost-api-admission',
+    onWarning: (message) => logger.warn(message),
+  });
   const client = createTemporalClient(readTemporalOptions());
   const dispatcher = createDispatcher({ orm, client, logger, pollMs: OUTBOX_POLL_MS, isHelper: true });
   const hits = createHitRecorder({
@@ -42,7 +47,7 @@ await runProcess('api', async ({ onStop }) => {
     },
   });
   const app = createApp(
-    { config, orm, logger, hits, wakeDispatcher: dispatcher.wake },
+    { config, orm, admissionOrm, logger, hits, wakeDispatcher: dispatcher.wake },
     {
       database: async () => void (await query(orm.em.fork(), sql`select 1`)),
       migrations: async () => {
@@ -51,8 +56,8 @@ await runProcess('api', async ({ onStop }) => {
       temporal: () => checkTemporal(client),
     },
   );
-  const server = app.listen(config.PORT, config.HOST);
-  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  const server = createHttpServer(app, config.API_CONNECTIONS_MAX);
+  server.listen(config.PORT, config.HOST);
   await new Promise<void>((resolve, reject) => {
     server.once('listening', resolve);
     server.once('error', reject);
@@ -68,7 +73,7 @@ await runProcess('api', async ({ onStop }) => {
     await hits.drain(HITS_DRAIN_MS);
     await dispatcher.stop();
     await client.connection.close();
-    await orm.close();
+    await Promise.all([orm.close(), admissionOrm.close()]);
     logger.info('stopped');
   });
 });

@@ -85,6 +85,7 @@ export function createDomainEndpoints(config: Config): Endpoint[] {
     description:
       'A verified domain falls back to pending when three checks in a row find a required record missing. A check that gets no answer from DNS changes nothing.',
     key: 'secret',
+    isRemote: true,
     params: idParams,
     badIdIs: 'DOMAIN_NOT_FOUND',
     replies: { 200: { description: 'The domain after the check', schema: domainSchema } },

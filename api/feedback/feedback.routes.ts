@@ -1,12 +1,13 @@
 import type { Express } from 'express';
 import { linkSignerOf } from '../../shared/platform/links.ts';
 import type { ApiDeps } from '../http/context.ts';
+import type { Load } from '../http/load.ts';
 import { mountSubscriptionPages } from './subscription.routes.ts';
 import { mountTracking } from './tracking.routes.ts';
 
 /** What recipients reach without a key: the signed links in mail. */
-export function mountFeedback(app: Express, deps: ApiDeps): void {
+export function mountFeedback(app: Express, deps: ApiDeps, load: Load): void {
   const links = linkSignerOf(deps.config);
   mountTracking(app, deps, links);
-  mountSubscriptionPages(app, deps, links);
+  mountSubscriptionPages(app, deps, links, load);
 }

@@ -5,8 +5,10 @@ import {
   findLinkContact,
   type LinkContact,
 } from '../../shared/domain/emails/subscription-links.ts';
+import type { Em } from '../../shared/domain/orm.ts';
 import type { LinkSigner } from '../../shared/platform/links.ts';
 import type { ApiDeps } from '../http/context.ts';
+import type { Load } from '../http/load.ts';
 import { PAGE_TEXTS } from './page-texts.ts';
 import { PAGE_POLICY, renderSubscriptionPage, type SubscriptionPage } from './subscription-page.ts';
 
@@ -42,7 +44,7 @@ function pageOf(name: PageName, token: string, contact: LinkContact | undefined,
   const texts = PAGE_TEXTS[locale];
   const title = texts[name];
   if (!contact) return { locale, title, text: texts.isGone, isResult };
-  const fill = (text: string) => text.replace('{email}', contact.email);
+  const fill = (text: string) => text.replace('{email}', () => contact.email);
   const offers = {
     unsubscribe: { path: `../unsubscribe/${token}`, label: texts.unsubscribe },
     subscribe: { path: `../subscribe/${token}`, label: texts.subscribe },
@@ -61,8 +63,16 @@ function pageOf(name: PageName, token: string, contact: LinkContact | undefined,
  * acts. What is in the body of a POST does not matter, so the same address serves the button of the page and the
  * one-click request of a mail program (RFC 8058).
  */
-export function mountSubscriptionPages(app: Express, deps: ApiDeps, links: LinkSigner): void {
-  const em = () => deps.orm.em.fork();
+export function mountSubscriptionPages(app: Express, deps: ApiDeps, links: LinkSigner, load: Load): void {
+  /** Works on the database when it is the contact's turn: a link can be called as often as anybody likes. */
+  async function inTurn<T>(contactId: string, work: (em: Em) => Promise<T>): Promise<T> {
+    const release = await load.pageSlots.take(contactId, 1);
+    try {
+      return await work(deps.orm.em.fork());
+    } finally {
+      release();
+    }
+  }
 
   for (const name of ['unsubscribe', 'subscribe', 'manage'] as const) {
     app.get(`/${name}/:token`, async (req, res) => {
@@ -72,7 +82,7 @@ export function mountSubscriptionPages(app: Express, deps: ApiDeps, links: LinkS
         sendNotFound(req, res);
         return;
       }
-      sendPage(res, pageOf(name, token, await findLinkContact(em(), owner), false));
+      sendPage(res, pageOf(name, token, await inTurn(owner.contactId, (em) => findLinkContact(em, owner)), false));
     });
   }
 
@@ -84,7 +94,7 @@ export function mountSubscriptionPages(app: Express, deps: ApiDeps, links: LinkS
         sendNotFound(req, res);
         return;
       }
-      const contact = await changeSubscription(em(), owner, name === 'subscribe');
+      const contact = await inTurn(owner.contactId, (em) => changeSubscription(em, owner, name === 'subscribe'));
       if (contact === 'too often') {
         sendTooOften(req, res);
         return;

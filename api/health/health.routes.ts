@@ -4,6 +4,7 @@ import type { Express } from 'express';
 export type HealthChecks = Record<string, () => Promise<void>>;
 
 const CHECK_TIMEOUT_MS = 3_000;
+const KEPT_MS = 2_000;
 
 async function passes(check: () => Promise<void>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
@@ -21,18 +22,39 @@ async function passes(check: () => Promise<void>): Promise<boolean> {
   }
 }
 
+type Readiness = Record<string, 'ok' | 'failed'>;
+
+function isReady(readiness: Readiness): boolean {
+  return Object.values(readiness).every((result) => result === 'ok');
+}
+
+/** Asks what the process needs, once at a time and, while all is well, once in `KEPT_MS`: nobody needs a key for it. */
+function createReadiness(checks: HealthChecks): () => Promise<Readiness> {
+  let current: Promise<Readiness> | undefined;
+
+  async function run(): Promise<Readiness> {
+    const results = Object.entries(checks).map(async ([name, check]) => [
+      name,
+      (await passes(check)) ? 'ok' : 'failed',
+    ]);
+    const readiness = Object.fromEntries(await Promise.all(results)) as Readiness;
+    const forget = () => (current = undefined);
+    if (isReady(readiness)) setTimeout(forget, KEPT_MS).unref();
+    else forget();
+    return readiness;
+  }
+  return () => (current ??= run());
+}
+
 /** `GET /health`: the process lives. `GET /ready`: what it needs answers; 503 names what does not. */
 export function mountHealth(app: Express, checks: HealthChecks): void {
   app.get('/health', (_req, res) => {
     res.json({ status: 'ok' });
   });
+  const readiness = createReadiness(checks);
   app.get('/ready', async (_req, res) => {
-    const names = Object.keys(checks);
-    const results = await Promise.all(Object.values(checks).map(passes));
-    const isReady = results.every(Boolean);
-    res.status(isReady ? 200 : 503).json({
-      status: isReady ? 'ready' : 'not ready',
-      checks: Object.fromEntries(names.map((name, index) => [name, results[index] ? 'ok' : 'failed'])),
-    });
+    const results = await readiness();
+    const status = isReady(results) ? 200 : 503;
+    res.status(status).json({ status: status === 200 ? 'ready' : 'not ready', checks: results });
   });
 }

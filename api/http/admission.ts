@@ -1,18 +1,15 @@
-import { AppError } from '../../shared/pure/app-error.ts';
-import type { Orm } from '../../shared/domain/orm.ts';
-import { hashKey } from '../../shared/domain/projects/projects.ts';
-import { query, queryPrepared, sql } from '../../shared/domain/sql.ts';
+import { createOrm, type Orm, type OrmOptions } from '../../shared/domain/orm.ts';
+import {
+  countRequests,
+  findKeyOwners,
+  type CountedKeyOwner,
+  type KeyOwner,
+} from '../../shared/domain/projects/key-usage.ts';
+import { requestLimits } from '../../shared/domain/session-limits.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
+import { lookupOf, readKey, unknownKey, type KeyKind } from './api-key.ts';
 import type { RequestProject } from './context.ts';
-
-/** Where a project stands in the current minute. */
-export interface RateState {
-  limit: number;
-  remaining: number;
-  /** Seconds until the window ends. */
-  resetSeconds: number;
-  isExceeded: boolean;
-}
+import { createRateCounter, type RateState } from './rate-limit.ts';
 
 export interface Admission {
   project: RequestProject;
@@ -20,176 +17,142 @@ export interface Admission {
   rate: RateState | undefined;
 }
 
+export interface Admissions {
+  /** @throws AppError INVALID_API_KEY */
+  admit: (authorization: string | undefined, keyKind: KeyKind, path: string) => Promise<Admission>;
+}
+
+export interface AdmissionDeps {
+  /** With connections of its own, so that a request is admitted or refused however busy the database is otherwise. */
+  orm: Orm;
+  logger: Logger;
+  limitPerMinute: number;
+}
+
+const CONNECTIONS = 2;
+/** A request waits for its admission no longer than this; when the counter is slower, the request passes uncounted. */
+const STATEMENT_SECONDS = 2;
+const BATCH_MAX = 1_000;
+/** When a statement takes longer than this, the next ones no longer wait for it. */
+const SLOW_MS = 20;
+
+/** Connects to PostgreSQL for admissions. */
+export async function createAdmissionOrm(options: Omit<OrmOptions, 'poolSize' | 'limits'>): Promise<Orm> {
+  return createOrm({ ...options, poolSize: CONNECTIONS, limits: requestLimits(STATEMENT_SECONDS) });
+}
+
 interface Waiting {
   lookup: string;
+  isPublic: boolean;
   resolve: (admission: Admission | undefined) => void;
   reject: (error: unknown) => void;
 }
 
-interface ProjectRow {
-  lookup: string;
-  id: string;
-  name: string;
-  disabled: boolean;
+function countsOf(batch: Waiting[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { lookup } of batch) counts.set(lookup, (counts.get(lookup) ?? 0) + 1);
+  return counts;
 }
 
-interface CountedRow extends ProjectRow {
-  used: number;
-  reset_seconds: number;
-}
+type RateCounter = ReturnType<typeof createRateCounter>;
 
-export interface Admissions {
-  /** @throws AppError INVALID_API_KEY */
-  admit: (authorization: string | undefined, keyKind: 'secret' | 'public', path: string) => Promise<Admission>;
-}
-
-const PREFIXES = { secret: 'sk_', public: 'pk_' } as const;
-const KEY_PATTERN = /^(?:sk|pk)_[0-9a-f]{64}$/;
-
-function invalidKey(message: string, suggestion: string): AppError {
-  return new AppError('INVALID_API_KEY', { message, suggestion });
-}
-
-function readKey(authorization: string | undefined, keyKind: 'secret' | 'public', path: string): string {
-  if (authorization === undefined || authorization.trim() === '') {
-    throw invalidKey('No API key was given', 'Send the header Authorization: Bearer <API_KEY>');
+/** Counters that stand where each project stood before the requests of a batch. */
+function countersOf(
+  batch: Waiting[],
+  ownerOf: ReadonlyMap<string, KeyOwner | CountedKeyOwner>,
+  limitPerMinute: number,
+): Map<string, RateCounter> {
+  const before = new Map<string, { secretUsed: number; publicUsed: number; resetSeconds: number }>();
+  for (const { lookup, isPublic } of batch) {
+    const owner = ownerOf.get(lookup);
+    if (!owner || !('secret_used' in owner)) continue;
+    const { id, secret_used: secretUsed, public_used: publicUsed, reset_seconds: resetSeconds } = owner;
+    const state = before.get(id) ?? { secretUsed, publicUsed, resetSeconds };
+    if (isPublic) state.publicUsed -= 1;
+    else state.secretUsed -= 1;
+    before.set(id, state);
   }
-  const match = /^bearer +(\S+)\s*$/i.exec(authorization);
-  if (!match?.[1]) {
-    throw invalidKey('The Authorization header does not use the Bearer scheme', 'Send Authorization: Bearer <API_KEY>');
-  }
-  const key = match[1];
-  const wanted = PREFIXES[keyKind];
-  if (!key.startsWith(wanted) && KEY_PATTERN.test(key)) {
-    throw keyKind === 'public'
-      ? invalidKey(
-          `${path} takes the public key (pk_…) only`,
-          'Use the public key here, or call POST /events/track with the secret key',
-        )
-      : invalidKey('A public key may only call POST /v1/track', 'Use the secret key (sk_…) for this endpoint');
-  }
-  if (!KEY_PATTERN.test(key)) {
-    throw invalidKey('The API key is not valid', `A key is ${wanted} followed by 64 hexadecimal digits`);
-  }
-  return key;
+  return new Map([...before].map(([id, state]) => [id, createRateCounter(limitPerMinute, state)]));
 }
 
-/** The lookup form of a key: the public key itself, or the digest of the secret key. */
-function lookupOf(key: string): string {
-  return key.startsWith('sk_') ? hashKey(key) : key;
+/** Says for each request of a batch whether it is admitted. */
+function settle(batch: Waiting[], owners: (KeyOwner | CountedKeyOwner)[], limitPerMinute: number): void {
+  const ownerOf = new Map(owners.map((owner) => [owner.lookup, owner] as const));
+  const counters = countersOf(batch, ownerOf, limitPerMinute);
+  for (const { lookup, isPublic, resolve } of batch) {
+    const owner = ownerOf.get(lookup);
+    resolve(
+      owner && {
+        project: { id: owner.id, name: owner.name, disabled: owner.disabled },
+        rate: counters.get(owner.id)?.next(isPublic),
+      },
+    );
+  }
 }
 
 /**
  * Authenticates requests and counts them against the project's limit. Requests that arrive while a statement is
  * running wait for the next one and share it, so the load on PostgreSQL follows round trips, not requests; every
- * request is still answered by a statement that began after it arrived, so a rotated key is refused at once.
+ * request is still answered by a statement that began after it arrived, so a rotated key is refused at once. A statement
+ * that takes long, since the row of a project is locked, is waited for by those only whose keys are in it.
  */
-export function createAdmissions(deps: { orm: Orm; logger: Logger; limitPerMinute: number }): Admissions {
+export function createAdmissions({ orm, logger, limitPerMinute }: AdmissionDeps): Admissions {
   let waiting: Waiting[] = [];
-  let isRunning = false;
+  let running = 0;
+  let slow = 0;
+  const runningLookups = new Set<string>();
 
-  async function lookUpAndCount(lookups: string[], counts: number[]): Promise<CountedRow[]> {
-    return queryPrepared<CountedRow>(
-      deps.orm.em.fork(),
-      sql`
-        with wanted as (select * from unnest(${lookups}::text[], ${counts}::int[]) as w (lookup, requests)),
-        found as (
-          select w.lookup, w.requests, p.id, p.name, p.disabled from wanted w join project p on p.public_key = w.lookup
-          union all
-          select w.lookup, w.requests, p.id, p.name, p.disabled from wanted w join project p on p.secret_key_hash = w.lookup
-        ),
-        counted as (
-          insert into rate_window as r (project_id, window_start, used)
-          select id, date_trunc('minute', now()), sum(requests) from found group by id order by id
-          on conflict (project_id) do update set
-            used = case when r.window_start = excluded.window_start then r.used + excluded.used else excluded.used end,
-            window_start = excluded.window_start
-          returning project_id, used
-        )
-        select f.lookup, f.id, f.name, f.disabled, c.used,
-          ceil(extract(epoch from date_trunc('minute', now()) + interval '1 minute' - clock_timestamp()))::int as reset_seconds
-        from found f join counted c on c.project_id = f.id`,
-    );
-  }
-
-  async function lookUpOnly(lookups: string[]): Promise<ProjectRow[]> {
-    return query<ProjectRow>(
-      deps.orm.em.fork(),
-      sql`
-        select w.lookup, p.id, p.name, p.disabled from unnest(${lookups}::text[]) as w (lookup)
-        join project p on w.lookup in (p.public_key, p.secret_key_hash)`,
-    );
-  }
-
-  async function find(lookups: string[], counts: number[]): Promise<(ProjectRow & Partial<CountedRow>)[]> {
+  async function run(batch: Waiting[]): Promise<void> {
+    const counts = countsOf(batch);
     try {
-      return await lookUpAndCount(lookups, counts);
+      settle(batch, await countRequests(orm.em.fork(), counts), limitPerMinute);
     } catch (error) {
-      deps.logger.warn({ err: error }, 'requests could not be counted and pass');
-      return lookUpOnly(lookups);
-    }
-  }
-
-  function rateOf(used: number, resetSeconds: number): RateState {
-    return {
-      limit: deps.limitPerMinute,
-      remaining: Math.max(0, deps.limitPerMinute - used),
-      resetSeconds: Math.max(1, resetSeconds),
-      isExceeded: used > deps.limitPerMinute,
-    };
-  }
-
-  async function runBatch(batch: Waiting[]): Promise<void> {
-    const counts = new Map<string, number>();
-    for (const { lookup } of batch) counts.set(lookup, (counts.get(lookup) ?? 0) + 1);
-    const rows = new Map<string, ProjectRow & Partial<CountedRow>>();
-    const usedBefore = new Map<string, number>();
-    for (const row of await find([...counts.keys()], [...counts.values()])) {
-      rows.set(row.lookup, row);
-      if (row.used !== undefined) usedBefore.set(row.id, row.used);
-    }
-    for (const [id, used] of usedBefore) {
-      const ofProject = [...rows.values()].filter((row) => row.id === id);
-      usedBefore.set(id, used - ofProject.reduce((sum, row) => sum + (counts.get(row.lookup) ?? 0), 0));
-    }
-    for (const request of batch) {
-      const row = rows.get(request.lookup);
-      if (!row) {
-        request.resolve(undefined);
-        continue;
-      }
-      const before = usedBefore.get(row.id);
-      if (before !== undefined) usedBefore.set(row.id, before + 1);
-      request.resolve({
-        project: { id: row.id, name: row.name, disabled: row.disabled },
-        rate: before === undefined ? undefined : rateOf(before + 1, row.reset_seconds ?? 60),
-      });
-    }
-  }
-
-  async function drain(): Promise<void> {
-    isRunning = true;
-    while (waiting.length > 0) {
-      const batch = waiting;
-      waiting = [];
+      logger.warn({ err: error }, 'requests could not be counted and pass');
       try {
-        await runBatch(batch);
-      } catch (error) {
-        for (const request of batch) request.reject(error);
+        settle(batch, await findKeyOwners(orm.em.fork(), [...counts.keys()]), limitPerMinute);
+      } catch (cause) {
+        for (const request of batch) request.reject(cause);
       }
     }
-    isRunning = false;
+  }
+
+  async function runNext(batch: Waiting[]): Promise<void> {
+    const lookups = new Set(batch.map(({ lookup }) => lookup));
+    const patience = { isOver: false };
+    running += 1;
+    for (const lookup of lookups) runningLookups.add(lookup);
+    const timer = setTimeout(() => {
+      patience.isOver = true;
+      slow += 1;
+      start();
+    }, SLOW_MS);
+    await run(batch);
+    clearTimeout(timer);
+    running -= 1;
+    if (patience.isOver) slow -= 1;
+    for (const lookup of lookups) runningLookups.delete(lookup);
+    start();
+  }
+
+  /** Starts a statement for those who wait, unless one is running that will end soon. */
+  function start(): void {
+    while (waiting.length > 0 && running === slow && running < CONNECTIONS) {
+      const batch = waiting.filter(({ lookup }) => !runningLookups.has(lookup)).slice(0, BATCH_MAX);
+      if (batch.length === 0) return;
+      const taken = new Set(batch);
+      waiting = waiting.filter((request) => !taken.has(request));
+      void runNext(batch);
+    }
   }
 
   return {
     async admit(authorization, keyKind, path) {
       const lookup = lookupOf(readKey(authorization, keyKind, path));
       const admission = await new Promise<Admission | undefined>((resolve, reject) => {
-        waiting.push({ lookup, resolve, reject });
-        if (!isRunning) void drain();
+        waiting.push({ lookup, isPublic: keyKind === 'public', resolve, reject });
+        start();
       });
-      if (!admission)
-        throw invalidKey('The API key is not known', 'Check the key; after a rotation only the new one works');
+      if (!admission) throw unknownKey();
       return admission;
     },
   };

@@ -7,6 +7,8 @@ import type { HitRecorder } from '../feedback/hit-recorder.ts';
 export interface ApiDeps {
   config: Config;
   orm: Orm;
+  /** Two connections of its own for admitting requests. */
+  admissionOrm: Orm;
   logger: Logger;
   /** Takes opens and clicks. */
   hits: HitRecorder;

@@ -44,6 +44,10 @@ export interface Endpoint<Params = unknown, Query = unknown, Body = unknown> {
   body?: z.ZodType<Body>;
   /** Largest body in bytes; the default fits everything but attachments. */
   bodyBytesMax?: number;
+  /** Where a body holds base64, as a path in which `*` is any key: a large text there arrives as a Buffer. */
+  base64At?: readonly string[];
+  /** Waits for servers elsewhere and hardly for PostgreSQL. */
+  isRemote?: boolean;
   /** Takes a form with a file instead of JSON; the handler's `body` is an `UploadedFile`. */
   multipart?: MultipartDeclaration;
   flatRequirements?: FlatRequirement[];

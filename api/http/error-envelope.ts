@@ -2,6 +2,7 @@ import type { ErrorRequestHandler, Request, Response } from 'express';
 import { AppError } from '../../shared/pure/app-error.ts';
 import { ERROR_CATALOGUE } from '../../shared/pure/error-catalogue.ts';
 import { isDatabaseUnavailable } from '../../shared/domain/database-errors.ts';
+import { boundedError } from './error-limits.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 
 /** The id of a request: the caller's own when it is sane, else ours. Set by `requestId`. */
@@ -20,40 +21,18 @@ export function errorEnvelope(error: AppError, requestId: string) {
     success: false,
     error: {
       code: wireCodeOf(error),
-      message: error.message,
       statusCode: error.statusCode,
       requestId,
-      ...(error.errors && { errors: error.errors }),
-      ...(error.details && { details: error.details }),
-      ...(error.suggestion && { suggestion: error.suggestion }),
+      ...boundedError(error),
     },
     timestamp: new Date().toISOString(),
   };
 }
 
-interface HttpFault {
-  status?: number;
-  type?: string;
-  limit?: number;
-}
-
-/** Faults that Express and its body parser raise themselves. */
-function fromHttpFault(fault: HttpFault): AppError | undefined {
-  switch (fault.type) {
-    case 'entity.parse.failed':
-      return new AppError('BAD_REQUEST', { message: 'The request body is not valid JSON' });
-    case 'entity.too.large':
-      return new AppError('PAYLOAD_TOO_LARGE', { details: { limitBytes: fault.limit } });
-    case 'encoding.unsupported':
-    case 'charset.unsupported':
-      return new AppError('UNSUPPORTED_MEDIA_TYPE', {
-        message: 'The body must be JSON in UTF-8, plain, gzip or deflate',
-      });
-    default:
-      return fault.status !== undefined && fault.status >= 400 && fault.status < 500
-        ? new AppError('BAD_REQUEST', { message: 'The request is not well-formed' })
-        : undefined;
-  }
+/** Faults that Express itself raises, such as a path that is not encoded properly. */
+function fromHttpFault(fault: { status?: number }): AppError | undefined {
+  const isOfCaller = fault.status !== undefined && fault.status >= 400 && fault.status < 500;
+  return isOfCaller ? new AppError('BAD_REQUEST', { message: 'The request is not well-formed' }) : undefined;
 }
 
 /** Turns anything thrown into an AppError; what is not ours becomes a 500 that tells nothing about the inside. */
@@ -74,6 +53,8 @@ export function sendError(req: Request, res: Response, error: unknown, logger: L
   const retryAfter = appError.details?.['retryAfter'];
   if (typeof retryAfter === 'number') res.setHeader('Retry-After', String(retryAfter));
   if (appError.code === 'SERVICE_UNAVAILABLE') res.setHeader('Retry-After', '2');
+  // What is left of a request that came too slowly is not waited for.
+  if (appError.code === 'REQUEST_TIMEOUT') res.setHeader('Connection', 'close');
   res.status(appError.statusCode).json(errorEnvelope(appError, requestId));
 }
 

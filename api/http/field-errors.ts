@@ -6,6 +6,7 @@ type Issue = z.core.$ZodIssue;
 /** zod 4 renamed codes; callers of this kind of API know the names the document uses. */
 const CODES: Record<string, string> = { invalid_format: 'invalid_string', invalid_value: 'invalid_enum_value' };
 const RECEIVED_LENGTH_MAX = 200;
+const ISSUES_MAX = 1_000;
 
 function codeOf(issue: Issue): string {
   if (issue.code === 'custom') {
@@ -58,9 +59,10 @@ function unwrapUnion(issue: Issue): Issue[] {
   return best.flatMap((inner) => unwrapUnion({ ...inner, path: [...issue.path, ...inner.path] }));
 }
 
-/** Translates zod's issues into the field errors of the error envelope. */
+/** Translates zod's issues into the field errors of the error envelope, the first thousand at most. */
 export function fieldErrorsOf(error: z.ZodError): FieldError[] {
-  return error.issues.flatMap(unwrapUnion).map((issue) => ({
+  const issues = error.issues.slice(0, ISSUES_MAX).flatMap(unwrapUnion).slice(0, ISSUES_MAX);
+  return issues.map((issue) => ({
     field: issue.path.map(String).join('.'),
     message: issue.message,
     code: codeOf(issue),

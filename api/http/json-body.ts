@@ -1,72 +1,95 @@
-import express, { type RequestHandler } from 'express';
-import { badRequest, validationError, type FieldError } from '../../shared/pure/app-error.ts';
+import type { Request, Response } from 'express';
 import { AppError } from '../../shared/pure/app-error.ts';
+import { contentCodingOf, createBodyReader, type BodyReader, type Patience } from './body-reader.ts';
+import { parseJson } from './json-parser.ts';
+import { createJsonScanner } from './json-scanner.ts';
+import { createOctets } from './octets.ts';
 
-/** Far above what a filter tree of 50 levels needs, far below what exhausts a stack here or in PostgreSQL. */
-const DEPTH_MAX = 400;
+/** Read before the key is looked at, and never inflated: what a stranger may cost. */
+export const EARLY_BYTES_MAX = 64 * 1024;
+const EARLY_PATIENCE: Patience = { graceMs: 5_000, bytesPerSecond: Infinity };
+/** The slowest that a caller with a key may be. */
+export const PATIENCE: Patience = { graceMs: 15_000, bytesPerSecond: 8 * 1024 };
 
-interface Node {
-  value: unknown;
-  path: string;
-  depth: number;
+export interface JsonBody {
+  /**
+   * Reads a small plain body, so that what is not JSON is refused whoever sends it. Other bodies are left alone.
+   * @throws AppError BAD_REQUEST
+   */
+  readEarly: () => Promise<void>;
+  /**
+   * The parsed body; `{}` when there is none.
+   * @throws AppError BAD_REQUEST, REQUEST_TIMEOUT, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, VALIDATION_ERROR for one
+   *   with too many values
+   */
+  read: () => Promise<unknown>;
 }
 
-function textFault(text: string): string | undefined {
-  if (text.includes('\0')) return 'must not contain the NUL character';
-  if (!text.isWellFormed()) return 'must be well-formed Unicode';
-  return undefined;
+/** What an endpoint says of its body. */
+export interface JsonBodyLimits {
+  /** Largest body in bytes, after it was inflated. */
+  bytesMax: number;
+  /** Where base64 stands, as a path in which `*` is any key. A large one is read as its octets. */
+  base64At?: readonly string[];
+}
+
+/** The length of a body as its header says; undefined when it does not. */
+export function contentLengthOf(req: Request): number | undefined {
+  const text = req.headers['content-length'];
+  return text === undefined ? undefined : Number(text);
+}
+
+function hasBody(req: Request): boolean {
+  return req.headers['transfer-encoding'] !== undefined || (contentLengthOf(req) ?? 0) > 0;
+}
+
+const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/i;
+
+/** JSON is UTF-8 (RFC 8259 section 8.1); ASCII is a part of it. */
+function assertJsonType(req: Request): void {
+  const charset = CHARSET.exec(req.headers['content-type'] ?? '')?.[1]?.toLowerCase() ?? 'utf-8';
+  if (!req.is(['application/json', 'application/*+json']) || !['utf-8', 'utf8', 'us-ascii'].includes(charset)) {
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', { message: 'The request body must be application/json in UTF-8' });
+  }
 }
 
 /**
- * Refuses what no endpoint can store: nesting deeper than DEPTH_MAX, NUL characters, lone surrogates, numbers like
- * 1e400. Iterative, since the depth is the caller's.
- * @throws AppError BAD_REQUEST for the depth, VALIDATION_ERROR naming the fields for the others
+ * The JSON body of a request. A stranger can make us read `EARLY_BYTES_MAX` of it; only for a known key is more read or
+ * inflated, and never more than the limits say.
+ * @throws AppError UNSUPPORTED_MEDIA_TYPE
  */
-export function assertStorable(body: unknown): void {
-  const errors: FieldError[] = [];
-  const stack: Node[] = [{ value: body, path: '', depth: 0 }];
-  const report = (field: string, message: string, code = 'invalid_string') => errors.push({ field, message, code });
-  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
-    const { value, path, depth } = node;
-    if (typeof value === 'string') {
-      const fault = textFault(value);
-      if (fault) report(path, fault);
-    } else if (typeof value === 'number') {
-      if (!Number.isFinite(value)) report(path, 'must be a number that a double can hold', 'not_finite');
-    } else if (typeof value === 'object' && value !== null) {
-      if (depth >= DEPTH_MAX) throw badRequest(`The JSON body is nested deeper than ${DEPTH_MAX} levels`);
-      for (const [key, item] of Object.entries(value)) {
-        const keyFault = textFault(key);
-        if (keyFault) report(path, `has a key that ${keyFault}`);
-        stack.push({ value: item, path: path === '' ? key : `${path}.${key}`, depth: depth + 1 });
-      }
-    }
-    if (errors.length >= 20) break;
+export function createJsonBody(req: Request, res: Response, limits: JsonBodyLimits): JsonBody {
+  const isPresent = hasBody(req);
+  if (isPresent) assertJsonType(req);
+  const octets = createOctets();
+  const scanner = createJsonScanner();
+  let reader: BodyReader | undefined;
+  let isParsed = false;
+  let value: unknown;
+
+  async function readUpTo(bytesMax: number, patience: Patience): Promise<void> {
+    reader ??= createBodyReader(req, res, (chunk) => {
+      scanner.push(chunk);
+      octets.push(chunk);
+    });
+    if (!(await reader.read(bytesMax, patience))) return;
+    value = octets.length === 0 ? {} : await parseJson(octets, scanner.largeTexts, limits.base64At);
+    isParsed = true;
   }
-  if (errors.length > 0) throw validationError(errors);
-}
 
-const storableBody: RequestHandler = (req, _res, next) => {
-  assertStorable(req.body);
-  next();
-};
-
-const requireJsonType: RequestHandler = (req, _res, next) => {
-  const length = req.headers['content-length'];
-  const hasBody = req.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
-  if (hasBody && !req.is(['application/json', 'application/*+json'])) throw new AppError('UNSUPPORTED_MEDIA_TYPE');
-  next();
-};
-
-/** Parses a JSON body of at most `bytesMax` bytes into `req.body`; no body at all reads as `{}`. */
-export function jsonBody(bytesMax: number): RequestHandler[] {
-  return [
-    requireJsonType,
-    express.json({ limit: bytesMax, type: () => true, strict: false }),
-    (req, _res, next) => {
-      req.body ??= {};
-      next();
+  return {
+    async readEarly() {
+      const length = contentLengthOf(req) ?? 0;
+      if (!isPresent || length > EARLY_BYTES_MAX || contentCodingOf(req) !== undefined) return;
+      await readUpTo(Math.min(EARLY_BYTES_MAX, limits.bytesMax), EARLY_PATIENCE);
     },
-    storableBody,
-  ];
+    async read() {
+      if (!isPresent) return {};
+      const tooLarge = () => new AppError('PAYLOAD_TOO_LARGE', { details: { limitBytes: limits.bytesMax } });
+      if ((contentLengthOf(req) ?? 0) > limits.bytesMax) throw tooLarge();
+      if (!isParsed) await readUpTo(limits.bytesMax, PATIENCE);
+      if (!isParsed) throw tooLarge();
+      return value;
+    },
+  };
 }

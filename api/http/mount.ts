@@ -1,4 +1,4 @@
-import type { Express, Request, RequestHandler, Response } from 'express';
+import type { Express, Request, Response } from 'express';
 import type { z } from 'zod';
 import { AppError, badRequest, validationError } from '../../shared/pure/app-error.ts';
 import { createIdempotencyClaims } from '../../shared/domain/idempotency/claims.ts';
@@ -7,18 +7,33 @@ import {
   type IdempotencyClaim,
   type OriginalRequest,
 } from '../../shared/domain/idempotency/idempotency.ts';
-import type { Admission, Admissions, RateState } from './admission.ts';
+import type { Admission, Admissions } from './admission.ts';
+import { proveConnection } from './connections.ts';
 import type { ApiDeps, RequestContext } from './context.ts';
 import type { Endpoint, FlatRequirement, Reply } from './endpoint.ts';
 import { errorEnvelope, requestIdOf, sendError, toAppError } from './error-envelope.ts';
 import { fieldErrorsOf } from './field-errors.ts';
-import { assertStorable, jsonBody } from './json-body.ts';
-import { readMultipart } from './multipart-body.ts';
+import { contentCodingOf } from './body-reader.ts';
+import { contentLengthOf, createJsonBody, EARLY_BYTES_MAX, type JsonBody } from './json-body.ts';
+import { lengthOf, sendJson, stringifyReply } from './json-reply.ts';
+import type { Load } from './load.ts';
+import { formBytesMax, readMultipart } from './multipart-body.ts';
+import type { RateState } from './rate-limit.ts';
+import { assertStorable } from './storable.ts';
 import { inTransaction } from '../../shared/domain/transaction.ts';
 
 /** Templates and campaigns carry whole HTML documents. */
 const BODY_BYTES_DEFAULT = 5 * 1024 * 1024;
+/** Answers above this size are counted until they have been read. */
+const LARGE_ANSWER_BYTES = 256 * 1024;
 const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/;
+
+/** The public key is in every page: nobody needs it to send more than this. */
+const PUBLIC_BODY_BYTES_MAX = 64 * 1024;
+
+function bodyBytesMaxOf({ key, bodyBytesMax }: Endpoint): number {
+  return key === 'public' ? PUBLIC_BODY_BYTES_MAX : (bodyBytesMax ?? BODY_BYTES_DEFAULT);
+}
 
 function setRateHeaders(res: Response, rate: RateState): void {
   res.setHeader('RateLimit-Limit', String(rate.limit));
@@ -76,21 +91,23 @@ function requestLine(req: Request, definition: Endpoint): string {
   return `${req.method} ${definition.path}`;
 }
 
-function sendReply(res: Response, definition: Endpoint, reply: Reply): void {
-  res.status(reply.status);
-  if (reply.data === undefined) {
-    res.end();
-  } else if (definition.envelope) {
-    res.json({ success: true, data: reply.data, ...(reply.message !== undefined && { message: reply.message }) });
-  } else {
-    res.json(reply.data);
-  }
+/** What a reply looks like on the wire; undefined when it has no body. */
+function envelopeOf(definition: Endpoint, { data, message }: Reply): unknown {
+  if (data === undefined || !definition.envelope) return data;
+  return { success: true, data, ...(message !== undefined && { message }) };
 }
 
-/** A file is read after the key has been looked at, JSON before it: what is not JSON is refused whoever sends it. */
-function bodyReaders(definition: Endpoint): RequestHandler[] {
-  if (definition.method === 'get' || definition.multipart) return [];
-  return jsonBody(definition.bodyBytesMax ?? BODY_BYTES_DEFAULT);
+/** Releases when the answer has been read, or never will be. */
+function releaseAfter(res: Response, release: () => void): void {
+  if (res.closed) release();
+  else res.once('close', release);
+}
+
+/** The most octets that the body of a request may turn out to have. */
+function expectedOctets(req: Request, bytesMax: number): number {
+  const length = contentLengthOf(req);
+  if (length === undefined && req.headers['transfer-encoding'] === undefined) return 0;
+  return length === undefined || contentCodingOf(req) !== undefined ? bytesMax : Math.min(length, bytesMax);
 }
 
 interface Outcome {
@@ -132,84 +149,145 @@ async function handleOnce(
   return reply;
 }
 
+/** An admitted request with its body, still to be checked. */
+interface Incoming {
+  definition: Endpoint;
+  admission: Admission;
+  req: Request;
+  res: Response;
+  /** Parsed JSON, or an `UploadedFile`. */
+  body: unknown;
+}
+
+interface MountDeps extends ApiDeps {
+  admissions: Admissions;
+  load: Load;
+}
+
+interface ServeDeps extends MountDeps {
+  claims: ReturnType<typeof createIdempotencyClaims>;
+}
+
+function assertInputStorable({ definition, req, body }: Incoming): void {
+  assertStorable(req.params);
+  assertStorable(req.query);
+  if (!definition.multipart) assertStorable(body);
+}
+
+async function answer(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyClaim): Promise<Outcome> {
+  const { definition, admission, req, res, body } = incoming;
+  try {
+    const params = parseParams(definition, req.params);
+    assertInputStorable(incoming);
+    const unmet = unmetRequirement(definition.flatRequirements, body);
+    if (unmet !== undefined) return { status: 400, send: () => res.status(400).json({ error: unmet }) };
+    const context: RequestContext<unknown, unknown, unknown> = {
+      project: admission.project,
+      params,
+      query: parse(definition.query, req.query),
+      body: definition.multipart ? body : parse(definition.body, body),
+      em: deps.orm.em.fork(),
+      deps,
+      requestId: requestIdOf(res),
+    };
+    const reply = claim
+      ? await handleOnce(claim, requestLine(req, definition), context, definition.handle)
+      : await definition.handle(context);
+    const parts = reply.data === undefined ? [] : await stringifyReply(envelopeOf(definition, reply));
+    return { status: reply.status, send: () => sendReply(incoming, deps.load, reply.status, parts) };
+  } catch (error) {
+    return { status: toAppError(error).statusCode, send: () => sendError(req, res, error, deps.logger) };
+  }
+}
+
+async function answerOnce(key: string, incoming: Incoming, deps: ServeDeps): Promise<Outcome> {
+  const { definition, admission, req, res } = incoming;
+  const request = requestLine(req, definition);
+  const claimed = await deps.claims.claim({ projectId: admission.project.id, key, request });
+  if ('original' in claimed) {
+    const conflict = keyReused(key, claimed.original);
+    return { status: 409, send: () => res.status(409).json(errorEnvelope(conflict, requestIdOf(res))) };
+  }
+  const outcome = await answer(incoming, deps, claimed.claim);
+  if (outcome.status >= 400) await deps.claims.release(claimed.claim);
+  return outcome;
+}
+
+function sendReply({ res, admission }: Incoming, load: Load, status: number, parts: Buffer[]): void {
+  const length = lengthOf(parts);
+  if (length > LARGE_ANSWER_BYTES) releaseAfter(res, load.octets.add(admission.project.id, length));
+  res.status(status);
+  if (length > 0) sendJson(res, parts);
+  else res.end();
+}
+
+/** Reads the body of an admitted request, a large one when there is room for it. */
+async function readBody(
+  { definition, admission, req, res }: Omit<Incoming, 'body'>,
+  json: JsonBody | undefined,
+  load: Load,
+): Promise<unknown> {
+  const { multipart } = definition;
+  const bytesMax = multipart ? formBytesMax(multipart) : bodyBytesMaxOf(definition);
+  const octets = expectedOctets(req, bytesMax);
+  const release = await load.octets.take(admission.project.id, octets > EARLY_BYTES_MAX ? octets : 0);
+  releaseAfter(res, release);
+  return multipart ? readMultipart(req, res, multipart) : json?.read();
+}
+
+/** Who waited for a turn and has gone meanwhile is not served: nobody would learn of it. */
+function assertStillThere(req: Request): void {
+  if (req.socket.destroyed) throw badRequest('The client has closed the connection');
+}
+
+/**
+ * The way of a request: a small body is parsed, so that what is not JSON is refused whoever sends it; key and rate limit;
+ * then everything that costs more, within what its project may have under way at a time.
+ */
+async function serve(definition: Endpoint, req: Request, res: Response, deps: ServeDeps): Promise<void> {
+  const startedAt = performance.now();
+  const { admissions, load } = deps;
+  const json =
+    definition.method === 'get' || definition.multipart
+      ? undefined
+      : createJsonBody(req, res, { bytesMax: bodyBytesMaxOf(definition), base64At: definition.base64At });
+  await json?.readEarly();
+  const admission = await admissions.admit(req.get('authorization'), definition.key, definition.path);
+  proveConnection(req.socket);
+  assertAdmitted(admission, res);
+  const key = definition.idempotent ? readIdempotencyKey(req) : undefined;
+  const body = await readBody({ definition, admission, req, res }, json, load);
+  const release = await (definition.isRemote ? load.remoteSlots : load.slots).take(admission.project.id, 1);
+  let outcome: Outcome;
+  try {
+    assertStillThere(req);
+    const incoming = { definition, admission, req, res, body };
+    outcome = key === undefined ? await answer(incoming, deps) : await answerOnce(key, incoming, deps);
+  } finally {
+    release();
+  }
+  outcome.send();
+  deps.logger.debug(
+    {
+      requestId: requestIdOf(res),
+      projectId: admission.project.id,
+      method: req.method,
+      path: definition.path,
+      status: outcome.status,
+      durationMs: Math.round(performance.now() - startedAt),
+    },
+    'request',
+  );
+}
+
 /** Mounts endpoints: the one path from a request to a handler and back. */
-export function mountEndpoints(app: Express, endpoints: Endpoint[], deps: ApiDeps, admissions: Admissions): void {
+export function mountEndpoints(app: Express, endpoints: Endpoint[], deps: MountDeps): void {
   const claims = createIdempotencyClaims({
     em: () => deps.orm.em.fork(),
     ttlHours: deps.config.IDEMPOTENCY_TTL_HOURS,
   });
-
-  async function answer(
-    definition: Endpoint,
-    admission: Admission,
-    req: Request,
-    res: Response,
-    claim?: IdempotencyClaim,
-  ): Promise<Outcome> {
-    try {
-      const params = parseParams(definition, req.params);
-      assertStorable(req.params);
-      assertStorable(req.query);
-      const unmet = unmetRequirement(definition.flatRequirements, req.body);
-      if (unmet !== undefined) return { status: 400, send: () => res.status(400).json({ error: unmet }) };
-      const context: RequestContext<unknown, unknown, unknown> = {
-        project: admission.project,
-        params,
-        query: parse(definition.query, req.query),
-        body: definition.multipart ? await readMultipart(req, definition.multipart) : parse(definition.body, req.body),
-        em: deps.orm.em.fork(),
-        deps,
-        requestId: requestIdOf(res),
-      };
-      const reply = claim
-        ? await handleOnce(claim, requestLine(req, definition), context, definition.handle)
-        : await definition.handle(context);
-      return { status: reply.status, send: () => sendReply(res, definition, reply) };
-    } catch (error) {
-      return { status: toAppError(error).statusCode, send: () => sendError(req, res, error, deps.logger) };
-    }
-  }
-
-  async function answerOnce(
-    key: string,
-    definition: Endpoint,
-    admission: Admission,
-    req: Request,
-    res: Response,
-  ): Promise<Outcome> {
-    const request = requestLine(req, definition);
-    const claimed = await claims.claim({ projectId: admission.project.id, key, request });
-    if ('original' in claimed) {
-      const conflict = keyReused(key, claimed.original);
-      return { status: 409, send: () => res.status(409).json(errorEnvelope(conflict, requestIdOf(res))) };
-    }
-    const outcome = await answer(definition, admission, req, res, claimed.claim);
-    if (outcome.status >= 400) await claims.release(claimed.claim);
-    return outcome;
-  }
-
+  const serveDeps = { ...deps, claims };
   for (const definition of endpoints) {
-    app[definition.method](definition.path, ...bodyReaders(definition), async (req: Request, res: Response) => {
-      const startedAt = performance.now();
-      const admission = await admissions.admit(req.get('authorization'), definition.key, definition.path);
-      assertAdmitted(admission, res);
-      const key = definition.idempotent ? readIdempotencyKey(req) : undefined;
-      const outcome =
-        key === undefined
-          ? await answer(definition, admission, req, res)
-          : await answerOnce(key, definition, admission, req, res);
-      outcome.send();
-      deps.logger.debug(
-        {
-          requestId: requestIdOf(res),
-          projectId: admission.project.id,
-          method: req.method,
-          path: definition.path,
-          status: outcome.status,
-          durationMs: Math.round(performance.now() - startedAt),
-        },
-        'request',
-      );
-    });
+    app[definition.method](definition.path, (req: Request, res: Response) => serve(definition, req, res, serveDeps));
   }
 }

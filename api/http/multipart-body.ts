@@ -1,6 +1,8 @@
-import type { Request } from 'express';
 import busboy from 'busboy';
+import type { Request, Response } from 'express';
 import { AppError, badRequest, validationError } from '../../shared/pure/app-error.ts';
+import { createBodyReader } from './body-reader.ts';
+import { contentLengthOf, PATIENCE } from './json-body.ts';
 
 /** Room for the frame around the file: part headers, boundaries, a few plain fields. */
 const FRAME_BYTES_MAX = 64 * 1024;
@@ -17,8 +19,17 @@ export interface UploadedFile {
   content: Buffer;
 }
 
+/** Largest form with its frame, in bytes. */
+export function formBytesMax({ fileBytesMax }: MultipartDeclaration): number {
+  return fileBytesMax + FRAME_BYTES_MAX;
+}
+
 function tooLarge(limitBytes: number): AppError {
   return new AppError('PAYLOAD_TOO_LARGE', { details: { limitBytes } });
+}
+
+function malformed(): AppError {
+  return badRequest('The request is not a well-formed multipart form');
 }
 
 function createParser(req: Request, fileBytesMax: number): busboy.Busboy {
@@ -27,55 +38,84 @@ function createParser(req: Request, fileBytesMax: number): busboy.Busboy {
     const limits = { fileSize: fileBytesMax + 1, files: 2, fields: 20, parts: 30, fieldSize: FRAME_BYTES_MAX };
     return busboy({ headers: req.headers, limits });
   } catch {
-    throw badRequest('The request is not a well-formed multipart form');
+    throw malformed();
   }
+}
+
+interface FormReader {
+  /** Takes the next octets. @throws AppError */
+  take: (chunk: Buffer) => void;
+  /** The file; undefined when the form has none under that name. @throws AppError */
+  end: () => Promise<Buffer | undefined>;
+  destroy: () => void;
+}
+
+function createFormReader(req: Request, { field, fileBytesMax }: MultipartDeclaration): FormReader {
+  const parser = createParser(req, fileBytesMax);
+  let file: Buffer[] | undefined;
+  let failure: AppError | undefined;
+  const closed = new Promise<void>((resolve) => {
+    // The parser reports one fault after another, and every one that nobody listens to would end the process.
+    parser.on('error', () => {
+      failure ??= malformed();
+      resolve();
+    });
+    parser.on('close', resolve);
+  });
+  parser.on('file', (name, stream) => {
+    stream.on('error', () => (failure ??= malformed()));
+    if (name !== field || file) {
+      stream.resume();
+      return;
+    }
+    const received: Buffer[] = [];
+    file = received;
+    stream.on('data', (chunk: Buffer) => received.push(chunk));
+    stream.on('limit', () => (failure ??= tooLarge(fileBytesMax)));
+  });
+
+  function assertSound(): void {
+    if (failure) throw failure;
+  }
+  return {
+    take(chunk) {
+      parser.write(chunk);
+      assertSound();
+    },
+    async end() {
+      parser.end();
+      await closed;
+      assertSound();
+      return file && Buffer.concat(file);
+    },
+    destroy: () => parser.destroy(),
+  };
 }
 
 /**
  * Reads the file of a multipart form (RFC 7578) into memory; other fields are passed over.
- * @throws AppError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, BAD_REQUEST for a malformed form, VALIDATION_ERROR when
- *   the file is not there
+ * @throws AppError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, BAD_REQUEST for a malformed form,
+ *   VALIDATION_ERROR when the file is not there
  */
-export async function readMultipart(req: Request, declaration: MultipartDeclaration): Promise<UploadedFile> {
+export async function readMultipart(
+  req: Request,
+  res: Response,
+  declaration: MultipartDeclaration,
+): Promise<UploadedFile> {
   const { field, fileBytesMax } = declaration;
   if (!req.is('multipart/form-data')) {
     throw new AppError('UNSUPPORTED_MEDIA_TYPE', { message: 'The request body must be multipart/form-data' });
   }
-  const parser = createParser(req, fileBytesMax);
-  let bytes = 0;
-  let chunks: Buffer[] | undefined;
-
-  const file = await new Promise<Buffer | undefined>((resolve, reject) => {
-    const fail = (error: AppError): void => {
-      req.unpipe(parser);
-      req.resume();
-      reject(error);
-    };
-    req.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes > fileBytesMax + FRAME_BYTES_MAX) fail(tooLarge(fileBytesMax));
-    });
-    req.once('aborted', () => fail(badRequest('The request ended before its body was complete')));
-    parser.on('file', (name, stream) => {
-      if (name !== field || chunks) {
-        stream.resume();
-        return;
-      }
-      const received: Buffer[] = [];
-      chunks = received;
-      stream.on('data', (chunk: Buffer) => received.push(chunk));
-      stream.once('limit', () => fail(tooLarge(fileBytesMax)));
-      // The parser says the same of itself; a file stream without a listener would end the process.
-      stream.once('error', () => undefined);
-    });
-    parser.once('error', () => fail(badRequest('The request is not a well-formed multipart form')));
-    parser.once('close', () => resolve(chunks && Buffer.concat(chunks)));
-    req.pipe(parser);
-  });
-  if (!file) {
-    throw validationError([
-      { field, message: `A file in the form field "${field}" is required`, code: 'invalid_type' },
-    ]);
+  const bytesMax = formBytesMax(declaration);
+  if ((contentLengthOf(req) ?? 0) > bytesMax) throw tooLarge(fileBytesMax);
+  const form = createFormReader(req, declaration);
+  try {
+    const reader = createBodyReader(req, res, form.take);
+    if (!(await reader.read(bytesMax, PATIENCE))) throw tooLarge(fileBytesMax);
+    const content = await form.end();
+    if (content) return { content };
+  } finally {
+    form.destroy();
   }
-  return { content: file };
+  throw validationError([{ field, message: `A file in the form field "${field}" is required`, code: 'invalid_type' }]);
 }

@@ -5,6 +5,8 @@ import { startTestApi, type TestApi, type TestReply } from '../../tests/support/
 import { startTcpProxy, type TcpProxy } from '../../tests/support/tcp-proxy.ts';
 
 const POOL_SIZE = 4;
+/** Requests that one project may have at work at a time. */
+const SLOTS = 3;
 
 let database: TestDatabase;
 let proxy: TcpProxy;
@@ -61,7 +63,7 @@ describe('without PostgreSQL', () => {
         database.orm.em.fork(),
         sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
       );
-      if (waiting.length === POOL_SIZE) break;
+      if (waiting.length === SLOTS) break;
     }
     await proxy.cut();
     for (const reply of await replies) expectUnavailable(reply);

@@ -31,6 +31,7 @@ const flatErrorSchema = z.object({ error: z.string() }).meta({ id: 'FlatError' }
 const COMMON_ERRORS: ErrorCode[] = [
   'INVALID_API_KEY',
   'PROJECT_DISABLED',
+  'HEADERS_TOO_LARGE',
   'RATE_LIMIT_EXCEEDED',
   'INTERNAL_SERVER_ERROR',
   'SERVICE_UNAVAILABLE',
@@ -39,7 +40,8 @@ const COMMON_ERRORS: ErrorCode[] = [
 function errorCodesOf(definition: Endpoint): ErrorCode[] {
   const codes = new Set<ErrorCode>([...COMMON_ERRORS, ...(definition.errors ?? [])]);
   if (definition.method !== 'get') {
-    for (const code of ['BAD_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const) codes.add(code);
+    const ofBodies = ['BAD_REQUEST', 'REQUEST_TIMEOUT', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
+    for (const code of ofBodies) codes.add(code);
   }
   if (definition.body || definition.query || definition.multipart) codes.add('VALIDATION_ERROR');
   if (definition.idempotent) codes.add('IDEMPOTENCY_KEY_REUSED');

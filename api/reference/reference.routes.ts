@@ -1,7 +1,11 @@
-import express, { type Express } from 'express';
+import express, { type Express, type RequestHandler } from 'express';
 import { absolutePath } from 'swagger-ui-dist';
 import type { Endpoint } from '../http/endpoint.ts';
+import { sendJson } from '../http/json-reply.ts';
 import { createOpenApiDocument } from './openapi.ts';
+
+/** Longest that one file of the reference may take. */
+const ASSET_MS = 60_000;
 
 const PAGE = `<!doctype html>
 <html lang="en">
@@ -24,14 +28,22 @@ const PAGE_SCRIPT = `SwaggerUIBundle({
   deepLinking: true,
   defaultModelsExpandDepth: 0,
   displayRequestDuration: true,
-  persistAuthorization: true,
+  // Kept, the secret key would lie in the browser for every script of this origin.
+  persistAuthorization: false,
 });`;
+
+/** These are streamed, for as long as the reader takes; a reader without a key does not take forever. */
+const limitDuration: RequestHandler = (req, res, next) => {
+  const timer = setTimeout(() => req.socket.destroy(), ASSET_MS);
+  res.once('close', () => clearTimeout(timer));
+  next();
+};
 
 /** `GET /openapi.json` and the readable reference at `GET /docs`, both made from the endpoints themselves. */
 export function mountReference(app: Express, endpoints: Endpoint[], publicUrl: string): void {
-  const document = createOpenApiDocument(endpoints, publicUrl);
+  const document = Buffer.from(JSON.stringify(createOpenApiDocument(endpoints, publicUrl)));
   app.get('/openapi.json', (_req, res) => {
-    res.json(document);
+    sendJson(res, [document]);
   });
   app.get('/docs', (_req, res) => {
     res.type('html').send(PAGE);
@@ -39,5 +51,5 @@ export function mountReference(app: Express, endpoints: Endpoint[], publicUrl: s
   app.get('/docs/page.js', (_req, res) => {
     res.type('js').send(PAGE_SCRIPT);
   });
-  app.use('/docs/assets', express.static(absolutePath(), { index: false, maxAge: '1d' }));
+  app.use('/docs/assets', limitDuration, express.static(absolutePath(), { index: false, maxAge: '1d' }));
 }

@@ -30,6 +30,7 @@ export function createSendEndpoints(config: Config): Endpoint[] {
     idempotent: true,
     body: sendBodySchema({ attachmentsBytesMax: config.ATTACHMENTS_MAX_BYTES }),
     bodyBytesMax: bodyBytesMax(config.MESSAGE_MAX_BYTES),
+    base64At: ['attachments', '*', 'content'],
     envelope: true,
     replies: { 200: { description: 'Accepted for delivery', schema: sentSchema } },
     errors: ['TEMPLATE_NOT_FOUND', 'SENDER_DOMAIN_REFUSED', 'BAD_REQUEST'],

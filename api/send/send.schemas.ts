@@ -19,15 +19,21 @@ function mailboxOf(addressSchema: typeof emailAddressSchema) {
 }
 const mailboxSchema = mailboxOf(emailAddressSchema);
 
+/** A large file has been read from its base64 already, while the request was. */
 const base64Schema = z
-  .string()
-  .min(1)
-  .transform((text, context) => {
-    const content = decodeBase64(text);
+  .unknown()
+  .transform((given, context) => {
+    if (Buffer.isBuffer(given)) return given;
+    if (typeof given !== 'string') {
+      context.addIssue({ code: 'invalid_type', expected: 'string', input: given });
+      return z.NEVER;
+    }
+    const content = given === '' ? undefined : decodeBase64(given);
     if (content !== undefined) return content;
-    context.addIssue({ code: 'custom', message: 'Must be base64', params: { code: 'invalid_string' } });
+    context.addIssue({ code: 'custom', message: 'Must be base64', params: { code: 'invalid_string' }, input: given });
     return z.NEVER;
-  });
+  })
+  .meta({ override: { type: 'string', minLength: 1, description: 'base64' } });
 
 const attachmentSchema = z
   .object({
@@ -36,7 +42,7 @@ const attachmentSchema = z
       .min(1)
       .max(255)
       .regex(/^[^\r\n"']*$/, 'Must not contain line breaks or quotes'),
-    content: base64Schema.meta({ description: 'base64' }),
+    content: base64Schema,
     contentType: z
       .string()
       .max(255)

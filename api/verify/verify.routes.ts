@@ -15,6 +15,7 @@ export function createVerifyEndpoints(config: Config): Endpoint[] {
     summary: 'Verify an address before mail is sent to it',
     description: 'Looks at the format and at the domain in DNS. No mail is sent. Answers within five seconds.',
     key: 'secret',
+    isRemote: true,
     envelope: true,
     body: verifyBody,
     replies: { 200: { description: 'What is known of the address', schema: addressVerificationSchema } },

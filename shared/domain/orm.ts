@@ -9,6 +9,7 @@ import { SenderDomainDnsMigration } from './migrations/20261121020000-sender-dom
 import { AudienceMigration } from './migrations/20261121030000-audience.ts';
 import { FeedbackMigration } from './migrations/20261121040000-feedback.ts';
 import { RecoveryMigration } from './migrations/20261121061000-recovery.ts';
+import { PublicRateMigration } from './migrations/20261122070100-public-rate.ts';
 import { ContactDataLimitMigration } from './migrations/20261122070200-contact-data-limit.ts';
 import { OutboxTurnsMigration } from './migrations/20261122070601-outbox-turns.ts';
 import { ReplyAddressesMigration } from './migrations/20261122070700-reply-addresses.ts';
@@ -79,6 +80,7 @@ function ormOptions(options: OrmOptions): Options {
         { name: '20261121040000-feedback', class: FeedbackMigration },
         { name: '20261121050000-reconciliation', class: ReconciliationMigration },
         { name: '20261121061000-recovery', class: RecoveryMigration },
+        { name: '20261122070100-public-rate', class: PublicRateMigration },
         { name: '20261122070200-contact-data-limit', class: ContactDataLimitMigration },
         { name: '20261122070300-claims', class: ClaimsMigration },
         { name: '20261122070500-campaign-error', class: CampaignErrorMigration },

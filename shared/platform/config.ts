@@ -55,6 +55,12 @@ const environmentSchema = z.object({
     .string({ error: 'is required: at least 32 random characters, it signs links' })
     .min(32, 'needs at least 32 characters'),
   API_RATE_LIMIT_PER_MINUTE: z.coerce.number().int().min(1).default(1000).describe('requests a minute and project'),
+  API_CONNECTIONS_MAX: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(5_000)
+    .describe('HTTP connections per API process; above them those without a valid key are closed first'),
   IDEMPOTENCY_TTL_HOURS: z.coerce.number().positive().default(24),
   ATTACHMENTS_MAX_BYTES: z.coerce.number().int().positive().default(10_485_760),
   MESSAGE_MAX_BYTES: z.coerce.number().int().positive().default(41_943_040),

@@ -1,6 +1,8 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createApp } from '../../api/app.ts';
+import { createAdmissionOrm } from '../../api/http/admission.ts';
+import { createHttpServer } from '../../api/http/server.ts';
 import { createHitRecorder } from '../../api/feedback/hit-recorder.ts';
 import { createOrm, type Em, type Orm } from '../../shared/domain/orm.ts';
 import { createProject, type ProjectKeys } from '../../shared/domain/projects/projects.ts';
@@ -134,12 +136,18 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
       wakeDispatcher();
     },
   });
+  const admissionOrm = await createAdmissionOrm({
+    databaseUrl: config.DATABASE_URL,
+    applicationName: 'everpost-test-api',
+  });
   const app = createApp(
-    { config, orm, logger, hits, wakeDispatcher },
+    { config, orm, admissionOrm, logger, hits, wakeDispatcher },
     { database: async () => void (await query(orm.em.fork(), sql`select 1`)) },
   );
-  const server = await new Promise<Server>((resolve, reject) => {
-    const listening = app.listen(0, '127.0.0.1', (error) => (error ? reject(error) : resolve(listening)));
+  const server = createHttpServer(app, config.API_CONNECTIONS_MAX);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
@@ -154,6 +162,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     async stop() {
       await stopServer(server);
       await hits.drain(HITS_DRAIN_MS);
+      await admissionOrm.close();
       if (orm !== database.orm) await orm.close();
       if (!options.database) await database.drop();
     },

@@ -1,0 +1,49 @@
+import { AppError } from '../../shared/pure/app-error.ts';
+import { hashKey } from '../../shared/domain/projects/projects.ts';
+
+export type KeyKind = 'secret' | 'public';
+
+const PREFIXES = { secret: 'sk_', public: 'pk_' } as const;
+const KEY_PATTERN = /^(?:sk|pk)_[0-9a-f]{64}$/;
+const BEARER = /^bearer +(\S+)\s*$/i;
+
+function invalidKey(message: string, suggestion: string): AppError {
+  return new AppError('INVALID_API_KEY', { message, suggestion });
+}
+
+export function unknownKey(): AppError {
+  return invalidKey('The API key is not known', 'Check the key; after a rotation only the new one works');
+}
+
+/**
+ * The key in an Authorization header, of the kind that an endpoint takes.
+ * @throws AppError INVALID_API_KEY that says what is wrong with it
+ */
+export function readKey(authorization: string | undefined, keyKind: KeyKind, path: string): string {
+  if (authorization === undefined || authorization.trim() === '') {
+    throw invalidKey('No API key was given', 'Send the header Authorization: Bearer <API_KEY>');
+  }
+  const match = BEARER.exec(authorization);
+  if (!match?.[1]) {
+    throw invalidKey('The Authorization header does not use the Bearer scheme', 'Send Authorization: Bearer <API_KEY>');
+  }
+  const key = match[1];
+  const wanted = PREFIXES[keyKind];
+  if (!key.startsWith(wanted) && KEY_PATTERN.test(key)) {
+    throw keyKind === 'public'
+      ? invalidKey(
+          `${path} takes the public key (pk_…) only`,
+          'Use the public key here, or call POST /events/track with the secret key',
+        )
+      : invalidKey('A public key may only call POST /v1/track', 'Use the secret key (sk_…) for this endpoint');
+  }
+  if (!KEY_PATTERN.test(key)) {
+    throw invalidKey('The API key is not valid', `A key is ${wanted} followed by 64 hexadecimal digits`);
+  }
+  return key;
+}
+
+/** The lookup form of a key: the public key itself, or the digest of the secret key. */
+export function lookupOf(key: string): string {
+  return key.startsWith(PREFIXES.secret) ? hashKey(key) : key;
+}

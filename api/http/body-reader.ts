@@ -1,0 +1,153 @@
+import type { Readable, Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { Request, Response } from 'express';
+import { AppError, badRequest } from '../../shared/pure/app-error.ts';
+
+/** How long a body may take. */
+export interface Patience {
+  /** Time that every body has, in milliseconds. */
+  graceMs: number;
+  /** What must have come on average after that. */
+  bytesPerSecond: number;
+}
+
+export interface BodyReader {
+  /**
+   * Reads until the body is complete or has more than `bytesMax` octets; what comes after those waits in the socket.
+   * @returns whether the body is complete
+   * @throws AppError REQUEST_TIMEOUT, PAYLOAD_TOO_LARGE for a body that inflates too much, BAD_REQUEST for a broken one
+   */
+  read: (bytesMax: number, patience: Patience) => Promise<boolean>;
+}
+
+/** `bytesWritten` counts what it has read of the compressed octets. */
+type Decoder = Transform & { readonly bytesWritten: number };
+
+const CHUNK = { chunkSize: 64 * 1024 };
+/** Decoders of the content codings that are understood (RFC 9110 section 8.4.1). */
+const DECODERS = new Map<string, () => Decoder>([
+  ['gzip', () => createGunzip(CHUNK)],
+  ['x-gzip', () => createGunzip(CHUNK)],
+  ['deflate', () => createInflate(CHUNK)],
+  ['br', () => createBrotliDecompress(CHUNK)],
+]);
+const CHECK_MS = 1_000;
+/** JSON seldom shrinks to a thirtieth. What shrinks to less than a hundredth was made to inflate. */
+const INFLATION_MAX = 100;
+const INFLATED_FREELY_BYTES = 1024 * 1024;
+
+/** The content coding of a body; undefined when it is sent as it is. */
+export function contentCodingOf(req: Request): string | undefined {
+  const coding = req.headers['content-encoding']?.trim().toLowerCase();
+  return coding === '' || coding === 'identity' ? undefined : coding;
+}
+
+function createDecoder(req: Request): Decoder | undefined {
+  const coding = contentCodingOf(req);
+  if (coding === undefined) return undefined;
+  const create = DECODERS.get(coding);
+  if (create) return create();
+  throw new AppError('UNSUPPORTED_MEDIA_TYPE', { message: 'The body must be plain, gzip, deflate or br' });
+}
+
+/** Calls `isTooSlow` with the time since the start until it is, then `onTooSlow`. */
+function watchSpeed(req: Request, patience: Patience, onTooSlow: () => void): NodeJS.Timeout {
+  const startedAt = performance.now();
+  const { bytesRead } = req.socket;
+  return setInterval(
+    () => {
+      const elapsedMs = performance.now() - startedAt;
+      const wanted = (elapsedMs / 1_000) * patience.bytesPerSecond;
+      if (elapsedMs >= patience.graceMs && req.socket.bytesRead - bytesRead < wanted) onTooSlow();
+    },
+    Math.min(CHECK_MS, patience.graceMs),
+  );
+}
+
+/**
+ * Reads the body of a request, inflated where it is compressed, and hands it on piece by piece. Whatever goes wrong, in
+ * the body, on the connection or in `consume`, ends the reading with an error, and nothing that comes later is looked at.
+ * @param consume takes the next octets; what it throws ends the reading
+ * @throws AppError UNSUPPORTED_MEDIA_TYPE for an unknown content coding
+ */
+export function createBodyReader(req: Request, res: Response, consume: (chunk: Buffer) => void): BodyReader {
+  const decoder = createDecoder(req);
+  const source: Readable = decoder ?? req;
+  let bytes = 0;
+  let bytesMax = 0;
+  let isStarted = false;
+  let isComplete = false;
+  let failure: Error | undefined;
+  let settle: (() => void) | undefined;
+
+  function finish(): void {
+    settle?.();
+    settle = undefined;
+  }
+
+  function fail(error: unknown): void {
+    failure ??= error instanceof Error ? error : new Error(String(error));
+    source.off('data', take);
+    source.pause();
+    if (decoder) {
+      req.unpipe(decoder);
+      decoder.destroy();
+    }
+    finish();
+  }
+
+  function take(chunk: Buffer): void {
+    bytes += chunk.length;
+    if (decoder && bytes > INFLATED_FREELY_BYTES && bytes > INFLATION_MAX * decoder.bytesWritten) {
+      fail(new AppError('PAYLOAD_TOO_LARGE', { message: 'The request body inflates too much' }));
+      return;
+    }
+    try {
+      consume(chunk);
+    } catch (error) {
+      fail(error);
+      return;
+    }
+    if (bytes > bytesMax) {
+      source.pause();
+      finish();
+    }
+  }
+
+  function start(): void {
+    isStarted = true;
+    if (req.headers.expect?.toLowerCase() === '100-continue') res.writeContinue();
+    const breakOff = () => fail(badRequest('The request ended before its body was complete'));
+    // These stay: an error without a listener would end the process.
+    req.on('error', breakOff);
+    req.on('close', () => {
+      if (!req.complete) breakOff();
+    });
+    decoder?.on('error', () => fail(badRequest('The request body is not what its Content-Encoding says')));
+    source.on('end', () => {
+      if (failure === undefined) isComplete = true;
+      finish();
+    });
+    source.on('data', take);
+    if (decoder) req.pipe(decoder);
+    if (req.destroyed) breakOff();
+  }
+
+  return {
+    async read(max, patience) {
+      bytesMax = max;
+      if (failure === undefined && !isComplete && bytes <= bytesMax) {
+        const tooSlow = () => fail(new AppError('REQUEST_TIMEOUT'));
+        const watch = watchSpeed(req, patience, tooSlow);
+        await new Promise<void>((resolve) => {
+          settle = resolve;
+          if (isStarted) source.resume();
+          else start();
+        });
+        clearInterval(watch);
+      }
+      if (failure !== undefined) throw failure;
+      return isComplete;
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** How a connection stands. */
+interface Connection {
+  /** Requests that are not yet answered. */
+  openRequests: number;
+  lastResponse: ServerResponse | undefined;
+  /** Whether a request on it had a valid key. */
+  isProven: boolean;
+}
+
+export interface ConnectionLimits {
+  /** Connections of the process. */
+  connectionsMax: number;
+  /** How long a connection without a valid key may be idle between requests, in milliseconds. */
+  strangerIdleMs: number;
+}
+
+/** Requests that a client may send ahead on one connection. */
+const PIPELINED_MAX = 32;
+/** How long the rest of a body that nobody wants is taken in, so that the client gets to read the answer. */
+const LINGER_MS = 2_000;
+/** The slowest that an answer may be read: a grace, and a speed for what is large. */
+const ANSWER_GRACE_MS = 30_000;
+const ANSWER_BYTES_PER_MS = 50;
+
+const connections = new WeakMap<Socket, Connection>();
+
+/** Notes that a request with a valid key came over a connection: it is not a stranger's. */
+export function proveConnection(socket: Socket): void {
+  const connection = connections.get(socket);
+  if (connection) connection.isProven = true;
+}
+
+/** Whether an answer of its own can be written to a connection without becoming a part of another one. */
+export function isAnswerable(socket: Socket): boolean {
+  const { openRequests = 0, lastResponse } = connections.get(socket) ?? {};
+  return socket.writable && (openRequests === 0 || (openRequests === 1 && lastResponse?.headersSent === false));
+}
+
+/** Ends a connection whose client does not read its answer. */
+function limitAnswer(socket: Socket, res: ServerResponse): void {
+  res.once('prefinish', () => {
+    const timer = setTimeout(() => socket.destroy(), ANSWER_GRACE_MS + socket.writableLength / ANSWER_BYTES_PER_MS);
+    res.once('close', () => clearTimeout(timer));
+  });
+}
+
+/** Takes in what is left of a body after the answer, for a while. */
+function limitRest(socket: Socket, req: IncomingMessage, res: ServerResponse): void {
+  res.once('finish', () => {
+    if (req.complete) return;
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+    req.once('close', () => clearTimeout(timer));
+    req.on('error', () => undefined);
+    req.resume();
+  });
+}
+
+/** The connection that is given up for a new one; undefined when each is better than a stranger's. */
+function leastWanted(open: ReadonlySet<Socket>): Socket | undefined {
+  let stranger: Socket | undefined;
+  let idle: Socket | undefined;
+  for (const socket of open) {
+    const connection = connections.get(socket);
+    if (!connection?.isProven) {
+      if (!connection?.openRequests) return socket;
+      stranger ??= socket;
+    } else if (connection.openRequests === 0) idle ??= socket;
+  }
+  return stranger ?? idle;
+}
+
+/**
+ * Bounds what connections can cost. When there are too many, those without a valid key make room first, the oldest before
+ * the others, so strangers cannot keep callers with a key out.
+ */
+export function limitConnections(server: Server, limits: ConnectionLimits): void {
+  /** In the order of their beginning. */
+  const open = new Set<Socket>();
+
+  server.on('connection', (socket: Socket) => {
+    if (open.size >= limits.connectionsMax) {
+      const given = leastWanted(open) ?? socket;
+      given.destroy();
+      open.delete(given);
+      if (given === socket) return;
+    }
+    open.add(socket);
+    connections.set(socket, { openRequests: 0, lastResponse: undefined, isProven: false });
+    socket.once('close', () => open.delete(socket));
+  });
+
+  server.on('request', (req, res) => {
+    const { socket } = req;
+    const connection = connections.get(socket);
+    if (!connection) return;
+    connection.openRequests += 1;
+    connection.lastResponse = res;
+    if (connection.openRequests > PIPELINED_MAX) {
+      socket.destroy();
+      return;
+    }
+    res.once('close', () => {
+      connection.openRequests -= 1;
+      const isIdle = connection.openRequests === 0 && !socket.destroyed;
+      if (isIdle && !connection.isProven) socket.setTimeout(limits.strangerIdleMs);
+    });
+    limitAnswer(socket, res);
+    limitRest(socket, req, res);
+  });
+}

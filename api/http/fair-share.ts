@@ -1,0 +1,132 @@
+import { AppError } from '../../shared/pure/app-error.ts';
+
+export interface FairShareLimits {
+  /** What there is. */
+  total: number;
+  /** What one owner may have of it at a time. */
+  perOwner: number;
+  /** How many may wait for it, of one owner and in all. */
+  waitingPerOwner: number;
+  waitingTotal: number;
+  /** Longest wait, in milliseconds. */
+  waitMs: number;
+}
+
+export interface FairShare {
+  /**
+   * Takes `amount` for an owner, waiting for it if need be. An amount above what an owner may have counts as all of that;
+   * nothing at all can be had whenever the owner has not more than it may.
+   * @returns gives it back; safe to call twice
+   * @throws AppError RATE_LIMIT_EXCEEDED when the owner itself holds what it waits for, else SERVICE_UNAVAILABLE
+   */
+  take: (owner: string, amount: number) => Promise<() => void>;
+  /** Counts what an owner has taken without asking; it may exceed the limits then, and waits before it takes more. */
+  add: (owner: string, amount: number) => () => void;
+}
+
+interface Waiting {
+  amount: number;
+  grant: (release: () => void) => void;
+}
+
+interface Owner {
+  used: number;
+  waiting: Waiting[];
+}
+
+const RETRY_AFTER_SECONDS = 2;
+
+function overload(isOwn: boolean): AppError {
+  if (!isOwn) return new AppError('SERVICE_UNAVAILABLE');
+  return new AppError('RATE_LIMIT_EXCEEDED', {
+    message: 'Too much of this project is under way at once',
+    details: { retryAfter: RETRY_AFTER_SECONDS },
+    suggestion: 'Wait for answers before sending more requests',
+  });
+}
+
+/**
+ * Shares something scarce among owners: each has a bound of its own, and those who wait take turns by owner, so that one
+ * owner with a thousand requests keeps another waiting for one of them at most.
+ */
+export function createFairShare(limits: FairShareLimits): FairShare {
+  const { total, perOwner, waitingPerOwner, waitingTotal, waitMs } = limits;
+  /** In the order of their turns. */
+  const owners = new Map<string, Owner>();
+  let used = 0;
+  let waitingCount = 0;
+
+  function fits(owner: Owner, amount: number): boolean {
+    return owner.used + amount <= perOwner && (amount === 0 || used + amount <= total);
+  }
+
+  function ownerOf(name: string): Owner {
+    const known = owners.get(name) ?? { used: 0, waiting: [] };
+    owners.set(name, known);
+    return known;
+  }
+
+  function give(name: string, owner: Owner, amount: number): () => void {
+    owner.used += amount;
+    used += amount;
+    let isReleased = false;
+    return () => {
+      if (isReleased) return;
+      isReleased = true;
+      owner.used -= amount;
+      used -= amount;
+      if (owner.used === 0 && owner.waiting.length === 0 && owners.get(name) === owner) owners.delete(name);
+      serve();
+    };
+  }
+
+  /** Gives to those who wait, one each, until nobody's turn can be granted. */
+  function serve(): void {
+    let isServing = waitingCount > 0;
+    while (isServing) {
+      isServing = false;
+      for (const [name, owner] of [...owners]) {
+        const first = owner.waiting[0];
+        if (!first || !fits(owner, first.amount)) continue;
+        owner.waiting.shift();
+        waitingCount -= 1;
+        isServing = true;
+        // Whose turn it was goes to the end.
+        owners.delete(name);
+        owners.set(name, owner);
+        first.grant(give(name, owner, first.amount));
+      }
+    }
+  }
+
+  function wait(owner: Owner, amount: number): Promise<() => void> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        owner.waiting.splice(owner.waiting.indexOf(waiting), 1);
+        waitingCount -= 1;
+        reject(overload(owner.used + amount > perOwner));
+      }, waitMs);
+      const waiting: Waiting = {
+        amount,
+        grant(release) {
+          clearTimeout(timer);
+          resolve(release);
+        },
+      };
+      owner.waiting.push(waiting);
+      waitingCount += 1;
+    });
+  }
+
+  return {
+    async take(name, wanted) {
+      const amount = Math.min(wanted, perOwner, total);
+      const owner = ownerOf(name);
+      if (owner.waiting.length === 0 && fits(owner, amount)) return give(name, owner, amount);
+      if (owner.waiting.length >= waitingPerOwner) throw overload(true);
+      if (waitingCount >= waitingTotal) throw overload(false);
+      return wait(owner, amount);
+    },
+    add: (name, amount) => give(name, ownerOf(name), amount),
+  };
+}

@@ -1,0 +1,125 @@
+import { isUtf8 } from 'node:buffer';
+import { randomUUID } from 'node:crypto';
+import { AppError, validationError } from '../../shared/pure/app-error.ts';
+import { createPacer } from '../../shared/platform/pacer.ts';
+import type { LargeText } from './json-scanner.ts';
+import { decodeBase64, decodeText, malformedJson } from './large-text.ts';
+import type { Octets } from './octets.ts';
+import { textFault } from './storable.ts';
+
+/** Everything of a body but its large texts. JSON.parse reads it in one go. */
+const REST_BYTES_MAX = 5 * 1024 * 1024;
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
+type Holder = Record<string, unknown>;
+
+interface Path {
+  key: string;
+  parent: Path | undefined;
+}
+
+/** Where a large text stands. */
+interface Site {
+  holder: Holder;
+  key: string;
+  path: string[];
+  text: LargeText;
+}
+
+function textOf(octets: Buffer): string {
+  if (!isUtf8(octets)) throw malformedJson(': it is not UTF-8');
+  return octets.toString();
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw malformedJson();
+  }
+}
+
+/** The body with a mark in place of each large text. */
+function restOf(octets: Octets, start: number, largeTexts: readonly LargeText[], mark: string): string {
+  const parts: string[] = [];
+  let position = start;
+  for (const [index, { start: textStart, end }] of largeTexts.entries()) {
+    parts.push(textOf(octets.slice(position, textStart)), `${mark}${index}`);
+    position = end;
+  }
+  parts.push(textOf(octets.slice(position, octets.length)));
+  return parts.join('');
+}
+
+function keysOf(path: Path | undefined): string[] {
+  const keys: string[] = [];
+  for (let part = path; part; part = part.parent) keys.unshift(part.key);
+  return keys;
+}
+
+/** Finds the marks in what was parsed. The depth is bounded by the scanner. */
+function findSites(holder: Holder, path: Path | undefined, textOfMark: ReadonlyMap<unknown, LargeText>): Site[] {
+  const sites: Site[] = [];
+  for (const [key, value] of Object.entries(holder)) {
+    const text = textOfMark.get(value);
+    if (text) sites.push({ holder, key, path: keysOf({ key, parent: path }), text });
+    if (typeof value === 'object' && value !== null) {
+      sites.push(...findSites(value as Holder, { key, parent: path }, textOfMark));
+    }
+  }
+  return sites;
+}
+
+/** Whether a path is the one of a pattern in which `*` stands for any one key. */
+function isAt(path: string[], pattern: readonly string[] | undefined): boolean {
+  return pattern?.length === path.length && pattern.every((part, index) => part === '*' || part === path[index]);
+}
+
+async function readSite(
+  octets: Octets,
+  { path, text }: Site,
+  base64At: readonly string[] | undefined,
+  pace: () => Promise<void> | undefined,
+): Promise<string | Buffer> {
+  const field = path.join('.');
+  if (isAt(path, base64At)) {
+    const decoded = await decodeBase64(octets, text, pace);
+    if (decoded) return decoded;
+    throw validationError([{ field, message: 'Must be base64', code: 'invalid_string' }]);
+  }
+  const decoded = await decodeText(octets, text, textFault, pace);
+  if (decoded.fault === undefined) return decoded.text;
+  throw validationError([{ field, message: decoded.fault, code: 'invalid_string' }]);
+}
+
+/**
+ * Parses a JSON body without holding the event loop for long: large texts, which are most of every large body, are read
+ * piece by piece.
+ * @param largeTexts what the scanner has found in it
+ * @param base64At where base64 stands, as a path in which `*` is any key; a large one is answered as its octets
+ * @throws AppError BAD_REQUEST when it is not JSON, PAYLOAD_TOO_LARGE when too much of it is not in large texts,
+ *   VALIDATION_ERROR for a large text that cannot be stored
+ */
+export async function parseJson(
+  octets: Octets,
+  largeTexts: readonly LargeText[],
+  base64At?: readonly string[],
+): Promise<unknown> {
+  const start = octets.length >= 3 && octets.slice(0, 3).equals(BYTE_ORDER_MARK) ? 3 : 0;
+  const largeBytes = largeTexts.reduce((sum, text) => sum + text.end - text.start, 0);
+  if (octets.length - largeBytes > REST_BYTES_MAX) {
+    throw new AppError('PAYLOAD_TOO_LARGE', { details: { limitBytes: REST_BYTES_MAX } });
+  }
+  if (largeTexts.length === 0) return parse(textOf(octets.slice(start, octets.length)));
+
+  const mark = `${randomUUID()}:`;
+  const textOfMark = new Map(largeTexts.map((text, index) => [`${mark}${index}`, text] as const));
+  const root = { body: parse(restOf(octets, start, largeTexts, mark)) };
+  const pace = createPacer();
+  for (const site of findSites(root, undefined, textOfMark)) {
+    const value = await readSite(octets, { ...site, path: site.path.slice(1) }, base64At, pace);
+    // To assign to a key of the name __proto__ would do something else.
+    Reflect.defineProperty(site.holder, site.key, { value, enumerable: true, writable: true, configurable: true });
+  }
+  return root.body;
+}

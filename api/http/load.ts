@@ -1,0 +1,47 @@
+import { getHeapStatistics } from 'node:v8';
+import { createFairShare, type FairShare } from './fair-share.ts';
+
+const MEGABYTE = 1024 * 1024;
+/** A project may have one request of the largest kind under way: 40 MB of attachments are some 60 MB of base64. */
+const OCTETS_PER_PROJECT = 64 * MEGABYTE;
+const OCTETS_TOTAL_MAX = 512 * MEGABYTE;
+/** Part of the heap that bodies and answers may fill. */
+const OCTETS_PART_OF_HEAP = 0.5;
+
+const WAITING = { waitingPerOwner: 250, waitingTotal: 2_500, waitMs: 10_000 };
+/** The part of the connections to PostgreSQL that one project may use at a time. */
+const SLOTS_PART_OF_PROJECT = 0.75;
+const SLOTS_PART_OF_PAGES = 0.25;
+const REMOTE_SLOTS = { total: 400, perOwner: 50 };
+
+/** What requests take from one another, shared out by project, or by contact. */
+export interface Load {
+  /** Requests that use PostgreSQL: one for each connection. */
+  slots: FairShare;
+  /** Requests for the pages of contacts, who need no key. */
+  pageSlots: FairShare;
+  /** Requests that wait for other servers. */
+  remoteSlots: FairShare;
+  /** Large bodies from the first octet on, and large answers until they have been read. */
+  octets: FairShare;
+}
+
+/** @param poolSize connections to PostgreSQL */
+export function createLoad(poolSize: number): Load {
+  const heapBytes = getHeapStatistics().heap_size_limit;
+  const octetsTotal = Math.min(OCTETS_TOTAL_MAX, Math.max(2 * OCTETS_PER_PROJECT, OCTETS_PART_OF_HEAP * heapBytes));
+  return {
+    slots: createFairShare({
+      ...WAITING,
+      total: poolSize,
+      perOwner: Math.max(1, Math.floor(poolSize * SLOTS_PART_OF_PROJECT)),
+    }),
+    pageSlots: createFairShare({
+      ...WAITING,
+      total: Math.max(1, Math.floor(poolSize * SLOTS_PART_OF_PAGES)),
+      perOwner: 1,
+    }),
+    remoteSlots: createFairShare({ ...WAITING, ...REMOTE_SLOTS }),
+    octets: createFairShare({ ...WAITING, total: octetsTotal, perOwner: OCTETS_PER_PROJECT }),
+  };
+}

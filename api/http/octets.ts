@@ -1,0 +1,76 @@
+/** Pieces below this size are gathered, so that a body that comes octet by octet takes no more memory than another. */
+const GATHERED_BELOW = 16 * 1024;
+const BLOCK_BYTES = 64 * 1024;
+
+/** Octets in the order of their arrival, kept in pieces: nothing large is ever copied as a whole. */
+export interface Octets {
+  readonly length: number;
+  push: (chunk: Buffer) => void;
+  /** The octets from `start` up to, not including, `end`. */
+  slice: (start: number, end: number) => Buffer;
+}
+
+export function createOctets(): Octets {
+  const blocks: Buffer[] = [];
+  const starts: number[] = [];
+  let length = 0;
+  /** The block that small pieces are gathered in is always the last one. */
+  let gathering = Buffer.alloc(0);
+  let gatheredBytes = 0;
+
+  function append(block: Buffer): void {
+    starts.push(length);
+    blocks.push(block);
+    length += block.length;
+  }
+
+  function gather(chunk: Buffer): void {
+    if (gatheredBytes + chunk.length <= gathering.length) {
+      chunk.copy(gathering, gatheredBytes);
+      gatheredBytes += chunk.length;
+      blocks[blocks.length - 1] = gathering.subarray(0, gatheredBytes);
+      length += chunk.length;
+      return;
+    }
+    gathering = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+    chunk.copy(gathering);
+    gatheredBytes = chunk.length;
+    append(gathering.subarray(0, gatheredBytes));
+  }
+
+  /** The number of the block that holds the octet at `position`. */
+  function blockAt(position: number): number {
+    let low = 0;
+    let high = blocks.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((starts[middle] ?? 0) <= position) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  return {
+    get length() {
+      return length;
+    },
+    push(chunk) {
+      if (chunk.length === 0) return;
+      // Most bodies are one piece.
+      if (length === 0 || chunk.length >= GATHERED_BELOW) {
+        gathering = Buffer.alloc(0);
+        append(chunk);
+      } else gather(chunk);
+    },
+    slice(start, end) {
+      const pieces: Buffer[] = [];
+      for (let index = blockAt(start), position = start; position < end; index++) {
+        const block = blocks[index] ?? Buffer.alloc(0);
+        const offset = starts[index] ?? 0;
+        pieces.push(block.subarray(position - offset, end - offset));
+        position = offset + block.length;
+      }
+      return pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces);
+    },
+  };
+}

@@ -1,0 +1,47 @@
+/** What the public key may take of a project's requests: whoever sees a page has it, and must not stop the others. */
+const PUBLIC_SHARE = 0.8;
+
+/** Where a project stands in the current minute. */
+export interface RateState {
+  limit: number;
+  remaining: number;
+  /** Seconds until the window ends. */
+  resetSeconds: number;
+  isExceeded: boolean;
+}
+
+/** Says of each of the requests that were counted together, in their order, where the project stood after it. */
+interface RateCounter {
+  next: (isPublic: boolean) => RateState;
+}
+
+/** The requests that the public key may make in a minute. */
+function publicLimitOf(limitPerMinute: number): number {
+  return Math.max(1, Math.floor(limitPerMinute * PUBLIC_SHARE));
+}
+
+/**
+ * Counts on from where a project stood. What the public key asks beyond its share is refused and counts for nothing, so
+ * the rest of the window stays for the secret key.
+ */
+export function createRateCounter(
+  limitPerMinute: number,
+  before: { secretUsed: number; publicUsed: number; resetSeconds: number },
+): RateCounter {
+  const publicLimit = publicLimitOf(limitPerMinute);
+  let { secretUsed, publicUsed } = before;
+  return {
+    next(isPublic) {
+      if (isPublic) publicUsed += 1;
+      else secretUsed += 1;
+      const used = secretUsed + Math.min(publicUsed, publicLimit);
+      const isExceeded = used > limitPerMinute || (isPublic && publicUsed > publicLimit);
+      return {
+        limit: limitPerMinute,
+        remaining: isExceeded ? 0 : limitPerMinute - used,
+        resetSeconds: Math.max(1, before.resetSeconds),
+        isExceeded,
+      };
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, STATUS_CODES, type Server, type ServerResponse, type IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import type { Express } from 'express';
+import { AppError, badRequest } from '../../shared/pure/app-error.ts';
+import { isAnswerable, limitConnections } from './connections.ts';
+import { errorEnvelope } from './error-envelope.ts';
+
+/** Request line and headers together. */
+const HEADERS_BYTES_MAX = 16 * 1024;
+const HEADERS_COUNT_MAX = 200;
+const HEADERS_TIMEOUT_MS = 10_000;
+/** The whole of a request; its body has a slowest speed of its own. */
+const REQUEST_TIMEOUT_MS = 300_000;
+const CHECK_MS = 1_000;
+/** Longer than balancers keep idle connections, so that it is never us who closes one that a request is coming on. */
+const KEEP_ALIVE_MS = 65_000;
+const STRANGER_IDLE_MS = 5_000;
+
+/** The answer to what is not HTTP, or comes too slowly to be a request. */
+function faultOf(error: NodeJS.ErrnoException): AppError {
+  if (error.code === 'HPE_HEADER_OVERFLOW') return new AppError('HEADERS_TOO_LARGE');
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return new AppError('REQUEST_TIMEOUT');
+  return badRequest('The request is not well-formed HTTP');
+}
+
+function refuseSocket(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!isAnswerable(socket) || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const fault = faultOf(error);
+  const requestId = randomUUID();
+  const body = JSON.stringify(errorEnvelope(fault, requestId));
+  const head = [
+    `HTTP/1.1 ${fault.statusCode} ${STATUS_CODES[fault.statusCode] ?? ''}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-ID: ${requestId}`,
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+/**
+ * The HTTP server of the API, not yet listening. Whatever comes over a connection is answered or ends that connection:
+ * in an answer of ours where HTTP allows one.
+ * @param connectionsMax connections that the process takes
+ */
+export function createHttpServer(app: Express, connectionsMax: number): Server {
+  const server = createServer({
+    maxHeaderSize: HEADERS_BYTES_MAX,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionsCheckingInterval: CHECK_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    // The application answers these itself, in the envelope.
+    requireHostHeader: false,
+  });
+  server.maxHeadersCount = HEADERS_COUNT_MAX;
+  limitConnections(server, { connectionsMax, strangerIdleMs: STRANGER_IDLE_MS });
+
+  const handle = (req: IncomingMessage, res: ServerResponse): void => {
+    // A connection that was ended while its requests were still being read has nobody to answer.
+    if (!req.socket.destroyed) app(req, res);
+  };
+  server.on('request', handle);
+  // `100 Continue` is written when a body is wanted; other expectations need not be met (RFC 9110 section 10.1.1).
+  for (const name of ['checkContinue', 'checkExpectation'] as const) {
+    server.on(name, (req, res) => server.emit('request', req, res));
+  }
+  server.on('clientError', (error, socket) => {
+    if (socket instanceof Socket) refuseSocket(error, socket);
+    else socket.destroy();
+  });
+  return server;
+}

@@ -1,0 +1,61 @@
+import type { Em } from '../orm.ts';
+import { query, queryPrepared, sql } from '../sql.ts';
+
+/** The project of a key. */
+export interface KeyOwner {
+  /** The key as it is looked up: the public one itself, or the digest of the secret one. */
+  lookup: string;
+  id: string;
+  name: string;
+  disabled: boolean;
+}
+
+/** The project of a key, and its requests of the current minute including those just counted. */
+export interface CountedKeyOwner extends KeyOwner {
+  secret_used: number;
+  public_used: number;
+  /** Seconds until the minute ends. */
+  reset_seconds: number;
+}
+
+/** Finds the projects of keys and counts requests of each key, in one statement. Unknown keys are left out. */
+export async function countRequests(em: Em, counts: ReadonlyMap<string, number>): Promise<CountedKeyOwner[]> {
+  return queryPrepared<CountedKeyOwner>(
+    em,
+    sql`
+      with wanted as (
+        select * from unnest(${[...counts.keys()]}::text[], ${[...counts.values()]}::int[]) as w (lookup, requests)
+      ),
+      found as (
+        select w.lookup, p.id, p.name, p.disabled, 0 as secret_requests, w.requests as public_requests
+        from wanted w join project p on p.public_key = w.lookup
+        union all
+        select w.lookup, p.id, p.name, p.disabled, w.requests, 0
+        from wanted w join project p on p.secret_key_hash = w.lookup
+      ),
+      counted as (
+        insert into rate_window as r (project_id, window_start, used, public_used)
+        select id, date_trunc('minute', now()), sum(secret_requests), sum(public_requests)
+        from found group by id order by id
+        on conflict (project_id) do update set
+          used = case when r.window_start = excluded.window_start then r.used else 0 end + excluded.used,
+          public_used =
+            case when r.window_start = excluded.window_start then r.public_used else 0 end + excluded.public_used,
+          window_start = excluded.window_start
+        returning project_id, used, public_used
+      )
+      select f.lookup, f.id, f.name, f.disabled, c.used as secret_used, c.public_used,
+        ceil(extract(epoch from date_trunc('minute', now()) + interval '1 minute' - clock_timestamp()))::int as reset_seconds
+      from found f join counted c on c.project_id = f.id`,
+  );
+}
+
+/** Finds the projects of keys. Unknown keys are left out. */
+export async function findKeyOwners(em: Em, lookups: string[]): Promise<KeyOwner[]> {
+  return query<KeyOwner>(
+    em,
+    sql`
+      select w.lookup, p.id, p.name, p.disabled from unnest(${lookups}::text[]) as w (lookup)
+      join project p on w.lookup in (p.public_key, p.secret_key_hash)`,
+  );
+}
