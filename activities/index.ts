@@ -2,6 +2,7 @@ import { createSendingIdentities } from '../shared/domain/domains/sending-identi
 import { createDkimKeyring } from '../shared/platform/mail/dkim/key-pair.ts';
 import { createAutomationActivities } from './automations/automation-activities.ts';
 import { createCampaignActivities } from './campaigns/campaign-activities.ts';
+import { createErasureActivities } from './contacts/erasure-activities.ts';
 import type { ActivityDeps } from './deps.ts';
 import { createDomainActivities } from './domains/domain-activities.ts';
 import { createEmailActivities } from './emails/email-activities.ts';
@@ -19,6 +20,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createEmailActivities({ ...deps, identities }),
     ...createCampaignActivities({ ...deps, identities }),
     ...createJobActivities(deps),
+    ...createErasureActivities(deps),
     ...createSegmentActivities(deps),
     ...createDomainActivities(deps),
     ...createAutomationActivities(deps),

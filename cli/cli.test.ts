@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ADDRESS_HASH_KEY, addressHash } from '../shared/domain/address-hash.ts';
 import { hashKey, readWebhookSecret } from '../shared/domain/projects/projects.ts';
 import { ProjectEntity } from '../shared/domain/projects/project.entity.ts';
 import { SenderDomainEntity } from '../shared/domain/domains/sender-domain.entity.ts';
@@ -260,12 +261,19 @@ describe('everpost suppression', () => {
     expect(await runForJson('suppression', 'list', id)).toEqual([]);
     await query(
       database.orm.em.fork(),
-      sql`insert into suppression (project_id, email, reason) values (${id}, 'gone@mail.test', 'HARD_BOUNCE')`,
+      sql`
+        insert into suppression (project_id, address_hash, email, reason, created_at)
+        select ${id}, ${addressHash(sql`${id}::uuid`, sql`a.address`)}, a.email, 'HARD_BOUNCE', now() - a.age
+        from ${ADDRESS_HASH_KEY}, (values ('gone@mail.test', 'gone@mail.test', interval '0'), ('erased@mail.test', null, '1 day'))
+          as a (address, email, age)`,
     );
+    const entry = { reason: 'HARD_BOUNCE', emailId: null, createdAt: expect.any(String) };
     expect(await runForJson('suppression', 'list', id)).toEqual([
-      { email: 'gone@mail.test', reason: 'HARD_BOUNCE', emailId: null, createdAt: expect.any(String) },
+      { ...entry, email: 'gone@mail.test' },
+      { ...entry, email: null },
     ]);
-    expect((await run('suppression', 'list', id)).out).toContain('gone@mail.test');
+    expect((await run('suppression', 'list', id)).out).toMatch(/^gone@mail.test .*\n\(erased\) /m);
+    expect((await run('suppression', 'remove', id, 'erased@mail.test')).exitCode).toBe(0);
     expect(await runForJson('suppression', 'remove', id, ' Gone@Mail.test ')).toEqual({
       projectId: id,
       email: 'gone@mail.test',

@@ -17,7 +17,12 @@ export function addSuppressionCommands(program: Command, context: CliContext): v
         const project = await findProject(em, parseProjectId(id));
         return listSuppressions(em, project.id);
       });
-      const cells = rows.map((row) => [row.email, row.reason, row.createdAt.toISOString(), row.emailId ?? '']);
+      const cells = rows.map((row) => [
+        row.email ?? '(erased)',
+        row.reason,
+        row.createdAt.toISOString(),
+        row.emailId ?? '',
+      ]);
       const text =
         rows.length === 0 ? 'No address is suppressed.' : formatTable(['ADDRESS', 'REASON', 'SINCE', 'MAIL'], cells);
       context.answer(command, rows, text);

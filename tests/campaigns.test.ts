@@ -378,7 +378,7 @@ describe('the answers of mail servers', () => {
     expect(reached(audience)).toEqual(onceEach(audience, ['ok', 'fine', 'later']));
     const emails = await stack.em().find(EmailEntity, { campaignId: id });
     const outcomes = Object.fromEntries(
-      emails.map((email) => [email.toAddress.split('@')[0], [email.status, email.deferrals]]),
+      emails.map((email) => [email.toAddress?.split('@')[0], [email.status, email.deferrals]]),
     );
     expect(outcomes).toEqual({
       ok: ['SENT', 0],

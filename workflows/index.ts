@@ -3,6 +3,7 @@ export { automationExecution } from './automations/automation-execution.ts';
 export { campaign } from './campaigns/campaign.ts';
 export { domainChecks } from './domains/domain-checks.ts';
 export { emailDelivery } from './emails/email-delivery.ts';
+export { erasure } from './contacts/erasure.ts';
 export { job } from './jobs/job.ts';
 export { cleanUp } from './maintenance/clean-up.ts';
 export { reconcile } from './maintenance/reconcile.ts';

@@ -146,9 +146,9 @@ export function createCampaignActivities(deps: ActivityDeps & { identities: Send
 
   function prepare(sender: PageSender, recipient: PendingRecipient): PreparedMail | DeliveryResult {
     const { campaign } = sender;
-    const { contactId, subscribed, data, suppression } = recipient;
+    const { toAddress, contactId, subscribed, data, suppression } = recipient;
     if (suppression !== null) return undeliverable(recipient, 'suppressed', suppression);
-    if (contactId === null || subscribed === null || data === null) {
+    if (toAddress === null || contactId === null || subscribed === null || data === null) {
       return undeliverable(recipient, 'skipped', 'the contact has been deleted');
     }
     if (needsSubscription(campaign.type) && !subscribed) {
@@ -157,7 +157,7 @@ export function createCampaignActivities(deps: ActivityDeps & { identities: Send
     const urls = deps.links.recipientUrls({ contactId, emailId: recipient.emailId });
     try {
       const message = sender.content.render({
-        contact: { id: contactId, email: recipient.toAddress, subscribed, data },
+        contact: { id: contactId, email: toAddress, subscribed, data },
         urls,
       });
       return {
@@ -165,12 +165,12 @@ export function createCampaignActivities(deps: ActivityDeps & { identities: Send
         subject: message.subject === campaign.subject ? null : message.subject,
         deferrals: recipient.deferrals,
         envelope: envelopeOf({
-          ...{ emailId: recipient.emailId, from: campaign.from, to: recipient.toAddress },
+          ...{ emailId: recipient.emailId, from: campaign.from, to: toAddress },
           returnPathHost: sender.identity.returnPathHost,
         }),
         compose() {
           const composed = sender.composer.compose({
-            to: { address: recipient.toAddress },
+            to: { address: toAddress },
             ...message,
             messageId: `${recipient.emailId}@${sender.domain}`,
             date: new Date(),

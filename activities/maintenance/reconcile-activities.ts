@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
-import { findActiveClaims, restartLost, type LostClaim } from '../../shared/domain/reconciliation.ts';
+import { findActiveClaims, requeueErasures, restartLost, type LostClaim } from '../../shared/domain/reconciliation.ts';
 import type { ActivityDeps } from '../deps.ts';
 
 export interface ReconcileReport {
@@ -35,6 +35,7 @@ export function createReconcileActivities(deps: ActivityDeps) {
      */
     async reconcile(): Promise<ReconcileReport> {
       const report: ReconcileReport = { checked: 0, restartedCount: 0, restarted: [] };
+      await requeueErasures(deps.orm.em.fork());
       let afterId: string | undefined;
       for (;;) {
         const claims = await findActiveClaims(deps.orm.em.fork(), afterId, PAGE_SIZE);

@@ -1,11 +1,7 @@
 import { AppError } from '../../shared/pure/app-error.ts';
-import {
-  deleteContacts,
-  findContact,
-  listContacts,
-  patchContact,
-  upsertContacts,
-} from '../../shared/domain/contacts/contacts.ts';
+import { findContact, listContacts, patchContact, upsertContacts } from '../../shared/domain/contacts/contacts.ts';
+import { deleteContacts } from '../../shared/domain/erasure/delete-contacts.ts';
+import { eraseAtOnce } from '../../shared/domain/erasure/erase-contacts.ts';
 import { EVENT_WAKE_MS } from '../../shared/domain/outbox/outbox.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
@@ -125,6 +121,9 @@ const remove = endpoint({
     const deleted = await deleteContacts(em, project.id, [params.id]);
     if (deleted.length === 0) throw new AppError('CONTACT_NOT_FOUND');
     deps.wakeDispatcher(EVENT_WAKE_MS);
+    await eraseAtOnce(em, project.id, deleted).catch((error: unknown) => {
+      deps.logger.warn({ err: error, contactId: params.id }, 'the workers erase what is left of a deleted contact');
+    });
     return noContent();
   },
 });

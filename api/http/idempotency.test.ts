@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EventEntity } from '../../shared/domain/events/event.entity.ts';
 import { claimIdempotencyKey, sweepIdempotencyKeys } from '../../shared/domain/idempotency/idempotency.ts';
@@ -9,6 +9,8 @@ import { eventually } from '../../tests/support/stack.ts';
 let app: TestApi;
 let keyCount = 0;
 const freshKey = () => `key ${++keyCount}`;
+/** As the table holds it. */
+const stored = (key: string) => hash('sha256', key, 'base64url');
 beforeAll(async () => {
   app = await startTestApi();
 });
@@ -35,7 +37,7 @@ function claimKey(key: string, request: string) {
 }
 
 async function isClaimed(key: string): Promise<boolean> {
-  return (await queryOne(app.em(), sql`select 1 from idempotency_claim where key = ${key}`)) !== undefined;
+  return (await queryOne(app.em(), sql`select 1 from idempotency_claim where key = ${stored(key)}`)) !== undefined;
 }
 
 describe('an Idempotency-Key', () => {
@@ -125,7 +127,7 @@ describe('an Idempotency-Key', () => {
     const age = (hours: number) =>
       query(
         app.em(),
-        sql`update idempotency_claim set created_at = now() - ${hours}::float8 * interval '1 hour' where key = ${key}`,
+        sql`update idempotency_claim set created_at = now() - ${hours}::float8 * interval '1 hour' where key = ${stored(key)}`,
       );
     await age(23.9);
     expect((await track(key)).status).toBe(409);
@@ -137,7 +139,10 @@ describe('an Idempotency-Key', () => {
 
   describe('whose request never ended', () => {
     const age = (key: string) =>
-      query(app.em(), sql`update idempotency_claim set created_at = now() - interval '31 seconds' where key = ${key}`);
+      query(
+        app.em(),
+        sql`update idempotency_claim set created_at = now() - interval '31 seconds' where key = ${stored(key)}`,
+      );
 
     it('is free again after half a minute, for nothing of it was committed', async () => {
       const key = freshKey();
@@ -152,7 +157,10 @@ describe('an Idempotency-Key', () => {
     it('is free again at once when its process has no session left', async () => {
       const key = freshKey();
       await claimKey(key, 'POST /v1/track');
-      await query(app.em(), sql`update idempotency_claim set owner = 'everpost-api of the dead' where key = ${key}`);
+      await query(
+        app.em(),
+        sql`update idempotency_claim set owner = 'everpost-api of the dead' where key = ${stored(key)}`,
+      );
       const replies = await Promise.all(Array.from({ length: 10 }, () => track(key)));
       expect(replies.filter((reply) => reply.status === 200)).toHaveLength(1);
       expect(await eventCount(key)).toBe(1);
@@ -169,7 +177,7 @@ describe('an Idempotency-Key', () => {
         await age(key);
         replies.push(track(key));
         const isTakenOver = sql`
-          select from idempotency_claim where key = ${key} and created_at > now() - interval '20 seconds'`;
+          select from idempotency_claim where key = ${stored(key)} and created_at > now() - interval '20 seconds'`;
         await eventually(async () => (await query(app.em(), isTakenOver)).length > 0);
       });
       const statuses = (await Promise.all(replies)).map((reply) => reply.status);
@@ -182,7 +190,10 @@ describe('an Idempotency-Key', () => {
     const [old, young] = [freshKey(), freshKey()];
     await track(old);
     await track(young);
-    await query(app.em(), sql`update idempotency_claim set created_at = now() - interval '2 days' where key = ${old}`);
+    await query(
+      app.em(),
+      sql`update idempotency_claim set created_at = now() - interval '2 days' where key = ${stored(old)}`,
+    );
     expect(await sweepIdempotencyKeys(app.em(), 24, 100)).toBe(1);
     expect([await isClaimed(old), await isClaimed(young)]).toEqual([false, true]);
   });

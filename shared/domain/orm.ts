@@ -16,6 +16,7 @@ import { ReplyAddressesMigration } from './migrations/20261122070700-reply-addre
 import { answerTimeoutMs, limitSession, type SessionLimits } from './session-limits.ts';
 import { ClaimsMigration } from './migrations/20261122070300-claims.ts';
 import { CampaignErrorMigration } from './migrations/20261122070500-campaign-error.ts';
+import { ErasureMigration } from './migrations/20261122070801-erasure.ts';
 import { query, sql } from './sql.ts';
 import pg from 'pg';
 
@@ -86,6 +87,7 @@ function ormOptions(options: OrmOptions): Options {
         { name: '20261122070500-campaign-error', class: CampaignErrorMigration },
         { name: '20261122070601-outbox-turns', class: OutboxTurnsMigration },
         { name: '20261122070700-reply-addresses', class: ReplyAddressesMigration },
+        { name: '20261122070801-erasure', class: ErasureMigration },
       ],
       snapshot: false,
     },

@@ -71,6 +71,19 @@ export async function findActiveClaims(em: Em, afterId: string | undefined, limi
   return rows.map((row) => ({ ...row, workflowId: WORKFLOW_ID_OF[row.kind](row.id) }));
 }
 
+/** Has the outbox tell of erasures again that should have gone on long ago. */
+export async function requeueErasures(em: Em): Promise<void> {
+  await query(
+    em,
+    sql`
+      insert into outbox (id, project_id, kind, subject_id)
+      select everpost_uuid_v7(), project_id, 'erasure', project_id from (
+        select distinct project_id from erased_contact where due_at < now() - ${QUIET_MINUTES}::int * interval '1 minute'
+      ) x
+      where not exists (select from outbox o where o.kind = 'erasure' and o.subject_id = x.project_id)`,
+  );
+}
+
 /**
  * Has workflows started anew for what still claims to be at work. They go on where the rows say; a second start finds
  * the first one at work, or its work done.

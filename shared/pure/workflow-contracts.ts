@@ -7,6 +7,7 @@ export const WORKFLOW_TYPES = {
   campaign: 'campaign',
   job: 'job',
   segmentComputation: 'segmentComputation',
+  erasure: 'erasure',
   segmentRefresh: 'segmentRefresh',
   domainChecks: 'domainChecks',
   automationExecution: 'automationExecution',
@@ -73,6 +74,19 @@ export interface JobInput {
 
 export function jobWorkflowId(jobId: string): string {
   return `job/${jobId}`;
+}
+
+/** Input of `erasure`: erases what is left of the deleted contacts of a project. */
+export interface ErasureInput {
+  projectId: string;
+}
+
+/** Says that contacts were deleted: look again. Carries nothing. */
+export const CONTACTS_DELETED_SIGNAL = 'contactsDeleted';
+
+/** One for each project at a time; it may begin again after it has closed. */
+export function erasureWorkflowId(projectId: string): string {
+  return `erasure/${projectId}`;
 }
 
 /** Input of `segmentComputation`: brings the members of a tracked segment in line with its condition. */

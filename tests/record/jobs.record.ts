@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
-import { WORKFLOW_TYPES, jobWorkflowId } from '../../shared/pure/workflow-contracts.ts';
+import { WORKFLOW_TYPES, erasureWorkflowId, jobWorkflowId } from '../../shared/pure/workflow-contracts.ts';
 import { storeHistory } from '../support/histories.ts';
 import { eventually, startTestStack, type TestStack } from '../support/stack.ts';
 
@@ -35,6 +35,14 @@ it('records jobs', async () => {
   const contactIds = (body.data as { id: string }[]).map((contact) => contact.id);
   const bulk = await stack.api('POST', '/contacts/bulk-unsubscribe', { body: { contactIds } });
   await recordJob(bulk.body.jobId as string, 'bulk-unsubscribe');
+}, 60_000);
+
+it('records an erasure', async () => {
+  const { body } = await stack.api('GET', '/contacts?limit=1');
+  await stack.api('DELETE', `/contacts/${body.data[0].id}`);
+  const handle = stack.temporal.client.workflow.getHandle(erasureWorkflowId(stack.project.id));
+  await eventually(async () => (await handle.describe()).closeTime !== undefined);
+  await storeHistory(stack.temporal.client, handle.workflowId, 'erasure.second-look');
 }, 60_000);
 
 it('records a refresh of the segments', async () => {

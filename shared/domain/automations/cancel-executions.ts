@@ -1,5 +1,5 @@
 import type { Em } from '../orm.ts';
-import { query, queryOne, sql, type SqlFragment } from '../sql.ts';
+import { queryOne, sql, type SqlFragment } from '../sql.ts';
 
 /** Which executions: of one automation, of a project, of some contacts, or by their ids. */
 type ExecutionScope =
@@ -44,21 +44,4 @@ export async function cancelExecutions(em: Em, scope: ExecutionScope, reason: st
       select count(*) from ended`,
   );
   return row?.count ?? 0;
-}
-
-/**
- * Ends what runs for contacts that are being deleted, and forgets what their executions knew of them; that they took
- * place stays on record.
- */
-export async function forgetContacts(em: Em, contactIds: string[]): Promise<void> {
-  await cancelExecutions(em, { contactIds }, 'contact deleted');
-  await query(
-    em,
-    sql`
-      with forgotten as (
-        update automation_execution set context = '{}' where contact_id = any(${contactIds}::uuid[]) returning id
-      )
-      update step_execution r set output = null from forgotten
-      where r.execution_id = forgotten.id and r.output is not null`,
-  );
 }

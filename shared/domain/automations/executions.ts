@@ -155,15 +155,21 @@ export async function findExecution(
   return execution;
 }
 
+/** What the output of a step that sent a mail says of it; the record of the mail has it, so that it goes with its person. */
+const OUTPUT_WITH_EMAIL = sql`
+  r.output || case when e.id is null then '{}' else jsonb_build_object('to', e.to_address, 'subject', e.subject) end`;
+
 /** What became of each step of an execution, in the order they were reached. */
 export async function listStepExecutions(em: Em, executionId: string): Promise<StepExecution[]> {
   return query<StepExecution>(
     em,
     sql`
-      select r.id, r.step_id as "stepId", ${STEP_IN_GRAPH(sql`r.step_id`)} as step, r.status, r.output, r.error,
+      select r.id, r.step_id as "stepId", ${STEP_IN_GRAPH(sql`r.step_id`)} as step, r.status,
+        ${OUTPUT_WITH_EMAIL} as output, r.error,
         r.started_at as "startedAt", r.completed_at as "completedAt"
       from step_execution r
       join automation_execution x on x.id = r.execution_id left join automation_graph g on g.id = x.graph_id
+      left join email e on e.id = (r.output ->> 'emailId')::uuid and e.execution_id = r.execution_id
       where r.execution_id = ${executionId} order by r.visit`,
   );
 }

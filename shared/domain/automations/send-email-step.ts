@@ -47,8 +47,7 @@ async function resolveRecipient(tx: Em, state: WalkState, step: GraphStep, conta
   const urls = { unsubscribeUrl: '', subscribeUrl: '', manageUrl: '' };
   const scope = createRenderScope({ contact, urls, event: state.context });
   const address = normalizeAddress(compileTemplate(recipient.customEmail ?? '', 'text').render(scope));
-  if (!isEmailAddress(address))
-    throw new StepFault(`The custom recipient came out as "${address}", which is no email address`);
+  if (!isEmailAddress(address)) throw new StepFault('The custom recipient did not come out as an email address');
   const other = await queryOne<{ id: string; subscribed: boolean }>(
     tx,
     sql`select id, subscribed from contact where project_id = ${state.projectId} and email = ${address}`,
@@ -76,7 +75,7 @@ async function readTemplate(tx: Em, projectId: string, templateId: string): Prom
 /**
  * Queues the mail of a step in the caller's transaction, with the template as it is now, and leaves it to the delivery
  * that all mail takes. Mail that needs consent is not sent to somebody who has not given it.
- * @returns the step's output, and whether the step was skipped
+ * @returns the step's output, which names the mail and holds nothing of it, and whether the step was skipped
  * @throws StepFault, AppError TEMPLATE_NOT_FOUND, SENDER_DOMAIN_REFUSED, TemplateSyntaxError, TemplateLimitError
  */
 export async function sendEmailStep(
@@ -89,7 +88,7 @@ export async function sendEmailStep(
   if (step.templateId === null) throw new StepFault('The step has no template');
   const template = await readTemplate(tx, state.projectId, step.templateId);
   const recipient = await resolveRecipient(tx, state, step, contact);
-  const output = { templateId: template.id, to: recipient.address };
+  const output = { templateId: template.id };
   if (needsSubscription(template.type) && !recipient.subscribed) {
     return { isSkipped: true, output: { ...output, skipped: 'unsubscribed' } };
   }
@@ -122,5 +121,5 @@ export async function sendEmailStep(
       },
     ],
   );
-  return { isSkipped: false, output: { ...output, emailId, subject: message.subject } };
+  return { isSkipped: false, output: { ...output, emailId } };
 }

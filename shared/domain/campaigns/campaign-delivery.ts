@@ -12,7 +12,7 @@ import {
   type RecordedResult,
 } from '../emails/delivery-results.ts';
 import type { Em } from '../orm.ts';
-import type { SuppressionReason } from '../suppressions/suppressions.ts';
+import { suppressionJoin, type SuppressionReason } from '../suppressions/suppressions.ts';
 import { query, queryOne, queryPrepared, sql } from '../sql.ts';
 import { inTransaction } from '../transaction.ts';
 
@@ -59,7 +59,8 @@ export async function claimCampaignPage(em: Em, page: CampaignPage, claimToken: 
 /** A recipient still to be sent to, with what rendering needs. */
 export interface PendingRecipient {
   emailId: string;
-  toAddress: string;
+  /** Null when the contact was erased. */
+  toAddress: string | null;
   deferrals: number;
   /** Null when the contact has been deleted since the audience was frozen. */
   contactId: string | null;
@@ -94,7 +95,7 @@ export async function* loadPendingRecipients(em: () => Em, page: CampaignPage): 
           from email e left join contact c on c.id = e.contact_id
           where e.campaign_id = ${page.campaignId} and e.campaign_seq between ${firstSeq} and ${page.lastSeq}
             and e.status = 'PENDING'
-        ) p left join suppression s on s.project_id = p.project_id and s.email = p.to_address
+        ) p ${suppressionJoin(sql`p.project_id`, sql`p.to_address`)}
         where coalesce(p.bytes_before, 0) < ${LIMITS.campaignSliceBytes} order by p.campaign_seq`,
     );
     const last = rows.at(-1);

@@ -123,13 +123,18 @@ describe('an import', () => {
 
   it('leaves out the rows whose contact would hold too much, and takes the others', async () => {
     await upsert('full@x.test', dataOf(60_000));
-    const { createdCount, updatedCount, refused } = await importContacts(em(), projectId, [
-      row(2, 'new@x.test', { plan: 'pro' }),
-      row(3, 'full@x.test', dataOf(10_000, 'b')),
-      row(4, 'twice@x.test', dataOf(40_000, 'a')),
-      row(5, 'twice@x.test', dataOf(40_000, 'b')),
-      row(6, 'keys@x.test', { other: 2 }),
-    ]);
+    const { createdCount, updatedCount, refused } = await importContacts(
+      em(),
+      projectId,
+      [
+        row(2, 'new@x.test', { plan: 'pro' }),
+        row(3, 'full@x.test', dataOf(10_000, 'b')),
+        row(4, 'twice@x.test', dataOf(40_000, 'a')),
+        row(5, 'twice@x.test', dataOf(40_000, 'b')),
+        row(6, 'keys@x.test', { other: 2 }),
+      ],
+      new Date(),
+    );
     expect([createdCount, updatedCount, refused.map((it) => it.row)]).toEqual([1, 1, [3, 4, 5]]);
     expect((await upsert('full@x.test', {})).data).toEqual(dataOf(60_000));
   });

@@ -2,7 +2,7 @@ import { v7 as uuidV7 } from 'uuid';
 import { AppError } from '../../pure/app-error.ts';
 import { readDataPatch } from '../../pure/custom-data.ts';
 import { storedJson, throwDataTooLarge } from './contact-data-limit.ts';
-import { forgetContacts } from '../automations/cancel-executions.ts';
+import { ADDRESS_HASH_KEY, addressHash } from '../address-hash.ts';
 import { isUniqueViolation } from '../database-errors.ts';
 import { recordEvents, subscriptionEvent, type SubscriptionCause } from '../events/events.ts';
 import type { Em } from '../orm.ts';
@@ -10,6 +10,7 @@ import { joinSql, json, query, queryOne, queryPrepared, sql, type SqlFragment } 
 import { ContactEntity, type Contact } from './contact.entity.ts';
 import { fieldTypesInsert, noteFieldTypes } from './contact-fields.ts';
 import { inTransaction } from '../transaction.ts';
+import { successorUpdate } from './successors.ts';
 
 export interface ContactUpsert {
   projectId: string;
@@ -110,6 +111,7 @@ export async function upsertContacts(em: Em, input: ContactUpsert): Promise<Upse
         returning ${RETURNED_COLUMNS}, (xmax = 0) as "isNew"
       ),
       ${noted}
+      returned as (${successorUpdate(input.projectId, sql`(select * from upserted where "isNew") n`)}),
       recorded as (${recorded})
       select u.*, r.id as "eventId", r.created_at as "eventAt"
       from upserted u left join recorded r on r.contact_id = u.id`,
@@ -166,6 +168,7 @@ export async function patchContact(
 ): Promise<Contact> {
   return inTransaction(em, async (tx) => {
     const data = readDataPatch(patch.data);
+    if (patch.email !== undefined) await leaveAddress(tx, projectId, contactId, patch.email);
     const changes = [sql`updated_at = now()`];
     if (patch.email !== undefined) changes.push(sql`email = ${patch.email}`);
     if (patch.data) changes.push(sql`data = ${patchedData(sql`data`, storedJson(data), data.removed)}`);
@@ -180,47 +183,25 @@ export async function patchContact(
       });
     });
     if (!updated) throw new AppError('CONTACT_NOT_FOUND');
+    if (patch.email !== undefined) {
+      const created = sql`(select ${contactId}::uuid as id, ${patch.email}::text as email) n`;
+      await query(tx, successorUpdate(projectId, created));
+    }
     await noteFieldTypes(tx, projectId, data.stored);
     if (patch.subscribed !== undefined) await setSubscribed(tx, projectId, [contactId], patch.subscribed);
     return findContact(tx, projectId, contactId);
   });
 }
 
-/**
- * Deletes contacts for good, with their events and memberships; what automations do for them just now ends. Mail already recorded stays as a record of what was
- * sent, without the contact.
- * @returns the ids that existed
- */
-export async function deleteContacts(em: Em, projectId: string, contactIds: string[]): Promise<string[]> {
-  return inTransaction(em, async (tx) => {
-    const owned = await query<{ id: string }>(
-      tx,
-      sql`select id from contact where project_id = ${projectId} and id = any(${contactIds}::uuid[])`,
-    );
-    // Before the contacts' own rows are locked: a step locks its execution first and its contact second.
-    await forgetContacts(
-      tx,
-      owned.map((contact) => contact.id),
-    );
-    const rows = await query<{ id: string }>(
-      tx,
-      sql`
-        delete from contact where id in (
-          select id from contact where project_id = ${projectId} and id = any(${contactIds}::uuid[]) order by id for update
-        ) returning id`,
-    );
-    const deletedIds = rows.map((row) => row.id);
-    if (deletedIds.length === 0) return [];
-    // A statement of its own: it sees what was recorded for these contacts while the first one waited for their rows.
-    await query(
-      tx,
-      sql`
-        with events as (delete from event where contact_id = any(${deletedIds}::uuid[])),
-        memberships as (delete from segment_member where contact_id = any(${deletedIds}::uuid[]))
-        update email set contact_id = null where contact_id = any(${deletedIds}::uuid[])`,
-    );
-    return deletedIds;
-  });
+/** Once a contact has another address, the suppression of the old one keeps no more than its hash. */
+async function leaveAddress(em: Em, projectId: string, contactId: string, newAddress: string): Promise<void> {
+  await query(
+    em,
+    sql`
+      update suppression s set email = null from contact c cross join ${ADDRESS_HASH_KEY}
+      where c.project_id = ${projectId} and c.id = ${contactId} and c.email <> ${newAddress}
+        and s.project_id = c.project_id and s.address_hash = ${addressHash(sql`c.project_id`, sql`c.email`)}`,
+  );
 }
 
 export interface ContactListQuery {

@@ -1,4 +1,5 @@
 import { v7 as uuidV7 } from 'uuid';
+import { ADDRESS_HASH_KEY, addressHash } from '../address-hash.ts';
 import type { Em } from '../orm.ts';
 import { queryOne, sql } from '../sql.ts';
 import { dataFits } from './contact-data-limit.ts';
@@ -10,6 +11,8 @@ export interface ImportedCounts {
   updatedCount: number;
   /** Rows whose contact would have held more data than a contact may; it stays as it was. */
   refused: ImportedContact[];
+  /** Rows of contacts that were deleted after the file was handed in: they do not come back. */
+  erasedCount: number;
 }
 
 interface Upserted {
@@ -43,10 +46,16 @@ function merge(earlier: ImportedContact, later: ImportedContact): ImportedContac
 /**
  * Creates or updates one contact per row, in the caller's transaction. New contacts are subscribed unless the row says
  * otherwise; a change of an existing contact's subscription emits its event.
+ * @param queuedAt when the file was handed in; contacts erased since then are not created again
  * @returns how many rows created and how many updated a contact, and those that were refused; a second row for an
  *   address updates
  */
-export async function importContacts(em: Em, projectId: string, rows: ImportedContact[]): Promise<ImportedCounts> {
+export async function importContacts(
+  em: Em,
+  projectId: string,
+  rows: ImportedContact[],
+  queuedAt: Date,
+): Promise<ImportedCounts> {
   const merged = mergeByAddress(rows);
   // Counted where the rows are: sending them all back would take a third of the time.
   const upserted = await queryOne<Upserted>(
@@ -75,5 +84,38 @@ export async function importContacts(em: Em, projectId: string, rows: ImportedCo
   if (toUnsubscribe.length > 0) await setSubscribed(em, projectId, toUnsubscribe, false);
   const unchanged = new Set(refusedEmails);
   const refused = unchanged.size === 0 ? [] : rows.filter((row) => unchanged.has(row.email));
-  return { createdCount: created, updatedCount: rows.length - created - refused.length, refused };
+  const erasedCount = created === 0 ? 0 : await settleReturned(em, projectId, queuedAt);
+  return {
+    createdCount: created - erasedCount,
+    updatedCount: rows.length - created - refused.length,
+    refused,
+    erasedCount,
+  };
+}
+
+/**
+ * Looks at the contacts that this transaction has created and whose address was erased before: those erased after the
+ * file was handed in are removed again, for the others the erased contact learns of its successor. A statement of its
+ * own, because it sees a deletion that the one before has waited for.
+ * @returns how many were removed
+ */
+async function settleReturned(em: Em, projectId: string, queuedAt: Date): Promise<number> {
+  const row = await queryOne<{ count: number }>(
+    em,
+    sql`
+      with returned as materialized (
+        select c.id, max(x.erased_at) >= ${queuedAt} as is_erased, array_agg(x.contact_id) as erased_ids
+        from contact c cross join ${ADDRESS_HASH_KEY}
+        join erased_contact x on x.project_id = c.project_id and x.address_hash = ${addressHash(sql`c.project_id`, sql`c.email`)}
+        where c.project_id = ${projectId} and c.created_at = now()::timestamptz(3) and c.xmin = pg_current_xact_id()::xid
+        group by c.id
+      ),
+      removed as (delete from contact c using returned r where c.id = r.id and r.is_erased returning 1),
+      noted as (
+        update erased_contact x set successor_id = r.id from returned r
+        where x.contact_id = any(r.erased_ids) and not r.is_erased
+      )
+      select count(*) from removed`,
+  );
+  return row?.count ?? 0;
 }

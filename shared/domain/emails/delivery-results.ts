@@ -35,7 +35,8 @@ export function resultTable(results: DeliveryResult[]): SqlFragment {
 
 /**
  * The `set` list of an update of `email e` from such a table. A deferred mail goes back to PENDING. A receipt may have
- * come, or a scanner may have opened a mail, before its sending is recorded.
+ * come, or a scanner may have opened a mail, before its sending is recorded. A mail whose contact was erased meanwhile
+ * gets its outcome, but no words: the subject and what the server says may name the person.
  */
 export const RESULT_COLUMNS = sql`
   status = case r.verdict
@@ -47,8 +48,8 @@ export const RESULT_COLUMNS = sql`
   deferrals = e.deferrals + (r.verdict = 'deferred')::int,
   sent_at = case when r.verdict = 'sent' then now() else e.sent_at end,
   bounced_at = case when r.verdict = 'bounced' then now() else e.bounced_at end,
-  subject = coalesce(r.subject, e.subject),
-  error = r.error,
+  subject = case when e.to_address is not null then coalesce(r.subject, e.subject) end,
+  error = case when e.to_address is not null then r.error end,
   claim_token = null`;
 
 export interface EventFrame {
@@ -58,8 +59,8 @@ export interface EventFrame {
 }
 
 /**
- * Inserts the `email.sent`, `email.bounce` and `email.suppressed` events of the changed rows: a CTE body over `changed`, which must have
- * the columns of `email` plus `verdict`.
+ * Inserts the `email.sent`, `email.bounce` and `email.suppressed` events of the changed rows, less those of erased contacts:
+ * a CTE body over `changed`, which must have the columns of `email` plus `verdict`.
  */
 export function resultEvents(frame: EventFrame | 'from content'): SqlFragment {
   const from =
@@ -80,7 +81,7 @@ export function resultEvents(frame: EventFrame | 'from content'): SqlFragment {
         when 'bounced' then jsonb_build_object('bounceType', 'hard', 'diagnostic', changed.error)
         else jsonb_build_object('reason', changed.error) end,
       now()
-    from changed where changed.verdict in ('sent', 'bounced', 'suppressed')`;
+    from changed where changed.verdict in ('sent', 'bounced', 'suppressed') and changed.to_address is not null`;
 }
 
 /** A bounce recorded here is a hard one: it ends the subscription of the contact and suppresses the address. */

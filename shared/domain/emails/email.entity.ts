@@ -15,7 +15,10 @@ export const EmailEntity = defineEntity({
     /** The automation, and its execution, that sent it. */
     automationId: p.uuid().nullable(),
     executionId: p.uuid().nullable(),
-    toAddress: p.text(),
+    /** Null once its contact was erased. */
+    toAddress: p.text().nullable(),
+    /** The contact that it was for and that was erased; `contactId` is null then. */
+    erasedContactId: p.uuid().nullable(),
     subject: p.text().nullable(),
     status: p.enum(EMAIL_STATUSES),
     /** Delivery attempts that a mail server deferred (4xx). */

@@ -57,7 +57,10 @@ interface TurnedMail {
   contact_id: string | null;
 }
 
-/** A turn as a statement over the mails in a table `held`: the first one of each mail sets the moment, counts and is an event. */
+/**
+ * A turn as a statement over the mails in a table `held`: the first one of each mail sets the moment, counts and is an
+ * event. Of a mail whose contact was erased it counts only.
+ */
 function turnStatement(held: SqlFragment, turn: Turn, data: Record<string, unknown>, result: SqlFragment): SqlFragment {
   const moment =
     turn.moment === undefined ? sql`'{}'::jsonb` : sql`jsonb_build_object(${turn.moment}::text, ${NOW_TEXT})`;
@@ -77,6 +80,7 @@ function turnStatement(held: SqlFragment, turn: Turn, data: Record<string, unkno
       select everpost_uuid_v7(), m.project_id, m.contact_id, m.id, ${turn.event},
         ${EVENT_DATA} || ${moment} || ${json(data)}::jsonb, now()
       from turned m left join campaign c on c.id = m.campaign_id left join email_content b on b.email_id = m.id
+      where m.to_address is not null
     )
     ${result}`;
 }
@@ -129,7 +133,7 @@ export async function recordHardBounce(em: Em, emailId: string, diagnostic: stri
   await inTransaction(em, async (tx) => {
     const mail = await takeTurn(tx, emailId, BOUNCED, { bounceType: 'hard', diagnostic });
     if (!mail) return;
-    await query(tx, sql`update email set error = ${diagnostic} where id = ${emailId}`);
+    await query(tx, sql`update email set error = ${diagnostic} where id = ${emailId} and to_address is not null`);
     await stopMail(tx, emailId, mail, 'HARD_BOUNCE');
   });
 }
@@ -176,7 +180,7 @@ export async function recordSoftBounce(em: Em, emailId: string, diagnostic: stri
       select ${derivedId('soft bounce', emailId, reportId)}::uuid, m.project_id, m.contact_id, m.id, 'email.bounce',
         ${EVENT_DATA} || ${json({ bounceType: 'soft', diagnostic })}::jsonb, now()
       from email m left join campaign c on c.id = m.campaign_id left join email_content b on b.email_id = m.id
-      where m.id = ${emailId} and m.contact_id is not null and m.status in ${HANDED_OVER}
+      where m.id = ${emailId} and m.contact_id is not null and m.to_address is not null and m.status in ${HANDED_OVER}
         and ${isBelow('email.bounce', REPORTS_PER_MAIL_MAX)}
       on conflict (id) do nothing`,
   );
@@ -201,7 +205,7 @@ export async function recordReply(em: Em, emailId: string, reply: Reply): Promis
       select ${derivedId('reply', emailId, reply.id)}::uuid, m.project_id, m.contact_id, m.id, 'email.received',
         ${EVENT_DATA} || ${json(words)}::jsonb || jsonb_build_object('receivedAt', ${NOW_TEXT}), now()
       from email m left join campaign c on c.id = m.campaign_id left join email_content b on b.email_id = m.id
-      where m.id = ${emailId} and m.contact_id is not null and m.status in ${HANDED_OVER}
+      where m.id = ${emailId} and m.contact_id is not null and m.to_address is not null and m.status in ${HANDED_OVER}
         and ${isBelow('email.received', REPLIES_PER_MAIL_MAX)}
       on conflict (id) do nothing`,
   );

@@ -18,8 +18,8 @@ export interface LinkContact {
 }
 
 /**
- * The contact behind a link. Where it has been deleted and come back under another id, the address the mail went to
- * still leads to it: a way out must not get lost.
+ * The contact behind a link. Where it has been deleted and come back under another id, its successor is found: a way
+ * out must not get lost. Mail to an address that was no contact's leads to the contact who has it now.
  */
 export async function findLinkContact(em: Em, { contactId, emailId }: LinkOwner): Promise<LinkContact | undefined> {
   return queryOne<LinkContact>(
@@ -28,8 +28,14 @@ export async function findLinkContact(em: Em, { contactId, emailId }: LinkOwner)
       select id, project_id as "projectId", email, subscribed, data from contact where id = ${contactId}
       union all
       select c.id, c.project_id, c.email, c.subscribed, c.data
-      from email e join contact c on c.project_id = e.project_id and c.email = e.to_address
-      where e.id = ${emailId} and not exists (select from contact where id = ${contactId})
+      from (
+        select successor_id as id from erased_contact where contact_id = ${contactId}
+        union all
+        select x.successor_id from email e join erased_contact x on x.contact_id = e.erased_contact_id where e.id = ${emailId}
+        union all
+        select c.id from email e join contact c on c.project_id = e.project_id and c.email = e.to_address where e.id = ${emailId}
+      ) now join contact c on c.id = now.id
+      where not exists (select from contact where id = ${contactId})
       limit 1`,
   );
 }

@@ -37,7 +37,8 @@ export async function recordMailHits(em: Em, hits: MailHit[]): Promise<void> {
 /**
  * One statement: the state of each mail moves up (SENT or DELIVERED → OPENED → CLICKED, never down), the campaign counts
  * a mail the first time only, and the first hits are events. A click of a mail that never showed its image is an open too,
- * and recorded as both. Hits of mails that are gone, or were never handed over, change nothing.
+ * and recorded as both. Hits of mails that are gone, or were never handed over, change nothing; those of a contact that
+ * was erased count and are no events.
  *
  * Rows are locked in the order of their ids, mails before campaigns, as everywhere; so two processes that record hits
  * of the same mails wait for each other instead of failing.
@@ -113,7 +114,7 @@ async function insertHits(em: Em, hits: MailHit[]): Promise<void> {
       from numbered m
       left join campaign c on c.id = m.campaign_id
       left join email_content b on b.email_id = m.id
-      where m.nth <= ${HIT_EVENTS_MAX}
+      where m.nth <= ${HIT_EVENTS_MAX} and m.to_address is not null
       order by m.n`,
   );
 }

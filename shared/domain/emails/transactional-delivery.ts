@@ -1,6 +1,7 @@
 import type { Em } from '../orm.ts';
 import { resultEvents } from './delivery-results.ts';
 import { query, sql, type SqlFragment } from '../sql.ts';
+import { suppressionJoin } from '../suppressions/suppressions.ts';
 
 /** A mail as stored when it was queued, ready to be composed. */
 export interface StoredMail {
@@ -41,7 +42,7 @@ function isHeldBy(deliveryId: string): SqlFragment {
 /**
  * Claims mails for one attempt of a delivery: those still to be sent, and those an attempt that died left undecided. The
  * token keeps that older attempt, should it be alive after all, from recording anything. Mail to a suppressed address
- * is not claimed but SUPPRESSED, with an event that says so.
+ * is not claimed but SUPPRESSED, with an event that says so; mail of a contact that was deleted is CANCELLED.
  * @returns the ids claimed
  */
 export async function claimMails(
@@ -54,14 +55,20 @@ export async function claimMails(
     sql`
       with changed as (
         update email e set
-          status = case when s.reason is null then 'SENDING' else 'SUPPRESSED' end,
-          claim_token = case when s.reason is null then ${claimToken}::uuid end, error = s.reason,
+          status = case w.verdict when 'claimed' then 'SENDING' when 'suppressed' then 'SUPPRESSED' else 'CANCELLED' end,
+          claim_token = case w.verdict when 'claimed' then ${claimToken}::uuid end, error = w.reason,
           delivery_id = ${deliveryId}::uuid,
-          delivery_due_at = case when s.reason is null then e.delivery_due_at end
-        from email w left join suppression s on s.project_id = w.project_id and s.email = w.to_address
-        where w.id = any(${emailIds}::uuid[]) and e.id = w.id and e.status in ('PENDING', 'SENDING')
-          and ${isHeldBy(deliveryId)}
-        returning e.*, case when s.reason is null then 'claimed' else 'suppressed' end as verdict
+          delivery_due_at = case w.verdict when 'claimed' then e.delivery_due_at end
+        from (
+          select w.id, s.reason,
+            case when w.to_address is null or w.contact_id is not null and c.id is null then 'cancelled'
+              when s.reason is null then 'claimed' else 'suppressed' end as verdict
+          from email w left join contact c on c.id = w.contact_id
+            ${suppressionJoin(sql`w.project_id`, sql`w.to_address`)}
+          where w.id = any(${emailIds}::uuid[])
+        ) w
+        where e.id = w.id and e.status in ('PENDING', 'SENDING') and ${isHeldBy(deliveryId)}
+        returning e.*, w.verdict
       ),
       emitted as (${resultEvents('from content')})
       select id from changed where verdict = 'claimed'`,

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Em } from '../orm.ts';
 import { queryOne, queryPrepared, sql, type SqlFragment } from '../sql.ts';
 
@@ -26,6 +27,11 @@ const IS_ORPHANED = sql`
   c.owner is not null and not exists (
     select from pg_stat_activity a where a.datname = current_database() and a.application_name = c.owner)`;
 
+/** Keys are chosen by callers and may hold an address or more, so a digest of each is stored. */
+function digestOf(key: string): string {
+  return hash('sha256', key, 'base64url');
+}
+
 /**
  * Claims a key for one request. One statement decides, so of two simultaneous requests exactly one gets it; a claim
  * older than the time to live is taken over, and so is one whose process died or that nobody has settled for long.
@@ -41,7 +47,7 @@ export async function claimIdempotencyKey(
     em,
     sql`
       insert into idempotency_claim as c (project_id, key, token, owner, request, created_at)
-      values (${projectId}, ${key}, ${token}, current_setting('application_name'), ${claim.request}, now())
+      values (${projectId}, ${digestOf(key)}, ${token}, current_setting('application_name'), ${claim.request}, now())
       on conflict (project_id, key) do update
         set token = excluded.token, owner = excluded.owner, request = excluded.request, status_code = null,
           created_at = excluded.created_at
@@ -53,7 +59,7 @@ export async function claimIdempotencyKey(
   if (claimed) return { claim: { projectId, key, token, claimedAt: claimed.created_at } };
   const original = await queryOne<{ request: string; created_at: Date; status_code: number | null }>(
     em,
-    sql`select request, created_at, status_code from idempotency_claim where project_id = ${projectId} and key = ${key}`,
+    sql`select request, created_at, status_code from idempotency_claim where project_id = ${projectId} and key = ${digestOf(key)}`,
   );
   // Released between the two statements: the caller retries, as it would after the other request's failure.
   if (!original) return claimIdempotencyKey(em, claim);
@@ -62,7 +68,7 @@ export async function claimIdempotencyKey(
 
 /** The row of a claim, as long as it is ours and has no result. */
 function unsettled({ projectId, key, token }: Omit<IdempotencyClaim, 'claimedAt'>): SqlFragment {
-  return sql`project_id = ${projectId} and key = ${key} and token = ${token} and status_code is null`;
+  return sql`project_id = ${projectId} and key = ${digestOf(key)} and token = ${token} and status_code is null`;
 }
 
 /**

@@ -1,4 +1,5 @@
-import { deleteContacts, setSubscribed } from '../contacts/contacts.ts';
+import { setSubscribed } from '../contacts/contacts.ts';
+import { deleteContacts } from '../erasure/delete-contacts.ts';
 import type { Em } from '../orm.ts';
 import { query, sql } from '../sql.ts';
 import type { BulkKind, ChunkOutcome } from './jobs.ts';

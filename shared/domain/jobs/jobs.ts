@@ -2,7 +2,7 @@ import { v7 as uuidV7 } from 'uuid';
 import { AppError } from '../../pure/app-error.ts';
 import { addToOutbox } from '../outbox/outbox.ts';
 import type { Em } from '../orm.ts';
-import { json, query, queryOne, sql } from '../sql.ts';
+import { json, query, queryOne, sql, type SqlFragment } from '../sql.ts';
 import { inTransaction } from '../transaction.ts';
 
 export type BulkKind = 'SUBSCRIBE' | 'UNSUBSCRIBE' | 'DELETE';
@@ -30,13 +30,15 @@ export interface Job {
   /** The first of them. */
   errors: JobError[];
   failedReason: string | null;
+  createdAt: Date;
 }
 
 /** Errors that a job keeps; the others are only counted. */
 const ERRORS_MAX = 100;
 
 const COLUMNS = sql`
-  id, project_id as "projectId", kind, state, input, position, total, counts, errors, failed_reason as "failedReason"`;
+  id, project_id as "projectId", kind, state, input, position, total, counts, errors, failed_reason as "failedReason",
+  created_at as "createdAt"`;
 
 export interface NewJob {
   projectId: string;
@@ -102,6 +104,15 @@ export interface ChunkOutcome {
   input?: Record<string, unknown>;
 }
 
+/** The errors of a job with more behind them. Those that are stored are not written again: one may have been erased. */
+function withErrors(errors: JobError[]): SqlFragment {
+  if (errors.length === 0) return sql`errors`;
+  return sql`(
+    select jsonb_agg(e.error order by e.n) from jsonb_array_elements(errors || ${json(errors)}::jsonb)
+      with ordinality as e (error, n) where e.n <= ${ERRORS_MAX}
+  )`;
+}
+
 /**
  * Does a chunk of a job with `work`, from `job.position` on, and notes in the same transaction that it is done. An
  * attempt that is not the only one any more (its worker was thought dead) finds the position moved and does nothing.
@@ -117,11 +128,10 @@ export async function runJobChunk(em: Em, job: Job, work: (tx: Em) => Promise<Ch
     const { done, counts, errors = [], input = {} } = await work(tx);
     const sums = { ...job.counts };
     for (const [name, count] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + count;
-    const kept = [...job.errors, ...errors].slice(0, ERRORS_MAX);
     return queryOne<Job>(
       tx,
       sql`
-        update job set position = position + ${done}::int, counts = ${json(sums)}::jsonb, errors = ${json(kept)}::jsonb,
+        update job set position = position + ${done}::int, counts = ${json(sums)}::jsonb, errors = ${withErrors(errors)},
           input = input || ${json(input)}::jsonb, updated_at = now()
         where id = ${job.id} returning ${COLUMNS}`,
     );

@@ -3,6 +3,7 @@ import { deleteFieldChunk } from '../contacts/field-removal.ts';
 import { noteFieldTypes } from '../contacts/contact-fields.ts';
 import { importContacts } from '../contacts/import-contacts.ts';
 import { ImportFileError, readImportFile, type ImportFile, type ImportedContact } from '../contacts/import-file.ts';
+import { eraseAtOnce } from '../erasure/erase-contacts.ts';
 import type { Em } from '../orm.ts';
 import { changeContacts } from './bulk-change.ts';
 import {
@@ -57,11 +58,12 @@ function runnerOf(job: Job): (job: Job, run: JobRun) => Promise<void> {
   }
 }
 
-/** Works chunk by chunk until `next` says that there is no more. */
+/** Works chunk by chunk until `next` says that there is no more. `afterChunk` follows the commit of each. */
 async function runChunks(
   job: Job,
   run: JobRun,
   next: (job: Job) => ((tx: Em) => Promise<ChunkOutcome>) | undefined,
+  afterChunk: (done: Job) => Promise<void> = async () => undefined,
 ): Promise<void> {
   let current = job;
   for (;;) {
@@ -71,6 +73,7 @@ async function runChunks(
     const after = await runJobChunk(run.em(), current, work);
     if (!after) return;
     run.onChunk();
+    await afterChunk(current);
     current = after;
   }
   await endJob(run.em(), job.id, null);
@@ -87,11 +90,11 @@ async function runImport(job: Job, run: JobRun): Promise<void> {
   }
   await runChunks(job, run, ({ position }) => {
     const rows = file.rows.slice(position, position + IMPORT_CHUNK);
-    return rows.length === 0 ? undefined : (tx) => importChunk(tx, job.projectId, rows);
+    return rows.length === 0 ? undefined : (tx) => importChunk(tx, job, rows);
   });
 }
 
-async function importChunk(em: Em, projectId: string, rows: ImportFile['rows']): Promise<ChunkOutcome> {
+async function importChunk(em: Em, job: Job, rows: ImportFile['rows']): Promise<ChunkOutcome> {
   const contacts: ImportedContact[] = [];
   const errors: JobError[] = [];
   for (const row of rows) {
@@ -100,19 +103,27 @@ async function importChunk(em: Em, projectId: string, rows: ImportFile['rows']):
     else contacts.push(row);
   }
   if (contacts.length === 0) return { done: rows.length, counts: { failureCount: rows.length }, errors };
-  const { refused, ...counts } = await importContacts(em, projectId, contacts);
+  const { refused, erasedCount, ...counts } = await importContacts(em, job.projectId, contacts, job.createdAt);
   for (const { row, email } of refused) errors.push({ row, email, error: DATA_TOO_LARGE });
   errors.sort((left, right) => Number(left['row']) - Number(right['row']));
-  const failureCount = rows.length - contacts.length + refused.length;
+  const failureCount = rows.length - contacts.length + refused.length + erasedCount;
   return { done: rows.length, counts: { ...counts, failureCount }, errors };
 }
 
 async function runBulkChange(job: Job, run: JobRun): Promise<void> {
   const contactIds = job.input['contactIds'] as string[];
-  await runChunks(job, run, ({ position }) => {
-    const ids = contactIds.slice(position, position + BULK_CHUNK);
-    return ids.length === 0 ? undefined : (tx) => changeContacts(tx, job.projectId, job.kind as BulkKind, ids);
-  });
+  const idsAt = (position: number) => contactIds.slice(position, position + BULK_CHUNK);
+  await runChunks(
+    job,
+    run,
+    ({ position }) => {
+      const ids = idsAt(position);
+      return ids.length === 0 ? undefined : (tx) => changeContacts(tx, job.projectId, job.kind as BulkKind, ids);
+    },
+    async ({ position }) => {
+      if (job.kind === 'DELETE') await eraseAtOnce(run.em(), job.projectId, idsAt(position));
+    },
+  );
 }
 
 async function runFieldDeletion(job: Job, run: JobRun): Promise<void> {

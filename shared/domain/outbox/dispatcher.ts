@@ -63,6 +63,7 @@ const POLICIES: Record<OutboxKind, KindPolicy> = {
   executionCancel: { claimRows: 10, batchRows: 10, parallel: 1, pauseMs: () => 250 },
   job: { claimRows: 10, batchRows: 1, parallel: 1, pauseMs: () => 100 },
   segment: { claimRows: 10, batchRows: 1, parallel: 1, pauseMs: () => 100 },
+  erasure: { claimRows: 100, batchRows: 100, parallel: 1, pauseMs: () => 1_000 },
 };
 
 /** Kinds that a helper hands over like any other process: somebody waits for them, and one start takes many or much. */

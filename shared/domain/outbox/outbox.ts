@@ -4,7 +4,8 @@ import { query, queryPrepared, sql, type SqlFragment } from '../sql.ts';
 
 /**
  * What must reach Temporal: deliver emails, transactional or of an automation; start or wake a campaign, run a job,
- * compute a segment; start an automation's execution, tell it of an event, cancel it.
+ * compute a segment, erase the deleted contacts of a project; start an automation's execution, tell it of an event,
+ * cancel it.
  */
 export const OUTBOX_KINDS = [
   'email',
@@ -15,6 +16,7 @@ export const OUTBOX_KINDS = [
   'executionCancel',
   'job',
   'segment',
+  'erasure',
 ] as const;
 export type OutboxKind = (typeof OUTBOX_KINDS)[number];
 

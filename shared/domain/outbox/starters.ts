@@ -2,13 +2,16 @@ import type { Client } from '@temporalio/client';
 import { PRIORITIES, TASK_QUEUES } from '../../pure/task-queues.ts';
 import {
   CAMPAIGN_CHANGED_SIGNAL,
+  CONTACTS_DELETED_SIGNAL,
   WORKFLOW_TYPES,
   campaignWorkflowId,
   emailDeliveryWorkflowId,
+  erasureWorkflowId,
   jobWorkflowId,
   segmentComputationWorkflowId,
   type CampaignInput,
   type EmailDeliveryInput,
+  type ErasureInput,
   type JobInput,
   type SegmentComputationInput,
 } from '../../pure/workflow-contracts.ts';
@@ -103,6 +106,23 @@ function startSegmentComputation(client: Client, batch: OutboxBatch): Promise<un
   });
 }
 
+/** One workflow for each project at a time: the one at work is told, a closed one begins again. */
+function startErasure(client: Client, { projectId }: OutboxBatch): Promise<unknown> {
+  const input: ErasureInput = { projectId };
+  return client.workflow.signalWithStart(WORKFLOW_TYPES.erasure, {
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    workflowId: erasureWorkflowId(projectId),
+    taskQueue: TASK_QUEUES.orchestration,
+    args: [input],
+    signal: CONTACTS_DELETED_SIGNAL,
+    signalArgs: [],
+    staticSummary: 'erase deleted contacts',
+    typedSearchAttributes: searchAttributes({ projectId }),
+    priority: { priorityKey: PRIORITIES.job, fairnessKey: projectId },
+  });
+}
+
 /** What is done with a batch of each kind. Ids make every repetition harmless. */
 export function createStarters({ em, client }: { em: () => Em; client: Client }): Record<OutboxKind, Starter> {
   return {
@@ -114,5 +134,6 @@ export function createStarters({ em, client }: { em: () => Em; client: Client })
     executionCancel: (batch) => cancelExecutionWorkflows(client, batch.subjectIds),
     job: (batch) => startJob(em(), client, batch),
     segment: (batch) => startSegmentComputation(client, batch),
+    erasure: (batch) => startErasure(client, batch),
   };
 }

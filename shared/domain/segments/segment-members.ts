@@ -2,6 +2,7 @@ import { v7 as uuidV7 } from 'uuid';
 import { badRequest } from '../../pure/app-error.ts';
 import { normalizeAddress } from '../../pure/email-address.ts';
 import { segmentEventName } from '../../pure/segment-events.ts';
+import { successorUpdate } from '../contacts/successors.ts';
 import { recordEvents } from '../events/events.ts';
 import type { Em } from '../orm.ts';
 import { query, sql } from '../sql.ts';
@@ -90,10 +91,14 @@ async function createMissing(em: Em, projectId: string, emails: string[], subscr
   const rows = await query(
     em,
     sql`
-      insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)
-      select i, ${projectId}, e, ${subscribed}, '{}', now(), now()
-      from unnest(${emails.map(() => uuidV7())}::uuid[], ${emails}::text[]) as n (i, e)
-      on conflict (project_id, email) do nothing returning id`,
+      with created as (
+        insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)
+        select i, ${projectId}, e, ${subscribed}, '{}', now(), now()
+        from unnest(${emails.map(() => uuidV7())}::uuid[], ${emails}::text[]) as n (i, e)
+        on conflict (project_id, email) do nothing returning id, email
+      ),
+      returned as (${successorUpdate(projectId, sql`created n`)})
+      select id from created`,
   );
   return rows.length;
 }

@@ -1,33 +1,54 @@
+import { ADDRESS_HASH_KEY, addressHash } from '../address-hash.ts';
 import type { Em } from '../orm.ts';
-import { query, queryOne, sql } from '../sql.ts';
+import { query, queryOne, sql, type SqlFragment } from '../sql.ts';
 
 /** Why an address gets no more mail of any kind. */
 export type SuppressionReason = 'HARD_BOUNCE' | 'COMPLAINT';
 
 export interface Suppression {
-  email: string;
+  /** Null once the person was erased: the address stays suppressed by its hash. */
+  email: string | null;
   reason: SuppressionReason;
   /** The mail that came back, or was complained about. */
   emailId: string | null;
   createdAt: Date;
 }
 
-/** Suppresses the recipients of mails. An address that is suppressed already keeps its first reason. */
+/**
+ * Joins the suppression `s` of an address to a row, by the hash of the address: a left join, `s.reason` is null for an
+ * address that may have mail.
+ */
+export function suppressionJoin(projectId: SqlFragment, address: SqlFragment): SqlFragment {
+  return sql`
+    cross join ${ADDRESS_HASH_KEY}
+    left join suppression s on s.project_id = ${projectId} and s.address_hash = ${addressHash(projectId, address)}`;
+}
+
+/**
+ * Suppresses the recipients of mails, an erased one by the hash that is left of the address. An address that is
+ * suppressed already keeps its first reason.
+ */
 export async function suppressRecipients(em: Em, emailIds: string[], reason: SuppressionReason): Promise<void> {
   if (emailIds.length === 0) return;
   await query(
     em,
     sql`
-      insert into suppression (project_id, email, reason, email_id, created_at)
-      select distinct on (project_id, to_address) project_id, to_address, ${reason}, id, now()
-      from email where id = any(${emailIds}::uuid[]) order by project_id, to_address, id
-      on conflict (project_id, email) do nothing`,
+      with recipient as (
+        select e.id, e.project_id, e.to_address,
+          coalesce(${addressHash(sql`e.project_id`, sql`e.to_address`)}, x.address_hash) as address_hash
+        from email e cross join ${ADDRESS_HASH_KEY} left join erased_contact x on x.contact_id = e.erased_contact_id
+        where e.id = any(${emailIds}::uuid[])
+      )
+      insert into suppression (project_id, address_hash, email, reason, email_id, created_at)
+      select distinct on (project_id, address_hash) project_id, address_hash, to_address, ${reason}, id, now()
+      from recipient where address_hash is not null order by project_id, address_hash, id
+      on conflict (project_id, address_hash) do nothing`,
   );
 }
 
 const LIST_MAX = 10_000;
 
-/** A project's suppressed addresses, the newest first; at most 10,000. */
+/** A project's suppressions, the newest first; at most 10,000. */
 export async function listSuppressions(em: Em, projectId: string): Promise<Suppression[]> {
   return query<Suppression>(
     em,
@@ -44,7 +65,10 @@ export async function listSuppressions(em: Em, projectId: string): Promise<Suppr
 export async function removeSuppression(em: Em, projectId: string, email: string): Promise<boolean> {
   const removed = await queryOne(
     em,
-    sql`delete from suppression where project_id = ${projectId} and email = ${email} returning email`,
+    sql`
+      delete from suppression s using ${ADDRESS_HASH_KEY}
+      where s.project_id = ${projectId} and s.address_hash = ${addressHash(sql`s.project_id`, sql`${email}::text`)}
+      returning s.reason`,
   );
   return removed !== undefined;
 }

@@ -1,0 +1,40 @@
+import { ADDRESS_HASH_KEY, addressHash } from '../address-hash.ts';
+import { cancelExecutions } from '../automations/cancel-executions.ts';
+import type { Em } from '../orm.ts';
+import { outboxInsert } from '../outbox/outbox.ts';
+import { query, sql } from '../sql.ts';
+import { inTransaction } from '../transaction.ts';
+
+/**
+ * Deletes contacts for good. What automations do for them ends at once, and their queued mail is not sent any more: the
+ * delivery looks whether the contact is there. What else is known of them is erased by `eraseNext`: call it after the
+ * commit; the outbox sees to it that it is called again until nothing is left. Wake the dispatcher.
+ * @returns the ids that existed
+ */
+export async function deleteContacts(em: Em, projectId: string, contactIds: string[]): Promise<string[]> {
+  return inTransaction(em, async (tx) => {
+    const owned = await query<{ id: string }>(
+      tx,
+      sql`select id from contact where project_id = ${projectId} and id = any(${contactIds}::uuid[])`,
+    );
+    // Before the contacts' own rows are locked: a step locks its execution first and its contact second.
+    await cancelExecutions(tx, { contactIds: owned.map((contact) => contact.id) }, 'contact deleted');
+    const deleted = await query<{ id: string }>(
+      tx,
+      sql`
+        with deleted as (
+          delete from contact where id in (
+            select id from contact where project_id = ${projectId} and id = any(${contactIds}::uuid[])
+            order by email collate "C" for update
+          ) returning id, project_id, email
+        )
+        insert into erased_contact (contact_id, project_id, address_hash, address)
+        select id, project_id, ${addressHash(sql`project_id`, sql`email`)}, email from deleted cross join ${ADDRESS_HASH_KEY}
+        returning contact_id as id`,
+    );
+    if (deleted.length > 0) {
+      await query(tx, outboxInsert('erasure', projectId, [projectId], { isGathered: true }));
+    }
+    return deleted.map((contact) => contact.id);
+  });
+}

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { importContacts } from '../shared/domain/contacts/import-contacts.ts';
+import { deleteContacts } from '../shared/domain/erasure/delete-contacts.ts';
+import { query, queryOne, sql } from '../shared/domain/sql.ts';
+import { inTransaction } from '../shared/domain/transaction.ts';
+import { startTestApi, type TestApi } from './support/api.ts';
+import { eventually } from './support/stack.ts';
+
+let app: TestApi;
+beforeAll(async () => {
+  app = await startTestApi();
+});
+afterAll(() => app.stop());
+
+async function addContact(email: string): Promise<string> {
+  return (await app.api('POST', '/contacts', { body: { email } })).body.id;
+}
+
+function importRow(email: string, queuedAt: Date) {
+  const rows = [{ row: 2, email, subscribed: undefined, data: '{}' }];
+  return inTransaction(app.em(), (tx) => importContacts(tx, app.project.id, rows, queuedAt));
+}
+
+async function isThere(email: string): Promise<boolean> {
+  const { body } = await app.api('GET', `/contacts?search=${email}`);
+  return body.data.length > 0;
+}
+
+it('an import does not bring back a contact that was deleted after the file was handed in', async () => {
+  const queuedAt = new Date();
+  const id = await addContact('gone@mail.test');
+  await app.api('DELETE', `/contacts/${id}`);
+  expect(await importRow('gone@mail.test', queuedAt)).toMatchObject({
+    createdCount: 0,
+    updatedCount: 0,
+    erasedCount: 1,
+  });
+  expect(await isThere('gone@mail.test')).toBe(false);
+  expect(await importRow('gone@mail.test', new Date())).toMatchObject({ createdCount: 1, erasedCount: 0 });
+  const { id: successor } = (await app.api('GET', '/contacts?search=gone@mail.test')).body.data[0];
+  const erased = await queryOne(app.em(), sql`select successor_id from erased_contact where contact_id = ${id}`);
+  expect(erased).toEqual({ successor_id: successor });
+});
+
+it('an import that waits for the deletion under way does not bring the contact back', async () => {
+  const queuedAt = new Date();
+  const id = await addContact('waits@mail.test');
+  const deleting = app.em();
+  await deleting.begin();
+  await deleteContacts(deleting, app.project.id, [id]);
+  const imported = importRow('waits@mail.test', queuedAt);
+  await eventually(async () => {
+    const waiting = await query(
+      app.em(),
+      sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return waiting.length === 1;
+  });
+  await deleting.commit();
+  expect(await imported).toMatchObject({ createdCount: 0 });
+  expect(await isThere('waits@mail.test')).toBe(false);
+});

@@ -1,0 +1,35 @@
+import {
+  condition,
+  continueAsNew,
+  defineSignal,
+  setCurrentDetails,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { CONTACTS_DELETED_SIGNAL, type ErasureInput } from '../../shared/pure/workflow-contracts.ts';
+import { chunked } from '../proxies.ts';
+
+export const contactsDeletedSignal = defineSignal(CONTACTS_DELETED_SIGNAL);
+
+/** A round is some ten events; this stays far below what Temporal likes. */
+const ROUNDS_MAX = 100;
+
+/**
+ * Erases what is left of the deleted contacts of a project: all that is due, then after a pause what transactions left
+ * that were under way during a deletion, until there is nothing to come back for.
+ */
+export async function erasure(input: ErasureInput): Promise<void> {
+  let deletions = 0;
+  setHandler(contactsDeletedSignal, () => {
+    deletions++;
+  });
+  for (let round = 0; round < ROUNDS_MAX && !workflowInfo().continueAsNewSuggested; round++) {
+    const seen = deletions;
+    const { contacts, nextInMs } = await chunked.eraseContacts(input);
+    if (nextInMs === null && deletions === seen) return;
+    if (nextInMs === null) continue;
+    setCurrentDetails(`Looks again for what **${contacts}** deletions may have left behind.`);
+    await condition(() => deletions !== seen, nextInMs, { summary: 'look again' });
+  }
+  await continueAsNew<typeof erasure>(input);
+}
