@@ -3,7 +3,7 @@ import type { Orm } from '../shared/domain/orm.ts';
 import type { Config } from '../shared/platform/config.ts';
 import type { LinkSigner } from '../shared/platform/links.ts';
 import type { Logger } from '../shared/platform/logger.ts';
-import type { SmtpPool } from '../shared/platform/mail/smtp-pool.ts';
+import type { SmtpPool } from '../shared/platform/smtp/smtp-pool.ts';
 
 /** What activities work with. */
 export interface ActivityDeps {

@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { AppError } from '../shared/pure/app-error.ts';
 import { ERROR_CATALOGUE } from '../shared/pure/error-catalogue.ts';
 import { isDatabaseUnavailable, isTooSlow } from '../shared/domain/database-errors.ts';
-import type { SmtpUnavailableError } from '../shared/platform/mail/smtp-pool.ts';
+import type { SmtpUnavailableError } from '../shared/platform/smtp/smtp-pool.ts';
 import { attemptMemory, remember } from './attempt.ts';
 
 const DATABASE_PAUSE = '2 seconds';

@@ -4,7 +4,7 @@ import { createActivities } from '../activities/index.ts';
 import { ConfigError, readConfig, type Config } from '../shared/platform/config.ts';
 import { linkSignerOf } from '../shared/platform/links.ts';
 import { createLogger, type Logger } from '../shared/platform/logger.ts';
-import { createSmtpPool } from '../shared/platform/mail/smtp-pool.ts';
+import { createSmtpPool } from '../shared/platform/smtp/smtp-pool.ts';
 import { runProcess } from '../shared/platform/process.ts';
 import { createTemporalClient, readTemporalOptions, type TemporalConnectOptions } from '../shared/platform/temporal.ts';
 import { createDispatcher } from '../shared/domain/outbox/dispatcher.ts';

@@ -30,12 +30,13 @@ import type { DeliveryResult } from '../../shared/domain/emails/delivery-results
 import { readSendPolicy } from '../../shared/domain/emails/send-budget.ts';
 import { bulkHeaders, createMailCompiler, type MailContent } from '../../shared/platform/mail/mail-content.ts';
 import { createEnvelopes } from '../../shared/platform/mail/envelopes.ts';
+import { messageIdOf } from '../../shared/platform/mail/message-id.ts';
 import { createMessageComposer, type MessageComposer } from '../../shared/platform/mail/mime/compose.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { projectDisabledFailure } from '../failures.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { createResultBuffer } from '../emails/result-buffer.ts';
-import { sendMails, type PreparedMail } from '../emails/send-loop.ts';
+import { SEND_STALL_MS, sendMails, type PreparedMail } from '../emails/send-loop.ts';
 
 export interface CampaignRef {
   campaignId: string;
@@ -105,7 +106,6 @@ interface PageSender {
   campaign: CampaignContent;
   content: MailContent;
   composer: MessageComposer;
-  domain: string;
   identity: SendingIdentity;
 }
 
@@ -118,7 +118,6 @@ export function createCampaignActivities(deps: ActivityDeps & { identities: Send
   let pagesAtWork = 0;
 
   async function createSender(campaign: CampaignContent): Promise<PageSender> {
-    const domain = domainOf(campaign.from);
     return {
       campaign,
       content: compileMail({
@@ -131,8 +130,7 @@ export function createCampaignActivities(deps: ActivityDeps & { identities: Send
         from: { address: campaign.from, name: campaign.fromName ?? undefined },
         replyTo: campaign.replyTo ?? undefined,
       }),
-      domain,
-      identity: await deps.identities.identityOf(campaign.projectId, domain),
+      identity: await deps.identities.identityOf(campaign.projectId, domainOf(campaign.from)),
     };
   }
 
@@ -164,6 +162,7 @@ export function createCampaignActivities(deps: ActivityDeps & { identities: Send
         emailId: recipient.emailId,
         subject: message.subject === campaign.subject ? null : message.subject,
         deferrals: recipient.deferrals,
+        uncertainAttempts: recipient.uncertainAttempts,
         envelope: envelopeOf({
           ...{ emailId: recipient.emailId, from: campaign.from, to: toAddress },
           returnPathHost: sender.identity.returnPathHost,
@@ -172,7 +171,7 @@ export function createCampaignActivities(deps: ActivityDeps & { identities: Send
           const composed = sender.composer.compose({
             to: { address: toAddress },
             ...message,
-            messageId: `${recipient.emailId}@${sender.domain}`,
+            messageId: messageIdOf(recipient.emailId, campaign.from),
             date: new Date(),
             headers: bulkHeaders(campaign.type, urls.unsubscribeUrl),
           });
@@ -270,21 +269,22 @@ export function createCampaignActivities(deps: ActivityDeps & { identities: Send
       const policy = await readSendPolicy(em(), projectId, deps.config.EMAIL_RATE_PER_SECOND);
       if (policy.isDisabled) throw projectDisabledFailure(projectId, deps.config.DELIVERY_PAUSE_SECONDS);
 
-      const claimToken = randomUUID();
-      await claimCampaignPage(em(), page, claimToken);
+      const held = { ...page, claimToken: randomUUID() };
+      await claimCampaignPage(em(), page, held.claimToken);
       const sender = await createSender(campaign);
       const result: PageResult = { sent: 0, deferred: 0, isStopped: false };
       const frame = { from: campaign.from, subject: campaign.subject };
+      const retrySeconds = deps.config.DELIVERY_RETRY_SECONDS;
       let onRecorded = (): void => undefined;
       const buffer = createResultBuffer({
         maxItems: RESULTS_MAX,
         maxAgeMs: RESULTS_AGE_MS,
         signal: context.cancellationSignal,
         async record(results) {
-          const { mayContinue } = await recordCampaignResults(em(), page, claimToken, frame, projectId, results);
+          const { mayContinue } = await recordCampaignResults(em(), held, frame, projectId, results, retrySeconds);
           if (!mayContinue) result.isStopped = true;
           result.sent += results.filter((item) => item.verdict === 'sent').length;
-          result.deferred += results.filter((item) => item.verdict === 'deferred').length;
+          result.deferred += results.filter((item) => ['deferred', 'uncertain'].includes(item.verdict)).length;
           onRecorded();
         },
       });
@@ -295,6 +295,7 @@ export function createCampaignActivities(deps: ActivityDeps & { identities: Send
           for await (const recipients of recipientsOf(page, policy.ratePerSecond)) {
             await sendMails(prepareAll(sender, recipients), {
               pool: deps.smtp,
+              urgency: 'campaign',
               buffer,
               concurrency: Math.ceil(deps.smtp.capacity / pagesAtWork),
               config: deps.config,
@@ -311,7 +312,7 @@ export function createCampaignActivities(deps: ActivityDeps & { identities: Send
         }
       };
       // The heartbeat lasts until the results are recorded, which may have to wait for the database.
-      await withHeartbeat(deps, sendPage, { progress: () => ({ sent: result.sent }) });
+      await withHeartbeat(deps, sendPage, { progress: () => ({ sent: result.sent }), stallMs: SEND_STALL_MS });
       context.cancellationSignal.throwIfAborted();
       return result;
     },
@@ -322,7 +323,7 @@ export function createCampaignActivities(deps: ActivityDeps & { identities: Send
       pageSize,
       fromSeq,
     }: CampaignRef & { pageSize: number; fromSeq: number }): Promise<DeferredRound> {
-      return planDeferredRound(em(), campaignId, { pageSize, fromSeq }, deps.config.DELIVERY_RETRY_SECONDS);
+      return planDeferredRound(em(), campaignId, { pageSize, fromSeq });
     },
 
     /** Cancels the campaign, where that is still possible; with a reason when nobody asked for it. */

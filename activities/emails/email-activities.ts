@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Context } from '@temporalio/activity';
-import { deferralDelayMs } from '../../shared/pure/delivery-retry.ts';
+import { nextRoundMs } from '../../shared/pure/delivery-retry.ts';
 import { domainOf } from '../../shared/pure/email-address.ts';
+import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
 import { deliveryIdOf } from '../../shared/pure/workflow-contracts.ts';
 import { readSendPolicy } from '../../shared/domain/emails/send-budget.ts';
 import {
@@ -17,12 +18,14 @@ import {
 import { recordTransactionalResults, type DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
 import type { SendingIdentities } from '../../shared/domain/domains/sending-identities.ts';
 import { createEnvelopes } from '../../shared/platform/mail/envelopes.ts';
+import { messageIdOf } from '../../shared/platform/mail/message-id.ts';
 import { composeMessage } from '../../shared/platform/mail/mime/compose.ts';
+import type { SmtpUrgency } from '../../shared/platform/smtp/smtp-pool.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { projectDisabledFailure } from '../failures.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { createResultBuffer } from './result-buffer.ts';
-import { sendMails, type PreparedMail } from './send-loop.ts';
+import { SEND_STALL_MS, sendMails, type PreparedMail } from './send-loop.ts';
 
 export interface DeliverEmailsInput {
   projectId: string;
@@ -48,6 +51,11 @@ function currentDeliveryId(): string {
   return deliveryIdOf(workflowExecution.workflowId);
 }
 
+/** What the activity was called for, by the queue that it came from. */
+function currentUrgency(): SmtpUrgency {
+  return Context.current().info.taskQueue === TASK_QUEUES.automations ? 'automation' : 'transactional';
+}
+
 /** Activities for transactional mail. */
 export function createEmailActivities(deps: ActivityDeps & { identities: SendingIdentities }) {
   const envelopeOf = createEnvelopes(deps.config);
@@ -59,6 +67,7 @@ export function createEmailActivities(deps: ActivityDeps & { identities: Sending
       emailId: mail.emailId,
       subject: null,
       deferrals: mail.deferrals,
+      uncertainAttempts: mail.uncertainAttempts,
       envelope: envelopeOf({ emailId, from, to, returnPathHost }),
       compose() {
         const message = composeMessage({
@@ -68,7 +77,7 @@ export function createEmailActivities(deps: ActivityDeps & { identities: Sending
           subject: mail.subject,
           html: mail.html,
           text: mail.text,
-          messageId: `${mail.emailId}@${domainOf(mail.fromAddress)}`,
+          messageId: messageIdOf(mail.emailId, mail.fromAddress),
           date: mail.createdAt,
           headers: mail.headers,
           attachments: attachments.map((file) => ({ ...file, contentId: file.contentId ?? undefined })),
@@ -103,34 +112,43 @@ export function createEmailActivities(deps: ActivityDeps & { identities: Sending
         },
       });
       // The heartbeat lasts until the results are recorded, which may have to wait for the database.
-      await withHeartbeat(deps, async (signal, advance) => {
-        onRecorded = advance;
-        try {
-          for (let start = 0; start < claimed.length; start += LOAD_SIZE) {
-            const mails = await loadMails(em(), claimed.slice(start, start + LOAD_SIZE));
-            const files = await attachmentsOf(mails);
-            await sendMails(
-              await Promise.all(
-                mails.map((mail) => prepare(projectId, mail, files.get(mail.attachmentSetId ?? '') ?? [])),
-              ),
-              {
-                pool: deps.smtp,
-                buffer,
-                concurrency: deps.smtp.capacity,
-                config: deps.config,
-                mailCount: mails.length,
-                signal,
-                shouldStop: () => false,
-                ...(policy.ratePerSecond > 0 && { throttle: { em, projectId, ratePerSecond: policy.ratePerSecond } }),
-              },
-            );
+      await withHeartbeat(
+        deps,
+        async (signal, advance) => {
+          onRecorded = advance;
+          try {
+            for (let start = 0; start < claimed.length; start += LOAD_SIZE) {
+              const mails = await loadMails(em(), claimed.slice(start, start + LOAD_SIZE));
+              const files = await attachmentsOf(mails);
+              await sendMails(
+                await Promise.all(
+                  mails.map((mail) => prepare(projectId, mail, files.get(mail.attachmentSetId ?? '') ?? [])),
+                ),
+                {
+                  pool: deps.smtp,
+                  urgency: currentUrgency(),
+                  buffer,
+                  concurrency: deps.smtp.capacity,
+                  config: deps.config,
+                  mailCount: mails.length,
+                  signal,
+                  shouldStop: () => false,
+                  ...(policy.ratePerSecond > 0 && { throttle: { em, projectId, ratePerSecond: policy.ratePerSecond } }),
+                },
+              );
+            }
+          } finally {
+            await buffer.drain();
+            await releaseMails(em(), claimToken);
           }
-        } finally {
-          await buffer.drain();
-          await releaseMails(em(), claimToken);
-        }
-      });
-      return deferredOf(await findPendingMails(em(), emailIds, deliveryId), deps.config.DELIVERY_RETRY_SECONDS);
+        },
+        { stallMs: SEND_STALL_MS },
+      );
+      const pending = await findPendingMails(em(), emailIds, deliveryId);
+      return {
+        deferredIds: pending.map((mail) => mail.id),
+        retryInMs: nextRoundMs(pending.map((mail) => mail.waitMs)),
+      };
     },
 
     /** Gives up mails that no server took for days. */
@@ -145,12 +163,4 @@ export function createEmailActivities(deps: ActivityDeps & { identities: Sending
     for (const setId of sets) files.set(setId, await loadAttachments(deps.orm.em.fork(), setId));
     return files;
   }
-}
-
-function deferredOf(
-  pending: { id: string; deferrals: number }[],
-  retrySeconds: readonly number[],
-): DeliverEmailsResult {
-  const delays = pending.map((mail) => deferralDelayMs(retrySeconds, mail.deferrals) ?? 0);
-  return { deferredIds: pending.map((mail) => mail.id), retryInMs: delays.length === 0 ? 0 : Math.min(...delays) };
 }

@@ -1,24 +1,21 @@
-import { deferralDelayMs } from '../../shared/pure/delivery-retry.ts';
-import { judgeRefusal } from '../../shared/pure/delivery-verdict/judge-refusal.ts';
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import {
+  MESSAGE_MS_MAX,
   SmtpUnavailableError,
   type SmtpEnvelope,
-  type SmtpOutcome,
   type SmtpPool,
-} from '../../shared/platform/mail/smtp-pool.ts';
-import type { RawMessage } from '../../shared/platform/mail/data-content.ts';
-import { UnsendableAddressError } from '../../shared/platform/mail/wire-address.ts';
+  type SmtpUrgency,
+} from '../../shared/platform/smtp/smtp-pool.ts';
+import type { RawMessage } from '../../shared/platform/smtp/data-content.ts';
+import { UnsendableAddressError } from '../../shared/platform/smtp/wire-address.ts';
 import { smtpUnavailableFailure } from '../failures.ts';
+import { resultOf, type AttemptLedger } from './outcome-result.ts';
 import type { ResultBuffer } from './result-buffer.ts';
 import { createSendThrottle, type Throttle } from './send-throttle.ts';
 
 /** One mail on its way: composed at the last moment, so that memory holds only what is on the wire. */
-export interface PreparedMail {
-  emailId: string;
-  subject: string | null;
-  deferrals: number;
+export interface PreparedMail extends AttemptLedger {
   envelope: SmtpEnvelope;
   /** @throws UnsendableAddressError */
   compose: () => RawMessage | Promise<RawMessage>;
@@ -26,6 +23,7 @@ export interface PreparedMail {
 
 export interface SendLoopOptions {
   pool: SmtpPool;
+  urgency: SmtpUrgency;
   buffer: ResultBuffer;
   /** Mails in flight at the same time. */
   concurrency: number;
@@ -39,35 +37,29 @@ export interface SendLoopOptions {
   throttle?: Throttle;
 }
 
+/** How long sending may go on without a result: a server may be slow at every step, and the results are to be recorded. */
+export const SEND_STALL_MS = MESSAGE_MS_MAX + 5 * 60_000;
+
 /**
- * A refusal for good (5xx) ends in a bounce only when the address is dead. One that may pass is a deferral, as a refusal
- * for now (4xx) is.
+ * So many different mails in a row that connections broke under are the server's fault: the others are spared. Fewer may
+ * each be the fault of the mail.
  */
-function resultOf(mail: PreparedMail, outcome: SmtpOutcome, retrySeconds: readonly number[]): DeliveryResult {
-  const result = { emailId: mail.emailId, subject: mail.subject };
-  if (outcome.kind === 'accepted') return { ...result, verdict: 'sent', error: null };
-  const error = outcome.reply;
-  if (outcome.kind === 'rejected') {
-    const { kind, mayPass } = judgeRefusal({ ...outcome, code: outcome.replyCode, text: outcome.reply });
-    if (!mayPass) return { ...result, verdict: kind === 'hard' ? 'bounced' : 'failed', error };
-  }
-  return deferralDelayMs(retrySeconds, mail.deferrals + 1) === undefined
-    ? { ...result, verdict: 'failed', error: `given up after ${mail.deferrals + 1} deferrals: ${error}` }
-    : { ...result, verdict: 'deferred', error };
-}
+const INTERRUPTIONS_MAX = 5;
 
 /**
  * Sends mails over the pool, a bounded number at a time, and puts each result into the buffer. Takes the mails one by
  * one from the iterable, so that nothing is prepared that will not be sent.
- * @throws the first connection-level failure, after what was on the wire has been decided
+ * @throws when no server can be connected to, or connections broke under several mails in a row; what was on the wire
+ *   has been decided by then
  */
 export async function sendMails(
   mails: Iterable<PreparedMail | DeliveryResult>,
   options: SendLoopOptions,
 ): Promise<void> {
-  const { buffer, pool, signal, config } = options;
+  const { buffer, pool, signal, config, urgency } = options;
   const iterator = mails[Symbol.iterator]();
   let broken: Error | undefined;
+  let interruptionsInARow = 0;
   const isStopped = (): boolean =>
     broken !== undefined || signal.aborted || options.shouldStop() || buffer.failure() !== undefined;
   const takeBudget = createSendThrottle({ ...options, isStopped });
@@ -75,7 +67,12 @@ export async function sendMails(
   async function send(mail: PreparedMail): Promise<void> {
     try {
       const message = await mail.compose();
-      const outcome = await pool.send(mail.envelope, message, { signal });
+      const isAlone = mail.deferrals > 0;
+      const outcome = await pool.send(mail.envelope, message, { signal, urgency, isAlone });
+      interruptionsInARow = outcome.kind === 'interrupted' ? interruptionsInARow + 1 : 0;
+      if (interruptionsInARow >= INTERRUPTIONS_MAX) {
+        broken ??= new SmtpUnavailableError(`connections broke under ${interruptionsInARow} messages in a row`);
+      }
       buffer.add(resultOf(mail, outcome, config.DELIVERY_RETRY_SECONDS));
     } catch (error) {
       if (!(error instanceof UnsendableAddressError)) throw error;

@@ -1,5 +1,5 @@
 import { emailAddressSchema } from '../../shared/pure/email-address.ts';
-import { isWireAddress } from '../../shared/platform/mail/wire-address.ts';
+import { isWireAddress } from '../../shared/platform/smtp/wire-address.ts';
 
 /**
  * An address that mail may come from or be answered to. A recipient without an ASCII form is one mail that fails; a

@@ -1,5 +1,13 @@
-/** What a mail server's verdict on one mail means for its record. */
-export type DeliveryVerdict = 'sent' | 'bounced' | 'failed' | 'deferred';
+/**
+ * What a mail server's verdict on one mail means for its record. `uncertain` is a deferral after which the server may have
+ * the mail all the same.
+ */
+export type DeliveryVerdict = 'sent' | 'bounced' | 'failed' | 'deferred' | 'uncertain';
+
+/**
+ * How often in its life a mail is handed over without an answer to its content: each time may be a copy in the mailbox.
+ */
+export const UNCERTAIN_ATTEMPTS_MAX = 3;
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -27,4 +35,15 @@ export const DELIVERY_RETRY_SECONDS_DEFAULT: readonly number[] = [
 export function deferralDelayMs(retrySeconds: readonly number[], deferrals: number): number | undefined {
   const seconds = retrySeconds[deferrals - 1];
   return seconds === undefined ? undefined : seconds * 1_000;
+}
+
+/** Deferred mails whose turns are near each other are tried in one round: within a second, and a quarter of the wait. */
+const ROUND_MS = 1_000;
+const ROUND_SHARE = 1 / 4;
+
+/** How long to wait for the next round of deferred mails, by what each has still to wait; 0 for none. */
+export function nextRoundMs(waitsMs: readonly number[]): number {
+  if (waitsMs.length === 0) return 0;
+  const first = Math.min(...waitsMs);
+  return Math.max(...waitsMs.filter((waitMs) => waitMs <= first * (1 + ROUND_SHARE) + ROUND_MS));
 }

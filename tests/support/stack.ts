@@ -2,7 +2,7 @@ import { createActivities } from '../../activities/index.ts';
 import { linkSignerOf } from '../../shared/platform/links.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { createTemporalClient } from '../../shared/platform/temporal.ts';
-import { createSmtpPool } from '../../shared/platform/mail/smtp-pool.ts';
+import { createSmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
 import { createDispatcher } from '../../shared/domain/outbox/dispatcher.ts';
 import { testEnvironment } from '../../shared/testing/environment.ts';
 import { createSmtpSink, type SmtpSink } from '../../shared/testing/smtp-sink.ts';

@@ -4,7 +4,7 @@ import { cancelExecutionWorkflows, signalEventArrivals } from '../../shared/doma
 import { query, sql } from '../../shared/domain/sql.ts';
 import { linkSignerOf } from '../../shared/platform/links.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
-import { createSmtpPool } from '../../shared/platform/mail/smtp-pool.ts';
+import { createSmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
 import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
 import {
   WORKFLOW_TYPES,

@@ -4,7 +4,7 @@ import { LIMITS } from '../../pure/limits.ts';
 import type { TrackingMode } from '../../pure/project.ts';
 import {
   applyHardBounces,
-  RESULT_COLUMNS,
+  resultColumns,
   resultEvents,
   resultTable,
   type DeliveryResult,
@@ -62,6 +62,7 @@ export interface PendingRecipient {
   /** Null when the contact was erased. */
   toAddress: string | null;
   deferrals: number;
+  uncertainAttempts: number;
   /** Null when the contact has been deleted since the audience was frozen. */
   contactId: string | null;
   subscribed: boolean | null;
@@ -76,7 +77,7 @@ const DATA_BYTES = sql`
     else octet_length(c.data::text) end`;
 
 /**
- * The recipients of a page that are still to be sent to, in slices whose custom data fits into memory: some megabytes,
+ * The recipients of a page that are to be sent to now, in slices whose custom data fits into memory: some megabytes,
  * and one contact more at most. The next slice is loaded when it is asked for, and begins after the one before,
  * whether or not that one has its results by then.
  */
@@ -86,15 +87,16 @@ export async function* loadPendingRecipients(em: () => Em, page: CampaignPage): 
     const rows = await queryPrepared<PendingRecipient & { seq: number; leftCount: number }>(
       em(),
       sql`
-        select p.id as "emailId", p.to_address as "toAddress", p.deferrals, p.contact_id as "contactId", p.subscribed,
+        select p.id as "emailId", p.to_address as "toAddress", p.deferrals,
+          p.uncertain_attempts as "uncertainAttempts", p.contact_id as "contactId", p.subscribed,
           p.data, s.reason as suppression, p.campaign_seq as seq, p.left_count as "leftCount"
         from (
-          select e.id, e.to_address, e.deferrals, e.project_id, e.campaign_seq, c.id as contact_id, c.subscribed, c.data,
+          select e.id, e.to_address, e.deferrals, e.uncertain_attempts, e.project_id, e.campaign_seq, c.id as contact_id, c.subscribed, c.data,
             count(*) over () as left_count,
             sum(${DATA_BYTES}) over (order by e.campaign_seq rows between unbounded preceding and 1 preceding) as bytes_before
           from email e left join contact c on c.id = e.contact_id
           where e.campaign_id = ${page.campaignId} and e.campaign_seq between ${firstSeq} and ${page.lastSeq}
-            and e.status = 'PENDING'
+            and e.status = 'PENDING' and (e.retry_at is null or e.retry_at <= now())
         ) p ${suppressionJoin(sql`p.project_id`, sql`p.to_address`)}
         where coalesce(p.bytes_before, 0) < ${LIMITS.campaignSliceBytes} order by p.campaign_seq`,
     );
@@ -118,11 +120,11 @@ export interface RecordOutcome {
  */
 export async function recordCampaignResults(
   em: Em,
-  page: CampaignPage,
-  claimToken: string,
+  page: CampaignPage & { claimToken: string },
   frame: EventFrame,
   projectId: string,
   results: DeliveryResult[],
+  retrySeconds: readonly number[],
 ): Promise<RecordOutcome> {
   const record = async (
     tx: Em,
@@ -132,15 +134,15 @@ export async function recordCampaignResults(
       sql`
         with page as (
           select from campaign_page
-          where campaign_id = ${page.campaignId} and first_seq = ${page.firstSeq} and claim_token = ${claimToken} for share
+          where campaign_id = ${page.campaignId} and first_seq = ${page.firstSeq} and claim_token = ${page.claimToken} for share
         ),
         held as (
           select where exists (select from page) or not exists (select from campaign where id = ${page.campaignId})
         ),
         changed as (
-          update email e set ${RESULT_COLUMNS} from ${resultTable(results)}
+          update email e set ${resultColumns(retrySeconds)} from ${resultTable(results)}
           where e.id = r.email_id and exists (select from held)
-            and (e.status = 'PENDING' or (e.status = 'CANCELLED' and r.verdict <> 'deferred'))
+            and (e.status = 'PENDING' or (e.status = 'CANCELLED' and r.verdict not in ('deferred', 'uncertain')))
           returning e.*, r.verdict
         ),
         emitted as (${resultEvents(frame)}),

@@ -1,4 +1,5 @@
-import { deferralDelayMs } from '../../pure/delivery-retry.ts';
+import { nextRoundMs } from '../../pure/delivery-retry.ts';
+import { REMAINING_MS } from '../emails/delivery-results.ts';
 import type { Em } from '../orm.ts';
 import { query, sql } from '../sql.ts';
 
@@ -15,29 +16,27 @@ export interface DeferredRound {
 const PAGES_MAX = 200;
 
 /**
- * The pages, from `fromSeq` on, that hold recipients whose server asked to come back, some at a time. A round begins
- * with the first page, after the pause that the recipients deferred least often have before them.
+ * The pages that hold recipients who were put off: those from `fromSeq` on that are due, the rest of a round, or where
+ * there are none the beginning of the next round, with the time until then.
  */
 export async function planDeferredRound(
   em: Em,
   campaignId: string,
-  round: { pageSize: number; fromSeq: number },
-  retrySeconds: readonly number[],
+  { pageSize, fromSeq }: { pageSize: number; fromSeq: number },
 ): Promise<DeferredRound> {
-  const { pageSize, fromSeq } = round;
-  const rows = await query<{ first_seq: number; deferrals: number }>(
+  const pages = await query<{ firstSeq: number; waitMs: number }>(
     em,
     sql`
-      select ((campaign_seq - 1) / ${pageSize}::int) * ${pageSize}::int + 1 as first_seq, min(deferrals)::int as deferrals
-      from email where campaign_id = ${campaignId} and campaign_seq >= ${fromSeq} and status = 'PENDING'
-      group by 1 order by 1`,
+      select ((campaign_seq - 1) / ${pageSize}::int) * ${pageSize}::int + 1 as "firstSeq", min(${REMAINING_MS}) as "waitMs"
+      from email e where campaign_id = ${campaignId} and status = 'PENDING' group by 1 order by 1`,
   );
-  const isBeginning = fromSeq === 1 && rows.length > 0;
-  const deferrals = Math.min(...rows.map((row) => row.deferrals));
-  const nextSeq = rows[PAGES_MAX]?.first_seq;
+  const left = fromSeq === 1 ? [] : pages.filter((page) => page.firstSeq >= fromSeq && page.waitMs === 0);
+  const retryInMs = left.length > 0 ? 0 : nextRoundMs(pages.map((page) => page.waitMs));
+  const due = left.length > 0 ? left : pages.filter((page) => page.waitMs <= retryInMs);
+  const nextSeq = due[PAGES_MAX]?.firstSeq;
   return {
-    firstSeqs: rows.slice(0, PAGES_MAX).map((row) => row.first_seq),
-    retryInMs: isBeginning ? (deferralDelayMs(retrySeconds, deferrals) ?? 0) : 0,
+    firstSeqs: due.slice(0, PAGES_MAX).map((page) => page.firstSeq),
+    retryInMs,
     ...(nextSeq !== undefined && { nextSeq }),
   };
 }

@@ -33,24 +33,39 @@ export function resultTable(results: DeliveryResult[]): SqlFragment {
     ) as r (email_id, verdict, subject, error)`;
 }
 
+/** When an email that was put off is due again; the pauses follow its deferrals. */
+function retryAt(retrySeconds: readonly number[]): SqlFragment {
+  return sql`
+    case when r.verdict in ('deferred', 'uncertain')
+      then now() + coalesce((${[...retrySeconds]}::float8[])[e.deferrals + 1], 0) * interval '1 second' end`;
+}
+
+/** How long an email `e` has still to wait before it is tried again, in milliseconds. */
+export const REMAINING_MS = sql`
+  greatest(0, ceil(extract(epoch from coalesce(e.retry_at, now()) - now()) * 1000))::float8`;
+
 /**
  * The `set` list of an update of `email e` from such a table. A deferred mail goes back to PENDING. A receipt may have
  * come, or a scanner may have opened a mail, before its sending is recorded. A mail whose contact was erased meanwhile
  * gets its outcome, but no words: the subject and what the server says may name the person.
  */
-export const RESULT_COLUMNS = sql`
+export function resultColumns(retrySeconds: readonly number[]): SqlFragment {
+  return sql`
   status = case r.verdict
     when 'sent' then case when e.complained_at is not null then 'COMPLAINED' when e.bounced_at is not null then 'BOUNCED'
       when e.clicked_at is not null then 'CLICKED' when e.opened_at is not null then 'OPENED'
       when e.delivered_at is not null then 'DELIVERED' else 'SENT' end
     when 'bounced' then 'BOUNCED' when 'failed' then 'FAILED'
     when 'skipped' then 'SKIPPED' when 'suppressed' then 'SUPPRESSED' else 'PENDING' end,
-  deferrals = e.deferrals + (r.verdict = 'deferred')::int,
+  deferrals = e.deferrals + (r.verdict in ('deferred', 'uncertain'))::int,
+  uncertain_attempts = e.uncertain_attempts + (r.verdict = 'uncertain')::int,
+  retry_at = ${retryAt(retrySeconds)},
   sent_at = case when r.verdict = 'sent' then now() else e.sent_at end,
   bounced_at = case when r.verdict = 'bounced' then now() else e.bounced_at end,
   subject = case when e.to_address is not null then coalesce(r.subject, e.subject) end,
   error = case when e.to_address is not null then r.error end,
   claim_token = null`;
+}
 
 export interface EventFrame {
   from: string;
@@ -112,8 +127,7 @@ export async function recordTransactionalResults(
       tx,
       sql`
         with changed as (
-          update email e set ${RESULT_COLUMNS}, delivery_due_at = case r.verdict when 'deferred'
-            then now() + coalesce((${[...retrySeconds]}::float8[])[e.deferrals + 1], 0) * interval '1 second' end
+          update email e set ${resultColumns(retrySeconds)}, delivery_due_at = ${retryAt(retrySeconds)}
           from ${resultTable(results)}
           where e.id = r.email_id and e.status = 'SENDING' and e.claim_token = ${claimToken}
           returning e.*, r.verdict

@@ -23,6 +23,10 @@ export const EmailEntity = defineEntity({
     status: p.enum(EMAIL_STATUSES),
     /** Delivery attempts that a mail server deferred (4xx). */
     deferrals: p.smallint().default(0),
+    /** Attempts of them that broke after the content: the server may have the mail. */
+    uncertainAttempts: p.smallint().default(0),
+    /** A deferred mail is not tried again before. */
+    retryAt: p.datetime(3).nullable(),
     /** Who is sending it just now; another attempt that finds its token replaced stops. */
     claimToken: p.uuid().nullable(),
     error: p.text().nullable(),

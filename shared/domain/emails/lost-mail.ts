@@ -53,7 +53,7 @@ export async function deliverAnew(em: Em, deliveries: LostDelivery[], quietMinut
         group by project_id, is_automated, place
       ),
       moved as (
-        update email e set delivery_id = d.id, delivery_due_at = now()
+        update email e set delivery_id = d.id, delivery_due_at = now(), retry_at = null
         from placed p join delivery d using (project_id, is_automated, place) where e.id = p.id
         returning e.id, e.project_id, d.id as delivery_id, d.is_automated
       )

@@ -1,5 +1,5 @@
 import type { Em } from '../orm.ts';
-import { resultEvents } from './delivery-results.ts';
+import { REMAINING_MS, resultEvents } from './delivery-results.ts';
 import { query, sql, type SqlFragment } from '../sql.ts';
 import { suppressionJoin } from '../suppressions/suppressions.ts';
 
@@ -17,6 +17,7 @@ export interface StoredMail {
   headers: [string, string][];
   attachmentSetId: string | null;
   deferrals: number;
+  uncertainAttempts: number;
   createdAt: Date;
 }
 
@@ -40,7 +41,7 @@ function isHeldBy(deliveryId: string): SqlFragment {
 }
 
 /**
- * Claims mails for one attempt of a delivery: those still to be sent, and those an attempt that died left undecided. The
+ * Claims mails for one attempt of a delivery: those to be sent now, and those an attempt that died left undecided. The
  * token keeps that older attempt, should it be alive after all, from recording anything. Mail to a suppressed address
  * is not claimed but SUPPRESSED, with an event that says so; mail of a contact that was deleted is CANCELLED.
  * @returns the ids claimed
@@ -67,7 +68,8 @@ export async function claimMails(
             ${suppressionJoin(sql`w.project_id`, sql`w.to_address`)}
           where w.id = any(${emailIds}::uuid[])
         ) w
-        where e.id = w.id and e.status in ('PENDING', 'SENDING') and ${isHeldBy(deliveryId)}
+        where e.id = w.id and e.status in ('PENDING', 'SENDING')
+          and (e.retry_at is null or e.retry_at <= now()) and ${isHeldBy(deliveryId)}
         returning e.*, w.verdict
       ),
       emitted as (${resultEvents('from content')})
@@ -91,7 +93,8 @@ export async function loadMails(em: Em, emailIds: string[]): Promise<StoredMail[
     sql`
       select e.id as "emailId", e.to_address as "toAddress", c.to_name as "toName", c.from_address as "fromAddress",
         c.from_name as "fromName", c.reply_to as "replyTo", e.subject, c.html, c.body_text as text, c.headers,
-        c.attachment_set_id as "attachmentSetId", e.deferrals, e.created_at as "createdAt"
+        c.attachment_set_id as "attachmentSetId", e.deferrals, e.uncertain_attempts as "uncertainAttempts",
+        e.created_at as "createdAt"
       from email e join email_content c on c.email_id = e.id where e.id = any(${emailIds}::uuid[]) order by e.id`,
   );
 }
@@ -116,16 +119,16 @@ export async function abandonMails(em: Em, emailIds: string[], deliveryId: strin
   );
 }
 
-/** Which of the mails a delivery has still to send, and how often a server has put each off. */
+/** Which of the mails a delivery has still to send, and how long each waits because a server has put it off. */
 export async function findPendingMails(
   em: Em,
   emailIds: string[],
   deliveryId: string,
-): Promise<{ id: string; deferrals: number }[]> {
-  return query<{ id: string; deferrals: number }>(
+): Promise<{ id: string; waitMs: number }[]> {
+  return query<{ id: string; waitMs: number }>(
     em,
     sql`
-      select id, deferrals from email e
+      select id, ${REMAINING_MS} as "waitMs" from email e
       where id = any(${emailIds}::uuid[]) and status = 'PENDING' and ${isHeldBy(deliveryId)} order by id`,
   );
 }

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts';
-import type { SmtpEnvelope } from './smtp-conversation.ts';
+import type { SmtpEnvelope } from '../smtp/message.ts';
 import { createVerp } from './verp.ts';
 
 export interface EnvelopeSource {

@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { RawMessage } from '../data-content.ts';
+import type { RawMessage } from '../../smtp/data-content.ts';
 import { relaxLines, relaxedBodyEnd } from './canonical.ts';
 
 /** A message with attachments is hashed in parts of this size, and others get their turn in between. */

@@ -1,4 +1,4 @@
-import type { RawMessage } from '../data-content.ts';
+import type { RawMessage } from '../../smtp/data-content.ts';
 
 const CR = 0x0d;
 const LF = 0x0a;

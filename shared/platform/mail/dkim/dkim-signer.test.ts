@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { createDnsServer, type DnsServer } from '../../../testing/dns-server.ts';
-import type { RawMessage } from '../data-content.ts';
+import type { RawMessage } from '../../smtp/data-content.ts';
 import { composeMessage as compose, type OutgoingMessage } from '../mime/compose.ts';
 import { createDkimSigner } from './dkim-signer.ts';
 import { createDkimKeyring, DkimKeyError, type DkimKeyPair } from './key-pair.ts';

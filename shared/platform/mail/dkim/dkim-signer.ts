@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import type { RawMessage } from '../data-content.ts';
+import type { RawMessage } from '../../smtp/data-content.ts';
 import { readMessage, relaxField, type RawField } from './canonical.ts';
 import { hashRelaxedBody } from './body-hash.ts';
 import { signingThreads } from './signing-threads.ts';

@@ -1,6 +1,6 @@
 import { isHeaderName, isProtectedHeader } from '../../../pure/mail-headers.ts';
-import type { RawMessage } from '../data-content.ts';
-import { toWireAddress } from '../wire-address.ts';
+import type { RawMessage } from '../../smtp/data-content.ts';
+import { toWireAddress } from '../../smtp/wire-address.ts';
 import { encodeAttachmentPart, type OutgoingAttachment } from './attachment-part.ts';
 import { encodeTextBody, type EncodedBody } from './body-encoding.ts';
 import { encodeHeader, encodeMailboxHeader, type Mailbox } from './header-encoding.ts';

@@ -1,4 +1,4 @@
-import { toWireAddress } from '../wire-address.ts';
+import { toWireAddress } from '../../smtp/wire-address.ts';
 
 /** A mailbox of RFC 5322 §3.4: an address and, where known, the name of its owner. */
 export interface Mailbox {

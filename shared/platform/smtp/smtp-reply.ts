@@ -8,8 +8,17 @@ export interface SmtpReply {
   reply: string;
 }
 
-const REPLY = /^(\d{3})(?:[ -](?:([245]\.\d{1,3}\.\d{1,3})(?:\s|$))?|$)/;
+const REPLY = /^([2-5]\d\d)(?:[ -](?:([245]\.\d{1,3}\.\d{1,3})(?:\s|$))?|$)/;
 const REPLY_LENGTH_MAX = 1000;
+
+/** What a server sent, fit to be stored and shown, whether it is a reply or not. */
+export function printableReply(text: string): string {
+  return text
+    .slice(0, REPLY_LENGTH_MAX)
+    .replace(/[\0-\x1f\x7f]+/g, ' ')
+    .trim()
+    .toWellFormed();
+}
 
 /** Reads a (multi-line) reply. Undefined when the text does not start with a reply code. */
 export function parseSmtpReply(text: string): SmtpReply | undefined {
@@ -17,10 +26,6 @@ export function parseSmtpReply(text: string): SmtpReply | undefined {
   if (!match) {
     return undefined;
   }
-  const reply = text
-    .slice(0, REPLY_LENGTH_MAX)
-    .replace(/[\0-\x1f\x7f]+/g, ' ')
-    .trim()
-    .toWellFormed();
+  const reply = printableReply(text);
   return { replyCode: Number(match[1]), ...(match[2] === undefined ? {} : { enhancedCode: match[2] }), reply };
 }

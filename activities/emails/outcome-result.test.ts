@@ -1,0 +1,48 @@
+import { describe, expect, it } from '@jest/globals';
+import type { SmtpOutcome } from '../../shared/platform/smtp/smtp-pool.ts';
+import { resultOf } from './outcome-result.ts';
+
+const RETRY_SECONDS = [1, 1, 1, 1];
+
+const attempt = (deferrals: number, uncertainAttempts = 0) => ({
+  ...{ emailId: 'id', subject: null, deferrals, uncertainAttempts },
+});
+const interrupted = (mayHaveBeenAccepted: boolean): SmtpOutcome => ({
+  ...{ kind: 'interrupted', stage: 'data', mayHaveBeenAccepted, reply: 'the server closed the connection' },
+});
+const rejected = (reply: string): SmtpOutcome => ({
+  ...{ kind: 'rejected', stage: 'rcpt', replyCode: Number(reply.slice(0, 3)), reply },
+});
+
+describe('resultOf', () => {
+  it('defers an email whose connection broke before the content had left', () => {
+    expect(resultOf(attempt(0), interrupted(false), RETRY_SECONDS)).toMatchObject({ verdict: 'deferred' });
+    expect(resultOf(attempt(4), interrupted(false), RETRY_SECONDS)).toMatchObject({
+      verdict: 'failed',
+      error: 'given up after 5 deferrals: the server closed the connection',
+    });
+  });
+
+  it('hands an email that may have been accepted over twice more, then says that it may have arrived', () => {
+    expect(resultOf(attempt(0, 0), interrupted(true), RETRY_SECONDS).verdict).toBe('uncertain');
+    expect(resultOf(attempt(1, 1), interrupted(true), RETRY_SECONDS).verdict).toBe('uncertain');
+    expect(resultOf(attempt(2, 2), interrupted(true), RETRY_SECONDS)).toMatchObject({
+      verdict: 'failed',
+      error: expect.stringMatching(/may have arrived.*3 times/),
+    });
+  });
+
+  it('says that an email may have arrived when deferrals of another kind came after', () => {
+    expect(resultOf(attempt(4, 1), interrupted(false), RETRY_SECONDS)).toMatchObject({
+      verdict: 'failed',
+      error: expect.stringContaining('may have arrived'),
+    });
+  });
+
+  it('bounces only what the address is to blame for', () => {
+    expect(resultOf(attempt(0), rejected('550 5.1.1 No such user'), RETRY_SECONDS).verdict).toBe('bounced');
+    expect(resultOf(attempt(0), rejected('554 5.7.1 Blocked'), RETRY_SECONDS).verdict).toBe('deferred');
+    expect(resultOf(attempt(4), rejected('554 5.7.1 Blocked'), RETRY_SECONDS).verdict).toBe('failed');
+    expect(resultOf(attempt(0), rejected('552 5.3.4 Message too large'), RETRY_SECONDS).verdict).toBe('failed');
+  });
+});

@@ -1,0 +1,13 @@
+import { describe, expect, it } from '@jest/globals';
+import { messageIdOf } from './message-id.ts';
+
+describe('messageIdOf', () => {
+  it.each([
+    ['news@example.com', 'id@example.com'],
+    ['news@münchen.example', 'id@xn--mnchen-3ya.example'],
+    ['news@xn--mnchen-3ya.example', 'id@xn--mnchen-3ya.example'],
+    ['news@MÜNCHEN.example', 'id@xn--mnchen-3ya.example'],
+  ])('stands at the domain of %s, in ASCII', (from, expected) => {
+    expect(messageIdOf('id', from)).toBe(expected);
+  });
+});

@@ -1,0 +1,230 @@
+import { once } from 'node:events';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { hostname } from 'node:os';
+import { connect as connectTls, TLSSocket } from 'node:tls';
+import { Dialogue } from './dialogue.ts';
+import { ConnectionFault, SmtpUnavailableError, toFault } from './errors.ts';
+import { logIn } from './login.ts';
+import { parseSmtpReply, printableReply } from './smtp-reply.ts';
+import { isLoopback, type SmtpServerOptions } from './smtp-url.ts';
+
+/** What a server said it can do, in its answer to EHLO. */
+export interface SmtpCapabilities {
+  /** Commands may be sent without waiting for each reply (RFC 2920). */
+  hasPipelining: boolean;
+  /** Messages may ask for delivery notifications (RFC 3461). */
+  hasDsn: boolean;
+  /** MAIL FROM takes the size of the message (RFC 1870). */
+  hasSize: boolean;
+  /** Octets of one message; 0 when the server names no limit. */
+  sizeMax: number;
+}
+
+/** A connection that is ready for the first message; its socket is paused. */
+export interface SmtpConnection {
+  socket: Socket;
+  capabilities: SmtpCapabilities;
+}
+
+/** The parameters of each extension, by its name in capitals. */
+type Extensions = ReadonlyMap<string, readonly string[]>;
+
+const CONNECTION_TIMEOUT_MS = 30_000;
+/** RFC 5321 section 4.5.3.2.1 */
+const REPLY_TIMEOUT_MS = 300_000;
+
+/** @param step what was answered, as it stands in the error */
+async function expectReply(text: Promise<string>, isWanted: (code: number) => boolean, step: string): Promise<string> {
+  const response = await text;
+  const reply = parseSmtpReply(response);
+  if (reply && isWanted(reply.replyCode)) return response;
+  const codes = reply
+    ? [reply.replyCode, reply.enhancedCode].filter((code) => code !== undefined).join(' ')
+    : undefined;
+  throw new ConnectionFault('EPROTOCOL', `${step} was answered with ${codes ?? 'no reply code'}`, { response });
+}
+
+const isPositive = (code: number): boolean => code >= 200 && code < 300;
+
+function readExtensions(response: string): Extensions {
+  const lines = response.split('\n');
+  return new Map(
+    lines.map((line) => {
+      // "AUTH=PLAIN" is what some servers still write for clients of the last century.
+      const [name = '', ...parameters] = line
+        .slice(4)
+        .trim()
+        .toUpperCase()
+        .split(/[\s=]+/);
+      return [name, parameters] as const;
+    }),
+  );
+}
+
+function capabilitiesOf(extensions: Extensions): SmtpCapabilities {
+  const size = Number(extensions.get('SIZE')?.[0] ?? 0);
+  return {
+    hasPipelining: extensions.has('PIPELINING'),
+    hasDsn: extensions.has('DSN'),
+    hasSize: extensions.has('SIZE'),
+    sizeMax: Number.isSafeInteger(size) ? size : 0,
+  };
+}
+
+/** A name of this machine that others could look up, or its address (RFC 5321 section 4.1.4). */
+function ownName(): string {
+  const name = hostname();
+  return /^[\w-]+(?:\.[\w-]+)+$/.test(name) ? name : '[127.0.0.1]';
+}
+
+class Opening {
+  readonly #server: SmtpServerOptions;
+  readonly #signal: AbortSignal;
+  readonly #replyTimeoutMs: number;
+  #socket: Socket | undefined;
+
+  constructor(server: SmtpServerOptions, signal: AbortSignal) {
+    this.#server = server;
+    this.#signal = signal;
+    this.#replyTimeoutMs = server.replyTimeoutMs ?? REPLY_TIMEOUT_MS;
+  }
+
+  async run(): Promise<SmtpConnection> {
+    const end = (): void => {
+      this.#socket?.destroy(new ConnectionFault('EABORTED', 'the connection is not needed any more'));
+    };
+    this.#signal.addEventListener('abort', end, { once: true });
+    try {
+      return await this.#open();
+    } catch (error) {
+      this.#socket?.on('error', () => undefined);
+      this.#socket?.destroy();
+      throw error;
+    } finally {
+      this.#signal.removeEventListener('abort', end);
+    }
+  }
+
+  async #open(): Promise<SmtpConnection> {
+    const { host, port, isSecure, auth } = this.#server;
+    const { localAddress } = this.#server;
+    const address = { host, port, ...(localAddress !== undefined && { localAddress }) };
+    let dialogue = await (isSecure
+      ? this.#begin(() => connectTls({ ...address, ...this.#tlsOptions() }), 'secureConnect')
+      : this.#begin(() => connectTcp(address), 'connect'));
+    const greeting = dialogue.read(this.#server.greetingTimeoutMs ?? this.#replyTimeoutMs);
+    await expectReply(greeting, (code) => code === 220, 'the connection');
+    let extensions = await this.#hello(dialogue);
+    if (this.#wantsTls(extensions)) {
+      const upgraded = await this.#startTls(dialogue);
+      if (upgraded) {
+        dialogue = upgraded;
+        extensions = await this.#hello(dialogue);
+      }
+    }
+    if (auth) {
+      this.#checkLogin(dialogue.socket);
+      const offered = extensions.get('AUTH');
+      if (offered) await logIn(dialogue, auth, offered, this.#replyTimeoutMs);
+    }
+    return { socket: dialogue.release(), capabilities: capabilitiesOf(extensions) };
+  }
+
+  /** Waits until a socket is connected. */
+  async #begin(connect: () => Socket, ready: 'connect' | 'secureConnect'): Promise<Dialogue> {
+    const timeoutMs = this.#server.connectionTimeoutMs ?? CONNECTION_TIMEOUT_MS;
+    const socket = connect();
+    this.#socket = socket;
+    const timer = setTimeout(() => {
+      socket.destroy(new ConnectionFault('ETIMEDOUT', 'the connection took too long'));
+    }, timeoutMs);
+    const closed = (): void => {
+      socket.emit('error', new ConnectionFault('ECONNECTION', 'the server closed the connection'));
+    };
+    socket.once('close', closed);
+    try {
+      if (this.#signal.aborted) throw new ConnectionFault('EABORTED', 'the connection is not needed any more');
+      await once(socket, ready);
+    } finally {
+      clearTimeout(timer);
+      socket.off('close', closed);
+    }
+    socket.setNoDelay(true);
+    return new Dialogue(socket);
+  }
+
+  #tlsOptions() {
+    const { host, tls } = this.#server;
+    return { ...(isIP(host) === 0 && { servername: host }), host, ...tls };
+  }
+
+  async #hello(dialogue: Dialogue): Promise<Extensions> {
+    const name = this.#server.name ?? ownName();
+    const response = await dialogue.ask(`EHLO ${name}`, this.#replyTimeoutMs);
+    const reply = parseSmtpReply(response);
+    if (reply && isPositive(reply.replyCode)) return readExtensions(response);
+    // RFC 5321 section 3.2: only a server that does not know EHLO is greeted in the old way.
+    if (reply?.replyCode !== 500 && reply?.replyCode !== 502) {
+      await expectReply(Promise.resolve(response), isPositive, 'EHLO');
+    }
+    await expectReply(dialogue.ask(`HELO ${name}`, this.#replyTimeoutMs), isPositive, 'HELO');
+    return new Map();
+  }
+
+  #wantsTls(extensions: Extensions): boolean {
+    const { isSecure, startTls } = this.#server;
+    if (isSecure || startTls === 'never') return false;
+    return startTls === 'required' || extensions.has('STARTTLS');
+  }
+
+  /** RFC 3207. @returns undefined when the server refuses and may be talked to in clear */
+  async #startTls(dialogue: Dialogue): Promise<Dialogue | undefined> {
+    const response = await dialogue.ask('STARTTLS', this.#replyTimeoutMs);
+    if (parseSmtpReply(response)?.replyCode !== 220) {
+      if (this.#server.startTls === 'attempted') return undefined;
+      await expectReply(Promise.resolve(response), (code) => code === 220, 'STARTTLS');
+    }
+    const socket = dialogue.release();
+    // What befalls it now befalls the TLS connection over it.
+    socket.on('error', () => undefined);
+    return this.#begin(() => connectTls({ socket, ...this.#tlsOptions() }), 'secureConnect');
+  }
+
+  /**
+   * A password goes out over TLS, on this machine, or where the operator says so; also a server that hides AUTH and
+   * STARTTLS, or somebody between who does, gets no message in clear where a login was meant to protect it.
+   */
+  #checkLogin(socket: Socket): void {
+    if (socket instanceof TLSSocket || this.#server.allowsInsecureAuth) return;
+    if (isLoopback(this.#server.host) || isLoopback(socket.remoteAddress ?? '')) return;
+    throw new ConnectionFault(
+      'EINSECUREAUTH',
+      'the login would go out in clear, for the server offers no TLS; allowInsecureAuth=true in SMTP_URL permits it',
+    );
+  }
+}
+
+/** Passwords that a server repeats are left out. */
+function withoutSecrets(text: string, auth: SmtpServerOptions['auth']): string {
+  if (!auth) return text;
+  const secrets = [auth.pass, auth.user, `\0${auth.user}\0${auth.pass}`];
+  return [...secrets, ...secrets.map((secret) => Buffer.from(secret).toString('base64'))]
+    .filter((secret) => secret !== '')
+    .reduce((masked, secret) => masked.replaceAll(secret, '***'), text);
+}
+
+/**
+ * Connects to a server, up to where it takes messages: TLS, greeting, EHLO, STARTTLS, login.
+ * @throws SmtpUnavailableError when there is no usable connection, or `signal` is aborted
+ */
+export async function openSmtpConnection(server: SmtpServerOptions, signal: AbortSignal): Promise<SmtpConnection> {
+  try {
+    return await new Opening(server, signal).run();
+  } catch (error) {
+    const { code, message, response } = toFault(error);
+    throw new SmtpUnavailableError(`SMTP server ${server.label}: ${withoutSecrets(message, server.auth)}`, {
+      code,
+      ...(response !== undefined && { response: withoutSecrets(printableReply(response), server.auth) }),
+    });
+  }
+}

@@ -1,0 +1,56 @@
+import type { Socket } from 'node:net';
+import { toDataContent, type RawMessage } from './data-content.ts';
+
+export interface ContentHooks {
+  /** The commands that follow in the same packets; asked for messages that leave in one piece. */
+  announce: () => string;
+  /** A further part has left. */
+  progressed: () => void;
+  /** All of it has left. */
+  left: () => void;
+}
+
+/** More than this leaves in parts, so that a server that takes nothing in is told from one that is slow. */
+const PART_OCTETS = 262_144;
+
+/** Writes what follows DATA. */
+export function writeContent(socket: Socket, raw: RawMessage, hooks: ContentHooks): void {
+  if (raw.length > PART_OCTETS) {
+    writeParts(socket, raw, hooks);
+    return;
+  }
+  const left = (error?: Error | null): void => {
+    if (!error) hooks.left();
+  };
+  const content = toDataContent(raw);
+  if (typeof content === 'string') {
+    socket.write(content + hooks.announce(), 'latin1', left);
+    return;
+  }
+  socket.cork();
+  for (const piece of content) socket.write(piece);
+  socket.write(hooks.announce(), 'latin1', left);
+  socket.uncork();
+}
+
+function* partsOf(raw: RawMessage): Generator<Buffer> {
+  const content = toDataContent(raw);
+  for (const piece of typeof content === 'string' ? [Buffer.from(content, 'latin1')] : content) {
+    for (let from = 0; from < piece.length; from += PART_OCTETS) yield piece.subarray(from, from + PART_OCTETS);
+  }
+}
+
+function writeParts(socket: Socket, raw: RawMessage, hooks: ContentHooks): void {
+  const parts = partsOf(raw);
+  const writeNext = (error?: Error | null): void => {
+    if (error || socket.destroyed) return;
+    const part = parts.next();
+    if (part.done) {
+      hooks.left();
+      return;
+    }
+    hooks.progressed();
+    socket.write(part.value, writeNext);
+  };
+  writeNext();
+}

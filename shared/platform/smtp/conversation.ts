@@ -1,0 +1,409 @@
+import type { SmtpCapabilities, SmtpConnection } from './connect.ts';
+import { writeContent } from './content-writer.ts';
+import { Deadline } from './deadline.ts';
+import { ConnectionFault, toFault } from './errors.ts';
+import type { SmtpMessage, SmtpOutcome, SmtpStage } from './message.ts';
+import { ReplyReader } from './reply-reader.ts';
+import { parseSmtpReply, type SmtpReply } from './smtp-reply.ts';
+
+/** How long a server may be silent, in milliseconds, at each command it owes a reply to. */
+export interface ReplyTimeouts {
+  mail: number;
+  rcpt: number;
+  data: number;
+  /** Until the next part of the content has left. */
+  block: number;
+  /** Until all of it has left. */
+  transfer: number;
+  /** From the end of the content on. */
+  content: number;
+}
+
+/** RFC 5321 section 4.5.3.2; the time for the whole content is ours, so that a page of recipients comes to its end. */
+export const REPLY_TIMEOUTS: ReplyTimeouts = {
+  mail: 300_000,
+  rcpt: 300_000,
+  data: 120_000,
+  block: 180_000,
+  transfer: 900_000,
+  content: 600_000,
+};
+
+/** What a message takes at most when its server is as slow as it may be at every step, RSET before it included. */
+export const MESSAGE_MS_MAX =
+  2 * REPLY_TIMEOUTS.mail +
+  REPLY_TIMEOUTS.rcpt +
+  REPLY_TIMEOUTS.data +
+  REPLY_TIMEOUTS.transfer +
+  REPLY_TIMEOUTS.content;
+
+/** Who uses a conversation. None of these may throw; of the conversation, only `idle` may call something: `quit`. */
+export interface ConversationHooks<Message extends SmtpMessage> {
+  /**
+   * The next message, undefined when there is none now. `behind` is the message that the server still owes its answer to
+   * when the next one is announced; then the next one must not be alone.
+   */
+  next: (behind: Message | undefined) => Message | undefined;
+  done: (message: Message, outcome: SmtpOutcome) => void;
+  /** The connection broke, and the server said nothing of the message that decides it. */
+  failed: (message: Message, fault: ConnectionFault, state: MessageState) => void;
+  /** Nothing is under way, and `next` had no message. */
+  idle: () => void;
+  /** The conversation is over, whoever ended it; called once, after `failed`. */
+  ended: () => void;
+}
+
+/** How far a message came. */
+export interface MessageState {
+  /** The command that the connection broke at. */
+  stage: SmtpStage;
+  /** The message was only announced: the server owed its reply to another, so the break was not about this one. */
+  isBystander: boolean;
+  /** Part of the content may have reached the server. */
+  hasContentStarted: boolean;
+  /** The content left completely and no usable reply to it came. */
+  mayHaveBeenAccepted: boolean;
+  /** Other messages went over the connection before. */
+  isReused: boolean;
+}
+
+type Step = 'reset' | 'mail' | 'rcpt' | 'data' | 'content' | 'void';
+
+interface Transaction<Message> {
+  readonly message: Message;
+  readonly isReused: boolean;
+  readonly isPipelined: boolean;
+  /** The command whose reply comes next. */
+  step: Step;
+  refusal: SmtpOutcome | undefined;
+  hasContentLeft: boolean;
+}
+
+const STAGES: Record<Step, SmtpStage> = {
+  reset: 'mail',
+  mail: 'mail',
+  rcpt: 'rcpt',
+  data: 'data',
+  content: 'data',
+  void: 'data',
+};
+const SERVICE_CLOSING = 421;
+/** RFC 4954 section 6: the server wants another login. That is between the operator and the server. */
+const LOGIN_REPLY_CODES = new Set([530, 534, 535, 538]);
+const DATA = 'DATA\r\n';
+const RESET = 'RSET\r\n';
+const QUIT_TIMEOUT_MS = 1_000;
+
+function isPositive(reply: SmtpReply | undefined): boolean {
+  return reply !== undefined && reply.replyCode < 300;
+}
+
+function oversize(octets: number, sizeMax: number): SmtpOutcome {
+  const reply = `The message has ${octets} bytes, more than the ${sizeMax} bytes this SMTP server takes`;
+  return { kind: 'rejected', stage: 'mail', replyCode: 552, enhancedCode: '5.3.4', reply };
+}
+
+/**
+ * Talks about one message after another over a connection that is set up (greeting, EHLO, TLS, login are behind it).
+ *
+ * With PIPELINING (RFC 2920) a message takes one round trip: MAIL FROM, RCPT TO and DATA leave together, and they leave
+ * in one piece with the content of the message before (section 3.1), so that under load each message costs one write and
+ * one read. A server's replies come in the order of what it was sent, so at most two messages are under way: `current`,
+ * whose replies come next, and `following`, which is announced and no more.
+ */
+export class Conversation<Message extends SmtpMessage> {
+  readonly #socket: SmtpConnection['socket'];
+  readonly #capabilities: SmtpCapabilities;
+  readonly #timeouts: ReplyTimeouts;
+  readonly #hooks: ConversationHooks<Message>;
+  readonly #reader = new ReplyReader();
+  readonly #deadline = new Deadline(() => this.#onSilence());
+  #current: Transaction<Message> | undefined;
+  #following: Transaction<Message> | undefined;
+  #messageCount = 0;
+  #needsReset = false;
+  #isAlive = true;
+  #isFinishing = false;
+  #isQuitting = false;
+
+  constructor(connection: SmtpConnection, timeouts: ReplyTimeouts, hooks: ConversationHooks<Message>) {
+    const { socket, capabilities } = connection;
+    this.#socket = socket;
+    this.#capabilities = capabilities;
+    this.#timeouts = timeouts;
+    this.#hooks = hooks;
+    socket.on('data', (chunk: Buffer) => this.#onData(chunk));
+    socket.on('error', (error) => this.fail(toFault(error)));
+    socket.on('close', () => this.fail(new ConnectionFault('ECONNECTION', 'the server closed the connection')));
+    socket.resume();
+  }
+
+  get isAlive(): boolean {
+    return this.#isAlive;
+  }
+
+  /** Messages begun on this connection. */
+  get messageCount(): number {
+    return this.#messageCount;
+  }
+
+  /** Begins with `next` when nothing is under way. */
+  wake(): void {
+    if (this.#isAlive && !this.#current && !this.#isQuitting) this.#beginNext();
+  }
+
+  /** Ends after the message whose content is under way; one that is only announced fails. */
+  finish(): void {
+    this.#isFinishing = true;
+  }
+
+  /** QUIT; nothing may be under way. The connection is cut when the server does not answer soon. */
+  quit(): void {
+    if (!this.#isAlive || this.#isQuitting) return;
+    this.#isQuitting = true;
+    this.#deadline.set(QUIT_TIMEOUT_MS);
+    this.#socket.write('QUIT\r\n', 'latin1');
+  }
+
+  /** Cuts the connection; messages on it fail. */
+  fail(fault: ConnectionFault): void {
+    if (!this.#isAlive) return;
+    this.#isAlive = false;
+    this.#deadline.end();
+    this.#socket.destroy();
+    const [current, following] = [this.#current, this.#following];
+    this.#current = undefined;
+    this.#following = undefined;
+    if (current) this.#failTransaction(current, fault, current.step === 'reset');
+    if (following) this.#failTransaction(following, fault, true);
+    this.#hooks.ended();
+  }
+
+  #failTransaction(transaction: Transaction<Message>, fault: ConnectionFault, isBystander: boolean): void {
+    const { message, step, refusal, hasContentLeft, isReused } = transaction;
+    // What was refused before the connection broke stays refused.
+    if (refusal) {
+      this.#hooks.done(message, refusal);
+      return;
+    }
+    const hasContentStarted = step === 'content';
+    this.#hooks.failed(message, fault, {
+      ...{ stage: STAGES[step], isBystander, isReused, hasContentStarted },
+      mayHaveBeenAccepted: hasContentStarted && hasContentLeft && fault.refusalCode === undefined,
+    });
+  }
+
+  #onSilence(): void {
+    this.fail(new ConnectionFault('ETIMEDOUT', 'the server is silent'));
+  }
+
+  #mailCommand({ envelope, raw }: Message): string {
+    const { hasSize, hasDsn } = this.#capabilities;
+    const size = hasSize ? ` SIZE=${raw.length}` : '';
+    const receipt = hasDsn && envelope.receiptId !== undefined ? ` RET=HDRS ENVID=${envelope.receiptId}` : '';
+    return `MAIL FROM:<${envelope.from}>${size}${receipt}\r\n`;
+  }
+
+  #rcptCommand({ envelope }: Message): string {
+    const notify = this.#capabilities.hasDsn && envelope.receiptId !== undefined ? ' NOTIFY=SUCCESS,FAILURE,DELAY' : '';
+    return `RCPT TO:<${envelope.to}>${notify}\r\n`;
+  }
+
+  /** Takes the next message that the server can hold, with the commands to begin it with. */
+  #announce(behind: Message | undefined): { transaction: Transaction<Message>; commands: string } | undefined {
+    const { hasPipelining, sizeMax } = this.#capabilities;
+    for (;;) {
+      const message = this.#hooks.next(behind);
+      if (!message) return undefined;
+      if (sizeMax > 0 && message.raw.length > sizeMax) {
+        this.#hooks.done(message, oversize(message.raw.length, sizeMax));
+        continue;
+      }
+      const isReused = this.#messageCount > 0;
+      this.#messageCount += 1;
+      const step: Step = this.#needsReset ? 'reset' : 'mail';
+      this.#needsReset = false;
+      const isPipelined = hasPipelining && !message.isAlone;
+      const transaction = { message, isReused, isPipelined, step, refusal: undefined, hasContentLeft: false };
+      const reset = step === 'reset' ? RESET : '';
+      if (isPipelined) {
+        return { transaction, commands: reset + this.#mailCommand(message) + this.#rcptCommand(message) + DATA };
+      }
+      return { transaction, commands: reset === '' ? this.#mailCommand(message) : reset };
+    }
+  }
+
+  #beginNext(): void {
+    if (this.#isOutOfStep()) return;
+    const announced = this.#announce(undefined);
+    if (!announced) {
+      this.#deadline.clear();
+      this.#hooks.idle();
+      return;
+    }
+    this.#current = announced.transaction;
+    this.#socket.write(announced.commands, 'latin1');
+    this.#await(announced.transaction.step);
+  }
+
+  /** The reply to a command is owed from now on. */
+  #await(step: Step): void {
+    const { mail, content } = this.#timeouts;
+    if (step === 'reset') this.#deadline.set(mail);
+    else this.#deadline.set(step === 'void' ? content : this.#timeouts[step]);
+  }
+
+  #say(transaction: Transaction<Message>, step: Step, command: string): void {
+    transaction.step = step;
+    this.#socket.write(command, 'latin1');
+    this.#await(step);
+  }
+
+  /**
+   * Whether the server has answered what it was not asked yet. Its next replies would be taken for those of other
+   * commands, so nothing more is said to it.
+   */
+  #isOutOfStep(): boolean {
+    if (this.#reader.hasRest) this.fail(new ConnectionFault('EPROTOCOL', 'the server answers before it is asked'));
+    return !this.#isAlive;
+  }
+
+  #settle(transaction: Transaction<Message>, outcome: SmtpOutcome): void {
+    this.#current = this.#following;
+    this.#following = undefined;
+    this.#hooks.done(transaction.message, outcome);
+    if (!this.#isAlive) return;
+    if (!this.#current) {
+      this.#beginNext();
+    } else if (this.#isFinishing) {
+      // The server would take a QUIT for the content that it waits for.
+      this.fail(new ConnectionFault('EABORTED', 'the connection ends before this message'));
+    } else {
+      this.#await(this.#current.step);
+    }
+  }
+
+  /** The content, and behind it the announcement of the next message: that is what saves a round trip. */
+  #sendContent(transaction: Transaction<Message>): void {
+    if (this.#isOutOfStep()) return;
+    transaction.step = 'content';
+    const announce = () => {
+      const announced = transaction.isPipelined && !this.#isFinishing ? this.#announce(transaction.message) : undefined;
+      this.#following = announced?.transaction;
+      return announced?.commands ?? '';
+    };
+    const { block, transfer, content } = this.#timeouts;
+    const endsAt = performance.now() + transfer;
+    this.#deadline.set(block);
+    writeContent(this.#socket, transaction.message.raw, {
+      announce,
+      progressed: () => {
+        if (this.#current === transaction) this.#deadline.set(Math.min(block, endsAt - performance.now()));
+      },
+      left: () => {
+        transaction.hasContentLeft = true;
+        if (this.#current === transaction) this.#deadline.set(content);
+      },
+    });
+  }
+
+  /** Reads a refusal; false when the reply is about the connection, which then ends, instead of the message. */
+  #refuse(transaction: Transaction<Message>, text: string, stage: SmtpStage): boolean {
+    const reply = parseSmtpReply(text);
+    if (!reply || reply.replyCode < 400) {
+      this.fail(new ConnectionFault('EPROTOCOL', 'the server gave an unusable reply', { response: text }));
+      return false;
+    }
+    if (reply.replyCode === SERVICE_CLOSING || LOGIN_REPLY_CODES.has(reply.replyCode)) {
+      const message = `the server ended the connection with ${reply.replyCode}`;
+      this.fail(new ConnectionFault('ECLOSING', message, { response: text, refusalCode: reply.replyCode }));
+      return false;
+    }
+    transaction.refusal ??= { kind: reply.replyCode >= 500 ? 'rejected' : 'deferred', stage, ...reply };
+    return true;
+  }
+
+  /** After a refused envelope: a server may hold a transaction open, which the next message has to end first. */
+  #settleRefused(transaction: Transaction<Message>): void {
+    if (!transaction.refusal) return;
+    this.#needsReset = true;
+    this.#settle(transaction, transaction.refusal);
+  }
+
+  #onResetReply(transaction: Transaction<Message>, text: string): void {
+    if (!isPositive(parseSmtpReply(text))) {
+      this.fail(new ConnectionFault('EPROTOCOL', 'RSET was refused', { response: text }));
+    } else if (transaction.isPipelined) {
+      transaction.step = 'mail';
+      this.#await('mail');
+    } else if (!this.#isOutOfStep()) {
+      this.#say(transaction, 'mail', this.#mailCommand(transaction.message));
+    }
+  }
+
+  #onEnvelopeReply(transaction: Transaction<Message>, step: 'mail' | 'rcpt', text: string): void {
+    const isRefused = !isPositive(parseSmtpReply(text));
+    if (isRefused && !transaction.refusal && !this.#refuse(transaction, text, step)) return;
+    const next: Step = step === 'mail' ? 'rcpt' : 'data';
+    if (transaction.isPipelined) {
+      transaction.step = next;
+      this.#await(next);
+    } else if (transaction.refusal) {
+      this.#settleRefused(transaction);
+    } else if (!this.#isOutOfStep()) {
+      this.#say(transaction, next, next === 'rcpt' ? this.#rcptCommand(transaction.message) : DATA);
+    }
+  }
+
+  #onDataReply(transaction: Transaction<Message>, text: string): void {
+    const { refusal } = transaction;
+    const reply = parseSmtpReply(text);
+    const isAsked = reply?.replyCode === 354;
+    if (!refusal) {
+      // Some servers say 250. With PIPELINING a 250 here means that replies and commands are out of step.
+      if (isAsked || (!transaction.isPipelined && isPositive(reply))) this.#sendContent(transaction);
+      else if (this.#refuse(transaction, text, 'data')) this.#settleRefused(transaction);
+    } else if (!isAsked) {
+      this.#settleRefused(transaction);
+    } else if ('stage' in refusal && refusal.stage === 'mail') {
+      // A server that refuses the sender and asks for the content all the same cannot be trusted with an empty one.
+      this.fail(new ConnectionFault('EPROTOCOL', 'the server asked for the content of a message that it had refused'));
+    } else {
+      // It has no recipient to bring it to: the empty message ends there.
+      this.#say(transaction, 'void', '.\r\n');
+    }
+  }
+
+  #onContentReply(transaction: Transaction<Message>, text: string): void {
+    const reply = parseSmtpReply(text);
+    if (!transaction.hasContentLeft) {
+      // What is still to leave would be read as commands.
+      if (isPositive(reply) || this.#refuse(transaction, text, 'data')) {
+        this.fail(new ConnectionFault('EPROTOCOL', 'the server answers before the end of the content'));
+      }
+      return;
+    }
+    if (reply && isPositive(reply)) this.#settle(transaction, { kind: 'accepted', reply: reply.reply });
+    else if (this.#refuse(transaction, text, 'data') && transaction.refusal) {
+      this.#settle(transaction, transaction.refusal);
+    }
+  }
+
+  #onReply(text: string): boolean {
+    const transaction = this.#current;
+    if (this.#isQuitting) this.#socket.end();
+    else if (!transaction) {
+      this.fail(new ConnectionFault('EPROTOCOL', 'the server answers before it is asked', { response: text }));
+    } else if (transaction.step === 'reset') this.#onResetReply(transaction, text);
+    else if (transaction.step === 'data') this.#onDataReply(transaction, text);
+    else if (transaction.step === 'content') this.#onContentReply(transaction, text);
+    else if (transaction.step === 'void') this.#settleRefused(transaction);
+    else this.#onEnvelopeReply(transaction, transaction.step, text);
+    return this.#isAlive;
+  }
+
+  #onData(chunk: Buffer): void {
+    if (this.#reader.push(chunk, (reply) => this.#onReply(reply))) return;
+    this.fail(new ConnectionFault('EPROTOCOL', 'the server sends a reply without an end'));
+  }
+}

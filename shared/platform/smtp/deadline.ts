@@ -1,0 +1,48 @@
+/** The timer never waits longer than this, so that it need not be armed anew for each command. */
+const CHECK_MS = 5_000;
+
+/** Calls `onExpired` once a moment has passed that may be moved for almost nothing. */
+export class Deadline {
+  readonly #onExpired: () => void;
+  #at = Infinity;
+  #timer: NodeJS.Timeout | undefined;
+  #firesAt = Infinity;
+
+  constructor(onExpired: () => void) {
+    this.#onExpired = onExpired;
+  }
+
+  /** Moves the deadline to `ms` milliseconds from now. */
+  set(ms: number): void {
+    const now = performance.now();
+    this.#at = now + ms;
+    if (this.#timer === undefined || this.#firesAt > this.#at) this.#arm(now);
+  }
+
+  /** From now on there is none. */
+  clear(): void {
+    this.#at = Infinity;
+  }
+
+  /** There will be none any more. */
+  end(): void {
+    this.#at = Infinity;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #arm(now: number): void {
+    clearTimeout(this.#timer);
+    const waitMs = Math.min(this.#at - now, CHECK_MS);
+    this.#firesAt = now + waitMs;
+    this.#timer = setTimeout(() => this.#check(), Math.ceil(waitMs));
+  }
+
+  #check(): void {
+    this.#timer = undefined;
+    if (this.#at === Infinity) return;
+    const now = performance.now();
+    if (now >= this.#at) this.#onExpired();
+    else this.#arm(now);
+  }
+}

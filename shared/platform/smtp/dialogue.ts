@@ -1,0 +1,98 @@
+import type { Socket } from 'node:net';
+import { Deadline } from './deadline.ts';
+import { ConnectionFault, toFault } from './errors.ts';
+import { ReplyReader } from './reply-reader.ts';
+
+interface Waiting {
+  resolve: (reply: string) => void;
+  reject: (fault: ConnectionFault) => void;
+}
+
+/** Commands and replies, one after another, before the first message. */
+export class Dialogue {
+  readonly socket: Socket;
+  readonly #reader = new ReplyReader();
+  readonly #deadline = new Deadline(() => this.#fail(new ConnectionFault('ETIMEDOUT', 'the server is silent')));
+  #waiting: Waiting | undefined;
+  #fault: ConnectionFault | undefined;
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+    socket.on('data', this.#onData);
+    socket.on('error', this.#onError);
+    socket.on('close', this.#onClose);
+  }
+
+  /**
+   * Waits for a reply to what was sent, or for the greeting.
+   * @returns its text, lines joined by `\n`
+   * @throws ConnectionFault when none comes in time
+   */
+  read(timeoutMs: number): Promise<string> {
+    return new Promise((resolve, reject) => {
+      if (this.#fault) {
+        reject(this.#fault);
+        return;
+      }
+      this.#waiting = { resolve, reject };
+      this.#deadline.set(timeoutMs);
+    });
+  }
+
+  /** @throws ConnectionFault when no reply comes in time, or one has come before the command */
+  ask(command: string, timeoutMs: number): Promise<string> {
+    this.#expectNothing();
+    const reply = this.read(timeoutMs);
+    if (!this.#fault) this.socket.write(`${command}\r\n`);
+    return reply;
+  }
+
+  /**
+   * Lets go of the socket, which is paused. It belongs to whoever called.
+   * @throws ConnectionFault when the server has said more than it was asked
+   */
+  release(): Socket {
+    this.socket.pause();
+    this.end();
+    this.#expectNothing();
+    if (this.#fault) throw this.#fault;
+    return this.socket;
+  }
+
+  /** Listens no more. */
+  end(): void {
+    this.#deadline.end();
+    this.socket.off('data', this.#onData);
+    this.socket.off('error', this.#onError);
+    this.socket.off('close', this.#onClose);
+  }
+
+  /** What was sent before it was asked for answers nothing, and in clear it may have been put in by another (RFC 3207). */
+  #expectNothing(): void {
+    if (this.#reader.hasRest) this.#fail(new ConnectionFault('EPROTOCOL', 'the server answers before it is asked'));
+  }
+
+  #fail(fault: ConnectionFault): void {
+    this.#fault ??= fault;
+    this.#deadline.clear();
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    waiting?.reject(fault);
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    const isWell = this.#reader.push(chunk, (reply) => {
+      const waiting = this.#waiting;
+      this.#waiting = undefined;
+      this.#deadline.clear();
+      if (waiting) waiting.resolve(reply);
+      else this.#fail(new ConnectionFault('EPROTOCOL', 'the server answers before it is asked', { response: reply }));
+      return true;
+    });
+    if (!isWell) this.#fail(new ConnectionFault('EPROTOCOL', 'the server sends a reply without an end'));
+  };
+
+  readonly #onError = (error: Error): void => this.#fail(toFault(error));
+
+  readonly #onClose = (): void => this.#fail(new ConnectionFault('ECONNECTION', 'the server closed the connection'));
+}

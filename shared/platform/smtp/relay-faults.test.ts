@@ -1,0 +1,177 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { eventually } from '../../testing/eventually.ts';
+import {
+  createFaultyRelay,
+  type FaultyRelay,
+  type FaultyRelayOptions,
+  type RelayFault,
+  type RelayStep,
+} from '../../testing/faulty-relay.ts';
+import { createSmtpPool, SmtpUnavailableError, type SmtpOutcome, type SmtpPool } from './smtp-pool.ts';
+
+const FROM = 'news@example.com';
+const POISON = 'poison@example.org';
+const RAW = 'Subject: Test\r\n\r\nHello\r\n';
+const REPLY_TIMEOUT_MS = 300;
+const CONNECTIONS = 3;
+
+const cleanUps: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+async function startRelay(options: FaultyRelayOptions): Promise<FaultyRelay> {
+  const relay = await createFaultyRelay(options);
+  cleanUps.push(() => relay.close());
+  return relay;
+}
+
+function startPool(...urls: string[]): SmtpPool {
+  const logger = { warn: () => undefined };
+  const pool = createSmtpPool({ urls, maxConnections: CONNECTIONS, replyTimeoutMs: REPLY_TIMEOUT_MS, logger });
+  cleanUps.push(() => pool.close({ timeoutMs: 1_000 }));
+  return pool;
+}
+
+type Result = SmtpOutcome | SmtpUnavailableError;
+
+function sendAll(pool: SmtpPool, addresses: string[]): Promise<Result[]> {
+  return Promise.all(
+    addresses.map((to) => pool.send({ from: FROM, to }, RAW).catch((error: unknown) => error as SmtpUnavailableError)),
+  );
+}
+
+const others = Array.from({ length: 11 }, (_, index) => `reader-${index}@example.org`);
+/** The bad one stands in the middle, so that it comes behind others and others come behind it. */
+const batch = [...others.slice(0, 5), POISON, ...others.slice(5)];
+const onceEach = (addresses: string[]) => new Map(addresses.map((address) => [address, 1] as const));
+
+async function closesClean(pool: SmtpPool, relay: FaultyRelay): Promise<void> {
+  await pool.close({ timeoutMs: 1_000 });
+  expect(pool.usage()).toEqual({ connections: 0, sending: 0, queued: 0 });
+  await eventually(async () => relay.openConnectionCount() === 0);
+}
+
+const FAULTS: RelayFault[] = [
+  ...(['silence', 'close', 'reset', '421', '4xx', '5xx', 'garbage', 'overlong', 'endless', 'extra', 'drip'] as const),
+];
+
+function across<Step extends RelayStep>(steps: Step[]): [Step, RelayFault][] {
+  return steps.flatMap((step) => FAULTS.map((fault): [Step, RelayFault] => [step, fault]));
+}
+
+/** What becomes of the message itself. */
+function expectedOf(step: RelayStep, fault: RelayFault): { kind: string; mayHaveBeenAccepted?: boolean } {
+  if (fault === '4xx') return { kind: 'deferred' };
+  if (fault === '5xx') return { kind: 'rejected' };
+  if (fault === 'extra' && step === 'end') return { kind: 'accepted' };
+  const isAfterContent = step === 'content' || step === 'end';
+  return { kind: 'interrupted', mayHaveBeenAccepted: isAfterContent && fault !== '421' };
+}
+
+describe.each([true, false])('a relay that goes wrong at one message, pipelining %s', (pipelining) => {
+  it.each(across(['mail', 'rcpt', 'data', 'content', 'end']))(
+    'at %s with %s takes every other message once',
+    async (step, fault) => {
+      // MAIL is the same for all but for the envelope sender.
+      const poisonFrom = 'poison@example.com';
+      const relay = await startRelay({
+        extensions: () => (pipelining ? ['PIPELINING'] : []),
+        fault: (moment) => (moment.step === step && moment.from === poisonFrom ? fault : undefined),
+      });
+      const pool = startPool(relay.url);
+      const results = await Promise.all(
+        batch.map((to) => pool.send({ from: to === POISON ? poisonFrom : FROM, to }, RAW)),
+      );
+      const poisoned = results[batch.indexOf(POISON)];
+      const isExtraDuringContent = step === 'content' && fault === 'extra';
+      if (!isExtraDuringContent) expect(poisoned).toMatchObject(expectedOf(step, fault));
+      results.splice(batch.indexOf(POISON), 1);
+      expect(results.map((result) => result.kind)).toEqual(others.map(() => 'accepted'));
+      const delivered = new Map(relay.deliveries());
+      delivered.delete(POISON);
+      expect(delivered).toEqual(onceEach(others));
+      await closesClean(pool, relay);
+    },
+    20_000,
+  );
+});
+
+describe('a relay that goes wrong before the first message', () => {
+  const extensions = (_connection: number, isSecure: boolean) => [
+    'PIPELINING',
+    'AUTH PLAIN',
+    ...(isSecure ? [] : ['STARTTLS']),
+  ];
+  const url = (relay: FaultyRelay) => `smtp://user:secret@127.0.0.1:${relay.port}?tls.rejectUnauthorized=false`;
+
+  it.each(across(['greeting', 'ehlo', 'starttls', 'auth']))(
+    'at %s with %s stops no other relay, and alone fails all messages in time',
+    async (step, fault) => {
+      const bad = await startRelay({ extensions, fault: (moment) => (moment.step === step ? fault : undefined) });
+      const good = await startRelay({ extensions });
+      const pool = startPool(url(bad), url(good));
+      expect((await sendAll(pool, batch)).map((result) => 'kind' in result && result.kind)).toEqual(
+        batch.map(() => 'accepted'),
+      );
+      expect(good.deliveries()).toEqual(onceEach(batch));
+      expect(bad.attempts().size).toBe(0);
+      await closesClean(pool, good);
+      const alone = startPool(url(bad));
+      for (const result of await sendAll(alone, others.slice(0, 3)))
+        expect(result).toBeInstanceOf(SmtpUnavailableError);
+      await closesClean(alone, bad);
+    },
+    20_000,
+  );
+});
+
+describe('a relay that goes wrong between messages', () => {
+  it.each(FAULTS)(
+    'at RSET with %s takes every other message once',
+    async (fault) => {
+      const relay = await startRelay({
+        fault: ({ step, to }) => (step === 'rset' ? fault : step === 'rcpt' && to === POISON ? '5xx' : undefined),
+      });
+      const pool = startPool(relay.url);
+      const results = await sendAll(pool, batch);
+      expect(results[batch.indexOf(POISON)]).toMatchObject({ kind: 'rejected' });
+      expect(relay.deliveries()).toEqual(onceEach(others));
+      await closesClean(pool, relay);
+    },
+    20_000,
+  );
+
+  it.each(FAULTS)('at QUIT with %s keeps nobody from closing', async (fault) => {
+    const relay = await startRelay({ fault: ({ step }) => (step === 'quit' ? fault : undefined) });
+    const pool = startPool(relay.url);
+    await sendAll(pool, batch);
+    expect(relay.deliveries()).toEqual(onceEach(batch));
+    await closesClean(pool, relay);
+  });
+});
+
+describe('a relay that changes', () => {
+  it('is asked on each connection what it can do', async () => {
+    const relay = await startRelay({
+      extensions: (connection) => (connection % 2 === 0 ? [] : ['PIPELINING', 'SIZE 1000']),
+      fault: ({ step, to, connection }) => (step === 'rcpt' && to === POISON && connection < 4 ? 'close' : undefined),
+    });
+    const pool = startPool(relay.url);
+    await sendAll(pool, batch);
+    expect(relay.deliveries()).toEqual(expect.objectContaining(onceEach(others)));
+    await closesClean(pool, relay);
+  });
+
+  it('gets a message step by step, when it offers to pipeline and cannot', async () => {
+    const relay = await startRelay({
+      // What comes in one packet with MAIL is lost on it: the first RCPT on each connection is not answered.
+      fault: ({ step, connection }) => (step === 'rcpt' && connection <= CONNECTIONS ? 'silence' : undefined),
+    });
+    const pool = startPool(relay.url);
+    const [first] = await sendAll(pool, [POISON]);
+    expect(first).toMatchObject({ kind: 'interrupted', stage: 'rcpt' });
+    const again = await Promise.all([1, 2, 3].map(() => pool.send({ from: FROM, to: POISON }, RAW, { isAlone: true })));
+    expect(again.at(-1)).toMatchObject({ kind: 'accepted' });
+  });
+});

@@ -1,0 +1,103 @@
+import type { SmtpUnavailableError } from './errors.ts';
+import type { SmtpServerOptions } from './smtp-url.ts';
+
+/** A server of a pool and what is known of it. */
+export interface PoolServer {
+  readonly options: SmtpServerOptions;
+  /** Connections open or being opened. */
+  connections: number;
+  /** Of them, being opened. */
+  openings: number;
+  /** Openings that failed in a row. */
+  failures: number;
+  /** Until when it is left alone. */
+  downUntil: number;
+  /** Messages in a row that its connections broke under. */
+  interruptions: number;
+}
+
+export interface SmtpPoolLogger {
+  warn(fields: object, message: string): void;
+}
+
+const BACKOFF_MS_MIN = 250;
+const BACKOFF_MS_MAX = 5000;
+
+/** Knows which servers may be connected to. Each has its own record, so that the fault of one does not stop the others. */
+export class ServerHealth {
+  readonly servers: readonly PoolServer[];
+  readonly #logger: SmtpPoolLogger;
+
+  constructor(servers: readonly SmtpServerOptions[], logger: SmtpPoolLogger) {
+    this.servers = servers.map((options) => ({
+      ...{ options, connections: 0, openings: 0, failures: 0, downUntil: 0, interruptions: 0 },
+    }));
+    this.#logger = logger;
+  }
+
+  get connections(): number {
+    return this.servers.reduce((sum, server) => sum + server.connections, 0);
+  }
+
+  isUp(server: PoolServer): boolean {
+    if (server.downUntil > Date.now()) return false;
+    // One that failed has to prove itself with a single connection.
+    return server.failures === 0 || server.openings === 0;
+  }
+
+  /** The server for a new connection: one that broke no message lately, and then the one with the fewest connections. */
+  pick(): PoolServer | undefined {
+    let picked: PoolServer | undefined;
+    for (const server of this.servers) {
+      if (!this.isUp(server)) continue;
+      if (!picked || rank(server) < rank(picked)) picked = server;
+    }
+    return picked;
+  }
+
+  opening(server: PoolServer): void {
+    server.connections += 1;
+    server.openings += 1;
+  }
+
+  opened(server: PoolServer): void {
+    server.openings -= 1;
+    server.failures = 0;
+    server.downUntil = 0;
+  }
+
+  openingEnded(server: PoolServer): void {
+    server.connections -= 1;
+    server.openings -= 1;
+  }
+
+  openingFailed(server: PoolServer, error: SmtpUnavailableError): void {
+    const now = Date.now();
+    // Connections tried together fail together; that is one failure of the server, not twenty.
+    if (server.downUntil > now) return;
+    server.failures += 1;
+    const backoffMs = Math.min(BACKOFF_MS_MIN * 2 ** (server.failures - 1), BACKOFF_MS_MAX);
+    server.downUntil = now + backoffMs;
+    const fields = { server: server.options.label, code: error.code, reply: error.response, backoffMs };
+    this.#logger.warn(fields, `No connection: ${error.message}`);
+  }
+
+  ended(server: PoolServer): void {
+    server.connections -= 1;
+  }
+
+  /** A connection of its own broke under a message. */
+  interrupted(server: PoolServer, fields: object): void {
+    server.interruptions += 1;
+    this.#logger.warn({ server: server.options.label, ...fields }, 'The connection broke in the middle of a message');
+  }
+
+  /** It decided a message. */
+  decided(server: PoolServer): void {
+    server.interruptions = 0;
+  }
+}
+
+function rank(server: PoolServer): number {
+  return server.interruptions * 1_000 + server.connections;
+}

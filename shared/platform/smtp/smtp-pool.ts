@@ -1,0 +1,367 @@
+import { setMaxListeners } from 'node:events';
+import { openSmtpConnection } from './connect.ts';
+import { ConnectionShare } from './connection-share.ts';
+import { Conversation, REPLY_TIMEOUTS, type MessageState, type ReplyTimeouts } from './conversation.ts';
+import type { RawMessage } from './data-content.ts';
+import { ConnectionFault, SmtpUnavailableError } from './errors.ts';
+import { IdleSessions } from './idle-sessions.ts';
+import type { SmtpEnvelope, SmtpOutcome, SmtpStage } from './message.ts';
+import { MessageQueue, URGENCIES, type Job, type SmtpUrgency } from './message-queue.ts';
+import { ServerHealth, type PoolServer, type SmtpPoolLogger } from './server-health.ts';
+import { printableReply } from './smtp-reply.ts';
+import { parseSmtpUrl } from './smtp-url.ts';
+import { toWireEnvelope } from './wire-envelope.ts';
+
+export { SmtpUnavailableError } from './errors.ts';
+export type { SmtpEnvelope, SmtpOutcome } from './message.ts';
+export type { SmtpUrgency } from './message-queue.ts';
+export { MESSAGE_MS_MAX } from './conversation.ts';
+
+export interface SmtpPoolOptions {
+  /** One or several servers, see {@link parseSmtpUrl}; connections are spread over them. */
+  urls: readonly string[];
+  /** Open connections at most, over all servers together. */
+  maxConnections: number;
+  /** From the DNS query to the end of the TLS upgrade. Default 30,000. */
+  connectionTimeoutMs?: number;
+  /** Of each reply, the greeting included. Default what RFC 5321 section 4.5.3.2 asks for: 2 to 10 minutes. */
+  replyTimeoutMs?: number;
+  /** Messages after which a connection is replaced. Default 500. */
+  messagesPerConnection?: number;
+  /** Idle time after which a connection is closed. Default 10,000. */
+  idleTimeoutMs?: number;
+  /** The name given in EHLO; default this machine's. */
+  ehloName?: string;
+  logger: SmtpPoolLogger;
+}
+
+export interface SendOptions {
+  /** Takes a waiting message out of the line (the promise rejects with the signal's reason); nothing on the wire ends. */
+  signal?: AbortSignal;
+  /** Default transactional. */
+  urgency?: SmtpUrgency;
+  /** The message was interrupted or deferred before: it goes without company, see {@link SmtpMessage.isAlone}. */
+  isAlone?: boolean;
+}
+
+export interface SmtpPool {
+  /** Messages to hand over at the same time so that no connection ever waits for one. */
+  readonly capacity: number;
+  /** For metrics: open connections, messages on the wire, messages waiting for a connection. */
+  usage(): { connections: number; sending: number; queued: number };
+  /**
+   * Hands one message to a server. Callers beyond the capacity wait in line, the more urgent first. Whatever happens to
+   * a connection on the way, the message has an outcome of its own: one that broke a fresh connection is `interrupted`,
+   * one that was not what the connection broke at goes over another.
+   *
+   * @throws SmtpUnavailableError (as a rejection) when no server can be connected to
+   */
+  send(envelope: SmtpEnvelope, raw: RawMessage, options?: SendOptions): Promise<SmtpOutcome>;
+  /** Refuses what waits, lets what is on the wire finish for `timeoutMs` (default 10,000), then cuts the rest. */
+  close(options?: { timeoutMs?: number }): Promise<void>;
+}
+
+/** A connection of the pool. */
+interface Session {
+  readonly conversation: Conversation<Job>;
+  readonly server: PoolServer;
+  /** What is on it just now. */
+  carries: SmtpUrgency | undefined;
+}
+
+/** One whose content is under way, one announced behind it, and one to follow when both move up. */
+const MESSAGES_PER_CONNECTION_AT_ONCE = 3;
+const MESSAGES_PER_CONNECTION = 500;
+const IDLE_TIMEOUT_MS = 10_000;
+const CLOSE_TIMEOUT_MS = 10_000;
+const COMMANDS: Record<SmtpStage, string> = { mail: 'MAIL FROM', rcpt: 'RCPT TO', data: 'DATA' };
+
+function cut(): ConnectionFault {
+  return new ConnectionFault('EABORTED', 'the connection was cut because the sender shuts down');
+}
+
+function timeoutsOf(replyTimeoutMs: number | undefined): ReplyTimeouts {
+  if (replyTimeoutMs === undefined) return REPLY_TIMEOUTS;
+  const each = replyTimeoutMs;
+  return { mail: each, rcpt: each, data: each, block: each, content: each, transfer: REPLY_TIMEOUTS.transfer };
+}
+
+function interruption(fault: ConnectionFault, state: MessageState): SmtpOutcome {
+  const words = fault.response === undefined ? fault.message : printableReply(fault.response);
+  const where = state.hasContentStarted ? 'after the content' : `at ${COMMANDS[state.stage]}`;
+  const { stage, mayHaveBeenAccepted } = state;
+  return { kind: 'interrupted', stage, mayHaveBeenAccepted, reply: `${words} (the connection broke ${where})` };
+}
+
+class Pool {
+  readonly #options: SmtpPoolOptions;
+  readonly #health: ServerHealth;
+  readonly #share: ConnectionShare;
+  readonly #queue = new MessageQueue();
+  /** Every session that can still carry a message. */
+  readonly #sessions = new Set<Session>();
+  readonly #quitting = new Set<Session>();
+  readonly #idle: IdleSessions<Session>;
+  readonly #openings = new AbortController();
+  #sending = 0;
+  #latestFailure: SmtpUnavailableError | undefined;
+  #isPumpDue = false;
+  #closing: Promise<void> | undefined;
+  #onDrained: (() => void) | undefined;
+
+  constructor(options: SmtpPoolOptions) {
+    this.#options = options;
+    const servers = options.urls.map((url) => ({
+      ...(options.connectionTimeoutMs !== undefined && { connectionTimeoutMs: options.connectionTimeoutMs }),
+      ...(options.replyTimeoutMs !== undefined && { replyTimeoutMs: options.replyTimeoutMs }),
+      ...(options.ehloName !== undefined && { name: options.ehloName }),
+      ...parseSmtpUrl(url),
+    }));
+    this.#health = new ServerHealth(servers, options.logger);
+    this.#share = new ConnectionShare(options.maxConnections, this.#health);
+    this.#idle = new IdleSessions(options.idleTimeoutMs ?? IDLE_TIMEOUT_MS, (session) => this.#retire(session));
+    setMaxListeners(0, this.#openings.signal);
+  }
+
+  usage() {
+    return { connections: this.#sessions.size, sending: this.#sending, queued: this.#queue.size };
+  }
+
+  send(envelope: SmtpEnvelope, raw: RawMessage, options: SendOptions): Promise<SmtpOutcome> {
+    const { signal, urgency = 'transactional', isAlone = false } = options;
+    return new Promise((resolve, reject) => {
+      if (this.#closing) throw new SmtpUnavailableError('The SMTP pool is closed');
+      signal?.throwIfAborted();
+      const wireEnvelope = toWireEnvelope(envelope);
+      if ('kind' in wireEnvelope) {
+        resolve(wireEnvelope);
+        return;
+      }
+      this.#queue.add({ envelope: wireEnvelope, raw, urgency, isAlone, isRetry: false, signal, resolve, reject });
+      this.#pump();
+    });
+  }
+
+  close(timeoutMs: number): Promise<void> {
+    // Set before draining starts, for draining releases sessions, which asks for it.
+    this.#closing ??= Promise.resolve().then(() => this.#drain(timeoutMs));
+    return this.#closing;
+  }
+
+  /** Gives waiting messages to idle sessions and opens sessions for the rest, as far as both go. */
+  #pump(): void {
+    if (this.#closing || this.#queue.size === 0) return;
+    // One after another: what one takes is not there for the next, and may use up the share of its kind.
+    for (const session of this.#idle.newestFirst()) {
+      if (this.#nextKind(session) === undefined) continue;
+      this.#idle.remove(session);
+      session.conversation.wake();
+    }
+    for (let wanted = this.#connectionsWanted(); wanted > 0; wanted -= 1) {
+      const server = this.#health.pick();
+      if (!server) break;
+      void this.#open(server);
+    }
+    if (this.#health.connections === 0) {
+      this.#queue.refuse(this.#latestFailure ?? new SmtpUnavailableError('There is no SMTP server to send to'));
+    } else if (this.#queue.retries > 0 && this.#openingCount() === 0) {
+      this.#queue.demoteRetries();
+      this.#pumpSoon();
+    }
+  }
+
+  #pumpSoon(): void {
+    if (this.#isPumpDue) return;
+    this.#isPumpDue = true;
+    queueMicrotask(() => {
+      this.#isPumpDue = false;
+      this.#pump();
+    });
+  }
+
+  #openingCount(): number {
+    return this.#health.servers.reduce((sum, server) => sum + server.openings, 0);
+  }
+
+  /** Connections to open for what waits, those on their way left out. */
+  #connectionsWanted(): number {
+    const useful = (urgency: SmtpUrgency) => Math.min(this.#queue.waiting(urgency), this.#share.room(urgency));
+    const lesser = Math.min(useful('automation') + useful('campaign'), this.#share.room('automation'));
+    const wanted = this.#queue.retries + this.#queue.waiting('transactional') + lesser - this.#openingCount();
+    return Math.min(wanted, this.#options.maxConnections - this.#health.connections);
+  }
+
+  async #open(server: PoolServer): Promise<void> {
+    this.#health.opening(server);
+    try {
+      const connection = await openSmtpConnection(server.options, this.#openings.signal);
+      this.#health.opened(server);
+      const timeouts = timeoutsOf(server.options.replyTimeoutMs);
+      const session: Session = {
+        conversation: new Conversation<Job>(connection, timeouts, {
+          next: (behind) => (behind ? this.#nextBehind(session, behind) : this.#next(session)),
+          done: (job, outcome) => this.#onDone(session, job, outcome),
+          failed: (job, fault, state) => this.#onFailed(session, job, fault, state),
+          idle: () => this.#release(session),
+          ended: () => this.#onEnded(session),
+        }),
+        server,
+        carries: undefined,
+      };
+      this.#sessions.add(session);
+      session.conversation.wake();
+    } catch (error) {
+      this.#health.openingEnded(server);
+      if (this.#closing) this.#checkDrained();
+      else this.#onOpeningFailed(server, error as SmtpUnavailableError);
+    }
+  }
+
+  #onOpeningFailed(server: PoolServer, error: SmtpUnavailableError): void {
+    this.#latestFailure = error;
+    this.#health.openingFailed(server, error);
+    this.#pump();
+  }
+
+  /** The most urgent kind that waits and that a session may carry next. */
+  #nextKind(session: Session): SmtpUrgency | undefined {
+    return URGENCIES.find(
+      (urgency) => this.#queue.waiting(urgency) > 0 && this.#share.mayCarry(session.server, urgency, session.carries),
+    );
+  }
+
+  #isSpent(session: Session): boolean {
+    const messagesMax = this.#options.messagesPerConnection ?? MESSAGES_PER_CONNECTION;
+    return this.#closing !== undefined || session.conversation.messageCount >= messagesMax;
+  }
+
+  #next(session: Session): Job | undefined {
+    if (this.#isSpent(session)) return undefined;
+    const isFresh = session.conversation.messageCount === 0;
+    const kind = this.#nextKind(session);
+    const job = (isFresh ? this.#queue.takeRetry() : undefined) ?? (kind && this.#queue.take(kind));
+    this.#carry(session, job?.urgency);
+    if (job) this.#sending += 1;
+    return job;
+  }
+
+  /** Behind a message goes one of the same kind, when it could not be sooner on a connection of its own. */
+  #nextBehind(session: Session, { urgency }: Job): Job | undefined {
+    if (this.#isSpent(session) || this.#canGrow(urgency)) return undefined;
+    if (URGENCIES.find((kind) => this.#queue.waiting(kind) > 0) !== urgency) return undefined;
+    if (this.#queue.peek(urgency)?.isAlone) return undefined;
+    this.#sending += 1;
+    return this.#queue.take(urgency);
+  }
+
+  /** Whether a kind will have one connection more soon. */
+  #canGrow(urgency: SmtpUrgency): boolean {
+    if (this.#share.room(urgency) <= 0) return false;
+    if (this.#idle.size > 0 || this.#openingCount() > 0) return true;
+    return this.#health.connections < this.#options.maxConnections && this.#health.pick() !== undefined;
+  }
+
+  #carry(session: Session, urgency: SmtpUrgency | undefined): void {
+    if (session.carries === urgency) return;
+    this.#share.changed(session.server, session.carries, urgency);
+    session.carries = urgency;
+    // An idle connection may carry now what it might not before.
+    if (this.#queue.size > 0 && this.#idle.size > 0) this.#pumpSoon();
+  }
+
+  /** Puts a session that has nothing to do aside, or out of service. */
+  #release(session: Session): void {
+    if (this.#isSpent(session)) {
+      this.#retire(session);
+      this.#pumpSoon();
+      return;
+    }
+    this.#idle.add(session);
+  }
+
+  /** Takes a session that has nothing to do out of service. */
+  #retire(session: Session): void {
+    this.#leave(session);
+    this.#quitting.add(session);
+    session.conversation.quit();
+  }
+
+  #leave(session: Session): void {
+    if (!this.#sessions.delete(session)) return;
+    this.#carry(session, undefined);
+    this.#health.ended(session.server);
+  }
+
+  #onDone(session: Session, job: Job, outcome: SmtpOutcome): void {
+    this.#sending -= 1;
+    this.#health.decided(session.server);
+    job.resolve(outcome);
+  }
+
+  #onFailed(session: Session, job: Job, fault: ConnectionFault, state: MessageState): void {
+    this.#sending -= 1;
+    // A server that had closed the connection before says so at once.
+    const wasClosed = state.isReused && !state.hasContentStarted && fault.code !== 'ETIMEDOUT';
+    const mayGoAgain = state.isBystander || (wasClosed && !job.isRetry);
+    if (mayGoAgain || (this.#closing && !state.hasContentStarted)) {
+      if (this.#closing) job.reject(new SmtpUnavailableError('The SMTP pool is closed'));
+      else if (state.isBystander) this.#queue.putBack(job);
+      else {
+        // Its other idle connections are likely dead as well.
+        for (const other of this.#idle.takeAll((each) => each.server === session.server)) this.#retire(other);
+        this.#queue.addRetry(job);
+      }
+      return;
+    }
+    const { stage, mayHaveBeenAccepted } = state;
+    this.#health.interrupted(session.server, { code: fault.code, stage, mayHaveBeenAccepted });
+    job.resolve(interruption(fault, state));
+  }
+
+  #onEnded(session: Session): void {
+    this.#quitting.delete(session);
+    this.#idle.remove(session);
+    this.#leave(session);
+    this.#pumpSoon();
+    this.#checkDrained();
+  }
+
+  #checkDrained(): void {
+    if (this.#quitting.size === 0 && this.#health.connections === 0) this.#onDrained?.();
+  }
+
+  async #drain(timeoutMs: number): Promise<void> {
+    this.#queue.refuse(new SmtpUnavailableError('The SMTP pool is closed'));
+    this.#openings.abort();
+    const drained = new Promise<void>((resolve) => {
+      this.#onDrained = resolve;
+    });
+    for (const session of this.#idle.takeAll(() => true)) this.#retire(session);
+    for (const session of this.#sessions) session.conversation.finish();
+    this.#checkDrained();
+    const timer = setTimeout(() => {
+      for (const session of [...this.#sessions, ...this.#quitting]) session.conversation.fail(cut());
+      this.#onDrained?.();
+    }, timeoutMs);
+    await drained;
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Creates a pool of SMTP connections. Connections are opened when messages need them, used again, and replaced after
+ * a number of messages. A server that cannot be connected to is left alone for 250 ms to 5 s while the others work on;
+ * when none is left, messages fail at once with an SmtpUnavailableError. A part of the connections is kept for the more
+ * urgent kinds of messages, see {@link ConnectionShare}.
+ *
+ * @throws Error when a URL is not an SMTP URL
+ */
+export function createSmtpPool(options: SmtpPoolOptions): SmtpPool {
+  const pool = new Pool(options);
+  return {
+    capacity: options.maxConnections * MESSAGES_PER_CONNECTION_AT_ONCE,
+    usage: () => pool.usage(),
+    send: (envelope, raw, sendOptions = {}) => pool.send(envelope, raw, sendOptions),
+    close: ({ timeoutMs = CLOSE_TIMEOUT_MS } = {}) => pool.close(timeoutMs),
+  };
+}

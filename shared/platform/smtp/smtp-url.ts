@@ -1,0 +1,135 @@
+import { isIP } from 'node:net';
+import type { ConnectionOptions } from 'node:tls';
+
+/** How a connection that begins in clear comes to TLS. */
+export type StartTls =
+  /** There is none without. */
+  | 'required'
+  /** Used where the server offers it, and then it has to work. */
+  | 'offered'
+  /** As `offered`, but a server that refuses it after all is talked to in clear. */
+  | 'attempted'
+  | 'never';
+
+/** One SMTP server and how to talk to it. Times are milliseconds. */
+export interface SmtpServerOptions {
+  /** `host:port`, safe to log. */
+  label: string;
+  host: string;
+  port: number;
+  /** TLS from the first octet (RFC 8314). */
+  isSecure: boolean;
+  startTls: StartTls;
+  /** Options of Node's `tls.connect`. */
+  tls: ConnectionOptions;
+  auth?: { user: string; pass: string; method?: string };
+  /** Whether the login may go over the network in clear. */
+  allowsInsecureAuth: boolean;
+  /** The name given in EHLO. */
+  name?: string;
+  localAddress?: string;
+  /** From the DNS query to the end of the TLS upgrade. */
+  connectionTimeoutMs?: number;
+  greetingTimeoutMs?: number;
+  /** Of each reply, in place of what RFC 5321 allows. */
+  replyTimeoutMs?: number;
+}
+
+const FORM = 'An SMTP URL has the form smtp://host:port or smtps://user:password@host:port';
+const CLEAR_LOGIN =
+  'An SMTP URL with a login and ignoreTLS sends the password in clear; where that is wanted, it needs allowInsecureAuth=true';
+const TLS_TEXTS = ['servername', 'minVersion', 'maxVersion', 'ciphers', 'ecdhCurve'];
+const TLS_FLAGS = ['rejectUnauthorized'];
+
+/** Whether what is sent to this address or name stays on the machine. */
+export function isLoopback(host: string): boolean {
+  const address = host.replace(/^::ffff:/i, '');
+  return address === 'localhost' || address === '::1' || (isIP(address) === 4 && address.startsWith('127.'));
+}
+
+function isSet(query: URLSearchParams, name: string): boolean {
+  return ['true', '1', ''].includes(query.get(name) ?? 'false');
+}
+
+function tlsOptions(query: URLSearchParams): ConnectionOptions {
+  const options: Record<string, unknown> = {};
+  for (const name of TLS_TEXTS) {
+    const value = query.get(`tls.${name}`);
+    if (value !== null) options[name] = value;
+  }
+  for (const name of TLS_FLAGS) {
+    if (query.has(`tls.${name}`)) options[name] = isSet(query, `tls.${name}`);
+  }
+  const servername = query.get('servername');
+  if (servername !== null) options.servername = servername;
+  return options;
+}
+
+function startTlsOf(query: URLSearchParams): StartTls {
+  if (isSet(query, 'ignoreTLS')) return 'never';
+  if (isSet(query, 'requireTLS')) return 'required';
+  return isSet(query, 'opportunisticTLS') ? 'attempted' : 'offered';
+}
+
+function times(query: URLSearchParams): Partial<SmtpServerOptions> {
+  const read = (name: string): number | undefined => {
+    const value = Number(query.get(name) ?? Number.NaN);
+    return Number.isFinite(value) && value > 0 ? value : undefined;
+  };
+  const [connectionTimeoutMs, greetingTimeoutMs] = [read('connectionTimeout'), read('greetingTimeout')];
+  const replyTimeoutMs = read('socketTimeout');
+  return {
+    ...(connectionTimeoutMs !== undefined && { connectionTimeoutMs }),
+    ...(greetingTimeoutMs !== undefined && { greetingTimeoutMs }),
+    ...(replyTimeoutMs !== undefined && { replyTimeoutMs }),
+  };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new Error(FORM);
+  }
+}
+
+function authOf(parsed: URL): SmtpServerOptions['auth'] {
+  if (parsed.username === '' && parsed.password === '') return undefined;
+  const method = parsed.searchParams.get('authMethod');
+  return { user: decode(parsed.username), pass: decode(parsed.password), ...(method !== null && { method }) };
+}
+
+/**
+ * Reads `smtp://` or `smtps://` `user:password@host:port?option=value`. Options: `name`, `localAddress`, `servername`,
+ * `requireTLS`, `ignoreTLS`, `opportunisticTLS`, `allowInsecureAuth`, `authMethod` (PLAIN, LOGIN, CRAM-MD5, XOAUTH2),
+ * `tls.rejectUnauthorized`, `tls.servername`, `tls.minVersion`, `tls.maxVersion`, `tls.ciphers`, `tls.ecdhCurve`, and
+ * in milliseconds `connectionTimeout`, `greetingTimeout`, `socketTimeout` (of each reply). Others are ignored.
+ *
+ * @throws Error for another kind of URL, and for one that could only send its login in clear without saying that it
+ *   may; the text of the URL is not repeated, since it may hold a password
+ */
+export function parseSmtpUrl(url: string): SmtpServerOptions {
+  if (!/^smtps?:\/\/./i.test(url) || !URL.canParse(url)) throw new Error(FORM);
+  // What is in no list of well-known schemes keeps the case and the brackets of its host.
+  const parsed = new URL(url);
+  const isSecure = parsed.protocol === 'smtps:';
+  const host = decode(parsed.hostname).replace(/^\[|\]$/g, '') || 'localhost';
+  const port = parsed.port === '' ? (isSecure ? 465 : 587) : Number(parsed.port);
+  const query = parsed.searchParams;
+  const auth = authOf(parsed);
+  const allowsInsecureAuth = isSet(query, 'allowInsecureAuth');
+  const startTls = startTlsOf(query);
+  if (auth && !isSecure && startTls === 'never' && !allowsInsecureAuth && !isLoopback(host)) {
+    throw new Error(CLEAR_LOGIN);
+  }
+  const [name, localAddress] = [query.get('name'), query.get('localAddress')];
+  return {
+    label: `${host.includes(':') ? `[${host}]` : host}:${port}`,
+    ...{ host, port, isSecure, startTls, allowsInsecureAuth },
+    tls: tlsOptions(query),
+    ...(auth && { auth }),
+    ...(name !== null && { name }),
+    ...(localAddress !== null && { localAddress }),
+    ...times(query),
+  };
+}

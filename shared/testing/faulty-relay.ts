@@ -1,0 +1,312 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createSecureContext, TLSSocket } from 'node:tls';
+import { createTestCertificate } from './certificate.ts';
+
+/** Where a relay can go wrong: the greeting, the answer to a command, during the content, at its end. */
+export type RelayStep =
+  'greeting' | 'ehlo' | 'starttls' | 'auth' | 'mail' | 'rcpt' | 'data' | 'content' | 'end' | 'rset' | 'quit';
+
+/** What it can do instead of answering. */
+export type RelayFault =
+  /** Says nothing any more. */
+  | 'silence'
+  /** Ends the connection in order. */
+  | 'close'
+  /** Ends it by a reset. */
+  | 'reset'
+  | '421'
+  | '4xx'
+  | '5xx'
+  /** A line that is no reply. */
+  | 'garbage'
+  /** A line that has no end. */
+  | 'overlong'
+  /** A reply of lines without end. */
+  | 'endless'
+  /** The right answer, and one more. */
+  | 'extra'
+  /** The right answer, octet by octet, slower than anybody waits. */
+  | 'drip';
+
+export interface RelayMoment {
+  step: RelayStep;
+  /** Counted from 1. */
+  connection: number;
+  /** The envelope of the message under way. */
+  from: string;
+  to: string;
+}
+
+export interface FaultyRelayOptions {
+  /** Asked at each step; undefined behaves well. */
+  fault?: (moment: RelayMoment) => RelayFault | undefined;
+  /** What EHLO answers, by connection. Default PIPELINING. */
+  extensions?: (connection: number, isSecure: boolean) => string[];
+  /** Waits before the answer to a content, for all connections one after another: so many milliseconds a message. */
+  messageMs?: number;
+}
+
+export interface FaultyRelay {
+  readonly url: string;
+  readonly port: number;
+  /** How often the content for each recipient was taken over, whether the answer reached anybody or not. */
+  deliveries(): ReadonlyMap<string, number>;
+  /** How often each recipient was named. */
+  attempts(): ReadonlyMap<string, number>;
+  connectionCount(): number;
+  openConnectionCount(): number;
+  close(): Promise<void>;
+}
+
+const REPLIES: Record<RelayStep, string> = {
+  greeting: '220 relay ESMTP',
+  ehlo: '250 relay',
+  starttls: '220 2.0.0 Go ahead',
+  auth: '235 2.7.0 Welcome',
+  mail: '250 2.1.0 Ok',
+  rcpt: '250 2.1.5 Ok',
+  data: '354 Go on',
+  content: '',
+  end: '250 2.0.0 Queued',
+  rset: '250 2.0.0 Ok',
+  quit: '221 2.0.0 Bye',
+};
+const STEPS: Record<string, RelayStep> = {
+  EHLO: 'ehlo',
+  STARTTLS: 'starttls',
+  AUTH: 'auth',
+  MAIL: 'mail',
+  RCPT: 'rcpt',
+  DATA: 'data',
+  RSET: 'rset',
+  QUIT: 'quit',
+};
+/** Answers after which the conversation could go on. */
+const LAST_WORDS: Partial<Record<RelayFault, string>> = {
+  '4xx': '451 4.3.0 Not now\r\n',
+  '5xx': '554 5.7.1 No\r\n',
+  garbage: 'HTTP/1.1 200 OK\r\n',
+};
+const DRIP_MS = 100;
+
+/** What all connections of a relay share. */
+class Relay {
+  readonly options: FaultyRelayOptions;
+  readonly deliveries = new Map<string, number>();
+  readonly attempts = new Map<string, number>();
+  readonly sockets = new Set<Socket>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #busyUntil = 0;
+
+  constructor(options: FaultyRelayOptions) {
+    this.options = options;
+  }
+
+  count(counts: Map<string, number>, key: string): void {
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+
+  later(ms: number, action: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      action();
+    }, ms);
+    this.#timers.add(timer);
+  }
+
+  /** Calls `action` when the relay has done the work of a message, one message at a time. */
+  work(action: () => void): void {
+    const { messageMs } = this.options;
+    if (messageMs === undefined) {
+      action();
+      return;
+    }
+    const now = performance.now();
+    this.#busyUntil = Math.max(this.#busyUntil, now) + messageMs;
+    this.later(this.#busyUntil - now, action);
+  }
+
+  end(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+    for (const socket of this.sockets) socket.destroy();
+  }
+}
+
+class RelayConnection {
+  readonly #relay: Relay;
+  readonly #number: number;
+  #socket: Socket;
+  #from = '';
+  #to = '';
+  #hasRecipient = false;
+  #state: 'command' | 'content' | 'working' | 'over' = 'command';
+  #rest = '';
+  /** The answer has been given before the end of the content. */
+  #isContentDecided = false;
+
+  constructor(relay: Relay, number: number, socket: Socket) {
+    this.#relay = relay;
+    this.#number = number;
+    this.#socket = socket;
+    this.#listen();
+    this.#answer('greeting');
+  }
+
+  #listen(): void {
+    const socket = this.#socket;
+    socket.on('error', () => socket.destroy());
+    socket.on('data', (chunk: Buffer) => {
+      if (this.#state === 'over') return;
+      if (this.#state === 'content' && !this.#isContentDecided) this.#isContentDecided = !this.#answer('content');
+      this.#rest += chunk.toString('latin1');
+      this.#readLines();
+    });
+  }
+
+  #readLines(): void {
+    for (;;) {
+      const end = this.#rest.indexOf('\r\n');
+      if (end < 0 || this.#state === 'over' || this.#state === 'working') return;
+      const line = this.#rest.slice(0, end);
+      this.#rest = this.#rest.slice(end + 2);
+      if (this.#state === 'command') this.#takeCommand(line);
+      else if (line === '.') this.#takeContent();
+    }
+  }
+
+  #takeCommand(line: string): void {
+    const step = STEPS[line.split(' ', 1)[0]?.toUpperCase() ?? ''];
+    if (!step) {
+      this.#socket.write('500 5.5.1 What?\r\n');
+      return;
+    }
+    const address = /<([^>]*)>/.exec(line)?.[1] ?? '';
+    if (step === 'mail') [this.#from, this.#to] = [address, ''];
+    if (step === 'rcpt') {
+      this.#to = address;
+      this.#relay.count(this.#relay.attempts, address);
+    }
+    if (step === 'data' && !this.#hasRecipient) {
+      this.#socket.write('554 5.5.1 No valid recipients\r\n');
+      return;
+    }
+    const isDone = this.#answer(step);
+    if (step === 'mail' || step === 'rcpt') this.#hasRecipient = step === 'rcpt' && isDone;
+    if (!isDone) return;
+    if (step === 'data') this.#state = 'content';
+    if (step === 'quit') this.#socket.end();
+    if (step === 'starttls') this.#secure();
+  }
+
+  #takeContent(): void {
+    if (this.#isContentDecided) {
+      this.#isContentDecided = false;
+      this.#state = 'command';
+      return;
+    }
+    this.#state = 'working';
+    this.#relay.work(() => {
+      if (this.#socket.destroyed) return;
+      this.#state = 'command';
+      const fault = this.#faultAt('end');
+      if (fault === undefined || !['421', '4xx', '5xx'].includes(fault)) {
+        this.#relay.count(this.#relay.deliveries, this.#to);
+      }
+      this.#answer('end', fault);
+      this.#readLines();
+    });
+  }
+
+  #secure(): void {
+    const raw = this.#socket;
+    raw.removeAllListeners('data');
+    const { key, cert } = createTestCertificate('localhost');
+    this.#socket = new TLSSocket(raw, { isServer: true, secureContext: createSecureContext({ key, cert }) });
+    this.#listen();
+  }
+
+  #faultAt(step: RelayStep): RelayFault | undefined {
+    return this.#relay.options.fault?.({ step, connection: this.#number, from: this.#from, to: this.#to });
+  }
+
+  /** Answers a step, well or badly. @returns whether what it stands for was done */
+  #answer(step: RelayStep, fault = this.#faultAt(step)): boolean {
+    let text = REPLIES[step] === '' ? '' : `${REPLIES[step]}\r\n`;
+    if (step === 'ehlo') {
+      const names = this.#relay.options.extensions?.(this.#number, this.#socket instanceof TLSSocket);
+      text = [...(names ?? ['PIPELINING']).map((name) => `250-${name}\r\n`), text].join('');
+    }
+    if (fault !== undefined) return this.#misbehave(fault, text);
+    if (text !== '') this.#socket.write(text);
+    return true;
+  }
+
+  #misbehave(fault: RelayFault, answer: string): boolean {
+    const socket = this.#socket;
+    const lastWords = LAST_WORDS[fault];
+    if (lastWords !== undefined) {
+      socket.write(lastWords);
+      return false;
+    }
+    if (fault === 'extra') {
+      socket.write(answer + answer);
+      return true;
+    }
+    this.#state = 'over';
+    if (fault === 'close') socket.end();
+    if (fault === '421') socket.end('421 4.3.2 Shutting down\r\n');
+    if (fault === 'reset') this.#reset();
+    if (fault === 'overlong') this.#flood('x'.repeat(16_384));
+    if (fault === 'endless') this.#flood('250-and so on\r\n'.repeat(1_000));
+    if (fault === 'drip') this.#drip(answer);
+    return false;
+  }
+
+  #reset(): void {
+    if (this.#socket instanceof TLSSocket) this.#socket.destroy();
+    else this.#socket.resetAndDestroy();
+  }
+
+  #drip(text: string): void {
+    if (text === '' || this.#socket.destroyed) return;
+    this.#socket.write(text.slice(0, 1));
+    this.#relay.later(DRIP_MS, () => this.#drip(text.slice(1)));
+  }
+
+  #flood(piece: string): void {
+    if (this.#socket.destroyed || this.#socket.writableEnded) return;
+    this.#socket.write(piece, (error) => {
+      if (!error) this.#relay.later(0, () => this.#flood(piece));
+    });
+  }
+}
+
+/** A relay that does wrong where it is told to, and everything else as it should. */
+export async function createFaultyRelay(options: FaultyRelayOptions = {}): Promise<FaultyRelay> {
+  const relay = new Relay(options);
+  let connectionCount = 0;
+  const server = createServer({ noDelay: true }, (socket) => {
+    connectionCount += 1;
+    relay.sockets.add(socket);
+    socket.once('close', () => relay.sockets.delete(socket));
+    new RelayConnection(relay, connectionCount, socket);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    port,
+    deliveries: () => relay.deliveries,
+    attempts: () => relay.attempts,
+    connectionCount: () => connectionCount,
+    openConnectionCount: () => relay.sockets.size,
+    async close() {
+      relay.end();
+      const closed = once(server, 'close');
+      server.close();
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { ContactEntity } from '../shared/domain/contacts/contact.entity.ts';
+import { EmailEntity, type Email } from '../shared/domain/emails/email.entity.ts';
+import { createFaultyRelay, type FaultyRelay, type FaultyRelayOptions } from '../shared/testing/faulty-relay.ts';
+import type { TestProject } from './support/api.ts';
+import { eventually, startTestStack, type TestStack } from './support/stack.ts';
+
+const FROM = 'news@example.com';
+const RETRY_SECONDS = [0.4, 0.4, 0.4];
+const isPoison = (address: string) => address.startsWith('poison');
+
+let fault: FaultyRelayOptions['fault'];
+let relay: FaultyRelay;
+let stack: TestStack;
+beforeAll(async () => {
+  relay = await createFaultyRelay({ fault: (moment) => fault?.(moment) });
+  stack = await startTestStack({
+    config: {
+      SMTP_URL: [`${relay.url}?socketTimeout=1000`],
+      DELIVERY_RETRY_SECONDS: RETRY_SECONDS,
+      DELIVERY_PAUSE_SECONDS: 0.4,
+      API_RATE_LIMIT_PER_MINUTE: 1_000_000,
+    },
+  });
+});
+afterAll(async () => {
+  await stack.stop();
+  await relay.close();
+});
+afterEach(() => {
+  fault = undefined;
+});
+
+/** Sends a campaign to contacts of a project of their own and waits until it has ended. */
+async function sendCampaign(addresses: string[]): Promise<{ project: TestProject; emails: Email[] }> {
+  const project = await stack.createProject();
+  for (const email of addresses) await project.api('POST', '/contacts', { body: { email, subscribed: true } });
+  const body = { name: 'C', subject: 'S', body: '<p>B</p>', from: FROM, type: 'TRANSACTIONAL', audienceType: 'ALL' };
+  const { body: campaign } = await project.api('POST', '/campaigns', { body });
+  await project.api('POST', `/campaigns/${campaign.data.id}/send`, { body: {} });
+  await eventually(async () => {
+    const reply = await project.api('GET', `/campaigns/${campaign.data.id}`);
+    return reply.body.status === 'SENT';
+  }, 60_000);
+  return { project, emails: await stack.em().find(EmailEntity, { campaignId: campaign.data.id }) };
+}
+
+let runCount = 0;
+/** Addresses with the bad ones among them at the given places. */
+function addressesWith(count: number, places: number[]): string[] {
+  const run = ++runCount;
+  return Array.from({ length: count }, (_, n) => `${places.includes(n) ? 'poison' : 'reader'}-${run}-${n}@mail.test`);
+}
+
+function expectOthersOnce(addresses: string[], emails: Email[]): void {
+  const others = addresses.filter((address) => !isPoison(address));
+  expect(others.map((address) => relay.deliveries().get(address))).toEqual(others.map(() => 1));
+  expect(emails.filter((email) => !isPoison(email.toAddress)).every((email) => email.status === 'SENT')).toBe(true);
+}
+
+async function subscribedCount(project: TestProject): Promise<number> {
+  return stack.em().count(ContactEntity, { projectId: project.project.id, subscribed: true });
+}
+
+describe('an email that breaks the connection', () => {
+  it.each([0, 30, 59])(
+    'after the content, at place %i of a campaign, is handed over three times at most',
+    async (place) => {
+      const addresses = addressesWith(60, [place]);
+      fault = ({ step, to }) => (step === 'end' && isPoison(to) ? 'close' : undefined);
+      const { emails } = await sendCampaign(addresses);
+      expectOthersOnce(addresses, emails);
+      const poison = emails.find((email) => isPoison(email.toAddress));
+      expect(poison).toMatchObject({ status: 'FAILED', uncertainAttempts: 2 });
+      expect(poison?.error).toContain('may have arrived');
+      expect(relay.deliveries().get(poison?.toAddress ?? '')).toBe(3);
+    },
+  );
+
+  it.each(['421', 'close', 'silence', 'garbage'] as const)(
+    'at RCPT by %s ends as any email that is deferred too often, at four places as well as at one',
+    async (kind) => {
+      const addresses = addressesWith(60, [3, 20, 40, 58]);
+      fault = ({ step, to }) => (step === 'rcpt' && isPoison(to) ? kind : undefined);
+      const { emails, project } = await sendCampaign(addresses);
+      expectOthersOnce(addresses, emails);
+      for (const poison of emails.filter((email) => isPoison(email.toAddress))) {
+        expect(poison).toMatchObject({ status: 'FAILED', deferrals: RETRY_SECONDS.length, uncertainAttempts: 0 });
+        expect(poison.error).toContain('given up after 4 deferrals');
+      }
+      expect(await subscribedCount(project)).toBe(60);
+    },
+  );
+
+  it('comes to its end in company, too', async () => {
+    const addresses = addressesWith(40, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+    fault = ({ step, to }) => (step === 'data' && isPoison(to) ? '421' : undefined);
+    const { emails } = await sendCampaign(addresses);
+    expectOthersOnce(addresses, emails);
+    expect(emails.filter((email) => email.status === 'FAILED')).toHaveLength(12);
+  });
+});
+
+describe('a relay that has something against us for a while', () => {
+  it('costs nobody the subscription, and gets all email afterwards', async () => {
+    const addresses = addressesWith(30, []);
+    const endsAt = Date.now() + 1_500;
+    fault = ({ step }) => (step === 'rcpt' && Date.now() < endsAt ? '5xx' : undefined);
+    const { emails, project } = await sendCampaign(addresses);
+    expectOthersOnce(addresses, emails);
+    expect(await subscribedCount(project)).toBe(30);
+  });
+});
