@@ -120,7 +120,7 @@ export function createCampaignActivities(deps: ActivityDeps & { identities: Send
   async function createSender(campaign: CampaignContent): Promise<PageSender> {
     return {
       campaign,
-      content: compileMail({
+      content: await compileMail({
         subject: campaign.subject,
         html: campaign.body,
         type: campaign.type,

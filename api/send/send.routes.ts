@@ -1,7 +1,9 @@
 import { withReplyAddress } from '../../shared/domain/emails/reply-addresses.ts';
-import { queueTransactional, type TransactionalRequest } from '../../shared/domain/emails/queue-transactional.ts';
+import { queueTransactional } from '../../shared/domain/emails/queue-transactional.ts';
+import type { TransactionalRequest } from '../../shared/domain/emails/transactional-request.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { linkSignerOf } from '../../shared/platform/links.ts';
+import { createGate } from '../../shared/platform/turns.ts';
 import { createMailCompiler } from '../../shared/platform/mail/mail-content.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { sendBodySchema, sentSchema } from './send.schemas.ts';
@@ -11,12 +13,16 @@ function bodyBytesMax(messageBytesMax: number): number {
   return Math.ceil(messageBytesMax * 1.4) + 1024 * 1024;
 }
 
+/** Requests with large templates that are worked on at a time. */
+const LARGE_WIDTH = 2;
+
 /** POST /v1/send. */
 export function createSendEndpoints(config: Config): Endpoint[] {
   const deps = {
     links: linkSignerOf(config),
     compileMail: createMailCompiler(),
     messageBytesMax: config.MESSAGE_MAX_BYTES,
+    largeWork: createGate(LARGE_WIDTH),
   };
 
   const send = endpoint({

@@ -46,7 +46,7 @@ const attachmentSchema = z
     contentType: z
       .string()
       .max(255)
-      .regex(/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?: *;[\x20-\x7e]*)?$/, 'Must be a MIME type such as application/pdf'),
+      .regex(/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;[^\r\n]*)?$/, 'Must be a MIME type such as application/pdf'),
     contentId: z
       .string()
       .min(1)

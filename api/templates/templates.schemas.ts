@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { NAME_LENGTH_MAX } from '../../shared/pure/copy-name.ts';
 import { EMAIL_TYPES } from '../../shared/pure/email-types.ts';
+import { LIMITS } from '../../shared/pure/limits.ts';
 import { SUBJECT_LENGTH_MAX } from '../../shared/pure/message-template.ts';
-import { TEMPLATE_LIMITS } from '../../shared/pure/template-language/limits.ts';
 import { offsetPageQuery, offsetPageSchema, searchQuery, sortQuery } from '../http/pagination.ts';
 import { oneLine } from '../send/header-line.ts';
 import { senderAddressSchema } from '../send/sender-address.ts';
@@ -17,7 +17,7 @@ export const contentFields = {
   name: z.string().trim().min(1).max(NAME_LENGTH_MAX),
   description: z.string().max(DESCRIPTION_LENGTH_MAX).nullable().optional(),
   subject: oneLine(SUBJECT_LENGTH_MAX, LINE_FAULT).meta({ examples: ['Welcome, {{firstName ?? "friend"}}'] }),
-  body: z.string().min(1).max(TEMPLATE_LIMITS.outputLength).meta({ description: 'HTML with {{variables}}' }),
+  body: z.string().min(1).max(LIMITS.templateLength).meta({ description: 'HTML with {{variables}}' }),
   from: senderAddressSchema.meta({ description: 'An address of a verified domain' }),
   fromName: oneLine(NAME_LENGTH_MAX, LINE_FAULT).nullable().optional(),
   replyTo: senderAddressSchema.nullable().optional(),

@@ -13,8 +13,8 @@ const FROM = 'news@bench.test';
 const port = Number(process.argv[2]);
 const total = Number(process.argv[3]);
 
-function makeMessages(): Buffer[] {
-  const mail = compileMail({ ...BENCH_MAIL, isTracked: true });
+async function makeMessages(): Promise<Buffer[]> {
+  const mail = await compileMail({ ...BENCH_MAIL, isTracked: true });
   const composer = createMessageComposer({ from: { address: FROM, name: 'Bench' } });
   const links = createLinkSigner({
     appSecret: 'a secret for throw-away benches only',
@@ -45,7 +45,7 @@ function connect(): Promise<SMTPConnection> {
   });
 }
 
-const messages = makeMessages();
+const messages = await makeMessages();
 const connections = await Promise.all(Array.from({ length: CONNECTIONS }, connect));
 let next = 0;
 

@@ -25,5 +25,28 @@ export const LIMITS = {
   /** All of them, names and values, as they are written and as they are rendered. */
   customHeadersBytes: 32_768,
   customHeaderValueLength: 998,
+  /** A stored template, subject or body. */
+  templateLength: 2_000_000,
+  /** Placeholders and blocks of one template, whether stored or in a request. */
+  templateTags: 20_000,
+  /** Names, texts and numbers in all its tags: `{{a ?? b}}` holds two. */
+  templateOperands: 100_000,
+  templateBlockDepth: 20,
+  /** Keys of one path; a longer one never resolves. */
+  templatePathKeys: 32,
+  /** One rendered part; of a body that is longer itself, twice that body. */
+  renderedLength: 2_000_000,
+  /** Rounds of all `#each` blocks of one part together. */
+  renderRounds: 10_000,
+  /** Work of rendering one email: what keeps long bodies times many rounds from stopping the process. */
+  renderSteps: 500_000,
+  /** The same for the emails of one request of /v1/send. */
+  renderStepsPerRequest: 20_000_000,
+  /** The bodies of all emails of one request of /v1/send, as HTML with its values. */
+  renderedBytesPerRequest: 67_108_864,
+  /** Links of one email that are counted; those after them stay as they are. */
+  trackedLinks: 1_000,
+  /** Compiled templates that a process keeps, as they lie in memory. */
+  compiledTemplatesBytes: 67_108_864,
   senderDomainsPerProject: 100,
 } as const;

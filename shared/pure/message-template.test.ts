@@ -122,11 +122,6 @@ describe('compileMessageTemplate', () => {
     expect(compile('', '{{/if}}')).toThrow(TemplateSyntaxError);
   });
 
-  it('names the paths of subject and body, each once', () => {
-    const source = { subject: '{{name}}', html: '<p>{{name}} {{data.plan}}</p>' };
-    expect(compileMessageTemplate(source, { htmlToText }).paths).toEqual(['name', 'data.plan']);
-  });
-
   it('passes the cap of the language on', () => {
     const list = Array(10_001).fill(1);
     expect(() => render({ html: '{{#each list}}x{{/each}}' }, { list })).toThrow(TemplateLimitError);

@@ -1,9 +1,11 @@
-import { compileTemplate, sanitizeHeaderText, type RenderScope } from './template-language.ts';
-import { collectPaths, compileNodes } from './template-language/compiler.ts';
-import { TemplateSyntaxError, type MessagePart } from './template-language/errors.ts';
+import { compileTemplate, sanitizeHeaderText, type RenderMeter, type RenderScope } from './template-language.ts';
+import { compileNodes, type RenderTemplate } from './template-language/compiler.ts';
+import { TemplateLimitError, TemplateSyntaxError, type MessagePart } from './template-language/errors.ts';
 import { escapeHtml } from './template-language/escape-html.ts';
-import { parseTokens } from './template-language/parser.ts';
-import { derivePlainText, type HtmlToText } from './template-language/plain-text.ts';
+import { LIMITS } from './limits.ts';
+import { convertOnce, createRenderMeter } from './template-language/meter.ts';
+import { parseTokens, type TemplateNode } from './template-language/parser.ts';
+import { markTags, unmarkTags, type HtmlToText } from './template-language/plain-text.ts';
 import { tokenize } from './template-language/tokenizer.ts';
 
 interface MessageTemplateSource {
@@ -23,63 +25,94 @@ export interface RenderedMessage {
 
 /** Subject and body of a message, parsed once, to be rendered for any number of recipients. */
 export interface CompiledMessageTemplate {
-  /** Throws TemplateLimitError when a part grows past a cap. */
-  render(scope: RenderScope): RenderedMessage;
-  /** The paths of subject and body, each once. */
-  readonly paths: readonly string[];
+  /** Throws TemplateLimitError when a part, or the work for all of them, grows past a limit. */
+  render(scope: RenderScope, meter?: RenderMeter): RenderedMessage;
 }
 
 /** RFC 5322 section 2.1.1: the longest line of a message. */
 export const SUBJECT_LENGTH_MAX = 998;
 
 /**
- * Compiles a message. The text/plain part is derived from the HTML template here, not from each rendered message, so
- * that `htmlToText` stays out of the way of a campaign; only templates that defy it are converted message by message.
- * Throws TemplateSyntaxError, whose `part` says where.
+ * What compiling needs from whoever drives it: to have some HTML converted into text, which may be done elsewhere, or
+ * just a moment for others.
  */
-export function compileMessageTemplate(
-  { subject, html, sentHtml = html }: MessageTemplateSource,
+export type CompileRequest = { convert: string } | 'pause';
+
+/** Answers the text where a conversion was asked for. */
+export type CompileSteps<Result> = Generator<CompileRequest, Result, string>;
+
+/**
+ * Compiles a message, step by step: a large one takes long enough for the driver to let others in between. The
+ * text/plain part is derived from the HTML template here, not from each rendered message, so that `htmlToText` stays out
+ * of the way of a campaign; only templates that defy it, and values that are HTML themselves, are converted message by
+ * message. Throws TemplateSyntaxError and TemplateLimitError, whose `part` says where.
+ */
+export function* compileMessageSteps(
+  { subject, html, sentHtml }: MessageTemplateSource,
   { htmlToText }: { htmlToText: HtmlToText },
-): CompiledMessageTemplate {
+): CompileSteps<CompiledMessageTemplate> {
   const subjectTemplate = naming('subject', () => compileTemplate(subject, 'text'));
-  const body = naming('html', () => compileBody(html, sentHtml, htmlToText));
+  const body = yield* compileBody(html, sentHtml, htmlToText);
   return {
-    render(scope) {
-      const renderedHtml = body.renderHtml(scope);
+    render(scope, meter = createRenderMeter()) {
       return {
-        subject: cutSubject(sanitizeHeaderText(subjectTemplate.render(scope))),
-        html: renderedHtml,
-        text: body.renderText(scope, renderedHtml),
+        subject: cutSubject(sanitizeHeaderText(subjectTemplate.render(scope, meter))),
+        html: body.renderHtml(scope, meter),
+        text: tidyText(body.renderText(scope, meter)),
       };
     },
-    paths: [...new Set([...subjectTemplate.paths, ...body.paths])],
   };
+}
+
+/** The same in one go, for small messages. */
+export function compileMessageTemplate(
+  source: MessageTemplateSource,
+  tools: { htmlToText: HtmlToText },
+): CompiledMessageTemplate {
+  const steps = compileMessageSteps(source, tools);
+  for (let step = steps.next(); ;) {
+    if (step.done) return step.value;
+    step = steps.next(step.value === 'pause' ? '' : tools.htmlToText(step.value.convert));
+  }
 }
 
 interface CompiledBody {
-  renderHtml(scope: RenderScope): string;
-  renderText(scope: RenderScope, renderedHtml: string): string;
-  paths: string[];
+  renderHtml: RenderTemplate;
+  renderText: RenderTemplate;
 }
 
-function compileBody(html: string, sentHtml: string, htmlToText: HtmlToText): CompiledBody {
-  const tokens = tokenize(html, { decodesEntities: true });
-  const nodes = parseTokens(tokens, html);
-  const sentNodes = sentHtml === html ? nodes : parseTokens(tokenize(sentHtml, { decodesEntities: true }), sentHtml);
-  const textNodes = derivePlainText(tokens, html, htmlToText);
-  const renderText =
-    textNodes &&
-    compileNodes(textNodes, {
-      escape: (text) => text,
-      raw: (text) => (/[<&]/.test(text) ? htmlToText(text) : text),
-    });
-  return {
-    renderHtml: compileNodes(sentNodes, { escape: escapeHtml, raw: (text) => text }),
-    renderText: renderText
-      ? (scope) => tidyText(renderText(scope))
-      : (_scope, renderedHtml) => tidyText(htmlToText(renderedHtml)),
-    paths: collectPaths(nodes),
-  };
+function* compileBody(html: string, sentHtml: string | undefined, htmlToText: HtmlToText): CompileSteps<CompiledBody> {
+  const lengthMax = Math.max(LIMITS.renderedLength, 2 * html.length);
+  const tokens = naming('html', () => tokenize(html, { decodesEntities: true }));
+  yield 'pause';
+  const nodes = naming('html', () => parseTokens(tokens, html));
+  yield 'pause';
+  const compileHtml = (tree: TemplateNode[]) =>
+    compileNodes(tree, { escape: escapeHtml, raw: (text) => text }, lengthMax);
+  const marked = markTags(tokens, html);
+  const textNodes = marked && unmarkTags(yield { convert: marked.html }, marked, html);
+  yield 'pause';
+  const renderText = textNodes
+    ? compileText(textNodes, htmlToText, lengthMax)
+    : compileConversion(compileHtml(nodes), htmlToText);
+  yield 'pause';
+  if (sentHtml === undefined) return { renderHtml: compileHtml(nodes), renderText };
+  // What Everpost adds to a template are tags as well; the author's have been counted.
+  const sentTokens = tokenize(sentHtml, { decodesEntities: true, tagsMax: Infinity });
+  yield 'pause';
+  const sentNodes = parseTokens(sentTokens, sentHtml);
+  yield 'pause';
+  return { renderHtml: compileHtml(sentNodes), renderText };
+}
+
+function compileText(nodes: TemplateNode[], htmlToText: HtmlToText, lengthMax: number): RenderTemplate {
+  const raw = (text: string, meter: RenderMeter): string =>
+    /[<&]/.test(text) ? convertOnce(meter, text, htmlToText) : text;
+  return compileNodes(nodes, { escape: (text) => text, raw }, lengthMax);
+}
+
+function compileConversion(renderHtml: RenderTemplate, htmlToText: HtmlToText): RenderTemplate {
+  return (scope, meter = createRenderMeter()) => convertOnce(meter, renderHtml(scope, meter), htmlToText);
 }
 
 /**
@@ -103,6 +136,7 @@ function naming<T>(part: MessagePart, compile: () => T): T {
     return compile();
   } catch (error) {
     if (error instanceof TemplateSyntaxError) throw new TemplateSyntaxError(error, part);
+    if (error instanceof TemplateLimitError) throw new TemplateLimitError(error.message, part);
     throw error;
   }
 }

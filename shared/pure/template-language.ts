@@ -1,10 +1,11 @@
-import { collectPaths, compileNodes, type OutputEncoding, type RenderScope } from './template-language/compiler.ts';
+import { compileNodes, type OutputEncoding, type RenderTemplate } from './template-language/compiler.ts';
 import { escapeHtml } from './template-language/escape-html.ts';
 import { parseTokens } from './template-language/parser.ts';
 import { tokenize } from './template-language/tokenizer.ts';
 
 export { escapeHtml } from './template-language/escape-html.ts';
 export { TemplateLimitError, TemplateSyntaxError } from './template-language/errors.ts';
+export { createRenderMeter, type RenderMeter } from './template-language/meter.ts';
 export type { RenderScope } from './template-language/compiler.ts';
 
 /** `html` escapes what `{{ }}` prints, `text` (subjects, headers, URLs) prints it as it is. */
@@ -12,12 +13,7 @@ export type TemplateMode = 'html' | 'text';
 
 /** A template, parsed once, to be rendered any number of times. */
 export interface CompiledTemplate {
-  /** Prints the template with the values of a scope. Throws TemplateLimitError when it grows past a cap. */
-  render(scope: RenderScope): string;
-  /** The paths it reads, as written (`data.plan`, `profile.tier`), each once. */
-  readonly paths: readonly string[];
-  /** Nothing in it depends on the scope. */
-  readonly isStatic: boolean;
+  render: RenderTemplate;
 }
 
 const ENCODINGS: Readonly<Record<TemplateMode, OutputEncoding>> = {
@@ -28,13 +24,13 @@ const ENCODINGS: Readonly<Record<TemplateMode, OutputEncoding>> = {
 /**
  * Compiles a template: `{{ path ?? other ?? "text" ?? 5 }}`, `{{{ unescaped }}}`, `{{#if}}`, `{{#unless}}` and
  * `{{#each}}` with `{{else}}`, `{{this}}`, `{{this.name}}`, `{{@index}}` and `{{@key}}`.
- * Throws TemplateSyntaxError, with line and column, for unknown, unclosed and mismatched blocks, and for nothing else.
+ * Throws TemplateSyntaxError, with line and column, for unknown, unclosed and mismatched blocks, and TemplateLimitError for
+ * too many tags.
  */
 export function compileTemplate(source: string, mode: TemplateMode): CompiledTemplate {
   const tokens = tokenize(source, { decodesEntities: mode === 'html' });
-  if (tokens.every((token) => token.type === 'text')) return { render: () => source, paths: [], isStatic: true };
-  const nodes = parseTokens(tokens, source);
-  return { render: compileNodes(nodes, ENCODINGS[mode]), paths: collectPaths(nodes), isStatic: false };
+  if (tokens.every((token) => token.type === 'text')) return { render: () => source };
+  return { render: compileNodes(parseTokens(tokens, source), ENCODINGS[mode]) };
 }
 
 /** Takes out what could end a header line or hide in one: CR, LF, NUL, U+2028 and U+2029 (RFC 5322, section 2.2). */

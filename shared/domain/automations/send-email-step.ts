@@ -8,7 +8,7 @@ import { isMailTracked, type TrackingMode } from '../../pure/project.ts';
 import { createRenderScope } from '../../pure/render-scope.ts';
 import { compileTemplate } from '../../pure/template-language.ts';
 import type { LinkSigner } from '../../platform/links.ts';
-import { bulkHeaders, type MailContent, type MailSource } from '../../platform/mail/mail-content.ts';
+import { bulkHeaders, type MailCompiler } from '../../platform/mail/mail-content.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
 import { queueMails } from '../emails/stored-mail.ts';
 import type { Em } from '../orm.ts';
@@ -19,7 +19,7 @@ import type { WalkState } from './walk-state.ts';
 
 export interface SendEmailDeps {
   links: LinkSigner;
-  compileMail: (source: MailSource) => MailContent;
+  compileMail: MailCompiler;
   messageBytesMax: number;
 }
 
@@ -96,7 +96,12 @@ export async function sendEmailStep(
   const emailId = uuidV7();
   const urls = deps.links.recipientUrls({ contactId: recipient.contactId ?? NOBODY, emailId });
   const isTracked = isMailTracked(template.tracking, template.type);
-  const mail = deps.compileMail({ subject: template.subject, html: template.body, type: template.type, isTracked });
+  const mail = await deps.compileMail({
+    subject: template.subject,
+    html: template.body,
+    type: template.type,
+    isTracked,
+  });
   const message = mail.render({ contact, urls, event: state.context });
   if (message.html.length + message.text.length > deps.messageBytesMax) {
     throw new StepFault(`The message is larger than ${deps.messageBytesMax} bytes`);
@@ -108,7 +113,6 @@ export async function sendEmailStep(
       templateId: template.id,
       from: { address: template.from, name: template.fromName ?? undefined },
       replyTo: template.replyTo ?? undefined,
-      attachments: [],
       execution: { automationId: state.automationId, executionId: state.executionId },
     },
     [

@@ -1,8 +1,8 @@
-import { AppError, badRequest } from '../../pure/app-error.ts';
+import { AppError, badRequest, tooLarge } from '../../pure/app-error.ts';
 import { conditionTree, readConfigOf, type StoredConfig } from '../../pure/automation-config.ts';
 import { branchesOf, findTransitionFault, type GraphTransition } from '../../pure/automation-graph.ts';
 import type { StepType } from '../../pure/automation-status.ts';
-import { compileTemplate, TemplateSyntaxError } from '../../pure/template-language.ts';
+import { compileTemplate, TemplateLimitError, TemplateSyntaxError } from '../../pure/template-language.ts';
 import type { Em } from '../orm.ts';
 import { assertFilterSemantics } from '../segments/filter-semantics.ts';
 import { loadReferencedSegments } from '../segments/segment-references.ts';
@@ -81,6 +81,7 @@ function assertCompiles(path: string, source: string): void {
   try {
     compileTemplate(source, 'text');
   } catch (error) {
+    if (error instanceof TemplateLimitError) throw tooLarge(path, error.message);
     if (!(error instanceof TemplateSyntaxError)) throw error;
     const { line, column } = error;
     throw badRequest(`${path}: ${error.message} (line ${line}, column ${column})`, {

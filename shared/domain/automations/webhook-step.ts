@@ -1,6 +1,11 @@
 import { readConfigOf } from '../../pure/automation-config.ts';
 import { createRenderScope } from '../../pure/render-scope.ts';
-import { compileTemplate, type RenderScope } from '../../pure/template-language.ts';
+import {
+  compileTemplate,
+  createRenderMeter,
+  type RenderMeter,
+  type RenderScope,
+} from '../../pure/template-language.ts';
 import { findUrlFault, splitWebhookUrl } from '../../pure/webhook-url.ts';
 import type { WebhookRequest } from '../../platform/webhook/webhook-client.ts';
 import type { LinkSigner } from '../../platform/links.ts';
@@ -10,11 +15,11 @@ import { StepFault } from './step-fault.ts';
 import type { PendingWebhook } from './walk.ts';
 
 /** Templates stand in text only; everything else of a body is sent as it is written. */
-function renderValue(value: unknown, scope: RenderScope): unknown {
-  if (typeof value === 'string') return compileTemplate(value, 'text').render(scope);
-  if (Array.isArray(value)) return value.map((item) => renderValue(item, scope));
+function renderValue(value: unknown, scope: RenderScope, meter: RenderMeter): unknown {
+  if (typeof value === 'string') return compileTemplate(value, 'text').render(scope, meter);
+  if (Array.isArray(value)) return value.map((item) => renderValue(item, scope, meter));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, renderValue(inner, scope)]));
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, renderValue(inner, scope, meter)]));
 }
 
 /**
@@ -61,13 +66,14 @@ export async function prepareWebhook(em: Em, pending: PendingWebhook, links: Lin
   const config = readConfigOf('WEBHOOK', step.config);
   const urls = links.recipientUrls({ contactId: contact.id, emailId: state.executionId });
   const scope = createRenderScope({ contact, urls, event: state.context });
+  const meter = createRenderMeter();
   const hasBody = config.body !== undefined || ['POST', 'PUT', 'PATCH'].includes(config.method);
-  const content = config.body === undefined ? defaultBody(pending) : renderValue(config.body, scope);
+  const content = config.body === undefined ? defaultBody(pending) : renderValue(config.body, scope, meter);
   const headers: Record<string, string> = { 'user-agent': 'Everpost', accept: '*/*' };
   if (hasBody) headers['content-type'] = typeof content === 'string' ? 'text/plain; charset=utf-8' : 'application/json';
   if (typeof content === 'string' && isJson(content)) headers['content-type'] = 'application/json';
   for (const [name, value] of Object.entries(config.headers ?? {})) {
-    headers[name.toLowerCase()] = headerBytes(compileTemplate(value, 'text').render(scope));
+    headers[name.toLowerCase()] = headerBytes(compileTemplate(value, 'text').render(scope, meter));
   }
   return {
     url: renderUrl(config.url, scope),

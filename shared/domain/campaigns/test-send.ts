@@ -41,7 +41,12 @@ export async function queueTestMail(
   const contact = await em.findOne(ContactEntity, { projectId, email: address });
   const emailId = uuidV7();
   const urls = links.recipientUrls({ contactId: contact?.id ?? SAMPLE_ID, emailId });
-  const mail = compileMail({ subject: campaign.subject, html: campaign.body, type: campaign.type, isTracked: false });
+  const mail = await compileMail({
+    subject: campaign.subject,
+    html: campaign.body,
+    type: campaign.type,
+    isTracked: false,
+  });
   const message = renderTest(mail, {
     contact: contact ?? { id: SAMPLE_ID, email: address, subscribed: true, data: {} },
     urls,
@@ -54,7 +59,6 @@ export async function queueTestMail(
         templateId: null,
         from: { address: campaign.from, name: campaign.fromName ?? undefined },
         replyTo: campaign.replyTo ?? undefined,
-        attachments: [],
       },
       [
         {

@@ -1,68 +1,21 @@
-import { v7 as uuidV7 } from 'uuid';
 import { badRequest, validationError, type FieldError } from '../../pure/app-error.ts';
-import { readDataPatch } from '../../pure/custom-data.ts';
 import { needsSubscription, type EmailType } from '../../pure/email-types.ts';
 import { isMailTracked, type TrackingMode } from '../../pure/project.ts';
-import {
-  compileTemplate,
-  TemplateLimitError,
-  TemplateSyntaxError,
-  sanitizeHeaderText,
-} from '../../pure/template-language.ts';
-import { createRenderScope } from '../../pure/render-scope.ts';
-import type { LinkSigner } from '../../platform/links.ts';
-import { bulkHeaders, type MailContent, type MailSource } from '../../platform/mail/mail-content.ts';
+import { createTurns } from '../../platform/turns.ts';
 import { upsertContacts, type UpsertedContact } from '../contacts/contacts.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
 import type { Em } from '../orm.ts';
 import { readTrackingMode } from '../projects/projects.ts';
 import { findTemplate } from '../templates/templates.ts';
 import type { Template } from '../templates/template.entity.ts';
-import { queueMails, type MailAttachment, type Mailbox, type RenderedMail } from './stored-mail.ts';
 import { inTransaction } from '../transaction.ts';
-
-/** A checked request of POST /v1/send. */
-export interface TransactionalRequest {
-  to: Mailbox[];
-  subject?: string;
-  html?: string;
-  templateId?: string;
-  from?: Mailbox;
-  replyTo?: string;
-  subscribed?: boolean;
-  data?: Record<string, unknown>;
-  headers: [string, string][];
-  attachments: MailAttachment[];
-}
-
-export interface TransactionalDeps {
-  links: LinkSigner;
-  compileMail: (source: MailSource) => MailContent;
-  messageBytesMax: number;
-}
+import { createRequestRenderer, type RequestRenderer } from './request-renderer.ts';
+import { queueMails, storeAttachments, type Mailbox } from './stored-mail.ts';
+import type { ResolvedContent, TransactionalDeps, TransactionalRequest } from './transactional-request.ts';
 
 export interface QueuedMail {
   contact: { id: string; email: string };
   emailId: string;
-}
-
-interface ResolvedContent {
-  subject: string;
-  html: string;
-  type: EmailType;
-  isTracked: boolean;
-  from: Mailbox;
-  replyTo?: string;
-  templateId: string | null;
-}
-
-/** Base64 and its line ends make four octets of three, and a little more. */
-const BASE64_FACTOR = 1.37;
-
-/** About what a part of the body takes in the message; letters beyond ASCII have to be encoded. */
-function octetsOnTheWire(text: string): number {
-  const octets = Buffer.byteLength(text);
-  return octets === text.length ? octets : octets * BASE64_FACTOR;
 }
 
 function resolveContent(
@@ -95,43 +48,38 @@ function resolveContent(
   };
 }
 
-function templateFault(error: unknown, field: string): unknown {
-  if (!(error instanceof TemplateSyntaxError)) return error;
-  return validationError([
-    { field, message: `${error.message} (line ${error.line}, column ${error.column})`, code: 'invalid_template' },
-  ]);
-}
-
-function compileContent(content: ResolvedContent, deps: TransactionalDeps): MailContent {
-  try {
-    return deps.compileMail(content);
-  } catch (error) {
-    throw templateFault(error, error instanceof TemplateSyntaxError && error.part === 'subject' ? 'subject' : 'body');
-  }
-}
-
-function compileHeaders(headers: [string, string][]) {
-  return headers.map(([name, value]) => {
-    try {
-      return { name, template: compileTemplate(value, 'text') };
-    } catch (error) {
-      throw templateFault(error, `headers.${name}`);
-    }
-  });
+function optedOutOf(type: EmailType, contacts: UpsertedContact[]): string[] {
+  if (!needsSubscription(type)) return [];
+  return contacts.filter((contact) => contact.optedOutAt !== null).map((contact) => contact.email);
 }
 
 /** A contact who withdrew consent gets no marketing, however it is asked for; nothing of the request is kept. */
-function assertNotOptedOut(type: EmailType, contacts: UpsertedContact[]): void {
-  if (!needsSubscription(type)) return;
-  const optedOut = contacts.filter((contact) => contact.optedOutAt !== null);
+function assertNobodyOptedOut(optedOut: string[]): void {
   if (optedOut.length === 0) return;
   throw badRequest(
     `${optedOut.length === 1 ? 'A recipient has' : 'Recipients have'} unsubscribed from this kind of mail`,
     {
-      details: { recipients: optedOut.map((contact) => contact.email) },
+      details: { recipients: optedOut },
       suggestion: 'Send it as TRANSACTIONAL if it is not marketing, or leave these recipients out',
     },
   );
+}
+
+/** So many recipients are in memory with their data, and so many octets of rendered mail, before they are stored. */
+const RECIPIENTS_TOGETHER = 50;
+const BYTES_TOGETHER = 1_048_576;
+/** A template of this length may take megabytes in memory once it is compiled. */
+const LARGE_LENGTH = 50_000;
+
+/** The recipients of each address, with their places in the request; addresses in the order their contacts are locked. */
+function byAddress(to: Mailbox[]): [address: string, recipients: { recipient: Mailbox; place: number }[]][] {
+  const groups = new Map<string, { recipient: Mailbox; place: number }[]>();
+  for (const [place, recipient] of to.entries()) {
+    const group = groups.get(recipient.address) ?? [];
+    group.push({ recipient, place });
+    groups.set(recipient.address, group);
+  }
+  return [...groups].sort(([left], [right]) => (left < right ? -1 : 1));
 }
 
 /**
@@ -147,61 +95,58 @@ export async function queueTransactional(
 ): Promise<QueuedMail[]> {
   const template = request.templateId === undefined ? undefined : await findTemplate(em, projectId, request.templateId);
   const content = resolveContent(request, template, await readTrackingMode(em, projectId));
-  const mail = compileContent(content, deps);
-  const headers = compileHeaders(request.headers);
+  // Before anything is compiled: a request that is refused costs no more than this.
   await assertSenderDomain(em, projectId, content.from.address);
-  const { values } = readDataPatch(request.data);
+  const queueAll = async (): Promise<QueuedMail[]> => {
+    const startRendering = await createRequestRenderer(content, request, deps);
+    return inTransaction(em, (tx) => queueRecipients(tx, projectId, content, request, startRendering()));
+  };
+  return content.html.length < LARGE_LENGTH ? queueAll() : deps.largeWork(queueAll);
+}
 
-  return inTransaction(em, async (tx) => {
+/** Some recipients after the others, so that neither their data nor what is rendered for them is in memory at once. */
+async function queueRecipients(
+  tx: Em,
+  projectId: string,
+  content: ResolvedContent,
+  request: TransactionalRequest,
+  renderer: RequestRenderer,
+): Promise<QueuedMail[]> {
+  const attachmentSetId = await storeAttachments(tx, request.attachments);
+  const groups = byAddress(request.to);
+  const queued: QueuedMail[] = [];
+  const optedOut: string[] = [];
+  const takeTurns = createTurns();
+  for (let start = 0; start < groups.length; start += RECIPIENTS_TOGETHER) {
+    const chunk = groups.slice(start, start + RECIPIENTS_TOGETHER);
     const contacts = await upsertContacts(tx, {
       projectId,
-      emails: [...new Set(request.to.map((recipient) => recipient.address))],
+      emails: chunk.map(([address]) => address),
       subscribedDefault: false,
       subscribed: request.subscribed,
       data: request.data,
     });
-    assertNotOptedOut(content.type, contacts);
-    const byAddress = new Map(contacts.map((contact) => [contact.email, contact]));
-    const rendered = request.to.flatMap((recipient) => {
-      const contact = byAddress.get(recipient.address);
-      return contact ? [renderFor(recipient, contact)] : [];
-    });
-    await queueMails(tx, { ...content, projectId, attachments: request.attachments }, rendered);
-    return rendered.map((item) => ({ emailId: item.emailId, contact: { id: item.contactId, email: item.to.address } }));
-  });
-
-  function renderFor(recipient: Mailbox, contact: UpsertedContact): RenderedMail & { contactId: string } {
-    const emailId = uuidV7();
-    const urls = deps.links.recipientUrls({ contactId: contact.id, emailId });
-    const scope = { contact, requestData: values, urls };
-    try {
-      const message = mail.render(scope);
-      const renderScope = createRenderScope(scope);
-      const custom = headers.map(({ name, template: value }): [string, string] => [
-        name,
-        sanitizeHeaderText(value.render(renderScope)),
-      ]);
-      assertMessageSize(octetsOnTheWire(message.html) + octetsOnTheWire(message.text));
-      return {
-        emailId,
-        contactId: contact.id,
-        to: recipient,
-        ...message,
-        headers: [...bulkHeaders(content.type, urls.unsubscribeUrl), ...custom],
-      };
-    } catch (error) {
-      if (error instanceof TemplateLimitError) {
-        throw validationError([{ field: 'body', message: error.message, code: 'too_big' }]);
+    optedOut.push(...optedOutOf(content.type, contacts));
+    if (optedOut.length > 0) continue;
+    let rendered: ReturnType<RequestRenderer['render']>[] = [];
+    let bytes = 0;
+    const store = async (): Promise<void> => {
+      if (rendered.length > 0) await queueMails(tx, { ...content, projectId, attachmentSetId }, rendered);
+      rendered = [];
+      bytes = 0;
+    };
+    for (const [index, contact] of contacts.entries()) {
+      for (const { recipient, place } of chunk[index]?.[1] ?? []) {
+        const mail = renderer.render(recipient, contact);
+        queued[place] = { emailId: mail.emailId, contact: { id: contact.id, email: recipient.address } };
+        if (bytes + mail.bytes > BYTES_TOGETHER) await store();
+        rendered.push(mail);
+        bytes += mail.bytes;
+        await takeTurns();
       }
-      throw error;
     }
+    await store();
   }
-
-  function assertMessageSize(textOctets: number): void {
-    const attached = request.attachments.reduce((sum, file) => sum + file.content.length, 0);
-    if (textOctets + attached * BASE64_FACTOR <= deps.messageBytesMax) return;
-    throw validationError([
-      { field: 'body', message: `The message is larger than ${deps.messageBytesMax} bytes`, code: 'too_big' },
-    ]);
-  }
+  assertNobodyOptedOut(optedOut);
+  return queued;
 }

@@ -1,7 +1,7 @@
 import { v7 as uuidV7 } from 'uuid';
 import type { Em } from '../orm.ts';
 import { outboxInsert } from '../outbox/outbox.ts';
-import { json, query, queryPrepared, sql } from '../sql.ts';
+import { json, query, queryPrepared, sql, type SqlFragment } from '../sql.ts';
 
 export interface Mailbox {
   address: string;
@@ -34,12 +34,14 @@ export interface MailSender {
   templateId: string | null;
   from: Mailbox;
   replyTo?: string;
-  attachments: MailAttachment[];
+  /** As `storeAttachments` answers. */
+  attachmentSetId?: string | null;
   /** The execution that sends it. */
   execution?: { automationId: string; executionId: string };
 }
 
-async function insertAttachments(em: Em, attachments: MailAttachment[]): Promise<string | null> {
+/** Stores the files that go with the mails of one request, once for all of them. @returns their id; null for none */
+export async function storeAttachments(em: Em, attachments: MailAttachment[]): Promise<string | null> {
   if (attachments.length === 0) return null;
   const setId = uuidV7();
   for (const [position, file] of attachments.entries()) {
@@ -53,9 +55,26 @@ async function insertAttachments(em: Em, attachments: MailAttachment[]): Promise
   return setId;
 }
 
+/** One mail without arrays, whose texts the driver would have to escape: some may have megabytes. */
+function mailRows(mails: RenderedMail[]): SqlFragment {
+  const [mail] = mails;
+  if (mail && mails.length === 1) {
+    return sql`
+      select ${mail.emailId}::uuid as id, ${mail.contactId}::uuid as contact_id, ${mail.to.address}::text as to_address,
+        ${mail.to.name ?? null}::text as to_name, ${mail.subject}::text as subject, ${mail.html}::text as html,
+        ${mail.text}::text as body_text, ${json(mail.headers)}::jsonb as headers`;
+  }
+  return sql`
+    select * from unnest(
+      ${mails.map((it) => it.emailId)}::uuid[], ${mails.map((it) => it.contactId)}::uuid[],
+      ${mails.map((it) => it.to.address)}::text[], ${mails.map((it) => it.to.name ?? null)}::text[],
+      ${mails.map((it) => it.subject)}::text[], ${mails.map((it) => it.html)}::text[],
+      ${mails.map((it) => it.text)}::text[], ${mails.map((it) => json(it.headers))}::jsonb[]
+    ) as m (id, contact_id, to_address, to_name, subject, html, body_text, headers)`;
+}
+
 /** Stores rendered mails as PENDING and leaves them in the outbox, in the caller's transaction. */
 export async function queueMails(em: Em, sender: MailSender, mails: RenderedMail[]): Promise<void> {
-  const setId = await insertAttachments(em, sender.attachments);
   const ids = mails.map((mail) => mail.emailId);
   const queued = sender.execution
     ? outboxInsert('automationEmail', sender.projectId, ids, { isGathered: true })
@@ -63,14 +82,7 @@ export async function queueMails(em: Em, sender: MailSender, mails: RenderedMail
   await queryPrepared(
     em,
     sql`
-      with mail as (
-        select * from unnest(
-          ${ids}::uuid[], ${mails.map((mail) => mail.contactId)}::uuid[], ${mails.map((mail) => mail.to.address)}::text[],
-          ${mails.map((mail) => mail.to.name ?? null)}::text[], ${mails.map((mail) => mail.subject)}::text[],
-          ${mails.map((mail) => mail.html)}::text[], ${mails.map((mail) => mail.text)}::text[],
-          ${mails.map((mail) => json(mail.headers))}::jsonb[]
-        ) as m (id, contact_id, to_address, to_name, subject, html, body_text, headers)
-      ),
+      with mail as (${mailRows(mails)}),
       record as (
         insert into email
           (id, project_id, contact_id, template_id, automation_id, execution_id, to_address, subject, status, created_at,
@@ -83,7 +95,7 @@ export async function queueMails(em: Em, sender: MailSender, mails: RenderedMail
       insert into email_content
         (email_id, from_address, from_name, to_name, reply_to, html, body_text, headers, attachment_set_id, created_at)
       select id, ${sender.from.address}, ${sender.from.name ?? null}, to_name, ${sender.replyTo ?? null}, html, body_text,
-        headers, ${setId}, now()
+        headers, ${sender.attachmentSetId ?? null}::uuid, now()
       from mail`,
   );
 }

@@ -1,5 +1,10 @@
-import { AppError } from '../../pure/app-error.ts';
-import { compileTemplate, TemplateSyntaxError, type TemplateMode } from '../../pure/template-language.ts';
+import { AppError, tooLarge } from '../../pure/app-error.ts';
+import {
+  compileTemplate,
+  TemplateLimitError,
+  TemplateSyntaxError,
+  type TemplateMode,
+} from '../../pure/template-language.ts';
 
 /** The parts of a mail that a caller writes in the template language. */
 export interface TemplateSources {
@@ -7,19 +12,21 @@ export interface TemplateSources {
   body?: string;
 }
 
-function findFault(source: string | undefined, mode: TemplateMode): TemplateSyntaxError | undefined {
+/** @throws AppError VALIDATION_ERROR when the template is larger than it may be */
+function findFault(field: string, source: string | undefined, mode: TemplateMode): TemplateSyntaxError | undefined {
   try {
     if (source !== undefined) compileTemplate(source, mode);
     return undefined;
   } catch (error) {
     if (error instanceof TemplateSyntaxError) return error;
-    throw error;
+    throw error instanceof TemplateLimitError ? tooLarge(field, error.message) : error;
   }
 }
 
 /**
  * Checks that subject and body compile, so that a mail cannot fail on its own template later.
- * @throws AppError with `code` (BAD_REQUEST when saving; /v1/send wants VALIDATION_ERROR), details `{ field, line, column }`
+ * @throws AppError with `code` (BAD_REQUEST when saving; /v1/send wants VALIDATION_ERROR), details `{ field, line, column }`;
+ *   VALIDATION_ERROR for more tags than a template may have
  */
 export function assertTemplateSyntax(
   sources: TemplateSources,
@@ -29,7 +36,7 @@ export function assertTemplateSyntax(
     ['subject', 'text'],
     ['body', 'html'],
   ] as const) {
-    const fault = findFault(sources[field], mode);
+    const fault = findFault(field, sources[field], mode);
     if (!fault) continue;
     const { line, column } = fault;
     const message = `${fault.message} (line ${line}, column ${column})`;

@@ -5,6 +5,10 @@ import { compile, type FormatCallback, type FormatOptions } from 'html-to-text';
  * Beyond this many `<` (about a megabyte of ordinary newsletter) markup is only stripped, which is linear.
  */
 const TAGS_MAX = 40_000;
+/** Longer documents are only stripped as well; nobody reads so much plain text. */
+const LAID_OUT_LENGTH_MAX = 2_000_000;
+/** Laying out this much takes some ten milliseconds: as long as the process may do nothing else. */
+export const CONVERTED_AT_ONCE_MAX = 32_000;
 /** Elements inside elements that are laid out; tables in tables stay well below, broken markup may not. */
 const DEPTH_MAX = 100;
 /** Left by the library where it stopped at that depth: a noncharacter, so nothing that people write. */
@@ -55,7 +59,7 @@ const linkOnce: FormatCallback = (element, walk, builder, formatOptions) => {
 
 const convert = compile({
   wordwrap: false,
-  limits: { maxDepth: DEPTH_MAX, ellipsis: TOO_DEEP },
+  limits: { maxDepth: DEPTH_MAX, ellipsis: TOO_DEEP, maxInputLength: LAID_OUT_LENGTH_MAX },
   formatters: { describeImage, separateCells, numberItems, linkOnce },
   selectors: [
     { selector: 'a', format: 'linkOnce', options: { hideLinkHrefIfSameAsText: true } },
@@ -74,11 +78,18 @@ const convert = compile({
 /**
  * Turns HTML into the text of a text/plain part: no wrapping, links as `text [url]`, pictures as their description,
  * table rows as lines, hidden elements left out. Takes anything, however broken, and in time that stays in proportion:
- * documents with very many tags, or very deep ones, are only stripped of them.
+ * very long documents, and those with very many tags or very deep ones, are only stripped of them. Up to
+ * CONVERTED_AT_ONCE_MAX it is done at once; `convertHtml` does more without holding up the process.
  */
 export function htmlToText(html: string): string {
-  const text = hasMoreTagsThan(html, TAGS_MAX) ? TOO_DEEP : convert(html);
+  const isLaidOut = html.length <= LAID_OUT_LENGTH_MAX && !hasMoreTagsThan(html, TAGS_MAX);
+  const text = isLaidOut ? convert(html) : TOO_DEEP;
   return (text.includes(TOO_DEEP) ? stripTags(html) : text).replaceAll('\u00A0', ' ');
+}
+
+/** As `htmlToText`, for where there is no time: what would take longer than a moment is only stripped of its tags. */
+export function htmlToTextQuickly(html: string): string {
+  return html.length <= CONVERTED_AT_ONCE_MAX ? htmlToText(html) : stripTags(html).replaceAll('\u00A0', ' ');
 }
 
 /** How far a block stands from its neighbours: two line breaks make one empty line. */

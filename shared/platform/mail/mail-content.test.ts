@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { createLinkSigner } from '../links.ts';
-import { compileMail, type MailSource } from './mail-content.ts';
+import { compileMail, createMailCompiler, type MailSource } from './mail-content.ts';
 
 const CONTACT = { id: '0192a000-0000-7000-8000-000000000001', email: 'ada@mail.test', subscribed: true };
 const EMAIL = '0192a000-0000-7000-8000-000000000002';
 const signer = createLinkSigner({ appSecret: 'a secret of at least 32 characters', publicUrl: 'https://e.test' });
 const urls = signer.recipientUrls({ contactId: CONTACT.id, emailId: EMAIL });
 
-function render(html: string, data: Record<string, unknown> = {}, source: Partial<MailSource> = {}) {
-  const mail = compileMail({ subject: 'S', html, type: 'HEADLESS', isTracked: true, ...source });
+async function render(html: string, data: Record<string, unknown> = {}, source: Partial<MailSource> = {}) {
+  const mail = await compileMail({ subject: 'S', html, type: 'HEADLESS', isTracked: true, ...source });
   return mail.render({ contact: { ...CONTACT, data }, urls });
 }
 
@@ -24,8 +24,8 @@ function hrefsOf(html: string): string[] {
 }
 
 describe('links of a tracked mail', () => {
-  it('are counted and lead where they led, query and fragment included', () => {
-    const { html } = render(`
+  it('are counted and lead where they led, query and fragment included', async () => {
+    const { html } = await render(`
       <a href="https://a.test/?x=1&amp;y=2#z">1</a> <A class=b HREF='http://b.test/p'>2</A> <a href=https://c.test/q?r=s>3</a>
       <a title="a > b" href = "https://d.test">4</a> <area href="https://e.example/">
       <!--[if mso]><v:roundrect href="https://f.test/"></v:roundrect><![endif]-->`);
@@ -39,10 +39,10 @@ describe('links of a tracked mail', () => {
     ]);
   });
 
-  it('are left alone when they are not web addresses, or lead back to us', () => {
+  it('are left alone when they are not web addresses, or lead back to us', async () => {
     const source = `<a href="mailto:a@b.test?subject=x">m</a><a href="tel:+1">t</a><a href="#top">h</a><a href="cid:1">c</a>
       <a href="/path">r</a><a name="x">n</a><a href="https://">b</a><img src="https://pic.test/x.png"><link href="https://css.test/">`;
-    const { html } = render(
+    const { html } = await render(
       `${source}<a href="{{unsubscribeUrl}}">u</a><a href="{{ manageUrl }}">m</a><a href="{{mine}}">x</a>`,
       {
         mine: urls.subscribeUrl,
@@ -53,8 +53,8 @@ describe('links of a tracked mail', () => {
     expect(html).toContain(`href="${urls.unsubscribeUrl}"`);
   });
 
-  it('keep what placeholders put into them, in loops and blocks too', () => {
-    const { html } = render(
+  it('keep what placeholders put into them, in loops and blocks too', async () => {
+    const { html } = await render(
       `<a href="https://x.test/{{id}}?a={{b}}&amp;c=d">1</a>
        {{#each items}}<a href="{{this.url}}">{{@index}}</a>{{/each}}
        <a {{#if vip}}href="https://vip.test/"{{else}}href="https://all.test/"{{/if}}>3</a>
@@ -80,20 +80,20 @@ describe('links of a tracked mail', () => {
     ]);
   });
 
-  it('cannot be made by the data of a contact', () => {
+  it('cannot be made by the data of a contact', async () => {
     const evil = '\uFDD3:https://evil.test/\uFDD4 {{@link-0}} <a href="https://evil.test/">x</a>';
-    const { html, text } = render('<p>{{name}}</p><a href="https://a.test/{{name}}">x</a>', { name: evil });
+    const { html, text } = await render('<p>{{name}}</p><a href="https://a.test/{{name}}">x</a>', { name: evil });
     expect(hrefsOf(html).filter((href) => href.startsWith('counted https://evil'))).toEqual([]);
     expect(text).not.toContain('/t/c/');
   });
 
-  it('stay as written in the plain text, and everywhere when the mail is not tracked', () => {
+  it('stay as written in the plain text, and everywhere when the mail is not tracked', async () => {
     const html = '<p>Go <a href="https://a.test/?x=1&amp;y=2">there</a></p>';
-    expect(render(html).text).toContain('https://a.test/?x=1&y=2');
-    expect(render(html, {}, { isTracked: false }).html).toBe(html);
+    expect((await render(html)).text).toContain('https://a.test/?x=1&y=2');
+    expect((await render(html, {}, { isTracked: false })).html).toBe(html);
   });
 
-  it('take time in proportion to the template', () => {
+  it('take time in proportion to the template', async () => {
     for (const part of [
       '<a href="',
       "<a href='",
@@ -103,18 +103,18 @@ describe('links of a tracked mail', () => {
       '<a '.repeat(3),
       '<a href="https://a.test/{{x}}">',
     ]) {
-      render(part.repeat(200_000 / part.length));
+      await render(part.repeat(200_000 / part.length));
     }
   });
 });
 
 describe('the image of a tracked mail', () => {
-  it('stands once, at the end of the body', () => {
-    const { html } = render('<html><body><p>Hi</p></body></html>');
+  it('stands once, at the end of the body', async () => {
+    const { html } = await render('<html><body><p>Hi</p></body></html>');
     expect(html).toMatch(
       /<p>Hi<\/p><img src="https:\/\/e\.test\/t\/o\/[\w-]{40}\.gif" width="1" height="1" alt=""[^>]*><\/body><\/html>$/,
     );
-    expect(render('<p>Hi</p>').html.match(/\/t\/o\//g)).toHaveLength(1);
+    expect((await render('<p>Hi</p>')).html.match(/\/t\/o\//g)).toHaveLength(1);
   });
 });
 
@@ -130,14 +130,98 @@ describe('the footer', () => {
     ['ja', 'Unsubscribe'],
     [undefined, 'Unsubscribe'],
     [42, 'Unsubscribe'],
-  ])('for the locale %s says %s', (locale, text) => {
-    const { html } = marketing('<p>News</p>', locale === undefined ? {} : { locale });
+  ])('for the locale %s says %s', async (locale, text) => {
+    const { html } = await marketing('<p>News</p>', locale === undefined ? {} : { locale });
     expect(html).toContain(`href="${urls.unsubscribeUrl}" style="color:#595959">${text}</a>`);
     expect(html).toContain(`href="${urls.manageUrl}"`);
   });
 
-  it('is left out where the author has put the link, and in other mail', () => {
-    expect(marketing('<a href="{{unsubscribeUrl}}">bye</a>').html).not.toContain('Unsubscribe');
-    expect(render('<p>Receipt</p>', {}, { type: 'TRANSACTIONAL' }).html).not.toContain('Unsubscribe');
+  it('ends the plain text, and stands in the body of the HTML', async () => {
+    const { html, text } = await marketing('<html><body><p>News</p></body></html>');
+    expect(text).toBe(`News\n\nUnsubscribe [${urls.unsubscribeUrl}] · Manage subscription [${urls.manageUrl}]`);
+    expect(html.indexOf('Unsubscribe')).toBeLessThan(html.indexOf('</body>'));
+    expect((await marketing('{{nothing}}')).text).toMatch(/^Unsubscribe/);
+  });
+
+  it('is left out where the author has put the link, and in other mail', async () => {
+    expect((await marketing('<a href="{{unsubscribeUrl}}">bye</a>')).html).not.toContain('Unsubscribe');
+    expect((await render('<p>Receipt</p>', {}, { type: 'TRANSACTIONAL' })).html).not.toContain('Unsubscribe');
+  });
+});
+
+describe('the links that are counted', () => {
+  it('are a thousand in a mail; the others stay as they are', async () => {
+    const link = (index: number) => `<a href="https://a.test/${index}">x</a>`;
+    const { html } = await render(Array.from({ length: 1_002 }, (_, index) => link(index)).join(''));
+    const hrefs = hrefsOf(html);
+    expect(hrefs[999]).toBe('counted https://a.test/999');
+    expect(hrefs.slice(1_000)).toEqual(['https://a.test/1000', 'https://a.test/1001']);
+  });
+
+  it('are as many where placeholders make them', async () => {
+    const items = Array.from({ length: 1_500 }, (_, index) => `https://i.test/${index}`);
+    const { html } = await render('{{#each items}}<a href="{{this}}">x</a>{{/each}}', { items });
+    const hrefs = hrefsOf(html);
+    expect(hrefs.filter((href) => href.startsWith('counted'))).toHaveLength(1_000);
+    expect(hrefs[1_200]).toBe('https://i.test/1200');
+  });
+});
+
+describe('a large body', () => {
+  it('gets the same text part as a small one, made in a thread', async () => {
+    const html = '<p>Hello {{name}}, see <a href="https://a.test">this</a></p>'.repeat(2_000);
+    const { text } = await render(html, { name: 'Ann' }, { isTracked: false });
+    expect(text.split('\n\n')).toEqual(Array(2_000).fill('Hello Ann, see this [https://a.test]'));
+  });
+
+  it('may come from a value, and is text in the text part all the same', async () => {
+    const content = '<p>Some <b>words</b>.</p>'.repeat(20_000);
+    const { html, text } = await render('<div>{{{content}}}</div>', { content }, { isTracked: false });
+    expect(html).toContain(content);
+    expect(text).toMatch(/^Some words\.\s+Some words\./);
+    expect(text).not.toContain('<');
+  });
+
+  it('may be far longer than a template', async () => {
+    const html = `<p>{{name}}</p>${'<p>Some words.</p>'.repeat(300_000)}`;
+    const message = await render(html, { name: 'Ann' });
+    expect(message.html).toBe(html.replace('{{name}}', 'Ann'));
+    expect(message.text.startsWith('Ann\n\nSome words.')).toBe(true);
+  });
+});
+
+describe('the compiler of a process', () => {
+  it('keeps what it has compiled, and compiles what is asked for twice at once only once', async () => {
+    const compile = createMailCompiler();
+    const source: MailSource = { subject: 'S', html: '<p>{{a}}</p>', type: 'MARKETING', isTracked: true };
+    const [first, second] = await Promise.all([compile(source), compile({ ...source })]);
+    expect(second).toBe(first);
+    expect(await compile({ ...source })).toBe(first);
+    for (const change of [
+      { subject: 'T' },
+      { html: '<p>{{b}}</p>' },
+      { type: 'HEADLESS' as const },
+      { isTracked: false },
+    ]) {
+      expect(await compile({ ...source, ...change })).not.toBe(first);
+    }
+  });
+
+  it('lets go of the oldest where all would take too much memory', async () => {
+    const compile = createMailCompiler();
+    const sourceOf = (subject: string): MailSource => ({
+      ...{ subject, html: '{{a}} '.repeat(10_000), type: 'TRANSACTIONAL', isTracked: false },
+    });
+    const first = await compile(sourceOf('0'));
+    expect(await compile(sourceOf('0'))).toBe(first);
+    for (const subject of ['1', '2', '3']) await compile(sourceOf(subject));
+    expect(await compile(sourceOf('0'))).not.toBe(first);
+  });
+
+  it('forgets what could not be compiled', async () => {
+    const compile = createMailCompiler();
+    const source: MailSource = { subject: 'S', html: '{{#if a}}', type: 'HEADLESS', isTracked: false };
+    await expect(compile(source)).rejects.toMatchObject({ part: 'html' });
+    await expect(compile(source)).rejects.toMatchObject({ part: 'html' });
   });
 });

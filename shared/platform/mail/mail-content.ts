@@ -1,11 +1,21 @@
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { EmailType } from '../../pure/email-types.ts';
+import { LIMITS } from '../../pure/limits.ts';
 import { localeOf, type Locale } from '../../pure/locale.ts';
-import { compileMessageTemplate, type RenderedMessage } from '../../pure/message-template.ts';
+import {
+  compileMessageSteps,
+  compileMessageTemplate,
+  type CompiledMessageTemplate,
+  type RenderedMessage,
+} from '../../pure/message-template.ts';
 import { createRenderScope, type RenderScopeInput } from '../../pure/render-scope.ts';
-import type { RenderScope } from '../../pure/template-language.ts';
+import type { RenderMeter, RenderScope } from '../../pure/template-language.ts';
 import type { MailLinks } from '../links.ts';
+import { pause } from '../turns.ts';
+import { convertHtml } from './convert-html.ts';
 import { footerHtml } from './footer.ts';
-import { htmlToText } from './html-to-text.ts';
+import { htmlToText, htmlToTextQuickly } from './html-to-text.ts';
 import { trackHtml } from './tracked-html.ts';
 
 export interface MailSource {
@@ -19,6 +29,8 @@ export interface MailSource {
 
 export interface MailRenderInput extends RenderScopeInput {
   urls: MailLinks;
+  /** Counts what rendering costs, where somebody wants to know. */
+  meter?: RenderMeter;
 }
 
 /** A mail ready to be rendered for any number of recipients. */
@@ -34,70 +46,108 @@ function needsFooter({ html, type }: MailSource): boolean {
   return type === 'MARKETING' && !UNSUBSCRIBE_PLACEHOLDER.test(html);
 }
 
-function withFooter(html: string, locale: Locale): string {
+/** Printed at the end of a MARKETING mail, in the language its recipient turns out to read. */
+const FOOTER = '@footer';
+
+function withFooter(html: string): string {
   const end = html.toLowerCase().lastIndexOf('</body>');
-  return end === -1 ? html + footerHtml(locale) : html.slice(0, end) + footerHtml(locale) + html.slice(end);
+  return end === -1 ? `${html}{{{${FOOTER}}}}` : `${html.slice(0, end)}{{{${FOOTER}}}}${html.slice(end)}`;
 }
 
-function withTrackingValues(scope: RenderScope, valueOf: (name: string) => string | undefined): RenderScope {
+const footers = new Map<Locale, CompiledMessageTemplate>();
+
+function footerOf(locale: Locale): CompiledMessageTemplate {
+  const known = footers.get(locale);
+  if (known) return known;
+  const footer = compileMessageTemplate({ subject: '', html: footerHtml(locale) }, { htmlToText });
+  footers.set(locale, footer);
+  return footer;
+}
+
+/** Names beginning with `@` are Everpost's own; everything else is the scope's. */
+function withOwnValues(scope: RenderScope, valueOf: (name: string) => string | undefined): RenderScope {
   return { get: (name) => (name.startsWith('@') ? (valueOf(name) ?? scope.get(name)) : scope.get(name)) };
 }
 
-/** The text/plain part keeps the addresses as they were written: there they are read, not only followed. */
-function compileVariant(subject: string, html: string, isTracked: boolean): MailContent {
-  const tracked = isTracked ? trackHtml(html) : undefined;
-  const template = compileMessageTemplate({ subject, html, sentHtml: tracked?.html }, { htmlToText });
-  if (!tracked) return { render: (input) => template.render(createRenderScope(input)) };
+/** Shorter ones are compiled before anybody else would have had a turn. */
+const PAUSED_LENGTH_MIN = 50_000;
+
+async function compileWithPauses(source: { subject: string; html: string; sentHtml?: string }) {
+  const steps = compileMessageSteps(source, { htmlToText: htmlToTextQuickly });
+  for (let step = steps.next(); ;) {
+    if (step.done) return step.value;
+    if (step.value !== 'pause') {
+      step = steps.next(await convertHtml(step.value.convert));
+      continue;
+    }
+    if (source.html.length >= PAUSED_LENGTH_MIN) await pause();
+    step = steps.next('');
+  }
+}
+
+/**
+ * Compiles a mail. The text/plain part keeps the addresses as they were written: there they are read, not only followed.
+ * A body longer than a template may be is not tracked. @throws TemplateSyntaxError, TemplateLimitError, whose `part`
+ * names subject or html
+ */
+export async function compileMail(source: MailSource): Promise<MailContent> {
+  const { subject, html } = source;
+  const hasFooter = needsFooter(source);
+  const whole = hasFooter ? withFooter(html) : html;
+  const tracked = source.isTracked && html.length <= LIMITS.templateLength ? trackHtml(whole) : undefined;
+  const sentHtml = tracked?.html ?? (hasFooter ? whole : undefined);
+  const template = await compileWithPauses({ subject, html, sentHtml });
+  if (sentHtml === undefined) {
+    return { render: ({ meter, ...input }) => template.render(createRenderScope(input), meter) };
+  }
   return {
-    render(input) {
-      const { urls } = input;
-      const scope = withTrackingValues(createRenderScope(input), (name) => tracked.valueOf(name, urls));
-      const message = template.render(scope);
+    render({ meter, ...input }) {
+      const scope = createRenderScope(input);
+      const locale = localeOf(input.requestData?.['locale'] ?? input.contact.data['locale']);
+      const footer = hasFooter ? footerOf(locale).render(scope) : undefined;
+      const signer = tracked?.signerFor(input.urls);
+      const valueOf = (name: string) => (name === FOOTER ? footer?.html : signer?.valueOf(name));
+      const message = template.render(withOwnValues(scope, valueOf), meter);
       return {
         subject: message.subject,
-        html: tracked.finishHtml(message.html, urls),
-        text: tracked.finishText(message.text, urls),
+        html: signer?.finishHtml(message.html) ?? message.html,
+        text: footer ? `${message.text}\n\n${footer.text}`.trimStart() : message.text,
       };
     },
   };
 }
 
-/**
- * Compiles a mail, with a variant for each language of the footer that a recipient turns out to read: a recipient
- * costs no translation. @throws TemplateSyntaxError whose `part` names subject or html
- */
-export function compileMail(source: MailSource): MailContent {
-  const { subject, html, isTracked } = source;
-  if (!needsFooter(source)) return compileVariant(subject, html, isTracked);
-  const variants = new Map<Locale, MailContent>();
-  const variantFor = (locale: Locale): MailContent => {
-    const known = variants.get(locale) ?? compileVariant(subject, withFooter(html, locale), isTracked);
-    variants.set(locale, known);
-    return known;
-  };
-  variantFor('en');
-  return {
-    render: (input) =>
-      variantFor(localeOf(input.requestData?.['locale'] ?? input.contact.data['locale'])).render(input),
-  };
+/** Compiled, about: text in two forms, and a tag in the trees of both parts. */
+const BYTES_PER_CHARACTER = 4;
+const BYTES_PER_TAG = 2_400;
+
+function weigh({ subject, html }: MailSource): number {
+  let tagCount = 0;
+  for (let at = html.indexOf('{{'); at !== -1; at = html.indexOf('{{', at + 2)) tagCount += 1;
+  return 1_000 + (subject.length + html.length) * BYTES_PER_CHARACTER + tagCount * BYTES_PER_TAG;
 }
 
-const CACHE_SIZE = 200;
+/** Compiles mails, each distinct one once. */
+export type MailCompiler = (source: MailSource) => Promise<MailContent>;
 
-/** Compiles each distinct mail once; a template that is sent a thousand times a minute is parsed once. */
-export function createMailCompiler(): (source: MailSource) => MailContent {
-  const cache = new Map<string, MailContent>();
-  return (source) => {
-    const key = `${source.type}\0${source.isTracked}\0${source.subject}\0${source.html}`;
-    const known = cache.get(key);
-    const content = known ?? compileMail(source);
-    cache.delete(key);
-    cache.set(key, content);
-    if (cache.size > CACHE_SIZE) {
-      const [oldest] = cache.keys();
-      if (oldest !== undefined) cache.delete(oldest);
+/** A template that is sent a thousand times a minute is parsed once, as long as there is room for it. */
+export function createMailCompiler(): MailCompiler {
+  const cache = new LRUCache<string, MailContent>({ maxSize: LIMITS.compiledTemplatesBytes });
+  const underWay = new Map<string, Promise<MailContent>>();
+  return async (source) => {
+    const { type, isTracked, subject, html } = source;
+    const key = hash('sha256', JSON.stringify([type, isTracked, subject]) + html, 'base64url');
+    const known = cache.get(key) ?? underWay.get(key);
+    if (known) return known;
+    const compiling = compileMail(source);
+    underWay.set(key, compiling);
+    try {
+      const content = await compiling;
+      cache.set(key, content, { size: weigh(source) });
+      return content;
+    } finally {
+      underWay.delete(key);
     }
-    return content;
   };
 }
 

@@ -1,16 +1,20 @@
 import { randomBytes } from 'node:crypto';
+import { LIMITS } from '../../pure/limits.ts';
 import { encodeClickTarget, type ClickTarget, type MailLinks } from '../links.ts';
 
 /** The HTML of a mail prepared for counting opens and clicks. */
 export interface TrackedHtml {
   /** The template with placeholders in place of addresses. */
   html: string;
-  /** The value of such a placeholder for one mail; undefined for any other name. */
-  valueOf: (name: string, links: MailLinks) => string | undefined;
+  /** Signs the links of one mail, each address once however often it stands there. */
+  signerFor: (links: MailLinks) => TrackedLinkSigner;
+}
+
+export interface TrackedLinkSigner {
+  /** The value of such a placeholder; undefined for any other name. */
+  valueOf: (name: string) => string | undefined;
   /** Finishes rendered HTML: replaces the addresses that are known only now. */
-  finishHtml: (html: string, links: MailLinks) => string;
-  /** The same for plain text made from rendered HTML. */
-  finishText: (text: string, links: MailLinks) => string;
+  finishHtml: (html: string) => string;
 }
 
 /** Longer addresses are left alone: with the token they would near the 16 KB that servers take as a request line. */
@@ -90,7 +94,9 @@ export function trackHtml(html: string): TrackedHtml {
   let copied = 0;
   let hasMarks = false;
   const shape = maskTemplateTags(html);
+  let linkCount = 0;
   for (const { start, end, isQuoted } of findHrefs(shape)) {
+    if (linkCount === LIMITS.trackedLinks) break;
     const value = html.slice(start, end);
     let replacement: string | undefined;
     if (value.includes('{{')) {
@@ -104,6 +110,7 @@ export function trackHtml(html: string): TrackedHtml {
     }
     tracked += html.slice(copied, start) + (isQuoted ? replacement : `"${replacement}"`);
     copied = end;
+    linkCount += 1;
   }
   tracked += html.slice(copied);
 
@@ -113,21 +120,31 @@ export function trackHtml(html: string): TrackedHtml {
 
   const indexes = new Map(targets.map((target, index) => [linkName(index), target]));
   const marked = new RegExp(`${markStart}([^${markEnd}]*)${markEnd}`, 'g');
-  const finish = (text: string, links: MailLinks, decode: (value: string) => string): string => {
-    if (!hasMarks) return text;
-    return text.replace(marked, (_mark, value: string) => {
-      const target = links.isOwnLink(value) ? undefined : clickTargetOf(decode(value));
-      return target === undefined ? value : links.clickUrl(target);
-    });
-  };
   return {
     html: tracked,
-    valueOf(name, links) {
-      if (name === openName) return links.openUrl;
-      const target = indexes.get(name);
-      return target === undefined ? undefined : links.clickUrl(target);
+    signerFor(links) {
+      const signed = new Map<string, string | undefined>();
+      /** An address stays as it is when it cannot be counted, and when enough others are. */
+      const sign = (key: string, target: () => ClickTarget | undefined): string | undefined => {
+        if (signed.has(key)) return signed.get(key);
+        const found = signed.size < LIMITS.trackedLinks ? target() : undefined;
+        const url = found === undefined ? undefined : links.clickUrl(found);
+        if (signed.size < LIMITS.trackedLinks) signed.set(key, url);
+        return url;
+      };
+      const readTarget = (value: string) => (links.isOwnLink(value) ? undefined : clickTargetOf(decodeEntities(value)));
+      let openUrl: string | undefined;
+      return {
+        valueOf(name) {
+          if (name === openName) return (openUrl ??= links.openUrl);
+          const target = indexes.get(name);
+          return target === undefined ? undefined : sign(name, () => target);
+        },
+        finishHtml(text) {
+          if (!hasMarks) return text;
+          return text.replace(marked, (_mark, value: string) => sign(value, () => readTarget(value)) ?? value);
+        },
+      };
     },
-    finishHtml: (text, links) => finish(text, links, decodeEntities),
-    finishText: (text, links) => finish(text, links, (value) => value),
   };
 }

@@ -1,6 +1,7 @@
+import { LIMITS } from '../limits.ts';
 import { TemplateLimitError } from './errors.ts';
 import type { Operand } from './expression.ts';
-import { TEMPLATE_LIMITS } from './limits.ts';
+import { createRenderMeter, spend, type RenderMeter } from './meter.ts';
 import type { BlockNode, OutputNode, TemplateNode } from './parser.ts';
 import { descend, isSafeName, type Path } from './path.ts';
 
@@ -13,14 +14,18 @@ export interface RenderScope {
 /** How a value gets into the output: through `escape` from `{{ }}`, through `raw` from `{{{ }}}`. */
 export interface OutputEncoding {
   escape: (text: string) => string;
-  raw: (text: string) => string;
+  raw: (text: string, meter: RenderMeter) => string;
 }
+
+/** Prints a template with the values of a scope, at the cost of the meter. @throws TemplateLimitError */
+export type RenderTemplate = (scope: RenderScope, meter?: RenderMeter) => string;
 
 interface RenderState {
   scope: RenderScope;
+  meter: RenderMeter;
   output: string;
-  loopIterations: number;
-  loopSteps: number;
+  lengthMax: number;
+  rounds: number;
   /** The round of the innermost loop. */
   item: unknown;
   index: number;
@@ -30,24 +35,29 @@ interface RenderState {
 type Step = (state: RenderState) => void;
 type Read = (state: RenderState) => unknown;
 
-/** Steps with their price, which a loop pays once a round. */
+/** Steps with their price in steps of the meter, which a loop pays once a round. */
 interface Program {
   steps: Step[];
   price: number;
 }
 
 /**
- * Turns a tree into a function that prints it. The function throws TemplateLimitError when a cap is passed, and is
- * safe to call with any data.
+ * Turns a tree into a function that prints it, up to `lengthMax` characters. It is safe to call with any data.
  */
-export function compileNodes(nodes: readonly TemplateNode[], encoding: OutputEncoding): (scope: RenderScope) => string {
-  const { steps } = compileProgram(nodes, encoding, false);
-  return (scope) => {
+export function compileNodes(
+  nodes: readonly TemplateNode[],
+  encoding: OutputEncoding,
+  lengthMax: number = LIMITS.renderedLength,
+): RenderTemplate {
+  const { steps, price } = compileProgram(nodes, encoding, false);
+  return (scope, meter = createRenderMeter()) => {
+    spend(meter, price);
     const state: RenderState = {
       scope,
+      meter,
       output: '',
-      loopIterations: 0,
-      loopSteps: 0,
+      lengthMax,
+      rounds: 0,
       item: undefined,
       index: 0,
       key: '',
@@ -55,27 +65,6 @@ export function compileNodes(nodes: readonly TemplateNode[], encoding: OutputEnc
     run(steps, state);
     return state.output;
   };
-}
-
-/** The paths a tree reads from its scope, as written, each once; `this` and `@index` of a loop are not among them. */
-export function collectPaths(nodes: readonly TemplateNode[]): string[] {
-  const paths = new Set<string>();
-  const visit = (list: readonly TemplateNode[], isInLoop: boolean): void => {
-    for (const node of list) {
-      if (node.type === 'text') continue;
-      for (const operand of node.operands) {
-        if (operand.type === 'path' && !(isInLoop && isLoopName(operand.path))) {
-          paths.add(operand.path.segments.join('.'));
-        }
-      }
-      if (node.type === 'block') {
-        visit(node.body, isInLoop || node.kind === 'each');
-        visit(node.otherwise, isInLoop);
-      }
-    }
-  };
-  visit(nodes, false);
-  return [...paths];
 }
 
 function isLoopName(path: Path): boolean {
@@ -89,8 +78,8 @@ function run(steps: readonly Step[], state: RenderState): void {
 
 function print(state: RenderState, text: string): void {
   state.output += text;
-  if (state.output.length > TEMPLATE_LIMITS.outputLength) {
-    throw new TemplateLimitError(`The rendered text is longer than ${TEMPLATE_LIMITS.outputLength} characters`);
+  if (state.output.length > state.lengthMax) {
+    throw new TemplateLimitError(`The rendered text is longer than ${state.lengthMax} characters`);
   }
 }
 
@@ -104,7 +93,7 @@ function compileProgram(nodes: readonly TemplateNode[], encoding: OutputEncoding
       price += 1;
       continue;
     }
-    price += 1 + node.operands.length;
+    price += 1 + priceOf(node.operands);
     if (node.type === 'output') {
       steps.push(compileOutput(node, encoding, isInLoop));
       continue;
@@ -118,12 +107,16 @@ function compileProgram(nodes: readonly TemplateNode[], encoding: OutputEncoding
   return { steps, price };
 }
 
+function priceOf(operands: readonly Operand[]): number {
+  return operands.reduce((sum, operand) => sum + (operand.type === 'path' ? operand.path.segments.length : 1), 0);
+}
+
 function compileOutput(node: OutputNode, encoding: OutputEncoding, isInLoop: boolean): Step {
   const read = compileOperands(node.operands, isInLoop);
   const encode = node.isRaw ? encoding.raw : encoding.escape;
   return (state) => {
     const value = read(state);
-    if (typeof value === 'string') print(state, encode(value));
+    if (typeof value === 'string') print(state, encode(value, state.meter));
     else if (typeof value === 'number' || typeof value === 'boolean') print(state, String(value));
   };
 }
@@ -165,14 +158,11 @@ function runLoop(items: unknown, body: Program, state: RenderState): boolean {
 }
 
 function payRound(state: RenderState, price: number): void {
-  state.loopIterations += 1;
-  state.loopSteps += price;
-  if (state.loopIterations > TEMPLATE_LIMITS.loopIterations) {
-    throw new TemplateLimitError(`The loops take more than ${TEMPLATE_LIMITS.loopIterations} rounds`);
+  state.rounds += 1;
+  if (state.rounds > LIMITS.renderRounds) {
+    throw new TemplateLimitError(`The loops take more than ${LIMITS.renderRounds} rounds`);
   }
-  if (state.loopSteps > TEMPLATE_LIMITS.loopSteps) {
-    throw new TemplateLimitError(`The loops take more than ${TEMPLATE_LIMITS.loopSteps} steps`);
-  }
+  spend(state.meter, 1 + price);
 }
 
 function compileOperands(operands: readonly Operand[], isInLoop: boolean): Read {

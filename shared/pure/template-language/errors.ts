@@ -26,11 +26,14 @@ export class TemplateSyntaxError extends Error {
   }
 }
 
-/** A rendering that grew past one of the caps, which are in `limits.ts`. */
+/** A template, or what is made of it, is larger than it may be. `part` is set when a whole message was compiled. */
 export class TemplateLimitError extends Error {
-  constructor(message: string) {
+  readonly part: MessagePart | undefined;
+
+  constructor(message: string, part?: MessagePart) {
     super(message);
     this.name = 'TemplateLimitError';
+    this.part = part;
   }
 }
 

@@ -1,6 +1,6 @@
-import { syntaxErrorAt } from './errors.ts';
+import { LIMITS } from '../limits.ts';
+import { syntaxErrorAt, TemplateLimitError } from './errors.ts';
 import { parseExpression, type Operand } from './expression.ts';
-import { TEMPLATE_LIMITS } from './limits.ts';
 import type { BlockKind, Token } from './tokenizer.ts';
 
 /** `{{ … }}`: the first operand that has a value is printed. */
@@ -29,12 +29,20 @@ interface OpenBlock {
 
 /**
  * Builds the tree of a template. `source` is what the tokens' offsets point into. Throws TemplateSyntaxError for a
- * block that is not closed, closed by another name, nested too deeply, or has two {{else}}.
+ * block that is not closed, closed by another name, nested too deeply, or has two {{else}}, TemplateLimitError for more
+ * names and texts than a template may hold.
  */
 export function parseTokens(tokens: readonly Token[], source: string): TemplateNode[] {
   const root: TemplateNode[] = [];
   const open: OpenBlock[] = [];
   let target = root;
+  let operandCount = 0;
+  const read = (expression: string): Operand[] => {
+    const operands = parseExpression(expression);
+    operandCount += operands.length;
+    if (operandCount <= LIMITS.templateOperands) return operands;
+    throw new TemplateLimitError(`A template may hold ${LIMITS.templateOperands} names and texts in its tags`);
+  };
   for (const token of tokens) {
     const current = open.at(-1);
     switch (token.type) {
@@ -42,13 +50,13 @@ export function parseTokens(tokens: readonly Token[], source: string): TemplateN
         target.push(token);
         break;
       case 'output':
-        target.push({ type: 'output', operands: parseExpression(token.expression), isRaw: token.isRaw });
+        target.push({ type: 'output', operands: read(token.expression), isRaw: token.isRaw });
         break;
       case 'open': {
-        if (open.length >= TEMPLATE_LIMITS.blockDepth) {
-          throw syntaxErrorAt(source, token.offset, `Blocks are nested deeper than ${TEMPLATE_LIMITS.blockDepth}`);
+        if (open.length >= LIMITS.templateBlockDepth) {
+          throw syntaxErrorAt(source, token.offset, `Blocks are nested deeper than ${LIMITS.templateBlockDepth}`);
         }
-        const node = newBlock(token.kind, parseExpression(token.path));
+        const node = newBlock(token.kind, read(token.path));
         target.push(node);
         open.push({ node, offset: token.offset, hasElse: false });
         target = node.body;

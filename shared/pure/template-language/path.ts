@@ -1,4 +1,4 @@
-import { TEMPLATE_LIMITS } from './limits.ts';
+import { LIMITS } from '../limits.ts';
 
 /**
  * A dotted path, split once. `rests[i]` is the path from segment i to its end, as written: the key to try when a
@@ -17,8 +17,8 @@ const UNSAFE_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', '
  */
 export function parsePath(source: string): Path | undefined {
   // One more than allowed is enough to know, however long the source.
-  const written = source.split('.', TEMPLATE_LIMITS.pathSegments + 1);
-  if (written.length > TEMPLATE_LIMITS.pathSegments) return undefined;
+  const written = source.split('.', LIMITS.templatePathKeys + 1);
+  if (written.length > LIMITS.templatePathKeys) return undefined;
   const segments: string[] = [];
   const rests: string[] = [];
   let offset = 0;

@@ -14,24 +14,30 @@ const MARKED_TAG = /[\uFDD0\uFDD1](\d{1,9})\uFDD2/g;
 /** Lines that hold nothing but block tags, quoted or not; printed, they would leave empty lines behind. */
 const BLOCK_ONLY_LINE = /^((?:[ \t>]*\uFDD1\d{1,9}\uFDD2)+)[ \t]*(?:\n|(?![^]))/gm;
 
-/**
- * Derives the tree of the text/plain part from the tokens of an HTML template: converts the template once, each tag
- * standing as a mark, and puts the tags back into the text. Returns undefined where that cannot print what converting
- * the rendered HTML would: when blocks were torn apart by the conversion (half of one in an attribute or a comment), and
- * when a loop makes the items of a numbered list.
- */
-export function derivePlainText(
-  tokens: readonly Token[],
-  source: string,
-  htmlToText: HtmlToText,
-): TemplateNode[] | undefined {
-  const hasLoop = tokens.some((token) => token.type === 'open' && token.kind === 'each');
-  if (hasLoop && /<ol[\s>]/i.test(source)) return undefined;
+/** HTML whose tags stand as marks, and the tags by the numbers in their marks. */
+export interface MarkedHtml {
+  html: string;
+  tags: Token[];
+}
 
-  const marked = markTags(tokens);
-  const text = htmlToText(marked.html).replace(BLOCK_ONLY_LINE, (_line, tags: string) => tags.replace(/[ \t>]/g, ''));
+/**
+ * Derives the tree of the text/plain part from the tokens of an HTML template: the template is converted once, each tag
+ * standing as a mark, and the tags are put back into the text. This is the first half, before the conversion. Undefined
+ * where the text has to be made from each rendered message: when a loop makes the items of a numbered list.
+ */
+export function markTags(tokens: readonly Token[], source: string): MarkedHtml | undefined {
+  const hasLoop = tokens.some((token) => token.type === 'open' && token.kind === 'each');
+  return hasLoop && /<ol[\s>]/i.test(source) ? undefined : markAll(tokens);
+}
+
+/**
+ * The second half. Undefined, as above, when blocks were torn apart by the conversion (half of one in an attribute or a
+ * comment).
+ */
+export function unmarkTags(converted: string, { tags }: MarkedHtml, source: string): TemplateNode[] | undefined {
+  const text = converted.replace(BLOCK_ONLY_LINE, (_line, blocks: string) => blocks.replace(/[ \t>]/g, ''));
   try {
-    return parseTokens(unmarkTags(text, marked.tags), source);
+    return parseTokens(tokensOf(text, tags), source);
   } catch (error) {
     if (error instanceof TemplateSyntaxError) return undefined;
     throw error;
@@ -39,7 +45,7 @@ export function derivePlainText(
 }
 
 /** Equal placeholders share a mark, so that the converter sees a link whose text is its own address as such. */
-function markTags(tokens: readonly Token[]): { html: string; tags: Token[] } {
+function markAll(tokens: readonly Token[]): MarkedHtml {
   const tags: Token[] = [];
   const knownOutputs = new Map<string, string>();
   let html = '';
@@ -58,7 +64,7 @@ function markTags(tokens: readonly Token[]): { html: string; tags: Token[] } {
   return { html, tags };
 }
 
-function unmarkTags(text: string, tags: readonly Token[]): Token[] {
+function tokensOf(text: string, tags: readonly Token[]): Token[] {
   const tokens: Token[] = [];
   let textStart = 0;
   for (const match of text.matchAll(MARKED_TAG)) {

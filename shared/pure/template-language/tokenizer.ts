@@ -1,4 +1,5 @@
-import { syntaxErrorAt } from './errors.ts';
+import { LIMITS } from '../limits.ts';
+import { syntaxErrorAt, TemplateLimitError } from './errors.ts';
 
 export type BlockKind = 'if' | 'unless' | 'each';
 
@@ -53,10 +54,15 @@ const ENTITIES: Readonly<Record<string, string>> = {
 /**
  * Splits a template into text and tags, in one pass. `{{` without a `}}` after it, and braces around nothing, are
  * text. With `decodesEntities`, for HTML sources, the few entities that visual editors write for quotes, spaces and
- * angle brackets are undone inside the braces. Throws TemplateSyntaxError for a block that is not if, unless or each.
+ * angle brackets are undone inside the braces. Throws TemplateSyntaxError for a block that is not if, unless or each,
+ * TemplateLimitError for too many tags.
  */
-export function tokenize(source: string, { decodesEntities }: { decodesEntities: boolean }): Token[] {
+export function tokenize(
+  source: string,
+  { decodesEntities, tagsMax = LIMITS.templateTags }: { decodesEntities: boolean; tagsMax?: number },
+): Token[] {
   const tokens: Token[] = [];
+  let tagCount = 0;
   let textStart = 0;
   let position = 0;
   for (;;) {
@@ -78,6 +84,8 @@ export function tokenize(source: string, { decodesEntities }: { decodesEntities:
 
     const token = readTag(source, start, decodesEntities ? decodeEntities(content) : content, isRaw);
     if (!token) continue;
+    tagCount += 1;
+    if (tagCount > tagsMax) throw new TemplateLimitError(`A template may have ${LIMITS.templateTags} tags`);
     if (start > textStart) tokens.push({ type: 'text', text: source.slice(textStart, start) });
     tokens.push(token);
     textStart = end;

@@ -1,0 +1,149 @@
+import { v7 as uuidV7 } from 'uuid';
+import { tooLarge, validationError } from '../../pure/app-error.ts';
+import { readDataPatch } from '../../pure/custom-data.ts';
+import { utf8Bytes } from '../../pure/json-bytes.ts';
+import { LIMITS } from '../../pure/limits.ts';
+import { HEADERS_TOO_LARGE, headersBytes } from '../../pure/mail-headers.ts';
+import { createRenderScope } from '../../pure/render-scope.ts';
+import {
+  compileTemplate,
+  createRenderMeter,
+  sanitizeHeaderText,
+  TemplateLimitError,
+  TemplateSyntaxError,
+  type CompiledTemplate,
+  type RenderMeter,
+  type RenderScope,
+} from '../../pure/template-language.ts';
+import { bulkHeaders } from '../../platform/mail/mail-content.ts';
+import type { UpsertedContact } from '../contacts/contacts.ts';
+import type { Mailbox, RenderedMail } from './stored-mail.ts';
+import type { ResolvedContent, TransactionalDeps, TransactionalRequest } from './transactional-request.ts';
+
+export interface RequestRenderer {
+  /**
+   * Renders the mail of one recipient, at the cost of the request.
+   * @throws AppError VALIDATION_ERROR naming body, headers or to
+   */
+  render: (recipient: Mailbox, contact: UpsertedContact) => RenderedMail & { bytes: number };
+}
+
+/** Base64 and its line ends make four octets of three, and a little more. */
+const BASE64_FACTOR = 1.37;
+
+/** About what a part of the body takes in the message; letters beyond ASCII have to be encoded. */
+function wireBytes(text: string): number {
+  const bytes = utf8Bytes(text);
+  return bytes === text.length ? bytes : bytes * BASE64_FACTOR;
+}
+
+function templateFault(error: unknown, field: string): unknown {
+  if (error instanceof TemplateLimitError) return tooLarge(field, error.message);
+  if (!(error instanceof TemplateSyntaxError)) return error;
+  return validationError([
+    { field, message: `${error.message} (line ${error.line}, column ${error.column})`, code: 'invalid_template' },
+  ]);
+}
+
+function bodyFault(error: unknown): unknown {
+  const isSubject =
+    (error instanceof TemplateSyntaxError || error instanceof TemplateLimitError) && error.part === 'subject';
+  return templateFault(error, isSubject ? 'subject' : 'body');
+}
+
+interface HeaderTemplate {
+  name: string;
+  template: CompiledTemplate;
+}
+
+function compileHeaders(headers: [string, string][]): HeaderTemplate[] {
+  return headers.map(([name, value]) => {
+    try {
+      return { name, template: compileTemplate(value, 'text') };
+    } catch (error) {
+      throw templateFault(error, `headers.${name}`);
+    }
+  });
+}
+
+/** What a header prints has the limits of what a caller writes into one. */
+function renderHeaders(headers: HeaderTemplate[], scope: RenderScope, meter: RenderMeter): [string, string][] {
+  const rendered = headers.map(({ name, template }): [string, string] => {
+    const value = sanitizeHeaderText(template.render(scope, meter));
+    if (value.length > LIMITS.customHeaderValueLength) {
+      throw tooLarge(`headers.${name}`, `The value comes out longer than ${LIMITS.customHeaderValueLength} characters`);
+    }
+    return [name, value];
+  });
+  if (headersBytes(rendered) > LIMITS.customHeadersBytes) throw tooLarge('headers', HEADERS_TOO_LARGE);
+  return rendered;
+}
+
+/**
+ * Compiles the content of a request. @returns what begins the rendering for its recipients, at zero cost: a transaction
+ * that is repeated begins again
+ * @throws AppError VALIDATION_ERROR naming subject, body or a header
+ */
+export async function createRequestRenderer(
+  content: ResolvedContent,
+  request: TransactionalRequest,
+  deps: TransactionalDeps,
+): Promise<() => RequestRenderer> {
+  const compiled = await deps.compileMail(content).catch((error: unknown) => {
+    throw bodyFault(error);
+  });
+  const headers = compileHeaders(request.headers);
+  const { values } = readDataPatch(request.data);
+  const attachedBytes = request.attachments.reduce((sum, file) => sum + file.content.length, 0) * BASE64_FACTOR;
+
+  /** The text part of a body of megabytes is left out where the message has no room for both. */
+  function fit(message: { html: string; text: string }): { text: string; bytes: number } {
+    const htmlBytes = wireBytes(message.html);
+    const bytes = htmlBytes + wireBytes(message.text);
+    const room = deps.messageBytesMax - attachedBytes;
+    if (bytes <= room) return { text: message.text, bytes };
+    if (message.html.length > LIMITS.templateLength && htmlBytes <= room) return { text: '', bytes: htmlBytes };
+    throw tooLarge('body', `The message is larger than ${deps.messageBytesMax} bytes`);
+  }
+
+  return () => {
+    const conversions = new Map<string, string>();
+    let bytesOfAll = 0;
+    let stepsOfAll = 0;
+
+    function charge(bytes: number, steps: number): void {
+      bytesOfAll += bytes;
+      stepsOfAll += steps;
+      if (bytesOfAll > LIMITS.renderedBytesPerRequest) {
+        throw tooLarge(
+          'to',
+          `The bodies rendered for all recipients may have ${LIMITS.renderedBytesPerRequest} bytes together`,
+        );
+      }
+      if (stepsOfAll > LIMITS.renderStepsPerRequest) {
+        throw tooLarge('to', `Rendering the emails to all recipients may take ${LIMITS.renderStepsPerRequest} steps`);
+      }
+    }
+
+    return {
+      render(recipient, contact) {
+        const emailId = uuidV7();
+        const urls = deps.links.recipientUrls({ contactId: contact.id, emailId });
+        const meter = createRenderMeter(conversions);
+        try {
+          const message = compiled.render({ contact, requestData: values, urls, meter });
+          const custom = renderHeaders(headers, createRenderScope({ contact, requestData: values, urls }), meter);
+          const { text, bytes } = fit(message);
+          charge(utf8Bytes(message.html), meter.steps);
+          return {
+            ...{ emailId, contactId: contact.id, to: recipient, subject: message.subject, html: message.html, text },
+            headers: [...bulkHeaders(content.type, urls.unsubscribeUrl), ...custom],
+            bytes,
+          };
+        } catch (error) {
+          throw error instanceof TemplateLimitError ? bodyFault(error) : error;
+        }
+      },
+    };
+  };
+}

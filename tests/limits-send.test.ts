@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { queueTransactional } from '../shared/domain/emails/queue-transactional.ts';
+import type { TransactionalRequest } from '../shared/domain/emails/transactional-request.ts';
+import { queryOne, sql } from '../shared/domain/sql.ts';
+import { linkSignerOf } from '../shared/platform/links.ts';
+import { createMailCompiler, type MailSource } from '../shared/platform/mail/mail-content.ts';
+import { createGate } from '../shared/platform/turns.ts';
+import { startTestApi, type TestApi, type TestReply } from './support/api.ts';
+
+/** Far above what one piece of the work takes, far below what all of it would take in one. */
+const TURN_CPU_MS_MAX = 100;
+
+/** The longest turn of the event loop, by what this thread has worked in it: other programs do not count. */
+function watchTurns(): () => number {
+  let longest = 0;
+  let isWatching = true;
+  let before = process.threadCpuUsage();
+  const look = (): void => {
+    const { user, system } = process.threadCpuUsage(before);
+    longest = Math.max(longest, (user + system) / 1_000);
+    before = process.threadCpuUsage();
+    if (isWatching) setImmediate(look);
+  };
+  setImmediate(look);
+  return () => {
+    isWatching = false;
+    return longest;
+  };
+}
+
+let app: TestApi;
+beforeAll(async () => {
+  app = await startTestApi({ config: { API_RATE_LIMIT_PER_MINUTE: 1_000_000 } });
+});
+afterAll(() => app.stop());
+
+const mail = (change: object) => ({ to: 'a@x.test', subject: 'S', body: 'B', from: 'a@example.com', ...change });
+const send = (change: object) => app.api('POST', '/v1/send', { body: mail(change) });
+const recipients = (count: number) => Array.from({ length: count }, (_, index) => `r${index}@x.test`);
+
+function expectRefused(reply: TestReply, field: string): void {
+  expect([reply.status, reply.body.error?.code]).toEqual([422, 'VALIDATION_ERROR']);
+  expect(reply.body.error.errors).toEqual([expect.objectContaining({ field, code: 'too_big' })]);
+}
+
+const counts = () =>
+  queryOne<object>(
+    app.em(),
+    sql`
+      select (select count(*) from contact) as contacts, (select count(*) from email) as emails,
+        (select count(*) from email_content) as contents, (select count(*) from outbox) as outbox`,
+  );
+
+describe('a body', () => {
+  it('may have 20,000 tags, in a request and in what is stored', async () => {
+    expect((await send({ body: '{{a}} '.repeat(20_000) })).status).toBe(200);
+    expectRefused(await send({ body: '{{a}} '.repeat(20_001) }), 'body');
+    const content = { name: 'T', subject: 'S', from: 'a@example.com', type: 'TRANSACTIONAL' };
+    const tooMany = { ...content, body: '{{a}}'.repeat(20_001) };
+    expectRefused(await app.api('POST', '/templates', { body: tooMany }), 'body');
+    expectRefused(await app.api('POST', '/campaigns', { body: { ...tooMany, audienceType: 'ALL' } }), 'body');
+    const { body } = await app.api('POST', '/templates', { body: { ...content, body: 'B' } });
+    expectRefused(await app.api('PATCH', `/templates/${body.id}`, { body: { body: tooMany.body } }), 'body');
+    expectRefused(await app.api('PATCH', `/templates/${body.id}`, { body: { body: 'x'.repeat(2_000_001) } }), 'body');
+  });
+
+  it('without that many tags may have megabytes', async () => {
+    const body = `<p>{{a}}</p>${'<p>Some words.</p>'.repeat(1_000_000)}`;
+    const reply = await send({ body });
+    expect(reply.status).toBe(200);
+    const stored = await queryOne<{ length: number }>(
+      app.em(),
+      sql`select length(html) as length from email_content where email_id = ${reply.body.data.emails[0].email}`,
+    );
+    expect(stored?.length).toBe(body.length - '{{a}}'.length);
+  });
+});
+
+describe('headers', () => {
+  it('keep their limits when they are rendered', async () => {
+    expectRefused(await send({ headers: { 'X-Long': '{{long}}' }, data: { long: 'x'.repeat(999) } }), 'headers.X-Long');
+    const headers = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`X-${index}`, '{{text}}']));
+    expectRefused(await send({ headers, data: { text: 'x'.repeat(900) } }), 'headers');
+  });
+
+  it('cost as much as the body does', async () => {
+    const loop = '{{#each list}}{{a.b.c.d}}{{a.b.c.d}}{{/each}}';
+    const headers = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`X-${index}`, loop]));
+    expectRefused(await send({ headers, data: { list: { value: Array(9_000).fill(0), persistent: false } } }), 'body');
+  });
+});
+
+describe('a request to many', () => {
+  it('is refused where all its bodies are too large, and has done nothing then', async () => {
+    const before = await counts();
+    expectRefused(await send({ to: recipients(1_000), body: 'x'.repeat(100_000) }), 'to');
+    expect(await counts()).toEqual(before);
+  });
+
+  it('is refused where rendering takes too long in all', async () => {
+    const body = `{{#each list}}${'{{this.a}}'.repeat(20)}{{/each}}`;
+    const data = { list: { value: Array(1_000).fill({ a: 1 }), persistent: false } };
+    expectRefused(await send({ to: recipients(1_000), body, data }), 'to');
+    expect((await send({ to: recipients(20), body, data })).status).toBe(200);
+  });
+
+  it('answers in the order of the request, an address that stands twice included', async () => {
+    const to = ['z@x.test', ...recipients(120), 'b@x.test', { email: 'Z@x.test', name: 'Zoe' }];
+    const reply = await send({ to });
+    expect(reply.body.data.emails.map((item: any) => item.contact.email)).toEqual([
+      ...['z@x.test', ...recipients(120), 'b@x.test', 'z@x.test'],
+    ]);
+    expect(new Set(reply.body.data.emails.map((item: any) => item.email)).size).toBe(to.length);
+  });
+});
+
+describe('the process', () => {
+  const request = (change: Partial<TransactionalRequest>): TransactionalRequest => ({
+    ...{ to: [{ address: 'a@x.test' }], subject: 'S', html: 'B', from: { address: 'a@example.com' } },
+    ...{ headers: [], attachments: [] },
+    ...change,
+  });
+  const depsOf = (compileMail = createMailCompiler()) => ({
+    ...{ compileMail, links: linkSignerOf(app.config), messageBytesMax: app.config.MESSAGE_MAX_BYTES },
+    largeWork: createGate(2),
+  });
+
+  it('compiles nothing for a sender that is refused', async () => {
+    const compiled: MailSource[] = [];
+    const compile = createMailCompiler();
+    const deps = depsOf((source) => {
+      compiled.push(source);
+      return compile(source);
+    });
+    const queue = (address: string) =>
+      queueTransactional(app.em(), app.project.id, request({ from: { address } }), deps);
+    await expect(queue('a@unknown.example')).rejects.toMatchObject({ code: 'SENDER_DOMAIN_REFUSED' });
+    expect(compiled).toHaveLength(0);
+    await queue('a@example.com');
+    expect(compiled).toHaveLength(1);
+  });
+
+  it.each<[string, Partial<TransactionalRequest>]>([
+    [
+      'the largest bodies to a thousand',
+      {
+        to: recipients(1_000).map((address) => ({ address })),
+        html: '<p>Some words for {{email}}.</p>'.repeat(2_000),
+      },
+    ],
+    [
+      '20,000 tags to as many as allowed',
+      { to: recipients(150).map((address) => ({ address })), html: '<b>{{a}}</b> '.repeat(20_000) },
+    ],
+    [
+      'loops for as many as allowed',
+      {
+        to: recipients(150).map((address) => ({ address })),
+        html: '{{#each l}}{{this.a}}{{this.b}}{{/each}}',
+        data: { l: { value: Array(9_000).fill({ a: 1 }), persistent: false } },
+      },
+    ],
+  ])('goes on with other things meanwhile: %s', async (_what, change) => {
+    const deps = depsOf();
+    await queueTransactional(app.em(), app.project.id, request({ html: '<p>warm {{a}}</p>' }), deps);
+    const longestTurn = watchTurns();
+    await queueTransactional(app.em(), app.project.id, request(change), deps).catch((error: unknown) => {
+      expect(error).toMatchObject({ code: 'VALIDATION_ERROR' });
+    });
+    expect(longestTurn()).toBeLessThan(TURN_CPU_MS_MAX);
+  });
+});
