@@ -5,7 +5,7 @@ export interface AttemptMemory {
   /** Attempts in a row, without progress, that ended in something nobody foresaw; a lost worker counts. */
   faults?: number;
   /** For how long no SMTP server took messages, in milliseconds, and when that was last seen (since 1970). */
-  outage?: { totalMs: number; seenAtMs: number };
+  outage?: { totalMs: number; seenAtMs: number } | undefined;
 }
 
 interface HeartbeatDetails {
@@ -43,5 +43,6 @@ export function remember(change: AttemptMemory): void {
 
 /** The attempt has done something that need not be done again, so what went wrong before counts no more. */
 export function noteProgress(): void {
-  if (attemptMemory().faults) remember({ faults: 0 });
+  const { faults, outage } = attemptMemory();
+  if (faults || outage) remember({ faults: 0, outage: undefined });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { quietTemporal } from '../shared/testing/quiet-temporal.ts';
 import { badRequest } from '../shared/pure/app-error.ts';
@@ -17,8 +17,13 @@ interface Ended {
 }
 
 /** Runs an attempt that ends in an error, after attempts that left `memory`. */
-async function attempt(error: unknown, memory: AttemptMemory = {}, number = 2): Promise<Ended> {
-  const environment = new MockActivityEnvironment({ attempt: number, heartbeatDetails: { memory } });
+async function attempt(
+  error: unknown,
+  memory: AttemptMemory = {},
+  number = 2,
+  activityType = 'deliverEmails',
+): Promise<Ended> {
+  const environment = new MockActivityEnvironment({ attempt: number, heartbeatDetails: { memory }, activityType });
   const ended: Ended = { failure: undefined as never, reported: [], memory };
   environment.on('heartbeat', (details: { memory: AttemptMemory }) => {
     ended.memory = details.memory;
@@ -34,6 +39,8 @@ async function attempt(error: unknown, memory: AttemptMemory = {}, number = 2): 
   return ended;
 }
 
+const smtpUnavailable = () =>
+  ApplicationFailure.create({ type: 'SmtpUnavailable', nextRetryDelay: 15_000, category: 'BENIGN' });
 const secret = new TypeError('ada@example.com is not a function');
 
 describe('the end of an attempt', () => {
@@ -69,11 +76,43 @@ describe('the end of an attempt', () => {
 
   it('counts no outage and no waiting as an unexpected error', async () => {
     const gone = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
-    for (const error of [gone, projectDisabledFailure('p', 15)]) {
+    const disabled = ApplicationFailure.create({ type: 'ProjectDisabled', nextRetryDelay: 1_000, category: 'BENIGN' });
+    for (const error of [gone, disabled]) {
       const { failure, memory } = await attempt(error, { faults: 19 }, 400);
       expect(failure.nonRetryable).toBe(false);
       expect(memory).toMatchObject({ faults: 0 });
     }
+  });
+
+  it('is final when no server has taken mail for two days, and for a campaign after seven', async () => {
+    const hourMs = 3_600_000;
+    const nearly = { totalMs: 48 * hourMs - 60_000, seenAtMs: Date.now() - 120_000 };
+    expect((await attempt(smtpUnavailable(), { outage: nearly })).failure).toMatchObject({ nonRetryable: true });
+    const ofPage = await attempt(smtpUnavailable(), { outage: nearly }, 2, 'sendRecipientPage');
+    expect(ofPage.failure.nonRetryable).toBe(false);
+    const week = { totalMs: 7 * 24 * hourMs - 60_000, seenAtMs: Date.now() - 120_000 };
+    expect((await attempt(smtpUnavailable(), { outage: week }, 2, 'sendRecipientPage')).failure.nonRetryable).toBe(
+      true,
+    );
+  });
+
+  it('does not count the time in which no worker was there as an outage of the servers', async () => {
+    const totalMs = 40 * 3_600_000;
+    const afterWeekend = { totalMs, seenAtMs: Date.now() - 60 * 3_600_000 };
+    const { failure, memory } = await attempt(smtpUnavailable(), { outage: afterWeekend });
+    expect(failure.nonRetryable).toBe(false);
+    expect(memory?.outage?.totalMs).toBe(totalMs);
+  });
+
+  it('looks after work that has waited long less often', async () => {
+    const pauses: unknown[] = [];
+    for (const waitedMs of [1_000, 3_600_000, 48 * 3_600_000]) {
+      const environment = new MockActivityEnvironment({ scheduledTimestampMs: Date.now() - waitedMs });
+      await environment.run(async () => {
+        pauses.push(Math.round(Number(projectDisabledFailure('p', 15).nextRetryDelay) / 1_000));
+      });
+    }
+    expect(pauses).toEqual([15, 180, 300]);
   });
 
   it('is final when the worker was lost twenty times in a row', async () => {

@@ -13,23 +13,39 @@ const DATABASE_PAUSE = '2 seconds';
  */
 const FAULTS_MAX = 20;
 const FAULT_PAUSE_MS_MAX = 300_000;
+const DAY_MS = 24 * 60 * 60_000;
+/** How long no SMTP server may take what an activity sends. Nobody wants a password reset of the day before yesterday. */
+const OUTAGE_MS_MAX = { transactional: 2 * DAY_MS, campaign: 7 * DAY_MS } as const;
+/** A longer silence between two attempts is no outage of a server: no worker was there, or the project was disabled. */
+const SILENCE_MS_MAX = 15 * 60_000;
+/** Work that has waited for an hour is looked at every three minutes. */
+const PAUSE_SHARE = 20;
+const PAUSE_MS_MAX = 300_000;
+
+/** Grows with the time that the activity has been waiting, for much may be waiting with it. */
+function pauseMs(pauseSeconds: number): number {
+  const waitedMs = Date.now() - Context.current().info.scheduledTimestampMs;
+  return Math.max(pauseSeconds * 1_000, Math.min(waitedMs / PAUSE_SHARE, PAUSE_MS_MAX));
+}
 
 /** The project may not send just now; the work waits and goes on when it is enabled again. */
 export function projectDisabledFailure(projectId: string, pauseSeconds: number): ApplicationFailure {
   return ApplicationFailure.create({
     type: 'ProjectDisabled',
     message: `Project ${projectId} is disabled. Its mail waits; enable it with: everpost project enable ${projectId}`,
-    nextRetryDelay: pauseSeconds * 1_000,
+    nextRetryDelay: pauseMs(pauseSeconds),
     category: 'BENIGN',
   });
 }
 
+const SMTP_UNAVAILABLE = 'SmtpUnavailable';
+
 /** No server takes mail just now; the work waits and goes on when one does. */
 export function smtpUnavailableFailure(error: SmtpUnavailableError, pauseSeconds: number): ApplicationFailure {
   return ApplicationFailure.create({
-    type: 'SmtpUnavailable',
+    type: SMTP_UNAVAILABLE,
     message: `No SMTP server takes mail: ${error.message}. The mail waits and is tried again; check SMTP_URL and the server.`,
-    nextRetryDelay: pauseSeconds * 1_000,
+    nextRetryDelay: pauseMs(pauseSeconds),
     category: 'BENIGN',
   });
 }
@@ -113,7 +129,7 @@ export function endAttempt(error: unknown, report: (error: unknown) => void): un
   const failure = toFailure(error);
   if (!isUnforeseen(failure)) {
     if (faults > 0) remember({ faults: 0 });
-    return failure;
+    return failure.type === SMTP_UNAVAILABLE ? afterOutage(failure) : failure;
   }
   report(error);
   const count = Math.max(faults, 1);
@@ -124,6 +140,24 @@ export function endAttempt(error: unknown, report: (error: unknown) => void): un
     message: `${failure.message} It is tried again (${count} of ${FAULTS_MAX}).`,
     nextRetryDelay: Math.min(2 ** (count - 1) * 1_000, FAULT_PAUSE_MS_MAX),
   });
+}
+
+/** Adds up for how long no server took anything, and ends it. */
+function afterOutage(failure: ApplicationFailure): ApplicationFailure {
+  const now = Date.now();
+  const { outage } = attemptMemory();
+  const sinceMs = outage ? now - outage.seenAtMs : 0;
+  const totalMs = (outage?.totalMs ?? 0) + (sinceMs <= Number(failure.nextRetryDelay) + SILENCE_MS_MAX ? sinceMs : 0);
+  const { activityType } = Context.current().info;
+  const longestMs = OUTAGE_MS_MAX[activityType === 'sendRecipientPage' ? 'campaign' : 'transactional'];
+  if (totalMs > longestMs) {
+    return ApplicationFailure.nonRetryable(
+      `No SMTP server took mail for ${longestMs / DAY_MS} days.`,
+      SMTP_UNAVAILABLE,
+    );
+  }
+  remember({ outage: { totalMs, seenAtMs: now } });
+  return failure;
 }
 
 function givenUp(failure: ApplicationFailure): ApplicationFailure {

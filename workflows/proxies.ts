@@ -39,19 +39,15 @@ const SMTP_OPTIONS = {
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 } as const;
 
-const EMAIL_OPTIONS = { ...SMTP_OPTIONS, scheduleToCloseTimeout: '48 hours' } as const;
-
 /**
- * Handing transactional email, or that of automations, to SMTP servers. An outage is waited out for two days; then
- * nobody wants it any more. Each kind has slots of its own: none waits while another one fills its own.
+ * Handing transactional email, that of automations, or that of campaigns to SMTP servers. Each kind has slots of its own:
+ * none waits while another one fills its own. For how long an outage is waited out, the activities decide.
  */
 export const transactionalDelivery = proxyActivities<Activities>({
-  ...EMAIL_OPTIONS,
+  ...SMTP_OPTIONS,
   taskQueue: TASK_QUEUES.transactional,
 });
-export const automationDelivery = proxyActivities<Activities>({ ...EMAIL_OPTIONS, taskQueue: TASK_QUEUES.automations });
-
-/** Handing campaign email to SMTP servers. An outage is waited out until it ends or the campaign is cancelled. */
+export const automationDelivery = proxyActivities<Activities>({ ...SMTP_OPTIONS, taskQueue: TASK_QUEUES.automations });
 export const campaignDelivery = proxyActivities<Activities>({ ...SMTP_OPTIONS, taskQueue: TASK_QUEUES.campaigns });
 
 /**

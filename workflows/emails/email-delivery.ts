@@ -1,5 +1,6 @@
 import { ActivityFailure, isCancellation, sleep } from '@temporalio/workflow';
 import type { EmailDeliveryInput } from '../../shared/pure/workflow-contracts.ts';
+import { reasonOf } from '../failure-reason.ts';
 import { automationDelivery, database, transactionalDelivery } from '../proxies.ts';
 
 function countOf(emailIds: string[]): string {
@@ -8,7 +9,8 @@ function countOf(emailIds: string[]): string {
 
 /**
  * Transactional mails until each is sent, bounced or given up. Mail that a server deferred (4xx) is tried again after
- * growing pauses, which hold no worker; mail that no server takes for two days has failed.
+ * growing pauses, which hold no worker; what no server takes for two days has failed, with the reason. Mail of a disabled
+ * project waits for the project.
  */
 export async function emailDelivery({ projectId, emailIds, origin }: EmailDeliveryInput): Promise<void> {
   const delivery = origin === 'automation' ? automationDelivery : transactionalDelivery;
@@ -25,7 +27,7 @@ export async function emailDelivery({ projectId, emailIds, origin }: EmailDelive
       }
     } catch (error) {
       if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
-      await database.abandonEmails({ emailIds: remaining, reason: 'no SMTP server took the mail within two days' });
+      await database.abandonEmails({ emailIds: remaining, reason: reasonOf(error) });
       return;
     }
   }

@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { activityInfo } from '@temporalio/activity';
+import type { WorkflowHandle } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import type { Activities } from '../../activities/index.ts';
+import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
+import {
+  WORKFLOW_TYPES,
+  emailDeliveryWorkflowId,
+  type EmailDeliveryInput,
+} from '../../shared/pure/workflow-contracts.ts';
+import { quietTemporal } from '../../shared/testing/quiet-temporal.ts';
+import { startTimeSkippingServer } from '../../tests/support/time-skipping-server.ts';
+import { withWorkers } from '../../tests/support/workflows.ts';
+
+quietTemporal();
+
+const HOUR_MS = 60 * 60 * 1_000;
+
+let environment: TestWorkflowEnvironment;
+beforeAll(async () => {
+  environment = await startTimeSkippingServer();
+});
+afterAll(() => environment.teardown());
+
+type Delivery = Pick<Activities, 'deliverEmails' | 'abandonEmails'>;
+
+interface Run {
+  /** Which mails each call of the activity was given. */
+  calls: string[][];
+  queues: Set<string>;
+  abandoned: { emailIds: string[]; reason: string }[];
+  durationMs: number;
+}
+
+async function durationOf(handle: WorkflowHandle): Promise<number> {
+  const { startTime, closeTime } = await handle.describe();
+  return Number(closeTime) - Number(startTime);
+}
+
+/** Runs a delivery whose attempts go as `deliver` says, one after the other. */
+async function deliver(
+  attempts: (() => ReturnType<Delivery['deliverEmails']>)[],
+  input: Partial<EmailDeliveryInput> = {},
+): Promise<Run> {
+  const run: Run = { calls: [], queues: new Set(), abandoned: [], durationMs: 0 };
+  const activities: Delivery = {
+    deliverEmails({ emailIds }) {
+      run.calls.push(emailIds);
+      run.queues.add(activityInfo().taskQueue);
+      return attempts.shift()?.() ?? Promise.resolve({ deferredIds: [], retryInMs: 0 });
+    },
+    async abandonEmails(given) {
+      run.abandoned.push(given);
+    },
+  };
+  const { nativeConnection: connection, namespace = 'default' } = environment;
+  await withWorkers({ connection, namespace }, activities, async () => {
+    const handle = await environment.client.workflow.start(WORKFLOW_TYPES.emailDelivery, {
+      workflowId: emailDeliveryWorkflowId(randomUUID()),
+      taskQueue: TASK_QUEUES.orchestration,
+      args: [{ projectId: randomUUID(), emailIds: ['a', 'b', 'c'], ...input }],
+    });
+    await handle.result();
+    run.durationMs = await durationOf(handle);
+  });
+  return run;
+}
+
+const deferred = (ids: string[], retryInMs: number) => () => Promise.resolve({ deferredIds: ids, retryInMs });
+const fails = (failure: ApplicationFailure) => () => Promise.reject(failure);
+
+describe('the delivery of emails', () => {
+  it('hands them over once when no server has a reason to refuse', async () => {
+    const { calls, abandoned, queues } = await deliver([]);
+    expect([calls, abandoned]).toEqual([[['a', 'b', 'c']], []]);
+    expect([...queues]).toEqual([TASK_QUEUES.transactional]);
+  });
+
+  it('takes slots of its own for the emails of automations', async () => {
+    const { queues } = await deliver([], { origin: 'automation' });
+    expect([...queues]).toEqual([TASK_QUEUES.automations]);
+  });
+
+  it('comes back for those that were deferred, after the pause, and only for them', async () => {
+    const { calls, durationMs } = await deliver([deferred(['b', 'c'], HOUR_MS), deferred(['c'], 8 * HOUR_MS)]);
+    expect(calls).toEqual([['a', 'b', 'c'], ['b', 'c'], ['c']]);
+    expect(durationMs).toBeGreaterThanOrEqual(9 * HOUR_MS);
+  });
+
+  it('waits for as long as its attempts say, a disabled project for a month', async () => {
+    const disabled = ApplicationFailure.create({ type: 'ProjectDisabled', nextRetryDelay: '10 days' });
+    const { calls, abandoned, durationMs } = await deliver([fails(disabled), fails(disabled), fails(disabled)]);
+    expect(calls).toHaveLength(4);
+    expect(abandoned).toEqual([]);
+    expect(durationMs).toBeGreaterThanOrEqual(30 * 24 * HOUR_MS);
+  });
+
+  it('gives up what is left, with the reason, when its attempts say that there is no use', async () => {
+    const final = ApplicationFailure.nonRetryable('No SMTP server took mail for 2 days.', 'SmtpUnavailable');
+    const { calls, abandoned } = await deliver([deferred(['c'], 1_000), fails(final)]);
+    expect(calls).toHaveLength(2);
+    expect(abandoned).toEqual([{ emailIds: ['c'], reason: 'No SMTP server took mail for 2 days.' }]);
+  });
+});
