@@ -7,7 +7,7 @@ import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
 const FROM = 'news@example.com';
 const RETRY_SECONDS = [0.4, 0.4, 0.4];
-const isPoison = (address: string) => address.startsWith('poison');
+const isPoison = (address: string | null | undefined) => address?.startsWith('poison') ?? false;
 
 let fault: FaultyRelayOptions['fault'];
 let relay: FaultyRelay;

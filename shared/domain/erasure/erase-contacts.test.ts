@@ -153,7 +153,7 @@ it('lets late results and reports count, without bringing anything back', async 
   const campaignId = await addCampaign();
   const emailId = await addEmail({ contactId, address: 'late@mail.test', status: 'PENDING', campaignId });
   const claimToken = randomUUID();
-  const page = { campaignId, firstSeq: 1, lastSeq: 1 };
+  const page = { campaignId, firstSeq: 1, lastSeq: 1, claimToken };
   await query(
     em(),
     sql`insert into campaign_page (campaign_id, first_seq, claim_token) values (${campaignId}, 1, ${claimToken})`,
@@ -161,9 +161,8 @@ it('lets late results and reports count, without bringing anything back', async 
   await deleteAndErase(contactId);
 
   const frame = { from: 'a@example.com', subject: 'Hello' };
-  await recordCampaignResults(em(), page, claimToken, frame, projectId, [
-    { emailId, verdict: 'sent', subject: 'Hello Ada', error: 'for late@mail.test' },
-  ]);
+  const results = [{ emailId, verdict: 'sent' as const, subject: 'Hello Ada', error: 'for late@mail.test' }];
+  await recordCampaignResults(em(), page, frame, projectId, results, [60]);
   await recordMailHits(em(), [
     { id: randomUUID(), emailId, url: 'https://x.test/?late@mail.test', ageMs: 0, repeats: 0 },
   ]);
