@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { summarizeRefusals } from '../../shared/domain/automations/refusals.ts';
 import { findActiveClaims, requeueErasures, restartLost, type LostClaim } from '../../shared/domain/reconciliation.ts';
 import type { ActivityDeps } from '../deps.ts';
 
@@ -60,8 +61,12 @@ export function createReconcileActivities(deps: ActivityDeps) {
           );
         }
         afterId = claims.at(-1)?.id;
-        if (claims.length < PAGE_SIZE) return report;
+        if (claims.length < PAGE_SIZE) break;
       }
+      for (const refused of await summarizeRefusals(deps.orm.em.fork())) {
+        deps.logger.warn(refused, 'an automation refused to be started within the last hour');
+      }
+      return report;
     },
   };
 }

@@ -11,6 +11,7 @@ export interface CleanUpReport {
   jobs: number;
   jobFiles: number;
   graphSnapshots: number;
+  refusals: number;
 }
 
 /** Bodies of mail that has its outcome are kept this long, for support. */
@@ -18,6 +19,8 @@ const BODY_DAYS = 30;
 const ATTACHMENT_DAYS = 7;
 /** For this long whoever polls a job learns what became of it. */
 const JOB_DAYS = 30;
+/** Executions that were not started. */
+const REFUSAL_DAYS = 30;
 /** Rows of one kind that go at a time. */
 export const CLEAN_UP_CHUNK = 5_000;
 /** A sweep may read a large table to find its chunk. */
@@ -90,6 +93,11 @@ function sweepGraphSnapshots(em: Em): Promise<number> {
   return deleteChunk(em, sql`automation_graph`, sql`id`, old);
 }
 
+function sweepRefusals(em: Em): Promise<number> {
+  const old = sql`select id from automation_refusal where created_at ${olderThan(REFUSAL_DAYS)}`;
+  return deleteChunk(em, sql`automation_refusal`, sql`id`, old);
+}
+
 const SWEEPS: Record<keyof CleanUpReport, (em: Em, idempotencyTtlHours: number) => Promise<number>> = {
   idempotencyKeys: (em, ttlHours) => sweepIdempotencyKeys(em, ttlHours, CLEAN_UP_CHUNK),
   mailBodies: sweepMailBodies,
@@ -97,6 +105,7 @@ const SWEEPS: Record<keyof CleanUpReport, (em: Em, idempotencyTtlHours: number) 
   jobs: sweepJobs,
   jobFiles: sweepJobFiles,
   graphSnapshots: sweepGraphSnapshots,
+  refusals: sweepRefusals,
 };
 
 /** The kinds of rows that are swept, in order. */

@@ -11,7 +11,11 @@ import { FeedbackMigration } from './migrations/20261121040000-feedback.ts';
 import { RecoveryMigration } from './migrations/20261121061000-recovery.ts';
 import { PublicRateMigration } from './migrations/20261122070100-public-rate.ts';
 import { ContactDataLimitMigration } from './migrations/20261122070200-contact-data-limit.ts';
+<<<<<<< HEAD
 import { DeliveryAttemptsMigration } from './migrations/20261122070401-delivery-attempts.ts';
+=======
+import { AutomationChainsMigration } from './migrations/20261122070602-automation-chains.ts';
+>>>>>>> 9bd1fc5 (Stop automations that start one another, and tell of it)
 import { OutboxTurnsMigration } from './migrations/20261122070601-outbox-turns.ts';
 import { ReplyAddressesMigration } from './migrations/20261122070700-reply-addresses.ts';
 import { answerTimeoutMs, limitSession, type SessionLimits } from './session-limits.ts';
@@ -88,6 +92,7 @@ function ormOptions(options: OrmOptions): Options {
         { name: '20261122070401-delivery-attempts', class: DeliveryAttemptsMigration },
         { name: '20261122070500-campaign-error', class: CampaignErrorMigration },
         { name: '20261122070601-outbox-turns', class: OutboxTurnsMigration },
+        { name: '20261122070602-automation-chains', class: AutomationChainsMigration },
         { name: '20261122070700-reply-addresses', class: ReplyAddressesMigration },
         { name: '20261122070801-erasure', class: ErasureMigration },
       ],

@@ -15,6 +15,7 @@ export const ACTIVITY_TYPES = [
   'campaign.sent',
   'workflow.started',
   'workflow.completed',
+  'workflow.refused',
 ] as const;
 export type ActivityType = (typeof ACTIVITY_TYPES)[number];
 

@@ -15,6 +15,12 @@ export const LIMITS = {
   eventDataBytes: 65_536,
   /** Context of an execution: what it was started with, and the data of the events it waited for. */
   executionContextBytes: 65_536,
+  /**
+   * Automations that start one another, one after the other, and executions of one contact in one automation within an
+   * hour. The same numbers stand in the functions behind the trigger on `event`.
+   */
+  automationChain: 8,
+  executionsPerContactAndHour: 100,
   /** Custom data of a campaign's recipients that a worker holds at once for one page. */
   campaignSliceBytes: 4_194_304,
   /** Recipients of one request of /v1/send. */

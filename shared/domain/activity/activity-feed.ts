@@ -11,7 +11,14 @@ import { joinSql, query, sql, type SqlFragment } from '../sql.ts';
 import { eventNames } from './event-names.ts';
 
 /** Where activities come from. The order settles which comes first of those of the same moment. */
-const SOURCES = ['event', 'campaign.scheduled', 'campaign.sent', 'workflow.started', 'workflow.completed'] as const;
+const SOURCES = [
+  'event',
+  'campaign.scheduled',
+  'campaign.sent',
+  'workflow.started',
+  'workflow.completed',
+  'workflow.refused',
+] as const;
 type Source = (typeof SOURCES)[number];
 
 /** A place in the feed, which runs from new to old. */
@@ -32,7 +39,7 @@ export interface ActivityQuery {
 }
 
 export interface Activity {
-  /** Of the event, campaign or execution. */
+  /** Of the event, campaign, execution or refusal. */
   id: string;
   type: ActivityType;
   timestamp: Date;
@@ -129,6 +136,21 @@ function executionRows(projectId: string, list: ActivityQuery, rows: SqlFragment
     where ${joinSql(conditions, ' and ')} order by ${at} desc, x.id desc ${rows}`;
 }
 
+/** One row an hour for each contact, automation and reason; it stands where the first of these refusals was. */
+function refusalRows(projectId: string, list: ActivityQuery, rows: SqlFragment): SqlFragment {
+  const conditions = [
+    sql`r.project_id = ${projectId}`,
+    ...placeConditions(list, 'workflow.refused', sql`r.created_at`, sql`r.id`),
+  ];
+  if (list.contactId !== undefined) conditions.push(sql`r.contact_id = ${list.contactId}`);
+  return sql`
+    select ${SOURCES.indexOf('workflow.refused')}::int, r.id, null, r.created_at, r.contact_id, jsonb_build_object(
+      'workflowId', r.automation_id, 'workflowName', a.name, 'reason', r.reason, 'count', r.count, 'eventId', r.event_id,
+      'lastAt', to_char(r.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+    from automation_refusal r left join automation a on a.id = r.automation_id
+    where ${joinSql(conditions, ' and ')} order by r.created_at desc, r.id desc ${rows}`;
+}
+
 function branchOf(projectId: string, list: ActivityQuery, rows: SqlFragment, source: Source): SqlFragment {
   switch (source) {
     case 'event':
@@ -139,6 +161,8 @@ function branchOf(projectId: string, list: ActivityQuery, rows: SqlFragment, sou
     case 'workflow.started':
     case 'workflow.completed':
       return executionRows(projectId, list, rows, source);
+    case 'workflow.refused':
+      return refusalRows(projectId, list, rows);
   }
 }
 

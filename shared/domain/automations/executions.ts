@@ -1,12 +1,14 @@
 import { v7 as uuidV7 } from 'uuid';
 import { AppError, badRequest } from '../../pure/app-error.ts';
 import type { GraphStep } from '../../pure/automation-graph.ts';
+import { LIMITS } from '../../pure/limits.ts';
 import type { ExecutionStatus, StepExecutionStatus } from '../../pure/automation-status.ts';
 import { findContact } from '../contacts/contacts.ts';
 import type { Em } from '../orm.ts';
 import { addToOutbox } from '../outbox/outbox.ts';
 import { joinSql, json, query, queryOne, sql, type SqlFragment } from '../sql.ts';
 import { findAutomation } from './automation-graphs.ts';
+import type { Automation } from './automation.entity.ts';
 import { cancelExecutions } from './cancel-executions.ts';
 import { inTransaction } from '../transaction.ts';
 
@@ -76,6 +78,7 @@ export async function startExecution(
       });
     }
     await findContact(tx, projectId, contactId);
+    await assertNotTooOften(tx, automation, contactId);
     const executionId = uuidV7();
     const started = await queryOne(
       tx,
@@ -91,6 +94,21 @@ export async function startExecution(
     if (!started) throw await entryRefusal(tx, automationId, contactId);
     await addToOutbox(tx, 'execution', projectId, [executionId]);
     return findExecution(tx, projectId, automationId, executionId);
+  });
+}
+
+/** What holds for events holds for starts by hand: a program that loops is as tireless as an automation. */
+async function assertNotTooOften(em: Em, automation: Automation, contactId: string): Promise<void> {
+  if (!automation.allowReentry) return;
+  const row = await queryOne<{ often: boolean }>(
+    em,
+    sql`select everpost_has_started_often(${automation.id}, ${contactId}) as often`,
+  );
+  if (!row?.often) return;
+  throw new AppError('CONFLICT', {
+    message: `The contact has been through this workflow ${LIMITS.executionsPerContactAndHour} times within the hour`,
+    details: { limit: LIMITS.executionsPerContactAndHour },
+    suggestion: 'Try again later, and look for what starts it so often',
   });
 }
 

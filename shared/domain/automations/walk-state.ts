@@ -19,6 +19,8 @@ export interface WalkState {
   resumeAt: Date | null;
   exitReason: string | null;
   context: Record<string, unknown>;
+  /** Its place in a chain of automations that start one another. */
+  depth: number;
   startedAt: Date;
   completedAt: Date | null;
   runId: string | null;
@@ -38,7 +40,7 @@ export interface StepRecord {
 const STATE_COLUMNS = sql`
   x.id as "executionId", x.project_id as "projectId", x.automation_id as "automationId", a.name as "automationName",
   x.graph_id as "graphId", x.contact_id as "contactId", x.status, x.visit, x.current_step_id as "currentStepId",
-  x.resume_at as "resumeAt", x.exit_reason as "exitReason", x.context, x.started_at as "startedAt",
+  x.resume_at as "resumeAt", x.exit_reason as "exitReason", x.context, x.depth, x.started_at as "startedAt",
   x.completed_at as "completedAt", x.temporal_run_id as "runId"`;
 
 /** @returns undefined when the execution or its automation is gone */

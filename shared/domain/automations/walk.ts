@@ -193,7 +193,7 @@ export function createWalker(deps: SendEmailDeps & { em: () => Em }): Walker {
         return { kind: 'pause', status: 'RUNNING', output: null, outcome: { kind: 'webhook', next: stepLabel(step) } };
       case 'UPDATE_CONTACT': {
         const patch = readContactUpdate(readConfigOf('UPDATE_CONTACT', step.config));
-        await patchContact(tx, state.projectId, state.contactId, patch);
+        await patchContact(tx, state.projectId, state.contactId, patch, state);
         const output = { updated: Object.keys(patch.data ?? {}), subscribed: patch.subscribed ?? null };
         return { kind: 'done', output };
       }

@@ -4,7 +4,7 @@ import { readDataPatch } from '../../pure/custom-data.ts';
 import { storedJson, throwDataTooLarge } from './contact-data-limit.ts';
 import { ADDRESS_HASH_KEY, addressHash } from '../address-hash.ts';
 import { isUniqueViolation } from '../database-errors.ts';
-import { recordEvents, subscriptionEvent, type SubscriptionCause } from '../events/events.ts';
+import { recordEvents, subscriptionEvent, type ExecutionCause, type SubscriptionCause } from '../events/events.ts';
 import type { Em } from '../orm.ts';
 import { joinSql, json, query, queryOne, queryPrepared, sql, type SqlFragment } from '../sql.ts';
 import { ContactEntity, type Contact } from './contact.entity.ts';
@@ -156,8 +156,16 @@ export interface ContactPatch {
   data?: Record<string, unknown>;
 }
 
+/** Notes how deep in a chain of automations a change was made, for what follows from it later: entering a segment. */
+function changedBy({ depth }: ExecutionCause): SqlFragment {
+  return sql`
+    changed_depth = greatest(${depth}::smallint,
+      case when changed_depth_at > now() - interval '1 hour' then changed_depth end),
+    changed_depth_at = now()`;
+}
+
 /**
- * Changes a contact. All of it or nothing.
+ * Changes a contact, on behalf of an execution where `cause` names one. All of it or nothing.
  * @throws AppError CONTACT_NOT_FOUND, CONFLICT when another contact has the address, VALIDATION_ERROR for too much data
  */
 export async function patchContact(
@@ -165,6 +173,7 @@ export async function patchContact(
   projectId: string,
   contactId: string,
   patch: ContactPatch,
+  cause?: ExecutionCause,
 ): Promise<Contact> {
   return inTransaction(em, async (tx) => {
     const data = readDataPatch(patch.data);
@@ -172,6 +181,7 @@ export async function patchContact(
     const changes = [sql`updated_at = now()`];
     if (patch.email !== undefined) changes.push(sql`email = ${patch.email}`);
     if (patch.data) changes.push(sql`data = ${patchedData(sql`data`, storedJson(data), data.removed)}`);
+    if (cause) changes.push(changedBy(cause));
     const updated = await queryOne(
       tx,
       sql`update contact set ${joinSql(changes, ', ')} where project_id = ${projectId} and id = ${contactId} returning id`,
@@ -188,7 +198,7 @@ export async function patchContact(
       await query(tx, successorUpdate(projectId, created));
     }
     await noteFieldTypes(tx, projectId, data.stored);
-    if (patch.subscribed !== undefined) await setSubscribed(tx, projectId, [contactId], patch.subscribed);
+    if (patch.subscribed !== undefined) await setSubscribed(tx, projectId, [contactId], patch.subscribed, cause);
     return findContact(tx, projectId, contactId);
   });
 }

@@ -180,6 +180,7 @@ async function eraseEvents(tx: Em, contactIds: string[]): Promise<number> {
     tx,
     sql`
       with memberships as (delete from segment_member where contact_id = any(${contactIds}::uuid[])),
+      refusals as (delete from automation_refusal where contact_id = any(${contactIds}::uuid[])),
       gone as (
         delete from event where id in (
           select id from event where contact_id = any(${contactIds}::uuid[]) limit ${EVENTS_MAX}

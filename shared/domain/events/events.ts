@@ -26,8 +26,15 @@ export async function recordEvents(em: Em, events: NewEvent[]): Promise<string[]
   return rows.map((row) => row.id);
 }
 
+/** The execution that changes something, and how many before it led to it. */
+export interface ExecutionCause {
+  automationId: string;
+  executionId: string;
+  depth: number;
+}
+
 /** What changed a subscription, where Everpost knows: a link in an email, or a step of an execution. */
-export type SubscriptionCause = { emailId: string } | { automationId: string; executionId: string };
+export type SubscriptionCause = { emailId: string } | ExecutionCause;
 
 /** The event that tells of a changed subscription. */
 export function subscriptionEvent(

@@ -1,0 +1,25 @@
+import type { Em } from '../orm.ts';
+import { query, sql } from '../sql.ts';
+
+/** Executions of an automation that were not started. */
+export interface RefusalSummary {
+  projectId: string;
+  automationId: string;
+  /** `CHAIN_TOO_LONG`: automations start one another. `TOO_OFTEN`: one contact enters again and again. */
+  reason: 'CHAIN_TOO_LONG' | 'TOO_OFTEN';
+  contacts: number;
+  count: number;
+}
+
+const LISTED_MAX = 100;
+
+/** What was refused within the last hour, by automation, the most first. */
+export async function summarizeRefusals(em: Em): Promise<RefusalSummary[]> {
+  return query<RefusalSummary>(
+    em,
+    sql`
+      select project_id as "projectId", automation_id as "automationId", reason, count(*) as contacts, sum(count) as count
+      from automation_refusal where created_at > now() - interval '1 hour'
+      group by 1, 2, 3 order by 5 desc, 2, 3 limit ${LISTED_MAX}`,
+  );
+}
