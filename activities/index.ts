@@ -15,7 +15,10 @@ export type { ActivityDeps } from './deps.ts';
 
 /** All activities by name; which of them a worker serves follows from its task queues. */
 export function createActivities(deps: ActivityDeps) {
-  const identities = createSendingIdentities(() => deps.orm.em.fork(), createDkimKeyring(deps.config.APP_SECRET));
+  const identities = createSendingIdentities(
+    () => deps.orm.em.fork(),
+    createDkimKeyring(deps.config.APP_SECRET, deps.config.APP_SECRETS_PREVIOUS),
+  );
   return {
     ...createEmailActivities({ ...deps, identities }),
     ...createCampaignActivities({ ...deps, identities }),

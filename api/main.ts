@@ -3,9 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { ConfigError, readConfig } from '../shared/platform/config.ts';
 import { createLogger } from '../shared/platform/logger.ts';
 import { runProcess } from '../shared/platform/process.ts';
+import { appSecretsOf } from '../shared/platform/sealed-values.ts';
 import { checkTemporal, createTemporalClient, readTemporalOptions } from '../shared/platform/temporal.ts';
 import { createDispatcher } from '../shared/domain/outbox/dispatcher.ts';
 import { createOrm, isMigrated, migrateUp } from '../shared/domain/orm.ts';
+import { assertKnownSecret } from '../shared/domain/secrets/known-secrets.ts';
 import { requestLimits } from '../shared/domain/session-limits.ts';
 import { query, sql } from '../shared/domain/sql.ts';
 import { recordMailHits } from '../shared/domain/emails/tracking.ts';
@@ -37,6 +39,7 @@ await runProcess('api', async ({ onStop }) => {
     applicationName: 'everpost-api-admission',
     onWarning: (message) => logger.warn(message),
   });
+  await assertKnownSecret(orm.em.fork(), appSecretsOf(config));
   const client = createTemporalClient(readTemporalOptions());
   const dispatcher = createDispatcher({ orm, client, logger, pollMs: OUTBOX_POLL_MS, isHelper: true });
   const hits = createHitRecorder({

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { createOrm, type Em } from '../shared/domain/orm.ts';
-import { ConfigError, readDatabaseUrl } from '../shared/platform/config.ts';
+import { ConfigError, readAppSecrets, readDatabaseUrl } from '../shared/platform/config.ts';
+import { appSecretsOf, type AppSecrets } from '../shared/platform/sealed-values.ts';
 import { readTemporalOptions, type TemporalConnectOptions } from '../shared/platform/temporal.ts';
-import { readLocalStack } from './local-stack.ts';
+import { readLocalSecret, readLocalStack } from './local-stack.ts';
 
 export interface CliStreams {
   writeOut: (text: string) => void;
@@ -14,6 +15,8 @@ export interface CliContext {
   /** @throws ConfigError when no database is named and no local stack is there */
   databaseUrl: () => string;
   temporalOptions: () => TemporalConnectOptions;
+  /** APP_SECRET and those before it, for what is sealed; undefined when the environment does not name it. */
+  appSecrets: () => AppSecrets | undefined;
   /** Runs `work` with a unit of work of its own; the connection is closed afterwards. */
   withDatabase: <T>(work: (em: Em) => Promise<T>) => Promise<T>;
   /** Prints the result: as one JSON value with `--json`, else the text for people. */
@@ -45,6 +48,13 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
     };
   }
 
+  function appSecrets(): AppSecrets | undefined {
+    const named = readAppSecrets(environment);
+    if (named) return appSecretsOf(named);
+    const appSecret = environment['DATABASE_URL'] ? undefined : readLocalSecret(environment);
+    return appSecret === undefined ? undefined : { appSecret };
+  }
+
   async function withDatabase<T>(work: (em: Em) => Promise<T>): Promise<T> {
     const orm = await createOrm({ databaseUrl: databaseUrl(), poolSize: 2, applicationName: 'everpost-cli' });
     try {
@@ -58,7 +68,7 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
     io.writeOut(command.opts()['json'] ? `${JSON.stringify(result)}\n` : `${text}\n`);
   }
 
-  return { databaseUrl, temporalOptions, withDatabase, answer };
+  return { databaseUrl, temporalOptions, appSecrets, withDatabase, answer };
 }
 
 /** Adds a subcommand that takes `--json`, as all of them do. */

@@ -22,3 +22,12 @@ export function readLocalStack(environment: NodeJS.ProcessEnv): LocalStack | und
     throw new ConfigError(`${file} is not readable. Stop the local stack and start it again with \`npm start\`.`);
   }
 }
+
+/** The secret that `npm start` made for its stack; undefined when it has not made one. */
+export function readLocalSecret(environment: NodeJS.ProcessEnv): string | undefined {
+  try {
+    return readFileSync(path.join(everpostHome(environment), 'app-secret'), 'utf8').trim();
+  } catch {
+    return undefined;
+  }
+}

@@ -14,8 +14,10 @@ import {
 } from '../shared/domain/projects/projects.ts';
 import { badRequest } from '../shared/pure/app-error.ts';
 import { TRACKING_MODES, type TrackingMode } from '../shared/pure/project.ts';
+import { PLAIN_WEBHOOK_SECRETS } from '../shared/domain/projects/webhook-secrets.ts';
 import { addCommand, type CliContext } from './context.ts';
 import { parseProjectId } from './project-id.ts';
+import { webhookSecretsOf } from './secrets-commands.ts';
 import { formatFields, formatTable } from './text-output.ts';
 import { inTransaction } from '../shared/domain/transaction.ts';
 
@@ -115,7 +117,9 @@ export function addProjectCommands(program: Command, context: CliContext): void 
     .action(async ({ name, trustedDomain }: { name: string; trustedDomain: string[] }, command: Command) => {
       const created = await context.withDatabase((connection) =>
         inTransaction(connection, async (em) => {
+          const webhookSecrets = await webhookSecretsOf(context, em);
           const { project: row, keys } = await createProject(em, name);
+          if (webhookSecrets !== PLAIN_WEBHOOK_SECRETS) await rotateWebhookSecret(em, row.id, webhookSecrets);
           for (const domain of trustedDomain) await trustDomain(em, row.id, domain);
           return { id: row.id, name: row.name, ...keys, domains: await listDomainNames(em, row.id) };
         }),
@@ -176,7 +180,8 @@ export function addProjectCommands(program: Command, context: CliContext): void 
       const result = await context.withDatabase(async (em) => {
         const projectId = parseProjectId(id);
         const readSecret = rotate ? rotateWebhookSecret : readWebhookSecret;
-        return { id: projectId, webhookSecret: await readSecret(em, projectId) };
+        const webhookSecrets = await webhookSecretsOf(context, em);
+        return { id: projectId, webhookSecret: await readSecret(em, projectId, webhookSecrets) };
       });
       context.answer(command, result, result.webhookSecret);
     });

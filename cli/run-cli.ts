@@ -4,6 +4,7 @@ import { addExecutionCommands } from './execution-commands.ts';
 import { describeFailure } from './failure.ts';
 import { createCliContext, type CliStreams } from './context.ts';
 import { addProjectCommands } from './project-commands.ts';
+import { addSecretsCommands } from './secrets-commands.ts';
 import { addSuppressionCommands } from './suppression-commands.ts';
 import { addSystemCommands } from './system-commands.ts';
 
@@ -29,6 +30,7 @@ export async function runCli(
   addProjectCommands(program, context);
   addDomainCommands(program, context);
   addExecutionCommands(program, context);
+  addSecretsCommands(program, context);
   addSuppressionCommands(program, context);
   addSystemCommands(program, context);
   redirect(program, io);

@@ -6,9 +6,11 @@ import { linkSignerOf } from '../shared/platform/links.ts';
 import { createLogger, type Logger } from '../shared/platform/logger.ts';
 import { createSmtpPool } from '../shared/platform/smtp/smtp-pool.ts';
 import { runProcess } from '../shared/platform/process.ts';
+import { appSecretsOf } from '../shared/platform/sealed-values.ts';
 import { createTemporalClient, readTemporalOptions, type TemporalConnectOptions } from '../shared/platform/temporal.ts';
 import { createDispatcher } from '../shared/domain/outbox/dispatcher.ts';
 import { createOrm, migrateUp } from '../shared/domain/orm.ts';
+import { assertKnownSecret } from '../shared/domain/secrets/known-secrets.ts';
 import { WORKER_LIMITS } from '../shared/domain/session-limits.ts';
 import { TASK_QUEUES, type TaskQueueName } from '../shared/pure/task-queues.ts';
 import { startInbound } from './inbound/start-inbound.ts';
@@ -78,6 +80,7 @@ await runProcess('worker', async ({ onStop, isStopping, fail }) => {
     limits: WORKER_LIMITS,
     onWarning: (message) => logger.warn(message),
   });
+  await assertKnownSecret(orm.em.fork(), appSecretsOf(config));
   const smtp = createSmtpPool({ urls: config.SMTP_URL, maxConnections: config.SMTP_CONNECTIONS, logger });
   const temporal = readTemporalOptions();
   const connection = await connect(temporal, logger, isStopping);

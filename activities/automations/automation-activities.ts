@@ -9,7 +9,9 @@ import {
 } from '../../shared/domain/automations/walk.ts';
 import { permanentReason } from '../../shared/domain/automations/step-fault.ts';
 import { prepareWebhook } from '../../shared/domain/automations/webhook-step.ts';
+import { createWebhookSecrets } from '../../shared/domain/projects/webhook-secrets.ts';
 import { createMailCompiler } from '../../shared/platform/mail/mail-content.ts';
+import { appSecretsOf } from '../../shared/platform/sealed-values.ts';
 import {
   WebhookRefusedError,
   WebhookUnreachableError,
@@ -47,6 +49,7 @@ export function createAutomationActivities(deps: ActivityDeps) {
     compileMail: createMailCompiler(),
     messageBytesMax: deps.config.MESSAGE_MAX_BYTES,
   });
+  const webhookSecrets = createWebhookSecrets(appSecretsOf(deps.config));
   const webhooks = createWebhookClient({
     allowPrivateNetworks: deps.config.WEBHOOK_ALLOW_PRIVATE_NETWORKS,
     dnsServers: deps.config.DNS_SERVERS,
@@ -75,7 +78,9 @@ export function createAutomationActivities(deps: ActivityDeps) {
   async function call(pending: PendingWebhook): Promise<WebhookResult> {
     const { attempt } = activityInfo();
     try {
-      const answer = await webhooks.send(await prepareWebhook(deps.orm.em.fork(), pending, deps.links));
+      const answer = await webhooks.send(
+        await prepareWebhook(deps.orm.em.fork(), pending, { links: deps.links, webhookSecrets }),
+      );
       return resultOf(answer, attempt);
     } catch (error) {
       const fault = error instanceof WebhookRefusedError ? error.message : permanentReason(error);

@@ -26,7 +26,7 @@ const PARALLEL_CHECKS = 20;
 export function createDomainActivities(deps: ActivityDeps) {
   const checks: DomainCheckDeps = {
     resolver: createDnsResolver({ servers: deps.config.DNS_SERVERS }),
-    keyring: createDkimKeyring(deps.config.APP_SECRET),
+    keyring: createDkimKeyring(deps.config.APP_SECRET, deps.config.APP_SECRETS_PREVIOUS),
     inboundDomain: deps.config.INBOUND_DOMAIN,
   };
 

@@ -25,7 +25,7 @@ function assertOwnProject(requestProjectId: string, projectId: string): void {
 /** The domain endpoints, in the order of the interface document. */
 export function createDomainEndpoints(config: Config): Endpoint[] {
   const inboundDomain = config.INBOUND_DOMAIN;
-  const keyring = createDkimKeyring(config.APP_SECRET);
+  const keyring = createDkimKeyring(config.APP_SECRET, config.APP_SECRETS_PREVIOUS);
   const checks: DomainCheckDeps = {
     resolver: createDnsResolver({ servers: config.DNS_SERVERS }),
     keyring,

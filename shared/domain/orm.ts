@@ -18,6 +18,7 @@ import { AutomationChainsMigration } from './migrations/20261122070602-automatio
 >>>>>>> 9bd1fc5 (Stop automations that start one another, and tell of it)
 import { OutboxTurnsMigration } from './migrations/20261122070601-outbox-turns.ts';
 import { ReplyAddressesMigration } from './migrations/20261122070700-reply-addresses.ts';
+import { KnownSecretsMigration } from './migrations/20261122070701-known-secrets.ts';
 import { answerTimeoutMs, limitSession, type SessionLimits } from './session-limits.ts';
 import { ClaimsMigration } from './migrations/20261122070300-claims.ts';
 import { CampaignErrorMigration } from './migrations/20261122070500-campaign-error.ts';
@@ -94,6 +95,7 @@ function ormOptions(options: OrmOptions): Options {
         { name: '20261122070601-outbox-turns', class: OutboxTurnsMigration },
         { name: '20261122070602-automation-chains', class: AutomationChainsMigration },
         { name: '20261122070700-reply-addresses', class: ReplyAddressesMigration },
+        { name: '20261122070701-known-secrets', class: KnownSecretsMigration },
         { name: '20261122070801-erasure', class: ErasureMigration },
       ],
       snapshot: false,

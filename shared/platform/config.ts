@@ -10,6 +10,9 @@ const list = z.string().transform((text) =>
     .filter((item) => item !== ''),
 );
 
+/** Each one is tried for every link that is altered. */
+const PREVIOUS_SECRETS_MAX = 10;
+
 /** A network in CIDR notation; an address alone is a network of one. */
 function toNetwork(text: string): string | undefined {
   if (ipaddr.isValidCIDR(text)) return text;
@@ -54,6 +57,17 @@ const environmentSchema = z.object({
   APP_SECRET: z
     .string({ error: 'is required: at least 32 random characters, it signs links' })
     .min(32, 'needs at least 32 characters'),
+  APP_SECRETS_PREVIOUS: z
+    .string()
+    .transform((text) => text.split(/(?<!\\),/).map((secret) => secret.replaceAll('\\,', ',').trim()))
+    .transform((secrets) => secrets.filter((secret) => secret !== ''))
+    .refine(
+      (secrets) => secrets.every((secret) => secret.length >= 32),
+      'need at least 32 characters each; a comma inside of one is written \\,',
+    )
+    .refine((secrets) => secrets.length <= PREVIOUS_SECRETS_MAX, `are at most ${PREVIOUS_SECRETS_MAX}`)
+    .default([])
+    .describe('what APP_SECRET was before, comma-separated: still verify links and open what is stored'),
   API_RATE_LIMIT_PER_MINUTE: z.coerce.number().int().min(1).default(1000).describe('requests a minute and project'),
   API_CONNECTIONS_MAX: z.coerce
     .number()
@@ -138,6 +152,22 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   }
   const config = result.data;
   return { ...config, publicUrl: (config.PUBLIC_URL ?? `http://localhost:${config.PORT}`).replace(/\/+$/, '') };
+}
+
+/**
+ * Reads APP_SECRET and those before it, for commands that need nothing else; undefined when none is set.
+ * @throws ConfigError when one is too short
+ */
+export function readAppSecrets(
+  environment: NodeJS.ProcessEnv,
+): Pick<Config, 'APP_SECRET' | 'APP_SECRETS_PREVIOUS'> | undefined {
+  if (!environment['APP_SECRET']) return undefined;
+  const result = environmentSchema.pick({ APP_SECRET: true, APP_SECRETS_PREVIOUS: true }).safeParse(environment);
+  if (!result.success) {
+    const issue = result.error.issues[0];
+    throw new ConfigError(`${issue?.path.join('.') ?? 'APP_SECRET'} ${issue?.message ?? 'is not usable'}`);
+  }
+  return result.data;
 }
 
 /** Reads the variables that only name the database, for commands that need nothing else. */

@@ -1,6 +1,7 @@
-import { createHmac, createSecretKey, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import type { RecipientUrls } from '../pure/render-scope.ts';
 import type { Config } from './config.ts';
+import { appSecretsOf, deriveKeys, type AppSecrets } from './sealed-values.ts';
 
 const UUID_BYTES = 16;
 const RECIPIENT_SIGNATURE_BYTES = 16;
@@ -57,35 +58,42 @@ export function encodeClickTarget(url: string): ClickTarget {
 }
 
 /** The signer of this installation. */
-export function linkSignerOf(config: Pick<Config, 'APP_SECRET' | 'publicUrl'>): LinkSigner {
-  return createLinkSigner({ appSecret: config.APP_SECRET, publicUrl: config.publicUrl });
+export function linkSignerOf(config: Pick<Config, 'APP_SECRET' | 'APP_SECRETS_PREVIOUS' | 'publicUrl'>): LinkSigner {
+  return createLinkSigner({ ...appSecretsOf(config), publicUrl: config.publicUrl });
 }
 
-/** Signs the links in mail with keys derived from APP_SECRET (HKDF, RFC 5869; HMAC-SHA-256, shortened). */
-export function createLinkSigner(options: { appSecret: string; publicUrl: string }): LinkSigner {
-  const { appSecret, publicUrl } = options;
+/**
+ * Signs the links in mail with keys derived from APP_SECRET (HKDF, RFC 5869; HMAC-SHA-256, shortened). Links that were
+ * signed with a secret before it are read as well.
+ */
+export function createLinkSigner({ publicUrl, ...secrets }: AppSecrets & { publicUrl: string }): LinkSigner {
   // A key object is prepared once; octets would be for every link again, which takes four times as long.
-  const deriveKey = (info: string) => createSecretKey(Buffer.from(hkdfSync('sha256', appSecret, '', info, 32)));
-  const recipientKey = deriveKey('everpost recipient links');
-  const trackingKey = deriveKey('everpost tracking links');
+  const keysFor = (purpose: string) => {
+    const [first, ...others] = deriveKeys(secrets, purpose);
+    return [createSecretKey(first), ...others.map((key) => createSecretKey(key))] as const;
+  };
+  const recipientKeys = keysFor('everpost recipient links');
+  const trackingKeys = keysFor('everpost tracking links');
   const ownPrefixes = ['unsubscribe', 'subscribe', 'manage', 't'].map((page) => `${publicUrl}/${page}/`);
   const isOwnLink = (url: string): boolean => ownPrefixes.some((prefix) => url.startsWith(prefix));
 
-  function signRecipient(payload: Buffer): Buffer {
-    return createHmac('sha256', recipientKey).update(payload).digest().subarray(0, RECIPIENT_SIGNATURE_BYTES);
+  function signRecipient(payload: Buffer, key = recipientKeys[0]): Buffer {
+    return createHmac('sha256', key).update(payload).digest().subarray(0, RECIPIENT_SIGNATURE_BYTES);
   }
 
   /** An open is signed as a click to nowhere, which no link is. */
-  function trackingToken(emailId: Buffer, target: string): string {
-    const signature = createHmac('sha256', trackingKey).update(emailId).update(target).digest();
+  function trackingToken(emailId: Buffer, target: string, key = trackingKeys[0]): string {
+    const signature = createHmac('sha256', key).update(emailId).update(target).digest();
     return Buffer.concat([emailId, signature.subarray(0, TRACKING_SIGNATURE_BYTES)]).toString('base64url');
   }
 
   function readTrackingToken(token: string, target: string): string | undefined {
     if (token.length !== TRACKING_TOKEN_LENGTH || !/^[\w-]+$/.test(token)) return undefined;
     const emailId = Buffer.from(token, 'base64url').subarray(0, UUID_BYTES);
-    if (!timingSafeEqual(Buffer.from(token), Buffer.from(trackingToken(emailId, target)))) return undefined;
-    return bytesToUuid(emailId);
+    const isOurs = trackingKeys.some((key) =>
+      timingSafeEqual(Buffer.from(token), Buffer.from(trackingToken(emailId, target, key))),
+    );
+    return isOurs ? bytesToUuid(emailId) : undefined;
   }
 
   return {
@@ -120,7 +128,8 @@ export function createLinkSigner(options: { appSecret: string; publicUrl: string
       if (!/^[\w-]{64}$/.test(token)) return undefined;
       const bytes = Buffer.from(token, 'base64url');
       const payload = bytes.subarray(0, 2 * UUID_BYTES);
-      if (!timingSafeEqual(signRecipient(payload), bytes.subarray(2 * UUID_BYTES))) return undefined;
+      const signature = bytes.subarray(2 * UUID_BYTES);
+      if (!recipientKeys.some((key) => timingSafeEqual(signRecipient(payload, key), signature))) return undefined;
       return {
         contactId: bytesToUuid(payload.subarray(0, UUID_BYTES)),
         emailId: bytesToUuid(payload.subarray(UUID_BYTES)),

@@ -3,6 +3,7 @@ import type { Config } from '../../shared/platform/config.ts';
 import type { LinkSigner } from '../../shared/platform/links.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { createVerp } from '../../shared/platform/mail/verp.ts';
+import { appSecretsOf } from '../../shared/platform/sealed-values.ts';
 import { createInboundMail } from './inbound-mail.ts';
 import { startInboundServer, type InboundServer } from './inbound-server.ts';
 import { openInboundTls, tlsFilesOf } from './inbound-tls.ts';
@@ -21,7 +22,7 @@ export interface InboundDeps {
  * @throws ConfigError when the files for STARTTLS cannot be used
  */
 export async function startInbound(deps: InboundDeps): Promise<InboundServer | undefined> {
-  const { INBOUND_SMTP_PORT: port, INBOUND_DOMAIN: domain, APP_SECRET: appSecret } = deps.config;
+  const { INBOUND_SMTP_PORT: port, INBOUND_DOMAIN: domain } = deps.config;
   if (port === undefined) return undefined;
   if (domain === undefined) {
     deps.logger.info('no inbound mail is taken: INBOUND_DOMAIN is not set');
@@ -29,7 +30,7 @@ export async function startInbound(deps: InboundDeps): Promise<InboundServer | u
   }
   const files = tlsFilesOf(deps.config);
   const tls = files && (await openInboundTls({ files, logger: deps.logger }));
-  const mail = createInboundMail({ ...deps, domain, verp: createVerp({ appSecret, domain }) });
+  const mail = createInboundMail({ ...deps, domain, verp: createVerp({ ...appSecretsOf(deps.config), domain }) });
   try {
     const proxySources = deps.config.INBOUND_PROXY_PROTOCOL ? deps.config.INBOUND_PROXY_SOURCES : [];
     const server = await startInboundServer({ port, domain, mail, tls, proxySources, logger: deps.logger });

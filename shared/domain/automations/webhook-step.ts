@@ -11,6 +11,7 @@ import type { WebhookRequest } from '../../platform/webhook/webhook-client.ts';
 import type { LinkSigner } from '../../platform/links.ts';
 import type { Em } from '../orm.ts';
 import { readWebhookSecret } from '../projects/projects.ts';
+import type { WebhookSecrets } from '../projects/webhook-secrets.ts';
 import { StepFault } from './step-fault.ts';
 import type { PendingWebhook } from './walk.ts';
 
@@ -61,7 +62,11 @@ function defaultBody({ state, contact }: PendingWebhook): unknown {
  * Makes the request of a WEBHOOK step. Its `id` is that of the step's visit, so every attempt has the same.
  * @throws StepFault, TemplateSyntaxError, TemplateLimitError, AppError RESOURCE_NOT_FOUND
  */
-export async function prepareWebhook(em: Em, pending: PendingWebhook, links: LinkSigner): Promise<WebhookRequest> {
+export async function prepareWebhook(
+  em: Em,
+  pending: PendingWebhook,
+  { links, webhookSecrets }: { links: LinkSigner; webhookSecrets: WebhookSecrets },
+): Promise<WebhookRequest> {
   const { state, step, contact } = pending;
   const config = readConfigOf('WEBHOOK', step.config);
   const urls = links.recipientUrls({ contactId: contact.id, emailId: state.executionId });
@@ -81,7 +86,7 @@ export async function prepareWebhook(em: Em, pending: PendingWebhook, links: Lin
     headers,
     body: hasBody ? (typeof content === 'string' ? content : JSON.stringify(content)) : null,
     id: `msg_${state.executionId}_${state.visit}`,
-    secret: await readWebhookSecret(em, state.projectId),
+    secret: await readWebhookSecret(em, state.projectId, webhookSecrets),
   };
 }
 

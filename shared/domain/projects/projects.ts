@@ -6,6 +6,7 @@ import { SenderDomainEntity } from '../domains/sender-domain.entity.ts';
 import type { Em } from '../orm.ts';
 import { query, queryPrepared, sql } from '../sql.ts';
 import { ProjectEntity, type Project } from './project.entity.ts';
+import { PLAIN_WEBHOOK_SECRETS, type WebhookSecrets } from './webhook-secrets.ts';
 import { inTransaction } from '../transaction.ts';
 
 export interface ProjectKeys {
@@ -84,21 +85,30 @@ export async function updateProject(em: Em, projectId: string, settings: Project
   });
 }
 
-/** The key that the project's webhooks are signed with. @throws AppError RESOURCE_NOT_FOUND */
-export async function readWebhookSecret(em: Em, projectId: string): Promise<string> {
-  const [row] = await query<{ secret: string }>(
+/** The key that the project's webhooks are signed with. @throws AppError RESOURCE_NOT_FOUND, SealError */
+export async function readWebhookSecret(
+  em: Em,
+  projectId: string,
+  secrets: WebhookSecrets = PLAIN_WEBHOOK_SECRETS,
+): Promise<string> {
+  const [row] = await query<{ stored: string }>(
     em,
-    sql`select webhook_secret as secret from project where id = ${projectId}`,
+    sql`select webhook_secret as stored from project where id = ${projectId}`,
   );
   if (!row) throw new AppError('RESOURCE_NOT_FOUND', { message: 'Project not found' });
-  return row.secret;
+  return secrets.open(row.stored, projectId);
 }
 
 /** Replaces that key; webhooks are signed with the new one at once. @throws AppError RESOURCE_NOT_FOUND */
-export async function rotateWebhookSecret(em: Em, projectId: string): Promise<string> {
+export async function rotateWebhookSecret(
+  em: Em,
+  projectId: string,
+  secrets: WebhookSecrets = PLAIN_WEBHOOK_SECRETS,
+): Promise<string> {
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
-  await query(em, sql`update project set webhook_secret = ${secret}, updated_at = now() where id = ${projectId}`);
-  return readWebhookSecret(em, projectId);
+  const stored = secrets.seal(secret, projectId);
+  await query(em, sql`update project set webhook_secret = ${stored}, updated_at = now() where id = ${projectId}`);
+  return readWebhookSecret(em, projectId, secrets);
 }
 
 /** The names of a project's sender domains, in alphabetical order. */

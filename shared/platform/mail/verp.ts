@@ -1,5 +1,6 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { domainToASCII } from 'node:url';
+import { deriveKeys, type AppSecrets } from '../sealed-values.ts';
 
 /**
  * Envelope senders that name the mail they belong to (variable envelope return paths), so that a bounce is known by the
@@ -62,11 +63,12 @@ export function returnPathDomain(domain: string): string {
 }
 
 /** Makes and reads envelope senders at `domain`, signed with a key derived from APP_SECRET. */
-export function createVerp({ appSecret, domain }: { appSecret: string; domain: string }): Verp {
-  const key = Buffer.from(hkdfSync('sha256', appSecret, '', 'everpost return paths', 32));
+export function createVerp({ domain, ...secrets }: AppSecrets & { domain: string }): Verp {
+  const keys = deriveKeys(secrets, 'everpost return paths');
   const inboundHost = domainToASCII(domain) || domain.toLowerCase();
   const takesBounces = (host: string): boolean => host === inboundHost || host.startsWith(`${RETURN_PATH_LABEL}.`);
-  const sign = (id: Buffer): Buffer => createHmac('sha256', key).update(id).digest().subarray(0, SIGNATURE_BYTES);
+  const sign = (id: Buffer, key = keys[0]): Buffer =>
+    createHmac('sha256', key).update(id).digest().subarray(0, SIGNATURE_BYTES);
 
   return {
     returnPath(emailId, host = inboundHost) {
@@ -80,7 +82,7 @@ export function createVerp({ appSecret, domain }: { appSecret: string; domain: s
       if (token === undefined) return undefined;
       const bytes = fromBase32(token);
       const id = bytes.subarray(0, UUID_BYTES);
-      if (!timingSafeEqual(sign(id), bytes.subarray(UUID_BYTES))) return undefined;
+      if (!keys.some((key) => timingSafeEqual(sign(id, key), bytes.subarray(UUID_BYTES)))) return undefined;
       return id.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
     },
   };

@@ -1,18 +1,9 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createPrivateKey,
-  generateKeyPair,
-  hkdfSync,
-  randomBytes,
-  type KeyObject,
-} from 'node:crypto';
+import { createPrivateKey, generateKeyPair, randomBytes, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
+import { createSealer, SealError } from '../../sealed-values.ts';
 
 /** RFC 8301 section 3.2 asks for 1024 at least and recommends 2048; longer keys do not fit every DNS provider. */
 const MODULUS_BITS = 2048;
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
 const SELECTOR_BYTES = 5;
 
 /** The key of a sender domain as it is stored. */
@@ -30,27 +21,33 @@ export interface DkimKeyring {
   generate: (owner: string) => Promise<DkimKeyPair>;
   /** @throws DkimKeyError when it was sealed under another secret or for another owner, or altered */
   open: (sealedPrivateKey: Uint8Array, owner: string) => KeyObject;
+  /**
+   * Seals a key under APP_SECRET; undefined when it is already.
+   * @throws DkimKeyError as `open`
+   */
+  reseal: (sealedPrivateKey: Uint8Array, owner: string) => Buffer | undefined;
 }
 
 /** A stored private key that cannot be read. */
-export class DkimKeyError extends Error {
+export class DkimKeyError extends SealError {
   constructor(cause: unknown) {
-    super('The DKIM key cannot be read: APP_SECRET is not the one it was stored under', { cause });
+    super('The DKIM key', cause);
     this.name = 'DkimKeyError';
   }
 }
 
 const generateRsa = promisify(generateKeyPair);
 
-/** Makes and opens DKIM keys. At rest they are AES-256-GCM under a key derived from APP_SECRET (HKDF, RFC 5869). */
-export function createDkimKeyring(appSecret: string): DkimKeyring {
-  const key = Buffer.from(hkdfSync('sha256', appSecret, '', 'everpost DKIM keys', 32));
+/** Makes and opens DKIM keys, sealed under APP_SECRET. Those sealed under a secret before it open as well. */
+export function createDkimKeyring(appSecret: string, previousSecrets: readonly string[] = []): DkimKeyring {
+  const sealer = createSealer({ appSecret, previousSecrets }, 'everpost DKIM keys');
 
-  function seal(plain: Buffer, owner: string): Buffer {
-    const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(owner));
-    const sealed = Buffer.concat([cipher.update(plain), cipher.final()]);
-    return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
+  function unseal(sealedPrivateKey: Uint8Array, owner: string): Buffer {
+    try {
+      return sealer.open(sealedPrivateKey, owner);
+    } catch (error) {
+      throw new DkimKeyError(error);
+    }
   }
 
   return {
@@ -59,22 +56,15 @@ export function createDkimKeyring(appSecret: string): DkimKeyring {
       return {
         selector: `ep${randomBytes(SELECTOR_BYTES).toString('hex')}`,
         publicKey: pair.publicKey.export({ type: 'spki', format: 'der' }).toString('base64'),
-        sealedPrivateKey: seal(pair.privateKey.export({ type: 'pkcs8', format: 'der' }), owner),
+        sealedPrivateKey: sealer.seal(pair.privateKey.export({ type: 'pkcs8', format: 'der' }), owner),
       };
     },
     open(sealedPrivateKey, owner) {
-      const sealed = Buffer.from(sealedPrivateKey);
-      try {
-        const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES), {
-          authTagLength: TAG_BYTES,
-        });
-        decipher.setAAD(Buffer.from(owner));
-        decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
-        const plain = Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
-        return createPrivateKey({ key: plain, type: 'pkcs8', format: 'der' });
-      } catch (error) {
-        throw new DkimKeyError(error);
-      }
+      return createPrivateKey({ key: unseal(sealedPrivateKey, owner), type: 'pkcs8', format: 'der' });
+    },
+    reseal(sealedPrivateKey, owner) {
+      if (sealer.isCurrent(sealedPrivateKey)) return undefined;
+      return sealer.seal(unseal(sealedPrivateKey, owner), owner);
     },
   };
 }

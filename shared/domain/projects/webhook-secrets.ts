@@ -1,0 +1,46 @@
+import { createSealer, SealError, type AppSecrets } from '../../platform/sealed-values.ts';
+
+/** Keys that webhooks are signed with, as they are stored: sealed, or in plain text where nobody has sealed them yet. */
+export interface WebhookSecrets {
+  seal: (secret: string, projectId: string) => string;
+  /** @throws SealError */
+  open: (stored: string, projectId: string) => string;
+  /** Seals a key under APP_SECRET; undefined when it is already. @throws SealError */
+  reseal: (stored: string, projectId: string) => string | undefined;
+}
+
+const SEALED = 'sealed:';
+
+/** For who has no secret: keys in plain text can be read and written, sealed ones cannot. */
+export const PLAIN_WEBHOOK_SECRETS: WebhookSecrets = {
+  seal: (secret) => secret,
+  open(stored) {
+    if (stored.startsWith(SEALED)) throw new SealError('The webhook secret');
+    return stored;
+  },
+  reseal: () => undefined,
+};
+
+/** Seals and opens the keys of webhooks. */
+export function createWebhookSecrets(secrets: AppSecrets): WebhookSecrets {
+  const sealer = createSealer(secrets, 'everpost webhook secrets');
+  const octetsOf = (stored: string) => Buffer.from(stored.slice(SEALED.length), 'base64');
+  const seal = (secret: string, projectId: string) =>
+    `${SEALED}${sealer.seal(Buffer.from(secret), projectId).toString('base64')}`;
+  const open = (stored: string, projectId: string) => {
+    if (!stored.startsWith(SEALED)) return stored;
+    try {
+      return sealer.open(octetsOf(stored), projectId).toString();
+    } catch (error) {
+      throw new SealError('The webhook secret', error);
+    }
+  };
+  return {
+    seal,
+    open,
+    reseal(stored, projectId) {
+      if (stored.startsWith(SEALED) && sealer.isCurrent(octetsOf(stored))) return undefined;
+      return seal(open(stored, projectId), projectId);
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import { ConfigError } from '../../platform/config.ts';
+import { createDkimKeyring, DkimKeyError } from '../../platform/mail/dkim/key-pair.ts';
+import { allSecrets, secretId, type AppSecrets } from '../../platform/sealed-values.ts';
+import type { Em } from '../orm.ts';
+import { query, queryOne, sql } from '../sql.ts';
+import { inTransaction } from '../transaction.ts';
+
+/** Processes that start together look one after the other. */
+const KNOWN_SECRETS_LOCK = 7_310_526;
+
+/** Makes a secret known to the database. */
+export async function rememberSecret(em: Em, appSecret: string): Promise<void> {
+  await query(em, sql`insert into known_secret (secret_id) values (${secretId(appSecret)}) on conflict do nothing`);
+}
+
+/** Forgets all secrets but this one: processes that start with another one are told so. */
+export async function forgetOtherSecrets(em: Em, appSecret: string): Promise<void> {
+  await query(em, sql`delete from known_secret where secret_id <> ${secretId(appSecret)}`);
+}
+
+/** Whether the keys of a database that has never heard of its secret open with one of these. */
+async function opensSomeKey(em: Em, { appSecret, previousSecrets }: AppSecrets): Promise<boolean> {
+  const stored = await queryOne<{ id: string; sealed: Buffer }>(
+    em,
+    sql`
+      select id, dkim_private_key as sealed from sender_domain where dkim_private_key is not null
+      order by created_at, id limit 1`,
+  );
+  if (!stored) return true;
+  try {
+    createDkimKeyring(appSecret, previousSecrets).open(stored.sealed, stored.id);
+    return true;
+  } catch (error) {
+    if (error instanceof DkimKeyError) return false;
+    throw error;
+  }
+}
+
+/**
+ * Checks that the secrets of a process are those of the database. The first one that comes is taken; a new one is taken
+ * when a known one is named beside it.
+ * @throws ConfigError when none is known: links in delivered mail would die, and DKIM keys could not be read
+ */
+export async function assertKnownSecret(em: Em, secrets: AppSecrets): Promise<void> {
+  await inTransaction(em, async (tx) => {
+    await query(tx, sql`select pg_advisory_xact_lock(${KNOWN_SECRETS_LOCK})`);
+    const rows = await query<{ id: string }>(tx, sql`select secret_id as id from known_secret`);
+    const known = new Set(rows.map((row) => row.id));
+    if (known.has(secretId(secrets.appSecret))) return;
+    const isTaken =
+      known.size === 0
+        ? await opensSomeKey(tx, secrets)
+        : allSecrets(secrets).some((secret) => known.has(secretId(secret)));
+    if (isTaken) return rememberSecret(tx, secrets.appSecret);
+    throw new ConfigError(
+      'APP_SECRET is not one that this database knows. With it links in delivered mail would not work, and DKIM keys ' +
+        'could not be read.\nSet the APP_SECRET of before. To replace it, name the old one in APP_SECRETS_PREVIOUS. ' +
+        'If it is lost, run `everpost secrets adopt`. See "Rotating secrets" in docs/operations.md.',
+    );
+  });
+}

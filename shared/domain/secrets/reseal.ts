@@ -1,0 +1,88 @@
+import { createDkimKeyring } from '../../platform/mail/dkim/key-pair.ts';
+import { SealError, type AppSecrets } from '../../platform/sealed-values.ts';
+import { createWebhookSecrets } from '../projects/webhook-secrets.ts';
+import type { Em } from '../orm.ts';
+import { query, sql, type SqlFragment } from '../sql.ts';
+
+/** What became of the values of one kind. */
+export interface ResealCount {
+  resealed: number;
+  /** Were sealed under APP_SECRET already. */
+  unchanged: number;
+  /** The owners of values that open with none of the secrets. */
+  unreadable: string[];
+}
+
+export interface ResealResult {
+  /** By sender domain. */
+  dkimKeys: ResealCount;
+  /** By project. */
+  webhookSecrets: ResealCount;
+}
+
+interface StoredValue<Sealed> {
+  id: string;
+  sealed: Sealed;
+}
+
+interface ValueKind<Sealed> {
+  /** The next values behind an owner, in the order of their owners. */
+  page: (afterId: string | null) => SqlFragment;
+  /** Undefined when there is nothing to do. @throws SealError */
+  reseal: (value: StoredValue<Sealed>) => Sealed | undefined;
+  /** Stores a value where it is still the one that was read. */
+  store: (value: StoredValue<Sealed>, resealed: Sealed) => SqlFragment;
+}
+
+const CHUNK = 100;
+
+async function resealKind<Sealed>(em: Em, kind: ValueKind<Sealed>): Promise<ResealCount> {
+  const count: ResealCount = { resealed: 0, unchanged: 0, unreadable: [] };
+  for (let afterId: string | null = null; ;) {
+    const values: StoredValue<Sealed>[] = await query<StoredValue<Sealed>>(em, kind.page(afterId));
+    for (const value of values) {
+      try {
+        const resealed = kind.reseal(value);
+        if (resealed === undefined) {
+          count.unchanged++;
+        } else {
+          await query(em, kind.store(value, resealed));
+          count.resealed++;
+        }
+      } catch (error) {
+        if (!(error instanceof SealError)) throw error;
+        count.unreadable.push(value.id);
+      }
+    }
+    if (values.length < CHUNK) return count;
+    afterId = values.at(-1)?.id ?? null;
+  }
+}
+
+/**
+ * Seals under APP_SECRET what is stored under the secrets before it. Each value is a statement of its own that changes
+ * nothing when somebody else has changed the value, so it may run twice and while processes are at work.
+ */
+export async function resealAll(em: Em, secrets: AppSecrets): Promise<ResealResult> {
+  const keyring = createDkimKeyring(secrets.appSecret, secrets.previousSecrets);
+  const webhookSecrets = createWebhookSecrets(secrets);
+  return {
+    dkimKeys: await resealKind<Buffer>(em, {
+      page: (afterId) => sql`
+        select id, dkim_private_key as sealed from sender_domain
+        where dkim_private_key is not null and (${afterId}::uuid is null or id > ${afterId}::uuid)
+        order by id limit ${CHUNK}`,
+      reseal: ({ id, sealed }) => keyring.reseal(sealed, id),
+      store: ({ id, sealed }, resealed) => sql`
+        update sender_domain set dkim_private_key = ${resealed} where id = ${id} and dkim_private_key = ${sealed}`,
+    }),
+    webhookSecrets: await resealKind<string>(em, {
+      page: (afterId) => sql`
+        select id, webhook_secret as sealed from project
+        where ${afterId}::uuid is null or id > ${afterId}::uuid order by id limit ${CHUNK}`,
+      reseal: ({ id, sealed }) => webhookSecrets.reseal(sealed, id),
+      store: ({ id, sealed }, resealed) => sql`
+        update project set webhook_secret = ${resealed} where id = ${id} and webhook_secret = ${sealed}`,
+    }),
+  };
+}

@@ -1,0 +1,94 @@
+import { createCipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { createLinkSigner, encodeClickTarget } from './links.ts';
+import { createVerp } from './mail/verp.ts';
+import { createSealer, SealError, secretId } from './sealed-values.ts';
+
+const [OLD, NEW, OTHER] = ['old', 'new', 'other'].map((name) => `the ${name} secret of a test, long enough`) as [
+  string,
+  string,
+  string,
+];
+const PURPOSE = 'a purpose';
+const plain = Buffer.from('what is sealed');
+const rotated = { appSecret: NEW, previousSecrets: [OTHER, OLD] };
+
+/** As values were sealed before they named their key. */
+function sealAsBefore(secret: string, owner: string): Buffer {
+  const nonce = randomBytes(12);
+  const key = Buffer.from(hkdfSync('sha256', secret, '', PURPOSE, 32));
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(owner));
+  const sealed = Buffer.concat([cipher.update(plain), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
+}
+
+describe('createSealer', () => {
+  it('opens what was sealed under APP_SECRET or one before it, with and without the id of its key', () => {
+    const sealer = createSealer(rotated, PURPOSE);
+    for (const secret of [OLD, NEW, OTHER]) {
+      for (const sealed of [
+        createSealer({ appSecret: secret }, PURPOSE).seal(plain, 'me'),
+        sealAsBefore(secret, 'me'),
+      ]) {
+        expect(sealer.open(sealed, 'me')).toEqual(plain);
+      }
+    }
+  });
+
+  it('opens for no other secret, owner or purpose, and nothing that was altered', () => {
+    const sealed = createSealer({ appSecret: NEW }, PURPOSE).seal(plain, 'me');
+    expect(() => createSealer({ appSecret: OLD }, PURPOSE).open(sealed, 'me')).toThrow(SealError);
+    expect(() => createSealer(rotated, PURPOSE).open(sealed, 'you')).toThrow(SealError);
+    expect(() => createSealer(rotated, 'another purpose').open(sealed, 'me')).toThrow(SealError);
+    for (const altered of [Buffer.alloc(0), sealed.subarray(1), Buffer.concat([sealed, Buffer.alloc(1)])]) {
+      expect(() => createSealer(rotated, PURPOSE).open(altered, 'me')).toThrow('APP_SECRETS_PREVIOUS');
+    }
+  });
+
+  it('knows what is sealed under APP_SECRET itself', () => {
+    const sealer = createSealer(rotated, PURPOSE);
+    expect(sealer.isCurrent(sealer.seal(plain, 'me'))).toBe(true);
+    expect(sealer.isCurrent(createSealer({ appSecret: OLD }, PURPOSE).seal(plain, 'me'))).toBe(false);
+    expect(sealer.isCurrent(sealAsBefore(NEW, 'me'))).toBe(false);
+  });
+
+  it('tells secrets apart by an id that shows nothing of them', () => {
+    expect(secretId(OLD)).toMatch(/^[\da-f]{16}$/);
+    expect(secretId(OLD)).not.toBe(secretId(NEW));
+  });
+});
+
+describe('what mail carries', () => {
+  const ref = { contactId: '01890000-0000-7000-8000-000000000001', emailId: '01890000-0000-7000-8000-000000000002' };
+  const publicUrl = 'https://e.test';
+  const before = createLinkSigner({ appSecret: OLD, publicUrl }).recipientUrls(ref);
+  const tokenOf = (url: string) => url.slice(url.lastIndexOf('/') + 1).replace('.gif', '');
+  const clickUrl = before.clickUrl(encodeClickTarget('https://shop.test/'));
+
+  it('is still read with the secret it was signed with among the previous ones, and not without', () => {
+    const signer = createLinkSigner({ ...rotated, publicUrl });
+    expect(signer.readRecipientToken(tokenOf(before.unsubscribeUrl))).toEqual(ref);
+    expect(signer.readOpenToken(tokenOf(before.openUrl))).toBe(ref.emailId);
+    expect(signer.readClickToken(tokenOf(clickUrl))).toEqual({ emailId: ref.emailId, url: 'https://shop.test/' });
+    const dropped = createLinkSigner({ appSecret: NEW, previousSecrets: [OTHER], publicUrl });
+    expect(dropped.readRecipientToken(tokenOf(before.unsubscribeUrl))).toBeUndefined();
+    expect(dropped.readOpenToken(tokenOf(before.openUrl))).toBeUndefined();
+    expect(dropped.readClickToken(tokenOf(clickUrl))).toBeUndefined();
+  });
+
+  it('is signed with the new one from then on', () => {
+    const after = createLinkSigner({ ...rotated, publicUrl }).recipientUrls(ref);
+    expect(after.unsubscribeUrl).toBe(
+      createLinkSigner({ appSecret: NEW, publicUrl }).recipientUrls(ref).unsubscribeUrl,
+    );
+    expect(after.openUrl).not.toBe(before.openUrl);
+  });
+
+  it('comes back to the envelope sender it left with', () => {
+    const domain = 'in.everpost.test';
+    const path = createVerp({ appSecret: OLD, domain }).returnPath(ref.emailId);
+    expect(createVerp({ ...rotated, domain }).readAddress(path)).toBe(ref.emailId);
+    expect(createVerp({ appSecret: NEW, domain }).readAddress(path)).toBeUndefined();
+    expect(createVerp({ ...rotated, domain }).returnPath(ref.emailId)).not.toBe(path);
+  });
+});

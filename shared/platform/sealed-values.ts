@@ -1,0 +1,105 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import type { Config } from './config.ts';
+
+/** APP_SECRET, and what it was before. */
+export interface AppSecrets {
+  /** Signs and seals everything new. */
+  appSecret: string;
+  /** Still verify and open. */
+  previousSecrets?: readonly string[];
+}
+
+/** Seals values that have to be read again, with AES-256-GCM under keys derived from the secrets (HKDF, RFC 5869). */
+export interface Sealer {
+  /** `owner` is bound to the value: it opens for no other. */
+  seal: (plain: Buffer, owner: string) => Buffer;
+  /** @throws SealError when it was sealed under a secret that is not named, or for another owner, or altered */
+  open: (sealed: Uint8Array, owner: string) => Buffer;
+  /** Whether a value is sealed under APP_SECRET itself. */
+  isCurrent: (sealed: Uint8Array) => boolean;
+}
+
+/** A sealed value that cannot be read. */
+export class SealError extends Error {
+  constructor(what: string, cause?: unknown) {
+    super(`${what} cannot be read: APP_SECRET is not the one it was stored under, nor is one of APP_SECRETS_PREVIOUS`, {
+      cause,
+    });
+    this.name = 'SealError';
+  }
+}
+
+/** In front of a value that names its key. Values of earlier versions begin with a random nonce instead. */
+const MARK = Buffer.from([0xe5, 0x45, 0x50, 0x01]);
+const ID_BYTES = 8;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** The secrets of this installation. */
+export function appSecretsOf(config: Pick<Config, 'APP_SECRET' | 'APP_SECRETS_PREVIOUS'>): AppSecrets {
+  return { appSecret: config.APP_SECRET, previousSecrets: config.APP_SECRETS_PREVIOUS };
+}
+
+/** APP_SECRET first, then those before it. */
+export function allSecrets({ appSecret, previousSecrets = [] }: AppSecrets): string[] {
+  return [...new Set([appSecret, ...previousSecrets])];
+}
+
+/** A key for one purpose, 32 octets, from each secret: the first one is that of APP_SECRET. */
+export function deriveKeys(secrets: AppSecrets, purpose: string): [Buffer, ...Buffer[]] {
+  const derive = (secret: string) => Buffer.from(hkdfSync('sha256', secret, '', purpose, 32));
+  const [first, ...others] = allSecrets(secrets);
+  return [derive(first ?? ''), ...others.map(derive)];
+}
+
+/** Tells secrets apart without telling anything of them: 16 hex digits. */
+export function secretId(secret: string): string {
+  return Buffer.from(hkdfSync('sha256', secret, '', 'everpost secret id', ID_BYTES)).toString('hex');
+}
+
+function decrypt(key: Buffer, sealed: Buffer, owner: string): Buffer {
+  const nonce = sealed.subarray(0, NONCE_BYTES);
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
+  decipher.setAAD(Buffer.from(owner));
+  decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+  return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
+}
+
+/** Makes the sealer of one purpose: what is sealed for one opens for no other. */
+export function createSealer(secrets: AppSecrets, purpose: string): Sealer {
+  const keys = deriveKeys(secrets, purpose);
+  const [current] = keys;
+  const ids = allSecrets(secrets).map((secret) => Buffer.from(secretId(secret), 'hex'));
+  const prefix = Buffer.concat([MARK, ids[0] ?? Buffer.alloc(0)]);
+
+  /** The octets that each of some keys may open. The mark may stand in an old value by chance. */
+  function* candidates(sealed: Buffer): Generator<[Buffer, Buffer]> {
+    const isMarked = sealed.subarray(0, MARK.length).equals(MARK);
+    const id = sealed.subarray(MARK.length, MARK.length + ID_BYTES);
+    for (const [index, key] of keys.entries()) {
+      if (isMarked && ids[index]?.equals(id)) yield [key, sealed.subarray(MARK.length + ID_BYTES)];
+    }
+    for (const key of keys) yield [key, sealed];
+  }
+
+  return {
+    seal(plain, owner) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', current, nonce).setAAD(Buffer.from(owner));
+      const sealed = Buffer.concat([cipher.update(plain), cipher.final()]);
+      return Buffer.concat([prefix, nonce, cipher.getAuthTag(), sealed]);
+    },
+    open(sealed, owner) {
+      let fault: unknown;
+      for (const [key, octets] of candidates(Buffer.from(sealed))) {
+        try {
+          return decrypt(key, octets, owner);
+        } catch (error) {
+          fault = error;
+        }
+      }
+      throw new SealError('A sealed value', fault);
+    },
+    isCurrent: (sealed) => Buffer.from(sealed.subarray(0, prefix.length)).equals(prefix),
+  };
+}
