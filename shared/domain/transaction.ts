@@ -32,13 +32,14 @@ export async function repeatOnConflict<T>(work: () => Promise<T>): Promise<T> {
  * 1. the reply address that something new uses;
  * 2. job, segment, automation (the row that stands for the whole piece of work);
  * 3. executions, by id;
- * 4. contacts, by address (`order by email collate "C"`): the order in which they can be created, too;
+ * 4. contacts, by address (`IN_LOCK_ORDER`): the order in which they can be created, too;
  * 5. fields of the catalogue, by key;
  * 6. campaign pages;
  * 7. emails, by id;
  * 8. campaigns, by id;
  * 9. waits for events, by execution: the trigger on `event` takes them at the end of a statement;
- * 10. outbox rows, with `skip locked`.
+ * 10. suppressions, by address;
+ * 11. outbox rows, with `skip locked`.
  *
  * What comes to light late (a contact behind an email) is locked early with a statement of its own, as
  * `lockRecipients` does.

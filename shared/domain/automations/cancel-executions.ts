@@ -1,5 +1,5 @@
 import type { Em } from '../orm.ts';
-import { queryOne, sql, type SqlFragment } from '../sql.ts';
+import { query, queryOne, sql, type SqlFragment } from '../sql.ts';
 
 /** Which executions: of one automation, of a project, of some contacts, or by their ids. */
 type ExecutionScope =
@@ -44,4 +44,14 @@ export async function cancelExecutions(em: Em, scope: ExecutionScope, reason: st
       select count(*) from ended`,
   );
   return row?.count ?? 0;
+}
+
+/** Locks what runs for contacts that are about to be deleted, before the contacts themselves are locked. */
+export async function lockExecutions(tx: Em, contactIds: string[]): Promise<void> {
+  await query(
+    tx,
+    sql`
+      select from automation_execution
+      where contact_id = any(${contactIds}::uuid[]) and status in ('RUNNING', 'WAITING') order by id for update`,
+  );
 }

@@ -12,6 +12,7 @@ import type { Branch, EndedExecutionStatus, StepExecutionStatus } from '../../pu
 import { jsonBytes } from '../../pure/json-bytes.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { WalkOutcome } from '../../pure/workflow-contracts.ts';
+import { lockContacts } from '../contacts/contact-locks.ts';
 import { patchContact } from '../contacts/contacts.ts';
 import type { Em } from '../orm.ts';
 import { compileFilter } from '../segments/filter-compiler.ts';
@@ -222,6 +223,8 @@ export function createWalker(deps: SendEmailDeps & { em: () => Em }): Walker {
     }
     if (step.type !== 'WAIT_FOR_EVENT') return { kind: 'done', output: record.output };
     const { eventName } = readConfigOf('WAIT_FOR_EVENT', step.config);
+    // An event locks its contact first and the waits for it second; a later step may change the contact.
+    await lockContacts(tx, state.projectId, [state.contactId], 'change');
     const wait = await takeWait(tx, state.executionId, { evenWithoutEvent: isDue });
     if (!wait) return pauseForEvent(step, eventName, state.resumeAt);
     if (wait.eventId === null) return { kind: 'done', output: { branch: 'timeout', eventName }, branch: 'timeout' };

@@ -4,6 +4,7 @@ import { LIMITS } from '../../pure/limits.ts';
 import type { TrackingMode } from '../../pure/project.ts';
 import {
   applyHardBounces,
+  lockBounced,
   resultColumns,
   resultEvents,
   resultTable,
@@ -169,6 +170,7 @@ export async function recordCampaignResults(
   const recordAll = () =>
     hasBounces
       ? inTransaction(em, async (tx) => {
+          await lockBounced(tx, results);
           const recorded = await record(tx);
           await applyHardBounces(tx, projectId, recorded.recorded);
           return recorded;

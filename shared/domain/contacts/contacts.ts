@@ -7,6 +7,7 @@ import { isUniqueViolation } from '../database-errors.ts';
 import { recordEvents, subscriptionEvent, type ExecutionCause, type SubscriptionCause } from '../events/events.ts';
 import type { Em } from '../orm.ts';
 import { joinSql, json, query, queryOne, queryPrepared, sql, type SqlFragment } from '../sql.ts';
+import { IN_LOCK_ORDER } from './contact-locks.ts';
 import { ContactEntity, type Contact } from './contact.entity.ts';
 import { fieldTypesInsert, noteFieldTypes } from './contact-fields.ts';
 import { inTransaction } from '../transaction.ts';
@@ -68,7 +69,7 @@ export async function setSubscribed(
         opted_out_at = case when ${subscribed}::boolean then null else now() end
       where id in (
         select id from contact where project_id = ${projectId} and id = any(${ids}::uuid[]) and subscribed <> ${subscribed}
-        order by id for no key update
+        ${IN_LOCK_ORDER} for no key update
       )
       returning id`,
   );
@@ -89,6 +90,7 @@ export async function setSubscribed(
 export async function upsertContacts(em: Em, input: ContactUpsert): Promise<UpsertedContact[]> {
   const patch = readDataPatch(input.data);
   const stored = storedJson(patch);
+  // Sorted as `IN_LOCK_ORDER` is.
   const emails = [...input.emails].sort();
   const { event } = input;
   const recorded = event

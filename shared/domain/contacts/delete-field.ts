@@ -20,13 +20,15 @@ export interface FieldDeletion {
 export async function deleteField(em: Em, projectId: string, path: string): Promise<FieldDeletion> {
   const holders = await countFieldHolders(em, projectId, path);
   return inTransaction(em, async (tx) => {
-    await forgetField(tx, projectId, path);
     if (holders > INLINE_MAX) {
+      await forgetField(tx, projectId, path);
       const jobId = await createJob(tx, { projectId, kind: 'DELETE_FIELD', input: { path }, total: holders });
       return { deletedFrom: holders, jobId };
     }
     // Contacts that have got the field since they were counted are not left behind.
     const { count } = await deleteFieldChunk(tx, projectId, path, { limit: 2 * INLINE_MAX });
+    // Contacts come before fields in the order of locks.
+    await forgetField(tx, projectId, path);
     return { deletedFrom: count };
   });
 }

@@ -1,4 +1,5 @@
 import type { Em } from '../orm.ts';
+import { IN_LOCK_ORDER } from './contact-locks.ts';
 import { query, queryOne, sql, type SqlFragment } from '../sql.ts';
 
 /** Holds for contacts with a value under a path: a key that is spelt so, or a key inside of others. */
@@ -38,13 +39,15 @@ export async function deleteFieldChunk(
   const rows = await query<{ id: string }>(
     em,
     sql`
-      with holder as materialized (
+      with chosen as materialized (
         select id from contact where project_id = ${projectId} and ${after} and ${holds(path)}
-        order by id limit ${chunk.limit} for no key update
+        order by id limit ${chunk.limit}
+      ), holder as materialized (
+        select id from contact where id in (select id from chosen) ${IN_LOCK_ORDER} for no key update
       ), removed as (
         update contact c set data = ${without(path)}, updated_at = now() from holder h where c.id = h.id
       )
-      select id from holder order by id`,
+      select id from chosen order by id`,
   );
   return { count: rows.length, lastId: rows.at(-1)?.id };
 }

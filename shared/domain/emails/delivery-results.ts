@@ -1,4 +1,5 @@
 import type { DeliveryVerdict } from '../../pure/delivery-retry.ts';
+import { lockRecipients } from '../contacts/contact-locks.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
 import type { Em } from '../orm.ts';
 import { suppressRecipients } from '../suppressions/suppressions.ts';
@@ -25,11 +26,13 @@ const ERROR_LENGTH_MAX = 500;
 
 /** The rows of a flush as a table `r` of one statement. */
 export function resultTable(results: DeliveryResult[]): SqlFragment {
+  // In the order in which emails are locked: PostgreSQL takes the few rows of a flush one by one.
+  const rows = [...results].sort((left, right) => (left.emailId < right.emailId ? -1 : 1));
   return sql`
     unnest(
-      ${results.map((result) => result.emailId)}::uuid[], ${results.map((result) => result.verdict)}::text[],
-      ${results.map((result) => result.subject)}::text[],
-      ${results.map((result) => result.error?.slice(0, ERROR_LENGTH_MAX) ?? null)}::text[]
+      ${rows.map((result) => result.emailId)}::uuid[], ${rows.map((result) => result.verdict)}::text[],
+      ${rows.map((result) => result.subject)}::text[],
+      ${rows.map((result) => result.error?.slice(0, ERROR_LENGTH_MAX) ?? null)}::text[]
     ) as r (email_id, verdict, subject, error)`;
 }
 
@@ -99,6 +102,14 @@ export function resultEvents(frame: EventFrame | 'from content'): SqlFragment {
     from changed where changed.verdict in ('sent', 'bounced', 'suppressed') and changed.to_address is not null`;
 }
 
+/** Locks the contacts that `applyHardBounces` may change; in the transaction, before the results are recorded. */
+export async function lockBounced(tx: Em, results: DeliveryResult[]): Promise<void> {
+  await lockRecipients(
+    tx,
+    results.filter((result) => result.verdict === 'bounced').map((result) => result.emailId),
+  );
+}
+
 /** A bounce recorded here is a hard one: it ends the subscription of the contact and suppresses the address. */
 export async function applyHardBounces(em: Em, projectId: string, recorded: RecordedResult[]): Promise<void> {
   const bounced = recorded.filter((row) => row.verdict === 'bounced');
@@ -123,6 +134,7 @@ export async function recordTransactionalResults(
   retrySeconds: readonly number[],
 ): Promise<void> {
   await inTransaction(em, async (tx) => {
+    await lockBounced(tx, results);
     const recorded = await queryPrepared<RecordedResult>(
       tx,
       sql`

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { lockRecipients } from '../contacts/contact-locks.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
 import type { Em } from '../orm.ts';
 import { json, query, queryOne, queryPrepared, sql, type SqlFragment } from '../sql.ts';
@@ -131,6 +132,7 @@ export async function recordDeliveries(em: Em, emailIds: string[]): Promise<bool
 /** The address takes no mail, for good: it is suppressed and its contact unsubscribed. */
 export async function recordHardBounce(em: Em, emailId: string, diagnostic: string): Promise<void> {
   await inTransaction(em, async (tx) => {
+    await lockRecipients(tx, [emailId]);
     const mail = await takeTurn(tx, emailId, BOUNCED, { bounceType: 'hard', diagnostic });
     if (!mail) return;
     await query(tx, sql`update email set error = ${diagnostic} where id = ${emailId} and to_address is not null`);
@@ -141,6 +143,7 @@ export async function recordHardBounce(em: Em, emailId: string, diagnostic: stri
 /** The recipient calls the mail spam: no more of any kind. */
 export async function recordComplaint(em: Em, emailId: string): Promise<void> {
   await inTransaction(em, async (tx) => {
+    await lockRecipients(tx, [emailId]);
     const mail = await takeTurn(tx, emailId, COMPLAINED, {});
     if (mail) await stopMail(tx, emailId, mail, 'COMPLAINT');
   });

@@ -1,3 +1,4 @@
+import { lockContacts } from '../contacts/contact-locks.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
 import type { Em } from '../orm.ts';
 import { query, queryOne, sql } from '../sql.ts';
@@ -55,7 +56,8 @@ export async function changeSubscription(
     const contact = await findLinkContact(tx, owner);
     if (!contact) return undefined;
     if (subscribed && !contact.subscribed && (await hasSubscribedTooOften(tx, contact.id))) return 'too often';
-    // Mail, campaign, contact: the order in which results and bounces lock them too.
+    // Contact, email, campaign: see the order of locks at `inTransaction`.
+    await lockContacts(tx, contact.projectId, [contact.id], 'change');
     if (contact.subscribed && !subscribed) await countUnsubscription(tx, owner.emailId);
     await setSubscribed(tx, contact.projectId, [contact.id], subscribed, { emailId: owner.emailId });
     return { ...contact, subscribed };

@@ -66,7 +66,7 @@ export async function claimMails(
               when s.reason is null then 'claimed' else 'suppressed' end as verdict
           from email w left join contact c on c.id = w.contact_id
             ${suppressionJoin(sql`w.project_id`, sql`w.to_address`)}
-          where w.id = any(${emailIds}::uuid[])
+          where w.id = any(${emailIds}::uuid[]) order by w.id for no key update of w
         ) w
         where e.id = w.id and e.status in ('PENDING', 'SENDING')
           and (e.retry_at is null or e.retry_at <= now()) and ${isHeldBy(deliveryId)}

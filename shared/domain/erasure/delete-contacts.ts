@@ -1,5 +1,6 @@
 import { ADDRESS_HASH_KEY, addressHash } from '../address-hash.ts';
-import { cancelExecutions } from '../automations/cancel-executions.ts';
+import { cancelExecutions, lockExecutions } from '../automations/cancel-executions.ts';
+import { lockContacts } from '../contacts/contact-locks.ts';
 import type { Em } from '../orm.ts';
 import { outboxInsert } from '../outbox/outbox.ts';
 import { query, sql } from '../sql.ts';
@@ -17,16 +18,16 @@ export async function deleteContacts(em: Em, projectId: string, contactIds: stri
       tx,
       sql`select id from contact where project_id = ${projectId} and id = any(${contactIds}::uuid[])`,
     );
-    // Before the contacts' own rows are locked: a step locks its execution first and its contact second.
-    await cancelExecutions(tx, { contactIds: owned.map((contact) => contact.id) }, 'contact deleted');
+    const ownedIds = owned.map((contact) => contact.id);
+    // The order of locks at `inTransaction`: executions, contacts, and the waits of the executions.
+    await lockExecutions(tx, ownedIds);
+    const ids = await lockContacts(tx, projectId, ownedIds, 'deletion');
+    await cancelExecutions(tx, { contactIds: ids }, 'contact deleted');
     const deleted = await query<{ id: string }>(
       tx,
       sql`
         with deleted as (
-          delete from contact where id in (
-            select id from contact where project_id = ${projectId} and id = any(${contactIds}::uuid[])
-            order by email collate "C" for update
-          ) returning id, project_id, email
+          delete from contact where id = any(${ids}::uuid[]) returning id, project_id, email
         )
         insert into erased_contact (contact_id, project_id, address_hash, address)
         select id, project_id, ${addressHash(sql`project_id`, sql`email`)}, email from deleted cross join ${ADDRESS_HASH_KEY}

@@ -1,3 +1,4 @@
+import { lockContacts } from '../contacts/contact-locks.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
 import { deleteContacts } from '../erasure/delete-contacts.ts';
 import type { Em } from '../orm.ts';
@@ -10,13 +11,9 @@ import type { BulkKind, ChunkOutcome } from './jobs.ts';
  */
 export async function changeContacts(em: Em, projectId: string, kind: BulkKind, ids: string[]): Promise<ChunkOutcome> {
   const unique = [...new Set(ids)];
-  const known = await query<{ id: string }>(
-    em,
-    sql`
-      select id from contact where project_id = ${projectId} and id = any(${unique}::uuid[])
-      order by id for ${kind === 'DELETE' ? sql`update` : sql`no key update`}`,
-  );
-  const knownIds = known.map((row) => row.id);
+  // A deletion locks what hangs on the contacts before them.
+  const knownIds =
+    kind === 'DELETE' ? await existingIds(em, projectId, unique) : await lockContacts(em, projectId, unique, 'change');
   const changed =
     kind === 'DELETE'
       ? await deleteContacts(em, projectId, knownIds)
@@ -32,4 +29,12 @@ export async function changeContacts(em: Em, projectId: string, kind: BulkKind, 
     },
     errors: unknown.map((contactId) => ({ contactId, error: 'Contact not found' })),
   };
+}
+
+async function existingIds(em: Em, projectId: string, ids: string[]): Promise<string[]> {
+  const rows = await query<{ id: string }>(
+    em,
+    sql`select id from contact where project_id = ${projectId} and id = any(${ids}::uuid[])`,
+  );
+  return rows.map((row) => row.id);
 }

@@ -1,4 +1,5 @@
 import { badRequest } from '../../pure/app-error.ts';
+import { IN_LOCK_ORDER } from '../contacts/contact-locks.ts';
 import type { Em } from '../orm.ts';
 import { query, queryOne, sql } from '../sql.ts';
 import { recordMembershipEvents } from './segment-members.ts';
@@ -98,19 +99,21 @@ function moved(rows: { id: string; exists?: boolean }[]): Moved {
 
 async function enterNext(em: Em, segment: Tracked, after: string, asOf: Date): Promise<Moved> {
   const predicate = await segmentPredicate(em, segment, asOf);
-  // The key share keeps a contact that is being deleted from leaving a member behind.
-  const rows = await query<{ id: string }>(
+  // The lock keeps a contact that is being deleted from leaving a member behind.
+  const rows = await query<{ id: string; exists: boolean }>(
     em,
     sql`
       with entering as materialized (
         select c.id from contact c
         where c.project_id = ${segment.projectId} and ${predicate} and c.id > ${after}::uuid
           and not exists (select from segment_member m where m.segment_id = ${segment.id} and m.contact_id = c.id)
-        order by c.id limit ${CHUNK} for key share of c
+        order by c.id limit ${CHUNK}
+      ), held as materialized (
+        select id from contact where id in (select id from entering) ${IN_LOCK_ORDER} for key share
       ), entered as (
-        insert into segment_member (segment_id, contact_id) select ${segment.id}, id from entering on conflict do nothing
+        insert into segment_member (segment_id, contact_id) select ${segment.id}, id from held on conflict do nothing
       )
-      select id from entering order by id`,
+      select e.id, h.id is not null as exists from entering e left join held h on h.id = e.id order by e.id`,
   );
   return moved(rows);
 }

@@ -4,6 +4,7 @@ import { normalizeAddress } from '../../pure/email-address.ts';
 import { segmentEventName } from '../../pure/segment-events.ts';
 import { successorUpdate } from '../contacts/successors.ts';
 import { recordEvents } from '../events/events.ts';
+import { IN_LOCK_ORDER } from '../contacts/contact-locks.ts';
 import type { Em } from '../orm.ts';
 import { query, sql } from '../sql.ts';
 import type { Segment } from './segment.entity.ts';
@@ -60,7 +61,7 @@ export async function addMembers(
   segmentId: string,
   members: NewMembers,
 ): Promise<AddedMembers> {
-  // Sorted, as everywhere contacts are created: two requests with the same addresses cannot wait for each other.
+  // Sorted as `IN_LOCK_ORDER` is.
   const emails = [...new Set(members.emails.map(normalizeAddress))].sort();
   return inTransaction(em, async (tx) => {
     const segment = await lockStaticSegment(tx, projectId, segmentId);
@@ -69,7 +70,7 @@ export async function addMembers(
       tx,
       sql`
         select id, email from contact where project_id = ${projectId} and email = any(${emails}::text[])
-        order by id for key share`,
+        ${IN_LOCK_ORDER} for key share`,
     );
     const joined = await query<{ id: string }>(
       tx,

@@ -1,0 +1,32 @@
+import type { Em } from '../orm.ts';
+import { query, sql, type SqlFragment } from '../sql.ts';
+
+/** The order in which contacts are locked, and can be created; whatever the collation of the database. */
+export const IN_LOCK_ORDER = sql`order by email collate "C"`;
+
+/** Locks contacts for a change, or for their deletion. @returns the ids that exist */
+export async function lockContacts(
+  tx: Em,
+  projectId: string,
+  ids: string[],
+  purpose: 'change' | 'deletion',
+): Promise<string[]> {
+  const strength: SqlFragment = purpose === 'deletion' ? sql`for update` : sql`for no key update`;
+  const rows = await query<{ id: string }>(
+    tx,
+    sql`
+      select id from contact where project_id = ${projectId} and id = any(${ids}::uuid[]) ${IN_LOCK_ORDER} ${strength}`,
+  );
+  return rows.map((row) => row.id);
+}
+
+/** Locks the contacts behind emails, before the emails themselves are: what is recorded of them may change their contacts. */
+export async function lockRecipients(tx: Em, emailIds: string[]): Promise<void> {
+  if (emailIds.length === 0) return;
+  await query(
+    tx,
+    sql`
+      select from contact where id in (select contact_id from email where id = any(${emailIds}::uuid[]))
+      ${IN_LOCK_ORDER} for no key update`,
+  );
+}
