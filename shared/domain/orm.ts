@@ -11,11 +11,8 @@ import { FeedbackMigration } from './migrations/20261121040000-feedback.ts';
 import { RecoveryMigration } from './migrations/20261121061000-recovery.ts';
 import { PublicRateMigration } from './migrations/20261122070100-public-rate.ts';
 import { ContactDataLimitMigration } from './migrations/20261122070200-contact-data-limit.ts';
-<<<<<<< HEAD
 import { DeliveryAttemptsMigration } from './migrations/20261122070401-delivery-attempts.ts';
-=======
 import { AutomationChainsMigration } from './migrations/20261122070602-automation-chains.ts';
->>>>>>> 9bd1fc5 (Stop automations that start one another, and tell of it)
 import { OutboxTurnsMigration } from './migrations/20261122070601-outbox-turns.ts';
 import { ReplyAddressesMigration } from './migrations/20261122070700-reply-addresses.ts';
 import { KnownSecretsMigration } from './migrations/20261122070701-known-secrets.ts';
