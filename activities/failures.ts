@@ -2,6 +2,7 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { AppError } from '../shared/pure/app-error.ts';
 import { ERROR_CATALOGUE } from '../shared/pure/error-catalogue.ts';
+import { redactText } from '../shared/pure/redact.ts';
 import { isDatabaseUnavailable, isTooSlow } from '../shared/domain/database-errors.ts';
 import type { SmtpUnavailableError } from '../shared/platform/smtp/smtp-pool.ts';
 import { attemptMemory, remember } from './attempt.ts';
@@ -44,7 +45,7 @@ const SMTP_UNAVAILABLE = 'SmtpUnavailable';
 export function smtpUnavailableFailure(error: SmtpUnavailableError, pauseSeconds: number): ApplicationFailure {
   return ApplicationFailure.create({
     type: SMTP_UNAVAILABLE,
-    message: `No SMTP server takes mail: ${error.message}. The mail waits and is tried again; check SMTP_URL and the server.`,
+    message: `No SMTP server takes mail: ${redactText(error.message)}. The mail waits and is tried again; check SMTP_URL and the server.`,
     nextRetryDelay: pauseMs(pauseSeconds),
     category: 'BENIGN',
   });

@@ -189,7 +189,7 @@ describe('a SEND_EMAIL step', () => {
     const handle = stack.temporal.client.workflow.getHandle(`execution/${execution.id}`);
     const error = await handle.result().catch((reason: unknown) => reason);
     expect((error as Error & { cause: Error }).cause.message).toContain(
-      'Step "Mail" of "Automation" failed: Template not found. Repair',
+      `Step "Mail" failed; GET /workflows/${id}/executions/${execution.id} says why. Repair`,
     );
   });
 });

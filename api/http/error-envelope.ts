@@ -43,12 +43,18 @@ export function toAppError(error: unknown): AppError {
   return fault ?? new AppError('INTERNAL_SERVER_ERROR', { cause: error });
 }
 
+/** The pattern of the route: the path itself may hold a token or an address. */
+function routeOf(req: Request): string | undefined {
+  const route = req.route as { path?: unknown } | undefined;
+  return typeof route?.path === 'string' ? route.path : undefined;
+}
+
 /** Sends an error in the envelope and logs the ones that are ours to mend. */
 export function sendError(req: Request, res: Response, error: unknown, logger: Logger): void {
   const appError = toAppError(error);
   const requestId = requestIdOf(res);
   if (appError.statusCode >= 500) {
-    logger.error({ err: appError.cause ?? appError, requestId, path: req.path }, appError.message);
+    logger.error({ err: appError.cause ?? appError, requestId, path: routeOf(req) }, appError.message);
   }
   const retryAfter = appError.details?.['retryAfter'];
   if (typeof retryAfter === 'number') res.setHeader('Retry-After', String(retryAfter));

@@ -1,4 +1,5 @@
 import { ConfigError } from './config.ts';
+import { describeError } from './log-error.ts';
 import { createLogger } from './logger.ts';
 
 export interface ProcessHooks {
@@ -29,7 +30,7 @@ export async function runProcess(name: string, start: (hooks: ProcessHooks) => P
     stop().then(
       () => process.exit(exitCode),
       (error: unknown) => {
-        console.error(`${name} did not stop cleanly:`, error);
+        console.error(`${name} did not stop cleanly:`, describeError(error));
         process.exit(1);
       },
     );
@@ -59,7 +60,7 @@ export async function runProcess(name: string, start: (hooks: ProcessHooks) => P
     });
   } catch (error) {
     if (error instanceof ConfigError) console.error(error.message);
-    else console.error(`${name} could not start:`, error);
+    else console.error(`${name} could not start:`, describeError(error));
     process.exit(1);
   }
 }

@@ -273,7 +273,7 @@ export function createWalker(deps: SendEmailDeps & { em: () => Em }): Walker {
         completedAt: at,
       };
       await saveState(tx, state, [record]);
-      return isGone ? outcome : { ...outcome, failure: failureMessage(state, step?.name ?? 'unknown', message) };
+      return isGone ? outcome : { ...outcome, failure: failureMessage(state, step && stepLabel(step)) };
     });
   }
 
@@ -379,19 +379,24 @@ function end(
 
 function endedOutcome(state: WalkState): WalkOutcome {
   const status = state.status as EndedExecutionStatus;
-  const failure = status === 'FAILED' ? failureMessage(state, 'a step', state.exitReason ?? 'unknown') : null;
+  const failure = status === 'FAILED' ? failureMessage(state, undefined) : null;
   return { kind: 'ended', status, failure };
 }
 
-function failureMessage(state: WalkState, stepName: string, message: string): string {
+/** For Temporal, so without the reason: that may name a person, and stands in the execution, which can be erased. */
+function failureMessage(state: WalkState, step: string | undefined): string {
+  const executions = `/workflows/${state.automationId}/executions`;
   return (
-    `Step "${stepName}" of "${state.automationName}" failed: ${message}. Repair its cause, then start the contact ` +
-    `${state.contactId} again with POST /workflows/${state.automationId}/executions.`
+    `${step === undefined ? 'A step' : `Step "${step}"`} failed; GET ${executions}/${state.executionId} says why. ` +
+    `Repair its cause, then start the contact ${state.contactId} again with POST ${executions}.`
   );
 }
 
+/** Texts of errors that nobody foresaw may hold data; their names and codes do not. */
 function describeUnforeseen(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof Error)) return 'an unexpected error';
+  const { code } = error as { code?: unknown };
+  return `an unexpected error (${typeof code === 'string' ? `${error.name} ${code}` : error.name})`;
 }
 
 async function contactOf(em: Em, state: WalkState): Promise<StepContact> {

@@ -1,4 +1,5 @@
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
+import { redactText } from '../../pure/redact.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { isDatabaseUnavailable } from '../database-errors.ts';
 import type { Orm } from '../orm.ts';
@@ -94,7 +95,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       return true;
     } catch (error) {
       if (error instanceof WorkflowExecutionAlreadyStartedError) return true;
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = redactText(error instanceof Error ? error.message : String(error));
       deps.logger.warn(
         { kind: batch.kind, batchId: batch.batchId, attempts: batch.attempts, reason },
         'Temporal did not take a start, it is kept and tried again',
