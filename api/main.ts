@@ -69,10 +69,12 @@ await runProcess('api', async ({ onStop }) => {
 
   onStop(async () => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    server.closeIdleConnections();
+    // A connection that has had its last answer is idle only then.
+    const closing = setInterval(() => server.closeIdleConnections(), 100);
     const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
     await closed;
     clearTimeout(timer);
+    clearInterval(closing);
     await hits.drain(HITS_DRAIN_MS);
     await dispatcher.stop();
     await client.connection.close();

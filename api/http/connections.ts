@@ -18,7 +18,7 @@ export interface ConnectionLimits {
 }
 
 /** Requests that a client may send ahead on one connection. */
-const PIPELINED_MAX = 32;
+const PIPELINED_MAX = 8;
 /** How long the rest of a body that nobody wants is taken in, so that the client gets to read the answer. */
 const LINGER_MS = 2_000;
 /** The slowest that an answer may be read: a grace, and a speed for what is large. */

@@ -10,25 +10,35 @@ export interface ApiProcess {
   start: () => void;
   kill: () => Promise<void>;
   isRunning: () => boolean;
+  ask: EverpostProcess['ask'];
+  exited: () => Promise<number | null>;
 }
 
 /** A real API process on the database and namespace of a test, not yet started. Its dispatcher runs with it. */
 export async function createApiProcess(
   config: Config,
   temporal: Pick<TestNamespace, 'connectionOptions' | 'namespace'>,
+  nodeArguments: string[] = [],
 ): Promise<ApiProcess> {
   const port = await findFreePort(0);
   let running: EverpostProcess | undefined;
+  function current(): EverpostProcess {
+    if (!running) throw new Error('the API has not been started');
+    return running;
+  }
   return {
     url: `http://127.0.0.1:${port}`,
     start() {
       if (running) throw new Error('the API has been started already');
-      running = startEverpostProcess('api', config, temporal, { HOST: '127.0.0.1', PORT: String(port) });
+      const environment = { HOST: '127.0.0.1', PORT: String(port) };
+      running = startEverpostProcess('api', config, temporal, environment, nodeArguments);
     },
     async kill() {
       await running?.kill();
       running = undefined;
     },
     isRunning: () => running?.isRunning() ?? false,
+    ask: (request) => current().ask(request),
+    exited: () => current().exited,
   };
 }

@@ -11,6 +11,17 @@ export interface EverpostProcess {
   /** Ends it as an operator would. @returns the exit code */
   terminate: () => Promise<number | null>;
   isRunning: () => boolean;
+  /** Asks `loop-watch-main.ts`, which must be loaded into the process. */
+  ask: (request: 'report' | 'throw' | 'reject') => Promise<LoopReport>;
+  /** Resolves with the exit code, null after a signal. */
+  exited: Promise<number | null>;
+}
+
+/** What a process says of itself since it was asked last. */
+export interface LoopReport {
+  /** CPU time that the main thread took in one turn of its event loop, at most. */
+  longestTurnMs: number;
+  rssBytes: number;
 }
 
 /** Starts a process on the database, namespace and SMTP server of a test; `environment` adds to, or replaces, what those say. */
@@ -19,10 +30,11 @@ export function startEverpostProcess(
   config: Config,
   temporal: Pick<TestNamespace, 'connectionOptions' | 'namespace'>,
   environment: NodeJS.ProcessEnv = {},
+  nodeArguments: string[] = [],
 ): EverpostProcess {
   const main = fileURLToPath(new URL(`../../${name}/main.ts`, import.meta.url));
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main], {
-    stdio: ['ignore', 'ignore', 'inherit'],
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...nodeArguments, main], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     env: {
       PATH: process.env['PATH'],
       NODE_OPTIONS: '',
@@ -40,14 +52,13 @@ export function startEverpostProcess(
       ...environment,
     },
   });
+  const exited = once(child, 'exit').then(([code]) => code as number | null);
   const isRunning = () => child.exitCode === null && child.signalCode === null;
 
   async function end(signal: NodeJS.Signals): Promise<number | null> {
     if (!isRunning()) return child.exitCode;
-    const exited = once(child, 'exit');
     child.kill(signal);
-    const [code] = (await exited) as [number | null];
-    return code;
+    return exited;
   }
 
   return {
@@ -56,5 +67,12 @@ export function startEverpostProcess(
     },
     terminate: () => end('SIGTERM'),
     isRunning,
+    async ask(request) {
+      const answered = once(child, 'message') as Promise<[LoopReport]>;
+      child.send(request);
+      const [report] = await answered;
+      return report;
+    },
+    exited,
   };
 }

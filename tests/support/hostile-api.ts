@@ -1,0 +1,69 @@
+import { fileURLToPath } from 'node:url';
+import { createProject } from '../../shared/domain/projects/projects.ts';
+import { trustDomain } from '../../shared/domain/domains/sender-domains.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import { testConfig } from '../../shared/testing/config.ts';
+import { createTestDatabase, type TestDatabase } from '../../shared/testing/database.ts';
+import { eventually } from '../../shared/testing/eventually.ts';
+import { createTestNamespace } from '../../shared/testing/temporal.ts';
+import { callsTo, type TestProject } from './api.ts';
+import { createApiProcess, type ApiProcess } from './api-process.ts';
+import type { LoopReport } from './everpost-process.ts';
+
+const LOOP_WATCH = fileURLToPath(new URL('loop-watch-main.ts', import.meta.url));
+const HEAP_MEGABYTES = 256;
+
+export interface HostileApi {
+  process: ApiProcess;
+  url: string;
+  /** Who attacks. */
+  attacker: TestProject;
+  /** Whose requests must stay as fast as ever. */
+  neighbour: TestProject;
+  database: TestDatabase;
+  /** Runs an attack; answers what it cost the process. The process must be alive and serve the neighbour after it. */
+  attack: (run: () => Promise<unknown>) => Promise<LoopReport>;
+  stop: () => Promise<void>;
+}
+
+/** A real API process with a small heap, which says how long it kept its event loop to itself. */
+export async function startHostileApi(overrides: Partial<Config> = {}): Promise<HostileApi> {
+  const [database, temporal] = await Promise.all([createTestDatabase(), createTestNamespace()]);
+  const config = testConfig({ DATABASE_URL: database.url, API_RATE_LIMIT_PER_MINUTE: 1_000_000, ...overrides });
+  const nodeArguments = [`--max-old-space-size=${HEAP_MEGABYTES}`, '--import', LOOP_WATCH];
+  const api = await createApiProcess(config, temporal, nodeArguments);
+  api.start();
+  await eventually(async () => (await fetch(`${api.url}/health`)).ok);
+
+  async function addProject(): Promise<TestProject> {
+    const em = database.orm.em.fork();
+    const { project, keys } = await createProject(em, 'Test');
+    await trustDomain(em, project.id, 'example.com');
+    return { project, keys, api: callsTo(api.url, keys) };
+  }
+  const attacker = await addProject();
+  const neighbour = await addProject();
+
+  async function assertServing(): Promise<void> {
+    const body = { email: 'ada@example.com', event: 'visited' };
+    const { status } = await neighbour.api('POST', '/v1/track', { key: 'public', body });
+    if (status !== 200 || !api.isRunning()) throw new Error(`the neighbour was answered ${status}`);
+  }
+  // What is compiled and connected on first use is no attack.
+  for (let turn = 0; turn < 20; turn++) await assertServing();
+
+  return {
+    ...{ process: api, url: api.url, attacker, neighbour, database },
+    async attack(run) {
+      await api.ask('report');
+      await run();
+      await assertServing();
+      return api.ask('report');
+    },
+    async stop() {
+      await api.kill();
+      await temporal.close();
+      await database.drop();
+    },
+  };
+}
