@@ -44,7 +44,7 @@ export function addSecretsCommands(program: Command, context: CliContext): void 
       const result = await context.withDatabase(async (em) => {
         await assertKnownSecret(em, secrets);
         const counts = await resealAll(em, secrets);
-        const isComplete = Object.values(counts).every((count) => count.unreadable.length === 0);
+        const isComplete = [counts.dkimKeys, counts.webhookSecrets].every((count) => count.unreadable.length === 0);
         if (isComplete) await forgetOtherSecrets(em, secrets.appSecret);
         return { ...counts, isComplete };
       });
