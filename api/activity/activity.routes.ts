@@ -26,6 +26,7 @@ function readCursor(text: string | undefined): ActivityCursor | undefined {
 
 const list = endpoint({
   operationId: 'listActivity',
+  cost: 'heavy',
   method: 'get',
   path: '/activity',
   tag: 'Activity',
@@ -63,6 +64,7 @@ function readRange(query: z.infer<typeof activityStatsQuery>, now: number): { fr
 
 const stats = endpoint({
   operationId: 'getActivityStats',
+  cost: 'heavy',
   method: 'get',
   path: '/activity/stats',
   tag: 'Activity',

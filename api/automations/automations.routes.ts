@@ -25,6 +25,7 @@ const one = { ...common, params: idParams, badIdIs: 'WORKFLOW_NOT_FOUND', errors
 const list = endpoint({
   ...common,
   operationId: 'listWorkflows',
+  cost: 'heavy',
   method: 'get',
   path: '/workflows',
   summary: 'List workflows by page',

@@ -58,6 +58,7 @@ const start = endpoint({
 const list = endpoint({
   ...ofWorkflow,
   operationId: 'listWorkflowExecutions',
+  cost: 'heavy',
   method: 'get',
   path: '/workflows/:id/executions',
   summary: 'List the executions of a workflow by page, newest first',

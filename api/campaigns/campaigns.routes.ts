@@ -168,6 +168,7 @@ const duplicate = endpoint({
 const send = endpoint({
   ...one,
   operationId: 'sendCampaign',
+  cost: 'heavy',
   method: 'post',
   path: '/campaigns/:id/send',
   summary: 'Send a campaign now or later; a scheduled one is scheduled anew',

@@ -20,6 +20,7 @@ import { inTransaction } from '../../shared/domain/transaction.ts';
 
 const list = endpoint({
   operationId: 'listContacts',
+  cost: 'heavy',
   method: 'get',
   path: '/contacts',
   tag: 'Contacts',

@@ -62,6 +62,7 @@ const list = endpoint({
 const values = endpoint({
   ...one,
   operationId: 'listContactFieldValues',
+  cost: 'heavy',
   method: 'get',
   path: '/contacts/fields/:field/values',
   summary: 'List distinct values of a field, the most frequent first',
@@ -83,6 +84,7 @@ const values = endpoint({
 const usage = endpoint({
   ...one,
   operationId: 'getContactFieldUsage',
+  cost: 'heavy',
   method: 'get',
   path: '/contacts/fields/:field/usage',
   summary: 'Which segments, campaigns and workflows refer to a field',
@@ -98,6 +100,7 @@ const deletionSchema = z.object({ deletedFrom: z.int(), jobId: z.uuid().optional
 const remove = endpoint({
   ...one,
   operationId: 'deleteContactField',
+  cost: 'heavy',
   method: 'delete',
   path: '/contacts/fields/:field',
   summary: 'Remove a custom field from every contact',

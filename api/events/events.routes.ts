@@ -79,6 +79,7 @@ const list = endpoint({
 
 const stats = endpoint({
   operationId: 'getEventStats',
+  cost: 'heavy',
   method: 'get',
   path: '/events/stats',
   tag: 'Events',
@@ -112,6 +113,7 @@ const ofContact = endpoint({
 
 const names = endpoint({
   operationId: 'listEventNames',
+  cost: 'heavy',
   method: 'get',
   path: '/events/names',
   tag: 'Events',
@@ -127,6 +129,7 @@ const names = endpoint({
 
 const usage = endpoint({
   operationId: 'getEventUsage',
+  cost: 'heavy',
   method: 'get',
   path: '/events/:eventName/usage',
   tag: 'Events',
@@ -142,6 +145,7 @@ const usage = endpoint({
 
 const remove = endpoint({
   operationId: 'deleteEvents',
+  cost: 'heavy',
   method: 'delete',
   path: '/events/:eventName',
   tag: 'Events',

@@ -48,6 +48,8 @@ export interface Endpoint<Params = unknown, Query = unknown, Body = unknown> {
   base64At?: readonly string[];
   /** Waits for servers elsewhere and hardly for PostgreSQL. */
   isRemote?: boolean;
+  /** May read a large part of what its project has: few of these are under way for a project at a time. */
+  cost?: 'heavy';
   /** Takes a form with a file instead of JSON; the handler's `body` is an `UploadedFile`. */
   multipart?: MultipartDeclaration;
   flatRequirements?: FlatRequirement[];

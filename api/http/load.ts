@@ -13,6 +13,11 @@ const WAITING = { waitingPerOwner: 250, waitingTotal: 2_500, waitMs: 10_000 };
 const SLOTS_PART_OF_PROJECT = 0.75;
 const SLOTS_PART_OF_PAGES = 0.25;
 const REMOTE_SLOTS = { total: 400, perOwner: 50 };
+/** The part of the connections that heavy reads may use, and how many of them one project may have under way. */
+const SLOTS_PART_OF_HEAVY = 0.6;
+const HEAVY_PER_PROJECT = 4;
+/** Few wait, for each of those before them may take long. */
+const HEAVY_WAITING = { ...WAITING, waitingPerOwner: 20 };
 
 /** What requests take from one another, shared out by project, or by contact. */
 export interface Load {
@@ -20,6 +25,8 @@ export interface Load {
   slots: FairShare;
   /** Requests for the pages of contacts, who need no key. */
   pageSlots: FairShare;
+  /** Requests that read much, beside their slot: the others of the same project go on, and so do other projects. */
+  heavySlots: FairShare;
   /** Requests that wait for other servers. */
   remoteSlots: FairShare;
   /** Large bodies from the first octet on, and large answers until they have been read. */
@@ -40,6 +47,11 @@ export function createLoad(poolSize: number): Load {
       ...WAITING,
       total: Math.max(1, Math.floor(poolSize * SLOTS_PART_OF_PAGES)),
       perOwner: 1,
+    }),
+    heavySlots: createFairShare({
+      ...HEAVY_WAITING,
+      total: Math.max(1, Math.floor(poolSize * SLOTS_PART_OF_HEAVY)),
+      perOwner: Math.max(1, Math.min(HEAVY_PER_PROJECT, Math.floor(poolSize / 4))),
     }),
     remoteSlots: createFairShare({ ...WAITING, ...REMOTE_SLOTS }),
     octets: createFairShare({ ...WAITING, total: octetsTotal, perOwner: OCTETS_PER_PROJECT }),

@@ -235,6 +235,23 @@ async function readBody(
   return multipart ? readMultipart(req, res, multipart) : json?.read();
 }
 
+/** Waits until a request may use PostgreSQL, or another server. @returns ends its turn */
+async function takeTurn(definition: Endpoint, projectId: string, load: Load): Promise<() => void> {
+  if (definition.isRemote) return load.remoteSlots.take(projectId, 1);
+  if (definition.cost !== 'heavy') return load.slots.take(projectId, 1);
+  const releaseHeavy = await load.heavySlots.take(projectId, 1);
+  try {
+    const release = await load.slots.take(projectId, 1);
+    return () => {
+      release();
+      releaseHeavy();
+    };
+  } catch (error) {
+    releaseHeavy();
+    throw error;
+  }
+}
+
 /** Who waited for a turn and has gone meanwhile is not served: nobody would learn of it. */
 function assertStillThere(req: Request): void {
   if (req.socket.destroyed) throw badRequest('The client has closed the connection');
@@ -257,7 +274,7 @@ async function serve(definition: Endpoint, req: Request, res: Response, deps: Se
   assertAdmitted(admission, res);
   const key = definition.idempotent ? readIdempotencyKey(req) : undefined;
   const body = await readBody({ definition, admission, req, res }, json, load);
-  const release = await (definition.isRemote ? load.remoteSlots : load.slots).take(admission.project.id, 1);
+  const release = await takeTurn(definition, admission.project.id, load);
   let outcome: Outcome;
   try {
     assertStillThere(req);

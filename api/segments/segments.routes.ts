@@ -107,6 +107,7 @@ const remove = endpoint({
 const contacts = endpoint({
   ...one,
   operationId: 'listSegmentContacts',
+  cost: 'heavy',
   method: 'get',
   path: '/segments/:id/contacts',
   summary: 'List the contacts of a segment by page; a dynamic one is evaluated now',
@@ -152,6 +153,7 @@ const takeOut = endpoint({
 const compute = endpoint({
   ...one,
   operationId: 'computeSegment',
+  cost: 'heavy',
   method: 'post',
   path: '/segments/:id/compute',
   summary: 'Recompute the members of a tracked dynamic segment',
@@ -168,6 +170,7 @@ const compute = endpoint({
 const refresh = endpoint({
   ...one,
   operationId: 'refreshSegment',
+  cost: 'heavy',
   method: 'post',
   path: '/segments/:id/refresh',
   summary: 'Count the contacts of a segment now; no members and no events change',

@@ -127,6 +127,7 @@ const duplicate = endpoint({
 
 const usage = endpoint({
   operationId: 'getTemplateUsage',
+  cost: 'heavy',
   method: 'get',
   path: '/templates/:id/usage',
   tag: 'Templates',
