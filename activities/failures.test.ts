@@ -3,6 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { quietTemporal } from '../shared/testing/quiet-temporal.ts';
 import { badRequest } from '../shared/pure/app-error.ts';
+import { SealError } from '../shared/platform/sealed-values.ts';
 import type { AttemptMemory } from './attempt.ts';
 import { beginAttempt, endAttempt, projectDisabledFailure } from './failures.ts';
 import { withHeartbeat } from './heartbeat.ts';
@@ -48,6 +49,14 @@ describe('the end of an attempt', () => {
     const { failure, reported } = await attempt(badRequest('ada@example.com cannot be reached'));
     expect(failure).toMatchObject({ type: 'BAD_REQUEST', nonRetryable: true });
     expect(failure.message).not.toContain('ada@example.com');
+    expect(reported).toEqual([]);
+  });
+
+  it('waits for a stored secret that cannot be read, and says which setting is wrong', async () => {
+    const { failure, reported, memory } = await attempt(new SealError('The DKIM key'));
+    expect(failure).toMatchObject({ type: 'SecretUnreadable', nonRetryable: false });
+    expect(failure.message).toContain('APP_SECRET');
+    expect(memory?.outage?.totalMs).toBe(0);
     expect(reported).toEqual([]);
   });
 

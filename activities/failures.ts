@@ -4,6 +4,7 @@ import { AppError } from '../shared/pure/app-error.ts';
 import { ERROR_CATALOGUE } from '../shared/pure/error-catalogue.ts';
 import { redactText } from '../shared/pure/redact.ts';
 import { isDatabaseUnavailable, isTooSlow } from '../shared/domain/database-errors.ts';
+import { SealError } from '../shared/platform/sealed-values.ts';
 import type { SmtpUnavailableError } from '../shared/platform/smtp/smtp-pool.ts';
 import { attemptMemory, remember } from './attempt.ts';
 
@@ -15,7 +16,10 @@ const DATABASE_PAUSE = '2 seconds';
 const FAULTS_MAX = 20;
 const FAULT_PAUSE_MS_MAX = 300_000;
 const DAY_MS = 24 * 60 * 60_000;
-/** How long no SMTP server may take what an activity sends. Nobody wants a password reset of the day before yesterday. */
+/**
+ * How long what an activity sends may wait for an SMTP server, or for the secret that its DKIM key was sealed under.
+ * Nobody wants a password reset of the day before yesterday.
+ */
 const OUTAGE_MS_MAX = { transactional: 2 * DAY_MS, campaign: 7 * DAY_MS } as const;
 /** A longer silence between two attempts is no outage of a server: no worker was there, or the project was disabled. */
 const SILENCE_MS_MAX = 15 * 60_000;
@@ -50,6 +54,24 @@ export function smtpUnavailableFailure(error: SmtpUnavailableError, pauseSeconds
     category: 'BENIGN',
   });
 }
+
+const SECRET_UNREADABLE = 'SecretUnreadable';
+const SECRET_PAUSE_SECONDS = 15;
+
+/** A stored secret waits for the APP_SECRET that opens it: mail must not go out unsigned meanwhile. */
+function secretUnreadableFailure(error: SealError): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: SECRET_UNREADABLE,
+    message: `${error.message}. The work waits and is tried again; correct the settings of the worker.`,
+    nextRetryDelay: pauseMs(SECRET_PAUSE_SECONDS),
+  });
+}
+
+/** What an operator or a server has to end. It is waited for, but not without end. */
+const OUTAGES: Record<string, (days: number) => string> = {
+  [SMTP_UNAVAILABLE]: (days) => `No SMTP server took mail for ${days} days.`,
+  [SECRET_UNREADABLE]: (days) => `A stored secret could not be read for ${days} days.`,
+};
 
 /** An attempt that lives but gets nothing done. */
 export function stalledFailure(stallMs: number): ApplicationFailure {
@@ -90,6 +112,7 @@ export function toFailure(error: unknown): ApplicationFailure {
   if (error instanceof ApplicationFailure) return error;
   if (isTooSlow(error)) return unforeseen('StatementTooSlow', 'PostgreSQL ended a statement that took too long.');
   if (isDatabaseUnavailable(error)) return databaseUnavailableFailure();
+  if (error instanceof SealError) return secretUnreadableFailure(error);
   if (error instanceof AppError && error.statusCode < 500) {
     return ApplicationFailure.nonRetryable(`${ERROR_CATALOGUE[error.code].message}.`, error.code);
   }
@@ -130,7 +153,8 @@ export function endAttempt(error: unknown, report: (error: unknown) => void): un
   const failure = toFailure(error);
   if (!isUnforeseen(failure)) {
     if (faults > 0) remember({ faults: 0 });
-    return failure.type === SMTP_UNAVAILABLE ? afterOutage(failure) : failure;
+    const gaveUp = failure.type ? OUTAGES[failure.type] : undefined;
+    return gaveUp ? afterOutage(failure, gaveUp) : failure;
   }
   report(error);
   const count = Math.max(faults, 1);
@@ -143,8 +167,8 @@ export function endAttempt(error: unknown, report: (error: unknown) => void): un
   });
 }
 
-/** Adds up for how long no server took anything, and ends it. */
-function afterOutage(failure: ApplicationFailure): ApplicationFailure {
+/** Adds up for how long an outage has lasted, and gives up in the end. */
+function afterOutage(failure: ApplicationFailure, gaveUp: (days: number) => string): ApplicationFailure {
   const now = Date.now();
   const { outage } = attemptMemory();
   const sinceMs = outage ? now - outage.seenAtMs : 0;
@@ -152,10 +176,7 @@ function afterOutage(failure: ApplicationFailure): ApplicationFailure {
   const { activityType } = Context.current().info;
   const longestMs = OUTAGE_MS_MAX[activityType === 'sendRecipientPage' ? 'campaign' : 'transactional'];
   if (totalMs > longestMs) {
-    return ApplicationFailure.nonRetryable(
-      `No SMTP server took mail for ${longestMs / DAY_MS} days.`,
-      SMTP_UNAVAILABLE,
-    );
+    return ApplicationFailure.nonRetryable(gaveUp(longestMs / DAY_MS), failure.type);
   }
   remember({ outage: { totalMs, seenAtMs: now } });
   return failure;
