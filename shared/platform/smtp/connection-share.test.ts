@@ -1,0 +1,97 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { eventually } from '../../testing/eventually.ts';
+import { createFaultyRelay, type FaultyRelay } from '../../testing/faulty-relay.ts';
+import { ConnectionShare } from './connection-share.ts';
+import { URGENCIES, type SmtpUrgency } from './message-queue.ts';
+import { ServerHealth, type PoolServer } from './server-health.ts';
+import { createSmtpPool, type SmtpPool } from './smtp-pool.ts';
+import { parseSmtpUrl } from './smtp-url.ts';
+
+const FROM = 'news@example.com';
+const RAW = 'Subject: Test\r\n\r\nHello\r\n';
+const logger = { warn: () => undefined };
+
+/** How many connections each kind gets of `max`, when all the others are idle. */
+function sharesOf(max: number, servers = 1): Record<string, number> {
+  const entries = URGENCIES.map((urgency) => {
+    const urls = Array.from({ length: servers }, (_, index) => parseSmtpUrl(`smtp://127.0.0.1:${index + 1}`));
+    const health = new ServerHealth(urls, logger);
+    const share = new ConnectionShare(max, health);
+    for (let index = 0; index < max; index += 1) health.opening(health.servers[index % servers] as PoolServer);
+    let count = 0;
+    for (let index = 0; index < max; index += 1) {
+      const server = health.servers[index % servers] as PoolServer;
+      if (!share.mayCarry(server, urgency, undefined)) continue;
+      share.changed(server, undefined, urgency);
+      count += 1;
+    }
+    return [urgency, count];
+  });
+  return Object.fromEntries(entries);
+}
+
+describe('ConnectionShare', () => {
+  it('leaves a quarter to what is more urgent than a campaign, and the half of that to transactional email', () => {
+    expect(sharesOf(20)).toEqual({ transactional: 20, automation: 17, campaign: 15 });
+    expect(sharesOf(5)).toEqual({ transactional: 5, automation: 4, campaign: 4 });
+    expect(sharesOf(2)).toEqual({ transactional: 2, automation: 1, campaign: 1 });
+    expect(sharesOf(1)).toEqual({ transactional: 1, automation: 1, campaign: 1 });
+  });
+
+  it('leaves a part of the connections of each server', () => {
+    expect(sharesOf(20, 2)).toEqual({ transactional: 20, automation: 17, campaign: 15 });
+    expect(sharesOf(4, 2)).toEqual({ transactional: 4, automation: 2, campaign: 2 });
+  });
+});
+
+const cleanUps: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+async function start(maxConnections: number, messageMs: number): Promise<{ pool: SmtpPool; relay: FaultyRelay }> {
+  const relay = await createFaultyRelay({ messageMs });
+  const pool = createSmtpPool({ urls: [relay.url], maxConnections, logger });
+  cleanUps.push(
+    () => relay.close(),
+    () => pool.close({ timeoutMs: 100 }),
+  );
+  return { pool, relay };
+}
+
+/** Lets messages of a kind wait in any number, until the test ends; what becomes of them does not matter. */
+function saturate(pool: SmtpPool, urgency: SmtpUrgency, count: number): void {
+  for (let index = 0; index < count; index += 1) {
+    void pool.send({ from: FROM, to: `${urgency}-${index}@example.org` }, RAW, { urgency }).catch(() => undefined);
+  }
+}
+
+describe('a slow relay that a campaign keeps busy', () => {
+  const MESSAGE_MS = 50;
+  const CONNECTIONS = 8;
+
+  it('takes transactional email before what waits, whatever the number of it', async () => {
+    const { pool, relay } = await start(CONNECTIONS, MESSAGE_MS);
+    saturate(pool, 'campaign', 5_000);
+    saturate(pool, 'automation', 500);
+    await eventually(async () => relay.deliveries().size >= CONNECTIONS);
+    const before = relay.deliveries().size;
+    await pool.send({ from: FROM, to: 'urgent@example.org' }, RAW);
+    // No more than what is on the connections that the relay has in work, one message each.
+    expect(relay.deliveries().size - before).toBeLessThanOrEqual(CONNECTIONS + 1);
+  });
+
+  it('serves the more urgent kinds first when there is one connection', async () => {
+    const { pool, relay } = await start(1, 5);
+    saturate(pool, 'campaign', 5);
+    saturate(pool, 'automation', 3);
+    saturate(pool, 'transactional', 2);
+    await eventually(async () => relay.deliveries().size === 10);
+    const kinds = [...relay.deliveries().keys()].map((address) => address.split('-')[0]);
+    expect(kinds).toEqual([
+      ...Array(2).fill('transactional'),
+      ...Array(3).fill('automation'),
+      ...Array(5).fill('campaign'),
+    ]);
+  });
+});
