@@ -1,6 +1,12 @@
-import { isDatabaseUnavailable } from '../../shared/domain/database-errors.ts';
+import { isDatabaseUnavailable, isTooSlow } from '../../shared/domain/database-errors.ts';
 import { computeMembership, type ComputedMembership } from '../../shared/domain/segments/compute-membership.ts';
-import { listSegmentsToRefresh, refreshMemberCountOf } from '../../shared/domain/segments/refresh-segments.ts';
+import {
+  listSegmentsToRefresh,
+  noteRefresh,
+  refreshMemberCountOf,
+  type SegmentToRefresh,
+} from '../../shared/domain/segments/refresh-segments.ts';
+import { describeSegmentFault, recordSegmentFault } from '../../shared/domain/segments/segment-faults.ts';
 import type { SegmentComputationInput } from '../../shared/pure/workflow-contracts.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { withHeartbeat } from '../heartbeat.ts';
@@ -10,8 +16,11 @@ const BATCH_SIZE = 50;
 /** A batch of large segments ends early, so that the place reached is kept. */
 const BATCH_MS = 60_000;
 
+/** A segment may be computed for this long in one statement, so that those of other projects get their turn. */
+const SEGMENT_STATEMENT_MS = 30_000;
+
 /** Activities on the members and counts of segments. */
-export function createSegmentActivities(deps: ActivityDeps) {
+export function createSegmentActivities(deps: ActivityDeps, { statementMs } = { statementMs: SEGMENT_STATEMENT_MS }) {
   const em = () => deps.orm.em.fork();
 
   async function compute(
@@ -21,6 +30,7 @@ export function createSegmentActivities(deps: ActivityDeps) {
   ): Promise<ComputedMembership | undefined> {
     const computed = await computeMembership(em(), segmentId, {
       asOf: new Date(),
+      statementMs,
       async onChunk() {
         advance();
         signal.throwIfAborted();
@@ -30,34 +40,67 @@ export function createSegmentActivities(deps: ActivityDeps) {
     return computed;
   }
 
+  /** Marks the segment when the fault is its own, so that nobody is held up by it; throws what the others would meet too. */
+  async function markFaulty(segmentId: string, error: unknown, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) throw error;
+    const message = describeSegmentFault(error, statementMs);
+    if (message !== undefined) {
+      deps.logger.warn({ segmentId, reason: message }, 'a segment cannot be computed');
+      await recordSegmentFault(em(), segmentId, message);
+      return;
+    }
+    // Somebody else is at work on it.
+    if (isTooSlow(error)) return;
+    if (isDatabaseUnavailable(error)) throw error;
+    deps.logger.error({ err: error, segmentId }, 'a segment could not be computed');
+    await recordSegmentFault(em(), segmentId, 'An internal error; the operator finds it in the log of the worker');
+  }
+
+  async function refresh(segment: SegmentToRefresh, signal: AbortSignal, advance: () => void): Promise<void> {
+    try {
+      if (segment.isComputed) await compute(segment.id, signal, advance);
+      else await refreshMemberCountOf(em(), segment.id, statementMs);
+    } catch (error) {
+      await markFaulty(segment.id, error, signal);
+    }
+  }
+
   return {
     /** Brings the members of a tracked segment in line with its condition. Safe to run twice, and beside another run. */
     async computeSegment({ segmentId }: SegmentComputationInput): Promise<ComputedMembership | null> {
-      return withHeartbeat(deps, async (signal, advance) => (await compute(segmentId, signal, advance)) ?? null);
+      return withHeartbeat(deps, async (signal, advance) => {
+        try {
+          return (await compute(segmentId, signal, advance)) ?? null;
+        } catch (error) {
+          await markFaulty(segmentId, error, signal);
+          return null;
+        }
+      });
     },
 
     /**
-     * Counts the next segments by id and computes the tracked ones. A segment that cannot be evaluated does not hold up
-     * the others. @returns the last segment done, null when there are no more
+     * Counts or computes segments whose turn was before `startedAt`, one of each project after the other. One that cannot
+     * be computed is marked, and does not hold up the others. @returns the last segment done, null when none is left
      */
-    async refreshSegments({ afterId }: { afterId: string | null }): Promise<{ lastId: string | null }> {
+    async refreshSegments({ startedAt }: { startedAt?: string }): Promise<{ lastId: string | null }> {
+      // A workflow of an earlier version; the next one of the schedule does its work.
+      if (startedAt === undefined) return { lastId: null };
+      const since = new Date(startedAt);
       return withHeartbeat(deps, async (signal, advance) => {
         const deadline = Date.now() + BATCH_MS;
         let lastId: string | null = null;
-        for (const segment of await listSegmentsToRefresh(em(), afterId, BATCH_SIZE)) {
-          if (Date.now() > deadline) break;
-          signal.throwIfAborted();
-          try {
-            if (segment.isComputed) await compute(segment.id, signal, advance);
-            else await refreshMemberCountOf(em(), segment.id);
-          } catch (error) {
-            if (isDatabaseUnavailable(error) || signal.aborted) throw error;
-            deps.logger.error({ err: error, segmentId: segment.id }, 'a segment could not be refreshed');
+        for (;;) {
+          const turns = await listSegmentsToRefresh(em(), since, BATCH_SIZE);
+          for (const segment of turns) {
+            signal.throwIfAborted();
+            await refresh(segment, signal, advance);
+            await noteRefresh(em(), segment.id, since);
+            lastId = segment.id;
+            advance();
+            if (Date.now() > deadline) return { lastId };
           }
-          lastId = segment.id;
-          advance();
+          if (turns.length === 0) return { lastId };
         }
-        return { lastId };
       });
     },
   };

@@ -11,6 +11,10 @@ export const segmentSchema = z
     condition: filterConditionSchema.nullable(),
     trackMembership: z.boolean(),
     memberCount: z.int().meta({ description: 'Cached; refreshed every five minutes' }),
+    computeError: z
+      .object({ message: z.string(), at: z.iso.datetime() })
+      .nullable()
+      .meta({ description: 'Why it could not be computed in the background; it is tried again, less and less often' }),
     projectId: z.uuid(),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
@@ -27,6 +31,10 @@ export function segmentView(segment: Segment): z.infer<typeof segmentSchema> {
     condition: segment.condition ?? null,
     trackMembership: segment.trackMembership,
     memberCount: segment.memberCount,
+    computeError:
+      segment.computeError && segment.computeErrorAt
+        ? { message: segment.computeError, at: segment.computeErrorAt.toISOString() }
+        : null,
     projectId: segment.projectId,
     createdAt: segment.createdAt.toISOString(),
     updatedAt: segment.updatedAt.toISOString(),

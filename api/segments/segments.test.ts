@@ -46,6 +46,7 @@ describe('POST /segments', () => {
       condition: isPro,
       trackMembership: false,
       memberCount: 0,
+      computeError: null,
       projectId: project.id,
       createdAt: expect.stringMatching(/Z$/),
       updatedAt: expect.stringMatching(/Z$/),

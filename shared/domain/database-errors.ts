@@ -45,6 +45,11 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return false;
 }
 
+/** Whether PostgreSQL ended a statement because of the time it took itself, not of a lock it waited for. */
+export function isStatementTimeout(error: unknown): boolean {
+  return hasCode(error, /^57014$/);
+}
+
 /** Whether PostgreSQL ended a statement or a transaction because it took longer than its session allows. */
 export function isTooSlow(error: unknown): boolean {
   return hasCode(error, TOO_SLOW_CODES);

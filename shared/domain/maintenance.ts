@@ -1,6 +1,6 @@
 import { sweepIdempotencyKeys } from './idempotency/idempotency.ts';
 import type { Em } from './orm.ts';
-import { allowLongStatements, queryOne, sql, type SqlFragment } from './sql.ts';
+import { limitStatements, queryOne, sql, type SqlFragment } from './sql.ts';
 import { inTransaction } from './transaction.ts';
 
 /** How many rows of each kind went. */
@@ -117,7 +117,7 @@ export const CLEAN_UP_KINDS = Object.keys(SWEEPS) as (keyof CleanUpReport)[];
  */
 export async function cleanUpChunk(em: Em, kind: keyof CleanUpReport, idempotencyTtlHours: number): Promise<number> {
   return inTransaction(em, async (tx) => {
-    await allowLongStatements(tx, SWEEP_MS);
+    await limitStatements(tx, SWEEP_MS);
     return SWEEPS[kind](tx, idempotencyTtlHours);
   });
 }

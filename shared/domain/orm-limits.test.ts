@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { isDatabaseUnavailable, isTooSlow } from './database-errors.ts';
 import { createOrm, type Orm } from './orm.ts';
 import type { SessionLimits } from './session-limits.ts';
-import { allowLongStatements, query, queryOne, sql } from './sql.ts';
+import { limitStatements, query, queryOne, sql } from './sql.ts';
 import { inTransaction } from './transaction.ts';
 import { startTcpProxy } from '../../tests/support/tcp-proxy.ts';
 
@@ -152,7 +152,7 @@ describe('a session with limits', () => {
 
   it('lets a transaction raise the limit of its own statements', async () => {
     const slept = await inTransaction(em(), async (tx) => {
-      await allowLongStatements(tx, 10_000);
+      await limitStatements(tx, 10_000);
       return query(tx, sql`select pg_sleep(0.6)`);
     });
     expect(slept).toHaveLength(1);

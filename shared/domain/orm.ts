@@ -11,6 +11,7 @@ import { FeedbackMigration } from './migrations/20261121040000-feedback.ts';
 import { RecoveryMigration } from './migrations/20261121061000-recovery.ts';
 import { PublicRateMigration } from './migrations/20261122070100-public-rate.ts';
 import { ContactDataLimitMigration } from './migrations/20261122070200-contact-data-limit.ts';
+import { SegmentFaultsMigration } from './migrations/20261122070301-segment-faults.ts';
 import { DeliveryAttemptsMigration } from './migrations/20261122070401-delivery-attempts.ts';
 import { AutomationChainsMigration } from './migrations/20261122070602-automation-chains.ts';
 import { OutboxTurnsMigration } from './migrations/20261122070601-outbox-turns.ts';
@@ -87,6 +88,7 @@ function ormOptions(options: OrmOptions): Options {
         { name: '20261122070100-public-rate', class: PublicRateMigration },
         { name: '20261122070200-contact-data-limit', class: ContactDataLimitMigration },
         { name: '20261122070300-claims', class: ClaimsMigration },
+        { name: '20261122070301-segment-faults', class: SegmentFaultsMigration },
         { name: '20261122070401-delivery-attempts', class: DeliveryAttemptsMigration },
         { name: '20261122070500-campaign-error', class: CampaignErrorMigration },
         { name: '20261122070601-outbox-turns', class: OutboxTurnsMigration },

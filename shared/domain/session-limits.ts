@@ -31,7 +31,7 @@ export function requestLimits(statementSeconds: number): SessionLimits {
   };
 }
 
-/** Background work has time, but not without end; single long statements raise their own with `allowLongStatements`. */
+/** Background work has time, but not without end; what needs more or less has `limitStatements`. */
 export const WORKER_LIMITS: SessionLimits = {
   statementMs: 60_000,
   lockMs: 30_000,

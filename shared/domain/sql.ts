@@ -104,10 +104,10 @@ export async function queryOne<Row>(em: SqlEntityManager, fragment: SqlFragment)
 }
 
 /**
- * Lets the further statements of a transaction take up to `statementMs`, whatever its session allows: for the few of the
- * background work that read a large part of a table.
+ * Lets the further statements of a transaction take up to `statementMs`, whatever its session allows: more for the few of
+ * the background work that read a large part of a table, less for what others wait behind.
  */
-export async function allowLongStatements(tx: SqlEntityManager, statementMs: number): Promise<void> {
+export async function limitStatements(tx: SqlEntityManager, statementMs: number): Promise<void> {
   await query(tx, sql`select set_config('statement_timeout', ${String(statementMs)}, true)`);
   answerTimeouts.set(tx, answerTimeoutMs(statementMs));
 }

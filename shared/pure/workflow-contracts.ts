@@ -99,9 +99,9 @@ export function segmentComputationWorkflowId(segmentId: string, computationId: s
   return `segment/${segmentId}/${computationId}`;
 }
 
-/** Input of `segmentRefresh`, started by a schedule; `afterId` is set by continue-as-new only. */
+/** Input of `segmentRefresh`, started by a schedule; `startedAt` is set by continue-as-new only. */
 export interface SegmentRefreshInput {
-  afterId?: string;
+  startedAt?: string;
 }
 
 /** Input of `automationExecution`: one contact's way through an automation. All else stands in its row. */

@@ -6,14 +6,13 @@ const HISTORY_EVENTS_MAX = 1_000;
 
 /** Counts every segment and computes the tracked ones, batch by batch. Started every few minutes by a schedule. */
 export async function segmentRefresh(input: SegmentRefreshInput): Promise<void> {
-  let afterId = input.afterId ?? null;
+  const startedAt = input.startedAt ?? workflowInfo().runStartTime.toISOString();
   for (;;) {
-    const batch = await chunked.refreshSegments({ afterId });
-    if (batch.lastId === null) return;
-    afterId = batch.lastId;
+    const { lastId } = await chunked.refreshSegments({ startedAt });
+    if (lastId === null) return;
     const info = workflowInfo();
     if (info.continueAsNewSuggested || info.historyLength > HISTORY_EVENTS_MAX) {
-      await continueAsNew<typeof segmentRefresh>({ afterId });
+      await continueAsNew<typeof segmentRefresh>({ startedAt });
     }
   }
 }

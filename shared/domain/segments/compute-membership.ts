@@ -1,7 +1,8 @@
 import { badRequest } from '../../pure/app-error.ts';
 import { IN_LOCK_ORDER } from '../contacts/contact-locks.ts';
 import type { Em } from '../orm.ts';
-import { query, queryOne, sql } from '../sql.ts';
+import { limitStatements, query, queryOne, sql } from '../sql.ts';
+import { clearSegmentFault } from './segment-faults.ts';
 import { recordMembershipEvents } from './segment-members.ts';
 import { segmentPredicate } from './segment-predicate.ts';
 import type { Segment } from './segment.entity.ts';
@@ -25,6 +26,8 @@ export interface ComputedMembership extends MembershipChange {
 export interface ComputeOptions {
   /** "Now" for every time window of the condition. */
   asOf: Date;
+  /** Longest statement, in milliseconds; what the session allows when left out. */
+  statementMs?: number;
   /** Called inside the transaction of each chunk. */
   onChunk?: (tx: Em) => Promise<void>;
 }
@@ -70,6 +73,7 @@ export async function computeMembership(
     while (after !== undefined) {
       const cursor: string = after;
       const chunk = await inTransaction(em.fork(), async (tx) => {
+        if (options.statementMs !== undefined) await limitStatements(tx, options.statementMs);
         const segment = await lockTracked(tx, segmentId);
         if (!segment) return undefined;
         const move = direction === 'entry' ? enterNext : leaveNext;
@@ -146,5 +150,6 @@ async function recordTotal(em: Em, segmentId: string): Promise<number> {
       update segment set member_count = total, computed_at = coalesce(computed_at, now())
       from counted where id = ${segmentId} and track_membership returning total`,
   );
+  await clearSegmentFault(em, segmentId);
   return row?.total ?? 0;
 }

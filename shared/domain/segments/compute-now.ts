@@ -1,4 +1,5 @@
 import { AppError } from '../../pure/app-error.ts';
+import { isStatementTimeout } from '../database-errors.ts';
 import type { Em } from '../orm.ts';
 import { dropFromOutbox, extendOutboxLease, leaseInOutbox } from '../outbox/outbox.ts';
 import { assertComputable, computeMembership, type ComputedMembership } from './compute-membership.ts';
@@ -21,7 +22,11 @@ export async function computeMembershipNow(em: Em, projectId: string, segmentId:
   }).catch(async (error: unknown) => {
     // A fault of the segment itself is answered now; another attempt would find it again.
     if (error instanceof AppError) await dropFromOutbox(em, leaseId);
-    throw error;
+    if (!isStatementTimeout(error)) throw error;
+    throw new AppError('SERVICE_UNAVAILABLE', {
+      message: 'The segment takes longer to compute than a request may, and is computed in the background',
+      cause: error,
+    });
   });
   await dropFromOutbox(em, leaseId);
   if (!computed) throw new AppError('CONFLICT', { message: 'The segment was changed while it was computed' });

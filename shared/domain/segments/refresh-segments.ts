@@ -1,6 +1,8 @@
 import type { Em } from '../orm.ts';
-import { query, sql } from '../sql.ts';
+import { limitStatements, query, sql } from '../sql.ts';
+import { inTransaction } from '../transaction.ts';
 import { countSegmentContacts } from './segment-contacts.ts';
+import { clearSegmentFault } from './segment-faults.ts';
 import { SegmentEntity, type Segment } from './segment.entity.ts';
 import { findSegment } from './segments.ts';
 
@@ -19,13 +21,17 @@ async function refresh(em: Em, segment: Segment): Promise<number> {
     em,
     sql`update segment set member_count = ${count} where id = ${segment.id} and member_count <> ${count}::int`,
   );
+  await clearSegmentFault(em, segment.id);
   return count;
 }
 
 /** As `refreshMemberCount`, for background work: a segment deleted meanwhile is passed over. */
-export async function refreshMemberCountOf(em: Em, segmentId: string): Promise<void> {
-  const segment = await em.findOne(SegmentEntity, { id: segmentId });
-  if (segment) await refresh(em, segment);
+export async function refreshMemberCountOf(em: Em, segmentId: string, statementMs: number): Promise<void> {
+  await inTransaction(em, async (tx) => {
+    await limitStatements(tx, statementMs);
+    const segment = await tx.findOne(SegmentEntity, { id: segmentId });
+    if (segment) await refresh(tx, segment);
+  });
 }
 
 export interface SegmentToRefresh {
@@ -34,17 +40,27 @@ export interface SegmentToRefresh {
   isComputed: boolean;
 }
 
-/** The segments after `afterId`, by id, of the projects that are not disabled. */
-export async function listSegmentsToRefresh(
-  em: Em,
-  afterId: string | null,
-  limit: number,
-): Promise<SegmentToRefresh[]> {
+/**
+ * The next segment of each project that has one whose turn was before `since`, the longest waiting first: so projects
+ * take turns, however many segments one has and however long they take. Those of disabled projects are left out, and
+ * those that could not be computed until their pause is over.
+ */
+export async function listSegmentsToRefresh(em: Em, since: Date, limit: number): Promise<SegmentToRefresh[]> {
   return query<SegmentToRefresh>(
     em,
     sql`
-      select s.id, s.type = 'DYNAMIC' and s.track_membership as "isComputed"
-      from segment s join project p on p.id = s.project_id
-      where not p.disabled and (${afterId}::uuid is null or s.id > ${afterId}::uuid) order by s.id limit ${limit}`,
+      select id, "isComputed" from (
+        select distinct on (s.project_id) s.id, s.type = 'DYNAMIC' and s.track_membership as "isComputed", s.refreshed_at
+        from segment s join project p on p.id = s.project_id
+        where not p.disabled and (s.refreshed_at is null or s.refreshed_at < ${since})
+          and (s.retry_at is null or s.retry_at <= now())
+        order by s.project_id, s.refreshed_at nulls first, s.id
+      ) next
+      order by refreshed_at nulls first, id limit ${limit}`,
   );
+}
+
+/** The segment has had its turn in the pass that began at `since`, whatever came of it. */
+export async function noteRefresh(em: Em, segmentId: string, since: Date): Promise<void> {
+  await query(em, sql`update segment set refreshed_at = ${since} where id = ${segmentId}`);
 }

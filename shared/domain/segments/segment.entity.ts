@@ -16,6 +16,9 @@ export const SegmentEntity = defineEntity({
     memberCount: p.integer().default(0),
     /** When the members of a tracked segment were first known completely; null before, and while it is not tracked. */
     computedAt: p.datetime(3).nullable(),
+    /** Why it could not be computed or counted in the background the last time; null when it could. */
+    computeError: p.text().nullable(),
+    computeErrorAt: p.datetime(3).nullable(),
   },
 });
 export type Segment = InferEntity<typeof SegmentEntity>;

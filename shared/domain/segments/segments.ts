@@ -4,6 +4,7 @@ import type { FilterCondition } from '../../pure/filter-condition.ts';
 import { collectReferences } from '../../pure/filter-target.ts';
 import type { Em } from '../orm.ts';
 import { query, sql } from '../sql.ts';
+import { clearSegmentFault } from './segment-faults.ts';
 import { assertFilterSemantics } from './filter-semantics.ts';
 import { loadReferencedSegments, type SegmentForFilter } from './segment-references.ts';
 import { SegmentEntity, type Segment } from './segment.entity.ts';
@@ -99,6 +100,10 @@ export async function updateSegment(
     const isForgotten = segment.type === 'DYNAMIC' && segment.trackMembership && changes.trackMembership === false;
     tx.assign(segment, { ...plain, ...(condition && { condition }), ...(isForgotten && { computedAt: null }) });
     await tx.flush();
+    if (condition || changes.trackMembership !== undefined) {
+      await clearSegmentFault(tx, segmentId);
+      Object.assign(segment, { computeError: null, computeErrorAt: null });
+    }
     if (isForgotten) await query(tx, sql`delete from segment_member where segment_id = ${segmentId}`);
     return segment;
   });

@@ -1,0 +1,43 @@
+import { AppError } from '../../pure/app-error.ts';
+import { isStatementTimeout } from '../database-errors.ts';
+import type { Em } from '../orm.ts';
+import { query, sql } from '../sql.ts';
+
+/** A segment that could not be computed is passed over for this long, twice as long each time, up to a day. */
+const FIRST_PAUSE_SECONDS = 300;
+const PAUSE_SECONDS_MAX = 86_400;
+
+/**
+ * Why a segment itself cannot be computed, in words for its owner; undefined when the reason lies elsewhere, such as a
+ * database that is away or somebody else at work on the segment.
+ */
+export function describeSegmentFault(error: unknown, statementMs: number): string | undefined {
+  if (error instanceof AppError) return error.statusCode < 500 ? error.message : undefined;
+  if (!isStatementTimeout(error)) return undefined;
+  return (
+    `The condition takes longer than ${statementMs / 1_000} seconds to evaluate. Use fewer filters: those on ` +
+    'fields deep inside of custom data, and on how often events happened, cost most'
+  );
+}
+
+/** Marks a segment as one that cannot be computed, for its owner to see, and lets it wait longer each time. */
+export async function recordSegmentFault(em: Em, segmentId: string, message: string): Promise<void> {
+  await query(
+    em,
+    sql`
+      update segment set compute_error = ${message}, compute_error_at = now(), compute_failures = compute_failures + 1,
+        retry_at = now() + least(${FIRST_PAUSE_SECONDS}::int * 2 ^ least(compute_failures, 10), ${PAUSE_SECONDS_MAX}::int)
+          * interval '1 second'
+      where id = ${segmentId}`,
+  );
+}
+
+/** A segment was computed or counted, or its condition is another one. */
+export async function clearSegmentFault(em: Em, segmentId: string): Promise<void> {
+  await query(
+    em,
+    sql`
+      update segment set compute_error = null, compute_error_at = null, compute_failures = 0, retry_at = null
+      where id = ${segmentId} and compute_failures > 0`,
+  );
+}
