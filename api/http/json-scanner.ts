@@ -6,7 +6,7 @@ const DEPTH_MAX = 400;
  * Brackets, colons and commas: about two for each member of an object, one for each element of an array. JSON.parse
  * makes an object of some hundred octets of the shortest of them, and a schema looks at each.
  */
-const MARKS_MAX = 50_000;
+const MARKS_MAX = 30_000;
 /** Texts beyond this many octets are left out of what JSON.parse reads at one go. */
 export const LARGE_TEXT_BYTES = 64 * 1024;
 /** A search by the machine pays off when a text is longer than this. */

@@ -124,3 +124,51 @@ describe('the rate limit', () => {
     expect((await call(first, owner)).headers.get('ratelimit-remaining')).toBe(String(LIMIT - 1));
   });
 });
+
+describe('the public key', () => {
+  const PUBLIC_LIMIT = 0.8 * LIMIT;
+  const track = (owner: TestProject) =>
+    first.api('POST', '/v1/track', { key: owner.keys.publicKey, body: { email: 'a@example.com', event: 'e' } });
+
+  it('takes at most 80 % of the requests, and the secret key has the rest', async () => {
+    const [publicStatuses, secretStatuses] = await withinOneMinute(async (owner) => [
+      (await Promise.all(Array.from({ length: 3 * LIMIT }, () => track(owner)))).map(({ status }) => status),
+      (await Promise.all(Array.from({ length: LIMIT }, () => call(second, owner)))).map(({ status }) => status),
+    ]);
+    const passed = (statuses: number[] = []) => statuses.filter((status) => status === 200).length;
+    // One request with the secret key went ahead of these.
+    expect([passed(publicStatuses), passed(secretStatuses)]).toEqual([PUBLIC_LIMIT, LIMIT - PUBLIC_LIMIT - 1]);
+  });
+
+  it('is told that nothing is left when its share is used up', async () => {
+    const reply = await withinOneMinute(async (owner) => {
+      await Promise.all(Array.from({ length: LIMIT }, () => track(owner)));
+      return track(owner);
+    });
+    expect([reply.status, reply.headers.get('ratelimit-limit'), reply.headers.get('ratelimit-remaining')]).toEqual([
+      429,
+      String(LIMIT),
+      '0',
+    ]);
+  });
+});
+
+describe('admission', () => {
+  it('of other projects does not wait for a project whose counter is locked', async () => {
+    const stuck = await first.createProject();
+    const other = await first.createProject();
+    await call(first, stuck);
+    const blocker = first.em();
+    await blocker.begin();
+    await queryOne(blocker, sql`select from rate_window where project_id = ${stuck.project.id} for update`);
+    let isAnswered = false;
+    const waiting = call(first, stuck).then((reply) => {
+      isAnswered = true;
+      return reply;
+    });
+    for (let turn = 0; turn < 5; turn++) expect((await call(first, other)).status).toBe(200);
+    expect(isAnswered).toBe(false);
+    await blocker.rollback();
+    expect((await waiting).status).toBe(200);
+  });
+});

@@ -30,6 +30,13 @@ export async function sendRaw(url: string, data: string | Buffer): Promise<strin
   return ended;
 }
 
+/** Writes all of it and answers what came back until the other side closed the connection. */
+export async function exchangeRaw(url: string, data: string): Promise<string> {
+  const { socket, ended } = await openRaw(url);
+  socket.write(data);
+  return ended;
+}
+
 /** The status of an answer; undefined when there is none. */
 export function statusOf(answer: string): number | undefined {
   const status = /^HTTP\/1\.1 (\d{3}) /.exec(answer)?.[1];

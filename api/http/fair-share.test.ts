@@ -1,0 +1,81 @@
+import { describe, expect, it } from '@jest/globals';
+import { createFairShare } from './fair-share.ts';
+
+const LIMITS = { total: 4, perOwner: 3, waitingPerOwner: 2, waitingTotal: 3, waitMs: 10_000 };
+
+/** Takes one and notes the owner's name when it has been given. */
+function createTakers(limits = LIMITS) {
+  const share = createFairShare(limits);
+  const given: string[] = [];
+  const releases: (() => void)[] = [];
+  return {
+    share,
+    given,
+    releases,
+    async take(owner: string, amount = 1) {
+      releases.push(await share.take(owner, amount));
+      given.push(owner);
+    },
+  };
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('a fair share', () => {
+  it('gives an owner no more than its bound, and another the rest', async () => {
+    const { take, given } = createTakers();
+    for (let n = 0; n < 4; n++) void take('a');
+    void take('b');
+    await settled();
+    expect(given).toEqual(['a', 'a', 'a', 'b']);
+  });
+
+  it('takes turns by owner when something is given back', async () => {
+    const { take, given, releases } = createTakers({ ...LIMITS, perOwner: 4, waitingPerOwner: 3, waitingTotal: 9 });
+    for (let n = 0; n < 7; n++) void take('a');
+    void take('b');
+    await settled();
+    expect(given).toEqual(['a', 'a', 'a', 'a']);
+    releases[0]?.();
+    releases[1]?.();
+    await settled();
+    expect(given.slice(4).sort()).toEqual(['a', 'b']);
+  });
+
+  it('refuses the owner that has too many waiting with 429, and everybody when all have with 503', async () => {
+    const { take, share } = createTakers();
+    for (let n = 0; n < 5; n++) void take('a');
+    await expect(share.take('a', 1)).rejects.toMatchObject({ code: 'RATE_LIMIT_EXCEEDED', details: { retryAfter: 2 } });
+    void take('b');
+    void take('b');
+    await settled();
+    await expect(share.take('c', 1)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  });
+
+  it('ends a wait after a while, and what is given back then goes to others', async () => {
+    const { take, share, given, releases } = createTakers({ ...LIMITS, waitMs: 20 });
+    for (let n = 0; n < 3; n++) void take('a');
+    await expect(share.take('a', 1)).rejects.toMatchObject({ code: 'RATE_LIMIT_EXCEEDED' });
+    releases[0]?.();
+    await take('a');
+    expect(given).toEqual(['a', 'a', 'a', 'a']);
+  });
+
+  it('lets an owner that holds more than it may take nothing more, not even nothing', async () => {
+    const { take, share, given } = createTakers();
+    const release = share.add('a', 10);
+    void take('a', 0);
+    await take('b', 0);
+    expect(given).toEqual(['b']);
+    release();
+    release();
+    await settled();
+    expect(given).toEqual(['b', 'a']);
+  });
+
+  it('counts an amount above the bound as the bound', async () => {
+    const { take, given } = createTakers();
+    await take('a', 1_000);
+    expect(given).toEqual(['a']);
+  });
+});
