@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity';
+import type { Reservation } from '../shared/domain/emails/send-budget.ts';
 
 /** What an attempt of an activity leaves for the next one. Temporal keeps it with the heartbeat details. */
 export interface AttemptMemory {
@@ -6,6 +7,8 @@ export interface AttemptMemory {
   faults?: number;
   /** For how long no SMTP server took messages, in milliseconds, and when that was last seen (since 1970). */
   outage?: { totalMs: number; seenAtMs: number } | undefined;
+  /** Sending speed of the project that is set aside for the next attempt. */
+  reservation?: Reservation | undefined;
 }
 
 interface HeartbeatDetails {

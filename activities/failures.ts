@@ -9,6 +9,7 @@ import type { SmtpUnavailableError } from '../shared/platform/smtp/smtp-pool.ts'
 import { attemptMemory, remember } from './attempt.ts';
 
 const DATABASE_PAUSE = '2 seconds';
+const MEMORY_PAUSE = '2 seconds';
 /**
  * Something nobody foresaw is tried again this often, after pauses of 1, 2, 4 … up to 300 seconds: for about an hour, in
  * which a faulty release can be taken back.
@@ -72,6 +73,21 @@ const OUTAGES: Record<string, (days: number) => string> = {
   [SMTP_UNAVAILABLE]: (days) => `No SMTP server took mail for ${days} days.`,
   [SECRET_UNREADABLE]: (days) => `A stored secret could not be read for ${days} days.`,
 };
+
+/** The project is gone with all its data, and nobody waits for its mail. */
+export function projectGoneFailure(projectId: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(`Project ${projectId} has been deleted.`, 'ProjectGone');
+}
+
+/** Other messages take the memory that large ones share. */
+export function memoryBusyFailure(): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: 'MemoryBusy',
+    message: 'Other large messages are being sent. This one waits for its turn.',
+    nextRetryDelay: MEMORY_PAUSE,
+    category: 'BENIGN',
+  });
+}
 
 /** An attempt that lives but gets nothing done. */
 export function stalledFailure(stallMs: number): ApplicationFailure {

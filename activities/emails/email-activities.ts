@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Context } from '@temporalio/activity';
+import type { ApplicationFailure } from '@temporalio/common';
 import { nextRoundMs } from '../../shared/pure/delivery-retry.ts';
-import { domainOf } from '../../shared/pure/email-address.ts';
 import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
 import { deliveryIdOf } from '../../shared/pure/workflow-contracts.ts';
-import { readSendPolicy } from '../../shared/domain/emails/send-budget.ts';
+import { recordTransactionalResults } from '../../shared/domain/emails/delivery-results.ts';
+import { readSendPolicy, type SendPolicy } from '../../shared/domain/emails/send-budget.ts';
 import {
   abandonMails,
   claimMails,
@@ -12,20 +13,19 @@ import {
   loadAttachments,
   loadMails,
   releaseMails,
-  type StoredAttachment,
-  type StoredMail,
+  type ClaimedMail,
 } from '../../shared/domain/emails/transactional-delivery.ts';
-import { recordTransactionalResults, type DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
 import type { SendingIdentities } from '../../shared/domain/domains/sending-identities.ts';
-import { createEnvelopes } from '../../shared/platform/mail/envelopes.ts';
-import { messageIdOf } from '../../shared/platform/mail/message-id.ts';
-import { composeMessage } from '../../shared/platform/mail/mime/compose.ts';
+import { createOctetBudget, type Release } from '../../shared/platform/octet-budget.ts';
 import type { SmtpUrgency } from '../../shared/platform/smtp/smtp-pool.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { projectDisabledFailure } from '../failures.ts';
+import { memoryBusyFailure, projectDisabledFailure, projectGoneFailure } from '../failures.ts';
 import { withHeartbeat } from '../heartbeat.ts';
-import { createResultBuffer } from './result-buffer.ts';
-import { SEND_STALL_MS, sendMails, type PreparedMail } from './send-loop.ts';
+import { batchesOf, HEAVY_AT_ONCE, type DeliveryBatch } from './delivery-batches.ts';
+import { createResultBuffer, type ResultBuffer } from './result-buffer.ts';
+import { SEND_STALL_MS, sendMails } from './send-loop.ts';
+import { comeBackFor, sliceSize, takeReservation, type Pace, type Throttle } from './send-throttle.ts';
+import { createStoredMailComposer } from './stored-mail-composer.ts';
 
 export interface DeliverEmailsInput {
   projectId: string;
@@ -41,8 +41,20 @@ export interface DeliverEmailsResult {
 
 const RESULTS_MAX = 50;
 const RESULTS_AGE_MS = 50;
-/** Mails whose content is in memory at the same time; a body may have megabytes. */
-const LOAD_SIZE = 20;
+/** Of a worker process, for messages that are large: their files, and each message on its way. */
+const LARGE_MESSAGES_BYTES = 134_217_728;
+/** A message is composed in one piece and written to the wire in another. */
+const FORMS = 2;
+const MEMORY_WAIT_MS = 1_000;
+
+/** One attempt at a delivery. */
+interface DeliveryAttempt {
+  projectId: string;
+  urgency: SmtpUrgency;
+  claimed: ClaimedMail[];
+  buffer: ResultBuffer;
+  signal: AbortSignal;
+}
 
 /** The delivery whose workflow has called the activity. */
 function currentDeliveryId(): string {
@@ -58,33 +70,77 @@ function currentUrgency(): SmtpUrgency {
 
 /** Activities for transactional mail. */
 export function createEmailActivities(deps: ActivityDeps & { identities: SendingIdentities }) {
-  const envelopeOf = createEnvelopes(deps.config);
+  const em = () => deps.orm.em.fork();
+  const prepare = createStoredMailComposer(deps);
+  const largeMessages = createOctetBudget(LARGE_MESSAGES_BYTES);
 
-  async function prepare(projectId: string, mail: StoredMail, attachments: StoredAttachment[]): Promise<PreparedMail> {
-    const { emailId, fromAddress: from, toAddress: to } = mail;
-    const { signer, returnPathHost } = await deps.identities.identityOf(projectId, domainOf(from));
-    return {
-      emailId: mail.emailId,
-      subject: null,
-      deferrals: mail.deferrals,
-      uncertainAttempts: mail.uncertainAttempts,
-      envelope: envelopeOf({ emailId, from, to, returnPathHost }),
-      compose() {
-        const message = composeMessage({
-          from: { address: mail.fromAddress, name: mail.fromName ?? undefined },
-          to: { address: mail.toAddress, name: mail.toName ?? undefined },
-          replyTo: mail.replyTo ?? undefined,
-          subject: mail.subject,
-          html: mail.html,
-          text: mail.text,
-          messageId: messageIdOf(mail.emailId, mail.fromAddress),
-          date: mail.createdAt,
-          headers: mail.headers,
-          attachments: attachments.map((file) => ({ ...file, contentId: file.contentId ?? undefined })),
-        });
-        return signer ? signer.sign(message) : message;
-      },
-    };
+  /** Memory for as many messages at once as there is room for. @throws ApplicationFailure when there is none for one */
+  async function takeMemory({
+    sharedBytes,
+    messageBytes,
+  }: DeliveryBatch): Promise<{ atOnce: number; release: Release }> {
+    const need = (atOnce: number): number => sharedBytes + atOnce * FORMS * messageBytes;
+    for (const [atOnce, waitMs] of [
+      [HEAVY_AT_ONCE, 0],
+      [1, MEMORY_WAIT_MS],
+    ] as const) {
+      const release = await largeMessages.take(need(atOnce), waitMs);
+      if (release) return { atOnce, release };
+    }
+    throw memoryBusyFailure();
+  }
+
+  async function sendBatch(
+    { projectId, urgency, buffer, signal }: DeliveryAttempt,
+    { ids, attachmentSetId }: DeliveryBatch,
+    concurrency: number,
+    pace: Pace | undefined,
+  ): Promise<void> {
+    const files = attachmentSetId === null ? [] : await loadAttachments(em(), attachmentSetId);
+    const mails = await loadMails(em(), ids);
+    await sendMails(await Promise.all(mails.map((mail) => prepare(projectId, mail, files))), {
+      pool: deps.smtp,
+      urgency,
+      buffer,
+      concurrency,
+      config: deps.config,
+      mailCount: mails.length,
+      signal,
+      shouldStop: () => false,
+      pace,
+    });
+  }
+
+  async function sendAll(attempt: DeliveryAttempt, mails: ClaimedMail[], pace?: Pace): Promise<void> {
+    for (const { kind, batch } of batchesOf(mails)) {
+      if (kind === 'light') {
+        await sendBatch(attempt, batch, deps.smtp.capacity, pace);
+        continue;
+      }
+      const { atOnce, release } = await takeMemory(batch);
+      try {
+        await sendBatch(attempt, batch, atOnce, pace);
+      } finally {
+        release();
+      }
+    }
+  }
+
+  /** Sends what goes in a few seconds. @returns the failure that has the attempt repeated for the rest */
+  async function sendSlice(attempt: DeliveryAttempt, throttle: Throttle): Promise<ApplicationFailure | undefined> {
+    const { claimed } = attempt;
+    if (claimed.length === 0) return undefined;
+    const size = Math.min(claimed.length, sliceSize(throttle.ratePerSecond));
+    await sendAll(attempt, claimed.slice(0, size), await takeReservation(throttle, size));
+    return size < claimed.length ? comeBackFor(throttle, claimed.length - size) : undefined;
+  }
+
+  /** @throws ApplicationFailure when the project may not send */
+  async function policyOf(projectId: string): Promise<SendPolicy> {
+    const policy = await readSendPolicy(em(), projectId, deps.config.EMAIL_RATE_PER_SECOND);
+    if (!policy) throw projectGoneFailure(projectId);
+    if (policy.isDisabled) throw projectDisabledFailure(projectId, deps.config.DELIVERY_PAUSE_SECONDS);
+    return policy;
   }
 
   return {
@@ -93,57 +149,40 @@ export function createEmailActivities(deps: ActivityDeps & { identities: Sending
      * one that a dead attempt left undecided goes out under its old Message-ID.
      */
     async deliverEmails({ projectId, emailIds }: DeliverEmailsInput): Promise<DeliverEmailsResult> {
-      const context = Context.current();
-      const em = () => deps.orm.em.fork();
-      const policy = await readSendPolicy(em(), projectId, deps.config.EMAIL_RATE_PER_SECOND);
-      if (policy.isDisabled) throw projectDisabledFailure(projectId, deps.config.DELIVERY_PAUSE_SECONDS);
-
+      const { ratePerSecond } = await policyOf(projectId);
       const deliveryId = currentDeliveryId();
+      const urgency = currentUrgency();
       const claimToken = randomUUID();
       const claimed = await claimMails(em(), emailIds, { deliveryId, claimToken });
-      let onRecorded = (): void => undefined;
-      const buffer = createResultBuffer({
-        maxItems: RESULTS_MAX,
-        maxAgeMs: RESULTS_AGE_MS,
-        signal: context.cancellationSignal,
-        async record(results: DeliveryResult[]) {
-          await recordTransactionalResults(em(), projectId, claimToken, results, deps.config.DELIVERY_RETRY_SECONDS);
-          onRecorded();
-        },
-      });
-      // The heartbeat lasts until the results are recorded, which may have to wait for the database.
-      await withHeartbeat(
-        deps,
-        async (signal, advance) => {
-          onRecorded = advance;
-          try {
-            for (let start = 0; start < claimed.length; start += LOAD_SIZE) {
-              const mails = await loadMails(em(), claimed.slice(start, start + LOAD_SIZE));
-              const files = await attachmentsOf(mails);
-              await sendMails(
-                await Promise.all(
-                  mails.map((mail) => prepare(projectId, mail, files.get(mail.attachmentSetId ?? '') ?? [])),
-                ),
-                {
-                  pool: deps.smtp,
-                  urgency: currentUrgency(),
-                  buffer,
-                  concurrency: deps.smtp.capacity,
-                  config: deps.config,
-                  mailCount: mails.length,
-                  signal,
-                  shouldStop: () => false,
-                  ...(policy.ratePerSecond > 0 && { throttle: { em, projectId, ratePerSecond: policy.ratePerSecond } }),
-                },
-              );
-            }
-          } finally {
-            await buffer.drain();
-            await releaseMails(em(), claimToken);
+      let recordedCount = 0;
+      const work = async (signal: AbortSignal, advance: () => void): Promise<ApplicationFailure | undefined> => {
+        const buffer = createResultBuffer({
+          maxItems: RESULTS_MAX,
+          maxAgeMs: RESULTS_AGE_MS,
+          signal,
+          async record(results) {
+            await recordTransactionalResults(em(), projectId, claimToken, results, deps.config.DELIVERY_RETRY_SECONDS);
+            recordedCount += results.length;
+            advance();
+          },
+        });
+        const attempt: DeliveryAttempt = { projectId, urgency, claimed, buffer, signal };
+        try {
+          if (ratePerSecond > 0) {
+            const isUrgent = urgency === 'transactional';
+            return await sendSlice(attempt, { em, projectId, ratePerSecond, isUrgent, signal });
           }
-        },
-        { stallMs: SEND_STALL_MS },
-      );
+          await sendAll(attempt, claimed);
+          return undefined;
+        } finally {
+          await buffer.drain();
+          const ids = claimed.map((mail) => mail.id);
+          if (recordedCount < claimed.length) await releaseMails(em(), ids, claimToken);
+        }
+      };
+      // The heartbeat lasts until the results are recorded, which may have to wait for the database.
+      const again = await withHeartbeat(deps, work, { stallMs: SEND_STALL_MS });
+      if (again) throw again;
       const pending = await findPendingMails(em(), emailIds, deliveryId);
       return {
         deferredIds: pending.map((mail) => mail.id),
@@ -151,16 +190,9 @@ export function createEmailActivities(deps: ActivityDeps & { identities: Sending
       };
     },
 
-    /** Gives up mails that no server took for days. */
+    /** Gives up mails that cannot be delivered, with the reason. */
     async abandonEmails({ emailIds, reason }: { emailIds: string[]; reason: string }): Promise<void> {
-      await abandonMails(deps.orm.em.fork(), emailIds, currentDeliveryId(), reason);
+      await abandonMails(em(), emailIds, currentDeliveryId(), reason);
     },
   };
-
-  async function attachmentsOf(mails: StoredMail[]): Promise<Map<string, StoredAttachment[]>> {
-    const sets = new Set(mails.flatMap((mail) => mail.attachmentSetId ?? []));
-    const files = new Map<string, StoredAttachment[]>();
-    for (const setId of sets) files.set(setId, await loadAttachments(deps.orm.em.fork(), setId));
-    return files;
-  }
 }

@@ -12,7 +12,7 @@ import { UnsendableAddressError } from '../../shared/platform/smtp/wire-address.
 import { smtpUnavailableFailure } from '../failures.ts';
 import { resultOf, type AttemptLedger } from './outcome-result.ts';
 import type { ResultBuffer } from './result-buffer.ts';
-import { createSendThrottle, type Throttle } from './send-throttle.ts';
+import type { Pace } from './send-throttle.ts';
 
 /** One mail on its way: composed at the last moment, so that memory holds only what is on the wire. */
 export interface PreparedMail extends AttemptLedger {
@@ -29,12 +29,13 @@ export interface SendLoopOptions {
   concurrency: number;
   /** When deferred mail is tried again, and for how long it waits when no server answers. */
   config: Pick<Config, 'DELIVERY_RETRY_SECONDS' | 'DELIVERY_PAUSE_SECONDS'>;
-  /** Mails at most, so that none of a slow project's budget is reserved for mail that does not exist. */
+  /** Mails at most. */
   mailCount: number;
   signal: AbortSignal;
   /** Set when something says that no more mail may be sent. */
   shouldStop: () => boolean;
-  throttle?: Throttle;
+  /** Asked before each mail of a throttled project. */
+  pace?: Pace | undefined;
 }
 
 /** How long sending may go on without a result: a server may be slow at every step, and the results are to be recorded. */
@@ -62,7 +63,6 @@ export async function sendMails(
   let interruptionsInARow = 0;
   const isStopped = (): boolean =>
     broken !== undefined || signal.aborted || options.shouldStop() || buffer.failure() !== undefined;
-  const takeBudget = createSendThrottle({ ...options, isStopped });
 
   async function send(mail: PreparedMail): Promise<void> {
     try {
@@ -92,7 +92,7 @@ export async function sendMails(
           buffer.add(next.value);
           continue;
         }
-        if (takeBudget) await takeBudget();
+        if (options.pace) await options.pace();
         if (isStopped()) return;
         await send(next.value);
       }

@@ -20,6 +20,7 @@ import { KnownSecretsMigration } from './migrations/20261122070701-known-secrets
 import { answerTimeoutMs, limitSession, type SessionLimits } from './session-limits.ts';
 import { ClaimsMigration } from './migrations/20261122070300-claims.ts';
 import { CampaignErrorMigration } from './migrations/20261122070500-campaign-error.ts';
+import { UrgentBudgetMigration } from './migrations/20261122070501-urgent-budget.ts';
 import { ErasureMigration } from './migrations/20261122070801-erasure.ts';
 import { query, sql } from './sql.ts';
 import pg from 'pg';
@@ -91,6 +92,7 @@ function ormOptions(options: OrmOptions): Options {
         { name: '20261122070301-segment-faults', class: SegmentFaultsMigration },
         { name: '20261122070401-delivery-attempts', class: DeliveryAttemptsMigration },
         { name: '20261122070500-campaign-error', class: CampaignErrorMigration },
+        { name: '20261122070501-urgent-budget', class: UrgentBudgetMigration },
         { name: '20261122070601-outbox-turns', class: OutboxTurnsMigration },
         { name: '20261122070602-automation-chains', class: AutomationChainsMigration },
         { name: '20261122070700-reply-addresses', class: ReplyAddressesMigration },

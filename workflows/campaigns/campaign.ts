@@ -25,7 +25,7 @@ import { bulk, campaignDelivery, database } from '../proxies.ts';
 export const campaignChangedSignal = defineSignal(CAMPAIGN_CHANGED_SIGNAL);
 export const progressQuery = defineQuery<CampaignProgress>(CAMPAIGN_PROGRESS_QUERY);
 
-/** Pages under way at the same time, over all workers. */
+/** Pages under way at the same time, over all workers, where the state does not say. */
 const LANES = 4;
 /** A page is six events; this stays far below what Temporal likes, whatever it suggests. */
 const HISTORY_EVENTS_MAX = 1_500;
@@ -50,6 +50,7 @@ export async function campaign(input: CampaignInput): Promise<void> {
   /** The changes that the state as it was last read has in it. */
   let changesRead = 0;
   let isCancelRequested = false;
+  let lanes = LANES;
   const progress: CampaignProgress = { phase: 'waiting', totalRecipients: 0, pagesDone: 0, pagesTotal: 0 };
   setHandler(campaignChangedSignal, () => {
     changes++;
@@ -125,6 +126,7 @@ export async function campaign(input: CampaignInput): Promise<void> {
 
   async function send(current: CampaignStateView): Promise<void> {
     const pageSize = input.pageSize ?? current.pageSize;
+    lanes = current.lanes ?? LANES;
     let total = current.totalRecipients;
     if (!current.isAudienceFrozen) {
       progress.phase = 'freezing audience';
@@ -176,7 +178,7 @@ export async function campaign(input: CampaignInput): Promise<void> {
         failure ??= error;
         scope.cancel();
       };
-      await Promise.all(Array.from({ length: LANES }, () => lane().catch(end)));
+      await Promise.all(Array.from({ length: lanes }, () => lane().catch(end)));
     });
     if (failure !== undefined) throw failure;
     if (nextSeq !== undefined) await continueAsNew<typeof campaign>({ campaignId, nextSeq, pageSize });

@@ -70,6 +70,8 @@ export interface PendingRecipient {
   data: Record<string, unknown> | null;
   /** Why the address gets no mail; null when it does. */
   suppression: SuppressionReason | null;
+  /** How many of the page were to be sent to when this one was loaded, with itself and those after it. */
+  leftCount: number;
 }
 
 /** What custom data takes in memory, about; large data is stored compressed and has to be opened to be measured. */
@@ -79,13 +81,17 @@ const DATA_BYTES = sql`
 
 /**
  * The recipients of a page that are to be sent to now, in slices whose custom data fits into memory: some megabytes,
- * and one contact more at most. The next slice is loaded when it is asked for, and begins after the one before,
+ * and one contact more at most, and `limit` recipients. The next slice is loaded when it is asked for, and begins after the one before,
  * whether or not that one has its results by then.
  */
-export async function* loadPendingRecipients(em: () => Em, page: CampaignPage): AsyncGenerator<PendingRecipient[]> {
+export async function* loadPendingRecipients(
+  em: () => Em,
+  page: CampaignPage,
+  limit = page.lastSeq - page.firstSeq + 1,
+): AsyncGenerator<PendingRecipient[]> {
   let firstSeq = page.firstSeq;
   for (;;) {
-    const rows = await queryPrepared<PendingRecipient & { seq: number; leftCount: number }>(
+    const rows = await queryPrepared<PendingRecipient & { seq: number }>(
       em(),
       sql`
         select p.id as "emailId", p.to_address as "toAddress", p.deferrals,
@@ -98,6 +104,7 @@ export async function* loadPendingRecipients(em: () => Em, page: CampaignPage): 
           from email e left join contact c on c.id = e.contact_id
           where e.campaign_id = ${page.campaignId} and e.campaign_seq between ${firstSeq} and ${page.lastSeq}
             and e.status = 'PENDING' and (e.retry_at is null or e.retry_at <= now())
+          order by e.campaign_seq limit ${limit}
         ) p ${suppressionJoin(sql`p.project_id`, sql`p.to_address`)}
         where coalesce(p.bytes_before, 0) < ${LIMITS.campaignSliceBytes} order by p.campaign_seq`,
     );

@@ -3,44 +3,61 @@ import { queryOne, sql } from '../sql.ts';
 
 export interface SendPolicy {
   isDisabled: boolean;
-  /** Mails a second; 0 is unlimited. */
+  /** Emails a second; 0 is unlimited. */
   ratePerSecond: number;
 }
 
-/** Whether and how fast a project may send right now. */
-export async function readSendPolicy(em: Em, projectId: string, defaultRatePerSecond: number): Promise<SendPolicy> {
+/** Whether and how fast a project may send right now; undefined when the project is gone. */
+export async function readSendPolicy(
+  em: Em,
+  projectId: string,
+  defaultRatePerSecond: number,
+): Promise<SendPolicy | undefined> {
   const row = await queryOne<{ disabled: boolean; emails_per_second: number | null }>(
     em,
     sql`select disabled, emails_per_second from project where id = ${projectId}`,
   );
-  return { isDisabled: row?.disabled ?? true, ratePerSecond: row?.emails_per_second ?? defaultRatePerSecond };
+  return row && { isDisabled: row.disabled, ratePerSecond: row.emails_per_second ?? defaultRatePerSecond };
+}
+
+/** A part of a project's sending speed that is set aside for so many emails, from a moment on. */
+export interface Reservation {
+  count: number;
+  /** Milliseconds since 1970. */
+  startsAtMs: number;
+}
+
+export interface ReservationRequest {
+  projectId: string;
+  count: number;
+  ratePerSecond: number;
+  /** Goes ahead of what is set aside for others, who make up for it afterwards: nobody waits behind a campaign. */
+  isUrgent: boolean;
 }
 
 /**
- * Reserves `count` mails of a project's sending speed, over all workers, by moving the time at which the next mail may
- * go. A project that was silent saves nothing up, so a burst after a pause is not faster than the rate.
- * @returns milliseconds to wait before sending them
+ * Sets aside sending speed of a project, over all workers, by moving the time at which its next email may go. A project
+ * that was silent saves nothing up, so a burst after a pause is not faster than the rate.
  */
-export async function reserveSendBudget(
-  em: Em,
-  projectId: string,
-  count: number,
-  ratePerSecond: number,
-): Promise<number> {
+export async function reserveSendBudget(em: Em, request: ReservationRequest): Promise<Reservation> {
+  const { projectId, count, ratePerSecond, isUrgent } = request;
+  const span = sql`${count / ratePerSecond}::float8 * interval '1 second'`;
+  const endsAt = isUrgent ? sql`urgent_free_at` : sql`next_free_at`;
   const row = await queryOne<{ wait_ms: number }>(
     em,
     sql`
-      insert into send_budget as b (project_id, next_free_at)
-      values (${projectId}, clock_timestamp() + ${count / ratePerSecond}::float8 * interval '1 second')
-      on conflict (project_id) do update
-        set next_free_at = greatest(b.next_free_at, clock_timestamp()) + ${count / ratePerSecond}::float8 * interval '1 second'
-      returning greatest(0, extract(epoch from
-        next_free_at - ${count / ratePerSecond}::float8 * interval '1 second' - clock_timestamp()) * 1000)::float8 as wait_ms`,
+      insert into send_budget as b (project_id, next_free_at, urgent_free_at)
+      values (${projectId}, clock_timestamp() + ${span}, case when ${isUrgent}::boolean then clock_timestamp() + ${span} end)
+      on conflict (project_id) do update set
+        next_free_at = greatest(b.next_free_at, clock_timestamp()) + ${span},
+        urgent_free_at = case when ${isUrgent}::boolean
+          then greatest(b.urgent_free_at, clock_timestamp()) + ${span} else b.urgent_free_at end
+      returning extract(epoch from ${endsAt} - ${span} - clock_timestamp())::float8 * 1000 as wait_ms`,
   );
-  return Math.ceil(row?.wait_ms ?? 0);
+  return { count, startsAtMs: Date.now() + Math.max(0, Math.ceil(row?.wait_ms ?? 0)) };
 }
 
-/** How many mails to reserve at once: half a second's worth, so that several senders share a slow project fairly. */
-export function reservationSize(ratePerSecond: number): number {
+/** How many emails go at once: half a second's worth. */
+export function burstSize(ratePerSecond: number): number {
   return Math.max(1, Math.min(50, Math.floor(ratePerSecond / 2)));
 }

@@ -29,6 +29,14 @@ export interface StoredAttachment {
   disposition: 'attachment' | 'inline';
 }
 
+/** An email that this attempt may send. */
+export interface ClaimedMail {
+  id: string;
+  bodyBytes: number;
+  attachmentSetId: string | null;
+  attachmentBytes: number;
+}
+
 /** One attempt of one delivery. */
 export interface DeliveryClaim {
   deliveryId: string;
@@ -44,14 +52,14 @@ function isHeldBy(deliveryId: string): SqlFragment {
  * Claims mails for one attempt of a delivery: those to be sent now, and those an attempt that died left undecided. The
  * token keeps that older attempt, should it be alive after all, from recording anything. Mail to a suppressed address
  * is not claimed but SUPPRESSED, with an event that says so; mail of a contact that was deleted is CANCELLED.
- * @returns the ids claimed
+ * @returns those claimed, with what they take in memory
  */
 export async function claimMails(
   em: Em,
   emailIds: string[],
   { deliveryId, claimToken }: DeliveryClaim,
-): Promise<string[]> {
-  const rows = await query<{ id: string }>(
+): Promise<ClaimedMail[]> {
+  return query<ClaimedMail>(
     em,
     sql`
       with changed as (
@@ -73,16 +81,21 @@ export async function claimMails(
         returning e.*, w.verdict
       ),
       emitted as (${resultEvents('from content')})
-      select id from changed where verdict = 'claimed'`,
+      select changed.id, octet_length(c.html) + octet_length(c.body_text) as "bodyBytes",
+        c.attachment_set_id as "attachmentSetId", coalesce((
+          select sum(octet_length(a.content)) from attachment a where a.set_id = c.attachment_set_id
+        ), 0)::int as "attachmentBytes"
+      from changed join email_content c on c.email_id = changed.id where verdict = 'claimed' order by changed.id`,
   );
-  return rows.map((row) => row.id);
 }
 
-/** Gives back claimed mails that were not handed to a server. */
-export async function releaseMails(em: Em, claimToken: string): Promise<void> {
+/** Gives back those of the claimed mails that were not handed to a server. */
+export async function releaseMails(em: Em, emailIds: string[], claimToken: string): Promise<void> {
   await query(
     em,
-    sql`update email set status = 'PENDING', claim_token = null where claim_token = ${claimToken} and status = 'SENDING'`,
+    sql`
+      update email set status = 'PENDING', claim_token = null
+      where id = any(${emailIds}::uuid[]) and claim_token = ${claimToken} and status = 'SENDING'`,
   );
 }
 

@@ -1,0 +1,100 @@
+import { domainOf } from '../../shared/pure/email-address.ts';
+import { needsSubscription } from '../../shared/pure/email-types.ts';
+import { isMailTracked } from '../../shared/pure/project.ts';
+import { TemplateLimitError } from '../../shared/pure/template-language.ts';
+import type { CampaignContent, PendingRecipient } from '../../shared/domain/campaigns/campaign-delivery.ts';
+import type { SendingIdentities } from '../../shared/domain/domains/sending-identities.ts';
+import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
+import { bulkHeaders, createMailCompiler } from '../../shared/platform/mail/mail-content.ts';
+import { createEnvelopes } from '../../shared/platform/mail/envelopes.ts';
+import { messageIdOf } from '../../shared/platform/mail/message-id.ts';
+import { createMessageComposer } from '../../shared/platform/mail/mime/compose.ts';
+import type { ActivityDeps } from '../deps.ts';
+import type { PreparedMail } from '../emails/send-loop.ts';
+
+type Refusal = Pick<DeliveryResult, 'verdict' | 'error'>;
+
+/** Makes the messages of one campaign. */
+export interface CampaignComposer {
+  /** Why a recipient gets no mail, where that is so. */
+  refusalOf: (recipient: PendingRecipient) => Refusal | undefined;
+  /** Renders one at a time. */
+  prepareAll: (recipients: PendingRecipient[]) => Generator<PreparedMail | DeliveryResult>;
+}
+
+/** Creates what makes composers; templates stay compiled. */
+export function createCampaignComposers(deps: ActivityDeps & { identities: SendingIdentities }) {
+  const compileMail = createMailCompiler();
+  const envelopeOf = createEnvelopes(deps.config);
+
+  /** @throws TemplateSyntaxError, TemplateLimitError, DkimKeyError */
+  return async function composerOf(campaign: CampaignContent): Promise<CampaignComposer> {
+    const { type } = campaign;
+    const content = await compileMail({
+      subject: campaign.subject,
+      html: campaign.body,
+      type,
+      isTracked: isMailTracked(campaign.tracking, type),
+    });
+    const composer = createMessageComposer({
+      from: { address: campaign.from, name: campaign.fromName ?? undefined },
+      replyTo: campaign.replyTo ?? undefined,
+    });
+    const identity = await deps.identities.identityOf(campaign.projectId, domainOf(campaign.from));
+
+    function prepare(recipient: PendingRecipient): PreparedMail | DeliveryResult {
+      const { emailId, toAddress, contactId, subscribed, data } = recipient;
+      const refusal = refusalOf(campaign, recipient);
+      if (refusal) return { emailId, subject: null, ...refusal };
+      // A refusal says so where one of them is missing.
+      if (toAddress === null || contactId === null || subscribed === null || data === null) throw new TypeError();
+      const urls = deps.links.recipientUrls({ contactId, emailId });
+      const message = content.render({ contact: { id: contactId, email: toAddress, subscribed, data }, urls });
+      return {
+        ...ledgerOf(recipient),
+        subject: message.subject === campaign.subject ? null : message.subject,
+        envelope: envelopeOf({ emailId, from: campaign.from, to: toAddress, returnPathHost: identity.returnPathHost }),
+        compose() {
+          const composed = composer.compose({
+            to: { address: toAddress },
+            ...message,
+            messageId: messageIdOf(emailId, campaign.from),
+            date: new Date(),
+            headers: bulkHeaders(type, urls.unsubscribeUrl),
+          });
+          return identity.signer?.sign(composed) ?? composed;
+        },
+      };
+    }
+
+    return {
+      refusalOf: (recipient) => refusalOf(campaign, recipient),
+      *prepareAll(recipients) {
+        for (const recipient of recipients) {
+          try {
+            yield prepare(recipient);
+          } catch (error) {
+            if (!(error instanceof TemplateLimitError)) throw error;
+            yield { emailId: recipient.emailId, subject: null, verdict: 'failed', error: error.message };
+          }
+        }
+      },
+    };
+  };
+}
+
+function ledgerOf({ emailId, deferrals, uncertainAttempts }: PendingRecipient) {
+  return { emailId, deferrals, uncertainAttempts };
+}
+
+function refusalOf(campaign: CampaignContent, recipient: PendingRecipient): Refusal | undefined {
+  const { toAddress, contactId, subscribed, data, suppression } = recipient;
+  if (suppression !== null) return { verdict: 'suppressed', error: suppression };
+  if (toAddress === null || contactId === null || subscribed === null || data === null) {
+    return { verdict: 'skipped', error: 'the contact has been deleted' };
+  }
+  if (needsSubscription(campaign.type) && !subscribed) {
+    return { verdict: 'skipped', error: 'the contact has unsubscribed' };
+  }
+  return undefined;
+}

@@ -1,0 +1,53 @@
+import type { ClaimedMail } from '../../shared/domain/emails/transactional-delivery.ts';
+
+/** Emails that are loaded and sent together. */
+export interface DeliveryBatch {
+  ids: string[];
+  /** The files of all of them. */
+  attachmentSetId: string | null;
+  /** What the files take, once for the batch. */
+  sharedBytes: number;
+  /** What the largest message takes, in each of the forms it goes through. */
+  messageBytes: number;
+}
+
+/** Emails up to this size are loaded without counting. */
+const LIGHT_BYTES_MAX = 262_144;
+const LIGHT_AT_ONCE = 20;
+export const HEAVY_AT_ONCE = 4;
+
+const sizeOf = (mail: ClaimedMail): number => mail.bodyBytes + mail.attachmentBytes;
+
+function* chunksOf<T>(items: T[], size: number): Generator<T[]> {
+  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
+}
+
+function batchOf(mails: ClaimedMail[]): DeliveryBatch {
+  const [first] = mails;
+  return {
+    ids: mails.map((mail) => mail.id),
+    attachmentSetId: first?.attachmentSetId ?? null,
+    sharedBytes: first?.attachmentBytes ?? 0,
+    messageBytes: Math.max(...mails.map(sizeOf)),
+  };
+}
+
+/** Divides emails so that few octets are in memory at once: small ones first, large ones with the same files together. */
+export function* batchesOf(mails: ClaimedMail[]): Generator<{ kind: 'light' | 'heavy'; batch: DeliveryBatch }> {
+  const groups = new Map<string, ClaimedMail[]>();
+  const light: ClaimedMail[] = [];
+  for (const mail of mails) {
+    if (sizeOf(mail) <= LIGHT_BYTES_MAX && mail.attachmentSetId === null) {
+      light.push(mail);
+      continue;
+    }
+    const key = mail.attachmentSetId ?? mail.id;
+    groups.set(key, [...(groups.get(key) ?? []), mail]);
+  }
+  for (const chunk of chunksOf(light, LIGHT_AT_ONCE)) yield { kind: 'light', batch: batchOf(chunk) };
+  for (const group of groups.values()) {
+    const isLight = group.every((mail) => sizeOf(mail) <= LIGHT_BYTES_MAX);
+    const size = isLight ? LIGHT_AT_ONCE : HEAVY_AT_ONCE;
+    for (const chunk of chunksOf(group, size)) yield { kind: isLight ? 'light' : 'heavy', batch: batchOf(chunk) };
+  }
+}

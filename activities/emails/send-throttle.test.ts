@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { v7 as uuidV7 } from 'uuid';
+import { createTestDatabase, type TestDatabase } from '../../shared/testing/database.ts';
+import { quietTemporal } from '../../shared/testing/quiet-temporal.ts';
+import type { AttemptMemory } from '../attempt.ts';
+import { comeBackFor, sliceSize, takeReservation, type Throttle } from './send-throttle.ts';
+
+quietTemporal();
+
+const RATE = 10;
+
+let database: TestDatabase;
+let projectId: string;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(() => {
+  projectId = uuidV7();
+});
+afterAll(() => database.drop());
+
+function throttleOf(isUrgent: boolean): Throttle {
+  const em = () => database.orm.em.fork();
+  return { em, projectId, ratePerSecond: RATE, isUrgent, signal: new AbortController().signal };
+}
+
+interface Attempt<T> {
+  result: T | undefined;
+  failure: ApplicationFailure | undefined;
+  memory: AttemptMemory;
+}
+
+/** Runs `work` as an attempt after those that left `memory`. */
+async function attempt<T>(work: () => Promise<T>, memory: AttemptMemory = {}): Promise<Attempt<T>> {
+  const environment = new MockActivityEnvironment({ heartbeatDetails: { memory } });
+  const done: Attempt<T> = { result: undefined, failure: undefined, memory };
+  environment.on('heartbeat', (details: { memory: AttemptMemory }) => (done.memory = details.memory));
+  await environment.run(async () => {
+    try {
+      done.result = await work();
+    } catch (error) {
+      done.failure = error as ApplicationFailure;
+    }
+  });
+  return done;
+}
+
+const take = (count: number, { isUrgent = false, memory = {} } = {}) =>
+  attempt(() => takeReservation(throttleOf(isUrgent), count), memory);
+
+describe('the sending speed of a project', () => {
+  it('lets the first emails go at once, and the next in bursts of half a second', async () => {
+    const { result: pace } = await take(11);
+    const beganAt = Date.now();
+    const waits: number[] = [];
+    for (let n = 0; n < 11; n++) {
+      await pace?.();
+      waits.push(Date.now() - beganAt);
+    }
+    expect(waits[4]).toBeLessThan(400);
+    expect(waits[5]).toBeGreaterThanOrEqual(450);
+    expect(waits[10]).toBeGreaterThanOrEqual(950);
+  });
+
+  it('gives the slot back when the turn is seconds away, and keeps the turn', async () => {
+    await take(40);
+    const { failure, memory } = await take(40);
+    expect(failure).toMatchObject({ type: 'Throttled', nonRetryable: false, category: 'BENIGN' });
+    expect(Number(failure?.nextRetryDelay)).toBeGreaterThan(3_000);
+    expect(memory.reservation?.count).toBe(40);
+
+    const due = { reservation: { count: 40, startsAtMs: Date.now() - 500 } };
+    const later = await take(40, { memory: due });
+    expect(later.result).toBeDefined();
+    expect(later.memory.reservation).toBeUndefined();
+    // Nothing more was set aside: those after it wait for the two forties only.
+    expect(Number((await take(1)).failure?.nextRetryDelay)).toBeLessThan(8_500);
+  });
+
+  it('makes up for a short delay of an attempt, and not for an outage', async () => {
+    const late = { reservation: { count: 20, startsAtMs: Date.now() - 3_000 } };
+    const { result: pace } = await take(20, { memory: late });
+    const beganAt = Date.now();
+    for (let n = 0; n < 20; n++) await pace?.();
+    expect(Date.now() - beganAt).toBeLessThan(500);
+
+    await take(40);
+    const lost = { reservation: { count: 20, startsAtMs: Date.now() - 60_000 } };
+    expect((await take(20, { memory: lost })).failure).toMatchObject({ type: 'Throttled' });
+  });
+
+  it('sets no more aside for the next attempt than goes in a few seconds', async () => {
+    const { result, memory } = await attempt(() => comeBackFor(throttleOf(false), 1_000));
+    expect(result).toMatchObject({ type: 'Throttled' });
+    expect(memory.reservation?.count).toBe(4 * RATE);
+    const next = await attempt(async () => sliceSize(RATE), memory);
+    expect(next.result).toBe(4 * RATE);
+  });
+
+  it('lets a transactional email pass what is set aside for campaigns, who make up for it', async () => {
+    for (let n = 0; n < 5; n++) await take(40);
+    expect((await take(1, { isUrgent: true })).failure).toBeUndefined();
+    expect((await take(39, { isUrgent: true })).failure).toBeUndefined();
+    expect(Number((await take(1)).failure?.nextRetryDelay)).toBeGreaterThan(22_000);
+    // Among themselves they keep to the speed.
+    expect((await take(1, { isUrgent: true })).failure).toMatchObject({ type: 'Throttled' });
+  });
+});

@@ -1,0 +1,44 @@
+import { domainOf } from '../../shared/pure/email-address.ts';
+import type { StoredAttachment, StoredMail } from '../../shared/domain/emails/transactional-delivery.ts';
+import type { SendingIdentities } from '../../shared/domain/domains/sending-identities.ts';
+import { createEnvelopes } from '../../shared/platform/mail/envelopes.ts';
+import { messageIdOf } from '../../shared/platform/mail/message-id.ts';
+import { composeMessage } from '../../shared/platform/mail/mime/compose.ts';
+import type { ActivityDeps } from '../deps.ts';
+import type { PreparedMail } from './send-loop.ts';
+
+/** Creates what makes messages of emails that were rendered when they were queued. */
+export function createStoredMailComposer(deps: ActivityDeps & { identities: SendingIdentities }) {
+  const envelopeOf = createEnvelopes(deps.config);
+
+  return async function prepare(
+    projectId: string,
+    mail: StoredMail,
+    attachments: StoredAttachment[],
+  ): Promise<PreparedMail> {
+    const { emailId, fromAddress: from, toAddress: to } = mail;
+    const { signer, returnPathHost } = await deps.identities.identityOf(projectId, domainOf(from));
+    return {
+      emailId,
+      subject: null,
+      deferrals: mail.deferrals,
+      uncertainAttempts: mail.uncertainAttempts,
+      envelope: envelopeOf({ emailId, from, to, returnPathHost }),
+      compose() {
+        const message = composeMessage({
+          from: { address: from, name: mail.fromName ?? undefined },
+          to: { address: to, name: mail.toName ?? undefined },
+          replyTo: mail.replyTo ?? undefined,
+          subject: mail.subject,
+          html: mail.html,
+          text: mail.text,
+          messageId: messageIdOf(emailId, from),
+          date: mail.createdAt,
+          headers: mail.headers,
+          attachments: attachments.map((file) => ({ ...file, contentId: file.contentId ?? undefined })),
+        });
+        return signer ? signer.sign(message) : message;
+      },
+    };
+  };
+}

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { updateProject } from '../shared/domain/projects/projects.ts';
+import { query, sql } from '../shared/domain/sql.ts';
+import { campaignWorkflowId } from '../shared/pure/workflow-contracts.ts';
+import type { TestProject } from './support/api.ts';
+import { eventually, startTestStack, type TestStack } from './support/stack.ts';
+
+const THROTTLED_CAMPAIGNS = 20;
+const RECIPIENTS = 400;
+/** Far below the minutes that a slot was once held, far above what a busy machine needs. */
+const SOON_MS = 10_000;
+
+let stack: TestStack;
+let domainCount = 0;
+beforeAll(async () => {
+  stack = await startTestStack({ config: { API_RATE_LIMIT_PER_MINUTE: 1_000_000 } });
+});
+afterAll(() => stack.stop());
+
+interface Sending {
+  project: TestProject;
+  domain: string;
+  campaignId: string;
+}
+
+/** Sends a campaign of a project of its own at that speed; 0 is unlimited. */
+async function startCampaign(emailsPerSecond: number, recipients: number): Promise<Sending> {
+  const project = await stack.createProject();
+  const domain = `t${++domainCount}.test`;
+  await updateProject(stack.em(), project.project.id, { emailsPerSecond });
+  await query(
+    stack.em(),
+    sql`
+      insert into contact (id, project_id, email, subscribed, created_at, updated_at)
+      select everpost_uuid_v7(), ${project.project.id}, n || '@' || ${domain}, true, now(), now()
+      from generate_series(1, ${recipients}::int) n`,
+  );
+  const { body } = await project.api('POST', '/campaigns', {
+    body: { name: 'News', subject: 'News', body: '<p>News</p>', from: 'news@example.com', audienceType: 'ALL' },
+  });
+  const campaignId: string = body.data.id;
+  await project.api('POST', `/campaigns/${campaignId}/send`, { body: {} });
+  return { project, domain, campaignId };
+}
+
+const sentOf = ({ domain }: Sending): number =>
+  [...stack.sink.recipientCounts()].filter(([address]) => address.endsWith(`@${domain}`)).length;
+
+async function statusOf({ project, campaignId }: Sending): Promise<string> {
+  return (await project.api('GET', `/campaigns/${campaignId}`)).body.status;
+}
+
+async function deliver(project: TestProject, to: string): Promise<void> {
+  const reply = await project.api('POST', '/v1/send', {
+    body: { to, from: 'hello@example.com', subject: 'Your code', body: '<p>1234</p>' },
+  });
+  expect(reply.status).toBe(200);
+  await eventually(async () => stack.sink.recipientCounts().has(to), SOON_MS);
+}
+
+async function cancel({ project, campaignId }: Sending): Promise<void> {
+  await project.api('POST', `/campaigns/${campaignId}/cancel`);
+  await stack.temporal.client.workflow.getHandle(campaignWorkflowId(campaignId)).result();
+}
+
+describe('twenty campaigns of throttled projects', () => {
+  it('hold up neither the email of others, nor their campaigns, nor their own transactional email', async () => {
+    const throttled = await Promise.all(
+      Array.from({ length: THROTTLED_CAMPAIGNS }, () => startCampaign(1, RECIPIENTS)),
+    );
+    await eventually(async () => throttled.every((sending) => sentOf(sending) > 0), 60_000);
+
+    const stranger = await stack.createProject();
+    for (let n = 0; n < 5; n++) await deliver(stranger, `code-${n}@stranger.test`);
+    const [first] = throttled as [Sending];
+    await deliver(first.project, 'own-code@stranger.test');
+
+    const other = await startCampaign(0, RECIPIENTS);
+    await eventually(async () => (await statusOf(other)) === 'SENT', 60_000);
+    expect(sentOf(other)).toBe(RECIPIENTS);
+    expect(await Promise.all(throttled.map(statusOf))).toEqual(throttled.map(() => 'SENDING'));
+
+    await Promise.all(throttled.map(cancel));
+    const left = await query(stack.em(), sql`select id from email where status in ('PENDING', 'SENDING')`);
+    expect(left).toEqual([]);
+  }, 240_000);
+});
+
+describe('a campaign of a throttled project', () => {
+  it('keeps to the speed, and costs its history no more than another', async () => {
+    const rate = 40;
+    const sending = await startCampaign(rate, RECIPIENTS);
+    await eventually(async () => (await statusOf(sending)) === 'SENT', 60_000);
+    const times = stack.sink
+      .messages()
+      .filter((message) => message.to.some((address) => address.endsWith(`@${sending.domain}`)))
+      .map((message) => message.receivedAt.getTime());
+    expect(times).toHaveLength(RECIPIENTS);
+    const seconds = (Math.max(...times) - Math.min(...times)) / 1_000;
+    expect(seconds).toBeGreaterThan((RECIPIENTS - rate / 2) / rate - 1);
+
+    const { historyLength } = await stack.temporal.client.workflow
+      .getHandle(campaignWorkflowId(sending.campaignId))
+      .describe();
+    // Beginning, audience, one page, deferred mail, end.
+    expect(historyLength).toBeLessThan(45);
+  }, 120_000);
+});
