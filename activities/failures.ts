@@ -156,6 +156,11 @@ export function beginAttempt(): void {
   remember({ faults: faults + 1 });
 }
 
+/** Whether an unexpected error would have the activity given up. */
+export function isLastAttempt(): boolean {
+  return (attemptMemory().faults ?? 0) >= FAULTS_MAX;
+}
+
 /**
  * Turns the error that ended an attempt into what Temporal goes by.
  * @param report is told of what nobody foresaw, with all of its text

@@ -10,7 +10,7 @@ import { createEnvelopes } from '../../shared/platform/mail/envelopes.ts';
 import { messageIdOf } from '../../shared/platform/mail/message-id.ts';
 import { createMessageComposer } from '../../shared/platform/mail/mime/compose.ts';
 import type { ActivityDeps } from '../deps.ts';
-import type { PreparedMail } from '../emails/send-loop.ts';
+import type { MailToSend } from '../emails/send-loop.ts';
 
 type Refusal = Pick<DeliveryResult, 'verdict' | 'error'>;
 
@@ -19,7 +19,7 @@ export interface CampaignComposer {
   /** Why a recipient gets no mail, where that is so. */
   refusalOf: (recipient: PendingRecipient) => Refusal | undefined;
   /** Renders one at a time. */
-  prepareAll: (recipients: PendingRecipient[]) => Generator<PreparedMail | DeliveryResult>;
+  prepareAll: (recipients: PendingRecipient[]) => Generator<MailToSend>;
 }
 
 /** Creates what makes composers; templates stay compiled. */
@@ -42,7 +42,7 @@ export function createCampaignComposers(deps: ActivityDeps & { identities: Sendi
     });
     const identity = await deps.identities.identityOf(campaign.projectId, domainOf(campaign.from));
 
-    function prepare(recipient: PendingRecipient): PreparedMail | DeliveryResult {
+    function prepare(recipient: PendingRecipient): MailToSend {
       const { emailId, toAddress, contactId, subscribed, data } = recipient;
       const refusal = refusalOf(campaign, recipient);
       if (refusal) return { emailId, subject: null, ...refusal };
@@ -74,8 +74,9 @@ export function createCampaignComposers(deps: ActivityDeps & { identities: Sendi
           try {
             yield prepare(recipient);
           } catch (error) {
-            if (!(error instanceof TemplateLimitError)) throw error;
-            yield { emailId: recipient.emailId, subject: null, verdict: 'failed', error: error.message };
+            const { emailId } = recipient;
+            if (!(error instanceof TemplateLimitError)) yield { ...ledgerOf(recipient), subject: null, cause: error };
+            else yield { emailId, subject: null, verdict: 'failed', error: error.message };
           }
         }
       },

@@ -18,7 +18,7 @@ import type { ActivityDeps } from '../deps.ts';
 import { projectDisabledFailure } from '../failures.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { createResultBuffer, type ResultBuffer } from '../emails/result-buffer.ts';
-import { SEND_STALL_MS, sendMails } from '../emails/send-loop.ts';
+import { createUnmade, SEND_STALL_MS, sendMails, type UnmadeMessages } from '../emails/send-loop.ts';
 import { comeBackFor, sliceSize, takeReservation, type Pace, type Throttle } from '../emails/send-throttle.ts';
 import { createCampaignComposers, type CampaignComposer } from './campaign-composer.ts';
 
@@ -40,6 +40,7 @@ interface PageAttempt {
   composer: CampaignComposer;
   buffer: ResultBuffer;
   result: PageResult;
+  unmade: UnmadeMessages;
   signal: AbortSignal;
 }
 
@@ -67,6 +68,7 @@ export function createPageSender(deps: ActivityDeps & { identities: SendingIdent
       pool: deps.smtp,
       urgency: 'campaign',
       buffer: attempt.buffer,
+      unmade: attempt.unmade,
       concurrency: Math.ceil(deps.smtp.capacity / pagesAtWork),
       config: deps.config,
       mailCount: recipients.length,
@@ -112,6 +114,7 @@ export function createPageSender(deps: ActivityDeps & { identities: SendingIdent
     const composer = await composerOrEnd(campaign);
     if (!composer) return STOPPED;
 
+    const unmade = createUnmade();
     const held = { ...page, claimToken: randomUUID() };
     await claimCampaignPage(em(), page, held.claimToken);
     const result: PageResult = { sent: 0, deferred: 0, isStopped: false };
@@ -130,7 +133,7 @@ export function createPageSender(deps: ActivityDeps & { identities: SendingIdent
           advance();
         },
       });
-      const attempt: PageAttempt = { page, composer, buffer, result, signal };
+      const attempt: PageAttempt = { page, composer, buffer, result, unmade, signal };
       pagesAtWork += 1;
       try {
         if (ratePerSecond > 0)
@@ -148,7 +151,9 @@ export function createPageSender(deps: ActivityDeps & { identities: SendingIdent
       stallMs: SEND_STALL_MS,
     });
     context.cancellationSignal.throwIfAborted();
-    if (again && !result.isStopped) throw again;
+    if (result.isStopped) return result;
+    if (unmade.causes.length > 0) throw unmade.causes[0];
+    if (again) throw again;
     return result;
   };
 }

@@ -23,7 +23,7 @@ import { memoryBusyFailure, projectDisabledFailure, projectGoneFailure } from '.
 import { withHeartbeat } from '../heartbeat.ts';
 import { batchesOf, HEAVY_AT_ONCE, type DeliveryBatch } from './delivery-batches.ts';
 import { createResultBuffer, type ResultBuffer } from './result-buffer.ts';
-import { SEND_STALL_MS, sendMails } from './send-loop.ts';
+import { createUnmade, SEND_STALL_MS, sendMails, type UnmadeMessages } from './send-loop.ts';
 import { comeBackFor, sliceSize, takeReservation, type Pace, type Throttle } from './send-throttle.ts';
 import { createStoredMailComposer } from './stored-mail-composer.ts';
 
@@ -53,6 +53,7 @@ interface DeliveryAttempt {
   urgency: SmtpUrgency;
   claimed: ClaimedMail[];
   buffer: ResultBuffer;
+  unmade: UnmadeMessages;
   signal: AbortSignal;
 }
 
@@ -91,7 +92,7 @@ export function createEmailActivities(deps: ActivityDeps & { identities: Sending
   }
 
   async function sendBatch(
-    { projectId, urgency, buffer, signal }: DeliveryAttempt,
+    { projectId, urgency, buffer, unmade, signal }: DeliveryAttempt,
     { ids, attachmentSetId }: DeliveryBatch,
     concurrency: number,
     pace: Pace | undefined,
@@ -102,6 +103,7 @@ export function createEmailActivities(deps: ActivityDeps & { identities: Sending
       pool: deps.smtp,
       urgency,
       buffer,
+      unmade,
       concurrency,
       config: deps.config,
       mailCount: mails.length,
@@ -154,6 +156,7 @@ export function createEmailActivities(deps: ActivityDeps & { identities: Sending
       const urgency = currentUrgency();
       const claimToken = randomUUID();
       const claimed = await claimMails(em(), emailIds, { deliveryId, claimToken });
+      const unmade = createUnmade();
       let recordedCount = 0;
       const work = async (signal: AbortSignal, advance: () => void): Promise<ApplicationFailure | undefined> => {
         const buffer = createResultBuffer({
@@ -166,7 +169,7 @@ export function createEmailActivities(deps: ActivityDeps & { identities: Sending
             advance();
           },
         });
-        const attempt: DeliveryAttempt = { projectId, urgency, claimed, buffer, signal };
+        const attempt: DeliveryAttempt = { projectId, urgency, claimed, buffer, unmade, signal };
         try {
           if (ratePerSecond > 0) {
             const isUrgent = urgency === 'transactional';
@@ -182,6 +185,7 @@ export function createEmailActivities(deps: ActivityDeps & { identities: Sending
       };
       // The heartbeat lasts until the results are recorded, which may have to wait for the database.
       const again = await withHeartbeat(deps, work, { stallMs: SEND_STALL_MS });
+      if (unmade.causes.length > 0) throw unmade.causes[0];
       if (again) throw again;
       const pending = await findPendingMails(em(), emailIds, deliveryId);
       return {

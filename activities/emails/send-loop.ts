@@ -9,7 +9,7 @@ import {
 } from '../../shared/platform/smtp/smtp-pool.ts';
 import type { RawMessage } from '../../shared/platform/smtp/data-content.ts';
 import { UnsendableAddressError } from '../../shared/platform/smtp/wire-address.ts';
-import { smtpUnavailableFailure } from '../failures.ts';
+import { isLastAttempt, smtpUnavailableFailure } from '../failures.ts';
 import { resultOf, type AttemptLedger } from './outcome-result.ts';
 import type { ResultBuffer } from './result-buffer.ts';
 import type { Pace } from './send-throttle.ts';
@@ -21,7 +21,30 @@ export interface PreparedMail extends AttemptLedger {
   compose: () => RawMessage | Promise<RawMessage>;
 }
 
+/** One whose message cannot be made, for a reason nobody foresaw. */
+export interface UnpreparedMail extends AttemptLedger {
+  cause: unknown;
+}
+
+/** What is to be sent, or has its result already. */
+export type MailToSend = PreparedMail | UnpreparedMail | DeliveryResult;
+
+/**
+ * Messages of an attempt that could not be made. They hold up no others: the attempt throws the first cause at its end
+ * and is repeated for them, and the last attempt has them fail.
+ */
+export interface UnmadeMessages {
+  isLastAttempt: boolean;
+  causes: unknown[];
+}
+
+/** Creates the list for the attempt that is under way. */
+export function createUnmade(): UnmadeMessages {
+  return { isLastAttempt: isLastAttempt(), causes: [] };
+}
+
 export interface SendLoopOptions {
+  unmade: UnmadeMessages;
   pool: SmtpPool;
   urgency: SmtpUrgency;
   buffer: ResultBuffer;
@@ -47,26 +70,43 @@ export const SEND_STALL_MS = MESSAGE_MS_MAX + 5 * 60_000;
  */
 const INTERRUPTIONS_MAX = 5;
 
+const UNMADE = 'an unexpected error kept the message from being made';
+
+const resultFrame = ({ emailId, subject }: AttemptLedger) => ({ emailId, subject });
+
 /**
  * Sends mails over the pool, a bounded number at a time, and puts each result into the buffer. Takes the mails one by
  * one from the iterable, so that nothing is prepared that will not be sent.
  * @throws when no server can be connected to, or connections broke under several mails in a row; what was on the wire
  *   has been decided by then
  */
-export async function sendMails(
-  mails: Iterable<PreparedMail | DeliveryResult>,
-  options: SendLoopOptions,
-): Promise<void> {
-  const { buffer, pool, signal, config, urgency } = options;
+export async function sendMails(mails: Iterable<MailToSend>, options: SendLoopOptions): Promise<void> {
+  const { buffer, pool, signal, config, urgency, unmade } = options;
   const iterator = mails[Symbol.iterator]();
   let broken: Error | undefined;
   let interruptionsInARow = 0;
   const isStopped = (): boolean =>
     broken !== undefined || signal.aborted || options.shouldStop() || buffer.failure() !== undefined;
 
+  function leave(mail: AttemptLedger, cause: unknown): void {
+    if (unmade.isLastAttempt) buffer.add({ ...resultFrame(mail), verdict: 'failed', error: UNMADE });
+    else unmade.causes.push(cause);
+  }
+
+  async function messageOf(mail: PreparedMail): Promise<RawMessage | undefined> {
+    try {
+      return await mail.compose();
+    } catch (error) {
+      if (error instanceof UnsendableAddressError) throw error;
+      leave(mail, error);
+      return undefined;
+    }
+  }
+
   async function send(mail: PreparedMail): Promise<void> {
     try {
-      const message = await mail.compose();
+      const message = await messageOf(mail);
+      if (!message) return;
       const isAlone = mail.deferrals > 0;
       const outcome = await pool.send(mail.envelope, message, { signal, urgency, isAlone });
       interruptionsInARow = outcome.kind === 'interrupted' ? interruptionsInARow + 1 : 0;
@@ -76,7 +116,7 @@ export async function sendMails(
       buffer.add(resultOf(mail, outcome, config.DELIVERY_RETRY_SECONDS));
     } catch (error) {
       if (!(error instanceof UnsendableAddressError)) throw error;
-      buffer.add({ emailId: mail.emailId, subject: mail.subject, verdict: 'failed', error: error.message });
+      buffer.add({ ...resultFrame(mail), verdict: 'failed', error: error.message });
     }
   }
 
@@ -90,6 +130,10 @@ export async function sendMails(
         if (next.done) return;
         if ('verdict' in next.value) {
           buffer.add(next.value);
+          continue;
+        }
+        if ('cause' in next.value) {
+          leave(next.value, next.value.cause);
           continue;
         }
         if (options.pace) await options.pace();

@@ -1,11 +1,11 @@
 import { domainOf } from '../../shared/pure/email-address.ts';
 import type { StoredAttachment, StoredMail } from '../../shared/domain/emails/transactional-delivery.ts';
-import type { SendingIdentities } from '../../shared/domain/domains/sending-identities.ts';
+import type { SendingIdentities, SendingIdentity } from '../../shared/domain/domains/sending-identities.ts';
 import { createEnvelopes } from '../../shared/platform/mail/envelopes.ts';
 import { messageIdOf } from '../../shared/platform/mail/message-id.ts';
 import { composeMessage } from '../../shared/platform/mail/mime/compose.ts';
 import type { ActivityDeps } from '../deps.ts';
-import type { PreparedMail } from './send-loop.ts';
+import type { MailToSend } from './send-loop.ts';
 
 /** Creates what makes messages of emails that were rendered when they were queued. */
 export function createStoredMailComposer(deps: ActivityDeps & { identities: SendingIdentities }) {
@@ -15,14 +15,18 @@ export function createStoredMailComposer(deps: ActivityDeps & { identities: Send
     projectId: string,
     mail: StoredMail,
     attachments: StoredAttachment[],
-  ): Promise<PreparedMail> {
-    const { emailId, fromAddress: from, toAddress: to } = mail;
-    const { signer, returnPathHost } = await deps.identities.identityOf(projectId, domainOf(from));
+  ): Promise<MailToSend> {
+    const { emailId, fromAddress: from, toAddress: to, deferrals, uncertainAttempts } = mail;
+    const ledger = { emailId, subject: null, deferrals, uncertainAttempts };
+    let identity: SendingIdentity;
+    try {
+      identity = await deps.identities.identityOf(projectId, domainOf(from));
+    } catch (cause) {
+      return { ...ledger, cause };
+    }
+    const { signer, returnPathHost } = identity;
     return {
-      emailId,
-      subject: null,
-      deferrals: mail.deferrals,
-      uncertainAttempts: mail.uncertainAttempts,
+      ...ledger,
       envelope: envelopeOf({ emailId, from, to, returnPathHost }),
       compose() {
         const message = composeMessage({

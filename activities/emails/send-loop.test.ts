@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
+import { createLogger } from '../../shared/platform/logger.ts';
+import { composeMessage } from '../../shared/platform/mail/mime/compose.ts';
+import { createSmtpPool, type SmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
+import { createSmtpSink, type SmtpSink } from '../../shared/testing/smtp-sink.ts';
+import { createResultBuffer } from './result-buffer.ts';
+import { sendMails, type MailToSend, type UnmadeMessages } from './send-loop.ts';
+
+let sink: SmtpSink;
+let pool: SmtpPool;
+beforeAll(async () => {
+  sink = await createSmtpSink();
+  const logger = createLogger({ level: 'silent', name: 'test' });
+  pool = createSmtpPool({ urls: [sink.url], maxConnections: 2, logger });
+});
+afterAll(async () => {
+  await pool.close();
+  await sink.close();
+});
+
+const from = 'hello@example.com';
+const cause = new TypeError('unexpected');
+
+function mailTo(name: string): MailToSend {
+  const to = `${name}@mail.test`;
+  return {
+    ...{ emailId: name, subject: null, deferrals: 0, uncertainAttempts: 0 },
+    envelope: { from, to },
+    compose: () =>
+      composeMessage({
+        ...{ from: { address: from }, to: { address: to }, subject: 'Hello', html: '<p>Hi</p>', text: 'Hi' },
+        ...{ messageId: `${name}@example.com`, date: new Date(), headers: [], attachments: [] },
+      }),
+  };
+}
+
+function unmadeWhenComposed(name: string): MailToSend {
+  return {
+    ...mailTo(name),
+    compose() {
+      throw cause;
+    },
+  };
+}
+
+const unprepared = (name: string): MailToSend => ({
+  ...{ emailId: name, subject: null, deferrals: 0, uncertainAttempts: 0 },
+  cause,
+});
+
+async function send(mails: MailToSend[], unmade: UnmadeMessages): Promise<Record<string, string>> {
+  const results: DeliveryResult[] = [];
+  const { signal } = new AbortController();
+  const record = async (batch: DeliveryResult[]): Promise<void> => {
+    results.push(...batch);
+  };
+  const buffer = createResultBuffer({ maxItems: 10, maxAgeMs: 10, signal, record });
+  await sendMails(mails, {
+    ...{ pool, urgency: 'transactional', buffer, unmade, signal, concurrency: 2, mailCount: mails.length },
+    config: { DELIVERY_RETRY_SECONDS: [1], DELIVERY_PAUSE_SECONDS: 1 },
+    shouldStop: () => false,
+  });
+  await buffer.drain();
+  return Object.fromEntries(results.map((result) => [result.emailId, result.verdict]));
+}
+
+describe('a message that cannot be made', () => {
+  it('holds up no other, and is left for another attempt', async () => {
+    const unmade: UnmadeMessages = { isLastAttempt: false, causes: [] };
+    const mails = [mailTo('a'), unmadeWhenComposed('b'), unprepared('c'), mailTo('d')];
+    expect(await send(mails, unmade)).toEqual({ a: 'sent', d: 'sent' });
+    expect(unmade.causes).toEqual([cause, cause]);
+  });
+
+  it('has failed when there is no other attempt', async () => {
+    const unmade: UnmadeMessages = { isLastAttempt: true, causes: [] };
+    expect(await send([unmadeWhenComposed('e'), mailTo('f'), unprepared('g')], unmade)).toEqual({
+      e: 'failed',
+      f: 'sent',
+      g: 'failed',
+    });
+    expect(unmade.causes).toEqual([]);
+  });
+});
