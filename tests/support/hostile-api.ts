@@ -11,6 +11,8 @@ import { createApiProcess, type ApiProcess } from './api-process.ts';
 import type { LoopReport } from './everpost-process.ts';
 
 const LOOP_WATCH = fileURLToPath(new URL('loop-watch-main.ts', import.meta.url));
+/** A busy machine starts a process slowly. */
+const START_MS_MAX = 60_000;
 const HEAP_MEGABYTES = 256;
 
 export interface HostileApi {
@@ -33,7 +35,7 @@ export async function startHostileApi(overrides: Partial<Config> = {}): Promise<
   const nodeArguments = [`--max-old-space-size=${HEAP_MEGABYTES}`, '--import', LOOP_WATCH];
   const api = await createApiProcess(config, temporal, nodeArguments);
   api.start();
-  await eventually(async () => (await fetch(`${api.url}/health`)).ok);
+  await eventually(async () => (await fetch(`${api.url}/health`)).ok, START_MS_MAX);
 
   async function addProject(): Promise<TestProject> {
     const em = database.orm.em.fork();
