@@ -85,7 +85,7 @@ describe('contact data beyond its limit', () => {
     const walker = createWalker({
       ...{ em: app.em, links: linkSignerOf(app.config), compileMail: createMailCompiler(), messageBytesMax: 1_000_000 },
     });
-    await walker.walk(execution!.id, { now: () => new Date(), runId: null, isFinal: () => false });
+    await walker.walk(execution!.id, { now: () => new Date(), runId: null, isRepetition: false });
     const { body } = await app.api('GET', `/workflows/${automationId}/executions/${execution!.id}`);
     const reason = expect.stringMatching(/^data: A contact may hold 500 keys/);
     expect(body).toMatchObject({ status: 'FAILED', exitReason: reason });

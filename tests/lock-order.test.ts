@@ -128,7 +128,7 @@ it('lets everything that changes contacts and mail go on at once, without a fail
   const walk = async () => {
     const rows = await query<{ id: string }>(em(), sql`select id from automation_execution order by random() limit 3`);
     for (const { id } of rows) {
-      await walker.walk(id, { now: () => new Date(), runId: null, isFinal: () => false });
+      await walker.walk(id, { now: () => new Date(), runId: null, isRepetition: false });
     }
   };
   const paths: (() => Promise<unknown>)[] = [

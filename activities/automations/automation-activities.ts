@@ -1,6 +1,7 @@
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { cancelExecutions } from '../../shared/domain/automations/cancel-executions.ts';
+import { failExecution } from '../../shared/domain/automations/fail-execution.ts';
 import {
   createWalker,
   type PendingWebhook,
@@ -18,7 +19,6 @@ import {
   createWebhookClient,
   type WebhookAnswer,
 } from '../../shared/platform/webhook/webhook-client.ts';
-import { isDatabaseUnavailable } from '../../shared/domain/database-errors.ts';
 import type { WalkOutcome } from '../../shared/pure/workflow-contracts.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { withHeartbeat } from '../heartbeat.ts';
@@ -27,13 +27,16 @@ export interface ExecutionRef {
   executionId: string;
 }
 
+export interface FailedExecution extends ExecutionRef {
+  /** For those who look at the execution. */
+  reason: string;
+}
+
 export interface WalkInput extends ExecutionRef {
   /** The workflow's clock, milliseconds since 1970. */
   asOfMs: number;
 }
 
-/** An error that nobody foresaw and that has come this often will not go away. */
-const ATTEMPTS_MAX = 8;
 /** With pauses that grow from a second to an hour, about two hours. */
 const WEBHOOK_ATTEMPTS_MAX = 10;
 const RETRY_AFTER_MS_MAX = 60 * 60 * 1_000;
@@ -63,7 +66,7 @@ export function createAutomationActivities(deps: ActivityDeps) {
     return {
       now: () => new Date(attemptMs + performance.now() - beganAt),
       runId: info.workflowExecution?.runId ?? null,
-      isFinal: (error) => info.attempt >= ATTEMPTS_MAX && !isDatabaseUnavailable(error),
+      isRepetition: info.attempt > 1,
     };
   }
 
@@ -121,6 +124,11 @@ export function createAutomationActivities(deps: ActivityDeps) {
     /** Cancels the execution, where that is still possible. */
     async cancelExecution({ executionId }: ExecutionRef): Promise<void> {
       await cancelExecutions(deps.orm.em.fork(), { executionIds: [executionId] }, 'cancelled');
+    },
+
+    /** Ends the execution as FAILED, where an activity that works on it was given up. */
+    async failExecution({ executionId, reason }: FailedExecution): Promise<void> {
+      await failExecution(deps.orm.em.fork(), executionId, reason);
     },
   };
 }

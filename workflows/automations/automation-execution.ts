@@ -1,4 +1,5 @@
 import {
+  ActivityFailure,
   ApplicationFailure,
   CancellationScope,
   condition,
@@ -19,6 +20,7 @@ import {
   type EventArrived,
   type WalkOutcome,
 } from '../../shared/pure/workflow-contracts.ts';
+import { reasonOf } from '../failure-reason.ts';
 import { database, steps, webhooks } from '../proxies.ts';
 
 export const eventArrivedSignal = defineSignal<[EventArrived]>(EVENT_ARRIVED_SIGNAL);
@@ -27,6 +29,8 @@ export const currentStepQuery = defineQuery<string>(CURRENT_STEP_QUERY);
 const HISTORY_EVENTS_MAX = 1_500;
 /** Since then a chain of webhooks continues as new, too; only runs that are long enough for it ask for this. */
 const BETWEEN_WEBHOOKS = 'continue-as-new-between-webhooks';
+/** Since then an activity that is given up ends the execution, too; only a run where that happens asks for this. */
+const FAILED_WITH_ACTIVITY = 'fail-with-activity';
 /** A date far in the future is waited for in several timers. */
 const TIMER_MS_MAX = 300 * 24 * 60 * 60 * 1_000;
 
@@ -49,7 +53,11 @@ export async function automationExecution({
   try {
     return await walk();
   } catch (error) {
-    if (isCancellation(error)) await CancellationScope.nonCancellable(() => database.cancelExecution({ executionId }));
+    if (isCancellation(error)) {
+      await CancellationScope.nonCancellable(() => database.cancelExecution({ executionId }));
+    } else if (error instanceof ActivityFailure && patched(FAILED_WITH_ACTIVITY)) {
+      await database.failExecution({ executionId, reason: reasonOf(error) });
+    }
     throw error;
   }
 

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { AppError } from '../../pure/app-error.ts';
 import { TemplateLimitError, TemplateSyntaxError } from '../../pure/template-language.ts';
 
@@ -12,15 +13,24 @@ export class StepFault extends Error {
   }
 }
 
+const REASON_LENGTH_MAX = 1_000;
+
+/** What PostgreSQL stores of a text, cut so that a message stays one. */
+function readable(text: string): string {
+  return text.slice(0, REASON_LENGTH_MAX).toWellFormed().replaceAll('\0', '');
+}
+
 /** Why a step has failed for good; undefined for an error that may be a moment's trouble. */
 export function permanentReason(error: unknown): string | undefined {
+  if (error instanceof z.ZodError) {
+    const [issue] = error.issues;
+    return readable(`The configuration of the step cannot be used: ${issue?.path.join('.')}: ${issue?.message}`);
+  }
+  if (error instanceof AppError && error.statusCode < 500) {
+    const faults = error.errors?.map(({ field, message }) => `${field}: ${message}`);
+    return readable(faults?.join('; ') ?? error.message);
+  }
   const isPermanent =
-    error instanceof StepFault ||
-    error instanceof TemplateSyntaxError ||
-    error instanceof TemplateLimitError ||
-    (error instanceof AppError && error.statusCode < 500);
-  if (!isPermanent) return undefined;
-  const faults =
-    error instanceof AppError ? error.errors?.map(({ field, message }) => `${field}: ${message}`) : undefined;
-  return faults?.join('; ') ?? error.message;
+    error instanceof StepFault || error instanceof TemplateSyntaxError || error instanceof TemplateLimitError;
+  return isPermanent ? readable(error.message) : undefined;
 }

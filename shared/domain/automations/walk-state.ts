@@ -10,6 +10,8 @@ export interface WalkState {
   projectId: string;
   automationId: string;
   automationName: string;
+  /** Whether the contact may be started again when this execution has ended. */
+  allowReentry: boolean;
   graphId: string;
   contactId: string;
   status: ExecutionStatus;
@@ -39,6 +41,7 @@ export interface StepRecord {
 
 const STATE_COLUMNS = sql`
   x.id as "executionId", x.project_id as "projectId", x.automation_id as "automationId", a.name as "automationName",
+  a.allow_reentry as "allowReentry",
   x.graph_id as "graphId", x.contact_id as "contactId", x.status, x.visit, x.current_step_id as "currentStepId",
   x.resume_at as "resumeAt", x.exit_reason as "exitReason", x.context, x.depth, x.started_at as "startedAt",
   x.completed_at as "completedAt", x.temporal_run_id as "runId"`;

@@ -60,7 +60,7 @@ function walkerOn(crashes: () => boolean): Walker {
   });
 }
 
-const optionsAt = (ms: number): WalkOptions => ({ now: () => new Date(ms), runId: null, isFinal: () => false });
+const optionsAt = (ms: number): WalkOptions => ({ now: () => new Date(ms), runId: null, isRepetition: false });
 
 const createAutomation = (graph: AutomationGraph) => createGraphAutomation(em(), projectId, graph);
 const createContact = () => createModelContact(em(), projectId);

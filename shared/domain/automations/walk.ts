@@ -40,8 +40,8 @@ export interface WalkOptions {
   now: () => Date;
   /** The run that walks, for those who look for it in Temporal. */
   runId: string | null;
-  /** Whether an error that nobody foresaw is final, because it has come back again and again. */
-  isFinal: (error: unknown) => boolean;
+  /** An attempt before this one failed, so each step is committed by itself: those before the faulty one are kept. */
+  isRepetition: boolean;
 }
 
 /** What a webhook answered, ready to be recorded. */
@@ -84,13 +84,13 @@ export function createWalker(deps: SendEmailDeps & { em: () => Em }): Walker {
   const readGraph = createGraphReader();
 
   async function walk(executionId: string, options: WalkOptions): Promise<WalkOutcome> {
-    let limit = STEPS_TOGETHER;
+    let limit = options.isRepetition ? 1 : STEPS_TOGETHER;
     for (let walked = 0; walked < STEPS_PER_CALL; walked += limit) {
       try {
         const outcome = await inTransaction(deps.em(), (tx) => walkTogether(tx, executionId, limit, options));
         if (outcome.kind !== 'more') return outcome;
       } catch (error) {
-        const message = permanentReason(error) ?? (options.isFinal(error) ? describeUnforeseen(error) : undefined);
+        const message = permanentReason(error);
         if (message === undefined) throw error;
         // The steps before the faulty one succeeded: once more, each in a transaction of its own.
         if (limit > 1) limit = 1;
@@ -200,6 +200,8 @@ export function createWalker(deps: SendEmailDeps & { em: () => Em }): Walker {
       }
       case 'EXIT':
         return { kind: 'exit', reason: readConfigOf('EXIT', step.config).reason ?? null };
+      default:
+        throw new StepFault(`This version knows no step of the type ${String(step.type)}`);
     }
   }
 
@@ -386,17 +388,13 @@ function endedOutcome(state: WalkState): WalkOutcome {
 /** For Temporal, so without the reason: that may name a person, and stands in the execution, which can be erased. */
 function failureMessage(state: WalkState, step: string | undefined): string {
   const executions = `/workflows/${state.automationId}/executions`;
+  const entry = state.allowReentry
+    ? ''
+    : ` The workflow lets a contact in once: set allowReentry before, with PATCH /workflows/${state.automationId}.`;
   return (
     `${step === undefined ? 'A step' : `Step "${step}"`} failed; GET ${executions}/${state.executionId} says why. ` +
-    `Repair its cause, then start the contact ${state.contactId} again with POST ${executions}.`
+    `Repair its cause, then start the contact ${state.contactId} again with POST ${executions}.${entry}`
   );
-}
-
-/** Texts of errors that nobody foresaw may hold data; their names and codes do not. */
-function describeUnforeseen(error: unknown): string {
-  if (!(error instanceof Error)) return 'an unexpected error';
-  const { code } = error as { code?: unknown };
-  return `an unexpected error (${typeof code === 'string' ? `${error.name} ${code}` : error.name})`;
 }
 
 async function contactOf(em: Em, state: WalkState): Promise<StepContact> {

@@ -1,0 +1,25 @@
+import type { Em } from '../orm.ts';
+import { query, sql } from '../sql.ts';
+
+/**
+ * Ends an execution that cannot go on, at the step it has come to, whatever is wrong with it: nothing of it is read but
+ * its row. One that has ended stays as it is.
+ */
+export async function failExecution(em: Em, executionId: string, reason: string): Promise<void> {
+  await query(
+    em,
+    sql`
+      with failed as (
+        update automation_execution
+        set status = 'FAILED', exit_reason = ${reason}, completed_at = now(), updated_at = now(), resume_at = null
+        where id = ${executionId} and status in ('RUNNING', 'WAITING')
+        returning id, visit, current_step_id
+      ),
+      waits as (delete from event_wait w using failed f where w.execution_id = f.id)
+      insert into step_execution (id, execution_id, visit, step_id, status, error, started_at, completed_at)
+      select everpost_uuid_v7(), id, visit, current_step_id, 'FAILED', ${reason}, now(), now()
+      from failed where current_step_id is not null
+      on conflict (execution_id, visit) do update
+        set status = excluded.status, error = excluded.error, completed_at = excluded.completed_at`,
+  );
+}

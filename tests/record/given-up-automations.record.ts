@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, it } from '@jest/globals';
+import { ApplicationFailure } from '@temporalio/common';
+import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
+import { WORKFLOW_TYPES, executionWorkflowId } from '../../shared/pure/workflow-contracts.ts';
+import { createTestNamespace, type TestNamespace } from '../../shared/testing/temporal.ts';
+import { storeHistory } from '../support/histories.ts';
+import { withWorkers } from '../support/workflows.ts';
+
+const TIMEOUT_MS = 60_000;
+
+let temporal: TestNamespace;
+beforeAll(async () => {
+  temporal = await createTestNamespace();
+});
+afterAll(() => temporal.close());
+
+it(
+  'records an execution whose steps are given up',
+  async () => {
+    const executionId = randomUUID();
+    const workflowId = executionWorkflowId(executionId);
+    const activities = {
+      // Twenty attempts of a fault that nobody foresaw take an hour; this is how they end.
+      async runSteps(): Promise<never> {
+        throw ApplicationFailure.nonRetryable('An unexpected error. Given up after 20 times.', 'TypeError');
+      },
+      failExecution: async () => undefined,
+    };
+    await withWorkers(temporal, activities, async () => {
+      const handle = await temporal.client.workflow.start(WORKFLOW_TYPES.automationExecution, {
+        workflowId,
+        taskQueue: TASK_QUEUES.orchestration,
+        args: [{ executionId, next: 'first step' }],
+      });
+      await handle.result().catch(() => undefined);
+    });
+    await storeHistory(temporal.client, workflowId, 'automationExecution.given-up');
+  },
+  TIMEOUT_MS,
+);
