@@ -1,16 +1,15 @@
 import { z } from 'zod';
 import { customDataSchema } from '../../shared/pure/custom-data-schema.ts';
 import { emailAddressSchema } from '../../shared/pure/email-address.ts';
+import { LIMITS } from '../../shared/pure/limits.ts';
 import { isReservedEventName } from '../../shared/pure/reserved-events.ts';
-
-const EVENT_NAME_LENGTH_MAX = 200;
 
 /** The name of an event that a caller may record. */
 export const trackedNameSchema = z
   .string()
   .trim()
   .min(1)
-  .max(EVENT_NAME_LENGTH_MAX)
+  .max(LIMITS.eventNameLength)
   .refine((name) => !isReservedEventName(name), {
     error: 'This event name is reserved: only Everpost itself records it',
     params: { code: 'reserved_event' },

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import type { StepType } from './automation-status.ts';
 import { customDataSchema } from './custom-data-schema.ts';
 import { isEmailAddress, normalizeAddress } from './email-address.ts';
+import { LIMITS } from './limits.ts';
 import { filterConditionSchema, type Filter, type FilterCondition } from './filter-condition.ts';
 import { splitWebhookUrl } from './webhook-url.ts';
 
-export const EVENT_NAME_LENGTH_MAX = 200;
 const MINUTE_MS = 60_000;
 const UNIT_MS = { minutes: MINUTE_MS, hours: 60 * MINUTE_MS, days: 24 * 60 * MINUTE_MS } as const;
 const DELAY_MS_MAX = 365 * UNIT_MS.days;
@@ -20,7 +20,7 @@ export const eventNameSchema = z
   .string()
   .trim()
   .min(1)
-  .max(EVENT_NAME_LENGTH_MAX)
+  .max(LIMITS.eventNameLength)
   .meta({ examples: ['signed_up', 'email.open', 'segment.vip.entry'] });
 
 const triggerConfig = z.object({ eventName: eventNameSchema });

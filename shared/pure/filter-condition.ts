@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LIMITS } from './limits.ts';
 
 export const FILTER_OPERATORS = [
   'equals',
@@ -47,8 +48,6 @@ export interface FilterCondition {
   groups: FilterGroup[];
 }
 
-const FILTER_DEPTH_MAX = 50;
-const FILTER_COUNT_MAX = 1_000;
 const FIELD_LENGTH_MAX = 1_000;
 
 const WITHOUT_VALUE: ReadonlySet<FilterOperator> = new Set(['exists', 'notExists', 'triggered', 'notTriggered']);
@@ -156,21 +155,21 @@ function findExcess(root: unknown): TooLarge | undefined {
   let groupCount = 0;
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { condition, path, level } = next;
-    if (level > FILTER_DEPTH_MAX) {
-      const message = `A filter condition may be nested at most ${FILTER_DEPTH_MAX} levels deep`;
-      return { path, maximum: FILTER_DEPTH_MAX, message };
+    if (level > LIMITS.filterDepth) {
+      const message = `A filter condition may be nested at most ${LIMITS.filterDepth} levels deep`;
+      return { path, maximum: LIMITS.filterDepth, message };
     }
     const groups = listOf(condition, 'groups');
     groupCount += groups.length;
-    if (groupCount > FILTER_COUNT_MAX) {
-      const message = `A filter condition may hold at most ${FILTER_COUNT_MAX} groups`;
-      return { path: [...path, 'groups'], maximum: FILTER_COUNT_MAX, message };
+    if (groupCount > LIMITS.filterCount) {
+      const message = `A filter condition may hold at most ${LIMITS.filterCount} groups`;
+      return { path: [...path, 'groups'], maximum: LIMITS.filterCount, message };
     }
     for (const [index, group] of groups.entries()) {
       filterCount += listOf(group, 'filters').length;
-      if (filterCount > FILTER_COUNT_MAX) {
-        const message = `A filter condition may hold at most ${FILTER_COUNT_MAX} filters`;
-        return { path: [...path, 'groups', index, 'filters'], maximum: FILTER_COUNT_MAX, message };
+      if (filterCount > LIMITS.filterCount) {
+        const message = `A filter condition may hold at most ${LIMITS.filterCount} filters`;
+        return { path: [...path, 'groups', index, 'filters'], maximum: LIMITS.filterCount, message };
       }
       const nested: unknown =
         typeof group === 'object' && group !== null ? Reflect.get(group, 'conditions') : undefined;

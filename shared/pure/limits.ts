@@ -54,5 +54,18 @@ export const LIMITS = {
   trackedLinks: 1_000,
   /** Compiled templates that a process keeps, as they lie in memory. */
   compiledTemplatesBytes: 67_108_864,
+  filterDepth: 50,
+  filterCount: 1_000,
+  /** What the filters of a condition cost for each contact: a path of one or two keys 1, a longer one its keys squared. */
+  filterCost: 2_000,
+  /** The same with the conditions of the segments that are evaluated in it. */
+  inlinedFilterCost: 6_000,
+  filterValueBytes: 4_096,
+  filterConditionBytes: 262_144,
+  eventNameLength: 200,
+  /** Segments in a chain in which each refers to the next. */
+  segmentChain: 10,
+  /** Segments that one condition reaches, directly or through others. */
+  segmentsReached: 100,
   senderDomainsPerProject: 100,
 } as const;

@@ -5,8 +5,8 @@ import type { StepType } from '../../pure/automation-status.ts';
 import { compileTemplate, TemplateLimitError, TemplateSyntaxError } from '../../pure/template-language.ts';
 import type { Em } from '../orm.ts';
 import { assertFilterSemantics } from '../segments/filter-semantics.ts';
+import { assertFilterSize } from '../segments/filter-size.ts';
 import { loadReferencedSegments } from '../segments/segment-references.ts';
-import { findSegmentsForFilter } from '../segments/segments.ts';
 import { findTemplate } from '../templates/templates.ts';
 import { changeDefinition, findDefinition, graphOf, type AutomationDefinition } from './automation-graphs.ts';
 import {
@@ -63,8 +63,10 @@ async function assertConfig(
   if (templateId !== null) await findTemplate(em, projectId, templateId);
   if (type === 'CONDITION') {
     const condition = conditionTree(readConfigOf('CONDITION', config));
-    const segments = await loadReferencedSegments(condition, (ids) => findSegmentsForFilter(em, projectId, ids));
-    assertFilterSemantics(condition, { segments, scope: 'execution', rootPath: 'config.condition' });
+    const rootPath = 'config.condition';
+    assertFilterSize(condition, rootPath);
+    const segments = await loadReferencedSegments(em, projectId, condition, { isLive: false, rootPath });
+    assertFilterSemantics(condition, { segments, scope: 'execution', rootPath });
   }
   if (type === 'WEBHOOK') {
     for (const [path, source] of webhookTemplates('config', config)) assertCompiles(path, source);

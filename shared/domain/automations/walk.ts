@@ -17,7 +17,6 @@ import { patchContact } from '../contacts/contacts.ts';
 import type { Em } from '../orm.ts';
 import { compileFilter } from '../segments/filter-compiler.ts';
 import { loadReferencedSegments } from '../segments/segment-references.ts';
-import { findSegmentsForFilter } from '../segments/segments.ts';
 import { queryOne, queryPrepared, sql } from '../sql.ts';
 import { sendEmailStep, type SendEmailDeps, type StepContact } from './send-email-step.ts';
 import { permanentReason, StepFault } from './step-fault.ts';
@@ -238,7 +237,7 @@ export function createWalker(deps: SendEmailDeps & { em: () => Em }): Walker {
   async function evaluate(tx: Em, state: WalkState, step: GraphStep, asOf: Date): Promise<boolean> {
     const condition = conditionTree(readConfigOf('CONDITION', step.config));
     const { projectId } = state;
-    const segments = await loadReferencedSegments(condition, (ids) => findSegmentsForFilter(tx, projectId, ids));
+    const segments = await loadReferencedSegments(tx, projectId, condition, { isLive: true });
     const predicate = compileFilter(condition, { asOf, projectId, segments, eventContext: state.context });
     const row = await queryOne<{ holds: boolean }>(
       tx,

@@ -4,8 +4,8 @@ import type { FilterCondition } from '../../pure/filter-condition.ts';
 import type { Em } from '../orm.ts';
 import { compileFilter } from '../segments/filter-compiler.ts';
 import { assertFilterSemantics } from '../segments/filter-semantics.ts';
+import { assertFilterSize } from '../segments/filter-size.ts';
 import { loadReferencedSegments } from '../segments/segment-references.ts';
-import { findSegmentsForFilter } from '../segments/segments.ts';
 import { SegmentEntity } from '../segments/segment.entity.ts';
 import { joinSql, queryOne, sql, type SqlFragment } from '../sql.ts';
 import type { Campaign } from './campaign.entity.ts';
@@ -30,10 +30,6 @@ function conditionOf(campaign: AudienceOf): FilterCondition | undefined {
   return undefined;
 }
 
-function loadSegments(em: Em, projectId: string, condition: FilterCondition) {
-  return loadReferencedSegments(condition, (ids) => findSegmentsForFilter(em, projectId, ids));
-}
-
 /**
  * Whom a campaign goes to, as a predicate over `contact c`: the audience, less unsubscribed contacts where the mail
  * needs consent.
@@ -44,7 +40,10 @@ export async function audiencePredicate(em: Em, campaign: AudienceOf, asOf: Date
   if (needsSubscription(campaign.type)) parts.push(sql`c.subscribed`);
   const condition = conditionOf(campaign);
   if (condition) {
-    const segments = await loadSegments(em, campaign.projectId, condition);
+    const segments = await loadReferencedSegments(em, campaign.projectId, condition, {
+      isLive: true,
+      rootPath: ROOT_PATH,
+    });
     const predicate = compileFilter(condition, {
       asOf,
       projectId: campaign.projectId,
@@ -76,7 +75,11 @@ export async function assertAudience(em: Em, campaign: AudienceOf): Promise<void
     if (!segment) throw new AppError('SEGMENT_NOT_FOUND');
   }
   if (campaign.audienceType === 'FILTERED' && campaign.audienceCondition) {
-    const segments = await loadSegments(em, campaign.projectId, campaign.audienceCondition);
+    assertFilterSize(campaign.audienceCondition, ROOT_PATH);
+    const segments = await loadReferencedSegments(em, campaign.projectId, campaign.audienceCondition, {
+      isLive: false,
+      rootPath: ROOT_PATH,
+    });
     assertFilterSemantics(campaign.audienceCondition, { segments, rootPath: ROOT_PATH });
   }
 }

@@ -1,5 +1,6 @@
 import { badRequest } from '../../pure/app-error.ts';
 import type { Filter, FilterCondition, FilterGroup } from '../../pure/filter-condition.ts';
+import { LIMITS } from '../../pure/limits.ts';
 import { joinSql, sql, type SqlFragment } from '../sql.ts';
 import {
   constantValue,
@@ -15,6 +16,7 @@ import {
   trusted,
 } from './filter-predicates.ts';
 import { assertFilter, INLINED_FILTERS_MAX, type FilterScope } from './filter-semantics.ts';
+import { filterCost } from './filter-size.ts';
 import { inlinedSegment, type SegmentForFilter } from './segment-references.ts';
 import { valueAtPath } from './value-at-path.ts';
 
@@ -47,6 +49,7 @@ interface Compilation {
   /** Segments whose conditions are being inlined around the current place. */
   openSegments: Set<string>;
   filterCount: number;
+  inlinedCost: number;
   subselectCount: number;
 }
 
@@ -66,6 +69,7 @@ export function compileFilter(condition: FilterCondition, options: CompileFilter
     eventContext: options.eventContext,
     openSegments: new Set(),
     filterCount: 0,
+    inlinedCost: 0,
     subselectCount: 0,
   };
   const scope: FilterScope = 'eventContext' in options ? 'execution' : 'contact';
@@ -115,6 +119,11 @@ function compileFilterOnce(filter: Filter, path: string, scope: FilterScope, com
     throw badRequest(`${path}: with the segments referred to there are more than ${INLINED_FILTERS_MAX} filters`);
   }
   const target = assertFilter(filter, path, scope);
+  // What was stored with its own costs is evaluated; what it refers to may have grown since.
+  if (compilation.openSegments.size > 0) compilation.inlinedCost += filterCost(target);
+  if (compilation.inlinedCost > LIMITS.inlinedFilterCost) {
+    throw badRequest(`${path}: the paths of the segments referred to are longer than evaluating allows`);
+  }
   switch (target.kind) {
     case 'standard':
       return standardPredicate(alias, target.field, filter, asOf);
@@ -147,6 +156,9 @@ function compileMembership(segmentId: string, isMember: boolean, compilation: Co
   const condition = inlinedSegment(segment);
   // Writes refuse cycles; two at the same moment can still make one, and it must not hang every evaluation.
   if (condition === undefined || openSegments.has(segmentId)) return isMember ? FALSE : TRUE;
+  if (openSegments.size >= LIMITS.segmentChain) {
+    throw badRequest(`segment ${segmentId}: more than ${LIMITS.segmentChain} segments refer to one another in a chain`);
+  }
   openSegments.add(segmentId);
   const inside = compileCondition(condition, `segment ${segmentId}`, 'contact', compilation);
   openSegments.delete(segmentId);

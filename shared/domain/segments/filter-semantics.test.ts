@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { AppError } from '../../pure/app-error.ts';
 import type { Filter, FilterCondition } from '../../pure/filter-condition.ts';
 import { assertFilterSemantics, type FilterSemanticsOptions } from './filter-semantics.ts';
-import { loadReferencedSegments, type SegmentForFilter } from './segment-references.ts';
+import type { SegmentForFilter } from './segment-references.ts';
 
 const [A, B, C] = ['a', 'b', 'c'].map((letter) => `0190e000-0000-7000-8000-00000000000${letter}`) as [
   string,
@@ -97,19 +97,5 @@ describe('assertFilterSemantics', () => {
 
     expect(refusalOf(only(member(ids[0] ?? '')), { segments })).toContain('more than 3000 filters');
     expect(refusalOf(only(member(ids[4] ?? '')), { segments })).toBeUndefined();
-  });
-});
-
-describe('loadReferencedSegments', () => {
-  it('loads level by level, each segment once, and skips deleted ones', async () => {
-    const stored = new Map([segment(A, only(member(B), member(C))), segment(B, only(member(A)))]);
-    const asked: string[][] = [];
-    const segments = await loadReferencedSegments(only(member(A)), (ids) => {
-      asked.push(ids);
-      return Promise.resolve(ids.flatMap((id) => stored.get(id) ?? []));
-    });
-
-    expect(asked).toEqual([[A], [B, C]]);
-    expect([...segments.keys()]).toEqual([A, B]);
   });
 });

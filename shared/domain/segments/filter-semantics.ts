@@ -1,8 +1,10 @@
-import { badRequest } from '../../pure/app-error.ts';
+import { badRequest, tooLarge } from '../../pure/app-error.ts';
 import { walkFilters, type Filter, type FilterCondition, type FilterOperator } from '../../pure/filter-condition.ts';
 import { filterTarget, type FilterTarget, type StandardField } from '../../pure/filter-target.ts';
+import { LIMITS } from '../../pure/limits.ts';
+import { dotPath, filterCost } from './filter-size.ts';
 import { parseIsoInstant } from './iso-instant.ts';
-import { findSegmentCycle, inlinedSegment, type SegmentForFilter } from './segment-references.ts';
+import { chainLength, findSegmentCycle, inlinedSegment, type SegmentForFilter } from './segment-references.ts';
 
 /** Where a condition is used: an automation's step can also read the context of its execution. */
 export type FilterScope = 'contact' | 'execution';
@@ -83,6 +85,8 @@ export interface FilterSemanticsOptions {
   scope?: FilterScope;
   /** The segment whose condition this is to become; a way back to it is a cycle. */
   segmentId?: string;
+  /** How many segments of a chain stand above what the condition refers to: the one it is for, and those above it. */
+  segmentsAbove?: number;
   /** What messages call the condition; `condition` when left out. */
   rootPath?: string;
 }
@@ -90,54 +94,76 @@ export interface FilterSemanticsOptions {
 /**
  * Checks what the shape of a condition does not say: that every field exists for its operator, that values have the
  * right type, that referenced segments exist, form no cycle and stay small enough to be evaluated.
- * Throws BAD_REQUEST whose message begins with the path of the fault (`condition.groups[0].filters[2].value`).
+ * Throws BAD_REQUEST whose message begins with the path of the fault (`condition.groups[0].filters[2].value`), or
+ * VALIDATION_ERROR naming it where a limit is passed.
  */
 export function assertFilterSemantics(condition: FilterCondition, options: FilterSemanticsOptions): void {
-  const { segments, scope = 'contact', segmentId, rootPath = 'condition' } = options;
-  const sizes = new Map<string, number>();
-  let size = 0;
+  const { segments, scope = 'contact', segmentId, segmentsAbove = 0, rootPath = 'condition' } = options;
+  const sizes = new Map<string, InlinedSize>();
+  const lengths = new Map<string, number>();
+  const total: InlinedSize = { filters: 0, cost: 0 };
+  const conditionOf = (id: string) => segments.get(id)?.condition;
   walkFilters(
     condition,
     (filter, path) => {
       const target = assertFilter(filter, path, scope);
-      size += 1;
+      total.filters += 1;
+      total.cost += filterCost(target);
       if (target.kind !== 'segment') return;
       const part = filter.field.startsWith('segment.') ? 'field' : 'value';
       // The segment's own id may be new, so a reference to itself is a cycle before it is an unknown segment.
-      const cycle =
-        segmentId === undefined
-          ? undefined
-          : findSegmentCycle(segmentId, [target.segmentId], (id) => segments.get(id)?.condition);
+      const cycle = segmentId === undefined ? undefined : findSegmentCycle(segmentId, [target.segmentId], conditionOf);
       if (cycle !== undefined) {
         throw badRequest(`${path}.${part}: the segment would depend on itself (${cycle.join(' → ')})`);
       }
       if (!segments.has(target.segmentId))
         throw badRequest(`${path}.${part}: no segment has the id ${target.segmentId}`);
-      size += inlinedSize(target.segmentId, segments, sizes);
-      if (size > INLINED_FILTERS_MAX) {
+      const inlined = inlinedSize(target.segmentId, segments, sizes);
+      total.filters += inlined.filters;
+      total.cost += inlined.cost;
+      if (total.filters > INLINED_FILTERS_MAX) {
         throw badRequest(`${path}: the segments referred to add up to more than ${INLINED_FILTERS_MAX} filters`);
+      }
+      if (segmentsAbove + chainLength(target.segmentId, conditionOf, lengths) > LIMITS.segmentChain) {
+        throw tooLarge(
+          `${dotPath(path)}.${part}`,
+          `${path}.${part}: at most ${LIMITS.segmentChain} segments may refer to one another in a chain`,
+        );
+      }
+      if (total.cost > LIMITS.inlinedFilterCost) {
+        throw tooLarge(
+          `${dotPath(path)}.${part}`,
+          `${path}: with the segments referred to, the paths are longer than evaluating allows`,
+        );
       }
     },
     `${rootPath}.`,
   );
 }
 
-/** How many filters a reference to a segment adds to the statement; 0 for one that is read from its member table. */
+interface InlinedSize {
+  filters: number;
+  cost: number;
+}
+
+/** What a reference to a segment adds to the statement; nothing for one that is read from its member table. */
 function inlinedSize(
   segmentId: string,
   segments: ReadonlyMap<string, SegmentForFilter>,
-  sizes: Map<string, number>,
-): number {
+  sizes: Map<string, InlinedSize>,
+): InlinedSize {
   const known = sizes.get(segmentId);
   if (known !== undefined) return known;
   // Set before descending, so that a cycle among other segments ends here.
-  sizes.set(segmentId, 0);
+  const size: InlinedSize = { filters: 0, cost: 0 };
+  sizes.set(segmentId, { filters: 0, cost: 0 });
   const condition = inlinedSegment(segments.get(segmentId));
-  let size = 0;
   if (condition !== undefined) {
     walkFilters(condition, (filter) => {
       const target = filterTarget(filter);
-      size += 1 + (target.kind === 'segment' ? inlinedSize(target.segmentId, segments, sizes) : 0);
+      const inside = target.kind === 'segment' ? inlinedSize(target.segmentId, segments, sizes) : undefined;
+      size.filters += 1 + (inside?.filters ?? 0);
+      size.cost += filterCost(target) + (inside?.cost ?? 0);
     });
   }
   sizes.set(segmentId, size);

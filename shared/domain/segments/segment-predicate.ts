@@ -3,7 +3,6 @@ import { sql, type SqlFragment } from '../sql.ts';
 import { compileFilter } from './filter-compiler.ts';
 import { loadReferencedSegments } from './segment-references.ts';
 import type { Segment } from './segment.entity.ts';
-import { findSegmentsForFilter } from './segments.ts';
 
 type Evaluated = Pick<Segment, 'id' | 'projectId' | 'type'> & Partial<Pick<Segment, 'condition'>>;
 
@@ -17,6 +16,6 @@ export async function segmentPredicate(em: Em, segment: Evaluated, asOf: Date): 
     return sql`exists (select from segment_member m where m.segment_id = ${id} and m.contact_id = c.id)`;
   }
   if (!condition) return sql`false`;
-  const segments = await loadReferencedSegments(condition, (ids) => findSegmentsForFilter(em, projectId, ids));
+  const segments = await loadReferencedSegments(em, projectId, condition, { isLive: true });
   return sql`(${compileFilter(condition, { asOf, projectId, segments })})`;
 }

@@ -6,22 +6,10 @@ import type { Em } from '../orm.ts';
 import { query, sql } from '../sql.ts';
 import { clearSegmentFault } from './segment-faults.ts';
 import { assertFilterSemantics } from './filter-semantics.ts';
-import { loadReferencedSegments, type SegmentForFilter } from './segment-references.ts';
+import { assertFilterSize } from './filter-size.ts';
+import { countSegmentsAbove, loadReferencedSegments } from './segment-references.ts';
 import { SegmentEntity, type Segment } from './segment.entity.ts';
 import { inTransaction } from '../transaction.ts';
-
-/**
- * The segments of a project among the given ids, as the filter compiler reads them. A tracked segment counts as tracked
- * once its members have been computed; until then it is evaluated live, so that a new one is not taken for empty.
- */
-export async function findSegmentsForFilter(em: Em, projectId: string, ids: string[]): Promise<SegmentForFilter[]> {
-  return query<SegmentForFilter>(
-    em,
-    sql`
-      select id, type, condition, track_membership and computed_at is not null as "trackMembership" from segment
-      where project_id = ${projectId} and id = any(${ids}::uuid[])`,
-  );
-}
 
 export interface NewSegment {
   name: string;
@@ -61,24 +49,38 @@ export async function lockSegment(em: Em, projectId: string, segmentId: string):
   return findSegment(em, projectId, segmentId);
 }
 
+/** Names the advisory lock that conditions of one project's segments are written under. */
+const CONDITIONS_LOCK = 7_310_527;
+
+/** How they refer to one another stays as it is to the end of the transaction, so it can be checked. */
+async function lockConditions(tx: Em, projectId: string): Promise<void> {
+  await query(tx, sql`select pg_advisory_xact_lock(${CONDITIONS_LOCK}, hashtext(${projectId}))`);
+}
+
+/** Checks a condition, and what depends on the segment it is for. */
 async function assertCondition(
-  em: Em,
+  tx: Em,
   projectId: string,
   condition: FilterCondition,
   segmentId?: string,
 ): Promise<void> {
-  const segments = await loadReferencedSegments(condition, (ids) => findSegmentsForFilter(em, projectId, ids));
-  assertFilterSemantics(condition, { segments, segmentId });
+  assertFilterSize(condition, 'condition');
+  const segments = await loadReferencedSegments(tx, projectId, condition, { isLive: false });
+  const segmentsAbove = 1 + (segmentId === undefined ? 0 : await countSegmentsAbove(tx, projectId, segmentId));
+  assertFilterSemantics(condition, { segments, segmentId, segmentsAbove });
 }
 
-/** @throws AppError BAD_REQUEST with the place in the tree when the condition makes no sense */
+/** @throws AppError BAD_REQUEST with the place in the tree when the condition makes no sense, VALIDATION_ERROR */
 export async function createSegment(em: Em, projectId: string, input: NewSegment): Promise<Segment> {
-  const condition = input.type === 'DYNAMIC' ? input.condition : undefined;
-  if (condition) await assertCondition(em, projectId, condition);
-  const { name, description, type, trackMembership } = input;
-  const segment = em.create(SegmentEntity, { projectId, name, description, type, condition, trackMembership });
-  await em.flush();
-  return segment;
+  return inTransaction(em, async (tx) => {
+    const condition = input.type === 'DYNAMIC' ? input.condition : undefined;
+    await lockConditions(tx, projectId);
+    if (condition) await assertCondition(tx, projectId, condition);
+    const { name, description, type, trackMembership } = input;
+    const segment = tx.create(SegmentEntity, { projectId, name, description, type, condition, trackMembership });
+    await tx.flush();
+    return segment;
+  });
 }
 
 /**
@@ -93,6 +95,7 @@ export async function updateSegment(
   changes: SegmentChanges,
 ): Promise<Segment> {
   return inTransaction(em, async (tx) => {
+    if (changes.condition) await lockConditions(tx, projectId);
     const segment = await lockSegment(tx, projectId, segmentId);
     const { condition, ...plain } = changes;
     if (condition && segment.type === 'STATIC') throw badRequest('A STATIC segment has members, not a condition');
@@ -136,8 +139,8 @@ async function findActiveUsers(em: Em, projectId: string, segmentId: string): Pr
   const users: { id: string; name: string }[] = [];
   for (const campaign of campaigns) {
     const named = segmentsOf(campaign);
-    const reached = await loadReferencedSegments(membersOf(named), (ids) => findSegmentsForFilter(em, projectId, ids));
-    if (reached.has(segmentId)) users.push({ id: campaign.id, name: campaign.name });
+    const reached = await loadReferencedSegments(em, projectId, membersOf(named), { isLive: false });
+    if (named.includes(segmentId) || reached.has(segmentId)) users.push({ id: campaign.id, name: campaign.name });
   }
   return users;
 }
