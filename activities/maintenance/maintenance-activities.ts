@@ -1,12 +1,19 @@
-import { CLEAN_UP_CHUNK, CLEAN_UP_KINDS, cleanUpChunk, type CleanUpReport } from '../../shared/domain/maintenance.ts';
+import {
+  CLEAN_UP_CHUNK,
+  CLEAN_UP_KINDS,
+  cleanUpChunk,
+  retentionOf,
+  type CleanUpReport,
+} from '../../shared/domain/maintenance.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 
 /** Activities that keep the database small. */
 export function createMaintenanceActivities(deps: ActivityDeps) {
   return {
-    /** Removes expired idempotency keys, old bodies, attachments and jobs, unused graphs. Safe to run twice. */
+    /** Removes what is kept only for a while, each kind as long as there is a full chunk of it. Safe to run twice. */
     async cleanUp(): Promise<CleanUpReport> {
+      const retention = retentionOf(deps.config);
       const report = Object.fromEntries(CLEAN_UP_KINDS.map((kind) => [kind, 0])) as unknown as CleanUpReport;
       return withHeartbeat(
         deps,
@@ -15,7 +22,7 @@ export function createMaintenanceActivities(deps: ActivityDeps) {
             let removed: number;
             do {
               signal.throwIfAborted();
-              removed = await cleanUpChunk(deps.orm.em.fork(), kind, deps.config.IDEMPOTENCY_TTL_HOURS);
+              removed = await cleanUpChunk(deps.orm.em.fork(), kind, retention);
               report[kind] += removed;
               advance();
             } while (removed === CLEAN_UP_CHUNK);

@@ -6,7 +6,7 @@ import type { ActivityDeps } from '../../activities/deps.ts';
 import { createMaintenanceActivities } from '../../activities/maintenance/maintenance-activities.ts';
 import { testConfig } from '../testing/config.ts';
 import { createJob, endJob } from './jobs/jobs.ts';
-import { CLEAN_UP_CHUNK, CLEAN_UP_KINDS, cleanUpChunk } from './maintenance.ts';
+import { CLEAN_UP_CHUNK, CLEAN_UP_KINDS, cleanUpChunk, retentionOf } from './maintenance.ts';
 import { createProject } from './projects/projects.ts';
 import { query, sql, SqlFragment } from './sql.ts';
 
@@ -16,7 +16,7 @@ const em = () => database.orm.em.fork();
 /** A chunk of every kind. */
 async function cleanUp(): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
-  for (const kind of CLEAN_UP_KINDS) counts[kind] = await cleanUpChunk(em(), kind, 24);
+  for (const kind of CLEAN_UP_KINDS) counts[kind] = await cleanUpChunk(em(), kind, retentionOf(testConfig()));
   return counts;
 }
 beforeAll(async () => {

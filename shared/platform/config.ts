@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { DELIVERY_RETRY_SECONDS_DEFAULT } from '../pure/delivery-retry.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
+const days = z.coerce.number().int().min(0).max(36_500);
 const list = z.string().transform((text) =>
   text
     .split(',')
@@ -112,6 +113,15 @@ const environmentSchema = z.object({
     .stringbool()
     .default(true)
     .describe('whether mail servers are asked to report deliveries, when inbound mail is taken'),
+  RETENTION_EMAIL_CONTENT_DAYS: days
+    .default(30)
+    .describe('days that bodies and headers of sent email are kept; 0 = kept'),
+  RETENTION_ATTACHMENTS_DAYS: days.default(7).describe('days that attachments of sent email are kept; 0 = kept'),
+  RETENTION_JOBS_DAYS: days.default(30).describe('days that ended imports and bulk operations are kept; 0 = kept'),
+  RETENTION_EMAILS_DAYS: days.default(0).describe('days that records of email are kept; 0 = kept'),
+  RETENTION_EVENTS_DAYS: days.default(0).describe('days that events are kept; 0 = kept'),
+  RETENTION_EXECUTIONS_DAYS: days.default(0).describe('days that ended executions are kept; 0 = kept'),
+  RETENTION_ERASED_CONTACTS_DAYS: days.default(0).describe('days that hashes of deleted contacts are kept; 0 = kept'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   METRICS_PORT: port.optional().describe('Prometheus metrics of the worker'),
   WORKER_TASK_QUEUES: list.default([]).describe('task queues this worker serves; empty = all'),
