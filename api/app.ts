@@ -1,6 +1,7 @@
 import express, { type Express } from 'express';
 import helmet from 'helmet';
 import { AppError } from '../shared/pure/app-error.ts';
+import { mountCodec } from './codec/codec.routes.ts';
 import { mountFeedback } from './feedback/feedback.routes.ts';
 import { createAdmissions } from './http/admission.ts';
 import type { ApiDeps } from './http/context.ts';
@@ -26,6 +27,7 @@ export function createApp(deps: ApiDeps, checks: HealthChecks): Express {
   const endpoints = createEndpoints(deps.config);
   mountCors(app, endpoints);
   mountHealth(app, checks);
+  mountCodec(app, deps.config);
   const load = createLoad(deps.config.DATABASE_POOL_SIZE);
   mountFeedback(app, deps, load);
   mountReference(app, endpoints, deps.config.publicUrl);

@@ -40,7 +40,7 @@ await runProcess('api', async ({ onStop }) => {
     onWarning: (message) => logger.warn(message),
   });
   await assertKnownSecret(orm.em.fork(), appSecretsOf(config));
-  const client = createTemporalClient(readTemporalOptions());
+  const client = createTemporalClient(readTemporalOptions(config.TEMPORAL_CODEC_KEYS));
   const dispatcher = createDispatcher({ orm, client, logger, pollMs: OUTBOX_POLL_MS, isHelper: true });
   const hits = createHitRecorder({
     logger,

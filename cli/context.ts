@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { createOrm, type Em } from '../shared/domain/orm.ts';
-import { ConfigError, readAppSecrets, readDatabaseUrl } from '../shared/platform/config.ts';
+import { ConfigError, readAppSecrets, readCodecKeys, readDatabaseUrl } from '../shared/platform/config.ts';
 import { appSecretsOf, type AppSecrets } from '../shared/platform/sealed-values.ts';
+import { dataConverterOf } from '../shared/platform/temporal-codec.ts';
 import { readTemporalOptions, type TemporalConnectOptions } from '../shared/platform/temporal.ts';
 import { readLocalSecret, readLocalStack } from './local-stack.ts';
 
@@ -40,11 +41,13 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
   function temporalOptions(): TemporalConnectOptions {
     const isNamed = environment['TEMPORAL_ADDRESS'] ?? environment['DATABASE_URL'];
     const local = isNamed ? undefined : readLocalStack(environment);
-    if (!local) return readTemporalOptions();
+    const codecKeys = readCodecKeys(environment);
+    if (!local) return readTemporalOptions(codecKeys);
     // Credentials of another Temporal are not for the local one.
     return {
       connectionOptions: { address: local.temporalAddress },
       namespace: environment['TEMPORAL_NAMESPACE'] ?? 'default',
+      dataConverter: dataConverterOf(codecKeys),
     };
   }
 

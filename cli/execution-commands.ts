@@ -3,6 +3,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { Command } from 'commander';
 import { validate as isUuid } from 'uuid';
+import { decodeHistoryJson } from '../shared/platform/payload-json.ts';
 import { createTemporalClient } from '../shared/platform/temporal.ts';
 import { AppError } from '../shared/pure/app-error.ts';
 import { executionWorkflowId } from '../shared/pure/workflow-contracts.ts';
@@ -24,10 +25,10 @@ export function addExecutionCommands(program: Command, context: CliContext): voi
       const client = createTemporalClient(context.temporalOptions());
       try {
         const history = await client.workflow.getHandle(workflowId).fetchHistory();
-        await writeFile(
-          out,
-          `${JSON.stringify({ workflowId, history: JSON.parse(historyToJSON(history)) as unknown })}\n`,
-        );
+        const stored = JSON.parse(historyToJSON(history)) as unknown;
+        const [codec] = client.options.loadedDataConverter.payloadCodecs;
+        const readable = codec ? await decodeHistoryJson(stored, codec) : stored;
+        await writeFile(out, `${JSON.stringify({ workflowId, history: readable })}\n`);
         const events = history.events?.length ?? 0;
         context.answer(command, { workflowId, events, file: out }, `${workflowId}: ${events} events written to ${out}`);
       } catch (error) {

@@ -113,6 +113,14 @@ function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
+/** What is said of Temporal holds for the local one as well. */
+const ownTemporalNames = new Set([
+  'TEMPORAL_NAMESPACE',
+  'TEMPORAL_CODEC_KEYS',
+  'TEMPORAL_CODEC_TOKEN',
+  'TEMPORAL_UI_ORIGIN',
+]);
+
 /** The user's environment, with the addresses of what was started here. */
 function environmentOfChildren(home: string, env: NodeJS.ProcessEnv, addresses: ComponentAddresses): NodeJS.ProcessEnv {
   const isOwnTemporal = !env['TEMPORAL_ADDRESS'];
@@ -120,7 +128,7 @@ function environmentOfChildren(home: string, env: NodeJS.ProcessEnv, addresses: 
   if (isOwnTemporal) writeFileSync(profileFile, '[profile.default]\n');
   // Credentials and profiles for another Temporal would be presented to the local one.
   const passed = Object.entries(env).filter(
-    ([name]) => !isOwnTemporal || !name.startsWith('TEMPORAL_') || name === 'TEMPORAL_NAMESPACE',
+    ([name]) => !isOwnTemporal || !name.startsWith('TEMPORAL_') || ownTemporalNames.has(name),
   );
   return {
     ...Object.fromEntries(passed),

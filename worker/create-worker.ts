@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import type { DataConverter } from '@temporalio/common';
 import type { NativeConnection, WorkerOptions } from '@temporalio/worker';
 import { Worker } from '@temporalio/worker';
 import type { Activities } from '../activities/index.ts';
@@ -9,6 +10,8 @@ import { createFailureInterceptor } from './failure-interceptor.ts';
 export interface WorkerDeps {
   connection: NativeConnection;
   namespace: string;
+  /** Set when the payload codec is on. */
+  dataConverter?: DataConverter | undefined;
   activities: Activities;
   logger: Logger;
   /** A bundle made beforehand; without it the workflows are bundled at start. */
@@ -35,6 +38,7 @@ function optionsFor(queue: TaskQueueName, deps: WorkerDeps): WorkerOptions {
   const common: WorkerOptions = {
     connection: deps.connection,
     namespace: deps.namespace,
+    ...(deps.dataConverter && { dataConverter: deps.dataConverter }),
     taskQueue: TASK_QUEUES[queue],
     shutdownGraceTime: SHUTDOWN_GRACE,
     shutdownForceTime: SHUTDOWN_FORCE,
@@ -45,7 +49,7 @@ function optionsFor(queue: TaskQueueName, deps: WorkerDeps): WorkerOptions {
         ...withActivities(common, deps, STEP_SLOTS),
         maxCachedWorkflows: CACHED_WORKFLOWS,
         ...(deps.workflowBundlePath !== undefined
-          ? { workflowBundle: { codePath: deps.workflowBundlePath } }
+          ? { workflowBundle: { codePath: bundleFor(deps.workflowBundlePath, deps.dataConverter) } }
           : { workflowsPath: workflowsPath() }),
       };
     case 'transactional':
@@ -68,6 +72,19 @@ function withActivities(common: WorkerOptions, deps: WorkerDeps, slots: number):
     maxHeartbeatThrottleInterval: '3 seconds',
     interceptors: { activity: [createFailureInterceptor(deps.logger)] },
   };
+}
+
+/**
+ * Which of two bundles that were made beforehand to use: with the payload codec, failures of workflows are encoded
+ * inside of the bundle.
+ */
+function bundleFor(path: string, dataConverter: DataConverter | undefined): string {
+  return dataConverter ? encodingBundlePath(path) : path;
+}
+
+/** Where the bundle for the payload codec is, beside the one at `path`. */
+export function encodingBundlePath(path: string): string {
+  return path.replace(/(?:\.js)?$/, '.codec.js');
 }
 
 /** The file that names all workflow types. */

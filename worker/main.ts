@@ -82,7 +82,7 @@ await runProcess('worker', async ({ onStop, isStopping, fail }) => {
   });
   await assertKnownSecret(orm.em.fork(), appSecretsOf(config));
   const smtp = createSmtpPool({ urls: config.SMTP_URL, maxConnections: config.SMTP_CONNECTIONS, logger });
-  const temporal = readTemporalOptions();
+  const temporal = readTemporalOptions(config.TEMPORAL_CODEC_KEYS);
   const connection = await connect(temporal, logger, isStopping);
   const client = createTemporalClient(temporal);
   const dispatcher = createDispatcher({ orm, client, logger, pollMs: OUTBOX_POLL_MS });
@@ -91,6 +91,7 @@ await runProcess('worker', async ({ onStop, isStopping, fail }) => {
   const workers = await createWorkers({
     connection,
     namespace: temporal.namespace,
+    dataConverter: temporal.dataConverter,
     logger,
     activities: createActivities({
       ...{ config, orm, logger, smtp, links },

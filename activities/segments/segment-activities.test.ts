@@ -63,7 +63,8 @@ const read = async (owner: TestProject, id: string) => (await owner.api('GET', `
 async function refreshAll(): Promise<void> {
   const startedAt = new Date().toISOString();
   const environment = new MockActivityEnvironment();
-  while ((await environment.run(() => activities.refreshSegments({ startedAt }))).lastId !== null);
+  const refreshNext = (): ReturnType<typeof activities.refreshSegments> => activities.refreshSegments({ startedAt });
+  while (((await environment.run(refreshNext)) as Awaited<ReturnType<typeof refreshNext>>).lastId !== null);
 }
 
 describe('a segment that takes too long', () => {

@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
+import { parseCodecKeys, type CodecKey } from './codec-keys.ts';
 import { DELIVERY_RETRY_SECONDS_DEFAULT } from '../pure/delivery-retry.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
@@ -10,6 +11,16 @@ const list = z.string().transform((text) =>
     .map((item) => item.trim())
     .filter((item) => item !== ''),
 );
+
+/** Keys of the payload codec, `id:base64,…`; none when it is off. */
+const codecKeys = z.string().transform((text, context): CodecKey[] => {
+  try {
+    return parseCodecKeys(text);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : 'is not usable' });
+    return z.NEVER;
+  }
+});
 
 /** Each one is tried for every link that is altered. */
 const PREVIOUS_SECRETS_MAX = 10;
@@ -125,6 +136,15 @@ const environmentSchema = z.object({
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   METRICS_PORT: port.optional().describe('Prometheus metrics of the worker'),
   WORKER_TASK_QUEUES: list.default([]).describe('task queues this worker serves; empty = all'),
+  TEMPORAL_CODEC_KEYS: codecKeys
+    .default([])
+    .describe('keys that encrypt what Temporal stores, id:base64 comma-separated; the first one encrypts'),
+  TEMPORAL_CODEC_TOKEN: z
+    .string()
+    .min(32, 'needs at least 32 characters')
+    .optional()
+    .describe('token of the endpoints /codec/decode and /codec/encode; without it they do not exist'),
+  TEMPORAL_UI_ORIGIN: list.default([]).describe('origins of the Temporal UI that may call them, comma-separated'),
   WORKFLOW_BUNDLE: z.string().optional().describe('prebuilt workflow bundle'),
 });
 
@@ -162,6 +182,17 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   }
   const config = result.data;
   return { ...config, publicUrl: (config.PUBLIC_URL ?? `http://localhost:${config.PORT}`).replace(/\/+$/, '') };
+}
+
+/** Reads the keys of the payload codec, for commands that need nothing else. @throws ConfigError */
+export function readCodecKeys(environment: NodeJS.ProcessEnv): CodecKey[] {
+  const { TEMPORAL_CODEC_KEYS: text } = environment;
+  const result = environmentSchema
+    .pick({ TEMPORAL_CODEC_KEYS: true })
+    .safeParse(text ? { TEMPORAL_CODEC_KEYS: text } : {});
+  if (!result.success)
+    throw new ConfigError(`TEMPORAL_CODEC_KEYS ${result.error.issues[0]?.message ?? 'is not usable'}`);
+  return result.data.TEMPORAL_CODEC_KEYS;
 }
 
 /**

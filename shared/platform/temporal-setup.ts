@@ -11,7 +11,7 @@ import {
 } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { SEARCH_ATTRIBUTES } from './search-attributes.ts';
-import type { TemporalConnectOptions } from './temporal.ts';
+import { clientOptions, type TemporalConnectOptions } from './temporal.ts';
 
 /** How long a closed execution stays visible in Temporal. PostgreSQL keeps what the product needs. */
 const RETENTION = '3 days';
@@ -176,14 +176,15 @@ async function connect(options: ConnectionOptions): Promise<Connection> {
  * @throws when Temporal cannot be reached or its credentials do not suffice
  */
 export async function setUpTemporal(
-  { connectionOptions, namespace }: TemporalConnectOptions,
+  options: TemporalConnectOptions,
   schedules: readonly ScheduleDefinition[],
 ): Promise<TemporalSetupResult> {
+  const { connectionOptions, namespace } = options;
   const connection = await connect(connectionOptions);
   try {
     const isNamespaceNew = await ensureNamespace(connection, namespace);
     const searchAttributesAdded = await ensureSearchAttributes(connection, namespace);
-    const client = new Client({ connection, namespace });
+    const client = new Client({ connection, ...clientOptions(options) });
     return {
       namespace,
       isNamespaceNew,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
 import { NativeConnection } from '@temporalio/worker';
 import { setUpTemporal } from '../platform/temporal-setup.ts';
 import { createTemporalClient, type TemporalConnectOptions } from '../platform/temporal.ts';
@@ -19,10 +20,14 @@ quietTemporal();
  * A Temporal namespace for one test file: task queues have fixed names, so files would take each other's tasks.
  * `address` names a server of the test's own.
  */
-export async function createTestNamespace(address = testEnvironment().temporalAddress): Promise<TestNamespace> {
+export async function createTestNamespace(
+  address = testEnvironment().temporalAddress,
+  dataConverter?: DataConverter,
+): Promise<TestNamespace> {
   const options: TemporalConnectOptions = {
     connectionOptions: { address },
     namespace: `test-${randomUUID()}`,
+    dataConverter,
   };
   await setUpTemporal(options, []);
   const client = createTemporalClient(options);

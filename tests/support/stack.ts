@@ -2,6 +2,7 @@ import { createActivities } from '../../activities/index.ts';
 import { linkSignerOf } from '../../shared/platform/links.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { createTemporalClient } from '../../shared/platform/temporal.ts';
+import { dataConverterOf } from '../../shared/platform/temporal-codec.ts';
 import { createSmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
 import { createDispatcher } from '../../shared/domain/outbox/dispatcher.ts';
 import { testEnvironment } from '../../shared/testing/environment.ts';
@@ -40,7 +41,8 @@ const DISPATCHER_POLL_MS = 200;
  */
 export async function startTestStack(options: TestStackOptions = {}): Promise<TestStack> {
   const sink = await createSmtpSink(options.sink);
-  const temporal = await createTestNamespace(options.temporalServer);
+  const dataConverter = dataConverterOf(options.config?.TEMPORAL_CODEC_KEYS ?? []);
+  const temporal = await createTestNamespace(options.temporalServer, dataConverter);
   const logger = createLogger({ level: 'silent', name: 'test' });
   let wake: (withinMs?: number) => void = () => undefined;
   const api = await startTestApi({
@@ -68,6 +70,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
     const workers = await createWorkers({
       connection: temporal.connection,
       namespace: temporal.namespace,
+      dataConverter,
       logger,
       activities: createActivities({
         ...{ config, orm: api.database.orm, logger, smtp, links },
@@ -75,7 +78,8 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
         heartbeatMs: 500,
         wakeDispatcher: (withinMs) => wake(withinMs),
       }),
-      workflowBundlePath: testEnvironment().workflowBundlePath,
+      // The bundle that tests share has no failure converter.
+      workflowBundlePath: dataConverter ? undefined : testEnvironment().workflowBundlePath,
       ...(taskQueues && { taskQueues }),
     });
     const running = Promise.all(workers.map((worker) => worker.run()));

@@ -1,0 +1,66 @@
+import type { Payload, PayloadCodec } from '@temporalio/common';
+import { isEncrypted } from './temporal-codec.ts';
+
+/** A payload in the JSON of protobuf: octets in base64. What the Temporal UI and CLI send to a codec server. */
+export interface PayloadJson {
+  metadata?: Record<string, string> | undefined;
+  data?: string | undefined;
+}
+
+export function payloadFromJson({ metadata, data }: PayloadJson): Payload {
+  const fields = Object.entries(metadata ?? {}).map(([name, value]) => [name, Buffer.from(value, 'base64')] as const);
+  return { metadata: Object.fromEntries(fields), data: Buffer.from(data ?? '', 'base64') };
+}
+
+export function payloadToJson({ metadata, data }: Payload): PayloadJson {
+  const fields = Object.entries(metadata ?? {}).map(
+    ([name, value]) => [name, Buffer.from(value).toString('base64')] as const,
+  );
+  return { metadata: Object.fromEntries(fields), data: Buffer.from(data ?? []).toString('base64') };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** An encrypted payload somewhere in a history. */
+function encryptedPayload(value: Record<string, unknown>): Payload | undefined {
+  const { metadata, data } = value;
+  if (!isObject(metadata) || typeof metadata['encoding'] !== 'string') return undefined;
+  const payload = payloadFromJson({
+    metadata: metadata as Record<string, string>,
+    data: typeof data === 'string' ? data : '',
+  });
+  return isEncrypted(payload) ? payload : undefined;
+}
+
+/** Puts the message and the stack of a failure back to where they stand without a codec. */
+function unfoldFailure(failure: Record<string, unknown>): Record<string, unknown> {
+  const { encodedAttributes, ...others } = failure;
+  if (!isObject(encodedAttributes) || typeof encodedAttributes['data'] !== 'string') return failure;
+  try {
+    const text = Buffer.from(encodedAttributes['data'], 'base64').toString();
+    const { message, stack_trace: stackTrace } = JSON.parse(text) as { message?: string; stack_trace?: string };
+    return { ...others, message, stackTrace };
+  } catch {
+    return failure;
+  }
+}
+
+/**
+ * A history in JSON (`historyToJSON`) with everything decrypted.
+ * @throws CodecError when a key is missing
+ */
+export async function decodeHistoryJson(value: unknown, codec: PayloadCodec): Promise<unknown> {
+  if (Array.isArray(value)) return Promise.all(value.map((item) => decodeHistoryJson(item, codec)));
+  if (!isObject(value)) return value;
+  const encrypted = encryptedPayload(value);
+  if (encrypted) {
+    const [decoded] = await codec.decode([encrypted]);
+    return decoded && payloadToJson(decoded);
+  }
+  const entries = await Promise.all(
+    Object.entries(value).map(async ([name, item]) => [name, await decodeHistoryJson(item, codec)] as const),
+  );
+  return unfoldFailure(Object.fromEntries(entries));
+}
