@@ -115,8 +115,7 @@ describe('the rate limit', () => {
     const owner = await first.createProject();
     await queryOne(first.em(), sql`alter table rate_window rename to rate_window_away`);
     try {
-      const replies = await Promise.all(Array.from({ length: LIMIT + 10 }, () => call(first, owner)));
-      expect(new Set(replies.map((reply) => reply.status))).toEqual(new Set([200]));
+      for (let n = 0; n < LIMIT + 10; n++) expect((await call(first, owner)).status).toBe(200);
       expect((await first.api('GET', '/contacts', { key: `sk_${'0'.repeat(64)}` })).status).toBe(401);
     } finally {
       await queryOne(first.em(), sql`alter table rate_window_away rename to rate_window`);
