@@ -138,7 +138,8 @@ describe('a session with limits', () => {
       await Promise.all(Array.from({ length: POOL_SIZE }, () => query(unit(), sql`select pg_sleep(0.05)`)));
       const silent = [errorOf(touch(proxy.freeze))];
       silent.push(...Array.from({ length: 3 * POOL_SIZE }, () => errorOf(touch())));
-      for (const error of await Promise.all(silent)) expect(isDatabaseUnavailable(error)).toBe(true);
+      // On a busy machine a statement may have reached the server and its limit before the silence began.
+      for (const error of await Promise.all(silent)) expect(isDatabaseUnavailable(error) || isTooSlow(error)).toBe(true);
       expect(await queryOne(outside(), sql`select n from thing where id = 2 for update nowait`)).toEqual({ n: 0 });
       proxy.thaw();
       await Promise.all(Array.from({ length: 3 * POOL_SIZE }, () => touch()));
