@@ -122,7 +122,11 @@ describe('with the payload codec', () => {
 
   it('failures tell nothing either, and everpost execution history shows them', async () => {
     const executionId = await failExecution();
-    const { json } = await storedHistory(executionWorkflowId(executionId));
+    // The row is FAILED a moment before the workflow is.
+    const json = await eventually(async () => {
+      const stored = await storedHistory(executionWorkflowId(executionId));
+      return stored.json.includes('WORKFLOW_EXECUTION_FAILED') && stored.json;
+    });
     expect(encodingsIn(json)).toEqual(['binary/encrypted']);
     expect(json).not.toContain('Tell nobody');
     expect(json).not.toContain('127.0.0.1');
