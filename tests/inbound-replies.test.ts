@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ReplyAddressesMigration } from '../shared/domain/migrations/20261122070700-reply-addresses.ts';
 import { createProject } from '../shared/domain/projects/projects.ts';
 import { findReplyAddressOwner, withReplyAddress } from '../shared/domain/emails/reply-addresses.ts';
-import { query, sql } from '../shared/domain/sql.ts';
+import { query, sql, SqlFragment } from '../shared/domain/sql.ts';
 import { answer, dsn, INBOUND_DOMAIN, startTestInbound, type TestInbound } from './support/inbound.ts';
 
 let inbound: TestInbound;
@@ -193,7 +193,7 @@ describe('the migration that gives addresses owners', () => {
     );
     const migration = new ReplyAddressesMigration(orm.em.getDriver(), orm.config);
     migration.up();
-    for (const text of migration.getQueries()) await query(unit, { sql: String(text), params: [] });
+    for (const text of migration.getQueries() as string[]) await query(unit, new SqlFragment(text));
     const owners = await query<{ address: string; owner: string }>(
       unit,
       sql`select address, project_id as owner from reply_address where address in (${address}, ${mailed}) order by 1`,

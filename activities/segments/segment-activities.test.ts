@@ -63,8 +63,11 @@ const read = async (owner: TestProject, id: string) => (await owner.api('GET', `
 async function refreshAll(): Promise<void> {
   const startedAt = new Date().toISOString();
   const environment = new MockActivityEnvironment();
-  const refreshNext = (): ReturnType<typeof activities.refreshSegments> => activities.refreshSegments({ startedAt });
-  while (((await environment.run(refreshNext)) as Awaited<ReturnType<typeof refreshNext>>).lastId !== null);
+  const refreshNext = () => activities.refreshSegments({ startedAt });
+  while (
+    (await environment.run<[], Awaited<ReturnType<typeof refreshNext>>, typeof refreshNext>(refreshNext)).lastId !==
+    null
+  );
 }
 
 describe('a segment that takes too long', () => {

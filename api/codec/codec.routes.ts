@@ -39,11 +39,13 @@ function requireToken(token: string): RequestHandler {
   const expected = digest(token);
   return (req, _res, next) => {
     const given = /^bearer (.+)$/i.exec(req.headers.authorization ?? '')?.[1] ?? '';
-    if (timingSafeEqual(digest(given), expected)) return next();
-    throw new AppError('INVALID_API_KEY', {
-      message: 'The token of the payload codec is missing or not valid',
-      suggestion: 'Send TEMPORAL_CODEC_TOKEN as "Authorization: Bearer <token>"',
-    });
+    if (!timingSafeEqual(digest(given), expected)) {
+      throw new AppError('INVALID_API_KEY', {
+        message: 'The token of the payload codec is missing or not valid',
+        suggestion: 'Send TEMPORAL_CODEC_TOKEN as "Authorization: Bearer <token>"',
+      });
+    }
+    next();
   };
 }
 

@@ -68,14 +68,16 @@ export function createJsonBody(req: Request, res: Response, limits: JsonBodyLimi
   let isParsed = false;
   let value: unknown;
 
-  async function readUpTo(bytesMax: number, patience: Patience): Promise<void> {
+  /** @returns whether the body was complete within the bound, and so is parsed now */
+  async function readUpTo(bytesMax: number, patience: Patience): Promise<boolean> {
     reader ??= createBodyReader(req, res, (chunk) => {
       scanner.push(chunk);
       octets.push(chunk);
     });
-    if (!(await reader.read(bytesMax, patience))) return;
+    if (!(await reader.read(bytesMax, patience))) return false;
     value = octets.length === 0 ? {} : await parseJson(octets, scanner.largeTexts, limits.base64At);
     isParsed = true;
+    return true;
   }
 
   return {
@@ -89,8 +91,7 @@ export function createJsonBody(req: Request, res: Response, limits: JsonBodyLimi
       const tooLarge = () => new AppError('PAYLOAD_TOO_LARGE', { details: { limitBytes: limits.bytesMax } });
       if ((contentLengthOf(req) ?? 0) > limits.bytesMax) throw tooLarge();
       if (isParsed) return value;
-      await readUpTo(limits.bytesMax, PATIENCE);
-      if (!isParsed) throw tooLarge();
+      if (!(await readUpTo(limits.bytesMax, PATIENCE))) throw tooLarge();
       // Parsing is one share of the time, validating another.
       await nextTurn();
       return value;

@@ -139,7 +139,8 @@ describe('a session with limits', () => {
       const silent = [errorOf(touch(proxy.freeze))];
       silent.push(...Array.from({ length: 3 * POOL_SIZE }, () => errorOf(touch())));
       // On a busy machine a statement may have reached the server and its limit before the silence began.
-      for (const error of await Promise.all(silent)) expect(isDatabaseUnavailable(error) || isTooSlow(error)).toBe(true);
+      for (const error of await Promise.all(silent))
+        expect(isDatabaseUnavailable(error) || isTooSlow(error)).toBe(true);
       expect(await queryOne(outside(), sql`select n from thing where id = 2 for update nowait`)).toEqual({ n: 0 });
       proxy.thaw();
       await Promise.all(Array.from({ length: 3 * POOL_SIZE }, () => touch()));
