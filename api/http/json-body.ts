@@ -67,6 +67,8 @@ export function createJsonBody(req: Request, res: Response, limits: JsonBodyLimi
   let reader: BodyReader | undefined;
   let isParsed = false;
   let value: unknown;
+  /** What is wrong with the body beside its form, which a stranger is not told. */
+  let refusal: AppError | undefined;
 
   /** @returns whether the body was complete within the bound, and so is parsed now */
   async function readUpTo(bytesMax: number, patience: Patience): Promise<boolean> {
@@ -84,12 +86,18 @@ export function createJsonBody(req: Request, res: Response, limits: JsonBodyLimi
     async readEarly() {
       const length = contentLengthOf(req) ?? 0;
       if (!isPresent || length > EARLY_BYTES_MAX || contentCodingOf(req) !== undefined) return;
-      await readUpTo(Math.min(EARLY_BYTES_MAX, limits.bytesMax), EARLY_PATIENCE);
+      try {
+        await readUpTo(Math.min(EARLY_BYTES_MAX, limits.bytesMax), EARLY_PATIENCE);
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'VALIDATION_ERROR') throw error;
+        refusal = error;
+      }
     },
     async read() {
       if (!isPresent) return {};
       const tooLarge = () => new AppError('PAYLOAD_TOO_LARGE', { details: { limitBytes: limits.bytesMax } });
       if ((contentLengthOf(req) ?? 0) > limits.bytesMax) throw tooLarge();
+      if (refusal) throw refusal;
       if (isParsed) return value;
       if (!(await readUpTo(limits.bytesMax, PATIENCE))) throw tooLarge();
       // Parsing is one share of the time, validating another.

@@ -38,7 +38,7 @@ async function withinOneMinute<Result>(run: (owner: TestProject) => Promise<Resu
   }
 }
 
-function call(app: TestApi, owner: TestProject, path = '/contacts'): Promise<TestReply> {
+function call(app: TestApi, owner: TestProject, path = '/segments'): Promise<TestReply> {
   return app.api('GET', path, { key: owner.keys.secretKey });
 }
 

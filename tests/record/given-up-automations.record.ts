@@ -5,7 +5,7 @@ import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
 import { WORKFLOW_TYPES, executionWorkflowId } from '../../shared/pure/workflow-contracts.ts';
 import { createTestNamespace, type TestNamespace } from '../../shared/testing/temporal.ts';
 import { storeHistory } from '../support/histories.ts';
-import { withWorkers } from '../support/workflows.ts';
+import { startWorkflowWorkers } from '../support/workflows.ts';
 
 const TIMEOUT_MS = 60_000;
 
@@ -27,7 +27,8 @@ it(
       },
       failExecution: async () => undefined,
     };
-    await withWorkers(temporal, activities, async () => {
+    const workers = await startWorkflowWorkers(temporal);
+    await workers.withActivities(activities, async () => {
       const handle = await temporal.client.workflow.start(WORKFLOW_TYPES.automationExecution, {
         workflowId,
         taskQueue: TASK_QUEUES.orchestration,
@@ -35,6 +36,7 @@ it(
       });
       await handle.result().catch(() => undefined);
     });
+    await workers.stop();
     await storeHistory(temporal.client, workflowId, 'automationExecution.given-up');
   },
   TIMEOUT_MS,

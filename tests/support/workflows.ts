@@ -1,3 +1,5 @@
+import { activityInfo } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
 import type { NativeConnection } from '@temporalio/worker';
 import { Worker } from '@temporalio/worker';
 import type { Activities } from '../../activities/index.ts';
@@ -9,12 +11,28 @@ export interface WorkflowServer {
   namespace: string;
 }
 
-/** Runs the workflows of today on activities of the test's own while `run` does. */
-export async function withWorkers<T>(
-  { connection, namespace }: WorkflowServer,
-  activities: Partial<Activities>,
-  run: () => Promise<T>,
-): Promise<T> {
+export interface WorkflowWorkers {
+  /** Runs something while the workflows of today work with these activities. */
+  withActivities: <T>(activities: Partial<Activities>, run: () => Promise<T>) => Promise<T>;
+  stop: () => Promise<void>;
+}
+
+type AnyActivity = (...args: unknown[]) => Promise<unknown>;
+
+/**
+ * Starts workers for all tests of a file, whose activities are the test's own. Workers of each test would leave polls
+ * behind, to which the server may give a task of the next test; that one then waits for a time-out.
+ */
+export async function startWorkflowWorkers({ connection, namespace }: WorkflowServer): Promise<WorkflowWorkers> {
+  let current: Partial<Activities> = {};
+  const activities = {
+    default(...args: unknown[]): Promise<unknown> {
+      const { activityType } = activityInfo();
+      const activity = (current as Record<string, AnyActivity | undefined>)[activityType];
+      if (!activity) throw ApplicationFailure.nonRetryable(`The test has no activity ${activityType}`);
+      return activity(...args);
+    },
+  };
   const { orchestration, ...others } = TASK_QUEUES;
   const workers = await Promise.all([
     Worker.create({
@@ -29,10 +47,14 @@ export async function withWorkers<T>(
     ),
   ]);
   const running = Promise.all(workers.map((worker) => worker.run()));
-  try {
-    return await run();
-  } finally {
-    for (const worker of workers) worker.shutdown();
-    await running;
-  }
+  return {
+    async withActivities(own, run) {
+      current = own;
+      return run();
+    },
+    async stop() {
+      for (const worker of workers) worker.shutdown();
+      await running;
+    },
+  };
 }

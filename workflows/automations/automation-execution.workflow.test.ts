@@ -7,21 +7,26 @@ import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
 import { WORKFLOW_TYPES, executionWorkflowId } from '../../shared/pure/workflow-contracts.ts';
 import { quietTemporal } from '../../shared/testing/quiet-temporal.ts';
 import { startTimeSkippingServer } from '../../tests/support/time-skipping-server.ts';
-import { withWorkers } from '../../tests/support/workflows.ts';
+import { startWorkflowWorkers, type WorkflowWorkers } from '../../tests/support/workflows.ts';
 
 quietTemporal();
 
 let environment: TestWorkflowEnvironment;
+let workers: WorkflowWorkers;
 beforeAll(async () => {
   environment = await startTimeSkippingServer();
+  const { nativeConnection: connection, namespace = 'default' } = environment;
+  workers = await startWorkflowWorkers({ connection, namespace });
 });
-afterAll(() => environment.teardown());
+afterAll(async () => {
+  await workers.stop();
+  await environment.teardown();
+});
 
 type Steps = Pick<Activities, 'runSteps' | 'callWebhook'>;
 
 /** Runs an execution on activities of the test's own. @returns how its row was closed, and how the workflow ended */
 async function run(steps: Partial<Steps>) {
-  const { nativeConnection: connection, namespace = 'default' } = environment;
   const closed: string[] = [];
   const activities: Partial<Activities> = {
     ...steps,
@@ -32,7 +37,7 @@ async function run(steps: Partial<Steps>) {
       closed.push('CANCELLED');
     },
   };
-  return withWorkers({ connection, namespace }, activities, async () => {
+  return workers.withActivities(activities, async () => {
     const executionId = randomUUID();
     const handle = await environment.client.workflow.start(WORKFLOW_TYPES.automationExecution, {
       workflowId: executionWorkflowId(executionId),

@@ -12,13 +12,18 @@ import {
   type CampaignActivities,
   type FakeCampaign,
 } from '../../tests/support/fake-campaign.ts';
-import { withWorkers } from '../../tests/support/workflows.ts';
+import { startWorkflowWorkers, type WorkflowWorkers } from '../../tests/support/workflows.ts';
 
 let temporal: TestNamespace;
+let workers: WorkflowWorkers;
 beforeAll(async () => {
   temporal = await createTestNamespace();
+  workers = await startWorkflowWorkers(temporal);
 });
-afterAll(() => temporal.close());
+afterAll(async () => {
+  await workers.stop();
+  await temporal.close();
+});
 
 type Moment = (fake: FakeCampaign) => Partial<CampaignActivities>;
 const inAnHour = Date.now() + 3_600_000;
@@ -69,7 +74,7 @@ function start(): Promise<WorkflowHandle> {
 }
 
 async function runToItsEnd({ activities }: FakeCampaign): Promise<void> {
-  await withWorkers(temporal, activities, async () => (await start()).result());
+  await workers.withActivities(activities, async () => (await start()).result());
 }
 
 async function startAt(fake: FakeCampaign): Promise<WorkflowHandle> {
@@ -98,7 +103,7 @@ async function endsCancelled(handle: WorkflowHandle, fake: FakeCampaign): Promis
 describe('a campaign is cancelled within ten seconds', () => {
   it.each(moments)('through the API, while %s', async (_name, moment) => {
     const fake = prepare(moment);
-    await withWorkers(temporal, fake.activities, async () => {
+    await workers.withActivities(fake.activities, async () => {
       const handle = await startAt(fake);
       fake.campaign.status = 'CANCELLED';
       await handle.signal(CAMPAIGN_CHANGED_SIGNAL);
@@ -109,7 +114,7 @@ describe('a campaign is cancelled within ten seconds', () => {
 
   it.each(moments)('in Temporal, while %s', async (_name, moment) => {
     const fake = prepare(moment);
-    await withWorkers(temporal, fake.activities, async () => {
+    await workers.withActivities(fake.activities, async () => {
       const handle = await startAt(fake);
       await handle.cancel();
       await endsCancelled(handle, fake);
@@ -119,7 +124,7 @@ describe('a campaign is cancelled within ten seconds', () => {
 
   it('and deleted at once, while its pages go out', async () => {
     const fake = prepare(() => ({ sendRecipientPage: untilCancelled }));
-    await withWorkers(temporal, fake.activities, async () => {
+    await workers.withActivities(fake.activities, async () => {
       const handle = await startAt(fake);
       fake.campaign.status = 'DELETED';
       await handle.signal(CAMPAIGN_CHANGED_SIGNAL);
@@ -137,7 +142,7 @@ describe('recipients of a cancelled campaign', () => {
       sendRecipientPage: () =>
         untilCancelled().catch((error: unknown) => isOut.then(() => Promise.reject(error as Error))),
     }));
-    await withWorkers(temporal, fake.activities, async () => {
+    await workers.withActivities(fake.activities, async () => {
       const handle = await startAt(fake);
       await handle.cancel();
       await eventually(async () => fake.closings.length > 0);

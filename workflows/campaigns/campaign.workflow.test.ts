@@ -7,21 +7,26 @@ import { CAMPAIGN_CHANGED_SIGNAL, WORKFLOW_TYPES, campaignWorkflowId } from '../
 import { quietTemporal } from '../../shared/testing/quiet-temporal.ts';
 import { fakeCampaign, type FakeCampaign } from '../../tests/support/fake-campaign.ts';
 import { startTimeSkippingServer } from '../../tests/support/time-skipping-server.ts';
-import { withWorkers } from '../../tests/support/workflows.ts';
+import { startWorkflowWorkers, type WorkflowWorkers } from '../../tests/support/workflows.ts';
 
 quietTemporal();
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 let environment: TestWorkflowEnvironment;
+let workers: WorkflowWorkers;
 beforeAll(async () => {
   environment = await startTimeSkippingServer();
+  const { nativeConnection: connection, namespace = 'default' } = environment;
+  workers = await startWorkflowWorkers({ connection, namespace });
 });
-afterAll(() => environment.teardown());
+afterAll(async () => {
+  await workers.stop();
+  await environment.teardown();
+});
 
 function withCampaign<T>({ activities }: FakeCampaign, run: () => Promise<T>): Promise<T> {
-  const { nativeConnection: connection, namespace = 'default' } = environment;
-  return withWorkers({ connection, namespace }, activities, run);
+  return workers.withActivities(activities, run);
 }
 
 function startCampaign() {

@@ -13,17 +13,23 @@ import {
 } from '../../shared/pure/workflow-contracts.ts';
 import { quietTemporal } from '../../shared/testing/quiet-temporal.ts';
 import { startTimeSkippingServer } from '../../tests/support/time-skipping-server.ts';
-import { withWorkers } from '../../tests/support/workflows.ts';
+import { startWorkflowWorkers, type WorkflowWorkers } from '../../tests/support/workflows.ts';
 
 quietTemporal();
 
 const HOUR_MS = 60 * 60 * 1_000;
 
 let environment: TestWorkflowEnvironment;
+let workers: WorkflowWorkers;
 beforeAll(async () => {
   environment = await startTimeSkippingServer();
+  const { nativeConnection: connection, namespace = 'default' } = environment;
+  workers = await startWorkflowWorkers({ connection, namespace });
 });
-afterAll(() => environment.teardown());
+afterAll(async () => {
+  await workers.stop();
+  await environment.teardown();
+});
 
 type Delivery = Pick<Activities, 'deliverEmails' | 'abandonEmails'>;
 
@@ -56,8 +62,7 @@ async function deliver(
       run.abandoned.push(given);
     },
   };
-  const { nativeConnection: connection, namespace = 'default' } = environment;
-  await withWorkers({ connection, namespace }, activities, async () => {
+  await workers.withActivities(activities, async () => {
     const handle = await environment.client.workflow.start(WORKFLOW_TYPES.emailDelivery, {
       workflowId: emailDeliveryWorkflowId(randomUUID()),
       taskQueue: TASK_QUEUES.orchestration,
