@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { WorkflowHandle } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import type { Activities } from '../../activities/index.ts';
+import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
+import { WORKFLOW_TYPES, jobWorkflowId } from '../../shared/pure/workflow-contracts.ts';
+import { eventually } from '../../shared/testing/eventually.ts';
+import { createTestNamespace, type TestNamespace } from '../../shared/testing/temporal.ts';
+import { untilCancelled } from '../../tests/support/fake-campaign.ts';
+import { withWorkers } from '../../tests/support/workflows.ts';
+
+let temporal: TestNamespace;
+beforeAll(async () => {
+  temporal = await createTestNamespace();
+});
+afterAll(() => temporal.close());
+
+type RunJob = Activities['runJob'];
+
+/** Runs a job, and answers why it was ended from outside, if it was. */
+async function run(
+  runJob: RunJob,
+  act: (handle: WorkflowHandle) => Promise<unknown> = async () => {},
+): Promise<string[]> {
+  const reasons: string[] = [];
+  const failJob: Activities['failJob'] = async ({ reason }) => {
+    reasons.push(reason);
+  };
+  await withWorkers(temporal, { runJob, failJob }, async () => {
+    const jobId = randomUUID();
+    const handle = await temporal.client.workflow.start(WORKFLOW_TYPES.job, {
+      workflowId: jobWorkflowId(jobId),
+      taskQueue: TASK_QUEUES.orchestration,
+      args: [{ jobId }],
+    });
+    await act(handle);
+    await handle.result();
+  });
+  return reasons;
+}
+
+describe('the job workflow', () => {
+  it('ends with its job, and repeats an attempt that failed for a moment', async () => {
+    let attempts = 0;
+    const reasons = await run(async () => {
+      attempts++;
+      if (attempts === 1) throw ApplicationFailure.create({ type: 'DatabaseUnavailable', nextRetryDelay: 10 });
+      return { state: 'completed' };
+    });
+    expect([attempts, reasons]).toEqual([2, []]);
+  });
+
+  it('ends the job as failed, with a reason, when its work is given up', async () => {
+    const reasons = await run(() => Promise.reject(ApplicationFailure.nonRetryable('Given up.', 'TypeError')));
+    expect(reasons).toEqual(['The job cannot be finished because of an unexpected error']);
+  });
+
+  it('ends the job as failed when an operator cancels it, after its chunk', async () => {
+    let isStarted = false;
+    const reasons = await run(
+      () => {
+        isStarted = true;
+        return untilCancelled();
+      },
+      async (handle) => {
+        await eventually(async () => isStarted);
+        await handle.cancel();
+      },
+    );
+    expect(reasons).toEqual(['The job was cancelled by an operator']);
+  });
+});
