@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, it } from '@jest/globals';
+import type { WorkflowHandle } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import type { Activities } from '../../activities/index.ts';
+import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
+import {
+  CAMPAIGN_CHANGED_SIGNAL,
+  WORKFLOW_TYPES,
+  campaignWorkflowId,
+  emailDeliveryWorkflowId,
+  jobWorkflowId,
+} from '../../shared/pure/workflow-contracts.ts';
+import { eventually } from '../../shared/testing/eventually.ts';
+import { createTestNamespace, type TestNamespace } from '../../shared/testing/temporal.ts';
+import { fakeCampaign, untilCancelled, type FakeCampaign } from '../support/fake-campaign.ts';
+import { storeHistory } from '../support/histories.ts';
+import { createTemporalProcess } from '../support/temporal-process.ts';
+import { withWorkers } from '../support/workflows.ts';
+
+/** Enough pages for a history to be continued where the server suggests it after so many events. */
+const LONG_CAMPAIGN = { pageSize: 100, totalRecipients: 3_000 };
+const SUGGESTED_AFTER = 80;
+
+let temporal: TestNamespace;
+beforeAll(async () => {
+  temporal = await createTestNamespace();
+});
+afterAll(() => temporal.close());
+
+interface Recording {
+  type: keyof typeof WORKFLOW_TYPES;
+  workflowId: string;
+  input: unknown;
+  activities: Partial<Activities>;
+  act?: (handle: WorkflowHandle) => Promise<unknown>;
+}
+
+/** Runs a workflow on activities that lead it down a path. @returns its handle, when it has ended */
+async function runToItsEnd(
+  { type, workflowId, input, activities, act }: Recording,
+  server = temporal,
+): Promise<WorkflowHandle> {
+  return withWorkers(server, activities, async () => {
+    const handle = await server.client.workflow.start(WORKFLOW_TYPES[type], {
+      workflowId,
+      taskQueue: TASK_QUEUES.orchestration,
+      args: [input],
+    });
+    await act?.(handle);
+    await handle.result();
+    return handle;
+  });
+}
+
+async function record(name: string, recording: Recording): Promise<void> {
+  const { workflowId } = await runToItsEnd(recording);
+  await storeHistory(temporal.client, workflowId, `${recording.type}.${name}`);
+}
+
+function ofCampaign(fake: FakeCampaign, act?: Recording['act']): Recording {
+  const campaignId = randomUUID();
+  const workflowId = campaignWorkflowId(campaignId);
+  return { type: 'campaign', workflowId, input: { campaignId }, activities: fake.activities, ...(act && { act }) };
+}
+
+const isSending = (fake: FakeCampaign) => eventually(async () => fake.pages.length > 0);
+
+/** A campaign whose pages go out until it is cancelled. */
+function endlessCampaign(): FakeCampaign {
+  const fake = fakeCampaign();
+  fake.activities.sendRecipientPage = ({ firstSeq }) => {
+    fake.pages.push(String(firstSeq));
+    return untilCancelled();
+  };
+  return fake;
+}
+
+it('records campaigns that are cancelled, throttled, given up', async () => {
+  const cancelled = endlessCampaign();
+  await record(
+    'cancelled-while-sending',
+    ofCampaign(cancelled, async (handle) => {
+      await isSending(cancelled);
+      cancelled.campaign.status = 'CANCELLED';
+      await handle.signal(CAMPAIGN_CHANGED_SIGNAL);
+    }),
+  );
+  const cancelledByOperator = endlessCampaign();
+  await record(
+    'cancelled-in-temporal',
+    ofCampaign(cancelledByOperator, async (handle) => {
+      await isSending(cancelledByOperator);
+      await handle.cancel();
+    }),
+  );
+  let turns = 0;
+  const throttled = fakeCampaign({}, { lanes: 1 });
+  const send = throttled.activities.sendRecipientPage;
+  throttled.activities.sendRecipientPage = (page) => {
+    const failure = ApplicationFailure.create({ type: 'Throttled', nextRetryDelay: 50, category: 'BENIGN' });
+    return turns++ % 3 === 2 ? send(page) : Promise.reject(failure);
+  };
+  await record('throttled', ofCampaign(throttled));
+  const givenUp = ApplicationFailure.nonRetryable('Given up.', 'TypeError');
+  await record('given-up', ofCampaign(fakeCampaign({ sendRecipientPage: () => Promise.reject(givenUp) })));
+}, 60_000);
+
+it('records a campaign that is continued', async () => {
+  const process = await createTemporalProcess({ 'limit.historyCount.suggestContinueAsNew': SUGGESTED_AFTER });
+  await process.start();
+  const server = await createTestNamespace(process.address);
+  const handle = await runToItsEnd(ofCampaign(fakeCampaign({}, LONG_CAMPAIGN)), server);
+  const { workflowId, firstExecutionRunId } = handle as WorkflowHandle & { firstExecutionRunId: string };
+  await storeHistory(server.client, workflowId, 'campaign.continued', firstExecutionRunId);
+  await storeHistory(server.client, workflowId, 'campaign.continued-continuation');
+  await server.close();
+  await process.remove();
+}, 120_000);
+
+it('records deliveries and jobs that are given up', async () => {
+  const deliveryId = randomUUID();
+  const final = ApplicationFailure.nonRetryable('No SMTP server took mail for 2 days.', 'SmtpUnavailable');
+  await record('abandoned', {
+    type: 'emailDelivery',
+    workflowId: emailDeliveryWorkflowId(deliveryId),
+    input: { projectId: randomUUID(), emailIds: [deliveryId], origin: 'automation' },
+    activities: { deliverEmails: () => Promise.reject(final), abandonEmails: async () => {} },
+  });
+  const jobId = randomUUID();
+  await record('given-up', {
+    type: 'job',
+    workflowId: jobWorkflowId(jobId),
+    input: { jobId },
+    activities: { runJob: () => Promise.reject(final), failJob: async () => {} },
+  });
+}, 60_000);
+
+it('records checks of domains', async () => {
+  let batches = 3;
+  await record('three-batches', {
+    type: 'domainChecks',
+    workflowId: `domain-checks-${randomUUID()}`,
+    input: {},
+    activities: { checkDomains: async () => ({ checked: 1, lastId: --batches > 0 ? randomUUID() : null }) },
+  });
+}, 60_000);
