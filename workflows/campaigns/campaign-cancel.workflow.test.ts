@@ -134,6 +134,34 @@ describe('a campaign is cancelled within ten seconds', () => {
   });
 });
 
+describe('a campaign that is cancelled just before its audience is complete', () => {
+  it('sends nothing', async () => {
+    let reads = 0;
+    let freeze = (): void => undefined;
+    const isComplete = new Promise<void>((resolve) => (freeze = resolve));
+    const fake = prepare(({ campaign }) => ({
+      async freezeAudience() {
+        await isComplete;
+        return { totalRecipients: 450, isStopped: false };
+      },
+      async readCampaign() {
+        const read = { ...campaign };
+        if (++reads === 1) return read;
+        freeze();
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        return read;
+      },
+    }));
+    await withWorkers(temporal, fake.activities, async () => {
+      const handle = await startAt(fake);
+      fake.campaign.status = 'CANCELLED';
+      await handle.signal(CAMPAIGN_CHANGED_SIGNAL);
+      await endsCancelled(handle, fake);
+    });
+    expect(fake.pages).toEqual([]);
+  });
+});
+
 describe('recipients of a cancelled campaign', () => {
   it('get their outcome before a page that is on the wire to a slow server has ended', async () => {
     let endPages = (): void => undefined;

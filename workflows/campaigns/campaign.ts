@@ -99,16 +99,19 @@ export async function campaign(input: CampaignInput): Promise<void> {
   /**
    * Runs work that a cancelled campaign ends at once, retries that are waiting included. What it has not sent is given
    * its outcome at once as well: what is on the wire to a slow server may take minutes.
+   * @returns undefined when the work was done just before it could be ended
    */
-  async function whileSending<T>(work: (scope: CancellationScope) => Promise<T>): Promise<T> {
+  async function whileSending<T>(work: (scope: CancellationScope) => Promise<T>): Promise<T | undefined> {
     const scope = new CancellationScope();
     let isDone = false;
+    let isEnded = false;
     const watch = async (): Promise<void> => {
       for (;;) {
         await condition(() => isDone || changes !== changesRead);
         if (isDone) return;
         const current = await readState();
         if (current.status === 'SENDING') continue;
+        isEnded = true;
         scope.cancel();
         if (patched('recipients-closed-early')) await bulk.closeRecipients({ campaignId });
         return;
@@ -121,7 +124,8 @@ export async function campaign(input: CampaignInput): Promise<void> {
     const working = scope.run(() => work(scope)).finally(() => (isDone = true));
     await Promise.allSettled([watching, working]);
     await watching;
-    return working;
+    const result = await working;
+    return isEnded ? undefined : result;
   }
 
   async function send(current: CampaignStateView): Promise<void> {
@@ -134,7 +138,7 @@ export async function campaign(input: CampaignInput): Promise<void> {
       const frozen = await whileSending(() =>
         bulk.freezeAudience.executeWithOptions({ summary: 'freeze audience' }, [{ campaignId }]),
       );
-      if (frozen.isStopped) return;
+      if (!frozen || frozen.isStopped) return;
       total = frozen.totalRecipients;
     }
     progress.totalRecipients = total;
