@@ -15,6 +15,7 @@ import { WORKER_LIMITS } from '../shared/domain/session-limits.ts';
 import { TASK_QUEUES, type TaskQueueName } from '../shared/pure/task-queues.ts';
 import { startInbound } from './inbound/start-inbound.ts';
 import { createWorkers } from './create-worker.ts';
+import { isTakingWork, startHealthServer } from './health-server.ts';
 import { temporalLogger } from './temporal-logger.ts';
 
 const OUTBOX_POLL_MS = 1_000;
@@ -50,6 +51,11 @@ async function connect(
   }
 }
 
+/** An IPv6 address stands in brackets before a port. */
+function hostInUrl(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}
+
 await runProcess('worker', async ({ onStop, isStopping, fail }) => {
   const config = readConfig();
   const logger = createLogger({ level: config.LOG_LEVEL, name: 'worker' });
@@ -63,7 +69,7 @@ await runProcess('worker', async ({ onStop, isStopping, fail }) => {
       ...(config.METRICS_PORT !== undefined && {
         metrics: {
           prometheus: {
-            bindAddress: `0.0.0.0:${config.METRICS_PORT}`,
+            bindAddress: `${hostInUrl(config.METRICS_HOST)}:${config.METRICS_PORT}`,
             useSecondsForDurations: true,
             countersTotalSuffix: true,
           },
@@ -103,10 +109,12 @@ await runProcess('worker', async ({ onStop, isStopping, fail }) => {
     taskQueues,
   });
 
+  const health = await startHealthServer(config, () => isTakingWork(workers, client));
   const running = Promise.all(workers.map((worker) => worker.run()));
   logger.info({ taskQueues: taskQueues.length > 0 ? taskQueues : Object.keys(TASK_QUEUES) }, 'working');
   onStop(async () => {
     for (const worker of workers) worker.shutdown();
+    await health?.close();
     await Promise.all([running, inbound?.close()]);
     await dispatcher.stop();
     await smtp.close();

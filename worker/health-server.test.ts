@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { Worker } from '@temporalio/worker';
+import { createTemporalClient } from '../shared/platform/temporal.ts';
+import { eventually } from '../shared/testing/eventually.ts';
+import { createTestNamespace, type TestNamespace } from '../shared/testing/temporal.ts';
+import { isTakingWork, startHealthServer, type HealthServer } from './health-server.ts';
+
+let temporal: TestNamespace;
+let worker: Worker;
+let health: HealthServer;
+beforeAll(async () => {
+  temporal = await createTestNamespace();
+  worker = await Worker.create({
+    connection: temporal.connection,
+    namespace: temporal.namespace,
+    taskQueue: 'health',
+    activities: { nothing: async () => undefined },
+  });
+  const started = await startHealthServer({ HEALTH_PORT: 0, METRICS_HOST: '127.0.0.1' }, () =>
+    isTakingWork([worker], temporal.client),
+  );
+  health = started!;
+});
+afterAll(async () => {
+  await health.close();
+  await temporal.close();
+});
+
+async function ask(path = '/health'): Promise<number> {
+  return (await fetch(`http://127.0.0.1:${health.port}${path}`)).status;
+}
+
+it('a worker is healthy while it takes work, and only then', async () => {
+  expect(await ask()).toBe(503);
+  const running = worker.run();
+  await eventually(async () => (await ask()) === 200);
+  expect(await ask('/')).toBe(404);
+  const nowhere = createTemporalClient({ ...temporal, connectionOptions: { address: '127.0.0.1:9' } });
+  expect(await isTakingWork([worker], nowhere)).toBe(false);
+  await nowhere.connection.close();
+  worker.shutdown();
+  await running;
+  expect(await ask()).toBe(503);
+}, 30_000);
+
+it('no server is started where no port is set', async () => {
+  const isHealthy = async () => true;
+  expect(await startHealthServer({ HEALTH_PORT: undefined, METRICS_HOST: '127.0.0.1' }, isHealthy)).toBeUndefined();
+});
