@@ -2,32 +2,40 @@ import { TASK_QUEUES } from '../pure/task-queues.ts';
 import { WORKFLOW_TYPES } from '../pure/workflow-contracts.ts';
 import type { ScheduleDefinition } from './temporal-setup.ts';
 
-/** Everything that runs by the clock. `everpost temporal setup` brings the namespace in line with this list. */
+/**
+ * Everything that runs by the clock. `everpost temporal setup` brings the namespace in line with this list. The jitter
+ * keeps several installations on one cluster from starting together. A run is for all projects, so it carries no search
+ * attribute of ours.
+ */
 export const SCHEDULES: readonly ScheduleDefinition[] = [
   {
     scheduleId: 'domain-checks',
     workflowType: WORKFLOW_TYPES.domainChecks,
     taskQueue: TASK_QUEUES.orchestration,
-    spec: { intervals: [{ every: '5 minutes' }] },
+    summary: 'check sender domains in DNS',
+    spec: { intervals: [{ every: '5 minutes' }], jitter: '20 seconds' },
     args: [{}],
   },
   {
     scheduleId: 'clean-up',
     workflowType: WORKFLOW_TYPES.cleanUp,
     taskQueue: TASK_QUEUES.orchestration,
-    spec: { calendars: [{ hour: 3, minute: 20 }] },
+    summary: 'remove what is kept only for a while',
+    spec: { calendars: [{ hour: 3, minute: 20 }], jitter: '30 minutes' },
   },
   {
     scheduleId: 'reconcile',
     workflowType: WORKFLOW_TYPES.reconcile,
     taskQueue: TASK_QUEUES.orchestration,
-    spec: { intervals: [{ every: '5 minutes', offset: '150 seconds' }] },
+    summary: 'restart what Temporal has lost',
+    spec: { intervals: [{ every: '5 minutes', offset: '150 seconds' }], jitter: '20 seconds' },
   },
   {
     scheduleId: 'segments',
     workflowType: WORKFLOW_TYPES.segmentRefresh,
     taskQueue: TASK_QUEUES.orchestration,
-    spec: { intervals: [{ every: '5 minutes' }] },
+    summary: 'count and compute segments',
+    spec: { intervals: [{ every: '5 minutes' }], jitter: '20 seconds' },
     args: [{}],
   },
 ];

@@ -46,16 +46,20 @@ describe('ensureSchedules', () => {
       scheduleId: `schedule-${randomUUID()}`,
       workflowType: 'nothing',
       taskQueue: 'nobody-listens',
+      summary: 'do nothing',
       spec: { calendars: [{ hour: 3, minute: 30 }] },
     };
     expect(await ensureSchedules(client, [definition])).toEqual([definition.scheduleId]);
     const handle = client.schedule.getHandle(definition.scheduleId);
     try {
       await handle.pause('by an operator');
-      await ensureSchedules(client, [{ ...definition, spec: { intervals: [{ every: '5 minutes' }] } }]);
+      await ensureSchedules(client, [
+        { ...definition, spec: { intervals: [{ every: '5 minutes' }], jitter: '20 seconds' } },
+      ]);
 
       const described = await handle.describe();
-      expect(described.spec).toMatchObject({ calendars: [], intervals: [{ every: 300_000 }] });
+      expect(described.spec).toMatchObject({ calendars: [], intervals: [{ every: 300_000 }], jitter: 20_000 });
+      expect(described.action).toMatchObject({ staticSummary: 'do nothing' });
       expect(described.policies).toMatchObject({ overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: 60_000 });
       expect(described.state).toMatchObject({ paused: true, note: 'by an operator' });
     } finally {

@@ -33,6 +33,8 @@ export interface ScheduleDefinition {
   scheduleId: string;
   workflowType: string;
   taskQueue: string;
+  /** What it does, for those who look at Temporal. */
+  summary: string;
   /** When to start it; times are UTC. */
   spec: ScheduleSpec;
   args?: unknown[];
@@ -138,6 +140,7 @@ function scheduleOptions(definition: ScheduleDefinition): ScheduleOptions {
       workflowId: definition.scheduleId,
       taskQueue: definition.taskQueue,
       args: definition.args ?? [],
+      staticSummary: definition.summary,
     },
   };
 }
