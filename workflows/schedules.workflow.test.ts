@@ -5,13 +5,18 @@ import type { Activities } from '../activities/index.ts';
 import { TASK_QUEUES } from '../shared/pure/task-queues.ts';
 import { WORKFLOW_TYPES } from '../shared/pure/workflow-contracts.ts';
 import { createTestNamespace, type TestNamespace } from '../shared/testing/temporal.ts';
-import { withWorkers } from '../tests/support/workflows.ts';
+import { startWorkflowWorkers, type WorkflowWorkers } from '../tests/support/workflows.ts';
 
 let temporal: TestNamespace;
+let workers: WorkflowWorkers;
 beforeAll(async () => {
   temporal = await createTestNamespace();
+  workers = await startWorkflowWorkers(temporal);
 });
-afterAll(() => temporal.close());
+afterAll(async () => {
+  await workers.stop();
+  await temporal.close();
+});
 
 type ScheduledType = 'segmentRefresh' | 'domainChecks' | 'cleanUp' | 'reconcile';
 
@@ -24,7 +29,7 @@ interface Run {
 /** Runs a workflow as its schedule starts it. @throws when the workflow fails */
 async function run(type: ScheduledType, activities: Partial<Activities>): Promise<Run> {
   const workflowId = `${type}-${randomUUID()}`;
-  return withWorkers(temporal, activities, async () => {
+  return workers.withActivities(activities, async () => {
     const handle = await temporal.client.workflow.start(WORKFLOW_TYPES[type], {
       workflowId,
       taskQueue: TASK_QUEUES.orchestration,

@@ -16,7 +16,7 @@ import { createTestNamespace, type TestNamespace } from '../../shared/testing/te
 import { fakeCampaign, untilCancelled, type FakeCampaign } from '../support/fake-campaign.ts';
 import { storeHistory } from '../support/histories.ts';
 import { createTemporalProcess } from '../support/temporal-process.ts';
-import { withWorkers } from '../support/workflows.ts';
+import { startWorkflowWorkers } from '../support/workflows.ts';
 
 /** Enough pages for a history to be continued where the server suggests it after so many events. */
 const LONG_CAMPAIGN = { pageSize: 100, totalRecipients: 3_000 };
@@ -41,16 +41,21 @@ async function runToItsEnd(
   { type, workflowId, input, activities, act }: Recording,
   server = temporal,
 ): Promise<WorkflowHandle> {
-  return withWorkers(server, activities, async () => {
-    const handle = await server.client.workflow.start(WORKFLOW_TYPES[type], {
-      workflowId,
-      taskQueue: TASK_QUEUES.orchestration,
-      args: [input],
+  const workers = await startWorkflowWorkers(server);
+  try {
+    return await workers.withActivities(activities, async () => {
+      const handle = await server.client.workflow.start(WORKFLOW_TYPES[type], {
+        workflowId,
+        taskQueue: TASK_QUEUES.orchestration,
+        args: [input],
+      });
+      await act?.(handle);
+      await handle.result();
+      return handle;
     });
-    await act?.(handle);
-    await handle.result();
-    return handle;
-  });
+  } finally {
+    await workers.stop();
+  }
 }
 
 async function record(name: string, recording: Recording): Promise<void> {

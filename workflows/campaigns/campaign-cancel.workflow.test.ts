@@ -152,7 +152,7 @@ describe('a campaign that is cancelled just before its audience is complete', ()
         return read;
       },
     }));
-    await withWorkers(temporal, fake.activities, async () => {
+    await workers.withActivities(fake.activities, async () => {
       const handle = await startAt(fake);
       fake.campaign.status = 'CANCELLED';
       await handle.signal(CAMPAIGN_CHANGED_SIGNAL);

@@ -104,17 +104,16 @@ export async function campaign(input: CampaignInput): Promise<void> {
   async function whileSending<T>(work: (scope: CancellationScope) => Promise<T>): Promise<T | undefined> {
     const scope = new CancellationScope();
     let isDone = false;
-    let isEnded = false;
-    const watch = async (): Promise<void> => {
+    /** Whether the campaign has ended. */
+    const watch = async (): Promise<boolean> => {
       for (;;) {
         await condition(() => isDone || changes !== changesRead);
-        if (isDone) return;
+        if (isDone) return false;
         const current = await readState();
         if (current.status === 'SENDING') continue;
-        isEnded = true;
         scope.cancel();
         if (patched('recipients-closed-early')) await bulk.closeRecipients({ campaignId });
-        return;
+        return true;
       }
     };
     const watching = watch().catch((error: unknown) => {
@@ -123,7 +122,7 @@ export async function campaign(input: CampaignInput): Promise<void> {
     });
     const working = scope.run(() => work(scope)).finally(() => (isDone = true));
     await Promise.allSettled([watching, working]);
-    await watching;
+    const isEnded = await watching;
     const result = await working;
     return isEnded ? undefined : result;
   }

@@ -8,13 +8,18 @@ import { WORKFLOW_TYPES, jobWorkflowId } from '../../shared/pure/workflow-contra
 import { eventually } from '../../shared/testing/eventually.ts';
 import { createTestNamespace, type TestNamespace } from '../../shared/testing/temporal.ts';
 import { untilCancelled } from '../../tests/support/fake-campaign.ts';
-import { withWorkers } from '../../tests/support/workflows.ts';
+import { startWorkflowWorkers, type WorkflowWorkers } from '../../tests/support/workflows.ts';
 
 let temporal: TestNamespace;
+let workers: WorkflowWorkers;
 beforeAll(async () => {
   temporal = await createTestNamespace();
+  workers = await startWorkflowWorkers(temporal);
 });
-afterAll(() => temporal.close());
+afterAll(async () => {
+  await workers.stop();
+  await temporal.close();
+});
 
 type RunJob = Activities['runJob'];
 
@@ -27,7 +32,7 @@ async function run(
   const failJob: Activities['failJob'] = async ({ reason }) => {
     reasons.push(reason);
   };
-  await withWorkers(temporal, { runJob, failJob }, async () => {
+  await workers.withActivities({ runJob, failJob }, async () => {
     const jobId = randomUUID();
     const handle = await temporal.client.workflow.start(WORKFLOW_TYPES.job, {
       workflowId: jobWorkflowId(jobId),
