@@ -51,8 +51,8 @@ describe('while Temporal is out of reach', () => {
       return body.status === 'SENT' && body;
     });
     expect(campaign.sentCount).toBe(campaign.totalRecipients);
-    const left = await query(stack.em(), sql`select id from outbox`);
-    expect(left).toEqual([]);
+    // The last rows of an event start their work after the campaign counts as sent.
+    await eventually(async () => (await query(stack.em(), sql`select id from outbox`)).length === 0);
   });
 });
 

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { fittingPageSize } from '../../shared/domain/page-size.ts';
 import { badRequest } from '../../shared/pure/app-error.ts';
 import { CAMPAIGN_STATUSES, type CampaignStatus } from '../../shared/pure/campaign-status.ts';
 import {
@@ -88,8 +89,10 @@ const list = endpoint({
   replies: { 200: { description: 'A page of campaigns', schema: campaignListSchema } },
   errors: ['BAD_REQUEST'],
   async handle({ em, project, query }) {
-    const [campaigns, total] = await listCampaigns(em, project.id, { ...query, status: readStatus(query.status) });
-    return ok(offsetPage(campaigns.map(campaignView), total, query));
+    const status = readStatus(query.status);
+    const page = { ...query, pageSize: await fittingPageSize(em, 'campaign', project.id, query.pageSize) };
+    const [campaigns, total] = await listCampaigns(em, project.id, { ...page, status });
+    return ok(offsetPage(campaigns.map(campaignView), total, page));
   },
 });
 

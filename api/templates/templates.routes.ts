@@ -9,6 +9,7 @@ import {
   listTemplates,
   updateTemplate,
 } from '../../shared/domain/templates/templates.ts';
+import { fittingPageSize } from '../../shared/domain/page-size.ts';
 import { created, endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
 import { isFilled } from '../http/flat-requirements.ts';
 import { idParams, offsetPage } from '../http/pagination.ts';
@@ -32,8 +33,9 @@ const list = endpoint({
   query: templateListQuery,
   replies: { 200: { description: 'A page of templates', schema: templateListSchema } },
   async handle({ em, project, query }) {
-    const [templates, total] = await listTemplates(em, project.id, query);
-    return ok(offsetPage(templates.map(templateView), total, query));
+    const pageSize = await fittingPageSize(em, 'template', project.id, query.pageSize);
+    const [templates, total] = await listTemplates(em, project.id, { ...query, pageSize });
+    return ok(offsetPage(templates.map(templateView), total, { ...query, pageSize }));
   },
 });
 

@@ -68,4 +68,13 @@ export const LIMITS = {
   /** Segments that one condition reaches, directly or through others. */
   segmentsReached: 100,
   senderDomainsPerProject: 100,
+  /** `GET /segments` answers all of them with their conditions. */
+  segmentsPerProject: 1_000,
+  segmentConditionsBytes: 4_194_304,
+  /** The steps of a workflow are answered together with it. */
+  stepConfigsBytes: 4_194_304,
+  /** Texts and data in one page of a list. */
+  pageBytes: 8_388_608,
+  /** Names in one list: events, fields, and what uses them. */
+  listedNames: 5_000,
 } as const;

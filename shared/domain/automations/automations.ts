@@ -3,6 +3,7 @@ import { conditionTree, readConfigOf, type StoredConfig } from '../../pure/autom
 import type { TriggerType } from '../../pure/automation-status.ts';
 import { likePattern } from '../contacts/contacts.ts';
 import { refersToEvent } from '../events/event-lists.ts';
+import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../orm.ts';
 import { query, queryOne, sql } from '../sql.ts';
 import { changeDefinition, findDefinition, findProblems, type AutomationDefinition } from './automation-graphs.ts';
@@ -187,7 +188,7 @@ export async function findAutomationsUsingEvent(
       order by a.created_at, a.id`,
   );
   const users = steps.filter((step) => usesEvent(step, eventName));
-  return [...new Map(users.map(({ id, name }) => [id, { id, name }])).values()];
+  return [...new Map(users.map(({ id, name }) => [id, { id, name }])).values()].slice(0, LIMITS.listedNames);
 }
 
 export interface TemplateUse {
@@ -204,6 +205,7 @@ export async function findStepsUsingTemplate(em: Em, projectId: string, template
     sql`
       select s.id, s.name, a.id as "workflowId", a.name as "workflowName"
       from automation_step s join automation a on a.id = s.automation_id
-      where s.template_id = ${templateId} and a.project_id = ${projectId} order by s.created_at, s.id`,
+      where s.template_id = ${templateId} and a.project_id = ${projectId} order by s.created_at, s.id
+      limit ${LIMITS.listedNames}`,
   );
 }

@@ -1,4 +1,5 @@
 import type { FieldType } from '../../pure/custom-data.ts';
+import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../orm.ts';
 import { query, sql } from '../sql.ts';
 
@@ -23,7 +24,7 @@ export async function listConditionFields(em: Em, projectId: string): Promise<Co
     em,
     sql`
       select 'contact.data.' || key as field, type, 'contact' as source from contact_field
-      where project_id = ${projectId} order by key`,
+      where project_id = ${projectId} order by key limit ${LIMITS.listedNames}`,
   );
   const events = await query<ConditionField>(
     em,
@@ -33,7 +34,8 @@ export async function listConditionFields(em: Em, projectId: string): Promise<Co
       )
       select distinct on (d.key) 'event.' || d.key as field, 'event' as source,
         case jsonb_typeof(d.value) when 'number' then 'number' when 'boolean' then 'boolean' else 'string' end as type
-      from recent, jsonb_each(recent.data) as d (key, value) where d.value <> 'null' order by d.key`,
+      from recent, jsonb_each(recent.data) as d (key, value) where d.value <> 'null' order by d.key
+      limit ${LIMITS.listedNames}`,
   );
   return [...STANDARD_FIELDS, ...custom, ...events];
 }

@@ -3,6 +3,7 @@ import { conditionTree, readConfigOf, type StoredConfig } from '../../pure/autom
 import { branchesOf, findTransitionFault, type GraphTransition } from '../../pure/automation-graph.ts';
 import type { StepType } from '../../pure/automation-status.ts';
 import { compileTemplate, TemplateLimitError, TemplateSyntaxError } from '../../pure/template-language.ts';
+import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../orm.ts';
 import { assertFilterSemantics } from '../segments/filter-semantics.ts';
 import { assertFilterSize } from '../segments/filter-size.ts';
@@ -73,6 +74,16 @@ async function assertConfig(
   }
 }
 
+/** A workflow is answered, and walked, with all its steps. */
+function assertRoomForConfig(steps: AutomationStep[], config: StoredConfig): void {
+  const bytes = [...steps.map((step) => step.config), config].reduce(
+    (sum, each) => sum + Buffer.byteLength(JSON.stringify(each)),
+    0,
+  );
+  if (bytes <= LIMITS.stepConfigsBytes) return;
+  throw tooLarge('config', `The configs of a workflow's steps may have ${LIMITS.stepConfigsBytes} octets together`);
+}
+
 function* webhookTemplates(path: string, value: unknown): Generator<[path: string, source: string]> {
   if (typeof value === 'string') yield [path, value];
   if (typeof value !== 'object' || value === null) return;
@@ -116,6 +127,7 @@ export async function addStep(
     const isMail = input.type === 'SEND_EMAIL';
     const templateId = isMail ? (input.templateId ?? templateIn(input.config) ?? null) : null;
     const config = isMail ? withTemplate(input.config, templateId) : input.config;
+    assertRoomForConfig(definition.steps, config);
     await assertConfig(tx, projectId, input.type, config, templateId);
     const step = tx.create(AutomationStepEntity, {
       automationId,
@@ -159,6 +171,7 @@ export async function updateStep(
     const templateId = isMail && named !== undefined ? named : (step.templateId ?? null);
     const given = patch.config ?? step.config;
     const config = isMail ? withTemplate(given, templateId) : given;
+    if (patch.config) assertRoomForConfig(definition.steps.filter((other) => other !== step), config);
     await assertConfig(tx, projectId, step.type, config, templateId);
     tx.assign(step, {
       config,

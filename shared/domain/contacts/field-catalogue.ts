@@ -3,6 +3,7 @@ import { conditionTree, readConfigOf, readContactUpdate, type StoredConfig } fro
 import type { FieldType } from '../../pure/custom-data.ts';
 import type { FilterCondition } from '../../pure/filter-condition.ts';
 import { collectReferences } from '../../pure/filter-target.ts';
+import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../orm.ts';
 import { findConditionUsage, type ConditionUsage } from '../segments/condition-usage.ts';
 import { dataValue } from '../segments/filter-predicates.ts';
@@ -76,7 +77,7 @@ export async function listFields(em: Em, projectId: string): Promise<CatalogueFi
       from contact_field f left join (
         select key, count(*) from sample, jsonb_object_keys(data) key group by key
       ) n on n.key = f.key
-      where f.project_id = ${projectId} order by f.key collate "C"`,
+      where f.project_id = ${projectId} order by f.key collate "C" limit ${LIMITS.listedNames}`,
   );
   return [
     ...STANDARD_FIELDS.map(({ field, type }) => ({ field, type, isCustom: false, coverage: contacts === 0 ? 0 : 1 })),
@@ -90,10 +91,16 @@ export async function listFieldValues(em: Em, projectId: string, field: NamedFie
   const rows = await query<{ value: unknown }>(
     em,
     sql`
-      select value from (
+      with found as (
         select ${value} as value, count(*) as count from contact where project_id = ${projectId} group by 1
-      ) as found
-      where jsonb_typeof(value) <> 'null' order by count desc, value limit ${limit}`,
+      ),
+      listed as (
+        select * from found where jsonb_typeof(value) <> 'null' order by count desc, value limit ${limit}
+      ),
+      measured as (
+        select *, sum(octet_length(value::text)) over (order by count desc, value) as bytes from listed
+      )
+      select value from measured where bytes <= ${LIMITS.pageBytes} order by count desc, value`,
   );
   return rows.map((row) => row.value);
 }
@@ -134,7 +141,7 @@ export async function findFieldUsage(em: Em, projectId: string, field: NamedFiel
   const workflows = new Map(steps.filter((step) => uses(step, field.name)).map(({ id, name }) => [id, { id, name }]));
   return {
     ...usage,
-    usedInWorkflows: [...workflows.values()],
+    usedInWorkflows: [...workflows.values()].slice(0, LIMITS.listedNames),
     contactCount: await countHolders(em, projectId, field),
   };
 }

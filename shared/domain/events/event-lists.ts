@@ -1,4 +1,5 @@
 import type { FilterCondition } from '../../pure/filter-condition.ts';
+import { LIMITS } from '../../pure/limits.ts';
 import { collectReferences } from '../../pure/filter-target.ts';
 import type { Em } from '../orm.ts';
 import { findConditionUsage, type ConditionUsage } from '../segments/condition-usage.ts';
@@ -33,15 +34,25 @@ export async function listEvents(em: Em, projectId: string, list: EventListQuery
   if (list.name !== undefined) filters.push(sql`e.name = ${list.name}`);
   if (list.contactId !== undefined) filters.push(sql`e.contact_id = ${list.contactId}`);
   if (list.cursor) filters.push(sql`(e.created_at, e.id) < (${list.cursor.at}::timestamptz, ${list.cursor.id}::uuid)`);
-  const rows = await query<ListedEvent>(
+  const rows = await query<ListedEvent & { found: number }>(
     em,
     sql`
+      with page as (
+        select * from event e where ${joinSql(filters, ' and ')}
+        order by e.created_at desc, e.id desc limit ${list.limit + 1}
+      ),
+      measured as (
+        select *, count(*) over () as found,
+          sum(octet_length(data::text)) over (order by created_at desc, id desc) - octet_length(data::text) as bytes_before
+        from page
+      )
       select e.id, e.project_id as "projectId", e.contact_id as "contactId", e.email_id as "emailId", e.name, e.data,
-        e.created_at as "createdAt", c.email as "contactEmail"
-      from event e left join contact c on c.id = e.contact_id
-      where ${joinSql(filters, ' and ')} order by e.created_at desc, e.id desc limit ${list.limit + 1}`,
+        e.created_at as "createdAt", c.email as "contactEmail", e.found
+      from measured e left join contact c on c.id = e.contact_id
+      where e.bytes_before < ${LIMITS.pageBytes - LIMITS.eventDataBytes} order by e.created_at desc, e.id desc`,
   );
-  return { events: rows.slice(0, list.limit), hasMore: rows.length > list.limit };
+  const events = rows.slice(0, list.limit).map(({ found: _found, ...event }) => event);
+  return { events, hasMore: (rows[0]?.found ?? 0) > events.length };
 }
 
 /** The names of a project's events, the most frequent first. */
@@ -69,7 +80,8 @@ export async function countEvents(
   if (to?.precision === 'moment') filters.push(sql`created_at <= ${to.start}::timestamptz`);
   return query(
     em,
-    sql`select name, count(*) from event where ${joinSql(filters, ' and ')} group by name order by count desc, name`,
+    sql`select name, count(*) from event where ${joinSql(filters, ' and ')} group by name order by count desc, name
+      limit ${LIMITS.listedNames}`,
   );
 }
 

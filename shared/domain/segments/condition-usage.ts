@@ -1,5 +1,6 @@
 import type { CampaignStatus } from '../../pure/campaign-status.ts';
 import type { FilterCondition } from '../../pure/filter-condition.ts';
+import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../orm.ts';
 import { query, sql } from '../sql.ts';
 
@@ -28,9 +29,13 @@ export async function findConditionUsage(
       order by created_at, id`,
   );
   return {
-    usedInSegments: segments.filter((it) => matches(it.condition)).map(({ id, name }) => ({ id, name })),
+    usedInSegments: segments
+      .filter((it) => matches(it.condition))
+      .slice(0, LIMITS.listedNames)
+      .map(({ id, name }) => ({ id, name })),
     usedInCampaigns: campaigns
       .filter((it) => matches(it.condition))
+      .slice(0, LIMITS.listedNames)
       .map(({ id, name, status }) => ({ id, name, status })),
   };
 }

@@ -1,9 +1,10 @@
-import { AppError, badRequest } from '../../pure/app-error.ts';
+import { AppError, badRequest, tooLarge } from '../../pure/app-error.ts';
 import { ACTIVE_CAMPAIGN_STATUSES } from '../../pure/campaign-status.ts';
 import type { FilterCondition } from '../../pure/filter-condition.ts';
 import { collectReferences } from '../../pure/filter-target.ts';
+import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../orm.ts';
-import { query, sql } from '../sql.ts';
+import { query, queryOne, sql } from '../sql.ts';
 import { clearSegmentFault } from './segment-faults.ts';
 import { assertFilterSemantics } from './filter-semantics.ts';
 import { assertFilterSize } from './filter-size.ts';
@@ -70,11 +71,37 @@ async function assertCondition(
   assertFilterSemantics(condition, { segments, segmentId, segmentsAbove });
 }
 
+/**
+ * All segments of a project are answered together.
+ * @param segmentId the segment that gets the condition, when there is one already
+ * @throws AppError VALIDATION_ERROR when there are too many, or their conditions are too large together
+ */
+async function assertRoom(
+  em: Em,
+  projectId: string,
+  condition: FilterCondition | undefined,
+  segmentId: string | null = null,
+): Promise<void> {
+  const others = await queryOne<{ count: number; bytes: number }>(
+    em,
+    sql`
+      select count(*), coalesce(sum(octet_length(condition::text)), 0) as bytes from segment
+      where project_id = ${projectId} and id is distinct from ${segmentId}::uuid`,
+  );
+  if ((others?.count ?? 0) >= LIMITS.segmentsPerProject) {
+    throw tooLarge('name', `A project may have ${LIMITS.segmentsPerProject} segments`);
+  }
+  const bytes = Buffer.byteLength(JSON.stringify(condition ?? null)) + (others?.bytes ?? 0);
+  if (bytes <= LIMITS.segmentConditionsBytes) return;
+  throw tooLarge('condition', `The segments of a project may have ${LIMITS.segmentConditionsBytes} octets of conditions`);
+}
+
 /** @throws AppError BAD_REQUEST with the place in the tree when the condition makes no sense, VALIDATION_ERROR */
 export async function createSegment(em: Em, projectId: string, input: NewSegment): Promise<Segment> {
   return inTransaction(em, async (tx) => {
     const condition = input.type === 'DYNAMIC' ? input.condition : undefined;
     await lockConditions(tx, projectId);
+    await assertRoom(tx, projectId, condition);
     if (condition) await assertCondition(tx, projectId, condition);
     const { name, description, type, trackMembership } = input;
     const segment = tx.create(SegmentEntity, { projectId, name, description, type, condition, trackMembership });
@@ -99,6 +126,7 @@ export async function updateSegment(
     const segment = await lockSegment(tx, projectId, segmentId);
     const { condition, ...plain } = changes;
     if (condition && segment.type === 'STATIC') throw badRequest('A STATIC segment has members, not a condition');
+    if (condition) await assertRoom(tx, projectId, condition, segmentId);
     if (condition) await assertCondition(tx, projectId, condition, segmentId);
     const isForgotten = segment.type === 'DYNAMIC' && segment.trackMembership && changes.trackMembership === false;
     tx.assign(segment, { ...plain, ...(condition && { condition }), ...(isForgotten && { computedAt: null }) });
