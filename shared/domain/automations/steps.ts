@@ -171,7 +171,11 @@ export async function updateStep(
     const templateId = isMail && named !== undefined ? named : (step.templateId ?? null);
     const given = patch.config ?? step.config;
     const config = isMail ? withTemplate(given, templateId) : given;
-    if (patch.config) assertRoomForConfig(definition.steps.filter((other) => other !== step), config);
+    if (patch.config)
+      assertRoomForConfig(
+        definition.steps.filter((other) => other !== step),
+        config,
+      );
     await assertConfig(tx, projectId, step.type, config, templateId);
     tx.assign(step, {
       config,

@@ -51,8 +51,8 @@ export async function listEvents(em: Em, projectId: string, list: EventListQuery
       from measured e left join contact c on c.id = e.contact_id
       where e.bytes_before < ${LIMITS.pageBytes - LIMITS.eventDataBytes} order by e.created_at desc, e.id desc`,
   );
-  const events = rows.slice(0, list.limit).map(({ found: _found, ...event }) => event);
-  return { events, hasMore: (rows[0]?.found ?? 0) > events.length };
+  const counted = rows.slice(0, list.limit).map(({ found, ...event }) => ({ found, event }));
+  return { events: counted.map(({ event }) => event), hasMore: (rows[0]?.found ?? 0) > counted.length };
 }
 
 /** The names of a project's events, the most frequent first. */

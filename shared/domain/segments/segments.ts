@@ -93,7 +93,10 @@ async function assertRoom(
   }
   const bytes = Buffer.byteLength(JSON.stringify(condition ?? null)) + (others?.bytes ?? 0);
   if (bytes <= LIMITS.segmentConditionsBytes) return;
-  throw tooLarge('condition', `The segments of a project may have ${LIMITS.segmentConditionsBytes} octets of conditions`);
+  throw tooLarge(
+    'condition',
+    `The segments of a project may have ${LIMITS.segmentConditionsBytes} octets of conditions`,
+  );
 }
 
 /** @throws AppError BAD_REQUEST with the place in the tree when the condition makes no sense, VALIDATION_ERROR */
