@@ -1,6 +1,8 @@
 // Who may import whom, types included. What the values in workflows reach is in scripts/workflow-reach.cjs.
 
-const TESTS = '([.]test[.]ts$)|(^tests/)|(^shared/testing/)';
+const TESTS = '([.]test[.]ts$)|(^tests/)';
+
+const SHARED = ['shared/pure', 'shared/platform', 'shared/domain', 'shared/dispatch'];
 
 /** `from` may use values of nothing but itself and `allowed`, among the rooms of this project. */
 function room(from, allowed, reason) {
@@ -30,11 +32,12 @@ module.exports = {
   forbidden: [
     room('shared/pure', [], 'it runs inside workflows'),
     room('shared/platform', ['shared/pure'], 'adapters know nothing of the domain'),
-    room('shared/domain', ['shared/pure', 'shared/platform'], 'state and its rules know nothing of who asks'),
-    room('activities', ['shared/pure', 'shared/platform', 'shared/domain'], 'effects stand on the domain'),
-    room('api', ['shared/pure', 'shared/platform', 'shared/domain'], 'requests reach workflows through the outbox'),
-    room('worker', ['shared/pure', 'shared/platform', 'shared/domain', 'activities'], 'workflows are bundled by path'),
-    room('cli', ['shared/pure', 'shared/platform', 'shared/domain', 'local'], 'operators use the domain directly'),
+    room('shared/domain', ['shared/pure', 'shared/platform'], 'state and its rules do not depend on their callers'),
+    room('shared/dispatch', ['shared/pure', 'shared/platform', 'shared/domain'], 'it carries commits to Temporal'),
+    room('activities', SHARED, 'effects are built on the domain'),
+    room('api', SHARED, 'requests reach workflows through the outbox'),
+    room('worker', [...SHARED, 'activities'], 'workflows are bundled by path'),
+    room('cli', [...SHARED, 'local'], 'operators use the domain directly'),
     room('local', ['shared/pure', 'shared/platform'], 'it starts processes and speaks to them from outside'),
     {
       name: 'room-workflows',
@@ -42,7 +45,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^workflows/', pathNot: TESTS },
       to: {
-        path: '^(shared/(platform|domain|testing)|activities|api|worker|cli|local|bench|scripts|tests)/',
+        path: '^(shared/(platform|domain|dispatch)|activities|api|worker|cli|local|bench|scripts|tests)/',
         dependencyTypesNot: ['type-only'],
       },
     },
@@ -51,7 +54,7 @@ module.exports = {
       comment: 'Even a type of workflow code comes from activities or shared/pure only.',
       severity: 'error',
       from: { path: '^workflows/', pathNot: TESTS },
-      to: { path: '^(shared/(platform|domain|testing)|api|worker|cli|local|bench|scripts|tests)/' },
+      to: { path: '^(shared/(platform|domain|dispatch)|api|worker|cli|local|bench|scripts|tests)/' },
     },
     {
       name: 'pure-has-no-machine',
@@ -74,10 +77,27 @@ module.exports = {
     top('scripts', ['^tests/', '[.]test[.]ts$']),
     {
       name: 'testing-only-from-tests',
-      comment: 'shared/testing and tests are for tests; the bench may use the same sinks.',
+      comment: 'tests/support is for tests; the bench may use the same sinks.',
       severity: 'error',
       from: { pathNot: `${TESTS}|^bench/` },
-      to: { path: '^(shared/testing|tests)/' },
+      to: { path: '^tests/' },
+    },
+    {
+      name: 'temporal-client-in-one-room',
+      comment: 'shared/dispatch starts and signals workflows. Others hand the client on, or look at what runs.',
+      severity: 'error',
+      from: {
+        path: '^(api|worker|activities|shared)/',
+        pathNot: `${TESTS}|^shared/dispatch/`,
+      },
+      to: { path: 'node_modules/@temporalio/client/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'migrations-are-frozen',
+      comment: 'A migration is a text of its day: a change of today must not change it.',
+      severity: 'error',
+      from: { path: '^shared/domain/schema/migrations/' },
+      to: { path: '^(shared|api|worker|activities|workflows|cli|local)/' },
     },
     {
       name: 'no-test-is-imported',

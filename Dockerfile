@@ -26,7 +26,6 @@ COPY --from=dependencies /app/node_modules node_modules
 COPY --from=bundle /app/dist dist
 COPY package.json ./
 COPY deploy/health-check.mjs deploy/
-COPY local/paths.ts local/
 COPY shared shared
 COPY activities activities
 COPY api api

@@ -5,7 +5,7 @@ import tseslint from 'typescript-eslint';
 
 /** Programs of operators and developers: they talk on the terminal and read the environment themselves. */
 const TERMINAL_ROOMS = ['cli/**', 'local/**', 'bench/**', 'scripts/**', 'tests/**'];
-const TESTS = ['**/*.test.ts', 'tests/**', 'shared/testing/**'];
+const TESTS = ['**/*.test.ts', 'tests/**'];
 const MACHINE_MODULES = `^(node:|(${builtinModules.join('|')})$)`;
 
 const MJS_GLOBALS = [
@@ -87,7 +87,7 @@ export default defineConfig(
               message: 'Workflows call activities through proxyActivities and import only their types.',
             },
             {
-              regex: '/(shared/(platform|domain|testing)|api|worker|cli|local)/',
+              regex: '/(shared/(platform|domain|dispatch)|api|worker|cli|local)/',
               message: 'Only shared/pure is deterministic.',
             },
             {
@@ -123,8 +123,9 @@ export default defineConfig(
     files: [
       ...TERMINAL_ROOMS,
       'shared/platform/config.ts',
-      'shared/platform/temporal.ts',
-      'shared/testing/environment.ts',
+      'shared/dispatch/temporal.ts',
+      'shared/platform/paths.ts',
+      'tests/support/environment.ts',
     ],
     rules: { 'no-restricted-syntax': ['error', STRIPPABLE_SYNTAX] },
   },

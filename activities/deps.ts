@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import type { Orm } from '../shared/domain/orm.ts';
+import type { Orm } from '../shared/domain/schema/orm.ts';
 import type { Config } from '../shared/platform/config.ts';
 import type { LinkSigner } from '../shared/platform/links.ts';
 import type { Logger } from '../shared/platform/logger.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { quietTemporal } from '../shared/testing/quiet-temporal.ts';
+import { quietTemporal } from '../tests/support/quiet-temporal.ts';
 import { badRequest } from '../shared/pure/app-error.ts';
 import { SealError } from '../shared/platform/sealed-values.ts';
 import type { AttemptMemory } from './attempt.ts';

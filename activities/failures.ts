@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { AppError } from '../shared/pure/app-error.ts';
 import { ERROR_CATALOGUE } from '../shared/pure/error-catalogue.ts';
 import { redactText } from '../shared/pure/redact.ts';
-import { isDatabaseUnavailable, isTooSlow } from '../shared/domain/database-errors.ts';
+import { isDatabaseUnavailable, isTooSlow } from '../shared/domain/database/database-errors.ts';
 import { SealError } from '../shared/platform/sealed-values.ts';
 import type { SmtpUnavailableError } from '../shared/platform/smtp/smtp-pool.ts';
 import { attemptMemory, remember } from './attempt.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { query, queryOne, sql } from '../shared/domain/sql.ts';
+import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
 import { WORKFLOW_TYPES, executionWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import { round, type Bench, type BenchContext } from './harness/contract.ts';
 import { measureEventBurst } from './harness/event-burst.ts';

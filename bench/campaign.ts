@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { temporal } from '@temporalio/proto';
-import { query, queryOne, sql } from '../shared/domain/sql.ts';
+import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
 import { campaignWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import { BENCH_MAIL } from './harness/bench-mail.ts';
 import { round, type Bench, type BenchContext } from './harness/contract.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { startProcessGuard } from '../local/process-guard.ts';
+import { startProcessGuard } from '../local/processes/process-guard.ts';
 import type { Bench, BenchContext, BenchResult } from './harness/contract.ts';
 import { createProcessMeter } from './harness/process-meter.ts';
 import { createProcesses } from './harness/processes.ts';

@@ -1,9 +1,9 @@
 import { listContacts, type ContactCursor } from '../shared/domain/contacts/contacts.ts';
-import type { Em } from '../shared/domain/orm.ts';
+import type { Em } from '../shared/domain/database/em.ts';
 import { listSegmentContacts } from '../shared/domain/segments/segment-contacts.ts';
 import { SegmentEntity } from '../shared/domain/segments/segment.entity.ts';
-import { query, queryOne, sql, type SqlFragment } from '../shared/domain/sql.ts';
-import type { Filter, FilterCondition } from '../shared/pure/filter-condition.ts';
+import { query, queryOne, sql, type SqlFragment } from '../shared/domain/database/sql.ts';
+import type { Filter, FilterCondition } from '../shared/pure/filters/filter-condition.ts';
 import { quantile, round, type Bench, type BenchContext } from './harness/contract.ts';
 import type { BenchStack } from './harness/stack.ts';
 

@@ -1,4 +1,4 @@
-import { queryOne, sql } from '../shared/domain/sql.ts';
+import { queryOne, sql } from '../shared/domain/database/sql.ts';
 import type { Bench } from './harness/contract.ts';
 import { measureEndpoint, POOL_SIZE, REQUEST_OPTIONS } from './harness/request-bench.ts';
 

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { query, queryOne, sql } from '../shared/domain/sql.ts';
+import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
 import { createLinkSigner, encodeClickTarget } from '../shared/platform/links.ts';
 import { quantile, round, type Bench, type BenchContext } from './harness/contract.ts';
 import type { GetLoadResult } from './harness/get-load-main.ts';

@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ADDRESS_HASH_KEY, addressHash } from '../shared/domain/address-hash.ts';
+import { ADDRESS_HASH_KEY, addressHash } from '../shared/domain/suppressions/address-hash.ts';
 import { hashKey, readWebhookSecret } from '../shared/domain/projects/projects.ts';
 import { ProjectEntity } from '../shared/domain/projects/project.entity.ts';
 import { SenderDomainEntity } from '../shared/domain/domains/sender-domain.entity.ts';
-import { query, sql } from '../shared/domain/sql.ts';
-import { createTestDatabase, type TestDatabase } from '../shared/testing/database.ts';
-import { testEnvironment } from '../shared/testing/environment.ts';
+import { query, sql } from '../shared/domain/database/sql.ts';
+import { createTestDatabase, type TestDatabase } from '../tests/support/database.ts';
+import { testEnvironment } from '../tests/support/environment.ts';
 import { runCli } from './run-cli.ts';
 
 interface CliResult {

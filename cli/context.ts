@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
-import { createOrm, type Em } from '../shared/domain/orm.ts';
+import type { Em } from '../shared/domain/database/em.ts';
+import { createOrm } from '../shared/domain/schema/orm.ts';
 import { ConfigError, readAppSecrets, readCodecKeys, readDatabaseUrl } from '../shared/platform/config.ts';
 import { appSecretsOf, type AppSecrets } from '../shared/platform/sealed-values.ts';
 import { dataConverterOf } from '../shared/platform/temporal-codec.ts';
-import { readTemporalOptions, type TemporalConnectOptions } from '../shared/platform/temporal.ts';
+import { readTemporalOptions, type TemporalConnectOptions } from '../shared/dispatch/temporal.ts';
 import { readLocalSecret, readLocalStack } from './local-stack.ts';
 
 export interface CliStreams {

@@ -4,7 +4,7 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { Command } from 'commander';
 import { validate as isUuid } from 'uuid';
 import { decodeHistoryJson } from '../shared/platform/payload-json.ts';
-import { createTemporalClient } from '../shared/platform/temporal.ts';
+import { createTemporalClient } from '../shared/dispatch/temporal.ts';
 import { AppError } from '../shared/pure/app-error.ts';
 import { executionWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import { addCommand, type CliContext } from './context.ts';

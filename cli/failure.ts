@@ -1,5 +1,5 @@
 import { isGrpcServiceError } from '@temporalio/client';
-import { isDatabaseUnavailable } from '../shared/domain/database-errors.ts';
+import { isDatabaseUnavailable } from '../shared/domain/database/database-errors.ts';
 import { AppError } from '../shared/pure/app-error.ts';
 
 /** PostgreSQL's code for a table that does not exist. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import { everpostHome } from '../local/paths.ts';
+import { everpostHome } from '../shared/platform/paths.ts';
 import { ConfigError } from '../shared/platform/config.ts';
 
 const localStackSchema = z.object({ databaseUrl: z.string(), temporalAddress: z.string() });

@@ -1,17 +1,17 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { trustDomain } from '../shared/domain/domains/sender-domains.ts';
-import type { Em } from '../shared/domain/orm.ts';
+import type { Em } from '../shared/domain/database/em.ts';
 import type { Project } from '../shared/domain/projects/project.entity.ts';
 import {
   createProject,
-  listDomainNames,
   listProjects,
   readWebhookSecret,
   rotateProjectKeys,
   rotateWebhookSecret,
-  updateProject,
   type ProjectSettings,
 } from '../shared/domain/projects/projects.ts';
+import { listDomainNames } from '../shared/domain/domains/sender-domains.ts';
+import { updateProject } from '../shared/domain/lifecycle/update-project.ts';
 import { badRequest } from '../shared/pure/app-error.ts';
 import { TRACKING_MODES, type TrackingMode } from '../shared/pure/project.ts';
 import { PLAIN_WEBHOOK_SECRETS } from '../shared/domain/projects/webhook-secrets.ts';
@@ -19,7 +19,7 @@ import { addCommand, type CliContext } from './context.ts';
 import { parseProjectId } from './project-id.ts';
 import { webhookSecretsOf } from './secrets-commands.ts';
 import { formatFields, formatTable } from './text-output.ts';
-import { inTransaction } from '../shared/domain/transaction.ts';
+import { inTransaction } from '../shared/domain/database/transaction.ts';
 
 const NAME_LENGTH_MAX = 100;
 /** Written for the speed that the configuration of the instance sets. */

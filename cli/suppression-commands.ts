@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { findProject } from '../shared/domain/projects/projects.ts';
 import { listSuppressions, removeSuppression } from '../shared/domain/suppressions/suppressions.ts';
 import { AppError } from '../shared/pure/app-error.ts';
-import { normalizeAddress } from '../shared/pure/email-address.ts';
+import { normalizeAddress } from '../shared/pure/emails/email-address.ts';
 import { addCommand, type CliContext } from './context.ts';
 import { parseProjectId } from './project-id.ts';
 import { formatTable } from './text-output.ts';

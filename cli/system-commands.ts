@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { migrateUp } from '../shared/domain/orm.ts';
-import { SCHEDULES } from '../shared/platform/schedules.ts';
-import { setUpTemporal } from '../shared/platform/temporal-setup.ts';
+import { migrateUp } from '../shared/domain/schema/orm.ts';
+import { SCHEDULES } from '../shared/dispatch/schedules.ts';
+import { setUpTemporal } from '../shared/dispatch/temporal-setup.ts';
 import { addCommand, type CliContext } from './context.ts';
 
 /** `migrate` and `temporal setup`; both change nothing when there is nothing to do. */

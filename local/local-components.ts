@@ -1,12 +1,12 @@
 import path from 'node:path';
-import type { ManagedChild } from './child-process.ts';
-import { startEmbeddedPostgres } from './embedded-postgres.ts';
-import { findFreePort } from './free-port.ts';
-import { startMailbox } from './mailbox.ts';
-import type { ProcessGuard } from './process-guard.ts';
+import type { ManagedChild } from './processes/child-process.ts';
+import { startEmbeddedPostgres } from './postgres/embedded-postgres.ts';
+import { findFreePort } from './processes/free-port.ts';
+import { startMailbox } from './mailbox/mailbox.ts';
+import type { ProcessGuard } from './processes/process-guard.ts';
 import type { Progress } from './progress.ts';
-import { resolveTemporalCli } from './temporal-cli.ts';
-import { startTemporalServer } from './temporal-server.ts';
+import { resolveTemporalCli } from './temporal/temporal-cli.ts';
+import { startTemporalServer } from './temporal/temporal-server.ts';
 
 const databaseName = 'everpost';
 const retentionDays = 3;

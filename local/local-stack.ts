@@ -1,18 +1,18 @@
 import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { waitUntilReady } from './child-process.ts';
-import type { ChildSpec } from './child-process.ts';
-import { findFreePort } from './free-port.ts';
-import { waitForHttp } from './http-ready.ts';
+import { waitUntilReady } from './processes/child-process.ts';
+import type { ChildSpec } from './processes/child-process.ts';
+import { findFreePort } from './processes/free-port.ts';
+import { waitForHttp } from './processes/http-ready.ts';
 import { startComponents } from './local-components.ts';
 import type { ComponentAddresses } from './local-components.ts';
 import { ensureAppSecret, ensureLocalProject, localFilePath, writePrivateJson } from './local-project.ts';
 import type { LocalFile } from './local-project.ts';
 import { createOperatorCommands } from './operator-command.ts';
-import { projectRoot } from './paths.ts';
-import type { ProcessGuard } from './process-guard.ts';
+import { projectRoot } from '../shared/platform/paths.ts';
+import type { ProcessGuard } from './processes/process-guard.ts';
 import type { Progress } from './progress.ts';
-import { createSupervisor } from './supervisor.ts';
+import { createSupervisor } from './processes/supervisor.ts';
 
 const apiPortDefault = 3000;
 const logBytesMax = 10 * 1024 * 1024;

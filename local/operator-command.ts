@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { projectRoot } from './paths.ts';
+import { projectRoot } from '../shared/platform/paths.ts';
 
 const run = promisify(execFile);
 

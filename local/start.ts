@@ -4,9 +4,9 @@ import { formatBanner } from './banner.ts';
 import { createLocalStack } from './local-stack.ts';
 import { localFilePath } from './local-project.ts';
 import type { LocalFile } from './local-project.ts';
-import { everpostHome } from './paths.ts';
-import { startProcessGuard } from './process-guard.ts';
-import { claimSingleStart } from './single-start.ts';
+import { everpostHome } from '../shared/platform/paths.ts';
+import { startProcessGuard } from './processes/process-guard.ts';
+import { claimSingleStart } from './processes/single-start.ts';
 
 const home = everpostHome();
 const startedAt = Date.now();

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { projectRoot } from '../local/paths.ts';
+import { projectRoot } from '../shared/platform/paths.ts';
 
 interface Check {
   name: string;
@@ -35,6 +35,12 @@ const CHECKS: Check[] = [
     tool: DEPENDENCY_CRUISER,
     args: ['--config', '.dependency-cruiser.cjs', '--output-type', 'err-long', ...ROOMS],
     hint: 'the rules and their reasons are in .dependency-cruiser.cjs',
+  },
+  {
+    name: 'floors',
+    tool: DEPENDENCY_CRUISER,
+    args: ['--config', 'scripts/domain-floors.cjs', '--output-type', 'err-long', 'shared/domain'],
+    hint: 'a folder of shared/domain may use lower floors only',
   },
   {
     name: 'workflow reach',

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { projectRoot } from '../local/paths.ts';
+import { projectRoot } from '../shared/platform/paths.ts';
 
 const jest = path.join(path.dirname(createRequire(import.meta.url).resolve('jest/package.json')), 'bin', 'jest.js');
 const nodeOptions = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];

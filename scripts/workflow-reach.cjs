@@ -10,7 +10,7 @@ module.exports = {
       comment: 'Whatever a workflow reaches is replayed on another machine at another time: no I/O, no database.',
       severity: 'error',
       from: { path: '^workflows/', pathNot: '[.]test[.]ts$' },
-      to: { path: '^(shared/(platform|domain|testing)|activities|api|worker|cli|local)/', reachable: true },
+      to: { path: '^(shared/(platform|domain|dispatch)|activities|api|worker|cli|local)/', reachable: true },
     },
     {
       name: 'workflows-reach-no-library',

@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { AutomationGraph } from '../shared/pure/automation-graph.ts';
+import type { AutomationGraph } from '../shared/pure/automations/automation-graph.ts';
 import { executionWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import { recordEvents } from '../shared/domain/events/events.ts';
-import { queryOne, sql } from '../shared/domain/sql.ts';
+import { queryOne, sql } from '../shared/domain/database/sql.ts';
 import {
   createGraphAutomation,
   createModelContact,
@@ -13,8 +13,8 @@ import {
   readStory,
   tell,
   type TimedEvent,
-} from '../shared/testing/automation-model.ts';
-import { eventually } from '../shared/testing/eventually.ts';
+} from './support/automation-model.ts';
+import { eventually } from './support/eventually.ts';
 import { createTemplate } from './support/automations.ts';
 import { startTimeMachine, type TimeMachine } from './support/time-machine.ts';
 import { startWebhookReceiver, type WebhookReceiver } from './support/webhook-receiver.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, queryOne, sql } from '../shared/domain/sql.ts';
-import { createSmtpSink, type SmtpSink } from '../shared/testing/smtp-sink.ts';
-import { createTestNamespace, type TestNamespace } from '../shared/testing/temporal.ts';
+import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
+import { createSmtpSink, type SmtpSink } from './support/smtp-sink.ts';
+import { createTestNamespace, type TestNamespace } from './support/temporal.ts';
 import { callsTo, startTestApi, type TestApi } from './support/api.ts';
 import { createApiProcess, type ApiProcess } from './support/api-process.ts';
 import { createAutomation, createTemplate, track } from './support/automations.ts';

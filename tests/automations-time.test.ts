@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import { query, sql } from '../shared/domain/sql.ts';
+import { query, sql } from '../shared/domain/database/sql.ts';
 import { readWebhookSecret, rotateWebhookSecret } from '../shared/domain/projects/projects.ts';
 import { signatureHeaders } from '../shared/platform/webhook/signature.ts';
 import {

@@ -6,7 +6,7 @@ import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Worker } from '@temporalio/worker';
 import { runCli } from '../cli/run-cli.ts';
 import { CURRENT_STEP_QUERY } from '../shared/pure/workflow-contracts.ts';
-import { testEnvironment } from '../shared/testing/environment.ts';
+import { testEnvironment } from './support/environment.ts';
 import {
   createAutomation,
   createTemplate,
@@ -303,7 +303,7 @@ describe('cancelling', () => {
     const theirs = await createAutomation(other, 'cancel_all', waiting);
     await track(other, 'p@mail.test', 'cancel_all');
     await executionThatIs(other, theirs, 'WAITING');
-    const { updateProject } = await import('../shared/domain/projects/projects.ts');
+    const { updateProject } = await import('../shared/domain/lifecycle/update-project.ts');
     await updateProject(stack.em(), other.project.id, { disabled: true });
     await updateProject(stack.em(), other.project.id, { disabled: false });
     expect(await executionThatIs(other, theirs, 'CANCELLED')).toMatchObject({ exitReason: 'project disabled' });

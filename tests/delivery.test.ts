@@ -4,9 +4,9 @@ import type { ParsedMail } from 'mailparser';
 import { ContactEntity } from '../shared/domain/contacts/contact.entity.ts';
 import { EmailEntity, type Email } from '../shared/domain/emails/email.entity.ts';
 import { EventEntity } from '../shared/domain/events/event.entity.ts';
-import { updateProject } from '../shared/domain/projects/projects.ts';
-import { query, sql } from '../shared/domain/sql.ts';
-import type { ReceivedMessage } from '../shared/testing/smtp-sink.ts';
+import { updateProject } from '../shared/domain/lifecycle/update-project.ts';
+import { query, sql } from '../shared/domain/database/sql.ts';
+import type { ReceivedMessage } from './support/smtp-sink.ts';
 import type { TestProject } from './support/api.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { projectRoot } from '../local/paths.ts';
+import { projectRoot } from '../shared/platform/paths.ts';
 
 interface Service {
   image?: string;

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { Resolver } from 'node:dns/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
-import { query, sql } from '../shared/domain/sql.ts';
+import { query, sql } from '../shared/domain/database/sql.ts';
 import { TASK_QUEUES } from '../shared/pure/task-queues.ts';
 import { WORKFLOW_TYPES } from '../shared/pure/workflow-contracts.ts';
-import { createDnsServer, type DnsServer } from '../shared/testing/dns-server.ts';
+import { createDnsServer, type DnsServer } from './support/dns-server.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
 let dns: DnsServer;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { query, queryOne, sql } from '../shared/domain/sql.ts';
-import { createDnsServer, type DnsServer } from '../shared/testing/dns-server.ts';
+import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
+import { createDnsServer, type DnsServer } from './support/dns-server.ts';
 import { startTestApi, type TestApi, type TestProject } from './support/api.ts';
 
 const TEST_DOMAIN = 'example.com';

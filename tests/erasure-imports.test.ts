@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { importContacts } from '../shared/domain/contacts/import-contacts.ts';
-import { deleteContacts } from '../shared/domain/erasure/delete-contacts.ts';
-import { query, queryOne, sql } from '../shared/domain/sql.ts';
-import { inTransaction } from '../shared/domain/transaction.ts';
+import { importContacts } from '../shared/domain/contact-jobs/import-contacts.ts';
+import { deleteContacts } from '../shared/domain/lifecycle/delete-contacts.ts';
+import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
+import { inTransaction } from '../shared/domain/database/transaction.ts';
 import { startTestApi, type TestApi } from './support/api.ts';
 import { eventually } from './support/stack.ts';
 

@@ -2,8 +2,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { recordComplaint, recordReply, recordSoftBounce } from '../shared/domain/emails/feedback.ts';
-import { recordMailHits } from '../shared/domain/emails/tracking.ts';
-import { query, sql, SqlFragment } from '../shared/domain/sql.ts';
+import { recordMailHits } from '../shared/domain/engagement/engagement.ts';
+import { query, sql, SqlFragment } from '../shared/domain/database/sql.ts';
 import { createAutomation, createTemplate, executionThatIs, track } from './support/automations.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 

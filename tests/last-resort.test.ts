@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, sql } from '../shared/domain/sql.ts';
-import { eventually } from '../shared/testing/eventually.ts';
+import { query, sql } from '../shared/domain/database/sql.ts';
+import { eventually } from './support/eventually.ts';
 import { startHostileApi, type HostileApi } from './support/hostile-api.ts';
 
 let app: HostileApi;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createWalker } from '../shared/domain/automations/walk.ts';
-import { query, queryOne, sql } from '../shared/domain/sql.ts';
+import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
 import { LIMITS } from '../shared/pure/limits.ts';
 import { linkSignerOf } from '../shared/platform/links.ts';
 import { createMailCompiler } from '../shared/platform/mail/mail-content.ts';

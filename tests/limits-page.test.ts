@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { projectRoot } from '../local/paths.ts';
+import { projectRoot } from '../shared/platform/paths.ts';
 import { LIMITS } from '../shared/pure/limits.ts';
 
 const ROW = /^\| (\w+) \| ([\d,]+) \| /gm;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { queueTransactional } from '../shared/domain/emails/queue-transactional.ts';
 import type { TransactionalRequest } from '../shared/domain/emails/transactional-request.ts';
-import { queryOne, sql } from '../shared/domain/sql.ts';
+import { queryOne, sql } from '../shared/domain/database/sql.ts';
 import { linkSignerOf } from '../shared/platform/links.ts';
 import { createMailCompiler, type MailSource } from '../shared/platform/mail/mail-content.ts';
 import { createGate } from '../shared/platform/turns.ts';

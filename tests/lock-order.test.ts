@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createWalker, type Walker } from '../shared/domain/automations/walk.ts';
-import { importContacts } from '../shared/domain/contacts/import-contacts.ts';
+import { importContacts } from '../shared/domain/contact-jobs/import-contacts.ts';
 import { recordTransactionalResults, type DeliveryResult } from '../shared/domain/emails/delivery-results.ts';
 import { recordComplaint, recordHardBounce } from '../shared/domain/emails/feedback.ts';
 import { changeSubscription } from '../shared/domain/emails/subscription-links.ts';
-import { recordMailHits } from '../shared/domain/emails/tracking.ts';
+import { recordMailHits } from '../shared/domain/engagement/engagement.ts';
 import { claimMails } from '../shared/domain/emails/transactional-delivery.ts';
-import { changeContacts } from '../shared/domain/jobs/bulk-change.ts';
-import { query, queryOne, sql } from '../shared/domain/sql.ts';
-import { inTransaction } from '../shared/domain/transaction.ts';
+import { changeContacts } from '../shared/domain/contact-jobs/bulk-change.ts';
+import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
+import { inTransaction } from '../shared/domain/database/transaction.ts';
 import { createMailCompiler } from '../shared/platform/mail/mail-content.ts';
 import { createLinkSigner } from '../shared/platform/links.ts';
-import { createTestDatabase, type TestDatabase } from '../shared/testing/database.ts';
+import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { startTestApi, type TestApi } from './support/api.ts';
 import { createAutomation } from './support/automations.ts';
 

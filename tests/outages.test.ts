@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, sql } from '../shared/domain/sql.ts';
-import { testEnvironment } from '../shared/testing/environment.ts';
+import { query, sql } from '../shared/domain/database/sql.ts';
+import { testEnvironment } from './support/environment.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 import { startTcpProxy, type TcpProxy } from './support/tcp-proxy.ts';
 import { startWorkerProcess, type WorkerProcess } from './support/worker-process.ts';

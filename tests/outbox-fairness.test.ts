@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { query, queryOne, sql } from '../shared/domain/sql.ts';
+import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
 import { OUTBOX_KINDS, type OutboxKind } from '../shared/domain/outbox/outbox.ts';
 import { createAutomation, createTemplate, executionThatIs, track } from './support/automations.ts';
 import type { TestProject } from './support/api.ts';

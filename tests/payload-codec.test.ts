@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Worker } from '@temporalio/worker';
 import { parseCodecKeys } from '../shared/platform/codec-keys.ts';
-import { testEnvironment } from '../shared/testing/environment.ts';
+import { testEnvironment } from './support/environment.ts';
 import { campaignWorkflowId, executionWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import { createAutomation } from './support/automations.ts';
 import { startEverpostProcess } from './support/everpost-process.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, sql } from '../shared/domain/sql.ts';
+import { query, sql } from '../shared/domain/database/sql.ts';
 import { jobWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import type { TestProject, TestReply } from './support/api.ts';
 import { reconcile, statusOf } from './support/reconcile.ts';

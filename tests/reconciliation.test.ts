@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, sql } from '../shared/domain/sql.ts';
+import { query, sql } from '../shared/domain/database/sql.ts';
 import { TASK_QUEUES } from '../shared/pure/task-queues.ts';
 import { WORKFLOW_TYPES, campaignWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { leaseInOutbox } from '../shared/domain/outbox/outbox.ts';
 import { SegmentEntity } from '../shared/domain/segments/segment.entity.ts';
-import { query, sql } from '../shared/domain/sql.ts';
+import { query, sql } from '../shared/domain/database/sql.ts';
 import { TASK_QUEUES } from '../shared/pure/task-queues.ts';
 import { WORKFLOW_TYPES } from '../shared/pure/workflow-contracts.ts';
-import { updateProject } from '../shared/domain/projects/projects.ts';
+import { updateProject } from '../shared/domain/lifecycle/update-project.ts';
 import type { TestProject } from './support/api.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page, SerializedAXNode } from 'puppeteer-core';
 import { v7 as uuidV7 } from 'uuid';
-import { LOCALES } from '../shared/pure/locale.ts';
+import { LOCALES } from '../shared/pure/contacts/locale.ts';
 import { createLinkSigner } from '../shared/platform/links.ts';
 import { startTestApi, type TestApi } from './support/api.ts';
 import { startBrowser, type TestBrowser } from './support/browser.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createDnsServer, type DnsServer } from '../shared/testing/dns-server.ts';
+import { createDnsServer, type DnsServer } from './support/dns-server.ts';
 import { startTestApi, type TestApi } from './support/api.ts';
 
 let dns: DnsServer;

@@ -5,8 +5,8 @@ import { attemptMemory } from '../activities/attempt.ts';
 import { createLogger } from '../shared/platform/logger.ts';
 import { TASK_QUEUES } from '../shared/pure/task-queues.ts';
 import { WORKFLOW_TYPES } from '../shared/pure/workflow-contracts.ts';
-import { testEnvironment } from '../shared/testing/environment.ts';
-import { createTestNamespace, type TestNamespace } from '../shared/testing/temporal.ts';
+import { testEnvironment } from '../tests/support/environment.ts';
+import { createTestNamespace, type TestNamespace } from '../tests/support/temporal.ts';
 import { createFailureInterceptor } from './failure-interceptor.ts';
 
 let temporal: TestNamespace;

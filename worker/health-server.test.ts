@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Worker } from '@temporalio/worker';
-import { createTemporalClient } from '../shared/platform/temporal.ts';
-import { eventually } from '../shared/testing/eventually.ts';
-import { createTestNamespace, type TestNamespace } from '../shared/testing/temporal.ts';
+import { createTemporalClient } from '../shared/dispatch/temporal.ts';
+import { eventually } from '../tests/support/eventually.ts';
+import { createTestNamespace, type TestNamespace } from '../tests/support/temporal.ts';
 import { isTakingWork, startHealthServer, type HealthServer } from './health-server.ts';
 
 let temporal: TestNamespace;

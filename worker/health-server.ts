@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Client } from '@temporalio/client';
 import type { Worker } from '@temporalio/worker';
 import type { Config } from '../shared/platform/config.ts';
-import { checkTemporal } from '../shared/platform/temporal.ts';
+import { checkTemporal } from '../shared/dispatch/temporal.ts';
 
 export interface HealthServer {
   port: number;

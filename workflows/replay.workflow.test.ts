@@ -2,8 +2,8 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Worker } from '@temporalio/worker';
-import { testEnvironment } from '../shared/testing/environment.ts';
-import { quietTemporal } from '../shared/testing/quiet-temporal.ts';
+import { testEnvironment } from '../tests/support/environment.ts';
+import { quietTemporal } from '../tests/support/quiet-temporal.ts';
 import { HISTORIES_DIRECTORY, type StoredHistory } from '../tests/support/histories.ts';
 
 quietTemporal();

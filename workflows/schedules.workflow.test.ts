@@ -4,7 +4,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Activities } from '../activities/index.ts';
 import { TASK_QUEUES } from '../shared/pure/task-queues.ts';
 import { WORKFLOW_TYPES } from '../shared/pure/workflow-contracts.ts';
-import { createTestNamespace, type TestNamespace } from '../shared/testing/temporal.ts';
+import { createTestNamespace, type TestNamespace } from '../tests/support/temporal.ts';
 import { startWorkflowWorkers, type WorkflowWorkers } from '../tests/support/workflows.ts';
 
 let temporal: TestNamespace;

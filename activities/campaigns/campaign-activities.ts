@@ -1,5 +1,5 @@
 import { AppError } from '../../shared/pure/app-error.ts';
-import type { CampaignStatus } from '../../shared/pure/campaign-status.ts';
+import type { CampaignStatus } from '../../shared/pure/campaigns/campaign-status.ts';
 import {
   beginScheduledCampaign,
   closeRecipients,
@@ -9,7 +9,7 @@ import {
 } from '../../shared/domain/campaigns/campaign-state.ts';
 import { planDeferredRound, type DeferredRound } from '../../shared/domain/campaigns/deferred-pages.ts';
 import { freezeNextRecipients, type FreezeProgress } from '../../shared/domain/campaigns/freeze-audience.ts';
-import { isTooSlow } from '../../shared/domain/database-errors.ts';
+import { isTooSlow } from '../../shared/domain/database/database-errors.ts';
 import type { SendingIdentities } from '../../shared/domain/domains/sending-identities.ts';
 import { readSendPolicy } from '../../shared/domain/emails/send-budget.ts';
 import type { ActivityDeps } from '../deps.ts';

@@ -1,7 +1,7 @@
-import { domainOf } from '../../shared/pure/email-address.ts';
-import { needsSubscription } from '../../shared/pure/email-types.ts';
+import { domainOf } from '../../shared/pure/emails/email-address.ts';
+import { needsSubscription } from '../../shared/pure/emails/email-types.ts';
 import { isMailTracked } from '../../shared/pure/project.ts';
-import { TemplateLimitError } from '../../shared/pure/template-language.ts';
+import { TemplateLimitError } from '../../shared/pure/templates/template-language.ts';
 import type { CampaignContent, PendingRecipient } from '../../shared/domain/campaigns/campaign-delivery.ts';
 import type { SendingIdentities } from '../../shared/domain/domains/sending-identities.ts';
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import type { ApplicationFailure } from '@temporalio/common';
-import { TemplateLimitError, TemplateSyntaxError } from '../../shared/pure/template-language.ts';
+import { TemplateLimitError, TemplateSyntaxError } from '../../shared/pure/templates/template-language.ts';
 import {
   claimCampaignPage,
   loadPendingRecipients,

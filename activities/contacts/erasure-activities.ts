@@ -1,4 +1,4 @@
-import { eraseNext, findNextErasure } from '../../shared/domain/erasure/erase-contacts.ts';
+import { eraseNext, findNextErasure } from '../../shared/domain/lifecycle/erase-contacts.ts';
 import type { ErasureInput } from '../../shared/pure/workflow-contracts.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { withHeartbeat } from '../heartbeat.ts';

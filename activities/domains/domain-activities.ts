@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import { isDatabaseUnavailable } from '../../shared/domain/database-errors.ts';
+import { isDatabaseUnavailable } from '../../shared/domain/database/database-errors.ts';
 import { checkDueDomain, findDueDomains, type DomainCheckDeps } from '../../shared/domain/domains/domain-checks.ts';
 import { createDnsResolver } from '../../shared/platform/dns/resolver.ts';
 import { createDkimKeyring } from '../../shared/platform/mail/dkim/key-pair.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import type { ApplicationFailure } from '@temporalio/common';
-import { nextRoundMs } from '../../shared/pure/delivery-retry.ts';
+import { nextRoundMs } from '../../shared/pure/emails/delivery-retry.ts';
 import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
 import { deliveryIdOf } from '../../shared/pure/workflow-contracts.ts';
 import { recordTransactionalResults } from '../../shared/domain/emails/delivery-results.ts';

@@ -1,5 +1,5 @@
-import { deferralDelayMs, UNCERTAIN_ATTEMPTS_MAX } from '../../shared/pure/delivery-retry.ts';
-import { judgeRefusal } from '../../shared/pure/delivery-verdict/judge-refusal.ts';
+import { deferralDelayMs, UNCERTAIN_ATTEMPTS_MAX } from '../../shared/pure/emails/delivery-retry.ts';
+import { judgeRefusal } from '../../shared/pure/emails/delivery-verdict/judge-refusal.ts';
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
 import type { SmtpOutcome } from '../../shared/platform/smtp/smtp-pool.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, sql } from '../../shared/domain/sql.ts';
-import { createTestDatabase, type TestDatabase } from '../../shared/testing/database.ts';
-import { eventually } from '../../shared/testing/eventually.ts';
+import { query, sql } from '../../shared/domain/database/sql.ts';
+import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
+import { eventually } from '../../tests/support/eventually.ts';
 import { createResultBuffer } from './result-buffer.ts';
 
 let database: TestDatabase;

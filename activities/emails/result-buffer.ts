@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isDatabaseUnavailable } from '../../shared/domain/database-errors.ts';
+import { isDatabaseUnavailable } from '../../shared/domain/database/database-errors.ts';
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
 
 export interface ResultBuffer {

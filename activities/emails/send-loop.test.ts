@@ -3,7 +3,7 @@ import type { DeliveryResult } from '../../shared/domain/emails/delivery-results
 import { createLogger } from '../../shared/platform/logger.ts';
 import { composeMessage } from '../../shared/platform/mail/mime/compose.ts';
 import { createSmtpPool, type SmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
-import { createSmtpSink, type SmtpSink } from '../../shared/testing/smtp-sink.ts';
+import { createSmtpSink, type SmtpSink } from '../../tests/support/smtp-sink.ts';
 import { createResultBuffer } from './result-buffer.ts';
 import { sendMails, type MailToSend, type UnmadeMessages } from './send-loop.ts';
 

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import type { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { v7 as uuidV7 } from 'uuid';
-import { createTestDatabase, type TestDatabase } from '../../shared/testing/database.ts';
-import { quietTemporal } from '../../shared/testing/quiet-temporal.ts';
+import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
+import { quietTemporal } from '../../tests/support/quiet-temporal.ts';
 import type { AttemptMemory } from '../attempt.ts';
 import { comeBackFor, sliceSize, takeReservation, type Throttle } from './send-throttle.ts';
 

@@ -1,4 +1,4 @@
-import { domainOf } from '../../shared/pure/email-address.ts';
+import { domainOf } from '../../shared/pure/emails/email-address.ts';
 import type { StoredAttachment, StoredMail } from '../../shared/domain/emails/transactional-delivery.ts';
 import type { SendingIdentities, SendingIdentity } from '../../shared/domain/domains/sending-identities.ts';
 import { createEnvelopes } from '../../shared/platform/mail/envelopes.ts';

@@ -1,5 +1,5 @@
 import { endJob, findJobState, type JobState } from '../../shared/domain/jobs/jobs.ts';
-import { runJob } from '../../shared/domain/jobs/run-job.ts';
+import { runJob } from '../../shared/domain/contact-jobs/run-job.ts';
 import type { JobInput } from '../../shared/pure/workflow-contracts.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { withHeartbeat } from '../heartbeat.ts';

@@ -4,7 +4,7 @@ import {
   cleanUpChunk,
   retentionOf,
   type CleanUpReport,
-} from '../../shared/domain/maintenance.ts';
+} from '../../shared/domain/lifecycle/maintenance.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 

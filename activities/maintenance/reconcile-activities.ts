@@ -1,7 +1,12 @@
 import { Context } from '@temporalio/activity';
-import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { findWorkflowEnd } from '../../shared/dispatch/workflow-end.ts';
 import { summarizeRefusals } from '../../shared/domain/automations/refusals.ts';
-import { findActiveClaims, requeueErasures, restartLost, type LostClaim } from '../../shared/domain/reconciliation.ts';
+import {
+  findActiveClaims,
+  requeueErasures,
+  restartLost,
+  type LostClaim,
+} from '../../shared/domain/lifecycle/reconciliation.ts';
 import type { ActivityDeps } from '../deps.ts';
 
 export interface ReconcileReport {
@@ -14,18 +19,6 @@ export interface ReconcileReport {
 const PAGE_SIZE = 200;
 /** Enough to read in a history. */
 const LISTED_MAX = 100;
-
-/** @returns when the workflow ended; undefined when it is at work, `{}` when Temporal does not know it */
-async function findEnd(client: Client, workflowId: string): Promise<{ endedAt?: Date } | undefined> {
-  try {
-    const { status, closeTime } = await client.workflow.getHandle(workflowId).describe();
-    if (status.name === 'RUNNING' || status.name === 'CONTINUED_AS_NEW') return undefined;
-    return { endedAt: closeTime };
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return {};
-    throw error;
-  }
-}
 
 /** Activities that compare what PostgreSQL says with what Temporal does. */
 export function createReconcileActivities(deps: ActivityDeps) {
@@ -43,7 +36,7 @@ export function createReconcileActivities(deps: ActivityDeps) {
         const lost: LostClaim[] = [];
         for (const claim of claims) {
           report.checked++;
-          const end = await findEnd(deps.temporal, claim.workflowId);
+          const end = await findWorkflowEnd(deps.temporal, claim.workflowId);
           if (end) lost.push({ ...claim, ...end });
           Context.current().heartbeat(report.checked);
         }

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import type { FilterCondition } from '../../shared/pure/filter-condition.ts';
+import type { FilterCondition } from '../../shared/pure/filters/filter-condition.ts';
 import { listSegmentsToRefresh, noteRefresh } from '../../shared/domain/segments/refresh-segments.ts';
-import { query, queryOne, sql } from '../../shared/domain/sql.ts';
+import { query, queryOne, sql } from '../../shared/domain/database/sql.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { startTestApi, type TestApi, type TestProject } from '../../tests/support/api.ts';
 import type { ActivityDeps } from '../deps.ts';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { badRequest } from '../../shared/pure/app-error.ts';
-import { listActivity, type ActivityCursor } from '../../shared/domain/activity/activity-feed.ts';
-import { countActivity, totalOf } from '../../shared/domain/activity/activity-stats.ts';
+import { listActivity, type ActivityCursor } from '../../shared/domain/activity-feed/activity-feed.ts';
+import { countActivity, totalOf } from '../../shared/domain/activity-feed/activity-stats.ts';
 import { periodOf } from '../events/events.schemas.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';

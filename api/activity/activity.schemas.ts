@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ActivityCounts, DayCounts } from '../../shared/domain/activity/activity-stats.ts';
+import type { ActivityCounts, DayCounts } from '../../shared/domain/activity-feed/activity-stats.ts';
 import { ACTIVITY_TYPES, type ActivityType } from '../../shared/pure/activity-types.ts';
 import { eventStatsQuery } from '../events/events.schemas.ts';
 import { cursorTimeSchema } from '../http/cursor.ts';

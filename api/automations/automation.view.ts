@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { STEP_TYPES, TRIGGER_TYPES, BRANCHES } from '../../shared/pure/automation-status.ts';
+import { STEP_TYPES, TRIGGER_TYPES, BRANCHES } from '../../shared/pure/automations/automation-status.ts';
 import type { AutomationDefinition } from '../../shared/domain/automations/automation-graphs.ts';
 import type {
   Automation,

@@ -1,6 +1,10 @@
 import { z } from 'zod';
-import { eventNameSchema } from '../../shared/pure/automation-config.ts';
-import { ADDED_STEP_TYPES, EXECUTION_STATUSES, TRIGGER_TYPES } from '../../shared/pure/automation-status.ts';
+import { eventNameSchema } from '../../shared/pure/automations/automation-config.ts';
+import {
+  ADDED_STEP_TYPES,
+  EXECUTION_STATUSES,
+  TRIGGER_TYPES,
+} from '../../shared/pure/automations/automation-status.ts';
 import { jsonBytes } from '../../shared/pure/json-bytes.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
 import { offsetPageQuery, offsetPageSchema, searchQuery, sortQuery } from '../http/pagination.ts';

@@ -1,5 +1,9 @@
 import { z } from 'zod';
-import { EXECUTION_STATUSES, STEP_EXECUTION_STATUSES, STEP_TYPES } from '../../shared/pure/automation-status.ts';
+import {
+  EXECUTION_STATUSES,
+  STEP_EXECUTION_STATUSES,
+  STEP_TYPES,
+} from '../../shared/pure/automations/automation-status.ts';
 import { executionWorkflowId } from '../../shared/pure/workflow-contracts.ts';
 import type { Execution, StepExecution } from '../../shared/domain/automations/executions.ts';
 

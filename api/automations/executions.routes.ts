@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { badRequest } from '../../shared/pure/app-error.ts';
-import { EXECUTION_STATUSES, type ExecutionStatus } from '../../shared/pure/automation-status.ts';
+import { EXECUTION_STATUSES, type ExecutionStatus } from '../../shared/pure/automations/automation-status.ts';
 import { findAutomation } from '../../shared/domain/automations/automation-graphs.ts';
 import {
   cancelAllExecutions,

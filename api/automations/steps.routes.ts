@@ -1,6 +1,6 @@
 import { validationError } from '../../shared/pure/app-error.ts';
-import { STEP_CONFIGS, type StoredConfig } from '../../shared/pure/automation-config.ts';
-import type { StepType } from '../../shared/pure/automation-status.ts';
+import { STEP_CONFIGS, type StoredConfig } from '../../shared/pure/automations/automation-config.ts';
+import type { StepType } from '../../shared/pure/automations/automation-status.ts';
 import {
   addStep,
   addTransition,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AUDIENCE_TYPES, CAMPAIGN_STATUSES } from '../../shared/pure/campaign-status.ts';
+import { AUDIENCE_TYPES, CAMPAIGN_STATUSES } from '../../shared/pure/campaigns/campaign-status.ts';
 import type { Campaign } from '../../shared/domain/campaigns/campaign.entity.ts';
 import { percent } from '../http/percent.ts';
 import { contentSchema, contentView } from '../templates/content.view.ts';

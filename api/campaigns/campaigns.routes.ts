@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { fittingPageSize } from '../../shared/domain/page-size.ts';
+import { fittingPageSize } from '../../shared/domain/database/page-size.ts';
 import { badRequest } from '../../shared/pure/app-error.ts';
-import { CAMPAIGN_STATUSES, type CampaignStatus } from '../../shared/pure/campaign-status.ts';
+import { CAMPAIGN_STATUSES, type CampaignStatus } from '../../shared/pure/campaigns/campaign-status.ts';
 import {
   cancelCampaign,
   createCampaign,

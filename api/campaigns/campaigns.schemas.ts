@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { AUDIENCE_TYPES, CAMPAIGN_STATUSES } from '../../shared/pure/campaign-status.ts';
-import { emailAddressSchema } from '../../shared/pure/email-address.ts';
-import { filterConditionSchema } from '../../shared/pure/filter-condition.ts';
+import { AUDIENCE_TYPES, CAMPAIGN_STATUSES } from '../../shared/pure/campaigns/campaign-status.ts';
+import { emailAddressSchema } from '../../shared/pure/emails/email-address.ts';
+import { filterConditionSchema } from '../../shared/pure/filters/filter-condition.ts';
 import { offsetPageQuery, offsetPageSchema, searchQuery, sortQuery } from '../http/pagination.ts';
 import { contentFields } from '../templates/templates.schemas.ts';
 import { campaignSchema } from './campaign.view.ts';

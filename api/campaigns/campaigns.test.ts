@@ -3,8 +3,8 @@ import { v7 as uuidV7 } from 'uuid';
 import { CampaignEntity } from '../../shared/domain/campaigns/campaign.entity.ts';
 import { ContactEntity } from '../../shared/domain/contacts/contact.entity.ts';
 import { EmailEntity } from '../../shared/domain/emails/email.entity.ts';
-import type { CampaignStatus } from '../../shared/pure/campaign-status.ts';
-import { query, sql } from '../../shared/domain/sql.ts';
+import type { CampaignStatus } from '../../shared/pure/campaigns/campaign-status.ts';
+import { query, sql } from '../../shared/domain/database/sql.ts';
 import { startTestApi, type TestApi, type TestProject, type TestReply } from '../../tests/support/api.ts';
 
 const UNKNOWN_ID = '019a0000-0000-7000-8000-000000000000';

@@ -1,7 +1,7 @@
 import { AppError } from '../../shared/pure/app-error.ts';
 import { findContact, listContacts, patchContact, upsertContacts } from '../../shared/domain/contacts/contacts.ts';
-import { deleteContacts } from '../../shared/domain/erasure/delete-contacts.ts';
-import { eraseAtOnce } from '../../shared/domain/erasure/erase-contacts.ts';
+import { deleteContacts } from '../../shared/domain/lifecycle/delete-contacts.ts';
+import { eraseAtOnce } from '../../shared/domain/lifecycle/erase-contacts.ts';
 import { EVENT_WAKE_MS } from '../../shared/domain/outbox/outbox.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
@@ -16,7 +16,7 @@ import {
   upsertContactBody,
   upsertedContactSchema,
 } from './contacts.schemas.ts';
-import { inTransaction } from '../../shared/domain/transaction.ts';
+import { inTransaction } from '../../shared/domain/database/transaction.ts';
 
 const list = endpoint({
   operationId: 'listContacts',

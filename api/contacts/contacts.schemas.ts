@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { customDataSchema } from '../../shared/pure/custom-data-schema.ts';
-import { emailAddressSchema } from '../../shared/pure/email-address.ts';
+import { customDataSchema } from '../../shared/pure/contacts/custom-data-schema.ts';
+import { emailAddressSchema } from '../../shared/pure/emails/email-address.ts';
 import { cursorTextSchema, cursorTimeSchema } from '../http/cursor.ts';
 import { cursorPageQuery, searchQuery, sortQuery } from '../http/pagination.ts';
 import { contactSchema } from './contact.view.ts';

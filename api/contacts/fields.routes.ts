@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { FIELD_TYPES } from '../../shared/pure/custom-data.ts';
-import { CAMPAIGN_STATUSES } from '../../shared/pure/campaign-status.ts';
-import { deleteField } from '../../shared/domain/contacts/delete-field.ts';
+import { FIELD_TYPES } from '../../shared/pure/contacts/custom-data.ts';
+import { CAMPAIGN_STATUSES } from '../../shared/pure/campaigns/campaign-status.ts';
+import { deleteField } from '../../shared/domain/contact-jobs/delete-field.ts';
 import {
   findFieldUsage,
   listFields,
   listFieldValues,
   readCustomFieldPath,
   readFieldName,
-} from '../../shared/domain/contacts/field-catalogue.ts';
+} from '../../shared/domain/usage/field-catalogue.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 
 const VALUES_DEFAULT = 100;

@@ -3,7 +3,7 @@ import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import type { UploadedFile } from '../http/multipart-body.ts';
 import { jobIdParams } from './bulk.routes.ts';
 import { importJobSchema, jobView, queuedJobSchema } from './job.view.ts';
-import { inTransaction } from '../../shared/domain/transaction.ts';
+import { inTransaction } from '../../shared/domain/database/transaction.ts';
 
 const FILE_BYTES_MAX = 5 * 1024 * 1024;
 

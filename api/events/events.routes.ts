@@ -4,13 +4,13 @@ import { findContact } from '../../shared/domain/contacts/contacts.ts';
 import {
   countEvents,
   deleteEvents,
-  findEventUsage,
   listEventNames,
   listEvents,
   type EventListQuery,
   type EventPage,
 } from '../../shared/domain/events/event-lists.ts';
-import { recordNamedEvent, trackEvent } from '../../shared/domain/events/track.ts';
+import { findEventUsage } from '../../shared/domain/usage/event-usage.ts';
+import { recordNamedEvent, trackEvent } from '../../shared/domain/tracking/track.ts';
 import { EVENT_WAKE_MS } from '../../shared/domain/outbox/outbox.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { created, endpoint, ok, type Endpoint } from '../http/endpoint.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Period } from '../../shared/domain/events/event-lists.ts';
-import { customDataSchema } from '../../shared/pure/custom-data-schema.ts';
-import { parseIsoInstant } from '../../shared/domain/segments/iso-instant.ts';
-import { CAMPAIGN_STATUSES } from '../../shared/pure/campaign-status.ts';
+import { customDataSchema } from '../../shared/pure/contacts/custom-data-schema.ts';
+import { parseIsoInstant } from '../../shared/pure/filters/iso-instant.ts';
+import { CAMPAIGN_STATUSES } from '../../shared/pure/campaigns/campaign-status.ts';
 import { trackBody, trackedNameSchema } from '../track/track.schemas.ts';
 import { cursorTimeSchema } from '../http/cursor.ts';
 import { cursorPageQuery, textQuery } from '../http/pagination.ts';

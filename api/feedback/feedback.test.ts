@@ -4,7 +4,7 @@ import { CampaignEntity } from '../../shared/domain/campaigns/campaign.entity.ts
 import { ContactEntity } from '../../shared/domain/contacts/contact.entity.ts';
 import { EmailEntity } from '../../shared/domain/emails/email.entity.ts';
 import { EventEntity } from '../../shared/domain/events/event.entity.ts';
-import { query, sql } from '../../shared/domain/sql.ts';
+import { query, sql } from '../../shared/domain/database/sql.ts';
 import { createLinkSigner, encodeClickTarget, type MailLinks } from '../../shared/platform/links.ts';
 import { startTestApi, type TestApi } from '../../tests/support/api.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { v7 as uuidV7 } from 'uuid';
-import { isDatabaseUnavailable } from '../../shared/domain/database-errors.ts';
-import { HIT_EVENTS_MAX, type MailHit } from '../../shared/domain/emails/tracking.ts';
+import { isDatabaseUnavailable } from '../../shared/domain/database/database-errors.ts';
+import { HIT_EVENTS_MAX, type MailHit } from '../../shared/domain/engagement/engagement.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 
 /** Takes opens and clicks at any speed and records each once, also those that come while PostgreSQL is away. */

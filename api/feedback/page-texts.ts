@@ -1,4 +1,4 @@
-import type { Locale } from '../../shared/pure/locale.ts';
+import type { Locale } from '../../shared/pure/contacts/locale.ts';
 
 /** What the pages say; `{email}` stands for the address. */
 export interface PageTexts {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Locale } from '../../shared/pure/locale.ts';
-import { escapeHtml } from '../../shared/pure/template-language.ts';
+import type { Locale } from '../../shared/pure/contacts/locale.ts';
+import { escapeHtml } from '../../shared/pure/templates/template-language.ts';
 
 /** What a page shows: a sentence, and at most one thing to do. */
 export interface SubscriptionPage {

@@ -1,11 +1,11 @@
 import type { Express, Request, Response } from 'express';
-import { localeOf } from '../../shared/pure/locale.ts';
+import { localeOf } from '../../shared/pure/contacts/locale.ts';
 import {
   changeSubscription,
   findLinkContact,
   type LinkContact,
 } from '../../shared/domain/emails/subscription-links.ts';
-import type { Em } from '../../shared/domain/orm.ts';
+import type { Em } from '../../shared/domain/database/em.ts';
 import type { LinkSigner } from '../../shared/platform/links.ts';
 import type { ApiDeps } from '../http/context.ts';
 import type { Load } from '../http/load.ts';

@@ -1,11 +1,11 @@
-import { createOrm, type Orm, type OrmOptions } from '../../shared/domain/orm.ts';
+import { createOrm, type Orm, type OrmOptions } from '../../shared/domain/schema/orm.ts';
 import {
   countRequests,
   findKeyOwners,
   type CountedKeyOwner,
   type KeyOwner,
 } from '../../shared/domain/projects/key-usage.ts';
-import { requestLimits } from '../../shared/domain/session-limits.ts';
+import { requestLimits } from '../../shared/domain/database/session-limits.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { lookupOf, readKey, unknownKey, type KeyKind } from './api-key.ts';
 import type { RequestProject } from './context.ts';

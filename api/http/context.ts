@@ -1,6 +1,7 @@
 import type { Logger } from '../../shared/platform/logger.ts';
 import type { Config } from '../../shared/platform/config.ts';
-import type { Em, Orm } from '../../shared/domain/orm.ts';
+import type { Em } from '../../shared/domain/database/em.ts';
+import type { Orm } from '../../shared/domain/schema/orm.ts';
 import type { HitRecorder } from '../feedback/hit-recorder.ts';
 
 /** What every endpoint may use. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseIsoInstant } from '../../shared/domain/segments/iso-instant.ts';
+import { parseIsoInstant } from '../../shared/pure/filters/iso-instant.ts';
 import { badRequest } from '../../shared/pure/app-error.ts';
 
 /** A moment in a cursor; what PostgreSQL could not read never gets there. */

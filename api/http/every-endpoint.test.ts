@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CampaignEntity } from '../../shared/domain/campaigns/campaign.entity.ts';
 import { SegmentEntity } from '../../shared/domain/segments/segment.entity.ts';
-import { updateProject } from '../../shared/domain/projects/projects.ts';
+import { updateProject } from '../../shared/domain/lifecycle/update-project.ts';
 import { startTestApi, type TestApi, type TestProject } from '../../tests/support/api.ts';
-import { testConfig } from '../../shared/testing/config.ts';
+import { testConfig } from '../../tests/support/config.ts';
 import { createEndpoints } from '../routes.ts';
 import type { Endpoint } from './endpoint.ts';
 

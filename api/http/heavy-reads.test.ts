@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, sql } from '../../shared/domain/sql.ts';
-import { createTestDatabase, type TestDatabase } from '../../shared/testing/database.ts';
+import { query, sql } from '../../shared/domain/database/sql.ts';
+import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
 import { startTestApi, type TestApi, type TestProject, type TestReply } from '../../tests/support/api.ts';
 
 const POOL_SIZE = 8;

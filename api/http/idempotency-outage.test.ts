@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { query, queryOne, sql } from '../../shared/domain/sql.ts';
-import { createTestDatabase, type TestDatabase } from '../../shared/testing/database.ts';
+import { query, queryOne, sql } from '../../shared/domain/database/sql.ts';
+import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
 import { createApiProcess } from '../../tests/support/api-process.ts';
 import { callsTo, startTestApi, type TestApi, type TestProject, type TestReply } from '../../tests/support/api.ts';
 import { eventually } from '../../tests/support/stack.ts';
-import { testEnvironment } from '../../shared/testing/environment.ts';
+import { testEnvironment } from '../../tests/support/environment.ts';
 import { startTcpProxy, type TcpProxy } from '../../tests/support/tcp-proxy.ts';
 
 let database: TestDatabase;

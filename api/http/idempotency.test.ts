@@ -2,7 +2,7 @@ import { hash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EventEntity } from '../../shared/domain/events/event.entity.ts';
 import { claimIdempotencyKey, sweepIdempotencyKeys } from '../../shared/domain/idempotency/idempotency.ts';
-import { query, queryOne, sql } from '../../shared/domain/sql.ts';
+import { query, queryOne, sql } from '../../shared/domain/database/sql.ts';
 import { startTestApi, type TestApi, type TestReply } from '../../tests/support/api.ts';
 import { eventually } from '../../tests/support/stack.ts';
 

@@ -20,7 +20,7 @@ import type { Load } from './load.ts';
 import { formBytesMax, readMultipart } from './multipart-body.ts';
 import type { RateState } from './rate-limit.ts';
 import { assertStorable } from './storable.ts';
-import { inTransaction } from '../../shared/domain/transaction.ts';
+import { inTransaction } from '../../shared/domain/database/transaction.ts';
 
 /** Templates and campaigns carry whole HTML documents. */
 const BODY_BYTES_DEFAULT = 5 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { testConfig } from '../../shared/testing/config.ts';
+import { testConfig } from '../../tests/support/config.ts';
 import { startTestApi, type TestApi, type TestReply } from '../../tests/support/api.ts';
 import { createEndpoints } from '../routes.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Segment } from '../../shared/domain/segments/segment.entity.ts';
-import { filterConditionSchema } from '../../shared/pure/filter-condition.ts';
+import { filterConditionSchema } from '../../shared/pure/filters/filter-condition.ts';
 
 export const segmentSchema = z
   .object({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { isEmailAddress, normalizeAddress } from '../../shared/pure/email-address.ts';
-import { filterConditionSchema } from '../../shared/pure/filter-condition.ts';
+import { isEmailAddress, normalizeAddress } from '../../shared/pure/emails/email-address.ts';
+import { filterConditionSchema } from '../../shared/pure/filters/filter-condition.ts';
 import { contactSchema } from '../contacts/contact.view.ts';
 import { offsetPageQuery, offsetPageSchema } from '../http/pagination.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { query, sql } from '../../shared/domain/sql.ts';
+import { query, sql } from '../../shared/domain/database/sql.ts';
 import { startTestApi, type TestApi, type TestProject } from '../../tests/support/api.ts';
 
 const UNKNOWN_ID = '01890000-0000-7000-8000-000000000000';

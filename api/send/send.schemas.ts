@@ -1,10 +1,15 @@
 import { z } from 'zod';
-import { customDataSchema } from '../../shared/pure/custom-data-schema.ts';
-import { emailAddressSchema } from '../../shared/pure/email-address.ts';
+import { customDataSchema } from '../../shared/pure/contacts/custom-data-schema.ts';
+import { emailAddressSchema } from '../../shared/pure/emails/email-address.ts';
 import { atMost, boundedArray } from '../../shared/pure/bounded-schema.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
-import { HEADERS_TOO_LARGE, headersBytes, isHeaderName, isProtectedHeader } from '../../shared/pure/mail-headers.ts';
-import { SUBJECT_LENGTH_MAX } from '../../shared/pure/message-template.ts';
+import {
+  HEADERS_TOO_LARGE,
+  headersBytes,
+  isHeaderName,
+  isProtectedHeader,
+} from '../../shared/pure/emails/mail-headers.ts';
+import { SUBJECT_LENGTH_MAX } from '../../shared/pure/templates/message-template.ts';
 import { NO_LINE_BREAK, oneLine } from './header-line.ts';
 import { senderAddressSchema } from './sender-address.ts';
 import { decodeBase64 } from './base64.ts';

@@ -3,8 +3,8 @@ import { ContactEntity } from '../../shared/domain/contacts/contact.entity.ts';
 import { EmailEntity } from '../../shared/domain/emails/email.entity.ts';
 import { EventEntity } from '../../shared/domain/events/event.entity.ts';
 import { SenderDomainEntity } from '../../shared/domain/domains/sender-domain.entity.ts';
-import { updateProject } from '../../shared/domain/projects/projects.ts';
-import { query, sql } from '../../shared/domain/sql.ts';
+import { updateProject } from '../../shared/domain/lifecycle/update-project.ts';
+import { query, sql } from '../../shared/domain/database/sql.ts';
 import { startTestApi, type TestApi, type TestProject, type TestReply } from '../../tests/support/api.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

@@ -1,4 +1,4 @@
-import { emailAddressSchema } from '../../shared/pure/email-address.ts';
+import { emailAddressSchema } from '../../shared/pure/emails/email-address.ts';
 import { isWireAddress } from '../../shared/platform/smtp/wire-address.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EMAIL_TYPES } from '../../shared/pure/email-types.ts';
+import { EMAIL_TYPES } from '../../shared/pure/emails/email-types.ts';
 import type { Template } from '../../shared/domain/templates/template.entity.ts';
 
 /** Name, content and sender, as templates and campaigns show them. */

@@ -9,7 +9,7 @@ import {
   listTemplates,
   updateTemplate,
 } from '../../shared/domain/templates/templates.ts';
-import { fittingPageSize } from '../../shared/domain/page-size.ts';
+import { fittingPageSize } from '../../shared/domain/database/page-size.ts';
 import { created, endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
 import { isFilled } from '../http/flat-requirements.ts';
 import { idParams, offsetPage } from '../http/pagination.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { NAME_LENGTH_MAX } from '../../shared/pure/copy-name.ts';
-import { EMAIL_TYPES } from '../../shared/pure/email-types.ts';
+import { EMAIL_TYPES } from '../../shared/pure/emails/email-types.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
-import { SUBJECT_LENGTH_MAX } from '../../shared/pure/message-template.ts';
+import { SUBJECT_LENGTH_MAX } from '../../shared/pure/templates/message-template.ts';
 import { offsetPageQuery, offsetPageSchema, searchQuery, sortQuery } from '../http/pagination.ts';
 import { oneLine } from '../send/header-line.ts';
 import { senderAddressSchema } from '../send/sender-address.ts';

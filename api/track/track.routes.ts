@@ -1,4 +1,4 @@
-import { trackEvent } from '../../shared/domain/events/track.ts';
+import { trackEvent } from '../../shared/domain/tracking/track.ts';
 import { EVENT_WAKE_MS } from '../../shared/domain/outbox/outbox.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { trackBody, trackedSchema } from './track.schemas.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { customDataSchema } from '../../shared/pure/custom-data-schema.ts';
-import { emailAddressSchema } from '../../shared/pure/email-address.ts';
+import { customDataSchema } from '../../shared/pure/contacts/custom-data-schema.ts';
+import { emailAddressSchema } from '../../shared/pure/emails/email-address.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
-import { isReservedEventName } from '../../shared/pure/reserved-events.ts';
+import { isReservedEventName } from '../../shared/pure/events/reserved-events.ts';
 
 /** The name of an event that a caller may record. */
 export const trackedNameSchema = z

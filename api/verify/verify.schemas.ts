@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { emailAddressSchema } from '../../shared/pure/email-address.ts';
+import { emailAddressSchema } from '../../shared/pure/emails/email-address.ts';
 
 export const verifyBody = z.object({ email: emailAddressSchema });
 

@@ -1,8 +1,8 @@
 import path from 'node:path';
-import { startChild, stopInOrder, waitUntilReady, type ManagedChild } from '../../local/child-process.ts';
-import { projectRoot } from '../../local/paths.ts';
-import type { ProcessGuard } from '../../local/process-guard.ts';
-import { sendSignal } from '../../local/running-process.ts';
+import { startChild, stopInOrder, waitUntilReady, type ManagedChild } from '../../local/processes/child-process.ts';
+import { projectRoot } from '../../shared/platform/paths.ts';
+import type { ProcessGuard } from '../../local/processes/process-guard.ts';
+import { sendSignal } from '../../local/processes/running-process.ts';
 
 /** Processes are stopped in this order: programs of Everpost and load generators, SMTP sinks, Temporal, PostgreSQL. */
 export const STOP_RANKS = { programs: 1, sinks: 2, temporal: 3, postgres: 4 } as const;

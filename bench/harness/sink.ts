@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { findFreePort } from '../../local/free-port.ts';
-import { findOnPath } from '../../local/program-search.ts';
+import { findFreePort } from '../../local/processes/free-port.ts';
+import { findOnPath } from '../../local/temporal/program-search.ts';
 import { STOP_RANKS, type Processes } from './processes.ts';
 
 /** `own` is ours and counts by recipient; `smtp-sink` is Postfix's load sink, which counts nothing. */

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { parseCodecKeys, type CodecKey } from './codec-keys.ts';
-import { DELIVERY_RETRY_SECONDS_DEFAULT } from '../pure/delivery-retry.ts';
+import { DELIVERY_RETRY_SECONDS_DEFAULT } from '../pure/emails/delivery-retry.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const days = z.coerce.number().int().min(0).max(36_500);

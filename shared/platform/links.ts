@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
-import type { RecipientUrls } from '../pure/render-scope.ts';
+import type { RecipientUrls } from '../pure/templates/render-scope.ts';
 import type { Config } from './config.ts';
 import { appSecretsOf, deriveKeys, type AppSecrets } from './sealed-values.ts';
 

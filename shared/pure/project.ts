@@ -1,4 +1,4 @@
-import type { EmailType } from './email-types.ts';
+import type { EmailType } from './emails/email-types.ts';
 
 /** Whether opens and links are tracked: for MARKETING mail only, for all mail, or never. */
 export const TRACKING_MODES = ['MARKETING_ONLY', 'ENABLED', 'DISABLED'] as const;

@@ -1,4 +1,4 @@
-import type { EndedExecutionStatus } from './automation-status.ts';
+import type { EndedExecutionStatus } from './automations/automation-status.ts';
 
 /** Names, ids, inputs and messages of the Temporal workflows: what starts them and what runs them meet here. */
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, it } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
 import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
 import { WORKFLOW_TYPES, executionWorkflowId } from '../../shared/pure/workflow-contracts.ts';
-import { createTestNamespace, type TestNamespace } from '../../shared/testing/temporal.ts';
+import { createTestNamespace, type TestNamespace } from '../support/temporal.ts';
 import { storeHistory } from '../support/histories.ts';
 import { startWorkflowWorkers } from '../support/workflows.ts';
 

@@ -11,8 +11,8 @@ import {
   emailDeliveryWorkflowId,
   jobWorkflowId,
 } from '../../shared/pure/workflow-contracts.ts';
-import { eventually } from '../../shared/testing/eventually.ts';
-import { createTestNamespace, type TestNamespace } from '../../shared/testing/temporal.ts';
+import { eventually } from '../support/eventually.ts';
+import { createTestNamespace, type TestNamespace } from '../support/temporal.ts';
 import { fakeCampaign, untilCancelled, type FakeCampaign } from '../support/fake-campaign.ts';
 import { storeHistory } from '../support/histories.ts';
 import { createTemporalProcess } from '../support/temporal-process.ts';

@@ -1,17 +1,17 @@
 import { mkdtempSync, chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { stopInOrder } from '../../local/child-process.ts';
-import type { ManagedChild } from '../../local/child-process.ts';
-import { startEmbeddedPostgres } from '../../local/embedded-postgres.ts';
-import { findFreePort } from '../../local/free-port.ts';
-import { startProcessGuard } from '../../local/process-guard.ts';
-import type { ProcessGuard } from '../../local/process-guard.ts';
-import { resolveTemporalCli } from '../../local/temporal-cli.ts';
-import { startTemporalServer } from '../../local/temporal-server.ts';
-import { resolveTimeSkippingServer } from '../../local/time-skipping-server.ts';
-import { environmentFileVariable } from '../../shared/testing/environment.ts';
-import type { ProvidedPart, TestEnvironment } from '../../shared/testing/environment.ts';
+import { stopInOrder } from '../../local/processes/child-process.ts';
+import type { ManagedChild } from '../../local/processes/child-process.ts';
+import { startEmbeddedPostgres } from '../../local/postgres/embedded-postgres.ts';
+import { findFreePort } from '../../local/processes/free-port.ts';
+import { startProcessGuard } from '../../local/processes/process-guard.ts';
+import type { ProcessGuard } from '../../local/processes/process-guard.ts';
+import { resolveTemporalCli } from '../../local/temporal/temporal-cli.ts';
+import { startTemporalServer } from '../../local/temporal/temporal-server.ts';
+import { resolveTimeSkippingServer } from '../../local/temporal/time-skipping-server.ts';
+import { environmentFileVariable } from '../support/environment.ts';
+import type { ProvidedPart, TestEnvironment } from '../support/environment.ts';
 import { bundleWorkflows } from './workflow-bundle.ts';
 
 declare global {
@@ -92,7 +92,7 @@ async function startTemporal(folder: string, guard: ProcessGuard, children: Mana
 }
 
 async function migrateTemplate(url: DatabaseUrl): Promise<string> {
-  const { migrateUp } = await import('../../shared/domain/orm.ts');
+  const { migrateUp } = await import('../../shared/domain/schema/orm.ts');
   await migrateUp(url(templateDatabase));
   return templateDatabase;
 }

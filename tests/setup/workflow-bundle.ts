@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, statSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { projectRoot } from '../../local/paths.ts';
+import { projectRoot } from '../../shared/platform/paths.ts';
 
 const keptBundles = 3;
 

@@ -1,6 +1,6 @@
-import { findFreePort } from '../../local/free-port.ts';
+import { findFreePort } from '../../local/processes/free-port.ts';
 import type { Config } from '../../shared/platform/config.ts';
-import type { TestNamespace } from '../../shared/testing/temporal.ts';
+import type { TestNamespace } from './temporal.ts';
 import { startEverpostProcess, type EverpostProcess } from './everpost-process.ts';
 
 export interface ApiProcess {

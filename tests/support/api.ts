@@ -4,17 +4,18 @@ import { createApp } from '../../api/app.ts';
 import { createAdmissionOrm } from '../../api/http/admission.ts';
 import { createHttpServer } from '../../api/http/server.ts';
 import { createHitRecorder } from '../../api/feedback/hit-recorder.ts';
-import { createOrm, type Em, type Orm } from '../../shared/domain/orm.ts';
+import type { Em } from '../../shared/domain/database/em.ts';
+import { createOrm, type Orm } from '../../shared/domain/schema/orm.ts';
 import { createProject, type ProjectKeys } from '../../shared/domain/projects/projects.ts';
 import type { Project } from '../../shared/domain/projects/project.entity.ts';
 import { trustDomain } from '../../shared/domain/domains/sender-domains.ts';
-import { recordMailHits } from '../../shared/domain/emails/tracking.ts';
-import { requestLimits } from '../../shared/domain/session-limits.ts';
-import { query, sql } from '../../shared/domain/sql.ts';
+import { recordMailHits } from '../../shared/domain/engagement/engagement.ts';
+import { requestLimits } from '../../shared/domain/database/session-limits.ts';
+import { query, sql } from '../../shared/domain/database/sql.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
-import { testConfig } from '../../shared/testing/config.ts';
-import { createTestDatabase, type TestDatabase } from '../../shared/testing/database.ts';
+import { testConfig } from './config.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
 
 /** The domain every test project may send from. */
 const TEST_DOMAIN = 'example.com';

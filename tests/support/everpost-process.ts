@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../../shared/platform/config.ts';
-import type { TestNamespace } from '../../shared/testing/temporal.ts';
+import type { TestNamespace } from './temporal.ts';
 
 /** A real process of Everpost. */
 export interface EverpostProcess {

@@ -9,7 +9,7 @@ import { listSuppressions } from '../../shared/domain/suppressions/suppressions.
 import { createLinkSigner, type LinkSigner } from '../../shared/platform/links.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { createVerp, type Verp } from '../../shared/platform/mail/verp.ts';
-import { createTestDatabase, type TestDatabase } from '../../shared/testing/database.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
 import { createInboundMail } from '../../worker/inbound/inbound-mail.ts';
 import {
   startInboundServer,

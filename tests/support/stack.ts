@@ -1,18 +1,18 @@
 import { createActivities } from '../../activities/index.ts';
 import { linkSignerOf } from '../../shared/platform/links.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
-import { createTemporalClient } from '../../shared/platform/temporal.ts';
+import { createTemporalClient } from '../../shared/dispatch/temporal.ts';
 import { dataConverterOf } from '../../shared/platform/temporal-codec.ts';
 import { createSmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
-import { createDispatcher } from '../../shared/domain/outbox/dispatcher.ts';
-import { testEnvironment } from '../../shared/testing/environment.ts';
-import { createSmtpSink, type SmtpSink } from '../../shared/testing/smtp-sink.ts';
-import { createTestNamespace, type TestNamespace } from '../../shared/testing/temporal.ts';
+import { createDispatcher } from '../../shared/dispatch/dispatcher.ts';
+import { testEnvironment } from './environment.ts';
+import { createSmtpSink, type SmtpSink } from './smtp-sink.ts';
+import { createTestNamespace, type TestNamespace } from './temporal.ts';
 import type { TaskQueueName } from '../../shared/pure/task-queues.ts';
 import { createWorkers } from '../../worker/create-worker.ts';
 import { startTestApi, type TestApi, type TestApiOptions } from './api.ts';
 
-export { eventually } from '../../shared/testing/eventually.ts';
+export { eventually } from './eventually.ts';
 
 export interface TestStack extends TestApi {
   sink: SmtpSink;

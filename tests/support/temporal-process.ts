@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { findFreePort } from '../../local/free-port.ts';
-import { startProcessGuard } from '../../local/process-guard.ts';
-import { resolveTemporalCli } from '../../local/temporal-cli.ts';
-import { startTemporalServer, type TemporalServer } from '../../local/temporal-server.ts';
+import { findFreePort } from '../../local/processes/free-port.ts';
+import { startProcessGuard } from '../../local/processes/process-guard.ts';
+import { resolveTemporalCli } from '../../local/temporal/temporal-cli.ts';
+import { startTemporalServer, type TemporalServer } from '../../local/temporal/temporal-server.ts';
 
 export interface TemporalProcess {
   /** host:port, the same after every start. */

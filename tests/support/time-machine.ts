@@ -1,7 +1,7 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { createActivities } from '../../activities/index.ts';
-import { cancelExecutionWorkflows, signalEventArrivals } from '../../shared/domain/automations/execution-dispatch.ts';
-import { query, sql } from '../../shared/domain/sql.ts';
+import { cancelExecutionWorkflows, signalEventArrivals } from '../../shared/dispatch/execution-starter.ts';
+import { query, sql } from '../../shared/domain/database/sql.ts';
 import { linkSignerOf } from '../../shared/platform/links.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { createSmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
@@ -11,7 +11,7 @@ import {
   executionWorkflowId,
   type AutomationExecutionInput,
 } from '../../shared/pure/workflow-contracts.ts';
-import { testEnvironment } from '../../shared/testing/environment.ts';
+import { testEnvironment } from './environment.ts';
 import { createWorkers } from '../../worker/create-worker.ts';
 import { startTestApi, type TestApi, type TestApiOptions } from './api.ts';
 import { eventually } from './stack.ts';

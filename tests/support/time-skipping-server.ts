@@ -1,5 +1,5 @@
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { testEnvironment } from '../../shared/testing/environment.ts';
+import { testEnvironment } from './environment.ts';
 
 /** The SDK waits five seconds for the server, which a machine at its limit does not always start in. */
 const START_ATTEMPTS = 5;

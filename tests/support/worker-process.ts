@@ -1,6 +1,6 @@
 import type { Config } from '../../shared/platform/config.ts';
-import { testEnvironment } from '../../shared/testing/environment.ts';
-import type { TestNamespace } from '../../shared/testing/temporal.ts';
+import { testEnvironment } from './environment.ts';
+import type { TestNamespace } from './temporal.ts';
 import { startEverpostProcess, type EverpostProcess } from './everpost-process.ts';
 
 export type WorkerProcess = EverpostProcess;

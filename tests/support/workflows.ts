@@ -4,7 +4,7 @@ import type { NativeConnection } from '@temporalio/worker';
 import { Worker } from '@temporalio/worker';
 import type { Activities } from '../../activities/index.ts';
 import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
-import { testEnvironment } from '../../shared/testing/environment.ts';
+import { testEnvironment } from './environment.ts';
 
 export interface WorkflowServer {
   connection: NativeConnection;

@@ -9,14 +9,14 @@ import {
   recordSoftBounce,
 } from '../../shared/domain/emails/feedback.ts';
 import { findReplyAddressOwner, REPORT_MAILBOXES, toReplyAddress } from '../../shared/domain/emails/reply-addresses.ts';
-import type { Orm } from '../../shared/domain/orm.ts';
+import type { Orm } from '../../shared/domain/schema/orm.ts';
 import type { LinkSigner } from '../../shared/platform/links.ts';
 import { createGroupWriter } from '../../shared/platform/group-writer.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
-import type { DsnRecipient } from '../../shared/platform/mail/dsn.ts';
-import { readInboundMessage, type InboundMessage } from '../../shared/platform/mail/inbound-message.ts';
+import type { DsnRecipient } from '../../shared/platform/inbound/dsn.ts';
+import { readInboundMessage, type InboundMessage } from '../../shared/platform/inbound/inbound-message.ts';
 import type { Verp } from '../../shared/platform/mail/verp.ts';
-import { judgeReport } from '../../shared/pure/delivery-verdict/judge-report.ts';
+import { judgeReport } from '../../shared/pure/emails/delivery-verdict/judge-report.ts';
 import { createReplyAddressBook } from './reply-address-book.ts';
 
 /** An address that mail is taken for. */

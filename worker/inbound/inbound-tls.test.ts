@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTransport } from 'nodemailer';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { readConfig } from '../../shared/platform/config.ts';
-import { createTestCertificate, type TestCertificate } from '../../shared/testing/certificate.ts';
+import { createTestCertificate, type TestCertificate } from '../../tests/support/certificate.ts';
 import type { InboundMail } from './inbound-mail.ts';
 import { startInboundServer, type InboundServer, type InboundServerOptions } from './inbound-server.ts';
 import { openInboundTls } from './inbound-tls.ts';

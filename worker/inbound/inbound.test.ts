@@ -4,8 +4,8 @@ import { v7 as uuidV7 } from 'uuid';
 import { CampaignEntity } from '../../shared/domain/campaigns/campaign.entity.ts';
 import { EventEntity } from '../../shared/domain/events/event.entity.ts';
 import { recordTransactionalResults } from '../../shared/domain/emails/delivery-results.ts';
-import { query, sql } from '../../shared/domain/sql.ts';
-import { eventually } from '../../shared/testing/eventually.ts';
+import { query, sql } from '../../shared/domain/database/sql.ts';
+import { eventually } from '../../tests/support/eventually.ts';
 import {
   answer,
   complaint,

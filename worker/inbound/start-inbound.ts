@@ -1,4 +1,4 @@
-import type { Orm } from '../../shared/domain/orm.ts';
+import type { Orm } from '../../shared/domain/schema/orm.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import type { LinkSigner } from '../../shared/platform/links.ts';
 import type { Logger } from '../../shared/platform/logger.ts';

@@ -5,7 +5,7 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { Activities } from '../../activities/index.ts';
 import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
 import { WORKFLOW_TYPES, executionWorkflowId } from '../../shared/pure/workflow-contracts.ts';
-import { quietTemporal } from '../../shared/testing/quiet-temporal.ts';
+import { quietTemporal } from '../../tests/support/quiet-temporal.ts';
 import { startTimeSkippingServer } from '../../tests/support/time-skipping-server.ts';
 import { startWorkflowWorkers, type WorkflowWorkers } from '../../tests/support/workflows.ts';
 

@@ -4,8 +4,8 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
 import { CAMPAIGN_CHANGED_SIGNAL, WORKFLOW_TYPES, campaignWorkflowId } from '../../shared/pure/workflow-contracts.ts';
-import { eventually } from '../../shared/testing/eventually.ts';
-import { createTestNamespace, type TestNamespace } from '../../shared/testing/temporal.ts';
+import { eventually } from '../../tests/support/eventually.ts';
+import { createTestNamespace, type TestNamespace } from '../../tests/support/temporal.ts';
 import {
   fakeCampaign,
   untilCancelled,

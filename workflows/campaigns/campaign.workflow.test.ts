@@ -4,7 +4,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
 import { CAMPAIGN_CHANGED_SIGNAL, WORKFLOW_TYPES, campaignWorkflowId } from '../../shared/pure/workflow-contracts.ts';
-import { quietTemporal } from '../../shared/testing/quiet-temporal.ts';
+import { quietTemporal } from '../../tests/support/quiet-temporal.ts';
 import { fakeCampaign, type FakeCampaign } from '../../tests/support/fake-campaign.ts';
 import { startTimeSkippingServer } from '../../tests/support/time-skipping-server.ts';
 import { startWorkflowWorkers, type WorkflowWorkers } from '../../tests/support/workflows.ts';

@@ -11,7 +11,7 @@ import {
   emailDeliveryWorkflowId,
   type EmailDeliveryInput,
 } from '../../shared/pure/workflow-contracts.ts';
-import { quietTemporal } from '../../shared/testing/quiet-temporal.ts';
+import { quietTemporal } from '../../tests/support/quiet-temporal.ts';
 import { startTimeSkippingServer } from '../../tests/support/time-skipping-server.ts';
 import { startWorkflowWorkers, type WorkflowWorkers } from '../../tests/support/workflows.ts';
 

@@ -5,8 +5,8 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Activities } from '../../activities/index.ts';
 import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
 import { WORKFLOW_TYPES, jobWorkflowId } from '../../shared/pure/workflow-contracts.ts';
-import { eventually } from '../../shared/testing/eventually.ts';
-import { createTestNamespace, type TestNamespace } from '../../shared/testing/temporal.ts';
+import { eventually } from '../../tests/support/eventually.ts';
+import { createTestNamespace, type TestNamespace } from '../../tests/support/temporal.ts';
 import { untilCancelled } from '../../tests/support/fake-campaign.ts';
 import { startWorkflowWorkers, type WorkflowWorkers } from '../../tests/support/workflows.ts';
 

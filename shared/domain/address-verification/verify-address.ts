@@ -1,5 +1,5 @@
 import { toDomainName } from '../domains/domain-name.ts';
-import { domainOf } from '../../pure/email-address.ts';
+import { domainOf } from '../../pure/emails/email-address.ts';
 import type { DnsResolver } from '../../platform/dns/resolver.ts';
 import { lookUpMailDomain, takesMail, type MailDomain } from './mail-domain.ts';
 import { createMailboxServices } from './mailbox-services.ts';

@@ -1,7 +1,7 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import type { StoredConfig } from '../../pure/automation-config.ts';
-import { BRANCHES, STEP_TYPES, TRIGGER_TYPES } from '../../pure/automation-status.ts';
-import { baseProperties } from '../base-properties.ts';
+import type { StoredConfig } from '../../pure/automations/automation-config.ts';
+import { BRANCHES, STEP_TYPES, TRIGGER_TYPES } from '../../pure/automations/automation-status.ts';
+import { baseProperties } from '../database/base-properties.ts';
 
 /** What the product calls a workflow. Its steps and transitions are edited here; executions run snapshots of them. */
 export const AutomationEntity = defineEntity({

@@ -1,14 +1,14 @@
 import { AppError, badRequest } from '../../pure/app-error.ts';
-import { conditionTree, readConfigOf, type StoredConfig } from '../../pure/automation-config.ts';
-import type { TriggerType } from '../../pure/automation-status.ts';
-import { likePattern } from '../contacts/contacts.ts';
-import { refersToEvent } from '../events/event-lists.ts';
+import { conditionTree, readConfigOf, type StoredConfig } from '../../pure/automations/automation-config.ts';
+import type { TriggerType } from '../../pure/automations/automation-status.ts';
+import { likePattern } from '../database/sql.ts';
+import { refersToEvent } from '../usage/event-usage.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import type { Em } from '../orm.ts';
-import { query, queryOne, sql } from '../sql.ts';
+import type { Em } from '../database/em.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
 import { changeDefinition, findDefinition, findProblems, type AutomationDefinition } from './automation-graphs.ts';
 import { AutomationEntity, AutomationStepEntity, type Automation, type AutomationStep } from './automation.entity.ts';
-import { inTransaction } from '../transaction.ts';
+import { inTransaction } from '../database/transaction.ts';
 
 export interface AutomationListQuery {
   page: number;

@@ -1,5 +1,5 @@
-import type { Em } from '../orm.ts';
-import { query, queryOne, sql, type SqlFragment } from '../sql.ts';
+import type { Em } from '../database/em.ts';
+import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 
 /** Which executions: of one automation, of a project, of some contacts, or by their ids. */
 type ExecutionScope =

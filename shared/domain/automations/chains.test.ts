@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
 import { createAutomation, executionsOf, track } from '../../../tests/support/automations.ts';
 import { startTestApi, type TestApi, type TestProject } from '../../../tests/support/api.ts';
-import { eventually } from '../../testing/eventually.ts';
+import { eventually } from '../../../tests/support/eventually.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { recordEvents, type NewEvent } from '../events/events.ts';
-import { query, queryOne, sql } from '../sql.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
 import { summarizeRefusals } from './refusals.ts';
 
 let app: TestApi;

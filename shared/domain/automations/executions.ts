@@ -1,16 +1,16 @@
 import { v7 as uuidV7 } from 'uuid';
 import { AppError, badRequest } from '../../pure/app-error.ts';
-import type { GraphStep } from '../../pure/automation-graph.ts';
+import type { GraphStep } from '../../pure/automations/automation-graph.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import type { ExecutionStatus, StepExecutionStatus } from '../../pure/automation-status.ts';
+import type { ExecutionStatus, StepExecutionStatus } from '../../pure/automations/automation-status.ts';
 import { findContact } from '../contacts/contacts.ts';
-import type { Em } from '../orm.ts';
+import type { Em } from '../database/em.ts';
 import { addToOutbox } from '../outbox/outbox.ts';
-import { joinSql, json, query, queryOne, sql, type SqlFragment } from '../sql.ts';
+import { joinSql, json, query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 import { findAutomation } from './automation-graphs.ts';
 import type { Automation } from './automation.entity.ts';
 import { cancelExecutions } from './cancel-executions.ts';
-import { inTransaction } from '../transaction.ts';
+import { inTransaction } from '../database/transaction.ts';
 
 export type StepRef = Pick<GraphStep, 'id' | 'name' | 'type'>;
 

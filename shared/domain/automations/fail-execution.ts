@@ -1,5 +1,5 @@
-import type { Em } from '../orm.ts';
-import { query, sql } from '../sql.ts';
+import type { Em } from '../database/em.ts';
+import { query, sql } from '../database/sql.ts';
 
 /**
  * Ends an execution that cannot go on, at the step it has come to, whatever is wrong with it: nothing of it is read but

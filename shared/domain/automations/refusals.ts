@@ -1,5 +1,5 @@
-import type { Em } from '../orm.ts';
-import { query, sql } from '../sql.ts';
+import type { Em } from '../database/em.ts';
+import { query, sql } from '../database/sql.ts';
 
 /** Executions of an automation that were not started. */
 export interface RefusalSummary {

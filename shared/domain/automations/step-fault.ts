@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AppError } from '../../pure/app-error.ts';
-import { TemplateLimitError, TemplateSyntaxError } from '../../pure/template-language.ts';
+import { TemplateLimitError, TemplateSyntaxError } from '../../pure/templates/template-language.ts';
 
 /** A step that cannot succeed however often it is tried. The message tells people what is wrong. */
 export class StepFault extends Error {

@@ -1,13 +1,13 @@
 import { AppError, badRequest, tooLarge } from '../../pure/app-error.ts';
-import { conditionTree, readConfigOf, type StoredConfig } from '../../pure/automation-config.ts';
-import { branchesOf, findTransitionFault, type GraphTransition } from '../../pure/automation-graph.ts';
-import type { StepType } from '../../pure/automation-status.ts';
-import { compileTemplate, TemplateLimitError, TemplateSyntaxError } from '../../pure/template-language.ts';
+import { conditionTree, readConfigOf, type StoredConfig } from '../../pure/automations/automation-config.ts';
+import { branchesOf, findTransitionFault, type GraphTransition } from '../../pure/automations/automation-graph.ts';
+import type { StepType } from '../../pure/automations/automation-status.ts';
+import { compileTemplate, TemplateLimitError, TemplateSyntaxError } from '../../pure/templates/template-language.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import type { Em } from '../orm.ts';
-import { assertFilterSemantics } from '../segments/filter-semantics.ts';
-import { assertFilterSize } from '../segments/filter-size.ts';
-import { loadReferencedSegments } from '../segments/segment-references.ts';
+import type { Em } from '../database/em.ts';
+import { assertFilterSemantics } from '../filters/filter-semantics.ts';
+import { assertFilterSize } from '../filters/filter-size.ts';
+import { loadReferencedSegments } from '../filters/segment-references.ts';
 import { findTemplate } from '../templates/templates.ts';
 import { changeDefinition, findDefinition, graphOf, type AutomationDefinition } from './automation-graphs.ts';
 import {

@@ -1,8 +1,8 @@
 import { v7 as uuidV7 } from 'uuid';
-import type { AutomationGraph } from '../../pure/automation-graph.ts';
-import type { ExecutionStatus, StepExecutionStatus } from '../../pure/automation-status.ts';
-import type { Em } from '../orm.ts';
-import { json, query, queryOne, queryPrepared, sql } from '../sql.ts';
+import type { AutomationGraph } from '../../pure/automations/automation-graph.ts';
+import type { ExecutionStatus, StepExecutionStatus } from '../../pure/automations/automation-status.ts';
+import type { Em } from '../database/em.ts';
+import { json, query, queryOne, queryPrepared, sql } from '../database/sql.ts';
 
 /** An execution as its row says, locked for the transaction. */
 export interface WalkState {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { v7 as uuidV7 } from 'uuid';
-import type { AutomationGraph, GraphStep } from '../../pure/automation-graph.ts';
-import type { Branch } from '../../pure/automation-status.ts';
+import type { AutomationGraph, GraphStep } from '../../pure/automations/automation-graph.ts';
+import type { Branch } from '../../pure/automations/automation-status.ts';
 import { createLinkSigner } from '../../platform/links.ts';
 import { createMailCompiler } from '../../platform/mail/mail-content.ts';
 import {
@@ -14,12 +14,12 @@ import {
   tell,
   type Story,
   type TimedEvent,
-} from '../../testing/automation-model.ts';
-import { createTestDatabase, type TestDatabase } from '../../testing/database.ts';
+} from '../../../tests/support/automation-model.ts';
+import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
 import { trustDomain } from '../domains/sender-domains.ts';
 import { recordEvents } from '../events/events.ts';
 import { createProject } from '../projects/projects.ts';
-import { query, queryOne, sql } from '../sql.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
 import { createTemplate } from '../templates/templates.ts';
 import { createWalker, type Walker, type WalkOptions } from './walk.ts';
 

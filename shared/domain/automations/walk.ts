@@ -1,5 +1,5 @@
 import { AppError } from '../../pure/app-error.ts';
-import { conditionTree, delayMs, readConfigOf, readContactUpdate } from '../../pure/automation-config.ts';
+import { conditionTree, delayMs, readConfigOf, readContactUpdate } from '../../pure/automations/automation-config.ts';
 import {
   nextStep,
   stepLabel,
@@ -7,17 +7,17 @@ import {
   walkLabel,
   type AutomationGraph,
   type GraphStep,
-} from '../../pure/automation-graph.ts';
-import type { Branch, EndedExecutionStatus, StepExecutionStatus } from '../../pure/automation-status.ts';
+} from '../../pure/automations/automation-graph.ts';
+import type { Branch, EndedExecutionStatus, StepExecutionStatus } from '../../pure/automations/automation-status.ts';
 import { jsonBytes } from '../../pure/json-bytes.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { WalkOutcome } from '../../pure/workflow-contracts.ts';
 import { lockContacts } from '../contacts/contact-locks.ts';
 import { patchContact } from '../contacts/contacts.ts';
-import type { Em } from '../orm.ts';
-import { compileFilter } from '../segments/filter-compiler.ts';
-import { loadReferencedSegments } from '../segments/segment-references.ts';
-import { queryOne, queryPrepared, sql } from '../sql.ts';
+import type { Em } from '../database/em.ts';
+import { compileFilter } from '../filters/filter-compiler.ts';
+import { loadReferencedSegments } from '../filters/segment-references.ts';
+import { queryOne, queryPrepared, sql } from '../database/sql.ts';
 import { sendEmailStep, type SendEmailDeps, type StepContact } from './send-email-step.ts';
 import { permanentReason, StepFault } from './step-fault.ts';
 import {
@@ -32,7 +32,7 @@ import {
   type StepRecord,
   type WalkState,
 } from './walk-state.ts';
-import { inTransaction } from '../transaction.ts';
+import { inTransaction } from '../database/transaction.ts';
 
 export interface WalkOptions {
   /** The workflow's clock. */

@@ -1,15 +1,15 @@
-import { readConfigOf } from '../../pure/automation-config.ts';
-import { createRenderScope } from '../../pure/render-scope.ts';
+import { readConfigOf } from '../../pure/automations/automation-config.ts';
+import { createRenderScope } from '../../pure/templates/render-scope.ts';
 import {
   compileTemplate,
   createRenderMeter,
   type RenderMeter,
   type RenderScope,
-} from '../../pure/template-language.ts';
-import { findUrlFault, splitWebhookUrl } from '../../pure/webhook-url.ts';
+} from '../../pure/templates/template-language.ts';
+import { findUrlFault, splitWebhookUrl } from '../../pure/automations/webhook-url.ts';
 import type { WebhookRequest } from '../../platform/webhook/webhook-client.ts';
 import type { LinkSigner } from '../../platform/links.ts';
-import type { Em } from '../orm.ts';
+import type { Em } from '../database/em.ts';
 import { readWebhookSecret } from '../projects/projects.ts';
 import type { WebhookSecrets } from '../projects/webhook-secrets.ts';
 import { StepFault } from './step-fault.ts';

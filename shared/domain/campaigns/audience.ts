@@ -1,13 +1,13 @@
 import { AppError } from '../../pure/app-error.ts';
-import { needsSubscription } from '../../pure/email-types.ts';
-import type { FilterCondition } from '../../pure/filter-condition.ts';
-import type { Em } from '../orm.ts';
-import { compileFilter } from '../segments/filter-compiler.ts';
-import { assertFilterSemantics } from '../segments/filter-semantics.ts';
-import { assertFilterSize } from '../segments/filter-size.ts';
-import { loadReferencedSegments } from '../segments/segment-references.ts';
+import { needsSubscription } from '../../pure/emails/email-types.ts';
+import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
+import type { Em } from '../database/em.ts';
+import { compileFilter } from '../filters/filter-compiler.ts';
+import { assertFilterSemantics } from '../filters/filter-semantics.ts';
+import { assertFilterSize } from '../filters/filter-size.ts';
+import { loadReferencedSegments } from '../filters/segment-references.ts';
 import { SegmentEntity } from '../segments/segment.entity.ts';
-import { joinSql, queryOne, sql, type SqlFragment } from '../sql.ts';
+import { joinSql, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 import type { Campaign } from './campaign.entity.ts';
 
 /** Whom a campaign goes to, as it is stated. */

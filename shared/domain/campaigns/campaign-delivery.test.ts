@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
 import { LIMITS } from '../../pure/limits.ts';
-import { createTestDatabase, type TestDatabase } from '../../testing/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
 import { createProject } from '../projects/projects.ts';
-import { query, sql } from '../sql.ts';
+import { query, sql } from '../database/sql.ts';
 import { loadPendingRecipients, type PendingRecipient } from './campaign-delivery.ts';
 
 let database: TestDatabase;

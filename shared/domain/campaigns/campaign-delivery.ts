@@ -1,5 +1,5 @@
-import type { CampaignStatus } from '../../pure/campaign-status.ts';
-import type { EmailType } from '../../pure/email-types.ts';
+import type { CampaignStatus } from '../../pure/campaigns/campaign-status.ts';
+import type { EmailType } from '../../pure/emails/email-types.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { TrackingMode } from '../../pure/project.ts';
 import {
@@ -12,10 +12,10 @@ import {
   type EventFrame,
   type RecordedResult,
 } from '../emails/delivery-results.ts';
-import type { Em } from '../orm.ts';
+import type { Em } from '../database/em.ts';
 import { suppressionJoin, type SuppressionReason } from '../suppressions/suppressions.ts';
-import { query, queryOne, queryPrepared, sql } from '../sql.ts';
-import { inTransaction } from '../transaction.ts';
+import { query, queryOne, queryPrepared, sql } from '../database/sql.ts';
+import { inTransaction } from '../database/transaction.ts';
 
 /** The content of a campaign as it is being sent. */
 export interface CampaignContent {

@@ -1,6 +1,6 @@
-import { campaignStatusesBefore, type CampaignStatus } from '../../pure/campaign-status.ts';
-import type { Em } from '../orm.ts';
-import { query, queryOne, sql } from '../sql.ts';
+import { campaignStatusesBefore, type CampaignStatus } from '../../pure/campaigns/campaign-status.ts';
+import type { Em } from '../database/em.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
 
 /** What the workflow needs to know to decide what comes next. */
 export interface CampaignState {

@@ -1,7 +1,7 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import { AUDIENCE_TYPES, CAMPAIGN_STATUSES } from '../../pure/campaign-status.ts';
-import type { FilterCondition } from '../../pure/filter-condition.ts';
-import { baseProperties } from '../base-properties.ts';
+import { AUDIENCE_TYPES, CAMPAIGN_STATUSES } from '../../pure/campaigns/campaign-status.ts';
+import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
+import { baseProperties } from '../database/base-properties.ts';
 import { contentProperties } from '../templates/template.entity.ts';
 
 export const CampaignEntity = defineEntity({

@@ -5,19 +5,19 @@ import {
   campaignStatusesBefore,
   type AudienceType,
   type CampaignStatus,
-} from '../../pure/campaign-status.ts';
+} from '../../pure/campaigns/campaign-status.ts';
 import { copyName } from '../../pure/copy-name.ts';
-import type { EmailType } from '../../pure/email-types.ts';
-import type { FilterCondition } from '../../pure/filter-condition.ts';
-import { likePattern } from '../contacts/contacts.ts';
+import type { EmailType } from '../../pure/emails/email-types.ts';
+import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
+import { likePattern } from '../database/sql.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
-import type { Em } from '../orm.ts';
+import type { Em } from '../database/em.ts';
 import { addToOutbox } from '../outbox/outbox.ts';
-import { query, queryOne, sql } from '../sql.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
 import { assertTemplateSyntax } from '../templates/template-syntax.ts';
 import { assertAudience, hasAudience } from './audience.ts';
 import { CampaignEntity, type Campaign } from './campaign.entity.ts';
-import { inTransaction } from '../transaction.ts';
+import { inTransaction } from '../database/transaction.ts';
 
 /** What a caller decides about a campaign; a PUT replaces all of it. */
 export interface CampaignInput {

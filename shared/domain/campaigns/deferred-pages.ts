@@ -1,7 +1,7 @@
-import { nextRoundMs } from '../../pure/delivery-retry.ts';
+import { nextRoundMs } from '../../pure/emails/delivery-retry.ts';
 import { REMAINING_MS } from '../emails/delivery-results.ts';
-import type { Em } from '../orm.ts';
-import { query, sql } from '../sql.ts';
+import type { Em } from '../database/em.ts';
+import { query, sql } from '../database/sql.ts';
 
 export interface DeferredRound {
   /** First numbers of pages that have recipients to try again, in order. */

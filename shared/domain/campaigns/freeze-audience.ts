@@ -1,6 +1,6 @@
-import type { Em } from '../orm.ts';
-import { query, queryOne, sql } from '../sql.ts';
-import { inTransaction } from '../transaction.ts';
+import type { Em } from '../database/em.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { audiencePredicate, type AudienceOf } from './audience.ts';
 
 export interface FreezeProgress {

@@ -1,14 +1,14 @@
 import { v7 as uuidV7 } from 'uuid';
 import { validationError } from '../../pure/app-error.ts';
-import { TemplateLimitError } from '../../pure/template-language.ts';
+import { TemplateLimitError } from '../../pure/templates/template-language.ts';
 import type { LinkSigner } from '../../platform/links.ts';
 import { bulkHeaders, compileMail, type MailContent } from '../../platform/mail/mail-content.ts';
 import { ContactEntity } from '../contacts/contact.entity.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
 import { queueMails } from '../emails/stored-mail.ts';
-import type { Em } from '../orm.ts';
+import type { Em } from '../database/em.ts';
 import { findCampaign } from './campaigns.ts';
-import { inTransaction } from '../transaction.ts';
+import { inTransaction } from '../database/transaction.ts';
 
 /** Stands for the contact when the address of a test send is not one. */
 const SAMPLE_ID = '00000000-0000-0000-0000-000000000000';

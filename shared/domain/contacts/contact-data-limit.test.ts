@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { v7 as uuidV7 } from 'uuid';
 import { LIMITS } from '../../pure/limits.ts';
-import { createTestDatabase, type TestDatabase } from '../../testing/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
 import { createProject } from '../projects/projects.ts';
-import { json, query, queryOne, sql } from '../sql.ts';
+import { json, query, queryOne, sql } from '../database/sql.ts';
 import { findContact, patchContact, upsertContacts } from './contacts.ts';
-import { importContacts } from './import-contacts.ts';
+import { importContacts } from '../contact-jobs/import-contacts.ts';
 
 let database: TestDatabase;
 let projectId: string;

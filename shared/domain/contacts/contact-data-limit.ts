@@ -1,9 +1,9 @@
 import { tooLarge } from '../../pure/app-error.ts';
-import type { DataPatch } from '../../pure/custom-data.ts';
+import type { DataPatch } from '../../pure/contacts/custom-data.ts';
 import { utf8Bytes } from '../../pure/json-bytes.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import { findCheckViolation } from '../database-errors.ts';
-import { json, sql, type SqlFragment } from '../sql.ts';
+import { findCheckViolation } from '../database/database-errors.ts';
+import { json, sql, type SqlFragment } from '../database/sql.ts';
 
 export const DATA_TOO_LARGE = `A contact may hold ${LIMITS.contactDataKeys} keys and ${LIMITS.contactDataBytes} bytes of custom data`;
 

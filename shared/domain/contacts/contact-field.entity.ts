@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { FIELD_TYPES } from '../../pure/custom-data.ts';
+import { FIELD_TYPES } from '../../pure/contacts/custom-data.ts';
 
 /** The type a custom field was first seen with in a project; sticky afterwards. */
 export const ContactFieldEntity = defineEntity({

@@ -1,6 +1,6 @@
-import { inferFieldType } from '../../pure/custom-data.ts';
-import type { Em } from '../orm.ts';
-import { query, sql, type SqlFragment } from '../sql.ts';
+import { inferFieldType } from '../../pure/contacts/custom-data.ts';
+import type { Em } from '../database/em.ts';
+import { query, sql, type SqlFragment } from '../database/sql.ts';
 
 /**
  * The statement that notes the type of keys seen for the first time in a project; known keys keep theirs. Keys go in

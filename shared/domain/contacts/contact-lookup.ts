@@ -1,6 +1,6 @@
-import { normalizeAddress } from '../../pure/email-address.ts';
-import type { Em } from '../orm.ts';
-import { query, sql } from '../sql.ts';
+import { normalizeAddress } from '../../pure/emails/email-address.ts';
+import type { Em } from '../database/em.ts';
+import { query, sql } from '../database/sql.ts';
 
 export interface AddressLookup {
   found: string[];

@@ -1,16 +1,16 @@
 import { v7 as uuidV7 } from 'uuid';
 import { AppError } from '../../pure/app-error.ts';
-import { readDataPatch } from '../../pure/custom-data.ts';
+import { readDataPatch } from '../../pure/contacts/custom-data.ts';
 import { storedJson, throwDataTooLarge } from './contact-data-limit.ts';
-import { ADDRESS_HASH_KEY, addressHash } from '../address-hash.ts';
-import { isUniqueViolation } from '../database-errors.ts';
+import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
+import { isUniqueViolation } from '../database/database-errors.ts';
 import { recordEvents, subscriptionEvent, type ExecutionCause, type SubscriptionCause } from '../events/events.ts';
-import type { Em } from '../orm.ts';
-import { joinSql, json, query, queryOne, queryPrepared, sql, type SqlFragment } from '../sql.ts';
+import type { Em } from '../database/em.ts';
+import { likePattern, joinSql, json, query, queryOne, queryPrepared, sql, type SqlFragment } from '../database/sql.ts';
 import { IN_LOCK_ORDER } from './contact-locks.ts';
 import { ContactEntity, type Contact } from './contact.entity.ts';
 import { fieldTypesInsert, noteFieldTypes } from './contact-fields.ts';
-import { inTransaction } from '../transaction.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { successorUpdate } from './successors.ts';
 
 export interface ContactUpsert {
@@ -236,11 +236,6 @@ export interface ContactPage {
   hasMore: boolean;
   /** Counted on the first page only; 0 on later ones. */
   total: number;
-}
-
-/** `%`, `_` and `\` of a search text stand for themselves. */
-export function likePattern(text: string): string {
-  return `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
 }
 
 /** One page of a project's contacts by keyset: the last page costs what the first one does. */

@@ -1,6 +1,6 @@
-import type { Em } from '../orm.ts';
+import type { Em } from '../database/em.ts';
 import { IN_LOCK_ORDER } from './contact-locks.ts';
-import { query, queryOne, sql, type SqlFragment } from '../sql.ts';
+import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 
 /** Holds for contacts with a value under a path: a key that is spelt so, or a key inside of others. */
 function holds(path: string): SqlFragment {

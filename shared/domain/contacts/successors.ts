@@ -1,5 +1,5 @@
-import { ADDRESS_HASH_KEY, addressHash } from '../address-hash.ts';
-import { sql, type SqlFragment } from '../sql.ts';
+import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
+import { sql, type SqlFragment } from '../database/sql.ts';
 
 /**
  * The statement that notes who has the address of an erased contact now, so that the links in its old mail lead there.

@@ -1,5 +1,5 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import { baseProperties } from '../base-properties.ts';
+import { baseProperties } from '../database/base-properties.ts';
 
 /** A domain that a project sends from. Its private key is no property, so that it is loaded only to sign. */
 export const SenderDomainEntity = defineEntity({

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AppError } from '../../pure/app-error.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { createDkimKeyring, type DkimKeyring } from '../../platform/mail/dkim/key-pair.ts';
-import { createTestDatabase, type TestDatabase } from '../../testing/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
 import { createProject } from '../projects/projects.ts';
 import { SenderDomainEntity } from './sender-domain.entity.ts';
 import { assertSenderDomain, createSenderDomain, trustDomain } from './sender-domains.ts';

@@ -1,13 +1,13 @@
 import { domainToASCII } from 'node:url';
 import { v7 as uuidV7 } from 'uuid';
 import { AppError, badRequest, tooLarge } from '../../pure/app-error.ts';
-import { domainOf } from '../../pure/email-address.ts';
+import { domainOf } from '../../pure/emails/email-address.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { DkimKeyring } from '../../platform/mail/dkim/key-pair.ts';
-import { isUniqueViolation } from '../database-errors.ts';
-import type { Em } from '../orm.ts';
+import { isUniqueViolation } from '../database/database-errors.ts';
+import type { Em } from '../database/em.ts';
 import { findProject } from '../projects/projects.ts';
-import { query, queryOne, queryPrepared, sql } from '../sql.ts';
+import { query, queryOne, queryPrepared, sql } from '../database/sql.ts';
 import { spellingsOf, toDomainName } from './domain-name.ts';
 import { SenderDomainEntity, type SenderDomain } from './sender-domain.entity.ts';
 
@@ -169,4 +169,10 @@ export async function deleteSenderDomain(em: Em, projectId: string, domainId: st
     });
   }
   await query(em, sql`delete from sender_domain where id = ${id}`);
+}
+
+/** The names of a project's sender domains, in alphabetical order. */
+export async function listDomainNames(em: Em, projectId: string): Promise<string[]> {
+  const domains = await em.find(SenderDomainEntity, { projectId }, { orderBy: { domain: 'asc' } });
+  return domains.map((domain) => domain.domain);
 }

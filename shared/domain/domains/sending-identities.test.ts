@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createDkimKeyring, DkimKeyError } from '../../platform/mail/dkim/key-pair.ts';
 import { createVerp } from '../../platform/mail/verp.ts';
-import { createTestDatabase, type TestDatabase } from '../../testing/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
 import { createProject } from '../projects/projects.ts';
-import { query, sql } from '../sql.ts';
+import { query, sql } from '../database/sql.ts';
 import { createSendingIdentities } from './sending-identities.ts';
 import { createSenderDomain } from './sender-domains.ts';
 

@@ -2,8 +2,8 @@ import { domainToASCII } from 'node:url';
 import { createDkimSigner, type DkimSigner } from '../../platform/mail/dkim/dkim-signer.ts';
 import type { DkimKeyring } from '../../platform/mail/dkim/key-pair.ts';
 import { returnPathDomain } from '../../platform/mail/verp.ts';
-import type { Em } from '../orm.ts';
-import { queryOne, sql } from '../sql.ts';
+import type { Em } from '../database/em.ts';
+import { queryOne, sql } from '../database/sql.ts';
 
 /** What mail of a domain carries beside the domain's name. */
 export interface SendingIdentity {

@@ -1,10 +1,10 @@
-import type { DeliveryVerdict } from '../../pure/delivery-retry.ts';
+import type { DeliveryVerdict } from '../../pure/emails/delivery-retry.ts';
 import { lockRecipients } from '../contacts/contact-locks.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
-import type { Em } from '../orm.ts';
+import type { Em } from '../database/em.ts';
 import { suppressRecipients } from '../suppressions/suppressions.ts';
-import { queryPrepared, sql, type SqlFragment } from '../sql.ts';
-import { inTransaction } from '../transaction.ts';
+import { queryPrepared, sql, type SqlFragment } from '../database/sql.ts';
+import { inTransaction } from '../database/transaction.ts';
 
 /** What became of one mail. `skipped` and `suppressed` were never handed to a server. */
 export interface DeliveryResult {

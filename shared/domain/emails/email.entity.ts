@@ -1,5 +1,5 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import { EMAIL_STATUSES } from '../../pure/email-types.ts';
+import { EMAIL_STATUSES } from '../../pure/emails/email-types.ts';
 
 /** One mail to one recipient. For a campaign the rows are its frozen audience, numbered by `campaignSeq` from 1. */
 export const EmailEntity = defineEntity({

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { lockRecipients } from '../contacts/contact-locks.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
-import type { Em } from '../orm.ts';
-import { json, query, queryOne, queryPrepared, sql, type SqlFragment } from '../sql.ts';
+import type { Em } from '../database/em.ts';
+import { json, query, queryOne, queryPrepared, sql, type SqlFragment } from '../database/sql.ts';
 import { suppressRecipients, type SuppressionReason } from '../suppressions/suppressions.ts';
-import { inTransaction } from '../transaction.ts';
+import { inTransaction } from '../database/transaction.ts';
 
 /** Something that a mail server or a mailbox provider says about a mail, and its place in the record of the mail. */
 interface Turn {

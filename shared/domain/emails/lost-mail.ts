@@ -1,5 +1,5 @@
-import type { Em } from '../orm.ts';
-import { query, sql, type SqlFragment } from '../sql.ts';
+import type { Em } from '../database/em.ts';
+import { query, sql, type SqlFragment } from '../database/sql.ts';
 
 /** How long an attempt may go on sending after its workflow was ended: it learns of that by its heartbeat, in seconds. */
 export const ATTEMPT_ENDS_MS = 60_000;

@@ -1,14 +1,14 @@
 import { badRequest, validationError, type FieldError } from '../../pure/app-error.ts';
-import { needsSubscription, type EmailType } from '../../pure/email-types.ts';
+import { needsSubscription, type EmailType } from '../../pure/emails/email-types.ts';
 import { isMailTracked, type TrackingMode } from '../../pure/project.ts';
 import { createTurns } from '../../platform/turns.ts';
 import { upsertContacts, type UpsertedContact } from '../contacts/contacts.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
-import type { Em } from '../orm.ts';
+import type { Em } from '../database/em.ts';
 import { readTrackingMode } from '../projects/projects.ts';
 import { findTemplate } from '../templates/templates.ts';
 import type { Template } from '../templates/template.entity.ts';
-import { inTransaction } from '../transaction.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { createRequestRenderer, type RequestRenderer } from './request-renderer.ts';
 import { queueMails, storeAttachments, type Mailbox } from './stored-mail.ts';
 import type { ResolvedContent, TransactionalDeps, TransactionalRequest } from './transactional-request.ts';

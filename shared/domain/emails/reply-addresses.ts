@@ -1,10 +1,10 @@
 import { domainToASCII } from 'node:url';
 import { validationError } from '../../pure/app-error.ts';
-import { domainOf, normalizeAddress } from '../../pure/email-address.ts';
+import { domainOf, normalizeAddress } from '../../pure/emails/email-address.ts';
 import { spellingsOf } from '../domains/domain-name.ts';
-import type { Em } from '../orm.ts';
-import { query, queryOne, sql, type SqlFragment } from '../sql.ts';
-import { inTransaction } from '../transaction.ts';
+import type { Em } from '../database/em.ts';
+import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
+import { inTransaction } from '../database/transaction.ts';
 
 /** Where feedback loops are told to report to, and what RFC 2142 asks every domain to have. */
 export const REPORT_MAILBOXES: ReadonlySet<string> = new Set(['abuse', 'complaints', 'fbl', 'postmaster']);

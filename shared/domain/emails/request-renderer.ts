@@ -1,10 +1,10 @@
 import { v7 as uuidV7 } from 'uuid';
 import { tooLarge, validationError } from '../../pure/app-error.ts';
-import { readDataPatch } from '../../pure/custom-data.ts';
+import { readDataPatch } from '../../pure/contacts/custom-data.ts';
 import { utf8Bytes } from '../../pure/json-bytes.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import { HEADERS_TOO_LARGE, headersBytes } from '../../pure/mail-headers.ts';
-import { createRenderScope } from '../../pure/render-scope.ts';
+import { HEADERS_TOO_LARGE, headersBytes } from '../../pure/emails/mail-headers.ts';
+import { createRenderScope } from '../../pure/templates/render-scope.ts';
 import {
   compileTemplate,
   createRenderMeter,
@@ -14,7 +14,7 @@ import {
   type CompiledTemplate,
   type RenderMeter,
   type RenderScope,
-} from '../../pure/template-language.ts';
+} from '../../pure/templates/template-language.ts';
 import { bulkHeaders } from '../../platform/mail/mail-content.ts';
 import type { UpsertedContact } from '../contacts/contacts.ts';
 import type { Mailbox, RenderedMail } from './stored-mail.ts';

@@ -1,7 +1,7 @@
 import { v7 as uuidV7 } from 'uuid';
-import type { Em } from '../orm.ts';
+import type { Em } from '../database/em.ts';
 import { outboxInsert } from '../outbox/outbox.ts';
-import { json, query, queryPrepared, sql, type SqlFragment } from '../sql.ts';
+import { json, query, queryPrepared, sql, type SqlFragment } from '../database/sql.ts';
 
 export interface Mailbox {
   address: string;

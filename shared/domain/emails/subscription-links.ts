@@ -1,8 +1,8 @@
 import { lockContacts } from '../contacts/contact-locks.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
-import type { Em } from '../orm.ts';
-import { query, queryOne, sql } from '../sql.ts';
-import { inTransaction } from '../transaction.ts';
+import type { Em } from '../database/em.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
+import { inTransaction } from '../database/transaction.ts';
 
 /** Whom and which mail a link in a mail speaks for. */
 export interface LinkOwner {

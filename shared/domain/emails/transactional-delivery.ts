@@ -1,6 +1,6 @@
-import type { Em } from '../orm.ts';
+import type { Em } from '../database/em.ts';
 import { REMAINING_MS, resultEvents } from './delivery-results.ts';
-import { query, sql, type SqlFragment } from '../sql.ts';
+import { query, sql, type SqlFragment } from '../database/sql.ts';
 import { suppressionJoin } from '../suppressions/suppressions.ts';
 
 /** A mail as stored when it was queued, ready to be composed. */

@@ -1,4 +1,4 @@
-import type { EmailType } from '../../pure/email-types.ts';
+import type { EmailType } from '../../pure/emails/email-types.ts';
 import type { LinkSigner } from '../../platform/links.ts';
 import type { MailCompiler } from '../../platform/mail/mail-content.ts';
 import type { Gate } from '../../platform/turns.ts';

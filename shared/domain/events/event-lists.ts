@@ -1,10 +1,7 @@
-import type { FilterCondition } from '../../pure/filter-condition.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import { collectReferences } from '../../pure/filter-target.ts';
-import type { Em } from '../orm.ts';
-import { findConditionUsage, type ConditionUsage } from '../segments/condition-usage.ts';
-import type { IsoInstant } from '../segments/iso-instant.ts';
-import { joinSql, query, queryOne, sql } from '../sql.ts';
+import type { Em } from '../database/em.ts';
+import type { IsoInstant } from '../../pure/filters/iso-instant.ts';
+import { joinSql, query, queryOne, sql } from '../database/sql.ts';
 import type { Event } from './event.entity.ts';
 
 export interface EventListQuery {
@@ -107,31 +104,4 @@ export async function deleteEvents(em: Em, projectId: string, name: string): Pro
     total += chunk?.count ?? 0;
     if ((chunk?.count ?? 0) < DELETE_CHUNK) return total;
   }
-}
-
-export interface EventUsage extends ConditionUsage {
-  totalCount: number;
-  uniqueContacts: number;
-}
-
-/** Whether a condition asks for an event. */
-export function refersToEvent(condition: FilterCondition, name: string): boolean {
-  const { events, emailActivities } = collectReferences(condition);
-  return events.includes(name) || emailActivities.some((activity) => `email.${activity}` === name);
-}
-
-/** Which segments and campaigns refer to an event name, and how often it has happened. */
-export async function findEventUsage(em: Em, projectId: string, name: string): Promise<EventUsage> {
-  const usage = await findConditionUsage(em, projectId, (condition) => refersToEvent(condition, name));
-  const counts = await queryOne<{ total: number; contacts: number }>(
-    em,
-    sql`
-      select count(*) as total, count(distinct contact_id) as contacts from event
-      where project_id = ${projectId} and name = ${name}`,
-  );
-  return {
-    ...usage,
-    totalCount: counts?.total ?? 0,
-    uniqueContacts: counts?.contacts ?? 0,
-  };
 }

@@ -1,6 +1,6 @@
 import { v7 as uuidV7 } from 'uuid';
-import type { Em } from '../orm.ts';
-import { json, query, sql } from '../sql.ts';
+import type { Em } from '../database/em.ts';
+import { json, query, sql } from '../database/sql.ts';
 
 export interface NewEvent {
   projectId: string;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { v7 as uuidV7 } from 'uuid';
-import type { Em } from '../orm.ts';
+import type { Em } from '../database/em.ts';
 import {
   claimIdempotencyKey,
   releaseIdempotencyKey,

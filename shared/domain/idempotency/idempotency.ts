@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import type { Em } from '../orm.ts';
-import { queryOne, queryPrepared, sql, type SqlFragment } from '../sql.ts';
+import type { Em } from '../database/em.ts';
+import { queryOne, queryPrepared, sql, type SqlFragment } from '../database/sql.ts';
 
 /** The request that used a key first. */
 export interface OriginalRequest {

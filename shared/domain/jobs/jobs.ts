@@ -1,9 +1,9 @@
 import { v7 as uuidV7 } from 'uuid';
 import { AppError } from '../../pure/app-error.ts';
 import { addToOutbox } from '../outbox/outbox.ts';
-import type { Em } from '../orm.ts';
-import { json, query, queryOne, sql, type SqlFragment } from '../sql.ts';
-import { inTransaction } from '../transaction.ts';
+import type { Em } from '../database/em.ts';
+import { json, query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
+import { inTransaction } from '../database/transaction.ts';
 
 export type BulkKind = 'SUBSCRIBE' | 'UNSUBSCRIBE' | 'DELETE';
 export type JobKind = 'IMPORT' | BulkKind | 'DELETE_FIELD';

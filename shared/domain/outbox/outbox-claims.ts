@@ -1,6 +1,6 @@
-import type { Em } from '../orm.ts';
-import { query, queryOne, queryPrepared, sql } from '../sql.ts';
-import { inTransaction } from '../transaction.ts';
+import type { Em } from '../database/em.ts';
+import { query, queryOne, queryPrepared, sql } from '../database/sql.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { OUTBOX_KINDS, type OutboxKind } from './outbox.ts';
 
 export interface OutboxBatch {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
-import { createTestDatabase, type TestDatabase } from '../../testing/database.ts';
-import { query, sql } from '../sql.ts';
+import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { query, sql } from '../database/sql.ts';
 import { addToOutbox, OUTBOX_KINDS, type OutboxKind } from './outbox.ts';
 import {
   createClaim,

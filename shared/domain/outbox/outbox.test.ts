@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
-import { createTestDatabase, type TestDatabase } from '../../testing/database.ts';
-import { eventually } from '../../testing/eventually.ts';
-import { query, sql } from '../sql.ts';
+import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { eventually } from '../../../tests/support/eventually.ts';
+import { query, sql } from '../database/sql.ts';
 import { addToOutbox, outboxInsert, type OutboxKind } from './outbox.ts';
 import {
   createClaim,

@@ -1,6 +1,6 @@
 import { v7 as uuidV7 } from 'uuid';
-import type { Em } from '../orm.ts';
-import { query, queryPrepared, sql, type SqlFragment } from '../sql.ts';
+import type { Em } from '../database/em.ts';
+import { query, queryPrepared, sql, type SqlFragment } from '../database/sql.ts';
 
 /**
  * What must reach Temporal: deliver emails, transactional or of an automation; start or wake a campaign, run a job,

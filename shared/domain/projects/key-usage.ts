@@ -1,5 +1,5 @@
-import type { Em } from '../orm.ts';
-import { query, queryPrepared, sql } from '../sql.ts';
+import type { Em } from '../database/em.ts';
+import { query, queryPrepared, sql } from '../database/sql.ts';
 
 /** The project of a key. */
 export interface KeyOwner {

@@ -1,6 +1,6 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { TRACKING_MODES } from '../../pure/project.ts';
-import { baseProperties } from '../base-properties.ts';
+import { baseProperties } from '../database/base-properties.ts';
 
 export const ProjectEntity = defineEntity({
   name: 'Project',

@@ -1,13 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { AppError } from '../../pure/app-error.ts';
 import type { TrackingMode } from '../../pure/project.ts';
-import { cancelExecutions } from '../automations/cancel-executions.ts';
-import { SenderDomainEntity } from '../domains/sender-domain.entity.ts';
-import type { Em } from '../orm.ts';
-import { query, queryPrepared, sql } from '../sql.ts';
+import type { Em } from '../database/em.ts';
+import { query, queryPrepared, sql } from '../database/sql.ts';
 import { ProjectEntity, type Project } from './project.entity.ts';
 import { PLAIN_WEBHOOK_SECRETS, type WebhookSecrets } from './webhook-secrets.ts';
-import { inTransaction } from '../transaction.ts';
 
 export interface ProjectKeys {
   publicKey: string;
@@ -74,17 +71,6 @@ export interface ProjectSettings {
   emailsPerSecond?: number | null;
 }
 
-/** Changes the settings that are given and leaves the others. Disabling it cancels what its automations do just now. */
-export async function updateProject(em: Em, projectId: string, settings: ProjectSettings): Promise<Project> {
-  return inTransaction(em, async (tx) => {
-    const project = await findProject(tx, projectId);
-    tx.assign(project, settings);
-    await tx.flush();
-    if (settings.disabled === true) await cancelExecutions(tx, { projectId }, 'project disabled');
-    return project;
-  });
-}
-
 /** The key that the project's webhooks are signed with. @throws AppError RESOURCE_NOT_FOUND, SealError */
 export async function readWebhookSecret(
   em: Em,
@@ -109,10 +95,4 @@ export async function rotateWebhookSecret(
   const stored = secrets.seal(secret, projectId);
   await query(em, sql`update project set webhook_secret = ${stored}, updated_at = now() where id = ${projectId}`);
   return readWebhookSecret(em, projectId, secrets);
-}
-
-/** The names of a project's sender domains, in alphabetical order. */
-export async function listDomainNames(em: Em, projectId: string): Promise<string[]> {
-  const domains = await em.find(SenderDomainEntity, { projectId }, { orderBy: { domain: 'asc' } });
-  return domains.map((domain) => domain.domain);
 }

@@ -1,6 +1,6 @@
 import { AppError } from '../../pure/app-error.ts';
-import { isStatementTimeout } from '../database-errors.ts';
-import type { Em } from '../orm.ts';
+import { isStatementTimeout } from '../database/database-errors.ts';
+import type { Em } from '../database/em.ts';
 import { dropFromOutbox, extendOutboxLease, leaseInOutbox } from '../outbox/outbox.ts';
 import { assertComputable, computeMembership, type ComputedMembership } from './compute-membership.ts';
 

@@ -1,6 +1,6 @@
 import type { Contact } from '../contacts/contact.entity.ts';
-import type { Em } from '../orm.ts';
-import { query, queryOne, sql } from '../sql.ts';
+import type { Em } from '../database/em.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
 import { segmentPredicate } from './segment-predicate.ts';
 import type { Segment } from './segment.entity.ts';
 

@@ -1,15 +1,15 @@
 import { v7 as uuidV7 } from 'uuid';
 import { badRequest } from '../../pure/app-error.ts';
-import { normalizeAddress } from '../../pure/email-address.ts';
-import { segmentEventName } from '../../pure/segment-events.ts';
+import { normalizeAddress } from '../../pure/emails/email-address.ts';
+import { segmentEventName } from '../../pure/events/segment-events.ts';
 import { successorUpdate } from '../contacts/successors.ts';
 import { recordEvents } from '../events/events.ts';
 import { IN_LOCK_ORDER } from '../contacts/contact-locks.ts';
-import type { Em } from '../orm.ts';
-import { query, sql } from '../sql.ts';
+import type { Em } from '../database/em.ts';
+import { query, sql } from '../database/sql.ts';
 import type { Segment } from './segment.entity.ts';
 import { lockSegment } from './segments.ts';
-import { inTransaction } from '../transaction.ts';
+import { inTransaction } from '../database/transaction.ts';
 
 /** Emits the entry or exit of contacts, with the name the segment has now. */
 export async function recordMembershipEvents(

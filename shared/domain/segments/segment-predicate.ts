@@ -1,7 +1,7 @@
-import type { Em } from '../orm.ts';
-import { sql, type SqlFragment } from '../sql.ts';
-import { compileFilter } from './filter-compiler.ts';
-import { loadReferencedSegments } from './segment-references.ts';
+import type { Em } from '../database/em.ts';
+import { sql, type SqlFragment } from '../database/sql.ts';
+import { compileFilter } from '../filters/filter-compiler.ts';
+import { loadReferencedSegments } from '../filters/segment-references.ts';
 import type { Segment } from './segment.entity.ts';
 
 type Evaluated = Pick<Segment, 'id' | 'projectId' | 'type'> & Partial<Pick<Segment, 'condition'>>;

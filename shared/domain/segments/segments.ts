@@ -1,16 +1,16 @@
 import { AppError, badRequest, tooLarge } from '../../pure/app-error.ts';
-import { ACTIVE_CAMPAIGN_STATUSES } from '../../pure/campaign-status.ts';
-import type { FilterCondition } from '../../pure/filter-condition.ts';
-import { collectReferences } from '../../pure/filter-target.ts';
+import { ACTIVE_CAMPAIGN_STATUSES } from '../../pure/campaigns/campaign-status.ts';
+import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
+import { collectReferences } from '../../pure/filters/filter-target.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import type { Em } from '../orm.ts';
-import { query, queryOne, sql } from '../sql.ts';
+import type { Em } from '../database/em.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
 import { clearSegmentFault } from './segment-faults.ts';
-import { assertFilterSemantics } from './filter-semantics.ts';
-import { assertFilterSize } from './filter-size.ts';
-import { countSegmentsAbove, loadReferencedSegments } from './segment-references.ts';
+import { assertFilterSemantics } from '../filters/filter-semantics.ts';
+import { assertFilterSize } from '../filters/filter-size.ts';
+import { countSegmentsAbove, loadReferencedSegments } from '../filters/segment-references.ts';
 import { SegmentEntity, type Segment } from './segment.entity.ts';
-import { inTransaction } from '../transaction.ts';
+import { inTransaction } from '../database/transaction.ts';
 
 export interface NewSegment {
   name: string;

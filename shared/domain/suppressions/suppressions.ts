@@ -1,6 +1,6 @@
-import { ADDRESS_HASH_KEY, addressHash } from '../address-hash.ts';
-import type { Em } from '../orm.ts';
-import { query, queryOne, sql, type SqlFragment } from '../sql.ts';
+import { ADDRESS_HASH_KEY, addressHash } from './address-hash.ts';
+import type { Em } from '../database/em.ts';
+import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 
 /** Why an address gets no more mail of any kind. */
 export type SuppressionReason = 'HARD_BOUNCE' | 'COMPLAINT';

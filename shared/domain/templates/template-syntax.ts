@@ -4,7 +4,7 @@ import {
   TemplateLimitError,
   TemplateSyntaxError,
   type TemplateMode,
-} from '../../pure/template-language.ts';
+} from '../../pure/templates/template-language.ts';
 
 /** The parts of a mail that a caller writes in the template language. */
 export interface TemplateSources {

@@ -1,6 +1,6 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import { EMAIL_TYPES } from '../../pure/email-types.ts';
-import { baseProperties } from '../base-properties.ts';
+import { EMAIL_TYPES } from '../../pure/emails/email-types.ts';
+import { baseProperties } from '../database/base-properties.ts';
 
 /** What a template and a campaign have in common: the content of a mail and who it comes from. */
 export const contentProperties = {

@@ -1,11 +1,11 @@
 import type { FilterQuery } from '@mikro-orm/core';
 import { AppError } from '../../pure/app-error.ts';
 import { copyName } from '../../pure/copy-name.ts';
-import type { EmailType } from '../../pure/email-types.ts';
-import { likePattern } from '../contacts/contacts.ts';
+import type { EmailType } from '../../pure/emails/email-types.ts';
+import { likePattern } from '../database/sql.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
-import type { Em } from '../orm.ts';
-import { queryOne, sql } from '../sql.ts';
+import type { Em } from '../database/em.ts';
+import { queryOne, sql } from '../database/sql.ts';
 import { assertTemplateSyntax } from './template-syntax.ts';
 import { TemplateEntity, type Template } from './template.entity.ts';
 

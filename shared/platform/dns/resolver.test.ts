@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createDnsServer, type DnsServer } from '../../testing/dns-server.ts';
+import { createDnsServer, type DnsServer } from '../../../tests/support/dns-server.ts';
 import { createDnsResolver, type DnsResolver } from './resolver.ts';
 
 let server: DnsServer;

@@ -1,4 +1,4 @@
-import type { Locale } from '../../pure/locale.ts';
+import type { Locale } from '../../pure/contacts/locale.ts';
 
 /** What the two links of the footer say. */
 const TEXTS: Readonly<Record<Locale, { unsubscribe: string; manage: string }>> = {

@@ -1,16 +1,16 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { EmailType } from '../../pure/email-types.ts';
+import type { EmailType } from '../../pure/emails/email-types.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import { localeOf, type Locale } from '../../pure/locale.ts';
+import { localeOf, type Locale } from '../../pure/contacts/locale.ts';
 import {
   compileMessageSteps,
   compileMessageTemplate,
   type CompiledMessageTemplate,
   type RenderedMessage,
-} from '../../pure/message-template.ts';
-import { createRenderScope, type RenderScopeInput } from '../../pure/render-scope.ts';
-import type { RenderMeter, RenderScope } from '../../pure/template-language.ts';
+} from '../../pure/templates/message-template.ts';
+import { createRenderScope, type RenderScopeInput } from '../../pure/templates/render-scope.ts';
+import type { RenderMeter, RenderScope } from '../../pure/templates/template-language.ts';
 import type { MailLinks } from '../links.ts';
 import { pause } from '../turns.ts';
 import { convertHtml } from './convert-html.ts';

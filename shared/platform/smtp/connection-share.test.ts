@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { eventually } from '../../testing/eventually.ts';
-import { createFaultyRelay, type FaultyRelay } from '../../testing/faulty-relay.ts';
+import { eventually } from '../../../tests/support/eventually.ts';
+import { createFaultyRelay, type FaultyRelay } from '../../../tests/support/faulty-relay.ts';
 import { ConnectionShare } from './connection-share.ts';
 import { URGENCIES, type SmtpUrgency } from './message-queue.ts';
 import { ServerHealth, type PoolServer } from './server-health.ts';

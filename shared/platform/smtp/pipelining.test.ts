@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { createSmtpSink } from '../../testing/smtp-sink.ts';
+import { createSmtpSink } from '../../../tests/support/smtp-sink.ts';
 import { createSmtpPool, type SmtpOutcome, type SmtpPool } from './smtp-pool.ts';
 
 const FROM = 'news@example.com';

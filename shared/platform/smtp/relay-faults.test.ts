@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { eventually } from '../../testing/eventually.ts';
+import { eventually } from '../../../tests/support/eventually.ts';
 import {
   createFaultyRelay,
   type FaultyRelay,
   type FaultyRelayOptions,
   type RelayFault,
   type RelayStep,
-} from '../../testing/faulty-relay.ts';
+} from '../../../tests/support/faulty-relay.ts';
 import { createSmtpPool, SmtpUnavailableError, type SmtpOutcome, type SmtpPool } from './smtp-pool.ts';
 
 const FROM = 'news@example.com';

@@ -2,7 +2,7 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createSmtpSink, type SmtpSink, type SmtpSinkOptions } from '../../testing/smtp-sink.ts';
+import { createSmtpSink, type SmtpSink, type SmtpSinkOptions } from '../../../tests/support/smtp-sink.ts';
 import { createSmtpPool, SmtpUnavailableError, type SmtpPool, type SmtpPoolOptions } from './smtp-pool.ts';
 
 const RAW = Buffer.from('From: a@example.com\r\nTo: b@example.org\r\nSubject: Test\r\n\r\nHello\r\n.dot\r\n..\r\n');

@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createTestCertificate } from '../../testing/certificate.ts';
-import { createDnsServer, type DnsServer } from '../../testing/dns-server.ts';
+import { createTestCertificate } from '../../../tests/support/certificate.ts';
+import { createDnsServer, type DnsServer } from '../../../tests/support/dns-server.ts';
 import { signatureHeaders } from './signature.ts';
 import {
   createWebhookClient,

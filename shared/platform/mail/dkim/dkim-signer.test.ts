@@ -3,7 +3,7 @@ import { Resolver } from 'node:dns/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
-import { createDnsServer, type DnsServer } from '../../../testing/dns-server.ts';
+import { createDnsServer, type DnsServer } from '../../../../tests/support/dns-server.ts';
 import type { RawMessage } from '../../smtp/data-content.ts';
 import { composeMessage as compose, type OutgoingMessage } from '../mime/compose.ts';
 import { createDkimSigner } from './dkim-signer.ts';

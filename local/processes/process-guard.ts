@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { projectRoot } from '../../shared/platform/paths.ts';
+
+/** Message from the guarded process to its guard, one JSON value a line. */
+export type GuardMessage =
+  | { kind: 'watch'; pid: number; signal: NodeJS.Signals; stopRank: number }
+  | { kind: 'forget'; pid: number }
+  | { kind: 'remove'; path: string };
+
+/** Outlives this process by a moment and cleans up what it leaves behind. */
+export interface ProcessGuard {
+  readonly pid: number;
+  /** Stops `pid` with `signal` when this process ends without having called `forget`. Low ranks stop first. */
+  watch(pid: number, signal: NodeJS.Signals, stopRank: number): void;
+  forget(pid: number): void;
+  /** Deletes a file or folder after everything watched has ended. */
+  removeAfterwards(fileOrFolder: string): void;
+}
+
+/**
+ * Starts a small process in its own session whose standard input is held open by this one.
+ * However this process ends, SIGKILL and a closed terminal included, the pipe closes and the guard acts.
+ */
+export function startProcessGuard(): ProcessGuard {
+  const guard = spawn(process.execPath, [path.join(projectRoot, 'local', 'processes', 'process-guard-main.ts')], {
+    cwd: projectRoot,
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  const { pid, stdin } = guard;
+  if (pid === undefined) throw new Error('Could not start the process that cleans up after a crash.');
+  guard.unref();
+  (stdin as typeof stdin & { unref(): void }).unref();
+  // A guard that was killed from outside must not take the stack down with EPIPE.
+  stdin.on('error', () => undefined);
+  const send = (message: GuardMessage): void => void stdin.write(`${JSON.stringify(message)}\n`);
+  return {
+    pid,
+    watch: (watchedPid, signal, stopRank) => send({ kind: 'watch', pid: watchedPid, signal, stopRank }),
+    forget: (watchedPid) => send({ kind: 'forget', pid: watchedPid }),
+    removeAfterwards: (fileOrFolder) => send({ kind: 'remove', path: fileOrFolder }),
+  };
+}

@@ -1,0 +1,75 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { withFileLock } from './file-lock.ts';
+import type { Progress } from '../progress.ts';
+import { commandLineOf, isRunning, sendSignal, waitUntilGone } from './running-process.ts';
+
+interface RunningStack {
+  pid: number;
+  guardPid: number;
+  /** Children by process id, with the arguments that tell them from a later process of the same number. */
+  children: Record<string, string>;
+}
+
+/** The right of one process to run the stack of a folder. */
+export interface SingleStart {
+  /** Remembers a child, so that a later start can end it should this process and its guard both be killed. */
+  readonly remember: (pid: number, args: readonly string[]) => void;
+  readonly release: () => void;
+}
+
+/**
+ * Takes the folder for this process. Waits for what a killed predecessor left behind to end, and ends it when nobody else does.
+ * Returns the process id of the stack that already runs there instead, if one does.
+ */
+export async function claimSingleStart(
+  home: string,
+  guardPid: number,
+  progress: Progress,
+): Promise<SingleStart | { runningPid: number }> {
+  const file = path.join(home, 'running.json');
+  const own: RunningStack = { pid: process.pid, guardPid, children: {} };
+  const save = (): void => writeFileSync(file, `${JSON.stringify(own)}\n`, { mode: 0o600 });
+  const noWait = (): void => undefined;
+  return withFileLock(path.join(home, 'running.lock'), noWait, async () => {
+    const previous = readPrevious(file);
+    if (previous && isProcess(previous.pid, 'local/start.ts')) return { runningPid: previous.pid };
+    if (previous) await endLeftovers(previous, progress);
+    save();
+    return {
+      remember(pid, args) {
+        own.children[pid] = args.join(' ');
+        save();
+      },
+      release: () => rmSync(file, { force: true }),
+    };
+  });
+}
+
+function readPrevious(file: string): RunningStack | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as RunningStack;
+  } catch {
+    return undefined;
+  }
+}
+
+function isProcess(pid: number, expectedArguments: string): boolean {
+  return isRunning(pid) && commandLineOf(pid).includes(expectedArguments);
+}
+
+async function endLeftovers(previous: RunningStack, progress: Progress): Promise<void> {
+  if (isProcess(previous.guardPid, 'local/processes/process-guard-main.ts')) {
+    progress('Waiting for the processes of the previous run to end');
+    await waitUntilGone(previous.guardPid, 60_000);
+  }
+  const leftovers = Object.entries(previous.children)
+    .map(([pid, args]) => ({ pid: Number(pid), args }))
+    .filter(({ pid, args }) => isProcess(pid, args));
+  await Promise.all(
+    leftovers.map(async ({ pid }) => {
+      sendSignal(pid, 'SIGTERM');
+      if (!(await waitUntilGone(pid, 15_000))) sendSignal(pid, 'SIGKILL');
+    }),
+  );
+}

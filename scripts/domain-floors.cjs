@@ -1,0 +1,24 @@
+// The folders of shared/domain, types included. Tests are left out: they may use every floor.
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    {
+      name: 'domain-floors',
+      comment:
+        'The folders of shared/domain depend on each other in one direction. docs/architecture.md lists the floors.',
+      severity: 'error',
+      scope: 'folder',
+      from: {},
+      to: { circular: true },
+    },
+  ],
+  options: {
+    includeOnly: '^shared/domain/',
+    exclude: '[.]test[.]ts$',
+    moduleSystems: ['es6'],
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { extensions: ['.ts'] },
+  },
+};

@@ -1,0 +1,156 @@
+import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
+import { redactText } from '../pure/redact.ts';
+import type { Logger } from '../platform/logger.ts';
+import { isDatabaseUnavailable } from '../domain/database/database-errors.ts';
+import type { Orm } from '../domain/schema/orm.ts';
+import { OUTBOX_KINDS, type OutboxKind } from '../domain/outbox/outbox.ts';
+import {
+  createClaim,
+  deleteOutboxBatches,
+  findDueKinds,
+  postponeOutboxBatch,
+  recoverOutboxBatches,
+  type ClaimSize,
+  type OutboxBatch,
+} from '../domain/outbox/outbox-claims.ts';
+import { createPoller, type Poller } from './poller.ts';
+import { createStarters } from './starters.ts';
+import { createWatch } from './watch.ts';
+
+export interface Dispatcher {
+  /**
+   * Something was, or may have been, committed: look now, or within `withinMs`, so that a thousand calls make one look.
+   * Never throws, never waits.
+   */
+  wake: (withinMs?: number) => void;
+  /** Stops looking and waits for what is under way. */
+  stop: () => Promise<void>;
+}
+
+export interface DispatcherDeps {
+  orm: Orm;
+  client: Client;
+  logger: Logger;
+  /** How often to look for what others left behind. */
+  pollMs: number;
+  /** For a process that has other work: it hands over at once what is little, and leaves most of what is much to others. */
+  isHelper?: boolean;
+}
+
+/** How rows of a kind are handed over. Each kind has a poll loop of its own, so none waits behind another. */
+interface KindPolicy extends ClaimSize {
+  /** Claims under way at a time. */
+  parallel: number;
+  /** From one claim to the next: what is committed meanwhile goes into larger batches, and the rate is bounded. */
+  pauseMs: (rows: number) => number;
+}
+
+const SHORT_PAUSE_MS = 20;
+const shortly = (): number => SHORT_PAUSE_MS;
+const byRows = (rows: number): number => Math.min(250, SHORT_PAUSE_MS + rows * 4);
+
+/**
+ * A start costs Temporal and the worker what some hundred rows cost PostgreSQL, so the pause of emails grows with the
+ * load; a single email never waits for it. Executions and their events come by the thousand and Temporal works on each
+ * for longer than it takes to tell it of them: few at a time leave it room for the emails of others. Cancellations are
+ * in no hurry, for a cancelled execution takes no step whatever its workflow knows.
+ */
+const POLICIES: Record<OutboxKind, KindPolicy> = {
+  email: { claimRows: 200, batchRows: 100, parallel: 4, pauseMs: byRows },
+  automationEmail: { claimRows: 200, batchRows: 100, parallel: 2, pauseMs: byRows },
+  campaign: { claimRows: 10, batchRows: 1, parallel: 2, pauseMs: shortly },
+  execution: { claimRows: 20, batchRows: 20, parallel: 3, pauseMs: shortly },
+  executionEvent: { claimRows: 20, batchRows: 20, parallel: 2, pauseMs: shortly },
+  executionCancel: { claimRows: 10, batchRows: 10, parallel: 1, pauseMs: () => 250 },
+  job: { claimRows: 10, batchRows: 1, parallel: 1, pauseMs: () => 100 },
+  segment: { claimRows: 10, batchRows: 1, parallel: 1, pauseMs: () => 100 },
+  erasure: { claimRows: 100, batchRows: 100, parallel: 1, pauseMs: () => 1_000 },
+};
+
+/** Kinds that a helper hands over like any other process: somebody waits for them, and one start takes many or much. */
+const URGENT_KINDS: readonly OutboxKind[] = ['email', 'automationEmail', 'campaign'];
+const HELPER_PAUSE_MS = 1_000;
+
+function policyOf(kind: OutboxKind, isHelper: boolean): KindPolicy {
+  const policy = POLICIES[kind];
+  if (!isHelper || URGENT_KINDS.includes(kind)) return policy;
+  const { claimRows, pauseMs } = policy;
+  // Projects share a claim, so one that left much behind may be smaller than it could be.
+  return { ...policy, parallel: 1, pauseMs: (rows) => (rows * 2 > claimRows ? HELPER_PAUSE_MS : pauseMs(rows)) };
+}
+
+const START_DEADLINE_MS = 10_000;
+
+/**
+ * The one way from a database commit to Temporal: starts or signals what the outbox holds, with ids that make every
+ * repetition harmless, and deletes the rows. Runs in every API and worker process.
+ */
+export function createDispatcher(deps: DispatcherDeps): Dispatcher {
+  const em = () => deps.orm.em.fork();
+  const starters = createStarters({ em, client: deps.client });
+
+  async function start(batch: OutboxBatch): Promise<boolean> {
+    try {
+      await deps.client.withDeadline(Date.now() + START_DEADLINE_MS, () => starters[batch.kind](batch));
+      return true;
+    } catch (error) {
+      if (error instanceof WorkflowExecutionAlreadyStartedError) return true;
+      const reason = redactText(error instanceof Error ? error.message : String(error));
+      deps.logger.warn(
+        { kind: batch.kind, batchId: batch.batchId, attempts: batch.attempts, reason },
+        'Temporal did not take a start, it is kept and tried again',
+      );
+      await postponeOutboxBatch(em(), batch, reason);
+      return false;
+    }
+  }
+
+  async function dispatch(batches: OutboxBatch[]): Promise<boolean> {
+    const started = await Promise.all(batches.map(start));
+    const done = batches.filter((_, index) => started[index]).map((batch) => batch.batchId);
+    if (done.length > 0) await deleteOutboxBatches(em(), done);
+    return done.length > 0;
+  }
+
+  function reportUnreadable(error: unknown): void {
+    const level = isDatabaseUnavailable(error) ? 'warn' : 'error';
+    deps.logger[level]({ err: error }, 'the outbox could not be read, it is tried again');
+  }
+
+  const lapsed = new Set<OutboxKind>();
+  function createKindPoller(kind: OutboxKind): Poller {
+    const policy = policyOf(kind, deps.isHelper ?? false);
+    const claimNew = createClaim(kind, policy);
+    return createPoller({
+      ...policy,
+      dispatch,
+      onError: reportUnreadable,
+      async claim() {
+        const recovered = lapsed.delete(kind) ? await recoverOutboxBatches(em(), kind, policy) : [];
+        return recovered.length > 0 ? recovered : claimNew(em());
+      },
+    });
+  }
+  const pollers = new Map(OUTBOX_KINDS.map((kind) => [kind, createKindPoller(kind)]));
+
+  const watch = createWatch(async () => {
+    for (const { kind, hasLapsed } of await findDueKinds(em())) {
+      if (hasLapsed) lapsed.add(kind);
+      pollers.get(kind)?.notify();
+    }
+  }, reportUnreadable);
+  const timer = setInterval(() => watch.lookWithin(0), deps.pollMs);
+  timer.unref();
+
+  return {
+    wake(withinMs = 0) {
+      watch.lookWithin(withinMs);
+      watch.lookWhenGathered();
+    },
+    async stop() {
+      clearInterval(timer);
+      await watch.stop();
+      await Promise.all([...pollers.values()].map((poller) => poller.stop()));
+    },
+  };
+}

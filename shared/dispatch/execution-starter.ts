@@ -1,0 +1,118 @@
+import {
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+  type Client,
+  type WorkflowStartOptions,
+} from '@temporalio/client';
+import { triggerStep, walkLabel, type AutomationGraph } from '../pure/automations/automation-graph.ts';
+import { PRIORITIES, TASK_QUEUES } from '../pure/task-queues.ts';
+import {
+  EVENT_ARRIVED_SIGNAL,
+  WORKFLOW_TYPES,
+  executionWorkflowId,
+  type AutomationExecutionInput,
+  type EventArrived,
+} from '../pure/workflow-contracts.ts';
+import { searchAttributes } from '../platform/search-attributes.ts';
+import type { Em } from '../domain/database/em.ts';
+import { query, sql } from '../domain/database/sql.ts';
+
+/** Temporal takes 200 bytes of summary; a character is at most 4. */
+const NAME_LENGTH_MAX = 40;
+
+interface ExecutionStart {
+  executionId: string;
+  projectId: string;
+  automationId: string;
+  contactId: string;
+  automationName: string;
+  graphId: string;
+}
+
+async function findStarts(em: Em, executionIds: string[]): Promise<ExecutionStart[]> {
+  return query<ExecutionStart>(
+    em,
+    sql`
+      select x.id as "executionId", x.project_id as "projectId", x.automation_id as "automationId",
+        x.contact_id as "contactId", left(a.name, ${NAME_LENGTH_MAX}::int) as "automationName", x.graph_id as "graphId"
+      from automation_execution x join automation a on a.id = x.automation_id
+      where x.id = any(${executionIds}::uuid[])`,
+  );
+}
+
+async function findFirstLabels(em: Em, graphIds: string[]): Promise<Map<string, string>> {
+  const rows = await query<{ id: string; graph: AutomationGraph }>(
+    em,
+    sql`select id, graph from automation_graph where id = any(${[...new Set(graphIds)]}::uuid[])`,
+  );
+  return new Map(
+    rows.map(({ id, graph }) => {
+      const trigger = triggerStep(graph);
+      return [id, trigger ? walkLabel(graph, trigger) : 'first step'];
+    }),
+  );
+}
+
+/** Starts the workflows of executions. One that has been started, or whose automation is gone, is done. */
+export async function startExecutionWorkflows(
+  em: Em,
+  client: Client,
+  executionIds: string[],
+  policy: Pick<WorkflowStartOptions, 'workflowIdReusePolicy' | 'workflowIdConflictPolicy'>,
+): Promise<void> {
+  const starts = await findStarts(em, executionIds);
+  const labels = await findFirstLabels(
+    em,
+    starts.map((start) => start.graphId),
+  );
+  await Promise.all(
+    starts.map(async ({ executionId, projectId, automationId, contactId, automationName, graphId }) => {
+      const input: AutomationExecutionInput = { executionId, next: labels.get(graphId) ?? 'first step' };
+      await client.workflow
+        .start(WORKFLOW_TYPES.automationExecution, {
+          ...policy,
+          workflowId: executionWorkflowId(executionId),
+          taskQueue: TASK_QUEUES.orchestration,
+          args: [input],
+          staticSummary: `${automationName} · ${contactId}`,
+          typedSearchAttributes: searchAttributes({ projectId, automationId, contactId }),
+          priority: { priorityKey: PRIORITIES.automation, fairnessKey: projectId },
+        })
+        .catch((error: unknown) => {
+          if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+        });
+    }),
+  );
+}
+
+/** Tells executions that the event they wait for has come. */
+export async function signalEventArrivals(em: Em, client: Client, executionIds: string[]): Promise<void> {
+  const waits = await query<{ executionId: string; eventId: string }>(
+    em,
+    sql`
+      select execution_id as "executionId", event_id as "eventId" from event_wait
+      where execution_id = any(${executionIds}::uuid[]) and event_id is not null`,
+  );
+  await Promise.all(
+    waits.map(async ({ executionId, eventId }) => {
+      const arrived: EventArrived = { eventId };
+      await client.workflow
+        .getHandle(executionWorkflowId(executionId))
+        .signal(EVENT_ARRIVED_SIGNAL, arrived)
+        .catch(ignoreClosed);
+    }),
+  );
+}
+
+/** Ends the workflows of executions that were cancelled. One that never began finds out by itself. */
+export async function cancelExecutionWorkflows(client: Client, executionIds: string[]): Promise<void> {
+  await Promise.all(
+    executionIds.map((executionId) =>
+      client.workflow.getHandle(executionWorkflowId(executionId)).cancel().catch(ignoreClosed),
+    ),
+  );
+}
+
+function ignoreClosed(error: unknown): void {
+  if (!(error instanceof WorkflowNotFoundError)) throw error;
+}

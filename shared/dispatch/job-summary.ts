@@ -1,0 +1,17 @@
+import type { Em } from '../domain/database/em.ts';
+import { queryOne, sql } from '../domain/database/sql.ts';
+import type { JobKind } from '../domain/jobs/jobs.ts';
+
+const SUMMARIES: Record<JobKind, string> = {
+  IMPORT: 'import contacts',
+  SUBSCRIBE: 'subscribe contacts',
+  UNSUBSCRIBE: 'unsubscribe contacts',
+  DELETE: 'delete contacts',
+  DELETE_FIELD: 'delete a custom field',
+};
+
+/** What a job does, for Temporal's own UI; nothing that belongs to a customer is in it. */
+export async function findJobSummary(em: Em, jobId: string): Promise<string> {
+  const job = await queryOne<{ kind: JobKind }>(em, sql`select kind from job where id = ${jobId}`);
+  return job ? SUMMARIES[job.kind] : 'a job';
+}

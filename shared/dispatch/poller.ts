@@ -1,0 +1,101 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { OutboxBatch } from '../domain/outbox/outbox-claims.ts';
+
+/** Claims rows of one kind and hands them over, one claim after the other as long as there is something to claim. */
+export interface Poller {
+  /** Something may be due. Never throws, never waits. */
+  notify: () => void;
+  /** Claims nothing more, and waits for what is under way. */
+  stop: () => Promise<void>;
+}
+
+export interface PollerOptions {
+  claim: () => Promise<OutboxBatch[]>;
+  /** Hands batches over. @returns whether any of them was taken */
+  dispatch: (batches: OutboxBatch[]) => Promise<boolean>;
+  /** Claims that may be under way at a time. */
+  parallel: number;
+  /** From one claim to the next, by how many rows it took. */
+  pauseMs: (rows: number) => number;
+  onError: (error: unknown) => void;
+}
+
+/** Where nothing is taken, nothing more is claimed for a while: it would only be put back. */
+const BACKOFF_MS = { first: 250, longest: 5_000 } as const;
+const CLAIM_FAILED_PAUSE_MS = 1_000;
+
+/**
+ * Creates the poll loop of a kind. What it claims is handed over beside it, so one slow hand-over takes one of `parallel`
+ * places and leaves the others. A row waits at most a pause and the claims before it.
+ */
+export function createPoller({ claim, dispatch, parallel, pauseMs, onError }: PollerOptions): Poller {
+  const stopping = new AbortController();
+  const underWay = new Set<Promise<void>>();
+  let isWanted = false;
+  let running: Promise<void> | undefined;
+  let nextClaimAt = 0;
+  let failures = 0;
+
+  function handOver(batches: OutboxBatch[]): void {
+    const task = dispatch(batches)
+      .then(
+        (isTaken) => void (failures = isTaken ? 0 : failures + 1),
+        (error: unknown) => {
+          failures += 1;
+          onError(error);
+        },
+      )
+      .finally(() => underWay.delete(task));
+    underWay.add(task);
+  }
+
+  function pauseAfter(rows: number): number {
+    if (failures === 0) return pauseMs(rows);
+    return Math.min(BACKOFF_MS.first * 2 ** Math.min(failures - 1, 10), BACKOFF_MS.longest);
+  }
+
+  async function run(): Promise<void> {
+    while (isWanted) {
+      await untilNextClaim();
+      if (stopping.signal.aborted) return;
+      isWanted = false;
+      const batches = await claim();
+      if (batches.length > 0) {
+        isWanted = true;
+        handOver(batches);
+      }
+      const rows = batches.reduce((sum, batch) => sum + batch.subjectIds.length, 0);
+      if (underWay.size >= parallel) await Promise.race(underWay);
+      nextClaimAt = performance.now() + pauseAfter(rows);
+    }
+  }
+
+  async function untilNextClaim(): Promise<void> {
+    const waitMs = nextClaimAt - performance.now();
+    if (waitMs > 0) await delay(waitMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+  }
+
+  function start(): void {
+    running ??= run()
+      .catch((error: unknown) => {
+        nextClaimAt = performance.now() + CLAIM_FAILED_PAUSE_MS;
+        onError(error);
+      })
+      .finally(() => {
+        running = undefined;
+        if (isWanted && !stopping.signal.aborted) start();
+      });
+  }
+
+  return {
+    notify() {
+      isWanted = true;
+      if (!stopping.signal.aborted) start();
+    },
+    async stop() {
+      stopping.abort();
+      await running;
+      await Promise.all(underWay);
+    },
+  };
+}

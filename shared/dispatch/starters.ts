@@ -1,0 +1,135 @@
+import type { Client } from '@temporalio/client';
+import { PRIORITIES, TASK_QUEUES } from '../pure/task-queues.ts';
+import {
+  CAMPAIGN_CHANGED_SIGNAL,
+  CONTACTS_DELETED_SIGNAL,
+  WORKFLOW_TYPES,
+  campaignWorkflowId,
+  emailDeliveryWorkflowId,
+  erasureWorkflowId,
+  jobWorkflowId,
+  segmentComputationWorkflowId,
+  type CampaignInput,
+  type EmailDeliveryInput,
+  type ErasureInput,
+  type JobInput,
+  type SegmentComputationInput,
+} from '../pure/workflow-contracts.ts';
+import { searchAttributes } from '../platform/search-attributes.ts';
+import type { Em } from '../domain/database/em.ts';
+import { cancelExecutionWorkflows, signalEventArrivals, startExecutionWorkflows } from './execution-starter.ts';
+import { findCampaignSummary } from './campaign-summary.ts';
+import { findJobSummary } from './job-summary.ts';
+import type { OutboxKind } from '../domain/outbox/outbox.ts';
+import type { OutboxBatch } from '../domain/outbox/outbox-claims.ts';
+
+/** Hands a batch to Temporal. @throws what Temporal says when it does not take it */
+type Starter = (batch: OutboxBatch) => Promise<unknown>;
+
+/** A closed workflow of that id has done, or refused, this work already; a running one is doing it. */
+function startPolicy(batch: OutboxBatch) {
+  return {
+    workflowIdReusePolicy: batch.isRestart ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
+    workflowIdConflictPolicy: 'USE_EXISTING',
+  } as const;
+}
+
+function onlySubjectOf(batch: OutboxBatch): string {
+  const [subjectId] = batch.subjectIds;
+  if (subjectId === undefined) throw new Error(`outbox batch ${batch.batchId} is empty`);
+  return subjectId;
+}
+
+function startDelivery(client: Client, batch: OutboxBatch, origin?: EmailDeliveryInput['origin']): Promise<unknown> {
+  const input: EmailDeliveryInput = {
+    projectId: batch.projectId,
+    emailIds: batch.subjectIds,
+    ...(origin !== undefined && { origin }),
+  };
+  return client.workflow.start(WORKFLOW_TYPES.emailDelivery, {
+    ...startPolicy(batch),
+    workflowId: emailDeliveryWorkflowId(batch.batchId),
+    taskQueue: TASK_QUEUES.orchestration,
+    args: [input],
+    staticSummary: batch.subjectIds.length === 1 ? 'one mail' : `${batch.subjectIds.length} mails`,
+    typedSearchAttributes: searchAttributes({ projectId: batch.projectId }),
+    priority: { priorityKey: PRIORITIES[origin ?? 'transactional'], fairnessKey: batch.projectId },
+  });
+}
+
+async function startCampaign(em: Em, client: Client, batch: OutboxBatch): Promise<unknown> {
+  const campaignId = onlySubjectOf(batch);
+  const input: CampaignInput = { campaignId };
+  const summary = await findCampaignSummary(em, campaignId);
+  return client.workflow.signalWithStart(WORKFLOW_TYPES.campaign, {
+    ...startPolicy(batch),
+    workflowId: campaignWorkflowId(campaignId),
+    taskQueue: TASK_QUEUES.orchestration,
+    args: [input],
+    signal: CAMPAIGN_CHANGED_SIGNAL,
+    signalArgs: [],
+    staticSummary: summary,
+    typedSearchAttributes: searchAttributes({ projectId: batch.projectId, campaignId }),
+    priority: { priorityKey: PRIORITIES.campaign, fairnessKey: batch.projectId },
+  });
+}
+
+async function startJob(em: Em, client: Client, batch: OutboxBatch): Promise<unknown> {
+  const jobId = onlySubjectOf(batch);
+  const input: JobInput = { jobId };
+  const summary = await findJobSummary(em, jobId);
+  return client.workflow.start(WORKFLOW_TYPES.job, {
+    ...startPolicy(batch),
+    workflowId: jobWorkflowId(jobId),
+    taskQueue: TASK_QUEUES.orchestration,
+    args: [input],
+    staticSummary: summary,
+    typedSearchAttributes: searchAttributes({ projectId: batch.projectId }),
+    priority: { priorityKey: PRIORITIES.job, fairnessKey: batch.projectId },
+  });
+}
+
+function startSegmentComputation(client: Client, batch: OutboxBatch): Promise<unknown> {
+  const input: SegmentComputationInput = { segmentId: onlySubjectOf(batch) };
+  return client.workflow.start(WORKFLOW_TYPES.segmentComputation, {
+    ...startPolicy(batch),
+    workflowId: segmentComputationWorkflowId(input.segmentId, batch.batchId),
+    taskQueue: TASK_QUEUES.orchestration,
+    args: [input],
+    staticSummary: 'compute membership',
+    typedSearchAttributes: searchAttributes({ projectId: batch.projectId }),
+    priority: { priorityKey: PRIORITIES.job, fairnessKey: batch.projectId },
+  });
+}
+
+/** One workflow for each project at a time: the one at work is told, a closed one begins again. */
+function startErasure(client: Client, { projectId }: OutboxBatch): Promise<unknown> {
+  const input: ErasureInput = { projectId };
+  return client.workflow.signalWithStart(WORKFLOW_TYPES.erasure, {
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    workflowId: erasureWorkflowId(projectId),
+    taskQueue: TASK_QUEUES.orchestration,
+    args: [input],
+    signal: CONTACTS_DELETED_SIGNAL,
+    signalArgs: [],
+    staticSummary: 'erase deleted contacts',
+    typedSearchAttributes: searchAttributes({ projectId }),
+    priority: { priorityKey: PRIORITIES.job, fairnessKey: projectId },
+  });
+}
+
+/** What is done with a batch of each kind. Ids make every repetition harmless. */
+export function createStarters({ em, client }: { em: () => Em; client: Client }): Record<OutboxKind, Starter> {
+  return {
+    email: (batch) => startDelivery(client, batch),
+    automationEmail: (batch) => startDelivery(client, batch, 'automation'),
+    campaign: (batch) => startCampaign(em(), client, batch),
+    execution: (batch) => startExecutionWorkflows(em(), client, batch.subjectIds, startPolicy(batch)),
+    executionEvent: (batch) => signalEventArrivals(em(), client, batch.subjectIds),
+    executionCancel: (batch) => cancelExecutionWorkflows(client, batch.subjectIds),
+    job: (batch) => startJob(em(), client, batch),
+    segment: (batch) => startSegmentComputation(client, batch),
+    erasure: (batch) => startErasure(client, batch),
+  };
+}

@@ -1,0 +1,200 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  Client,
+  Connection,
+  ScheduleAlreadyRunning,
+  ScheduleOverlapPolicy,
+  isGrpcServiceError,
+  type ConnectionOptions,
+  type ScheduleOptions,
+  type ScheduleSpec,
+} from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
+import { SEARCH_ATTRIBUTES } from '../platform/search-attributes.ts';
+import { clientOptions, type TemporalConnectOptions } from './temporal.ts';
+
+/** How long a closed execution stays visible in Temporal. PostgreSQL keeps what the product needs. */
+const RETENTION = '3 days';
+/** Runs missed while Temporal was down are not made up for: each one does all there is to do. */
+const CATCHUP_WINDOW = '1 minute';
+/** Servers read the list of namespaces and of search attributes anew every few seconds. */
+const PROPAGATION_TIMEOUT_MS = 60_000;
+const PROPAGATION_POLL_MS = 250;
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** `INDEXED_VALUE_TYPE_KEYWORD` of temporal.api.enums.v1. */
+const KEYWORD_TYPE = 2;
+
+/** Status codes of gRPC. */
+const GRPC = { notFound: 5, alreadyExists: 6, permissionDenied: 7, unimplemented: 12, unauthenticated: 16 } as const;
+
+/** A workflow that is started by the clock. */
+export interface ScheduleDefinition {
+  scheduleId: string;
+  workflowType: string;
+  taskQueue: string;
+  /** What it does, for those who look at Temporal. */
+  summary: string;
+  /** When to start it; times are UTC. */
+  spec: ScheduleSpec;
+  args?: unknown[];
+}
+
+export interface TemporalSetupResult {
+  namespace: string;
+  isNamespaceNew: boolean;
+  searchAttributesAdded: string[];
+  /** Ids of the schedules that are in place now. */
+  schedules: string[];
+}
+
+function hasStatus(error: unknown, ...codes: number[]): boolean {
+  return isGrpcServiceError(error) && codes.includes(error.code);
+}
+
+/** Repeats `work` while the server does not know yet what has just been created. */
+async function untilKnown<T>(work: () => Promise<T>): Promise<T> {
+  const deadline = Date.now() + PROPAGATION_TIMEOUT_MS;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      const cause = error instanceof Error && hasStatus(error.cause, GRPC.notFound);
+      if ((!cause && !hasStatus(error, GRPC.notFound)) || Date.now() > deadline) throw error;
+      await sleep(PROPAGATION_POLL_MS);
+    }
+  }
+}
+
+async function ensureNamespace(connection: Connection, namespace: string): Promise<boolean> {
+  try {
+    await connection.workflowService.describeNamespace({ namespace });
+    return false;
+  } catch (error) {
+    if (!hasStatus(error, GRPC.notFound)) throw error;
+  }
+  try {
+    await connection.workflowService.registerNamespace({
+      namespace,
+      description: 'Everpost',
+      workflowExecutionRetentionPeriod: msToTs(RETENTION),
+    });
+    return true;
+  } catch (error) {
+    // Another process may have been faster.
+    if (hasStatus(error, GRPC.alreadyExists)) return false;
+    throw error;
+  }
+}
+
+/** Names of the search attributes a namespace has. Temporal Cloud shows them only in the namespace's own record. */
+async function knownSearchAttributes(connection: Connection, namespace: string): Promise<Set<string>> {
+  try {
+    const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+    return new Set(Object.keys(customAttributes));
+  } catch (error) {
+    if (!hasStatus(error, GRPC.permissionDenied, GRPC.unauthenticated, GRPC.unimplemented)) throw error;
+    const { config } = await connection.workflowService.describeNamespace({ namespace });
+    return new Set(Object.values(config?.customSearchAttributeAliases ?? {}));
+  }
+}
+
+async function ensureSearchAttributes(connection: Connection, namespace: string): Promise<string[]> {
+  const known = await untilKnown(() => knownSearchAttributes(connection, namespace));
+  const missing = Object.values(SEARCH_ATTRIBUTES).filter((name) => !known.has(name));
+  if (missing.length === 0) return [];
+  try {
+    await untilKnown(() =>
+      connection.operatorService.addSearchAttributes({
+        namespace,
+        searchAttributes: Object.fromEntries(missing.map((name) => [name, KEYWORD_TYPE])),
+      }),
+    );
+  } catch (error) {
+    if (hasStatus(error, GRPC.permissionDenied, GRPC.unauthenticated, GRPC.unimplemented)) {
+      throw new Error(
+        `Temporal does not let these credentials create search attributes. Create ${missing.join(', ')} ` +
+          `(each of type Keyword) in the settings of the namespace ${namespace} and run this again.`,
+        { cause: error },
+      );
+    }
+    if (!hasStatus(error, GRPC.alreadyExists)) throw error;
+  }
+  const deadline = Date.now() + PROPAGATION_TIMEOUT_MS;
+  for (;;) {
+    const names = await knownSearchAttributes(connection, namespace);
+    if (missing.every((name) => names.has(name))) return missing;
+    if (Date.now() > deadline) throw new Error(`The search attributes ${missing.join(', ')} do not become visible.`);
+    await sleep(PROPAGATION_POLL_MS);
+  }
+}
+
+function scheduleOptions(definition: ScheduleDefinition): ScheduleOptions {
+  return {
+    scheduleId: definition.scheduleId,
+    spec: { ...definition.spec, timezone: 'UTC' },
+    policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: CATCHUP_WINDOW },
+    action: {
+      type: 'startWorkflow',
+      workflowType: definition.workflowType,
+      workflowId: definition.scheduleId,
+      taskQueue: definition.taskQueue,
+      args: definition.args ?? [],
+      staticSummary: definition.summary,
+    },
+  };
+}
+
+/**
+ * Creates the schedules that are missing and brings the others in line. One that an operator has paused stays paused,
+ * and no run is started or made up for.
+ * @returns the ids, in the order given
+ */
+export async function ensureSchedules(client: Client, definitions: readonly ScheduleDefinition[]): Promise<string[]> {
+  for (const definition of definitions) {
+    const options = scheduleOptions(definition);
+    try {
+      await untilKnown(() => client.schedule.create(options));
+    } catch (error) {
+      if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+      await client.schedule
+        .getHandle(definition.scheduleId)
+        .update(({ state }) => ({ ...options, state: { paused: state.paused, note: state.note } }));
+    }
+  }
+  return definitions.map(({ scheduleId }) => scheduleId);
+}
+
+async function connect(options: ConnectionOptions): Promise<Connection> {
+  try {
+    return await Connection.connect({ connectTimeout: CONNECT_TIMEOUT_MS, ...options });
+  } catch (error) {
+    throw new Error(`Temporal cannot be reached at ${options.address ?? 'localhost:7233'}`, { cause: error });
+  }
+}
+
+/**
+ * Prepares Temporal for Everpost: the namespace (closed executions kept for three days), the search attributes and the
+ * schedules. What is there already stays as it is, so it may run as often as one likes.
+ * @throws when Temporal cannot be reached or its credentials do not suffice
+ */
+export async function setUpTemporal(
+  options: TemporalConnectOptions,
+  schedules: readonly ScheduleDefinition[],
+): Promise<TemporalSetupResult> {
+  const { connectionOptions, namespace } = options;
+  const connection = await connect(connectionOptions);
+  try {
+    const isNamespaceNew = await ensureNamespace(connection, namespace);
+    const searchAttributesAdded = await ensureSearchAttributes(connection, namespace);
+    const client = new Client({ connection, ...clientOptions(options) });
+    return {
+      namespace,
+      isNamespaceNew,
+      searchAttributesAdded,
+      schedules: await ensureSchedules(client, schedules),
+    };
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,66 @@
+import { untilGatheredMs } from '../domain/outbox/outbox.ts';
+
+/** Decides when a dispatcher looks for what is due. */
+export interface Watch {
+  /** Looks now, or within so many milliseconds: calls that come together make one look. */
+  lookWithin: (ms: number) => void;
+  /** Looks once more when what is being gathered now becomes due. */
+  lookWhenGathered: () => void;
+  /** Stops looking, and waits for the look under way. */
+  stop: () => Promise<void>;
+}
+
+/** However often it is told to, a process looks no more often than this. */
+const PAUSE_MS = 10;
+
+/** Creates the watch of a dispatcher. `look` is called one at a time. */
+export function createWatch(look: () => Promise<void>, onError: (error: unknown) => void): Watch {
+  let isStopped = false;
+  let scheduled: { timer: NodeJS.Timeout; at: number } | undefined;
+  let gathered: NodeJS.Timeout | undefined;
+  let looking: Promise<void> | undefined;
+  let isWantedAgain = false;
+  let notBefore = 0;
+
+  function lookNow(): void {
+    scheduled = undefined;
+    // What is under way may have missed the row that this call is about.
+    isWantedAgain = looking !== undefined;
+    if (looking) return;
+    notBefore = performance.now() + PAUSE_MS;
+    looking = look()
+      .catch(onError)
+      .finally(() => {
+        looking = undefined;
+        if (isWantedAgain) lookWithin(0);
+      });
+  }
+
+  function lookWithin(ms: number): void {
+    if (isStopped) return;
+    const now = performance.now();
+    const at = Math.max(now + ms, notBefore);
+    if (scheduled && scheduled.at <= at) return;
+    clearTimeout(scheduled?.timer);
+    scheduled = undefined;
+    if (at <= now) lookNow();
+    else scheduled = { timer: setTimeout(lookNow, at - now), at };
+  }
+
+  return {
+    lookWithin,
+    lookWhenGathered() {
+      if (isStopped) return;
+      gathered ??= setTimeout(() => {
+        gathered = undefined;
+        lookWithin(0);
+      }, untilGatheredMs());
+    },
+    async stop() {
+      isStopped = true;
+      clearTimeout(scheduled?.timer);
+      clearTimeout(gathered);
+      await looking;
+    },
+  };
+}

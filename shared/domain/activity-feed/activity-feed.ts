@@ -1,0 +1,209 @@
+import {
+  ACTIVITY_TYPES,
+  activityOfEvent,
+  EVENT_OF_ACTIVITY,
+  SYSTEM_EVENTS,
+  type ActivityType,
+} from '../../pure/activity-types.ts';
+import type { Em } from '../database/em.ts';
+import type { Period } from '../events/event-lists.ts';
+import { joinSql, query, sql, type SqlFragment } from '../database/sql.ts';
+import { eventNames } from './event-names.ts';
+
+/** Where activities come from. The order settles which comes first of those of the same moment. */
+const SOURCES = [
+  'event',
+  'campaign.scheduled',
+  'campaign.sent',
+  'workflow.started',
+  'workflow.completed',
+  'workflow.refused',
+] as const;
+type Source = (typeof SOURCES)[number];
+
+/** A place in the feed, which runs from new to old. */
+export interface ActivityCursor {
+  at: string;
+  /** Index into the sources. */
+  source: number;
+  id: string;
+}
+
+export interface ActivityQuery {
+  limit: number;
+  cursor?: ActivityCursor;
+  /** All when left out. */
+  types?: readonly ActivityType[];
+  contactId?: string;
+  period: Period;
+}
+
+export interface Activity {
+  /** Of the event, campaign, execution or refusal. */
+  id: string;
+  type: ActivityType;
+  timestamp: Date;
+  contactId: string | null;
+  contactEmail: string | null;
+  metadata: Record<string, unknown>;
+}
+
+export interface ActivityPage {
+  activities: Activity[];
+  /** The place of the last one; undefined when there are no more. */
+  next?: ActivityCursor;
+}
+
+interface Row {
+  source: number;
+  id: string;
+  name: string | null;
+  at: Date;
+  contact_id: string | null;
+  metadata: Record<string, unknown>;
+}
+
+/** The conditions that put rows of a source after the cursor and into the period, for the columns of its index. */
+function placeConditions(list: ActivityQuery, source: Source, at: SqlFragment, id: SqlFragment): SqlFragment[] {
+  const conditions: SqlFragment[] = [];
+  const { from, to } = list.period;
+  if (from) conditions.push(sql`${at} >= ${from.start}::timestamptz`);
+  if (to?.precision === 'day') conditions.push(sql`${at} < ${to.start}::timestamptz + interval '24 hours'`);
+  if (to?.precision === 'moment') conditions.push(sql`${at} <= ${to.start}::timestamptz`);
+  if (list.cursor) {
+    const place = SOURCES.indexOf(source) - list.cursor.source;
+    if (place < 0) conditions.push(sql`${at} <= ${list.cursor.at}::timestamptz`);
+    if (place > 0) conditions.push(sql`${at} < ${list.cursor.at}::timestamptz`);
+    if (place === 0) conditions.push(sql`(${at}, ${id}) < (${list.cursor.at}::timestamptz, ${list.cursor.id}::uuid)`);
+  }
+  return conditions;
+}
+
+const EVENT_COLUMNS = sql`
+  0 as source, e.id, e.name, e.created_at as at, e.contact_id, e.data || jsonb_build_object('eventName', e.name) as metadata`;
+
+/**
+ * Events, by the index that fits: all of a project by time; those of some names by (name, time), a page of each; those
+ * of a contact, which are few.
+ */
+function eventRows(projectId: string, list: ActivityQuery, rows: SqlFragment): SqlFragment {
+  const conditions = [
+    sql`e.project_id = ${projectId}`,
+    ...placeConditions(list, 'event', sql`e.created_at`, sql`e.id`),
+  ];
+  const { contactId } = list;
+  if (contactId !== undefined) conditions.push(sql`e.contact_id = ${contactId}`);
+  if (list.types === undefined) {
+    return sql`select ${EVENT_COLUMNS} from event e where ${joinSql(conditions, ' and ')} order by e.created_at desc, e.id desc ${rows}`;
+  }
+  const wanted = list.types.flatMap((type) =>
+    type in EVENT_OF_ACTIVITY ? [EVENT_OF_ACTIVITY[type as keyof typeof EVENT_OF_ACTIVITY]] : [],
+  );
+  const names = sql`
+    select unnest(${wanted}::text[]) as name
+    ${list.types.includes('event.triggered') ? sql`union select name from names where name <> all(${[...SYSTEM_EVENTS]}::text[])` : sql``}`;
+  return sql`
+    select page.* from (${names}) w cross join lateral (
+      select ${EVENT_COLUMNS} from event e where ${joinSql([...conditions, sql`e.name = w.name`], ' and ')}
+      order by e.created_at desc, e.id desc ${rows}
+    ) page order by page.at desc, page.id desc ${rows}`;
+}
+
+function campaignRows(projectId: string, list: ActivityQuery, rows: SqlFragment, source: Source): SqlFragment {
+  const at = source === 'campaign.sent' ? sql`c.sent_at` : sql`c.scheduled_at`;
+  const conditions = [
+    sql`c.project_id = ${projectId}`,
+    sql`${at} is not null`,
+    ...placeConditions(list, source, at, sql`c.id`),
+  ];
+  return sql`
+    select ${SOURCES.indexOf(source)}::int, c.id, null, ${at}, null::uuid, jsonb_build_object(
+      'campaignId', c.id, 'name', c.name, 'subject', c.subject, 'status', c.status, 'scheduledFor', c.scheduled_for,
+      'totalRecipients', c.total_recipients, 'sentCount', c.sent_count)
+    from campaign c where ${joinSql(conditions, ' and ')} order by ${at} desc, c.id desc ${rows}`;
+}
+
+function executionRows(projectId: string, list: ActivityQuery, rows: SqlFragment, source: Source): SqlFragment {
+  const at = source === 'workflow.started' ? sql`x.started_at` : sql`x.completed_at`;
+  const conditions = [sql`x.project_id = ${projectId}`, ...placeConditions(list, source, at, sql`x.id`)];
+  if (source === 'workflow.completed')
+    conditions.push(sql`x.completed_at is not null`, sql`x.status in ('COMPLETED', 'EXITED')`);
+  if (list.contactId !== undefined) conditions.push(sql`x.contact_id = ${list.contactId}`);
+  return sql`
+    select ${SOURCES.indexOf(source)}::int, x.id, null, ${at}, x.contact_id, jsonb_build_object(
+      'executionId', x.id, 'workflowId', x.automation_id, 'workflowName', a.name, 'status', x.status, 'exitReason', x.exit_reason)
+    from automation_execution x left join automation a on a.id = x.automation_id
+    where ${joinSql(conditions, ' and ')} order by ${at} desc, x.id desc ${rows}`;
+}
+
+/** One row an hour for each contact, automation and reason; it stands where the first of these refusals was. */
+function refusalRows(projectId: string, list: ActivityQuery, rows: SqlFragment): SqlFragment {
+  const conditions = [
+    sql`r.project_id = ${projectId}`,
+    ...placeConditions(list, 'workflow.refused', sql`r.created_at`, sql`r.id`),
+  ];
+  if (list.contactId !== undefined) conditions.push(sql`r.contact_id = ${list.contactId}`);
+  return sql`
+    select ${SOURCES.indexOf('workflow.refused')}::int, r.id, null, r.created_at, r.contact_id, jsonb_build_object(
+      'workflowId', r.automation_id, 'workflowName', a.name, 'reason', r.reason, 'count', r.count, 'eventId', r.event_id,
+      'lastAt', to_char(r.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+    from automation_refusal r left join automation a on a.id = r.automation_id
+    where ${joinSql(conditions, ' and ')} order by r.created_at desc, r.id desc ${rows}`;
+}
+
+function branchOf(projectId: string, list: ActivityQuery, rows: SqlFragment, source: Source): SqlFragment {
+  switch (source) {
+    case 'event':
+      return eventRows(projectId, list, rows);
+    case 'campaign.scheduled':
+    case 'campaign.sent':
+      return campaignRows(projectId, list, rows, source);
+    case 'workflow.started':
+    case 'workflow.completed':
+      return executionRows(projectId, list, rows, source);
+    case 'workflow.refused':
+      return refusalRows(projectId, list, rows);
+  }
+}
+
+function isWanted(source: Source, { types, contactId }: ActivityQuery): boolean {
+  if (source === 'event')
+    return types === undefined || types.some((type) => type === 'event.triggered' || type in EVENT_OF_ACTIVITY);
+  if (contactId !== undefined && source.startsWith('campaign.')) return false;
+  return types === undefined || types.includes(source);
+}
+
+/** One page of what happened in a project, newest first, each source read by an index no further than a page. */
+export async function listActivity(em: Em, projectId: string, list: ActivityQuery): Promise<ActivityPage> {
+  const isEverything = list.types !== undefined && ACTIVITY_TYPES.every((type) => list.types?.includes(type));
+  const wanted = isEverything ? { ...list, types: undefined } : list;
+  const limit = sql`limit ${list.limit + 1}`;
+  const sources = SOURCES.filter((source) => isWanted(source, wanted));
+  if (sources.length === 0) return { activities: [] };
+  const branches = sources.map((source) => sql`(${branchOf(projectId, wanted, limit, source)})`);
+  const needsNames = wanted.types?.includes('event.triggered') ?? false;
+  const found = await query<Row & { email: string | null }>(
+    em,
+    sql`
+      with recursive ${needsNames ? sql`${eventNames(projectId)},` : sql``}
+      feed (source, id, name, at, contact_id, metadata) as (
+        select * from (${joinSql(branches, ' union all ')}) f order by 4 desc, 1 desc, 2 desc ${limit}
+      )
+      select feed.*, c.email from feed left join contact c on c.id = feed.contact_id
+      order by at desc, source desc, id desc`,
+  );
+  const rows = found.slice(0, list.limit);
+  const last = rows.at(-1);
+  const activities = rows.map((row) => ({
+    id: row.id,
+    type: row.source === 0 ? activityOfEvent(row.name ?? '') : (SOURCES[row.source] as ActivityType),
+    timestamp: row.at,
+    contactId: row.contact_id,
+    contactEmail: row.email,
+    metadata: row.metadata,
+  }));
+  const hasMore = found.length > list.limit;
+  return hasMore && last
+    ? { activities, next: { at: last.at.toISOString(), source: last.source, id: last.id } }
+    : { activities };
+}

@@ -1,0 +1,40 @@
+import { lockContacts } from '../contacts/contact-locks.ts';
+import { setSubscribed } from '../contacts/contacts.ts';
+import { deleteContacts } from '../lifecycle/delete-contacts.ts';
+import type { Em } from '../database/em.ts';
+import { query, sql } from '../database/sql.ts';
+import type { BulkKind, ChunkOutcome } from '../jobs/jobs.ts';
+
+/**
+ * Subscribes, unsubscribes or deletes contacts, in the caller's transaction. Events are emitted for those that really
+ * change; an id of nobody is a failure, one that stands twice is unchanged the second time.
+ */
+export async function changeContacts(em: Em, projectId: string, kind: BulkKind, ids: string[]): Promise<ChunkOutcome> {
+  const unique = [...new Set(ids)];
+  // A deletion locks what hangs on the contacts before them.
+  const knownIds =
+    kind === 'DELETE' ? await existingIds(em, projectId, unique) : await lockContacts(em, projectId, unique, 'change');
+  const changed =
+    kind === 'DELETE'
+      ? await deleteContacts(em, projectId, knownIds)
+      : await setSubscribed(em, projectId, knownIds, kind === 'SUBSCRIBE');
+  const knownSet = new Set(knownIds);
+  const unknown = unique.filter((id) => !knownSet.has(id));
+  return {
+    done: ids.length,
+    counts: {
+      successCount: changed.length,
+      unchangedCount: ids.length - unknown.length - changed.length,
+      failureCount: unknown.length,
+    },
+    errors: unknown.map((contactId) => ({ contactId, error: 'Contact not found' })),
+  };
+}
+
+async function existingIds(em: Em, projectId: string, ids: string[]): Promise<string[]> {
+  const rows = await query<{ id: string }>(
+    em,
+    sql`select id from contact where project_id = ${projectId} and id = any(${ids}::uuid[])`,
+  );
+  return rows.map((row) => row.id);
+}

@@ -1,0 +1,145 @@
+import { DATA_TOO_LARGE } from '../contacts/contact-data-limit.ts';
+import { deleteFieldChunk } from '../contacts/field-removal.ts';
+import { noteFieldTypes } from '../contacts/contact-fields.ts';
+import { importContacts } from './import-contacts.ts';
+import { ImportFileError, readImportFile, type ImportFile, type ImportedContact } from './import-file.ts';
+import { eraseAtOnce } from '../lifecycle/erase-contacts.ts';
+import type { Em } from '../database/em.ts';
+import { changeContacts } from './bulk-change.ts';
+import {
+  beginJob,
+  endJob,
+  findJobFile,
+  runJobChunk,
+  setJobTotal,
+  type BulkKind,
+  type ChunkOutcome,
+  type Job,
+  type JobError,
+} from '../jobs/jobs.ts';
+
+export interface JobRun {
+  /** A new unit of work. */
+  em: () => Em;
+  /** Looked at between chunks. */
+  signal: AbortSignal;
+  /** Called after each chunk that is committed. */
+  onChunk: () => void;
+}
+
+/** Large enough that a statement's fixed cost does not count, small enough to be done well within a heartbeat. */
+const IMPORT_CHUNK = 4_000;
+const BULK_CHUNK = 500;
+const FIELD_CHUNK = 2_000;
+
+/**
+ * Runs a job to its end, or on from where an earlier attempt stopped. Faults of what was uploaded end the job as failed;
+ * anything else is thrown, and the job can be run again.
+ */
+export async function runJob(jobId: string, run: JobRun): Promise<void> {
+  const job = await beginJob(run.em(), jobId);
+  if (!job) return;
+  try {
+    await runnerOf(job)(job, run);
+  } catch (error) {
+    if (!(error instanceof ImportFileError)) throw error;
+    await endJob(run.em(), jobId, error.message);
+  }
+}
+
+function runnerOf(job: Job): (job: Job, run: JobRun) => Promise<void> {
+  switch (job.kind) {
+    case 'IMPORT':
+      return runImport;
+    case 'DELETE_FIELD':
+      return runFieldDeletion;
+    default:
+      return runBulkChange;
+  }
+}
+
+/** Works chunk by chunk until `next` says that there is no more. `afterChunk` follows the commit of each. */
+async function runChunks(
+  job: Job,
+  run: JobRun,
+  next: (job: Job) => ((tx: Em) => Promise<ChunkOutcome>) | undefined,
+  afterChunk: (done: Job) => Promise<void> = async () => undefined,
+): Promise<void> {
+  let current = job;
+  for (;;) {
+    run.signal.throwIfAborted();
+    const work = next(current);
+    if (!work) break;
+    const after = await runJobChunk(run.em(), current, work);
+    if (!after) return;
+    run.onChunk();
+    await afterChunk(current);
+    current = after;
+  }
+  await endJob(run.em(), job.id, null);
+}
+
+async function runImport(job: Job, run: JobRun): Promise<void> {
+  const content = await findJobFile(run.em(), job.id);
+  if (!content) throw new ImportFileError('The file is not there any more');
+  const file = await readImportFile(content);
+  if (job.total === null) {
+    // Before and apart from the contacts: two imports that both bring new fields cannot wait for each other.
+    await noteFieldTypes(run.em(), job.projectId, file.firstValues);
+    await setJobTotal(run.em(), job.id, file.rows.length);
+  }
+  await runChunks(job, run, ({ position }) => {
+    const rows = file.rows.slice(position, position + IMPORT_CHUNK);
+    return rows.length === 0 ? undefined : (tx) => importChunk(tx, job, rows);
+  });
+}
+
+async function importChunk(em: Em, job: Job, rows: ImportFile['rows']): Promise<ChunkOutcome> {
+  const contacts: ImportedContact[] = [];
+  const errors: JobError[] = [];
+  for (const row of rows) {
+    if (row === null) continue;
+    if ('error' in row) errors.push({ ...row });
+    else contacts.push(row);
+  }
+  if (contacts.length === 0) return { done: rows.length, counts: { failureCount: rows.length }, errors };
+  const { refused, erasedCount, ...counts } = await importContacts(em, job.projectId, contacts, job.createdAt);
+  for (const { row, email } of refused) errors.push({ row, email, error: DATA_TOO_LARGE });
+  errors.sort((left, right) => Number(left['row']) - Number(right['row']));
+  const failureCount = rows.length - contacts.length + refused.length + erasedCount;
+  return { done: rows.length, counts: { ...counts, failureCount }, errors };
+}
+
+async function runBulkChange(job: Job, run: JobRun): Promise<void> {
+  const contactIds = job.input['contactIds'] as string[];
+  const idsAt = (position: number) => contactIds.slice(position, position + BULK_CHUNK);
+  await runChunks(
+    job,
+    run,
+    ({ position }) => {
+      const ids = idsAt(position);
+      return ids.length === 0 ? undefined : (tx) => changeContacts(tx, job.projectId, job.kind as BulkKind, ids);
+    },
+    async ({ position }) => {
+      if (job.kind === 'DELETE') await eraseAtOnce(run.em(), job.projectId, idsAt(position));
+    },
+  );
+}
+
+async function runFieldDeletion(job: Job, run: JobRun): Promise<void> {
+  const path = job.input['path'] as string;
+  let isDone = false;
+  await runChunks(job, run, ({ input }) => {
+    if (isDone) return undefined;
+    return async (tx) => {
+      const after = input['after'] as string | undefined;
+      const { count, lastId } = await deleteFieldChunk(tx, job.projectId, path, { after, limit: FIELD_CHUNK });
+      isDone = count < FIELD_CHUNK;
+      return {
+        done: count,
+        counts: { successCount: count },
+        ...(lastId !== undefined && { input: { after: lastId } }),
+      };
+    };
+  });
+}

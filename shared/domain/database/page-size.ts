@@ -1,0 +1,23 @@
+import { LIMITS } from '../../pure/limits.ts';
+import type { Em } from './em.ts';
+import { queryOne, sql } from './sql.ts';
+
+/** Where records of megabytes are listed by page. The length of a text is known without reading it. */
+const LARGEST = {
+  template: sql`select max(octet_length(body)) as bytes from template where project_id = `,
+  campaign: sql`select max(octet_length(body)) as bytes from campaign where project_id = `,
+};
+
+/**
+ * The largest page, up to `wanted` records, that stays within `LIMITS.pageBytes` whichever records are on it. It is the
+ * same for all pages of a list, so that going through them by number leaves nothing out.
+ */
+export async function fittingPageSize(
+  em: Em,
+  table: keyof typeof LARGEST,
+  projectId: string,
+  wanted: number,
+): Promise<number> {
+  const row = await queryOne<{ bytes: number | null }>(em, sql`${LARGEST[table]}${projectId}`);
+  return Math.max(1, Math.min(wanted, Math.floor(LIMITS.pageBytes / Math.max(1, row?.bytes ?? 1))));
+}

@@ -1,0 +1,118 @@
+import { hash } from 'node:crypto';
+import type { SqlEntityManager } from '@mikro-orm/postgresql';
+import { CompiledQuery } from 'kysely';
+import { answerTimeoutMs } from './session-limits.ts';
+import { repeatOnConflict } from './transaction.ts';
+
+/**
+ * A piece of SQL with `?` where a bound parameter goes. Fragments nest in the `sql` tag; what a request says only ever
+ * becomes a parameter, never text. A class, so that no value out of JSON can pass for one.
+ */
+export class SqlFragment {
+  readonly #isFragment = true;
+  readonly sql: string;
+  readonly params: unknown[];
+
+  constructor(text: string, params: unknown[] = []) {
+    this.sql = text;
+    this.params = params;
+  }
+
+  static is(value: unknown): value is SqlFragment {
+    return typeof value === 'object' && value !== null && #isFragment in value;
+  }
+}
+
+/** Builds a fragment: nested fragments are spliced in, every other value becomes a bound parameter. */
+export function sql(strings: TemplateStringsArray, ...values: unknown[]): SqlFragment {
+  let text = strings[0] ?? '';
+  const params: unknown[] = [];
+  values.forEach((value, index) => {
+    if (SqlFragment.is(value)) {
+      text += value.sql;
+      params.push(...value.params);
+    } else {
+      text += '?';
+      params.push(value);
+    }
+    text += strings[index + 1] ?? '';
+  });
+  return new SqlFragment(text, params);
+}
+
+/** Joins fragments with a fixed separator such as ` and `. */
+export function joinSql(fragments: SqlFragment[], separator: string): SqlFragment {
+  return new SqlFragment(
+    fragments.map((fragment) => fragment.sql).join(separator),
+    fragments.flatMap((fragment) => fragment.params),
+  );
+}
+
+/** Marks a JavaScript value as JSON: the driver would bind an array as a PostgreSQL array otherwise. */
+export function json(value: unknown): string {
+  return JSON.stringify(value);
+}
+
+function numberPlaceholders(text: string): string {
+  let count = 0;
+  return text.replaceAll('?', () => `$${++count}`);
+}
+
+/** A statement that the driver prepares under its name, or that has a time-out of its own. */
+interface Statement {
+  text: string;
+  name?: string;
+  query_timeout?: number;
+}
+
+/** Units of work whose statements may take longer than their session allows, and how long the driver waits then. */
+const answerTimeouts = new WeakMap<SqlEntityManager, number>();
+
+/** One statement outside of a transaction is undone as a whole, so it can be repeated as transactions are. */
+async function run<Row>(em: SqlEntityManager, statement: Statement, params: unknown[]): Promise<Row[]> {
+  const query_timeout = answerTimeouts.get(em);
+  const isPlain = statement.name === undefined && query_timeout === undefined;
+  const taken = query_timeout === undefined ? statement : { ...statement, query_timeout };
+  // The driver takes an object where it takes text; Kysely hands it on as it is and knows of text only.
+  const compiled = CompiledQuery.raw(isPlain ? statement.text : (taken as unknown as string), params);
+  const execute = async () => (await em.getKysely().executeQuery(compiled)).rows as Row[];
+  return em.isInTransaction() ? execute() : repeatOnConflict(execute);
+}
+
+/**
+ * Runs a statement with bound parameters in the transaction of `em` when it has one. Columns come back as the driver
+ * reads them; timestamps as Date.
+ */
+export async function query<Row>(em: SqlEntityManager, fragment: SqlFragment): Promise<Row[]> {
+  return run(em, { text: numberPlaceholders(fragment.sql) }, fragment.params);
+}
+
+/**
+ * As `query`, for statements of the hot paths whose text is always the same: each connection parses and plans one once,
+ * which otherwise costs twice what running it does. Text that depends on what is asked does not belong here, for every
+ * variant stays in the memory of every connection.
+ */
+export async function queryPrepared<Row>(em: SqlEntityManager, fragment: SqlFragment): Promise<Row[]> {
+  const text = numberPlaceholders(fragment.sql);
+  return run(em, { name: hash('sha1', text, 'base64url'), text }, fragment.params);
+}
+
+/** As `query`, for a statement that answers at most one row. */
+export async function queryOne<Row>(em: SqlEntityManager, fragment: SqlFragment): Promise<Row | undefined> {
+  const rows = await query<Row>(em, fragment);
+  return rows[0];
+}
+
+/**
+ * Lets the further statements of a transaction take up to `statementMs`, whatever its session allows: more for the few of
+ * the background work that read a large part of a table, less for what others wait behind.
+ */
+export async function limitStatements(tx: SqlEntityManager, statementMs: number): Promise<void> {
+  await query(tx, sql`select set_config('statement_timeout', ${String(statementMs)}, true)`);
+  answerTimeouts.set(tx, answerTimeoutMs(statementMs));
+}
+
+/** `%`, `_` and `\` of a search text stand for themselves. */
+export function likePattern(text: string): string {
+  return `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
+}

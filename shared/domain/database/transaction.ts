@@ -1,0 +1,54 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { isConflict } from './database-errors.ts';
+import type { Em } from './em.ts';
+
+const REPEATS_MAX = 3;
+/** Before the first repetition at most; each further one may wait twice as long. */
+const PAUSE_MS = 20;
+
+/**
+ * Runs work that PostgreSQL undoes as a whole when it fails, and repeats it when it was undone because of a deadlock or
+ * a serialization failure. The pauses are random, so that opponents do not meet again.
+ */
+export async function repeatOnConflict<T>(work: () => Promise<T>): Promise<T> {
+  for (let repeats = 0; ; repeats++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (repeats === REPEATS_MAX || !isConflict(error)) throw error;
+      await delay(Math.random() * PAUSE_MS * 2 ** repeats);
+    }
+  }
+}
+
+/**
+ * Runs work in a transaction: the one of `em` when it has one, else a new one, which is repeated after a deadlock. So the
+ * work must be repeatable: what it changes outside of the database it must set, not add to, and nothing outside may
+ * depend on a run that has not been committed.
+ *
+ * **Lock order.** Transactions that take locks on several rows take them in this order, so that they wait for each other
+ * in turn and do not meet in a deadlock:
+ *
+ * 1. the reply address that something new uses;
+ * 2. job, segment, automation (the row that stands for the whole piece of work);
+ * 3. executions, by id;
+ * 4. contacts, by address (`IN_LOCK_ORDER`): the order in which they can be created, too;
+ * 5. fields of the catalogue, by key;
+ * 6. campaign pages;
+ * 7. emails, by id;
+ * 8. campaigns, by id;
+ * 9. waits for events, by execution: the trigger on `event` takes them at the end of a statement;
+ * 10. suppressions, by address;
+ * 11. outbox rows, with `skip locked`.
+ *
+ * What comes to light late (a contact behind an email) is locked early with a statement of its own, as
+ * `lockRecipients` does.
+ */
+export async function inTransaction<T>(em: Em, work: (tx: Em) => Promise<T>): Promise<T> {
+  if (em.isInTransaction()) {
+    const result = await work(em);
+    await em.flush();
+    return result;
+  }
+  return repeatOnConflict(() => em.transactional(work));
+}

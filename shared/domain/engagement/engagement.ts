@@ -1,0 +1,120 @@
+import { isUniqueViolation } from '../database/database-errors.ts';
+import type { Em } from '../database/em.ts';
+import { queryPrepared, sql } from '../database/sql.ts';
+
+/** A mail was opened, or one of its links was followed. */
+export interface MailHit {
+  /** Becomes the id of its event. */
+  id: string;
+  emailId: string;
+  /** The address behind the link; null for an open. */
+  url: string | null;
+  /** How long ago it happened, in milliseconds. The moment is told by the clock of the database, as all others are. */
+  ageMs: number;
+  /** Further hits of the same kind, which are counted with this one and have no event. */
+  repeats: number;
+}
+
+/**
+ * Events of one email and kind. A link is public to whoever has it and never ends, so its later hits are counted and
+ * leave no row; nobody reads a message a hundred times.
+ */
+export const HIT_EVENTS_MAX = 50;
+
+/**
+ * Records opens and clicks, any number at once. The same hits given again, because nobody confirmed that they were
+ * recorded, are recorded once: their events have their ids, and a statement is done as a whole or not at all. Where none
+ * of them has an event any more they may be counted twice.
+ */
+export async function recordMailHits(em: Em, hits: MailHit[]): Promise<void> {
+  try {
+    await insertHits(em, hits);
+  } catch (error) {
+    if (!isUniqueViolation(error, 'event_pkey')) throw error;
+  }
+}
+
+/**
+ * One statement: the state of each mail moves up (SENT or DELIVERED → OPENED → CLICKED, never down), the campaign counts
+ * a mail the first time only, and the first hits are events. A click of a mail that never showed its image is an open too,
+ * and recorded as both. Hits of mails that are gone, or were never handed over, change nothing; those of a contact that
+ * was erased count and are no events.
+ *
+ * Rows are locked in the order of their ids, mails before campaigns, as everywhere; so two processes that record hits
+ * of the same mails wait for each other instead of failing.
+ */
+async function insertHits(em: Em, hits: MailHit[]): Promise<void> {
+  await queryPrepared(
+    em,
+    sql`
+      with hit as (
+        select h.id, h.email_id, h.url, h.n, h.repeats, (now() - h.age_ms * interval '1 millisecond')::timestamptz(3) as at
+        from unnest(
+          ${hits.map((hit) => hit.id)}::uuid[], ${hits.map((hit) => hit.emailId)}::uuid[],
+          ${hits.map((hit) => hit.url)}::text[], ${hits.map((hit) => hit.ageMs)}::float8[],
+          ${hits.map((hit) => hit.repeats)}::int[]
+        ) with ordinality as h (id, email_id, url, age_ms, repeats, n)
+      ),
+      target as materialized (
+        select e.* from email e
+        where e.id in (select email_id from hit) and e.status in
+          ('PENDING', 'SENDING', 'SENT', 'DELIVERED', 'OPENED', 'CLICKED', 'BOUNCED', 'COMPLAINED')
+        order by e.id for no key update
+      ),
+      tally as (
+        select t.id, coalesce(sum(1 + h.repeats) filter (where h.url is not null), 0)::int as clicks,
+          coalesce(sum(1 + h.repeats) filter (where h.url is null), 0)::int
+            + (t.opened_at is null and bool_and(h.url is not null))::int as opens,
+          min(h.at) as first_at, min(h.at) filter (where h.url is not null) as first_click_at
+        from target t join hit h on h.email_id = t.id group by t.id, t.opened_at
+      ),
+      flipped as (
+        update email e set
+          opens = t.opens + y.opens, clicks = t.clicks + y.clicks, opened_at = coalesce(t.opened_at, y.first_at),
+          clicked_at = coalesce(t.clicked_at, y.first_click_at),
+          status = case
+            when y.clicks > 0 and t.status in ('SENT', 'DELIVERED', 'OPENED') then 'CLICKED'
+            when t.status in ('SENT', 'DELIVERED') then 'OPENED' else t.status end
+        from target t join tally y on y.id = t.id where e.id = t.id
+        returning e.campaign_id, (t.opened_at is null)::int as opened, (t.clicked_at is null and y.clicks > 0)::int as clicked
+      ),
+      counts as (
+        select campaign_id, sum(opened)::int as opened, sum(clicked)::int as clicked from flipped
+        where campaign_id is not null group by campaign_id having sum(opened) + sum(clicked) > 0
+      ),
+      held as materialized (
+        select c.id, n.opened, n.clicked from campaign c join counts n on n.campaign_id = c.id
+        order by c.id for no key update of c
+      ),
+      counted as (
+        update campaign c set opened_count = c.opened_count + h.opened, clicked_count = c.clicked_count + h.clicked
+        from held h where c.id = h.id
+      ),
+      step as (
+        select h.id, h.email_id, h.url, h.n, h.repeats, h.at from hit h
+        union all
+        select everpost_uuid_v7(), t.id, null, 0, 0, y.first_at from target t join tally y on y.id = t.id
+        where t.opened_at is null and not exists (select from hit h where h.email_id = t.id and h.url is null)
+      ),
+      numbered as (
+        select t.*, s.id as event_id, s.url, s.n, s.at, to_char(s.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as moment,
+          case when s.url is null then t.opens else t.clicks end
+            + (sum(1 + s.repeats) over (partition by t.id, s.url is null order by s.n))::int - s.repeats as nth
+        from step s join target t on t.id = s.email_id
+      )
+      insert into event (id, project_id, contact_id, email_id, name, data, created_at)
+      select m.event_id, m.project_id, m.contact_id, m.id, case when m.url is null then 'email.open' else 'email.click' end,
+        jsonb_build_object(
+          'emailId', m.id, 'subject', coalesce(m.subject, c.subject), 'from', coalesce(b.from_address, c.from_address),
+          'to', m.to_address, 'campaignId', m.campaign_id, 'templateId', m.template_id, 'workflowId', m.automation_id
+        ) || case
+          when m.url is null then jsonb_build_object('openedAt', m.moment, 'opens', m.nth, 'isFirstOpen', m.nth = 1)
+          else jsonb_build_object('link', m.url, 'clickedAt', m.moment, 'clicks', m.nth, 'isFirstClick', m.nth = 1) end,
+        m.at
+      from numbered m
+      left join campaign c on c.id = m.campaign_id
+      left join email_content b on b.email_id = m.id
+      where m.nth <= ${HIT_EVENTS_MAX} and m.to_address is not null
+      order by m.n`,
+  );
+}

@@ -1,0 +1,336 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Filter, FilterCondition } from '../../pure/filters/filter-condition.ts';
+import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import {
+  selectMatching,
+  storeContacts,
+  storedContact,
+  storeMemberSegment,
+  storeProject,
+  testId,
+  type StoredContact,
+} from '../../../tests/support/filter-world.ts';
+import { query, sql } from '../database/sql.ts';
+import { compileFilter, type CompileFilterOptions } from './filter-compiler.ts';
+import type { SegmentForFilter } from './segment-references.ts';
+
+const asOf = new Date('2026-03-15T12:00:00Z');
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+function only(...filters: Filter[]): FilterCondition {
+  return { logic: 'AND', groups: [{ filters }] };
+}
+
+/** Stores the contacts in a project of their own and answers the positions of those that a condition selects. */
+async function projectWith(contacts: StoredContact[]) {
+  const projectId = await storeProject(database.orm.em.fork());
+  await storeContacts(database.orm.em.fork(), projectId, contacts);
+  return {
+    projectId,
+    select: async (condition: FilterCondition, options: Partial<CompileFilterOptions> = {}) => {
+      const ids = await selectMatching(database.orm.em.fork(), condition, { asOf, projectId, ...options });
+      return ids.map((id) => contacts.findIndex((contact) => contact.id === id)).sort();
+    },
+  };
+}
+
+const HOSTILE = [
+  `a'b"--`,
+  `'; drop table contact; --`,
+  '__proto__',
+  'constructor',
+  'toString',
+  'a key with spaces',
+  ' ',
+  '?',
+  '??',
+  '\\?',
+  'a\\',
+  "\\'",
+  '$1',
+  '$$',
+  ':name',
+  '%s',
+  '{a,b}',
+  '0',
+  '-1',
+  'null',
+  '*',
+  'ключ 鍵 🗝',
+  '\u2028',
+  'e\u0301',
+  '"',
+  '/* */',
+];
+
+describe('hostile names and values', () => {
+  it.each([...HOSTILE, 'a.b', '.', '..', 'a..b', '.a', 'a.', 'x.y.z.', "a'.b?.c\\"])(
+    'takes %j as a key',
+    async (key) => {
+      const data = Object.fromEntries([[key, 'here']]);
+      const nestedData: unknown = key
+        .split('.')
+        .reduceRight<unknown>((inner, part) => Object.fromEntries([[part, inner]]), 'here');
+      const { select } = await projectWith([
+        storedContact({ data }),
+        storedContact({ data: nestedData as Record<string, unknown> }),
+        storedContact({ data: { other: 'here' } }),
+      ]);
+      const field = `data.${key}`;
+
+      expect(await select(only({ field, operator: 'exists' }))).toEqual([0, 1]);
+      expect(await select(only({ field, operator: 'notExists' }))).toEqual([2]);
+      expect(await select(only({ field, operator: 'equals', value: 'here' }))).toEqual([0, 1]);
+      expect(await select(only({ field, operator: 'notEquals', value: 'there' }))).toEqual([0, 1]);
+      expect(await select(only({ field, operator: 'contains', value: 'ERE' }))).toEqual([0, 1]);
+      expect(await select(only({ field, operator: 'greaterThan', value: 'a' }))).toEqual([0, 1]);
+      expect(await select(only({ field, operator: 'within', value: 1, unit: 'days' }))).toEqual([]);
+    },
+  );
+
+  it.each(HOSTILE)('takes %j as a value, an event name and a context key', async (text) => {
+    const { select } = await projectWith([
+      storedContact({ data: { plain: text, list: [text] }, events: [{ name: text, createdAt: asOf }] }),
+      storedContact({ data: { plain: 'other', list: [] } }),
+    ]);
+
+    expect(await select(only({ field: 'data.plain', operator: 'equals', value: text }))).toEqual([0]);
+    expect(await select(only({ field: 'data.plain', operator: 'contains', value: text }))).toEqual([0]);
+    expect(await select(only({ field: 'data.plain', operator: 'lessThanOrEqual', value: text }))).toContain(0);
+    expect(await select(only({ field: 'data.list', operator: 'contains', value: text }))).toEqual([0]);
+    expect(await select(only({ field: 'data.list', operator: 'equals', value: [text] }))).toEqual([0]);
+    expect(await select(only({ field: `event.${text}`, operator: 'triggered' }))).toEqual([0]);
+    expect(await select(only({ field: 'email', operator: 'contains', value: text }))).toEqual(
+      text === '0' || text === '-1' ? expect.any(Array) : [],
+    );
+    const eventContext = Object.fromEntries([[text, text]]);
+    const inContext = only({ field: `event.${text}`, operator: 'equals', value: text });
+    expect(await select(inContext, { eventContext })).toEqual([0, 1]);
+    expect(await select(inContext, { eventContext: {} })).toEqual([]);
+  });
+
+  it.each(['half \ud800 pair', '\udc00', 'zero \0 byte', '\\u0000'])('does not fail on %j', async (text) => {
+    const { select } = await projectWith([storedContact({ data: { plain: 'x', list: [] } })]);
+
+    for (const value of [text, [text], { [text]: text }]) {
+      expect(await select(only({ field: 'data.plain', operator: 'equals', value }))).toEqual([]);
+    }
+    for (const operator of ['contains', 'greaterThan'] as const) {
+      await select(only({ field: 'data.plain', operator, value: text }));
+    }
+    expect(await select(only({ field: `data.${text}`, operator: 'exists' }))).toEqual([]);
+    expect(await select(only({ field: `data.${text}`, operator: 'equals', value: 1 }))).toEqual([]);
+    expect(await select(only({ field: `event.${text}`, operator: 'triggered' }))).toEqual([]);
+  });
+
+  it('puts nothing of a request into the text of the statement', () => {
+    const marker = 'zzz';
+    const filters: Filter[] = [
+      { field: `data.${marker}`, operator: 'equals', value: marker },
+      { field: `data.${marker}.${marker}`, operator: 'contains', value: marker },
+      { field: `data.a.b.${marker}`, operator: 'greaterThan', value: marker },
+      { field: marker, operator: 'triggeredWithin', value: 777, unit: 'days' },
+      { field: 'email', operator: 'equals', value: marker },
+      { field: `event.${marker}`, operator: 'equals', value: { [marker]: 777 } },
+    ];
+    const { sql: text, params } = compileFilter(only(...filters), {
+      asOf,
+      projectId: testId(),
+      eventContext: { [marker]: marker },
+    });
+
+    expect(text).not.toMatch(/zzz|777/);
+    expect(text.match(/\?/g)).toHaveLength(params.length);
+    expect(params.every((param) => typeof param === 'string')).toBe(true);
+  });
+
+  it('takes no alias that is not a plain name', () => {
+    const options = { asOf, projectId: testId(), contactAlias: 'c; drop table contact' };
+
+    expect(() => compileFilter(only(), options)).toThrow('Not an SQL alias');
+  });
+});
+
+describe('a key that is there twice', () => {
+  it('reads the longest key at every object', async () => {
+    const { select } = await projectWith([
+      storedContact({ data: { 'a.b': 1, a: { b: 2 } } }),
+      storedContact({ data: { 'a.b': null, a: { b: 2 } } }),
+      storedContact({ data: { 'a.b.c': 1, 'a.b': { c: 2 }, a: { 'b.c': 3, b: { c: 4 } } } }),
+      storedContact({ data: { 'a.b': { d: 2 }, a: { 'b.c': 3, b: { c: 4 } } } }),
+      storedContact({ data: { 'a.b': [1], a: { 'b.c': {}, b: { c: 4 } } } }),
+    ]);
+    const equals = (field: string, value: unknown) => select(only({ field, operator: 'equals', value }));
+
+    expect(await equals('data.a.b', 1)).toEqual([0]);
+    expect(await equals('data.a.b', 2)).toEqual([1]);
+    expect(await equals('data.a.b.c', 1)).toEqual([2]);
+    expect(await equals('data.a.b.c', 3)).toEqual([3]);
+    expect(await equals('data.a.b.c', {})).toEqual([4]);
+    expect(await equals('data.a.b.c', 4)).toEqual([]);
+  });
+});
+
+describe('groups', () => {
+  const contacts = [
+    storedContact({ data: { a: 1, b: 1 } }),
+    storedContact({ data: { a: 1 } }),
+    storedContact({ data: { b: 1 } }),
+    storedContact(),
+  ];
+  const a: Filter = { field: 'data.a', operator: 'exists' };
+  const b: Filter = { field: 'data.b', operator: 'exists' };
+
+  it('joins the filters of a group with AND, the groups with their logic', async () => {
+    const { select } = await projectWith(contacts);
+
+    expect(await select({ logic: 'AND', groups: [{ filters: [a, b] }] })).toEqual([0]);
+    expect(await select({ logic: 'AND', groups: [{ filters: [a] }, { filters: [b] }] })).toEqual([0]);
+    expect(await select({ logic: 'OR', groups: [{ filters: [a] }, { filters: [b] }] })).toEqual([0, 1, 2]);
+    const either: FilterCondition = { logic: 'OR', groups: [{ filters: [a] }, { filters: [b] }] };
+    expect(await select({ logic: 'AND', groups: [{ filters: [b], conditions: either }] })).toEqual([0, 2]);
+  });
+
+  it('matches everybody with a group that asks nothing', async () => {
+    const everybody = contacts.map((contact) => storedContact({ data: contact.data }));
+    const { select } = await projectWith(everybody);
+
+    expect(await select({ logic: 'AND', groups: [{ filters: [] }] })).toEqual([0, 1, 2, 3]);
+    expect(await select({ logic: 'OR', groups: [{ filters: [a] }, { filters: [] }] })).toEqual([0, 1, 2, 3]);
+    expect(await select({ logic: 'AND', groups: [{ filters: [a] }, { filters: [] }] })).toEqual([0, 1]);
+  });
+
+  it('evaluates 50 levels', async () => {
+    const { select } = await projectWith([storedContact({ data: { a: 1 } }), storedContact()]);
+    let condition = only(a);
+    for (let level = 1; level < 50; level += 1) {
+      const email: Filter = { field: 'email', operator: 'contains', value: level % 2 === 0 ? '@' : 'nobody' };
+      const nesting = { filters: level % 2 === 0 ? [email] : [], conditions: condition };
+      condition = { logic: level % 2 === 0 ? 'AND' : 'OR', groups: [nesting, { filters: [email] }] };
+    }
+
+    expect(await select(condition)).toEqual([0]);
+  });
+});
+
+describe('a thousand filters', () => {
+  const kinds: [string, (index: number) => Filter][] = [
+    ['values', (index) => ({ field: `data.f${index}`, operator: 'notEquals', value: index })],
+    ['nested dates', (index) => ({ field: `data.f.g${index}`, operator: 'lessThan', value: '2026-01-01' })],
+    ['deep dates', (index) => ({ field: `data.f.g.h${index}`, operator: 'lessThan', value: '2026-01-01' })],
+    ['events', (index) => ({ field: `event ${index}`, operator: 'triggeredOlderThan', value: 5, unit: 'days' })],
+    ['absent events', (index) => ({ field: `event ${index}`, operator: 'notTriggered' })],
+    ['mail', () => ({ field: 'email.opened', operator: 'triggeredWithin', value: 5, unit: 'days' })],
+    ['members', () => ({ field: 'segment', operator: 'memberOfSegment', value: testId() })],
+  ];
+
+  it.each(kinds)('answers for %s, in one group and in one group each', async (_kind, filterAt) => {
+    const { select } = await projectWith([storedContact()]);
+    const filters = Array.from({ length: 1000 }, (_, index) => filterAt(index));
+    const segments = new Map<string, SegmentForFilter>(
+      filters.flatMap(({ value }) => {
+        const id = String(value);
+        return id.length === 36 ? [[id, { id, type: 'STATIC', condition: null, trackMembership: false }]] : [];
+      }),
+    );
+    const conditions: FilterCondition[] = [
+      only(...filters),
+      { logic: 'OR', groups: filters.map((filter) => ({ filters: [filter] })) },
+    ];
+    for (const condition of conditions) expect(await select(condition, { segments })).toEqual(expect.any(Array));
+  });
+});
+
+describe('segments', () => {
+  const live = testId();
+  const outer = testId();
+  const fixed = testId();
+  const tracked = testId();
+  const loop = testId();
+  const contacts = [
+    storedContact({ data: { plan: 'pro' }, memberOf: [fixed] }),
+    storedContact({ data: { plan: 'pro' }, memberOf: [tracked] }),
+    storedContact({ data: { plan: null } }),
+  ];
+  const pro = only({ field: 'data.plan', operator: 'equals', value: 'pro' });
+  const inLive: Filter = { field: `segment.${live}`, operator: 'memberOfSegment' };
+  const segments = new Map<string, SegmentForFilter>(
+    [
+      { id: live, type: 'DYNAMIC' as const, condition: pro, trackMembership: false },
+      { id: outer, type: 'DYNAMIC' as const, condition: only(inLive), trackMembership: false },
+      { id: fixed, type: 'STATIC' as const, condition: null, trackMembership: false },
+      { id: tracked, type: 'DYNAMIC' as const, condition: pro, trackMembership: true },
+      {
+        id: loop,
+        type: 'DYNAMIC' as const,
+        condition: only({ field: `segment.${loop}`, operator: 'memberOfSegment' }),
+        trackMembership: false,
+      },
+    ].map((segment) => [segment.id, segment]),
+  );
+
+  let projectId: string;
+  beforeAll(async () => {
+    const em = database.orm.em.fork();
+    projectId = await storeProject(em);
+    await storeMemberSegment(em, projectId, fixed, 'STATIC');
+    await storeMemberSegment(em, projectId, tracked, 'DYNAMIC');
+    await storeContacts(em, projectId, contacts);
+  });
+
+  it.each([
+    ['evaluates a live segment', live, [0, 1]],
+    ['evaluates a live segment through another one', outer, [0, 1]],
+    ['reads the members of a STATIC segment', fixed, [0]],
+    ['reads the members of a tracked segment', tracked, [1]],
+    ['finds nobody in a segment that depends on itself', loop, []],
+    ['finds nobody in a segment that was deleted', testId(), []],
+  ])('%s', async (_what, id, members) => {
+    const select = async (filter: Filter) => {
+      const ids = await selectMatching(database.orm.em.fork(), only(filter), { asOf, projectId, segments });
+      return ids.map((contactId) => contacts.findIndex((contact) => contact.id === contactId));
+    };
+
+    expect(await select({ field: `segment.${id}`, operator: 'memberOfSegment' })).toEqual(members);
+    expect(await select({ field: 'segment', operator: 'memberOfSegment', value: id.toUpperCase() })).toEqual(members);
+    expect(await select({ field: `segment.${id}`, operator: 'notMemberOfSegment' })).toEqual(
+      [0, 1, 2].filter((index) => !members.includes(index)),
+    );
+  });
+
+  it('refuses to grow a statement without bound', () => {
+    const ids = Array.from({ length: 9 }, testId);
+    const multiplying = new Map<string, SegmentForFilter>(
+      ids.map((id, index) => {
+        const next: Filter = { field: 'segment', operator: 'memberOfSegment', value: ids[index + 1] ?? live };
+        return [id, { id, type: 'DYNAMIC', condition: only(next, next, next), trackMembership: false }];
+      }),
+    );
+    const condition = only({ field: 'segment', operator: 'memberOfSegment', value: ids[0] });
+
+    expect(() => compileFilter(condition, { asOf, projectId, segments: multiplying })).toThrow(
+      'more than 3000 filters',
+    );
+  });
+});
+
+describe('the statement around a predicate', () => {
+  it('may call the contact as it likes and use the predicate in an update', async () => {
+    const { projectId } = await projectWith([storedContact({ data: { plan: 'pro' } }), storedContact()]);
+    const predicate = compileFilter(
+      only({ field: 'data.plan', operator: 'exists' }, { field: 'buy', operator: 'notTriggered' }),
+      { asOf, projectId, contactAlias: 'someone' },
+    );
+    const rows = await query<{ id: string }>(
+      database.orm.em.fork(),
+      sql`update contact someone set subscribed = false where someone.project_id = ${projectId}::uuid and ${predicate} returning id`,
+    );
+
+    expect(rows).toHaveLength(1);
+  });
+});

@@ -1,0 +1,168 @@
+import { badRequest } from '../../pure/app-error.ts';
+import type { Filter, FilterCondition, FilterGroup } from '../../pure/filters/filter-condition.ts';
+import { LIMITS } from '../../pure/limits.ts';
+import { joinSql, sql, type SqlFragment } from '../database/sql.ts';
+import {
+  constantValue,
+  dataValue,
+  emailOccurrences,
+  eventOccurrences,
+  FALSE,
+  jsonPredicate,
+  memberPredicate,
+  occurrencePredicate,
+  standardPredicate,
+  TRUE,
+  trusted,
+} from './filter-predicates.ts';
+import { assertFilter, INLINED_FILTERS_MAX, type FilterScope } from './filter-semantics.ts';
+import { filterCost } from './filter-size.ts';
+import { inlinedSegment, type SegmentForFilter } from './segment-references.ts';
+import { valueAtPath } from './value-at-path.ts';
+
+export interface CompileFilterOptions {
+  /** "Now" for every time window of the condition. */
+  asOf: Date;
+  projectId: string;
+  /** Every segment that the condition can reach, as `loadReferencedSegments` answers; a missing one has no members. */
+  segments?: ReadonlyMap<string, SegmentForFilter>;
+  /** The alias of the contact table in the statement around the predicate; `c` when left out. */
+  contactAlias?: string;
+  /** The context of an automation's execution. Without it `event.<path>` is an event name only. */
+  eventContext?: unknown;
+  /** What messages call the condition; `condition` when left out. */
+  rootPath?: string;
+}
+
+/**
+ * PostgreSQL turns a subselect under AND into a join, which pays while they are few; planning hundreds of joins takes
+ * minutes. The subselects after these are kept out of the join by `is true`.
+ */
+const JOINED_SUBSELECTS_MAX = 8;
+
+interface Compilation {
+  alias: SqlFragment;
+  asOf: Date;
+  projectId: string;
+  segments: ReadonlyMap<string, SegmentForFilter>;
+  eventContext: unknown;
+  /** Segments whose conditions are being inlined around the current place. */
+  openSegments: Set<string>;
+  filterCount: number;
+  inlinedCost: number;
+  subselectCount: number;
+}
+
+/**
+ * Turns a condition into one predicate over a row of `contact`, to stand after `where` or `and`. Everything that a
+ * request says is a bound parameter. The predicate never raises, whatever contacts hold; it is true, false or null.
+ * Throws BAD_REQUEST with the path of a filter that makes no sense (see `assertFilterSemantics`).
+ */
+export function compileFilter(condition: FilterCondition, options: CompileFilterOptions): SqlFragment {
+  const alias = options.contactAlias ?? 'c';
+  if (!/^[a-z_][a-z0-9_]*$/.test(alias)) throw new Error(`Not an SQL alias: ${alias}`);
+  const compilation: Compilation = {
+    alias: trusted(alias),
+    asOf: options.asOf,
+    projectId: options.projectId,
+    segments: options.segments ?? new Map(),
+    eventContext: options.eventContext,
+    openSegments: new Set(),
+    filterCount: 0,
+    inlinedCost: 0,
+    subselectCount: 0,
+  };
+  const scope: FilterScope = 'eventContext' in options ? 'execution' : 'contact';
+  return compileCondition(condition, options.rootPath ?? 'condition', scope, compilation);
+}
+
+function compileCondition(
+  condition: FilterCondition,
+  path: string,
+  scope: FilterScope,
+  compilation: Compilation,
+): SqlFragment {
+  const groups = condition.groups.map((group, index) =>
+    compileGroup(group, `${path}.groups[${index}]`, scope, compilation),
+  );
+  return condition.logic === 'AND' ? allOf(groups) : anyOf(groups);
+}
+
+function compileGroup(group: FilterGroup, path: string, scope: FilterScope, compilation: Compilation): SqlFragment {
+  const parts = group.filters.map((filter, index) =>
+    compileFilterOnce(filter, `${path}.filters[${index}]`, scope, compilation),
+  );
+  if (group.conditions !== undefined) {
+    parts.push(compileCondition(group.conditions, `${path}.conditions`, scope, compilation));
+  }
+  return allOf(parts);
+}
+
+function allOf(parts: SqlFragment[]): SqlFragment {
+  if (parts.includes(FALSE)) return FALSE;
+  const open = parts.filter((part) => part !== TRUE);
+  if (open.length < 2) return open[0] ?? TRUE;
+  return sql`(${joinSql(open, ' and ')})`;
+}
+
+function anyOf(parts: SqlFragment[]): SqlFragment {
+  if (parts.includes(TRUE)) return TRUE;
+  const open = parts.filter((part) => part !== FALSE);
+  if (open.length < 2) return open[0] ?? FALSE;
+  return sql`(${joinSql(open, ' or ')})`;
+}
+
+function compileFilterOnce(filter: Filter, path: string, scope: FilterScope, compilation: Compilation): SqlFragment {
+  const { alias, asOf, projectId } = compilation;
+  compilation.filterCount += 1;
+  if (compilation.filterCount > INLINED_FILTERS_MAX) {
+    throw badRequest(`${path}: with the segments referred to there are more than ${INLINED_FILTERS_MAX} filters`);
+  }
+  const target = assertFilter(filter, path, scope);
+  // What was stored with its own costs is evaluated; what it refers to may have grown since.
+  if (compilation.openSegments.size > 0) compilation.inlinedCost += filterCost(target);
+  if (compilation.inlinedCost > LIMITS.inlinedFilterCost) {
+    throw badRequest(`${path}: the paths of the segments referred to are longer than evaluating allows`);
+  }
+  switch (target.kind) {
+    case 'standard':
+      return standardPredicate(alias, target.field, filter, asOf);
+    case 'data':
+      return jsonPredicate(dataValue(sql`${alias}.data`, target.path), filter, asOf);
+    case 'context':
+      return jsonPredicate(constantValue(valueAtPath(compilation.eventContext, target.path)), filter, asOf);
+    case 'event':
+      return subselect(occurrencePredicate(eventOccurrences(alias, projectId, target.name), filter, asOf), compilation);
+    case 'emailActivity':
+      return subselect(occurrencePredicate(emailOccurrences(alias, target.activity), filter, asOf), compilation);
+    case 'segment': {
+      const isMember = filter.operator === 'memberOfSegment';
+      return compileMembership(target.segmentId, isMember, compilation);
+    }
+  }
+}
+
+function subselect(predicate: SqlFragment, compilation: Compilation): SqlFragment {
+  compilation.subselectCount += 1;
+  return compilation.subselectCount > JOINED_SUBSELECTS_MAX ? sql`(${predicate}) is true` : predicate;
+}
+
+function compileMembership(segmentId: string, isMember: boolean, compilation: Compilation): SqlFragment {
+  const { segments, openSegments, alias } = compilation;
+  const segment = segments.get(segmentId);
+  if (segment?.type === 'STATIC' || segment?.trackMembership === true) {
+    return subselect(memberPredicate(alias, segmentId, isMember), compilation);
+  }
+  const condition = inlinedSegment(segment);
+  // Writes refuse cycles; two at the same moment can still make one, and it must not hang every evaluation.
+  if (condition === undefined || openSegments.has(segmentId)) return isMember ? FALSE : TRUE;
+  if (openSegments.size >= LIMITS.segmentChain) {
+    throw badRequest(`segment ${segmentId}: more than ${LIMITS.segmentChain} segments refer to one another in a chain`);
+  }
+  openSegments.add(segmentId);
+  const inside = compileCondition(condition, `segment ${segmentId}`, 'contact', compilation);
+  openSegments.delete(segmentId);
+  if (isMember) return inside;
+  if (inside === TRUE) return FALSE;
+  return inside === FALSE ? TRUE : sql`(${inside}) is not true`;
+}

@@ -1,0 +1,176 @@
+import { badRequest, tooLarge } from '../../pure/app-error.ts';
+import {
+  walkFilters,
+  type Filter,
+  type FilterCondition,
+  type FilterOperator,
+} from '../../pure/filters/filter-condition.ts';
+import { filterTarget, type FilterTarget, type StandardField } from '../../pure/filters/filter-target.ts';
+import { LIMITS } from '../../pure/limits.ts';
+import { dotPath, filterCost } from './filter-size.ts';
+import { parseIsoInstant } from '../../pure/filters/iso-instant.ts';
+import { chainLength, findSegmentCycle, inlinedSegment, type SegmentForFilter } from './segment-references.ts';
+
+/** Where a condition is used: an automation's step can also read the context of its execution. */
+export type FilterScope = 'contact' | 'execution';
+
+/** Inlining live segments multiplies filters; beyond this a statement would outgrow PostgreSQL's parameters. */
+export const INLINED_FILTERS_MAX = 3_000;
+
+const EQUALITY: FilterOperator[] = ['equals', 'notEquals'];
+const PRESENCE: FilterOperator[] = ['exists', 'notExists'];
+const CONTAINMENT: FilterOperator[] = ['contains', 'notContains'];
+const ORDER: FilterOperator[] = ['greaterThan', 'lessThan', 'greaterThanOrEqual', 'lessThanOrEqual'];
+const WINDOW: FilterOperator[] = ['within', 'olderThan'];
+
+const OPERATORS_OF: Record<StandardField, ReadonlySet<FilterOperator>> = {
+  email: new Set([...EQUALITY, ...PRESENCE, ...CONTAINMENT, ...ORDER]),
+  subscribed: new Set([...EQUALITY, ...PRESENCE]),
+  createdAt: new Set([...EQUALITY, ...PRESENCE, ...ORDER, ...WINDOW]),
+  updatedAt: new Set([...EQUALITY, ...PRESENCE, ...ORDER, ...WINDOW]),
+};
+
+const VALUE_RULES: Record<StandardField, { holds: (value: unknown) => boolean; message: string }> = {
+  email: { holds: (value) => typeof value === 'string', message: 'must be a string' },
+  subscribed: { holds: (value) => typeof value === 'boolean', message: 'must be true or false' },
+  createdAt: { holds: isIsoText, message: 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time with an offset' },
+  updatedAt: { holds: isIsoText, message: 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time with an offset' },
+};
+
+function isIsoText(value: unknown): boolean {
+  return typeof value === 'string' && parseIsoInstant(value) !== undefined;
+}
+
+function isScalar(value: unknown): boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value);
+}
+
+function assertStandardField(field: StandardField, filter: Filter, path: string): void {
+  const { operator, value } = filter;
+  if (!OPERATORS_OF[field].has(operator)) {
+    throw badRequest(`${path}.operator: ${operator} cannot be applied to the field ${field}`);
+  }
+  if (PRESENCE.includes(operator) || WINDOW.includes(operator)) return;
+  const rule = VALUE_RULES[field];
+  if (!rule.holds(value)) throw badRequest(`${path}.value: ${rule.message} for the field ${field}`);
+}
+
+function assertJsonField(filter: Filter, path: string): void {
+  const { operator, value } = filter;
+  if (CONTAINMENT.includes(operator) && !isScalar(value)) {
+    throw badRequest(`${path}.value: must be a string, a number, true or false for ${operator}`);
+  }
+  if (ORDER.includes(operator) && typeof value !== 'string' && typeof value !== 'number') {
+    throw badRequest(`${path}.value: must be a number or a string for ${operator}`);
+  }
+}
+
+/** A target that the compiler can turn into SQL. */
+type KnownTarget = Exclude<FilterTarget, { kind: 'unknown' }>;
+
+/**
+ * Reads one filter and checks that its operator and value fit the field.
+ * Throws BAD_REQUEST naming `path` and the faulty part.
+ */
+export function assertFilter(filter: Filter, path: string, scope: FilterScope): KnownTarget {
+  const target = filterTarget(filter);
+  if (target.kind === 'unknown') throw badRequest(`${path}.${target.part}: ${target.reason}`);
+  if (target.kind === 'context' && scope === 'contact') {
+    throw badRequest(`${path}.operator: ${filter.operator} cannot be applied to an event; use triggered and its kin`);
+  }
+  if (target.kind === 'standard') assertStandardField(target.field, filter, path);
+  if (target.kind === 'data' || target.kind === 'context') assertJsonField(filter, path);
+  return target;
+}
+
+export interface FilterSemanticsOptions {
+  /** Every segment that the condition can reach, as `loadReferencedSegments` answers. */
+  segments: ReadonlyMap<string, SegmentForFilter>;
+  /** `contact` unless the condition belongs to a step of an automation. */
+  scope?: FilterScope;
+  /** The segment whose condition this is to become; a way back to it is a cycle. */
+  segmentId?: string;
+  /** How many segments of a chain stand above what the condition refers to: the one it is for, and those above it. */
+  segmentsAbove?: number;
+  /** What messages call the condition; `condition` when left out. */
+  rootPath?: string;
+}
+
+/**
+ * Checks what the shape of a condition does not say: that every field exists for its operator, that values have the
+ * right type, that referenced segments exist, form no cycle and stay small enough to be evaluated.
+ * Throws BAD_REQUEST whose message begins with the path of the fault (`condition.groups[0].filters[2].value`), or
+ * VALIDATION_ERROR naming it where a limit is passed.
+ */
+export function assertFilterSemantics(condition: FilterCondition, options: FilterSemanticsOptions): void {
+  const { segments, scope = 'contact', segmentId, segmentsAbove = 0, rootPath = 'condition' } = options;
+  const sizes = new Map<string, InlinedSize>();
+  const lengths = new Map<string, number>();
+  const total: InlinedSize = { filters: 0, cost: 0 };
+  const conditionOf = (id: string) => segments.get(id)?.condition;
+  walkFilters(
+    condition,
+    (filter, path) => {
+      const target = assertFilter(filter, path, scope);
+      total.filters += 1;
+      total.cost += filterCost(target);
+      if (target.kind !== 'segment') return;
+      const part = filter.field.startsWith('segment.') ? 'field' : 'value';
+      // The segment's own id may be new, so a reference to itself is a cycle before it is an unknown segment.
+      const cycle = segmentId === undefined ? undefined : findSegmentCycle(segmentId, [target.segmentId], conditionOf);
+      if (cycle !== undefined) {
+        throw badRequest(`${path}.${part}: the segment would depend on itself (${cycle.join(' → ')})`);
+      }
+      if (!segments.has(target.segmentId))
+        throw badRequest(`${path}.${part}: no segment has the id ${target.segmentId}`);
+      const inlined = inlinedSize(target.segmentId, segments, sizes);
+      total.filters += inlined.filters;
+      total.cost += inlined.cost;
+      if (total.filters > INLINED_FILTERS_MAX) {
+        throw badRequest(`${path}: the segments referred to add up to more than ${INLINED_FILTERS_MAX} filters`);
+      }
+      if (segmentsAbove + chainLength(target.segmentId, conditionOf, lengths) > LIMITS.segmentChain) {
+        throw tooLarge(
+          `${dotPath(path)}.${part}`,
+          `${path}.${part}: at most ${LIMITS.segmentChain} segments may refer to one another in a chain`,
+        );
+      }
+      if (total.cost > LIMITS.inlinedFilterCost) {
+        throw tooLarge(
+          `${dotPath(path)}.${part}`,
+          `${path}: with the segments referred to, the paths are longer than evaluating allows`,
+        );
+      }
+    },
+    `${rootPath}.`,
+  );
+}
+
+interface InlinedSize {
+  filters: number;
+  cost: number;
+}
+
+/** What a reference to a segment adds to the statement; nothing for one that is read from its member table. */
+function inlinedSize(
+  segmentId: string,
+  segments: ReadonlyMap<string, SegmentForFilter>,
+  sizes: Map<string, InlinedSize>,
+): InlinedSize {
+  const known = sizes.get(segmentId);
+  if (known !== undefined) return known;
+  // Set before descending, so that a cycle among other segments ends here.
+  const size: InlinedSize = { filters: 0, cost: 0 };
+  sizes.set(segmentId, { filters: 0, cost: 0 });
+  const condition = inlinedSegment(segments.get(segmentId));
+  if (condition !== undefined) {
+    walkFilters(condition, (filter) => {
+      const target = filterTarget(filter);
+      const inside = target.kind === 'segment' ? inlinedSize(target.segmentId, segments, sizes) : undefined;
+      size.filters += 1 + (inside?.filters ?? 0);
+      size.cost += filterCost(target) + (inside?.cost ?? 0);
+    });
+  }
+  sizes.set(segmentId, size);
+  return size;
+}

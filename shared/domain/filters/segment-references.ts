@@ -1,0 +1,146 @@
+import { tooLarge } from '../../pure/app-error.ts';
+import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
+import { collectReferences } from '../../pure/filters/filter-target.ts';
+import { LIMITS } from '../../pure/limits.ts';
+import type { Em } from '../database/em.ts';
+import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
+
+/**
+ * What the compiler must know of a segment that a filter refers to. A tracked segment counts as tracked once its members
+ * have been computed; until then it is evaluated live, so that a new one is not taken for empty.
+ */
+export interface SegmentForFilter {
+  id: string;
+  type: 'DYNAMIC' | 'STATIC';
+  condition: FilterCondition | null;
+  trackMembership: boolean;
+}
+
+/** The condition to evaluate in place of a membership, or undefined when the member table is read instead. */
+export function inlinedSegment(segment: SegmentForFilter | undefined): FilterCondition | undefined {
+  if (segment === undefined || segment.type === 'STATIC' || segment.trackMembership) return undefined;
+  return segment.condition ?? undefined;
+}
+
+/**
+ * Loads every segment that a condition reaches, directly or through other segments, in one statement; those deleted are
+ * simply missing. With `isLive`, segments that are read from their member table lead no further: what evaluating needs.
+ * @throws AppError VALIDATION_ERROR naming `rootPath` when there are more than `LIMITS.segmentsReached`
+ */
+export async function loadReferencedSegments(
+  em: Em,
+  projectId: string,
+  condition: FilterCondition,
+  { isLive, rootPath = 'condition' }: { isLive: boolean; rootPath?: string },
+): Promise<Map<string, SegmentForFilter>> {
+  const { segments: ids } = collectReferences(condition);
+  if (ids.length === 0) return new Map();
+  const rows = await query<SegmentForFilter>(
+    em,
+    sql`
+      with recursive reached (id) as (
+        select unnest(${ids}::uuid[])
+        union
+        select r.target from reached
+        join segment s on s.id = reached.id and s.project_id = ${projectId}
+          and (not ${isLive}::boolean or not (s.track_membership and s.computed_at is not null))
+        cross join lateral (${referencesOf(sql`s.condition`)}) r
+      )
+      select s.id, s.type, s.condition, s.track_membership and s.computed_at is not null as "trackMembership"
+      from reached join segment s on s.id = reached.id and s.project_id = ${projectId}
+      limit ${LIMITS.segmentsReached + 1}`,
+  );
+  if (rows.length > LIMITS.segmentsReached) {
+    throw tooLarge(rootPath, `A condition may reach ${LIMITS.segmentsReached} segments`);
+  }
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** The filters of a condition that name a segment. */
+const MEMBER_FILTERS = '$.**.filters[*] ? (@.operator == "memberOfSegment" || @.operator == "notMemberOfSegment")';
+
+/** The segments that a stored condition names, as rows `target`. */
+function referencesOf(condition: SqlFragment): SqlFragment {
+  return sql`
+    select named.id::uuid as target from (
+      select coalesce(substring(f ->> 'field' from '^segment[.](.*)$'), f ->> 'value') as id
+      from jsonb_path_query(${condition}, ${MEMBER_FILTERS}::jsonpath) f
+    ) named
+    where named.id ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'`;
+}
+
+/**
+ * How many segments stand above one in the longest chain of segments that refer to one another, itself not counted; one
+ * more than allowed is enough to know.
+ */
+export async function countSegmentsAbove(em: Em, projectId: string, segmentId: string): Promise<number> {
+  const row = await queryOne<{ level: number }>(
+    em,
+    sql`
+      with recursive reference as materialized (
+        select s.id, r.target from segment s cross join lateral (${referencesOf(sql`s.condition`)}) r
+        where s.project_id = ${projectId}
+      ), above (id, level) as (
+        select ${segmentId}::uuid, 0
+        union
+        select reference.id, above.level + 1 from above join reference on reference.target = above.id
+        where above.level < ${LIMITS.segmentChain}::int
+      )
+      select max(level)::int as level from above`,
+  );
+  return row?.level ?? 0;
+}
+
+/**
+ * How many segments stand in the longest chain that begins with this one, itself included. `lengths` keeps what is
+ * known; a cycle counts once.
+ */
+export function chainLength(
+  segmentId: string,
+  conditionOf: (id: string) => FilterCondition | null | undefined,
+  lengths: Map<string, number>,
+): number {
+  const known = lengths.get(segmentId);
+  if (known !== undefined) return known;
+  lengths.set(segmentId, 0);
+  const condition = conditionOf(segmentId);
+  const below = condition ? collectReferences(condition).segments : [];
+  const length = 1 + Math.max(0, ...below.map((id) => chainLength(id, conditionOf, lengths)));
+  lengths.set(segmentId, length);
+  return length;
+}
+
+/**
+ * Looks for a way from the segments in `references` back to `segmentId`, through the conditions of the segments between.
+ * Answers the ids along the way, first and last being `segmentId`, or undefined when there is none. Tracked segments
+ * count as well: tracking can be switched off later.
+ */
+export function findSegmentCycle(
+  segmentId: string,
+  references: string[],
+  conditionOf: (id: string) => FilterCondition | null | undefined,
+): string[] | undefined {
+  const cameFrom = new Map<string, string>(references.map((id) => [id, segmentId]));
+  const pending = [...cameFrom.keys()];
+  for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
+    if (id === segmentId) return wayBack(segmentId, cameFrom);
+    const condition = conditionOf(id) ?? undefined;
+    if (condition === undefined) continue;
+    for (const next of collectReferences(condition).segments) {
+      if (cameFrom.has(next)) continue;
+      cameFrom.set(next, id);
+      pending.push(next);
+    }
+  }
+  return undefined;
+}
+
+function wayBack(segmentId: string, cameFrom: ReadonlyMap<string, string>): string[] {
+  const way = [segmentId];
+  let id = cameFrom.get(segmentId);
+  while (id !== undefined && id !== segmentId) {
+    way.unshift(id);
+    id = cameFrom.get(id);
+  }
+  return [segmentId, ...way];
+}

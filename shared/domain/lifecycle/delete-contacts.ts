@@ -1,0 +1,41 @@
+import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
+import { cancelExecutions, lockExecutions } from '../automations/cancel-executions.ts';
+import { lockContacts } from '../contacts/contact-locks.ts';
+import type { Em } from '../database/em.ts';
+import { outboxInsert } from '../outbox/outbox.ts';
+import { query, sql } from '../database/sql.ts';
+import { inTransaction } from '../database/transaction.ts';
+
+/**
+ * Deletes contacts for good. What automations do for them ends at once, and their queued mail is not sent any more: the
+ * delivery looks whether the contact is there. What else is known of them is erased by `eraseNext`: call it after the
+ * commit; the outbox sees to it that it is called again until nothing is left. Wake the dispatcher.
+ * @returns the ids that existed
+ */
+export async function deleteContacts(em: Em, projectId: string, contactIds: string[]): Promise<string[]> {
+  return inTransaction(em, async (tx) => {
+    const owned = await query<{ id: string }>(
+      tx,
+      sql`select id from contact where project_id = ${projectId} and id = any(${contactIds}::uuid[])`,
+    );
+    const ownedIds = owned.map((contact) => contact.id);
+    // The order of locks at `inTransaction`: executions, contacts, and the waits of the executions.
+    await lockExecutions(tx, ownedIds);
+    const ids = await lockContacts(tx, projectId, ownedIds, 'deletion');
+    await cancelExecutions(tx, { contactIds: ids }, 'contact deleted');
+    const deleted = await query<{ id: string }>(
+      tx,
+      sql`
+        with deleted as (
+          delete from contact where id = any(${ids}::uuid[]) returning id, project_id, email
+        )
+        insert into erased_contact (contact_id, project_id, address_hash, address)
+        select id, project_id, ${addressHash(sql`project_id`, sql`email`)}, email from deleted cross join ${ADDRESS_HASH_KEY}
+        returning contact_id as id`,
+    );
+    if (deleted.length > 0) {
+      await query(tx, outboxInsert('erasure', projectId, [projectId], { isGathered: true }));
+    }
+    return deleted.map((contact) => contact.id);
+  });
+}

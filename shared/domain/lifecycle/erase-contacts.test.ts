@@ -1,0 +1,220 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { upsertContacts } from '../contacts/contacts.ts';
+import { recordCampaignResults } from '../campaigns/campaign-delivery.ts';
+import { recordComplaint, recordHardBounce, recordReply, recordSoftBounce } from '../emails/feedback.ts';
+import { changeSubscription } from '../emails/subscription-links.ts';
+import { recordMailHits } from '../engagement/engagement.ts';
+import { claimMails } from '../emails/transactional-delivery.ts';
+import { createProject } from '../projects/projects.ts';
+import { query, queryOne, sql, SqlFragment } from '../database/sql.ts';
+import { listSuppressions, removeSuppression } from '../suppressions/suppressions.ts';
+import { deleteContacts } from './delete-contacts.ts';
+import { eraseAtOnce, eraseNext, findNextErasure } from './erase-contacts.ts';
+
+let database: TestDatabase;
+let projectId: string;
+const em = () => database.orm.em.fork();
+beforeAll(async () => {
+  database = await createTestDatabase();
+  projectId = (await createProject(em(), 'Test')).project.id;
+});
+afterAll(() => database.drop());
+
+async function addContact(email: string): Promise<string> {
+  const [contact] = await upsertContacts(em(), { projectId, emails: [email], subscribedDefault: true });
+  return contact?.id ?? '';
+}
+
+interface EmailRow {
+  contactId?: string | null;
+  address: string;
+  status: string;
+  campaignId?: string;
+}
+
+async function addEmail({ contactId = null, address, status, campaignId }: EmailRow): Promise<string> {
+  const id = randomUUID();
+  await query(
+    em(),
+    sql`
+      insert into email (id, project_id, contact_id, campaign_id, campaign_seq, to_address, subject, status, error, created_at)
+      values (${id}, ${projectId}, ${contactId}, ${campaignId ?? null}, ${campaignId ? 1 : null}, ${address}, 'Hello', ${status},
+        'deferred', now())`,
+  );
+  await query(
+    em(),
+    sql`
+      insert into email_content (email_id, from_address, to_name, html, body_text, created_at)
+      values (${id}, 'a@example.com', 'Ada', 'Hello', 'Hello', now())`,
+  );
+  return id;
+}
+
+async function deleteAndErase(contactId: string): Promise<void> {
+  expect(await deleteContacts(em(), projectId, [contactId])).toEqual([contactId]);
+  await eraseAtOnce(em(), projectId, [contactId]);
+}
+
+function emailRow(id: string) {
+  return queryOne<Record<string, unknown>>(em(), sql`select * from email where id = ${id}`);
+}
+
+async function count(table: 'event' | 'email_content', where: SqlFragment): Promise<number> {
+  const from = new SqlFragment(table);
+  const row = await queryOne<{ count: number }>(em(), sql`select count(*) from ${from} where ${where}`);
+  return row?.count ?? -1;
+}
+
+async function addCampaign(): Promise<string> {
+  const id = randomUUID();
+  await query(
+    em(),
+    sql`
+      insert into campaign (id, project_id, name, subject, body, from_address, status, audience_type, total_recipients,
+        created_at, updated_at)
+      values (${id}, ${projectId}, 'C', 'Hello', 'B', 'a@example.com', 'SENDING', 'ALL', 1, now(), now())`,
+  );
+  return id;
+}
+
+it('clears the mail of the contact and to its address, and cancels what is queued', async () => {
+  const contactId = await addContact('queued@mail.test');
+  const ids = [
+    await addEmail({ contactId, address: 'queued@mail.test', status: 'PENDING' }),
+    await addEmail({ contactId, address: 'queued@mail.test', status: 'SENDING' }),
+    await addEmail({ contactId, address: 'earlier@mail.test', status: 'OPENED' }),
+    await addEmail({ address: 'queued@mail.test', status: 'PENDING' }),
+    await addEmail({ contactId, address: 'queued@mail.test', status: 'PENDING', campaignId: await addCampaign() }),
+  ];
+  const other = await addEmail({ address: 'other@mail.test', status: 'PENDING' });
+  await deleteAndErase(contactId);
+  const rows = await Promise.all(ids.map(emailRow));
+  expect(rows.map((row) => row?.['status'])).toEqual(['CANCELLED', 'SENDING', 'OPENED', 'CANCELLED', 'PENDING']);
+  for (const row of rows) {
+    expect(row).toMatchObject({
+      contact_id: null,
+      erased_contact_id: contactId,
+      to_address: null,
+      subject: null,
+      error: null,
+    });
+  }
+  expect(await count('email_content', sql`email_id = any(${ids}::uuid[])`)).toBe(0);
+  expect(await emailRow(other)).toMatchObject({ to_address: 'other@mail.test', status: 'PENDING' });
+});
+
+it('keeps mail of a deleted contact from being claimed before it is cleared', async () => {
+  const contactId = await addContact('unclaimed@mail.test');
+  const id = await addEmail({ contactId, address: 'unclaimed@mail.test', status: 'PENDING' });
+  await deleteContacts(em(), projectId, [contactId]);
+  expect(await claimMails(em(), [id], { deliveryId: id, claimToken: randomUUID() })).toEqual([]);
+  expect(await emailRow(id)).toMatchObject({ status: 'CANCELLED', delivery_due_at: null });
+});
+
+it('goes in parts, and comes back until what was under way has ended', async () => {
+  const contactId = await addContact('many@mail.test');
+  await query(
+    em(),
+    sql`
+      insert into event (id, project_id, contact_id, name, created_at)
+      select everpost_uuid_v7(), ${projectId}, ${contactId}, 'n', now() from generate_series(1, 12000)`,
+  );
+  const open = database.orm.em.fork();
+  await open.begin();
+  await query(open, sql`select 1`);
+  await deleteAndErase(contactId);
+  expect(await count('event', sql`contact_id = ${contactId}`)).toBe(7_000);
+  while ((await eraseNext(em(), projectId)).contacts > 0);
+  expect(await count('event', sql`contact_id = ${contactId}`)).toBe(0);
+  expect(await findNextErasure(em(), projectId)).toBeGreaterThan(1_000);
+
+  // What an open transaction still writes for the contact is found by the next look.
+  await query(
+    open,
+    sql`insert into event (id, project_id, contact_id, name, created_at) values (${randomUUID()}, ${projectId}, ${contactId}, 'late', now())`,
+  );
+  const makeDue = () =>
+    query(em(), sql`update erased_contact set due_at = now() - interval '1 second' where contact_id = ${contactId}`);
+  await makeDue();
+  expect(await eraseNext(em(), projectId)).toMatchObject({ contacts: 1, rows: 0 });
+  expect(await findNextErasure(em(), projectId)).toBeGreaterThan(1_000);
+  await open.commit();
+  await makeDue();
+  expect(await eraseNext(em(), projectId)).toMatchObject({ contacts: 1, rows: 1 });
+  expect(await count('event', sql`contact_id = ${contactId}`)).toBe(0);
+  const row = await queryOne(em(), sql`select address, due_at from erased_contact where contact_id = ${contactId}`);
+  expect(row).toEqual({ address: null, due_at: null });
+});
+
+it('lets late results and reports count, without bringing anything back', async () => {
+  const contactId = await addContact('late@mail.test');
+  const campaignId = await addCampaign();
+  const emailId = await addEmail({ contactId, address: 'late@mail.test', status: 'PENDING', campaignId });
+  const claimToken = randomUUID();
+  const page = { campaignId, firstSeq: 1, lastSeq: 1, claimToken };
+  await query(
+    em(),
+    sql`insert into campaign_page (campaign_id, first_seq, claim_token) values (${campaignId}, 1, ${claimToken})`,
+  );
+  await deleteAndErase(contactId);
+
+  const frame = { from: 'a@example.com', subject: 'Hello' };
+  const results = [{ emailId, verdict: 'sent' as const, subject: 'Hello Ada', error: 'for late@mail.test' }];
+  await recordCampaignResults(em(), page, frame, projectId, results, [60]);
+  await recordMailHits(em(), [
+    { id: randomUUID(), emailId, url: 'https://x.test/?late@mail.test', ageMs: 0, repeats: 0 },
+  ]);
+  await recordSoftBounce(em(), emailId, 'late@mail.test is full', 'r');
+  await recordReply(em(), emailId, { id: 'm', from: 'late@mail.test', to: 'a@example.com', subject: 'Re: Ada' });
+  await recordHardBounce(em(), emailId, 'late@mail.test is unknown');
+  await recordComplaint(em(), emailId);
+
+  expect(await emailRow(emailId)).toMatchObject({ status: 'COMPLAINED', to_address: null, subject: null, error: null });
+  expect(await count('event', sql`email_id = ${emailId}`)).toBe(0);
+  const campaign = await queryOne(
+    em(),
+    sql`select sent_count, opened_count, clicked_count, bounced_count, complained_count from campaign where id = ${campaignId}`,
+  );
+  expect(campaign).toEqual({ sent_count: 1, opened_count: 1, clicked_count: 1, bounced_count: 1, complained_count: 1 });
+});
+
+it('keeps an address suppressed by its hash, also when it comes back', async () => {
+  const contactId = await addContact('hashed@mail.test');
+  const bounced = await addEmail({ contactId, address: 'hashed@mail.test', status: 'SENT' });
+  await recordHardBounce(em(), bounced, 'unknown');
+  const known = await listSuppressions(em(), projectId);
+  expect(known.filter((row) => row.emailId === bounced)).toMatchObject([{ email: 'hashed@mail.test' }]);
+  await deleteAndErase(contactId);
+  const [erased] = (await listSuppressions(em(), projectId)).filter((row) => row.emailId === bounced);
+  expect(erased).toMatchObject({ email: null, reason: 'HARD_BOUNCE' });
+
+  const again = await addContact('hashed@mail.test');
+  const id = await addEmail({ contactId: again, address: 'hashed@mail.test', status: 'PENDING' });
+  expect(await claimMails(em(), [id], { deliveryId: id, claimToken: randomUUID() })).toEqual([]);
+  expect(await emailRow(id)).toMatchObject({ status: 'SUPPRESSED' });
+  expect(await removeSuppression(em(), projectId, 'hashed@mail.test')).toBe(true);
+  expect(await removeSuppression(em(), projectId, 'hashed@mail.test')).toBe(false);
+});
+
+it('suppresses by the hash when the complaint comes after the deletion', async () => {
+  const contactId = await addContact('angry@mail.test');
+  const emailId = await addEmail({ contactId, address: 'angry@mail.test', status: 'SENT' });
+  await deleteAndErase(contactId);
+  await recordComplaint(em(), emailId);
+  const [suppression] = (await listSuppressions(em(), projectId)).filter((row) => row.emailId === emailId);
+  expect(suppression).toMatchObject({ email: null, reason: 'COMPLAINT' });
+  expect(await removeSuppression(em(), projectId, 'angry@mail.test')).toBe(true);
+});
+
+it('leads the links of old mail to the contact who has the address now', async () => {
+  const contactId = await addContact('returns@mail.test');
+  const emailId = await addEmail({ contactId, address: 'returns@mail.test', status: 'SENT' });
+  await deleteAndErase(contactId);
+  expect(await changeSubscription(em(), { contactId, emailId }, false)).toBeUndefined();
+  const second = await addContact('returns@mail.test');
+  await deleteAndErase(second);
+  const third = await addContact('returns@mail.test');
+  expect(await changeSubscription(em(), { contactId, emailId }, false)).toMatchObject({ id: third, subscribed: false });
+});

@@ -1,0 +1,237 @@
+import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
+import { cancelExecutions } from '../automations/cancel-executions.ts';
+import type { Em } from '../database/em.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
+import { inTransaction } from '../database/transaction.ts';
+
+/** Contacts that are erased together, and rows of each kind that go at a time: a transaction of about a second at most. */
+const CONTACTS_MAX = 100;
+const EMAILS_MAX = 500;
+const EVENTS_MAX = 5_000;
+const EXECUTIONS_MAX = 500;
+
+/** Pause before the look for what transactions left that were under way during the deletion. */
+const SECOND_LOOK_SECONDS = 5;
+const LOOK_SECONDS_MAX = 300;
+
+/** A deleted contact of which something may be left. */
+interface ErasedContact {
+  id: string;
+  /** Null once its mail has been found. */
+  address: string | null;
+  /** Whether all that was under way when the contact was deleted has ended, so that this look is the last. */
+  isSettled: boolean;
+}
+
+export interface ErasureProgress {
+  /** Contacts that this call has worked on; none are due when it is 0. */
+  contacts: number;
+  /** Rows that were removed or cleared. */
+  rows: number;
+}
+
+/**
+ * Erases contacts that have just been deleted, as far as one part of each goes: ordinary contacts as a whole. The rest,
+ * and the second look, are left to `eraseNext`.
+ */
+export async function eraseAtOnce(em: Em, projectId: string, contactIds: string[]): Promise<void> {
+  for (let start = 0; start < contactIds.length; start += CONTACTS_MAX) {
+    await erasePart(em, projectId, contactIds.slice(start, start + CONTACTS_MAX));
+  }
+}
+
+/**
+ * Erases the next part of what is left of the deleted contacts of a project that are due, in one transaction. A contact
+ * is looked at again until every transaction that was open when it was deleted has ended, and every import that was
+ * queued before; so what such a transaction still wrote goes as well. Safe beside itself.
+ */
+export async function eraseNext(em: Em, projectId: string): Promise<ErasureProgress> {
+  return erasePart(em, projectId);
+}
+
+async function erasePart(em: Em, projectId: string, contactIds?: string[]): Promise<ErasureProgress> {
+  return inTransaction(em, async (tx) => {
+    const contacts = await takeDue(tx, projectId, contactIds);
+    if (contacts.length === 0) return { contacts: 0, rows: 0 };
+    const ids = contacts.map((contact) => contact.id);
+    const executions = await eraseExecutions(tx, ids);
+    const emails = await eraseEmails(tx, projectId, contacts);
+    // After the mails: who records something of a mail locks it, and finds it erased from here on.
+    const events = await eraseEvents(tx, ids);
+    const isDone = executions < EXECUTIONS_MAX && emails < EMAILS_MAX && events < EVENTS_MAX;
+    // A look at all imports of the project is for many contacts at once.
+    if (isDone && contactIds === undefined) await eraseImportErrors(tx, projectId, ids);
+    if (isDone) await finish(tx, projectId, contacts);
+    return { contacts: contacts.length, rows: executions + emails + events };
+  });
+}
+
+/** @returns in how many milliseconds the next look at contacts of the project is due; undefined when there is none */
+export async function findNextErasure(em: Em, projectId: string): Promise<number | undefined> {
+  const row = await queryOne<{ wait: number | null }>(
+    em,
+    sql`
+      select extract(epoch from min(due_at) - clock_timestamp())::float8 * 1000 as wait
+      from erased_contact where project_id = ${projectId} and due_at is not null`,
+  );
+  return row?.wait === null || row === undefined ? undefined : Math.max(row.wait, 0);
+}
+
+async function takeDue(tx: Em, projectId: string, contactIds: string[] | undefined): Promise<ErasedContact[]> {
+  const which =
+    contactIds === undefined ? sql`x.due_at <= clock_timestamp()` : sql`x.contact_id = any(${contactIds}::uuid[])`;
+  return query<ErasedContact>(
+    tx,
+    sql`
+      with open as materialized (
+        select (
+          select min(xact_start) from pg_stat_activity
+          where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()
+        ) as oldest, (
+          select min(created_at) from job
+          where project_id = ${projectId} and kind = 'IMPORT' and state in ('waiting', 'active')
+        ) as oldest_import
+      )
+      select x.contact_id as id, x.address,
+        x.began_at is not null and (o.oldest > x.began_at) is not false
+          and (o.oldest_import > x.erased_at) is not false as "isSettled"
+      from erased_contact x cross join open o
+      where x.project_id = ${projectId} and x.due_at is not null and ${which}
+      order by x.due_at limit ${CONTACTS_MAX} for update of x skip locked`,
+  );
+}
+
+/** That an execution took place stays on record: its ids, states and times. */
+async function eraseExecutions(tx: Em, contactIds: string[]): Promise<number> {
+  const executions = await query<{ id: string; isActive: boolean }>(
+    tx,
+    sql`
+      select id, status in ('RUNNING', 'WAITING') as "isActive" from automation_execution
+      where contact_id = any(${contactIds}::uuid[]) and not is_stripped
+      order by id limit ${EXECUTIONS_MAX} for update`,
+  );
+  if (executions.length === 0) return 0;
+  const active = executions.filter((execution) => execution.isActive).map((execution) => execution.id);
+  if (active.length > 0) await cancelExecutions(tx, { executionIds: active }, 'contact deleted');
+  const ids = executions.map((execution) => execution.id);
+  await query(
+    tx,
+    sql`
+      with steps as (delete from step_execution where execution_id = any(${ids}::uuid[])),
+      waits as (delete from event_wait where execution_id = any(${ids}::uuid[]))
+      update automation_execution set context = '{}', is_stripped = true,
+        exit_reason = case when exit_reason = 'contact deleted' then exit_reason end
+      where id = any(${ids}::uuid[])`,
+  );
+  return executions.length;
+}
+
+/**
+ * Clears mails: of the contact, and to its address without a contact, such as test sends. What waits to be sent is
+ * cancelled; a recipient of a campaign is passed over when its page comes. What a server is being given just now may
+ * finish: its result finds the mail without an address and adds none.
+ */
+async function eraseEmails(tx: Em, projectId: string, contacts: ErasedContact[]): Promise<number> {
+  const ids = contacts.map((contact) => contact.id);
+  const cleared = await queryOne<{ ids: string[] | null; sets: string[] | null }>(
+    tx,
+    sql`
+      with candidate as (
+        select id, contact_id as owner_id from email where contact_id = any(${ids}::uuid[])
+        union all
+        select e.id, d.contact_id
+        from unnest(${ids}::uuid[], ${contacts.map((contact) => contact.address)}::text[]) as d (contact_id, address)
+        join email e on e.project_id = ${projectId} and e.contact_id is null and e.to_address = d.address
+        limit ${EMAILS_MAX}
+      ),
+      target as materialized (
+        select e.id, e.to_address, c.owner_id, e.campaign_id is null and e.status = 'PENDING' as is_queued
+        from email e join candidate c on c.id = e.id order by e.id for no key update of e
+      ),
+      cleared as (
+        update email e set to_address = null, subject = null, error = null, contact_id = null,
+          erased_contact_id = t.owner_id, status = case when t.is_queued then 'CANCELLED' else e.status end,
+          delivery_due_at = case when t.is_queued then null else e.delivery_due_at end
+        from target t where e.id = t.id
+      ),
+      content as (delete from email_content c using target t where c.email_id = t.id returning c.attachment_set_id as id),
+      suppressed as (
+        update suppression s set email = null from target t cross join ${ADDRESS_HASH_KEY}
+        where s.project_id = ${projectId} and s.email is not null
+          and s.address_hash = ${addressHash(sql`s.project_id`, sql`t.to_address`)}
+      )
+      select (select array_agg(id) from target) as ids, (select array_agg(distinct id) from content where id is not null) as sets`,
+  );
+  if (!cleared?.ids) return 0;
+  await query(tx, sql`delete from event where contact_id is null and email_id = any(${cleared.ids}::uuid[])`);
+  if (cleared.sets) {
+    await query(
+      tx,
+      sql`
+        delete from attachment a where set_id = any(${cleared.sets}::uuid[])
+          and not exists (select from email_content c where c.attachment_set_id = a.set_id)`,
+    );
+  }
+  return cleared.ids.length;
+}
+
+async function eraseEvents(tx: Em, contactIds: string[]): Promise<number> {
+  const row = await queryOne<{ count: number }>(
+    tx,
+    sql`
+      with memberships as (delete from segment_member where contact_id = any(${contactIds}::uuid[])),
+      refusals as (delete from automation_refusal where contact_id = any(${contactIds}::uuid[])),
+      gone as (
+        delete from event where id in (
+          select id from event where contact_id = any(${contactIds}::uuid[]) limit ${EVENTS_MAX}
+        ) returning 1
+      )
+      select count(*) from gone`,
+  );
+  return row?.count ?? 0;
+}
+
+/** Nothing more was found: the address is forgotten, and the contact is looked at again, unless this was the last look. */
+async function finish(tx: Em, projectId: string, contacts: ErasedContact[]): Promise<void> {
+  const ids = contacts.map((contact) => contact.id);
+  const settled = contacts.filter((contact) => contact.isSettled).map((contact) => contact.id);
+  await query(
+    tx,
+    sql`
+      update suppression s set email = null from erased_contact x
+      where x.contact_id = any(${ids}::uuid[]) and s.project_id = ${projectId} and s.address_hash = x.address_hash
+        and s.email is not null`,
+  );
+  await query(
+    tx,
+    sql`
+      update erased_contact x set address = null, began_at = coalesce(x.began_at, clock_timestamp()),
+        successor_id = coalesce(
+          (select c.id from contact c where c.project_id = ${projectId} and c.email = x.address), x.successor_id),
+        due_at = case when x.contact_id <> all(${settled}::uuid[]) then clock_timestamp() + least(
+          greatest(clock_timestamp() - coalesce(x.began_at, clock_timestamp()), ${SECOND_LOOK_SECONDS}::int * interval '1 second'),
+          ${LOOK_SECONDS_MAX}::int * interval '1 second') end
+      where x.contact_id = any(${ids}::uuid[])`,
+  );
+}
+
+/** Rows that an import refused are listed with their addresses. */
+async function eraseImportErrors(tx: Em, projectId: string, ids: string[]): Promise<void> {
+  await query(
+    tx,
+    sql`
+      with erased as (select address_hash from erased_contact where contact_id = any(${ids}::uuid[])),
+      named as (
+        select j.id, e.n from job j cross join ${ADDRESS_HASH_KEY}
+        cross join jsonb_array_elements(j.errors) with ordinality as e (error, n)
+        where j.project_id = ${projectId} and j.kind = 'IMPORT' and j.errors <> '[]'
+          and ${addressHash(sql`j.project_id`, sql`lower(btrim(e.error ->> 'email'))`)} in (select address_hash from erased)
+      )
+      update job j set errors = (
+        select jsonb_agg(case when exists (select from named m where m.id = j.id and m.n = e.n)
+          then e.error || '{"email": null}' else e.error end order by e.n)
+        from jsonb_array_elements(j.errors) with ordinality as e (error, n)
+      )
+      where j.id in (select id from named)`,
+  );
+}

@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import type { ActivityDeps } from '../../../activities/deps.ts';
+import { createMaintenanceActivities } from '../../../activities/maintenance/maintenance-activities.ts';
+import { testConfig } from '../../../tests/support/config.ts';
+import { createJob, endJob } from '../jobs/jobs.ts';
+import { CLEAN_UP_CHUNK, CLEAN_UP_KINDS, cleanUpChunk, retentionOf } from './maintenance.ts';
+import { createProject } from '../projects/projects.ts';
+import { query, sql, SqlFragment } from '../database/sql.ts';
+
+let database: TestDatabase;
+let projectId: string;
+const em = () => database.orm.em.fork();
+/** A chunk of every kind. */
+async function cleanUp(): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const kind of CLEAN_UP_KINDS) counts[kind] = await cleanUpChunk(em(), kind, retentionOf(testConfig()));
+  return counts;
+}
+beforeAll(async () => {
+  database = await createTestDatabase();
+  projectId = (await createProject(em(), 'Test')).project.id;
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  await query(em(), sql`truncate job, automation cascade`);
+});
+
+async function idsOf(table: 'job' | 'job_file' | 'automation_graph'): Promise<string[]> {
+  const column = table === 'job_file' ? 'job_id' : 'id';
+  const rows = await query<{ id: string }>(em(), new SqlFragment(`select ${column} as id from ${table} order by 1`));
+  return rows.map((row) => row.id);
+}
+
+describe('the clean-up of jobs', () => {
+  async function addJob(state: string, days: number): Promise<string> {
+    const id = await createJob(em(), { projectId, kind: 'IMPORT', file: Buffer.from('email\n') });
+    await query(
+      em(),
+      sql`
+        update job set state = ${state}, updated_at = now() - ${days}::int * interval '1 day' where id = ${id}`,
+    );
+    return id;
+  }
+
+  it('removes those that ended a month ago, and none that has not ended', async () => {
+    const kept = [await addJob('completed', 29), await addJob('active', 100), await addJob('waiting', 100)];
+    await addJob('completed', 31);
+    await addJob('failed', 31);
+    expect(await cleanUp()).toMatchObject({ jobs: 2 });
+    expect(await idsOf('job')).toEqual([...kept].sort());
+    expect(await cleanUp()).toMatchObject({ jobs: 0 });
+  });
+
+  it('removes a file that is left although its job has ended', async () => {
+    const kept = [await addJob('active', 5), await addJob('waiting', 5)];
+    const ended = [await addJob('completed', 5), await addJob('failed', 5)];
+    expect(await cleanUp()).toMatchObject({ jobs: 0, jobFiles: 2 });
+    expect(await idsOf('job_file')).toEqual([...kept].sort());
+    expect(await idsOf('job')).toEqual([...kept, ...ended].sort());
+    await endJob(em(), kept[0] ?? '', null);
+    expect(await idsOf('job_file')).toEqual([kept[1]]);
+  });
+
+  it('goes in chunks', async () => {
+    await query(
+      em(),
+      sql`
+        insert into job (id, project_id, kind, state, updated_at)
+        select everpost_uuid_v7(), ${projectId}, 'DELETE', 'completed', now() - interval '40 days'
+        from generate_series(1, ${CLEAN_UP_CHUNK + 3}::int)`,
+    );
+    expect(await cleanUp()).toMatchObject({ jobs: CLEAN_UP_CHUNK });
+    expect(await cleanUp()).toMatchObject({ jobs: 3 });
+  });
+});
+
+describe('the clean-up of idempotency keys', () => {
+  it('goes in chunks, and the activity does them all', async () => {
+    const addKeys = (prefix: string, count: number, days: number) =>
+      query(
+        em(),
+        sql`
+          insert into idempotency_claim (project_id, key, request, created_at)
+          select ${projectId}, ${prefix}::text || n, 'POST /v1/send', now() - ${days}::int * interval '1 day'
+          from generate_series(1, ${count}::int) n`,
+      );
+    await addKeys('old ', 2 * CLEAN_UP_CHUNK + 3, 2);
+    await addKeys('new ', 3, 0);
+    expect(await cleanUp()).toMatchObject({ idempotencyKeys: CLEAN_UP_CHUNK });
+    const activities = createMaintenanceActivities({
+      orm: database.orm,
+      config: testConfig(),
+      heartbeatMs: 1_000,
+    } as ActivityDeps);
+    const report = await new MockActivityEnvironment().run(() => activities.cleanUp());
+    expect(report).toMatchObject({ idempotencyKeys: CLEAN_UP_CHUNK + 3, jobs: 0 });
+    expect(await query(em(), sql`select key from idempotency_claim`)).toHaveLength(3);
+  });
+});
+
+describe('the clean-up of graphs', () => {
+  /** An automation with one graph for each of `ages` in days, the last of which is its present one. */
+  async function addAutomation(ages: number[]): Promise<{ automationId: string; graphIds: string[] }> {
+    const automationId = randomUUID();
+    const graphIds = ages.map(() => randomUUID());
+    await query(
+      em(),
+      sql`
+        insert into automation (id, project_id, name, trigger_event, graph_id, created_at, updated_at)
+        values (${automationId}, ${projectId}, 'A', 'e', ${graphIds.at(-1)}, now(), now())`,
+    );
+    await query(
+      em(),
+      sql`
+        insert into automation_graph (id, automation_id, graph, created_at)
+        select id, ${automationId}, '{}', now() - age * interval '1 day'
+        from unnest(${graphIds}::uuid[], ${ages}::float8[]) as g (id, age)`,
+    );
+    return { automationId, graphIds };
+  }
+
+  async function addExecution(automationId: string, graphId: string | undefined, days: number, status: string) {
+    await query(
+      em(),
+      sql`
+        insert into automation_execution
+          (id, project_id, automation_id, graph_id, contact_id, status, is_first, started_at, created_at, updated_at)
+        select everpost_uuid_v7(), ${projectId}, ${automationId}, ${graphId}, ${randomUUID()}, ${status}, false, at, at, at
+        from (select now() - ${days}::float8 * interval '1 day' as at) moment`,
+    );
+  }
+
+  it('removes those that no execution and no automation refers to', async () => {
+    const { automationId, graphIds } = await addAutomation([50, 40, 30, 20]);
+    await addExecution(automationId, graphIds[0], 45, 'COMPLETED');
+    await addExecution(automationId, graphIds[2], 30.01, 'WAITING');
+    const other = await addAutomation([50]);
+    expect(await cleanUp()).toMatchObject({ graphSnapshots: 1 });
+    const [first, , third, present] = graphIds;
+    expect(await idsOf('automation_graph')).toEqual([first, third, present, ...other.graphIds].sort());
+
+    await query(em(), sql`delete from automation_execution where graph_id = ${first}`);
+    expect(await cleanUp()).toMatchObject({ graphSnapshots: 1 });
+    expect(await idsOf('automation_graph')).toEqual([third, present, ...other.graphIds].sort());
+  });
+
+  it('leaves one that was replaced a moment ago to a transaction that may still give it to an execution', async () => {
+    const { graphIds } = await addAutomation([50, 0.5]);
+    expect(await cleanUp()).toMatchObject({ graphSnapshots: 0 });
+    expect(await idsOf('automation_graph')).toEqual([...graphIds].sort());
+  });
+});

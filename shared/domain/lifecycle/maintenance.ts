@@ -1,0 +1,232 @@
+import type { Config } from '../../platform/config.ts';
+import { sweepIdempotencyKeys } from '../idempotency/idempotency.ts';
+import type { Em } from '../database/em.ts';
+import { limitStatements, queryOne, sql, type SqlFragment } from '../database/sql.ts';
+import { inTransaction } from '../database/transaction.ts';
+
+/** How many rows of each kind went. */
+export interface CleanUpReport {
+  idempotencyKeys: number;
+  emailContents: number;
+  attachments: number;
+  emails: number;
+  events: number;
+  executions: number;
+  jobs: number;
+  jobFiles: number;
+  graphSnapshots: number;
+  refusals: number;
+  erasedContacts: number;
+}
+
+/** How long each kind of row is kept, in days; 0 keeps it. */
+export interface Retention {
+  idempotencyTtlHours: number;
+  emailContents: number;
+  attachments: number;
+  emails: number;
+  events: number;
+  executions: number;
+  jobs: number;
+  erasedContacts: number;
+}
+
+/** What the operator has set. */
+export function retentionOf(config: Config): Retention {
+  return {
+    idempotencyTtlHours: config.IDEMPOTENCY_TTL_HOURS,
+    emailContents: config.RETENTION_EMAIL_CONTENT_DAYS,
+    attachments: config.RETENTION_ATTACHMENTS_DAYS,
+    emails: config.RETENTION_EMAILS_DAYS,
+    events: config.RETENTION_EVENTS_DAYS,
+    executions: config.RETENTION_EXECUTIONS_DAYS,
+    jobs: config.RETENTION_JOBS_DAYS,
+    erasedContacts: config.RETENTION_ERASED_CONTACTS_DAYS,
+  };
+}
+
+/** Executions that were not started. */
+const REFUSAL_DAYS = 30;
+/** Rows of one kind that go at a time. */
+export const CLEAN_UP_CHUNK = 5_000;
+/** A sweep may read a large table to find its chunk. */
+const SWEEP_MS = 10 * 60_000;
+const DAY_MS = 24 * 60 * 60_000;
+
+/** Deletes rows of `table` whose `key` is in a chunk of those that `old` selects. @returns how many went */
+async function deleteChunk(em: Em, table: SqlFragment, key: SqlFragment, old: SqlFragment): Promise<number> {
+  const deleted = await queryOne<{ count: number }>(
+    em,
+    sql`
+      with old as (${old} limit ${CLEAN_UP_CHUNK}),
+      gone as (delete from ${table} where ${key} in (select * from old) returning 1)
+      select count(*) from gone`,
+  );
+  return deleted?.count ?? 0;
+}
+
+function olderThan(days: number): SqlFragment {
+  return sql`< now() - ${days}::int * interval '1 day'`;
+}
+
+/**
+ * The least id that a row of this age can have: ids of version 7 begin with the time they were made at, so the primary
+ * key finds old rows. A day is left for clocks that differ; `created_at` decides.
+ */
+function idBefore(days: number): string {
+  const time = Math.max(Date.now() - (days - 1) * DAY_MS, 0)
+    .toString(16)
+    .padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
+}
+
+/** Old rows of `table` with a `project_id`, found project by project through the index on it and `at`. */
+function oldByProject(table: SqlFragment, at: SqlFragment, condition: SqlFragment): SqlFragment {
+  return sql`
+    select t.* from project p cross join lateral (
+      select * from ${table} where project_id = p.id and ${condition} order by ${at} limit ${CLEAN_UP_CHUNK}
+    ) t`;
+}
+
+function sweepEmailContents(em: Em, { emailContents: days }: Retention): Promise<number> {
+  const old = sql`
+    select c.email_id from email_content c join email e on e.id = c.email_id
+    where c.email_id < ${idBefore(days)} and c.created_at ${olderThan(days)} and e.status not in ('PENDING', 'SENDING')
+    order by c.email_id`;
+  return deleteChunk(em, sql`email_content`, sql`email_id`, old);
+}
+
+function sweepAttachments(em: Em, { attachments: days }: Retention): Promise<number> {
+  const old = sql`
+    select set_id, position from attachment a
+    where set_id < ${idBefore(days)} and created_at ${olderThan(days)} and not exists (
+      select from email_content c join email e on e.id = c.email_id
+      where c.attachment_set_id = a.set_id and e.status in ('PENDING', 'SENDING')
+    )
+    order by set_id`;
+  return deleteChunk(em, sql`attachment`, sql`(set_id, position)`, old);
+}
+
+/** The counters of a campaign are its own and stay when its emails go. */
+function sweepEmails(em: Em, { emails: days }: Retention): Promise<number> {
+  const old = sql`
+    select id from email e
+    where id < ${idBefore(days)} and created_at ${olderThan(days)} and status not in ('PENDING', 'SENDING')
+      and not exists (select from campaign c where c.id = e.campaign_id and c.status in ('SCHEDULED', 'SENDING'))
+    order by id`;
+  return deleteChunk(em, sql`email`, sql`id`, old);
+}
+
+function sweepEvents(em: Em, { events: days }: Retention): Promise<number> {
+  const old = oldByProject(sql`event`, sql`created_at`, sql`created_at ${olderThan(days)}`);
+  return deleteChunk(em, sql`event`, sql`id`, sql`select id from (${old}) o`);
+}
+
+/**
+ * Executions that have ended, with their steps. The first one of a contact in an automation bars it from entering again,
+ * so its row stays, without what it knew.
+ */
+async function sweepExecutions(em: Em, { executions: days }: Retention): Promise<number> {
+  const old = oldByProject(
+    sql`automation_execution`,
+    sql`completed_at`,
+    sql`completed_at ${olderThan(days)} and not is_stripped`,
+  );
+  const swept = await queryOne<{ count: number }>(
+    em,
+    sql`
+      with old as materialized (
+        select o.id, o.is_first and exists (select from contact c where c.id = o.contact_id)
+          and exists (select from automation a where a.id = o.automation_id) as is_kept
+        from (${old}) o limit ${CLEAN_UP_CHUNK}
+      ),
+      steps as (delete from step_execution where execution_id in (select id from old)),
+      kept as (
+        update automation_execution x set is_stripped = true, context = '{}', exit_reason = null
+        from old where x.id = old.id and old.is_kept
+      ),
+      gone as (delete from automation_execution where id in (select id from old where not is_kept))
+      select count(*) from old`,
+  );
+  return swept?.count ?? 0;
+}
+
+/** Only their hashes are left of them, by which links in old mail and late complaints find their way. */
+function sweepErasedContacts(em: Em, { erasedContacts: days }: Retention): Promise<number> {
+  const old = oldByProject(sql`erased_contact`, sql`erased_at`, sql`erased_at ${olderThan(days)} and due_at is null`);
+  return deleteChunk(em, sql`erased_contact`, sql`contact_id`, sql`select contact_id from (${old}) o`);
+}
+
+function sweepJobs(em: Em, { jobs: days }: Retention): Promise<number> {
+  const old = sql`select id from job where state in ('completed', 'failed') and updated_at ${olderThan(days)}`;
+  return deleteChunk(em, sql`job`, sql`id`, old);
+}
+
+/** Files that are there although their job has ended; the end of a job drops its file. */
+function sweepJobFiles(em: Em): Promise<number> {
+  const old = sql`
+    select f.job_id from job_file f join job j on j.id = f.job_id where j.state in ('completed', 'failed')`;
+  return deleteChunk(em, sql`job_file`, sql`job_id`, old);
+}
+
+/**
+ * Graphs that an automation had before its present one and that no execution was given, or whose executions are gone.
+ * An execution is created while its graph is the present one, give or take the length of a transaction, so it is found
+ * by the index on the time of creation, and needs no other.
+ */
+function sweepGraphSnapshots(em: Em): Promise<number> {
+  const old = sql`
+    select id from (
+      select id, automation_id, created_at,
+        lead(created_at) over (partition by automation_id order by created_at, id) as replaced_at
+      from automation_graph
+    ) g
+    where replaced_at ${olderThan(1)}
+      and not exists (select from automation a where a.id = g.automation_id and a.graph_id = g.id)
+      and not exists (
+        select from automation_execution x
+        where x.automation_id = g.automation_id and x.graph_id = g.id
+          and x.created_at between g.created_at - interval '1 day' and g.replaced_at + interval '1 day'
+      )`;
+  return deleteChunk(em, sql`automation_graph`, sql`id`, old);
+}
+
+function sweepRefusals(em: Em): Promise<number> {
+  const old = sql`select id from automation_refusal where created_at ${olderThan(REFUSAL_DAYS)}`;
+  return deleteChunk(em, sql`automation_refusal`, sql`id`, old);
+}
+
+type Sweep = (em: Em, retention: Retention) => Promise<number>;
+
+/** A sweep of rows that the operator may want to keep for good. */
+function unlessKept(kind: keyof CleanUpReport & keyof Retention, sweep: Sweep): Sweep {
+  return async (em, retention) => (retention[kind] === 0 ? 0 : sweep(em, retention));
+}
+
+const SWEEPS: Record<keyof CleanUpReport, Sweep> = {
+  idempotencyKeys: (em, { idempotencyTtlHours }) => sweepIdempotencyKeys(em, idempotencyTtlHours, CLEAN_UP_CHUNK),
+  emailContents: unlessKept('emailContents', sweepEmailContents),
+  attachments: unlessKept('attachments', sweepAttachments),
+  emails: unlessKept('emails', sweepEmails),
+  events: unlessKept('events', sweepEvents),
+  executions: unlessKept('executions', sweepExecutions),
+  jobs: unlessKept('jobs', sweepJobs),
+  jobFiles: sweepJobFiles,
+  graphSnapshots: sweepGraphSnapshots,
+  refusals: sweepRefusals,
+  erasedContacts: unlessKept('erasedContacts', sweepErasedContacts),
+};
+
+/** The kinds of rows that are swept, in order. */
+export const CLEAN_UP_KINDS = Object.keys(SWEEPS) as (keyof CleanUpReport)[];
+
+/**
+ * Removes rows of one kind that are kept only for a while: a chunk, so that a large backlog is many short transactions.
+ * @returns how many rows went; as many as `CLEAN_UP_CHUNK` mean that more may be left
+ */
+export async function cleanUpChunk(em: Em, kind: keyof CleanUpReport, retention: Retention): Promise<number> {
+  return inTransaction(em, async (tx) => {
+    await limitStatements(tx, SWEEP_MS);
+    return SWEEPS[kind](tx, retention);
+  });
+}

@@ -1,0 +1,110 @@
+import { ACTIVE_CAMPAIGN_STATUSES } from '../../pure/campaigns/campaign-status.ts';
+import {
+  campaignWorkflowId,
+  emailDeliveryWorkflowId,
+  executionWorkflowId,
+  jobWorkflowId,
+} from '../../pure/workflow-contracts.ts';
+import { ATTEMPT_ENDS_MS, DELIVERY_OF_MAIL, deliverAnew, overdueMails } from '../emails/lost-mail.ts';
+import type { Em } from '../database/em.ts';
+import { query, sql, type SqlFragment } from '../database/sql.ts';
+
+type RowKind = 'campaign' | 'execution' | 'job';
+type ClaimKind = RowKind | 'email';
+
+/** Something that says that a workflow is at work for it: a row, or a delivery that mails say they are with. */
+export interface ActiveClaim {
+  kind: ClaimKind;
+  id: string;
+  workflowId: string;
+}
+
+/** A claim whose workflow is not at work; `endedAt` is unknown where Temporal does not know the workflow at all. */
+export interface LostClaim extends ActiveClaim {
+  endedAt?: Date;
+}
+
+/** A row younger than this may have its start still before it. */
+const QUIET_MINUTES = 10;
+
+const WORKFLOW_ID_OF: Record<ClaimKind, (id: string) => string> = {
+  campaign: campaignWorkflowId,
+  execution: executionWorkflowId,
+  job: jobWorkflowId,
+  email: emailDeliveryWorkflowId,
+};
+
+/** The rows of each kind that have not ended. */
+const ACTIVE_ROWS: Record<RowKind, SqlFragment> = {
+  campaign: sql`campaign where status = any(${[...ACTIVE_CAMPAIGN_STATUSES]}::text[])`,
+  execution: sql`automation_execution where status in ('RUNNING', 'WAITING')`,
+  job: sql`job where state in ('waiting', 'active')`,
+};
+
+/**
+ * What claims to be at work and has not moved on as it should have, unless the outbox has it: some at a time, by id.
+ * Executions that wait and mails that are deferred are not looked for in Temporal before their time, for there may be
+ * hundreds of thousands.
+ */
+export async function findActiveClaims(em: Em, afterId: string | undefined, limit: number): Promise<ActiveClaim[]> {
+  const after = afterId === undefined ? sql`true` : sql`id > ${afterId}`;
+  const quietSince = sql`now() - ${QUIET_MINUTES}::int * interval '1 minute'`;
+  const rows = await query<{ id: string; kind: ClaimKind }>(
+    em,
+    sql`
+      select * from (
+        select id, 'campaign' as kind from ${ACTIVE_ROWS.campaign} and updated_at < ${quietSince}
+        union all
+        select id, 'execution' from automation_execution
+        where status = 'RUNNING' and updated_at < ${quietSince} or status = 'WAITING' and resume_at < ${quietSince}
+        union all
+        select execution_id, 'execution' from event_wait
+        where resolved_at < ${quietSince}
+        union all
+        select id, 'job' from ${ACTIVE_ROWS.job} and updated_at < ${quietSince}
+        union all
+        select distinct ${DELIVERY_OF_MAIL}, 'email' from ${overdueMails(QUIET_MINUTES)}
+      ) claim
+      where ${after} and not exists (select from outbox o where o.kind = claim.kind and o.subject_id = claim.id)
+      order by id limit ${limit}`,
+  );
+  return rows.map((row) => ({ ...row, workflowId: WORKFLOW_ID_OF[row.kind](row.id) }));
+}
+
+/** Has the outbox tell of erasures again that should have gone on long ago. */
+export async function requeueErasures(em: Em): Promise<void> {
+  await query(
+    em,
+    sql`
+      insert into outbox (id, project_id, kind, subject_id)
+      select everpost_uuid_v7(), project_id, 'erasure', project_id from (
+        select distinct project_id from erased_contact where due_at < now() - ${QUIET_MINUTES}::int * interval '1 minute'
+      ) x
+      where not exists (select from outbox o where o.kind = 'erasure' and o.subject_id = x.project_id)`,
+  );
+}
+
+/**
+ * Has workflows started anew for what still claims to be at work. They go on where the rows say; a second start finds
+ * the first one at work, or its work done.
+ */
+export async function restartLost(em: Em, claims: LostClaim[]): Promise<void> {
+  const idsOf = (kind: ClaimKind) => claims.filter((claim) => claim.kind === kind).map((claim) => claim.id);
+  for (const kind of ['campaign', 'execution', 'job'] as const) {
+    const ids = idsOf(kind);
+    if (ids.length === 0) continue;
+    await query(
+      em,
+      sql`
+        insert into outbox (id, project_id, kind, subject_id, is_restart)
+        select everpost_uuid_v7(), project_id, ${kind}, id, true from ${ACTIVE_ROWS[kind]} and id = any(${ids}::uuid[])`,
+    );
+  }
+  const deliveries = claims
+    .filter((claim) => claim.kind === 'email')
+    .map(({ id, endedAt }) => ({
+      id,
+      isSettled: endedAt === undefined || endedAt.getTime() < Date.now() - ATTEMPT_ENDS_MS,
+    }));
+  if (deliveries.length > 0) await deliverAnew(em, deliveries, QUIET_MINUTES);
+}

@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { v7 as uuidV7 } from 'uuid';
+import type { Config } from '../../platform/config.ts';
+import { testConfig } from '../../../tests/support/config.ts';
+import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { upsertContacts } from '../contacts/contacts.ts';
+import { CLEAN_UP_CHUNK, cleanUpChunk, retentionOf, type CleanUpReport } from './maintenance.ts';
+import { createProject } from '../projects/projects.ts';
+import { query, queryOne, sql, SqlFragment } from '../database/sql.ts';
+
+const DAY_MS = 24 * 60 * 60_000;
+
+let database: TestDatabase;
+let projectId: string;
+const em = () => database.orm.em.fork();
+beforeAll(async () => {
+  database = await createTestDatabase();
+  projectId = (await createProject(em(), 'Test')).project.id;
+});
+afterAll(() => database.drop());
+
+function sweep(kind: keyof CleanUpReport, config: Partial<Config>): Promise<number> {
+  return cleanUpChunk(em(), kind, retentionOf(testConfig(config)));
+}
+
+/** An id of version 7 of this age in days. */
+function idOfAge(days: number): string {
+  return uuidV7({ msecs: Date.now() - days * DAY_MS });
+}
+
+async function idsOf(table: string): Promise<string[]> {
+  const rows = await query<{ id: string }>(em(), sql`select id from ${new SqlFragment(table)}`);
+  return rows.map((row) => row.id);
+}
+
+async function addCampaign(status: string): Promise<string> {
+  const id = randomUUID();
+  await query(
+    em(),
+    sql`
+      insert into campaign (id, project_id, name, subject, body, from_address, status, audience_type, sent_count, created_at, updated_at)
+      values (${id}, ${projectId}, 'C', 'S', 'B', 'a@example.com', ${status}, 'ALL', 1, now(), now())`,
+  );
+  return id;
+}
+
+async function addEmail(days: number, status: string, campaignId: string | null = null): Promise<string> {
+  const id = idOfAge(days);
+  await query(
+    em(),
+    sql`
+      insert into email (id, project_id, campaign_id, campaign_seq, to_address, status, created_at)
+      values (${id}, ${projectId}, ${campaignId}, ${campaignId === null ? null : 1}, 'a@mail.test', ${status},
+        now() - ${days}::float8 * interval '1 day')`,
+  );
+  const setId = idOfAge(days);
+  await query(
+    em(),
+    sql`
+      with files as (
+        insert into attachment (set_id, position, filename, content_type, disposition, content, created_at)
+        select ${setId}, 0, 'f', 'text/plain', 'attachment', '\\x00', created_at from email where id = ${id}
+      )
+      insert into email_content (email_id, from_address, html, body_text, attachment_set_id, created_at)
+      select id, 'a@example.com', 'h', 't', ${setId}, created_at from email where id = ${id}`,
+  );
+  return id;
+}
+
+describe('retention of emails', () => {
+  it('removes contents and attachments of email that has its outcome, then the record, and no counter', async () => {
+    const sending = await addCampaign('SENDING');
+    const sent = await addCampaign('SENT');
+    const old = await addEmail(40, 'SENT', sent);
+    const waiting = await addEmail(40, 'PENDING');
+    const underWay = await addEmail(40, 'SENT', sending);
+    const young = await addEmail(20, 'SENT');
+    const contents = async () =>
+      (await query<{ id: string }>(em(), sql`select email_id as id from email_content`)).map((row) => row.id).sort();
+
+    expect(await sweep('attachments', {})).toBe(3);
+    expect(await sweep('emailContents', { RETENTION_EMAIL_CONTENT_DAYS: 0 })).toBe(0);
+    expect(await sweep('emailContents', {})).toBe(2);
+    expect(await contents()).toEqual([waiting, young].sort());
+
+    expect(await sweep('emails', {})).toBe(0);
+    expect(await sweep('emails', { RETENTION_EMAILS_DAYS: 30 })).toBe(1);
+    const left = await idsOf('email');
+    expect(left).not.toContain(old);
+    expect(left.sort()).toEqual([waiting, underWay, young].sort());
+    expect(await queryOne(em(), sql`select sent_count from campaign where id = ${sent}`)).toEqual({ sent_count: 1 });
+  });
+});
+
+describe('retention of events', () => {
+  it('removes old ones of all projects in chunks, whatever their ids are made of', async () => {
+    const other = (await createProject(em(), 'Other')).project.id;
+    for (const [owner, count, days] of [
+      [projectId, CLEAN_UP_CHUNK, 40],
+      [other, 3, 31],
+      [other, 2, 29],
+    ] as const) {
+      await query(
+        em(),
+        sql`
+          insert into event (id, project_id, name, created_at)
+          select gen_random_uuid(), ${owner}, 'n', now() - ${days}::int * interval '1 day' from generate_series(1, ${count}::int)`,
+      );
+    }
+    expect(await sweep('events', {})).toBe(0);
+    expect(await sweep('events', { RETENTION_EVENTS_DAYS: 30 })).toBe(CLEAN_UP_CHUNK);
+    expect(await sweep('events', { RETENTION_EVENTS_DAYS: 30 })).toBe(3);
+    expect(await idsOf('event')).toHaveLength(2);
+  });
+});
+
+describe('retention of executions', () => {
+  async function addExecution(contactId: string, automationId: string, days: number, isFirst: boolean) {
+    const id = idOfAge(days);
+    await query(
+      em(),
+      sql`
+        insert into automation_execution (id, project_id, automation_id, graph_id, contact_id, status, is_first, context,
+          exit_reason, started_at, completed_at, created_at, updated_at)
+        select ${id}, ${projectId}, ${automationId}, ${randomUUID()}, ${contactId}, 'EXITED', ${isFirst}, '{"a": 1}', 'r', at, at, at, at
+        from (select now() - ${days}::int * interval '1 day' as at) t`,
+    );
+    await query(
+      em(),
+      sql`
+        insert into step_execution (id, execution_id, visit, step_id, status, started_at)
+        values (${randomUUID()}, ${id}, 1, ${randomUUID()}, 'COMPLETED', now())`,
+    );
+    return id;
+  }
+
+  it('leaves of the first of a contact the row that bars re-entry, and of others nothing', async () => {
+    const automationId = randomUUID();
+    await query(
+      em(),
+      sql`
+        insert into automation (id, project_id, name, trigger_event, created_at, updated_at)
+        values (${automationId}, ${projectId}, 'A', 'e', now(), now())`,
+    );
+    const [contact] = await upsertContacts(em(), { projectId, emails: ['a@mail.test'], subscribedDefault: true });
+    const contactId = contact?.id ?? '';
+    const first = await addExecution(contactId, automationId, 40, true);
+    await addExecution(contactId, automationId, 35, false);
+    await addExecution(randomUUID(), automationId, 35, true);
+    await addExecution(randomUUID(), randomUUID(), 35, true);
+    const young = await addExecution(contactId, automationId, 20, false);
+
+    expect(await sweep('executions', {})).toBe(0);
+    expect(await sweep('executions', { RETENTION_EXECUTIONS_DAYS: 30 })).toBe(4);
+    expect(await sweep('executions', { RETENTION_EXECUTIONS_DAYS: 30 })).toBe(0);
+    expect((await idsOf('automation_execution')).sort()).toEqual([first, young].sort());
+    const kept = await queryOne(
+      em(),
+      sql`select context, exit_reason, status from automation_execution where id = ${first}`,
+    );
+    expect(kept).toEqual({ context: {}, exit_reason: null, status: 'EXITED' });
+    const steps = await query(em(), sql`select execution_id from step_execution`);
+    expect(steps).toEqual([{ execution_id: young }]);
+  });
+});
+
+describe('retention of hashes of deleted contacts', () => {
+  it('removes those that are old and settled', async () => {
+    const add = (days: number, isSettled: boolean) =>
+      query(
+        em(),
+        sql`
+          insert into erased_contact (contact_id, project_id, address_hash, erased_at, due_at)
+          values (${randomUUID()}, ${projectId}, '\\x00', now() - ${days}::int * interval '1 day',
+            case when ${isSettled}::boolean then null else now() end)`,
+      );
+    for (const [days, isSettled] of [
+      [40, true],
+      [40, false],
+      [20, true],
+    ] as const)
+      await add(days, isSettled);
+    expect(await sweep('erasedContacts', {})).toBe(0);
+    expect(await sweep('erasedContacts', { RETENTION_ERASED_CONTACTS_DAYS: 30 })).toBe(1);
+  });
+});

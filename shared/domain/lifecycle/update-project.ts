@@ -1,0 +1,16 @@
+import { cancelExecutions } from '../automations/cancel-executions.ts';
+import type { Em } from '../database/em.ts';
+import { inTransaction } from '../database/transaction.ts';
+import { findProject, type ProjectSettings } from '../projects/projects.ts';
+import type { Project } from '../projects/project.entity.ts';
+
+/** Changes the settings that are given and leaves the others. Disabling it cancels what its automations do just now. */
+export async function updateProject(em: Em, projectId: string, settings: ProjectSettings): Promise<Project> {
+  return inTransaction(em, async (tx) => {
+    const project = await findProject(tx, projectId);
+    tx.assign(project, settings);
+    await tx.flush();
+    if (settings.disabled === true) await cancelExecutions(tx, { projectId }, 'project disabled');
+    return project;
+  });
+}

@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '../../../tests/support/eventually.ts';
+import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { isDatabaseUnavailable, isTooSlow } from '../database/database-errors.ts';
+import { createOrm, type Orm } from './orm.ts';
+import type { SessionLimits } from '../database/session-limits.ts';
+import { limitStatements, query, queryOne, sql } from '../database/sql.ts';
+import { inTransaction } from '../database/transaction.ts';
+import { startTcpProxy } from '../../../tests/support/tcp-proxy.ts';
+
+const POOL_SIZE = 3;
+const NAME = 'everpost-limited';
+const LIMITS: SessionLimits = { statementMs: 400, lockMs: 200, idleInTransactionMs: 300, transactionMs: 5_000 };
+
+let database: TestDatabase;
+let orm: Orm;
+const em = () => orm.em.fork();
+const outside = () => database.orm.em.fork();
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await query(outside(), sql`create table thing (id int primary key, n int not null default 0)`);
+  await query(outside(), sql`insert into thing (id) values (1), (2)`);
+  orm = await createOrm({
+    databaseUrl: database.url,
+    poolSize: POOL_SIZE,
+    applicationName: NAME,
+    limits: LIMITS,
+  });
+});
+afterAll(async () => {
+  await orm.close();
+  await database.drop();
+});
+
+async function errorOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+/** Every connection of the pool answers at the same time, and none of its sessions holds a lock. */
+async function expectWholePool(): Promise<void> {
+  const pids = await Promise.all(
+    Array.from({ length: POOL_SIZE }, () =>
+      queryOne<{ pid: number }>(em(), sql`select pg_backend_pid() as pid, pg_sleep(0.1)`),
+    ),
+  );
+  expect(new Set(pids.map((row) => row?.pid)).size).toBe(POOL_SIZE);
+  await eventually(async () => {
+    const open = await query(
+      outside(),
+      sql`select from pg_stat_activity where application_name = ${NAME} and state <> 'idle'`,
+    );
+    return open.length === 0;
+  });
+}
+
+describe('a session with limits', () => {
+  it('has them all, as far as the server knows them', async () => {
+    const rows = await query<{ name: string; setting: string }>(
+      em(),
+      sql`
+        select name, setting from pg_settings where name in ('statement_timeout', 'lock_timeout',
+          'idle_in_transaction_session_timeout', 'transaction_timeout') order by name`,
+    );
+    const expected: Record<string, string> = {
+      idle_in_transaction_session_timeout: '300',
+      lock_timeout: '200',
+      statement_timeout: '400',
+      transaction_timeout: '5000',
+    };
+    for (const { name, setting } of rows) expect([name, setting]).toEqual([name, expected[name]]);
+    expect(rows.length).toBeGreaterThanOrEqual(3);
+  });
+
+  it('ends a statement on the server, alone or in a transaction, and keeps its connection', async () => {
+    const slow = await Promise.all(
+      Array.from({ length: 3 * POOL_SIZE }, (_, index) =>
+        errorOf(
+          index % 2 === 0
+            ? query(em(), sql`select pg_sleep(60)`)
+            : inTransaction(em(), async (tx) => {
+                await query(tx, sql`select from thing where id = ${index % 2} for update`);
+                await query(tx, sql`select pg_sleep(60)`);
+              }),
+        ),
+      ),
+    );
+    for (const error of slow) expect([isDatabaseUnavailable(error), isTooSlow(error)]).toEqual([true, true]);
+    await expectWholePool();
+  });
+
+  it('waits for a lock only so long', async () => {
+    const holder = outside();
+    await holder.begin();
+    await query(holder, sql`select from thing where id = 1 for update`);
+    const error = await errorOf(query(em(), sql`update thing set n = n + 1 where id = 1`));
+    expect(isTooSlow(error)).toBe(true);
+    await holder.rollback();
+    await expectWholePool();
+  });
+
+  it('loses a transaction that nobody goes on with, and its locks with it', async () => {
+    // Made outside: a unit of work made in a transaction's callback belongs to that transaction's pool.
+    const observer = outside();
+    const error = await errorOf(
+      inTransaction(em(), async (tx) => {
+        await query(tx, sql`update thing set n = 99 where id = 1`);
+        await eventually(async () => {
+          const open = await query(
+            observer,
+            sql`select from pg_stat_activity where application_name = ${NAME}
+            and state = 'idle in transaction'`,
+          );
+          return open.length === 0;
+        });
+        await query(tx, sql`select 1`);
+      }),
+    );
+    expect(isDatabaseUnavailable(error)).toBe(true);
+    expect(await queryOne(outside(), sql`select n from thing where id = 1 for update nowait`)).toEqual({ n: 0 });
+    await expectWholePool();
+  });
+
+  it('gives up on a server that has fallen silent, and is whole again afterwards', async () => {
+    const proxy = await startTcpProxy(database.url);
+    const limits = { ...LIMITS, statementMs: 100 };
+    const distant = await createOrm({ databaseUrl: proxy.url, poolSize: POOL_SIZE, applicationName: NAME, limits });
+    const unit = () => distant.em.fork();
+    const touch = (between?: () => void) =>
+      inTransaction(unit(), async (tx) => {
+        await query(tx, sql`update thing set n = n + 1 where id = 2`);
+        between?.();
+        await query(tx, sql`select 1`);
+      });
+    try {
+      await Promise.all(Array.from({ length: POOL_SIZE }, () => query(unit(), sql`select pg_sleep(0.05)`)));
+      const silent = [errorOf(touch(proxy.freeze))];
+      silent.push(...Array.from({ length: 3 * POOL_SIZE }, () => errorOf(touch())));
+      // On a busy machine a statement may have reached the server and its limit before the silence began.
+      for (const error of await Promise.all(silent))
+        expect(isDatabaseUnavailable(error) || isTooSlow(error)).toBe(true);
+      expect(await queryOne(outside(), sql`select n from thing where id = 2 for update nowait`)).toEqual({ n: 0 });
+      proxy.thaw();
+      await Promise.all(Array.from({ length: 3 * POOL_SIZE }, () => touch()));
+      expect(await queryOne(outside(), sql`select n from thing where id = 2`)).toEqual({ n: 3 * POOL_SIZE });
+    } finally {
+      await distant.close();
+      await proxy.close();
+    }
+    await expectWholePool();
+  });
+
+  it('lets a transaction raise the limit of its own statements', async () => {
+    const slept = await inTransaction(em(), async (tx) => {
+      await limitStatements(tx, 10_000);
+      return query(tx, sql`select pg_sleep(0.6)`);
+    });
+    expect(slept).toHaveLength(1);
+    expect(isTooSlow(await errorOf(query(em(), sql`select pg_sleep(60)`)))).toBe(true);
+  });
+});

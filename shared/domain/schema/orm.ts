@@ -1,0 +1,129 @@
+import { MikroORM, type Options } from '@mikro-orm/postgresql';
+import { Migrator } from '@mikro-orm/migrations';
+import { entities } from './entities.ts';
+import { releaseLostConnections } from '../database/lost-connections.ts';
+import { ReconciliationMigration } from './migrations/20261121050000-reconciliation.ts';
+import { InitialMigration } from './migrations/20261121000000-initial.ts';
+import { AutomationsMigration } from './migrations/20261121010000-automations.ts';
+import { SenderDomainDnsMigration } from './migrations/20261121020000-sender-domain-dns.ts';
+import { AudienceMigration } from './migrations/20261121030000-audience.ts';
+import { FeedbackMigration } from './migrations/20261121040000-feedback.ts';
+import { RecoveryMigration } from './migrations/20261121061000-recovery.ts';
+import { PublicRateMigration } from './migrations/20261122070100-public-rate.ts';
+import { ContactDataLimitMigration } from './migrations/20261122070200-contact-data-limit.ts';
+import { SegmentFaultsMigration } from './migrations/20261122070301-segment-faults.ts';
+import { DeliveryAttemptsMigration } from './migrations/20261122070401-delivery-attempts.ts';
+import { AutomationChainsMigration } from './migrations/20261122070602-automation-chains.ts';
+import { OutboxTurnsMigration } from './migrations/20261122070601-outbox-turns.ts';
+import { ReplyAddressesMigration } from './migrations/20261122070700-reply-addresses.ts';
+import { KnownSecretsMigration } from './migrations/20261122070701-known-secrets.ts';
+import { answerTimeoutMs, limitSession, type SessionLimits } from '../database/session-limits.ts';
+import { ClaimsMigration } from './migrations/20261122070300-claims.ts';
+import { CampaignErrorMigration } from './migrations/20261122070500-campaign-error.ts';
+import { UrgentBudgetMigration } from './migrations/20261122070501-urgent-budget.ts';
+import { ErasureMigration } from './migrations/20261122070801-erasure.ts';
+import { query, sql } from '../database/sql.ts';
+import pg from 'pg';
+
+export type Orm = MikroORM;
+
+export interface OrmOptions {
+  databaseUrl: string;
+  /** Connections this process may hold. */
+  poolSize?: number;
+  /** Shown in pg_stat_activity. */
+  applicationName?: string;
+  onWarning?: (message: string) => void;
+  /** How long the server lets statements and transactions take; without them there is no end. */
+  limits?: SessionLimits;
+}
+
+/** PostgreSQL type ids of timestamptz and bigint. */
+const TIMESTAMPTZ = 1184;
+const BIGINT = 20;
+const CONNECT_TIMEOUT_MS = 5_000;
+const KEEP_ALIVE_MS = 10_000;
+/** Two processes that start together both migrate; this advisory lock makes one wait for the other. */
+const MIGRATION_LOCK = 7_310_525;
+
+/** Timestamps of raw queries arrive as Date and counts as number, as those of entities do. */
+function valueTypes(): pg.TypeOverrides {
+  const types = new pg.TypeOverrides();
+  types.setTypeParser(TIMESTAMPTZ, (text) => new Date(text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00')));
+  types.setTypeParser(BIGINT, Number);
+  return types;
+}
+
+function ormOptions(options: OrmOptions): Options {
+  const { limits } = options;
+  return {
+    clientUrl: options.databaseUrl,
+    entities,
+    ensureDatabase: false,
+    forceUtcTimezone: true,
+    pool: { min: 0, max: options.poolSize ?? 10 },
+    driverOptions: {
+      application_name: options.applicationName ?? 'everpost',
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+      ...(limits && {
+        query_timeout: answerTimeoutMs(limits.statementMs),
+        onConnect: (client: pg.Client) => limitSession(client, limits),
+      }),
+      types: valueTypes(),
+      onPoolCreated: releaseLostConnections,
+    },
+    extensions: [Migrator],
+    migrations: {
+      migrationsList: [
+        { name: '20261121000000-initial', class: InitialMigration },
+        { name: '20261121010000-automations', class: AutomationsMigration },
+        { name: '20261121020000-sender-domain-dns', class: SenderDomainDnsMigration },
+        { name: '20261121030000-audience', class: AudienceMigration },
+        { name: '20261121040000-feedback', class: FeedbackMigration },
+        { name: '20261121050000-reconciliation', class: ReconciliationMigration },
+        { name: '20261121061000-recovery', class: RecoveryMigration },
+        { name: '20261122070100-public-rate', class: PublicRateMigration },
+        { name: '20261122070200-contact-data-limit', class: ContactDataLimitMigration },
+        { name: '20261122070300-claims', class: ClaimsMigration },
+        { name: '20261122070301-segment-faults', class: SegmentFaultsMigration },
+        { name: '20261122070401-delivery-attempts', class: DeliveryAttemptsMigration },
+        { name: '20261122070500-campaign-error', class: CampaignErrorMigration },
+        { name: '20261122070501-urgent-budget', class: UrgentBudgetMigration },
+        { name: '20261122070601-outbox-turns', class: OutboxTurnsMigration },
+        { name: '20261122070602-automation-chains', class: AutomationChainsMigration },
+        { name: '20261122070700-reply-addresses', class: ReplyAddressesMigration },
+        { name: '20261122070701-known-secrets', class: KnownSecretsMigration },
+        { name: '20261122070801-erasure', class: ErasureMigration },
+      ],
+      snapshot: false,
+    },
+    logger: (message) => options.onWarning?.(message),
+    colors: false,
+  };
+}
+
+/** Connects to PostgreSQL. Nothing is created or changed; close with `orm.close()`. */
+export async function createOrm(options: OrmOptions): Promise<Orm> {
+  return MikroORM.init(ormOptions(options));
+}
+
+/** Brings the schema up to date. Safe to run from several processes at once. */
+export async function migrateUp(databaseUrl: string): Promise<void> {
+  const orm = await createOrm({ databaseUrl, poolSize: 2, applicationName: 'everpost-migrate' });
+  try {
+    await orm.em.fork().transactional(async (em) => {
+      await query(em, sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+      await orm.migrator.up();
+    });
+  } finally {
+    await orm.close();
+  }
+}
+
+/** Whether the schema is the one this version needs. */
+export async function isMigrated(orm: Orm): Promise<boolean> {
+  const pending = await orm.migrator.getPending();
+  return pending.length === 0;
+}

@@ -1,0 +1,12 @@
+import { sql, type SqlFragment } from '../database/sql.ts';
+
+/** The key of `addressHash`, one row, to be joined to a statement that hashes addresses. */
+export const ADDRESS_HASH_KEY = sql`address_hash_key hash_key`;
+
+/**
+ * The keyed hash (HMAC-SHA-256) by which an address is known after its person was erased. It differs from project to
+ * project. `address` is a normalised address; null gives null. The statement joins `ADDRESS_HASH_KEY`.
+ */
+export function addressHash(projectId: SqlFragment, address: SqlFragment): SqlFragment {
+  return sql`everpost_address_hash(hash_key.inner_pad, hash_key.outer_pad, ${projectId}, ${address})`;
+}

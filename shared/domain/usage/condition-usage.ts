@@ -1,0 +1,41 @@
+import type { CampaignStatus } from '../../pure/campaigns/campaign-status.ts';
+import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
+import { LIMITS } from '../../pure/limits.ts';
+import type { Em } from '../database/em.ts';
+import { query, sql } from '../database/sql.ts';
+
+export interface ConditionUsage {
+  usedInSegments: { id: string; name: string }[];
+  usedInCampaigns: { id: string; name: string; status: CampaignStatus }[];
+}
+
+/** The segments and campaigns of a project whose condition is one that `matches`, oldest first. */
+export async function findConditionUsage(
+  em: Em,
+  projectId: string,
+  matches: (condition: FilterCondition) => boolean,
+): Promise<ConditionUsage> {
+  const segments = await query<{ id: string; name: string; condition: FilterCondition }>(
+    em,
+    sql`
+      select id, name, condition from segment
+      where project_id = ${projectId} and condition is not null order by created_at, id`,
+  );
+  const campaigns = await query<{ id: string; name: string; status: CampaignStatus; condition: FilterCondition }>(
+    em,
+    sql`
+      select id, name, status, audience_condition as condition from campaign
+      where project_id = ${projectId} and audience_type = 'FILTERED' and audience_condition is not null
+      order by created_at, id`,
+  );
+  return {
+    usedInSegments: segments
+      .filter((it) => matches(it.condition))
+      .slice(0, LIMITS.listedNames)
+      .map(({ id, name }) => ({ id, name })),
+    usedInCampaigns: campaigns
+      .filter((it) => matches(it.condition))
+      .slice(0, LIMITS.listedNames)
+      .map(({ id, name, status }) => ({ id, name, status })),
+  };
+}

@@ -1,0 +1,32 @@
+import { collectReferences } from '../../pure/filters/filter-target.ts';
+import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
+import type { Em } from '../database/em.ts';
+import { queryOne, sql } from '../database/sql.ts';
+import { findConditionUsage, type ConditionUsage } from './condition-usage.ts';
+
+export interface EventUsage extends ConditionUsage {
+  totalCount: number;
+  uniqueContacts: number;
+}
+
+/** Whether a condition asks for an event. */
+export function refersToEvent(condition: FilterCondition, name: string): boolean {
+  const { events, emailActivities } = collectReferences(condition);
+  return events.includes(name) || emailActivities.some((activity) => `email.${activity}` === name);
+}
+
+/** Which segments and campaigns refer to an event name, and how often it has happened. */
+export async function findEventUsage(em: Em, projectId: string, name: string): Promise<EventUsage> {
+  const usage = await findConditionUsage(em, projectId, (condition) => refersToEvent(condition, name));
+  const counts = await queryOne<{ total: number; contacts: number }>(
+    em,
+    sql`
+      select count(*) as total, count(distinct contact_id) as contacts from event
+      where project_id = ${projectId} and name = ${name}`,
+  );
+  return {
+    ...usage,
+    totalCount: counts?.total ?? 0,
+    uniqueContacts: counts?.contacts ?? 0,
+  };
+}

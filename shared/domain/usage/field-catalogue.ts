@@ -1,0 +1,158 @@
+import { AppError, badRequest } from '../../pure/app-error.ts';
+import {
+  conditionTree,
+  readConfigOf,
+  readContactUpdate,
+  type StoredConfig,
+} from '../../pure/automations/automation-config.ts';
+import type { FieldType } from '../../pure/contacts/custom-data.ts';
+import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
+import { collectReferences } from '../../pure/filters/filter-target.ts';
+import { LIMITS } from '../../pure/limits.ts';
+import type { Em } from '../database/em.ts';
+import { findConditionUsage, type ConditionUsage } from './condition-usage.ts';
+import { dataValue } from '../filters/filter-predicates.ts';
+import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
+import { countFieldHolders } from '../contacts/field-removal.ts';
+
+export interface CatalogueField {
+  field: string;
+  type: FieldType;
+  isCustom: boolean;
+  /** The share of contacts that have it, 0..1. */
+  coverage: number;
+}
+
+const STANDARD_FIELDS: readonly { field: string; type: FieldType; values: SqlFragment }[] = [
+  { field: 'email', type: 'string', values: sql`to_jsonb(email)` },
+  { field: 'subscribed', type: 'boolean', values: sql`to_jsonb(subscribed)` },
+  { field: 'createdAt', type: 'date', values: isoText(sql`created_at`) },
+  { field: 'updatedAt', type: 'date', values: isoText(sql`updated_at`) },
+];
+
+function isoText(column: SqlFragment): SqlFragment {
+  return sql`to_jsonb(to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`;
+}
+
+/** A field as a path names it: a standard one, or custom data under `path`. */
+export type NamedField = { name: string; values: SqlFragment; path?: undefined } | { name: string; path: string };
+
+/** Reads `email`, `data.plan` or, for short, `plan`. @throws AppError RESOURCE_NOT_FOUND for a name without a key */
+export function readFieldName(text: string): NamedField {
+  const standard = STANDARD_FIELDS.find(({ field }) => field === text);
+  if (standard) return { name: text, values: standard.values };
+  const path = text.startsWith('data.') ? text.slice('data.'.length) : text;
+  if (path === '') throw new AppError('RESOURCE_NOT_FOUND', { message: 'A field name needs a key after "data."' });
+  return { name: `data.${path}`, path };
+}
+
+/** As `readFieldName`, for what only custom data allows. @throws AppError BAD_REQUEST for a standard field */
+export function readCustomFieldPath(text: string): string {
+  const { name, path } = readFieldName(text);
+  if (path === undefined) throw badRequest(`${name} is a field of every contact and cannot be deleted`);
+  return path;
+}
+
+/** Up to here coverage is counted on all contacts; of more it is taken from every sixteenth. */
+const COUNTED_MAX = 200_000;
+
+/**
+ * The contacts on which coverage is counted. Opening all keys of 1,000,000 contacts takes over a second; the last byte
+ * of an id is random, so that the contacts with one value of it are a fair and steady sample, off by 0.004 at most.
+ */
+function counted(contacts: number): SqlFragment {
+  return contacts <= COUNTED_MAX ? sql`true` : sql`get_byte(uuid_send(c.id), 15) & 15 = 0`;
+}
+
+/**
+ * All fields of a project: the standard ones, then the custom ones by name. The coverage is counted in one pass over
+ * the contacts, whatever the number of fields.
+ */
+export async function listFields(em: Em, projectId: string): Promise<CatalogueField[]> {
+  const total = await queryOne<{ count: number }>(
+    em,
+    sql`select count(*) from contact where project_id = ${projectId}`,
+  );
+  const contacts = total?.count ?? 0;
+  const custom = await query<{ key: string; type: FieldType; coverage: number }>(
+    em,
+    sql`
+      with sample as materialized (select data from contact c where c.project_id = ${projectId} and ${counted(contacts)})
+      select f.key, f.type, coalesce(n.count::float8 / nullif((select count(*) from sample), 0), 0) as coverage
+      from contact_field f left join (
+        select key, count(*) from sample, jsonb_object_keys(data) key group by key
+      ) n on n.key = f.key
+      where f.project_id = ${projectId} order by f.key collate "C" limit ${LIMITS.listedNames}`,
+  );
+  return [
+    ...STANDARD_FIELDS.map(({ field, type }) => ({ field, type, isCustom: false, coverage: contacts === 0 ? 0 : 1 })),
+    ...custom.map(({ key, type, coverage }) => ({ field: `data.${key}`, type, isCustom: true, coverage })),
+  ];
+}
+
+/** Distinct values of a field, the most frequent first. */
+export async function listFieldValues(em: Em, projectId: string, field: NamedField, limit: number): Promise<unknown[]> {
+  const value = field.path === undefined ? field.values : dataValue(sql`data`, field.path).json;
+  const rows = await query<{ value: unknown }>(
+    em,
+    sql`
+      with found as (
+        select ${value} as value, count(*) as count from contact where project_id = ${projectId} group by 1
+      ),
+      listed as (
+        select * from found where jsonb_typeof(value) <> 'null' order by count desc, value limit ${limit}
+      ),
+      measured as (
+        select *, sum(octet_length(value::text)) over (order by count desc, value) as bytes from listed
+      )
+      select value from measured where bytes <= ${LIMITS.pageBytes} order by count desc, value`,
+  );
+  return rows.map((row) => row.value);
+}
+
+export interface FieldUsage extends ConditionUsage {
+  usedInWorkflows: { id: string; name: string }[];
+  /** Contacts that have a value. */
+  contactCount: number;
+}
+
+/** Whether a condition reads the field or something inside of it. */
+function reads(condition: FilterCondition, field: string): boolean {
+  return collectReferences(condition).fields.some((name) => name === field || name.startsWith(`${field}.`));
+}
+
+interface StepOf {
+  id: string;
+  name: string;
+  type: 'CONDITION' | 'UPDATE_CONTACT';
+  config: StoredConfig;
+}
+
+function uses({ type, config }: StepOf, field: string): boolean {
+  if (type === 'CONDITION') return reads(conditionTree(readConfigOf(type, config)), field);
+  const { data = {}, subscribed } = readContactUpdate(readConfigOf(type, config));
+  return Object.hasOwn(data, field.slice('data.'.length)) || (field === 'subscribed' && subscribed !== undefined);
+}
+
+/** Which segments, campaigns and automations refer to a field, oldest first. */
+export async function findFieldUsage(em: Em, projectId: string, field: NamedField): Promise<FieldUsage> {
+  const usage = await findConditionUsage(em, projectId, (condition) => reads(condition, field.name));
+  const steps = await query<StepOf>(
+    em,
+    sql`
+      select a.id, a.name, s.type, s.config from automation a join automation_step s on s.automation_id = a.id
+      where a.project_id = ${projectId} and s.type in ('CONDITION', 'UPDATE_CONTACT') order by a.created_at, a.id`,
+  );
+  const workflows = new Map(steps.filter((step) => uses(step, field.name)).map(({ id, name }) => [id, { id, name }]));
+  return {
+    ...usage,
+    usedInWorkflows: [...workflows.values()].slice(0, LIMITS.listedNames),
+    contactCount: await countHolders(em, projectId, field),
+  };
+}
+
+async function countHolders(em: Em, projectId: string, field: NamedField): Promise<number> {
+  if (field.path !== undefined) return countFieldHolders(em, projectId, field.path);
+  const row = await queryOne<{ count: number }>(em, sql`select count(*) from contact where project_id = ${projectId}`);
+  return row?.count ?? 0;
+}

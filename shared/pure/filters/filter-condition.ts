@@ -1,0 +1,212 @@
+import { z } from 'zod';
+import { LIMITS } from '../limits.ts';
+
+export const FILTER_OPERATORS = [
+  'equals',
+  'notEquals',
+  'contains',
+  'notContains',
+  'greaterThan',
+  'lessThan',
+  'greaterThanOrEqual',
+  'lessThanOrEqual',
+  'exists',
+  'notExists',
+  'within',
+  'olderThan',
+  'triggered',
+  'triggeredWithin',
+  'triggeredOlderThan',
+  'notTriggered',
+  'notTriggeredWithin',
+  'memberOfSegment',
+  'notMemberOfSegment',
+] as const;
+
+export type FilterOperator = (typeof FILTER_OPERATORS)[number];
+
+const FILTER_UNITS = ['days', 'hours', 'minutes'] as const;
+export type FilterUnit = (typeof FILTER_UNITS)[number];
+
+/** One test of one field. `value` is a number of `unit`s for the time-window operators. */
+export interface Filter {
+  field: string;
+  operator: FilterOperator;
+  value?: unknown;
+  unit?: FilterUnit;
+}
+
+/** All of `filters` and, when given, `conditions` must hold. */
+export interface FilterGroup {
+  filters: Filter[];
+  conditions?: FilterCondition;
+}
+
+/** The groups, joined by `logic`. */
+export interface FilterCondition {
+  logic: 'AND' | 'OR';
+  groups: FilterGroup[];
+}
+
+const FIELD_LENGTH_MAX = 1_000;
+
+const WITHOUT_VALUE: ReadonlySet<FilterOperator> = new Set(['exists', 'notExists', 'triggered', 'notTriggered']);
+const WINDOWED: ReadonlySet<FilterOperator> = new Set([
+  'within',
+  'olderThan',
+  'triggeredWithin',
+  'triggeredOlderThan',
+  'notTriggeredWithin',
+]);
+/** The segment may stand in the field instead (`segment.<id>`). */
+const WITH_OPTIONAL_VALUE: ReadonlySet<FilterOperator> = new Set(['memberOfSegment', 'notMemberOfSegment']);
+
+const filterSchema = z
+  .object({
+    field: z
+      .string()
+      .min(1)
+      .max(FIELD_LENGTH_MAX)
+      .meta({ examples: ['data.plan', 'email', 'signed_up'] }),
+    operator: z.enum(FILTER_OPERATORS),
+    value: z.unknown().optional(),
+    unit: z.enum(FILTER_UNITS).optional(),
+  })
+  .superRefine((filter, context) => {
+    const { operator, value, unit } = filter;
+    if (WINDOWED.has(operator)) {
+      if (typeof value !== 'number' || !Number.isFinite(value)) {
+        context.addIssue({
+          code: 'invalid_type',
+          expected: 'number',
+          path: ['value'],
+          message: `${operator} needs a number of units`,
+          input: value,
+        });
+      } else if (value <= 0) {
+        context.addIssue({
+          code: 'too_small',
+          origin: 'number',
+          minimum: 0,
+          inclusive: false,
+          path: ['value'],
+          message: `${operator} needs a number of units greater than 0`,
+          input: value,
+        });
+      }
+      if (unit === undefined) {
+        context.addIssue({
+          code: 'invalid_value',
+          values: [...FILTER_UNITS],
+          path: ['unit'],
+          message: `${operator} needs a unit: ${FILTER_UNITS.join(', ')}`,
+          input: unit,
+        });
+      }
+    } else if (!WITHOUT_VALUE.has(operator) && !WITH_OPTIONAL_VALUE.has(operator) && (value ?? null) === null) {
+      context.addIssue({
+        code: 'invalid_type',
+        expected: 'nonoptional',
+        path: ['value'],
+        message: `${operator} needs a value; use exists or notExists to test for a missing one`,
+        input: value,
+      });
+    }
+  })
+  // What an operator does not read is dropped rather than refused: form builders send empty values along.
+  .overwrite(({ field, operator, value, unit }) => ({
+    field,
+    operator,
+    ...(WITHOUT_VALUE.has(operator) || value === undefined ? {} : { value }),
+    ...(WINDOWED.has(operator) ? { unit } : {}),
+  }));
+
+const groupSchema = z.object({
+  filters: z.array(filterSchema),
+  get conditions() {
+    return conditionSchema.optional();
+  },
+});
+
+const conditionSchema: z.ZodType<FilterCondition> = z
+  .object({ logic: z.enum(['AND', 'OR']), groups: z.array(groupSchema).min(1) })
+  .meta({ id: 'FilterCondition' });
+
+type Path = (string | number)[];
+
+function listOf(value: unknown, key: string): unknown[] {
+  const list: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
+  return Array.isArray(list) ? list : [];
+}
+
+interface TooLarge {
+  path: Path;
+  maximum: number;
+  message: string;
+}
+
+/**
+ * Finds the first place where a tree of unknown shape grows beyond the limits. It keeps its own stack, so no tree is
+ * too deep for it, and ends as soon as a limit is passed, so the recursive schema only ever sees small trees.
+ */
+function findExcess(root: unknown): TooLarge | undefined {
+  const pending: { condition: unknown; path: Path; level: number }[] = [{ condition: root, path: [], level: 1 }];
+  let filterCount = 0;
+  let groupCount = 0;
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { condition, path, level } = next;
+    if (level > LIMITS.filterDepth) {
+      const message = `A filter condition may be nested at most ${LIMITS.filterDepth} levels deep`;
+      return { path, maximum: LIMITS.filterDepth, message };
+    }
+    const groups = listOf(condition, 'groups');
+    groupCount += groups.length;
+    if (groupCount > LIMITS.filterCount) {
+      const message = `A filter condition may hold at most ${LIMITS.filterCount} groups`;
+      return { path: [...path, 'groups'], maximum: LIMITS.filterCount, message };
+    }
+    for (const [index, group] of groups.entries()) {
+      filterCount += listOf(group, 'filters').length;
+      if (filterCount > LIMITS.filterCount) {
+        const message = `A filter condition may hold at most ${LIMITS.filterCount} filters`;
+        return { path: [...path, 'groups', index, 'filters'], maximum: LIMITS.filterCount, message };
+      }
+      const nested: unknown =
+        typeof group === 'object' && group !== null ? Reflect.get(group, 'conditions') : undefined;
+      if (typeof nested === 'object' && nested !== null) {
+        pending.push({ condition: nested, path: [...path, 'groups', index, 'conditions'], level: level + 1 });
+      }
+    }
+  }
+  return undefined;
+}
+
+/**
+ * The shape of a filter condition as requests send it. Unknown keys are dropped, as are `value` and `unit` where the
+ * operator does not read them. Trees deeper than 50 levels or with more than 1,000 filters are refused. What a field
+ * means is not checked here but by `assertFilterSemantics`, because that answers with another status.
+ */
+export const filterConditionSchema = z.preprocess((input, context) => {
+  const excess = findExcess(input);
+  if (excess !== undefined) {
+    context.addIssue({ code: 'too_big', origin: 'array', inclusive: true, input: undefined, ...excess });
+    return z.NEVER;
+  }
+  return input;
+}, conditionSchema);
+
+/**
+ * Visits every filter of a condition in the order of the document, with its path relative to the condition
+ * (`groups[0].filters[2]`).
+ */
+export function walkFilters(
+  condition: FilterCondition,
+  visit: (filter: Filter, path: string) => void,
+  path = '',
+): void {
+  condition.groups.forEach((group, groupIndex) => {
+    const groupPath = `${path}groups[${groupIndex}].`;
+    group.filters.forEach((filter, index) => visit(filter, `${groupPath}filters[${index}]`));
+    if (group.conditions !== undefined) walkFilters(group.conditions, visit, `${groupPath}conditions.`);
+  });
+}

@@ -1,0 +1,205 @@
+import { LIMITS } from '../../limits.ts';
+import { TemplateLimitError } from './errors.ts';
+import type { Operand } from './expression.ts';
+import { createRenderMeter, spend, type RenderMeter } from './meter.ts';
+import type { BlockNode, OutputNode, TemplateNode } from './parser.ts';
+import { descend, isSafeName, type Path } from './path.ts';
+
+/** What a template sees of the outside: the first segment of every path is asked for here. */
+export interface RenderScope {
+  /** The value of a name; undefined when there is none. */
+  get(name: string): unknown;
+}
+
+/** How a value gets into the output: through `escape` from `{{ }}`, through `raw` from `{{{ }}}`. */
+export interface OutputEncoding {
+  escape: (text: string) => string;
+  raw: (text: string, meter: RenderMeter) => string;
+}
+
+/** Prints a template with the values of a scope, at the cost of the meter. @throws TemplateLimitError */
+export type RenderTemplate = (scope: RenderScope, meter?: RenderMeter) => string;
+
+interface RenderState {
+  scope: RenderScope;
+  meter: RenderMeter;
+  output: string;
+  lengthMax: number;
+  rounds: number;
+  /** The round of the innermost loop. */
+  item: unknown;
+  index: number;
+  key: string;
+}
+
+type Step = (state: RenderState) => void;
+type Read = (state: RenderState) => unknown;
+
+/** Steps with their price in steps of the meter, which a loop pays once a round. */
+interface Program {
+  steps: Step[];
+  price: number;
+}
+
+/**
+ * Turns a tree into a function that prints it, up to `lengthMax` characters. It is safe to call with any data.
+ */
+export function compileNodes(
+  nodes: readonly TemplateNode[],
+  encoding: OutputEncoding,
+  lengthMax: number = LIMITS.renderedLength,
+): RenderTemplate {
+  const { steps, price } = compileProgram(nodes, encoding, false);
+  return (scope, meter = createRenderMeter()) => {
+    spend(meter, price);
+    const state: RenderState = {
+      scope,
+      meter,
+      output: '',
+      lengthMax,
+      rounds: 0,
+      item: undefined,
+      index: 0,
+      key: '',
+    };
+    run(steps, state);
+    return state.output;
+  };
+}
+
+function isLoopName(path: Path): boolean {
+  const root = path.segments[0];
+  return root === 'this' || (path.segments.length === 1 && (root === '@index' || root === '@key'));
+}
+
+function run(steps: readonly Step[], state: RenderState): void {
+  for (const step of steps) step(state);
+}
+
+function print(state: RenderState, text: string): void {
+  state.output += text;
+  if (state.output.length > state.lengthMax) {
+    throw new TemplateLimitError(`The rendered text is longer than ${state.lengthMax} characters`);
+  }
+}
+
+function compileProgram(nodes: readonly TemplateNode[], encoding: OutputEncoding, isInLoop: boolean): Program {
+  const steps: Step[] = [];
+  let price = 0;
+  for (const node of nodes) {
+    if (node.type === 'text') {
+      const { text } = node;
+      steps.push((state) => print(state, text));
+      price += 1;
+      continue;
+    }
+    price += 1 + priceOf(node.operands);
+    if (node.type === 'output') {
+      steps.push(compileOutput(node, encoding, isInLoop));
+      continue;
+    }
+    const body = compileProgram(node.body, encoding, isInLoop || node.kind === 'each');
+    const otherwise = compileProgram(node.otherwise, encoding, isInLoop);
+    // A loop in a loop pays its own rounds as it runs.
+    price += otherwise.price + (node.kind === 'each' ? 0 : body.price);
+    steps.push(compileBlock(node, body, otherwise, isInLoop));
+  }
+  return { steps, price };
+}
+
+function priceOf(operands: readonly Operand[]): number {
+  return operands.reduce((sum, operand) => sum + (operand.type === 'path' ? operand.path.segments.length : 1), 0);
+}
+
+function compileOutput(node: OutputNode, encoding: OutputEncoding, isInLoop: boolean): Step {
+  const read = compileOperands(node.operands, isInLoop);
+  const encode = node.isRaw ? encoding.raw : encoding.escape;
+  return (state) => {
+    const value = read(state);
+    if (typeof value === 'string') print(state, encode(value, state.meter));
+    else if (typeof value === 'number' || typeof value === 'boolean') print(state, String(value));
+  };
+}
+
+function compileBlock(node: BlockNode, body: Program, otherwise: Program, isInLoop: boolean): Step {
+  const read = compileOperands(node.operands, isInLoop);
+  switch (node.kind) {
+    case 'if':
+      return (state) => run(isTruthy(read(state)) ? body.steps : otherwise.steps, state);
+    case 'unless':
+      return (state) => run(isTruthy(read(state)) ? otherwise.steps : body.steps, state);
+    case 'each':
+      return (state) => {
+        const items = read(state);
+        if (!isTruthy(items) || !runLoop(items, body, state)) run(otherwise.steps, state);
+      };
+  }
+}
+
+/** Runs the body for every element of an array, or every own value of an object. False when there was none. */
+function runLoop(items: unknown, body: Program, state: RenderState): boolean {
+  if (typeof items !== 'object' || items === null) return false;
+  const keys = Array.isArray(items) ? undefined : Object.keys(items).filter(isSafeName);
+  const count = keys ? keys.length : (items as unknown[]).length;
+  if (count === 0) return false;
+
+  const { item, index, key } = state;
+  for (let round = 0; round < count; round += 1) {
+    payRound(state, body.price);
+    state.key = keys ? (keys[round] as string) : String(round);
+    state.item = (items as Record<string, unknown>)[state.key];
+    state.index = round;
+    run(body.steps, state);
+  }
+  state.item = item;
+  state.index = index;
+  state.key = key;
+  return true;
+}
+
+function payRound(state: RenderState, price: number): void {
+  state.rounds += 1;
+  if (state.rounds > LIMITS.renderRounds) {
+    throw new TemplateLimitError(`The loops take more than ${LIMITS.renderRounds} rounds`);
+  }
+  spend(state.meter, 1 + price);
+}
+
+function compileOperands(operands: readonly Operand[], isInLoop: boolean): Read {
+  const reads = operands.map((operand) => compileOperand(operand, isInLoop));
+  const [first, second] = reads;
+  if (!first) return () => undefined;
+  if (!second) return first;
+  if (reads.length === 2) return (state) => first(state) ?? second(state);
+  return (state) => {
+    for (const read of reads) {
+      const value = read(state);
+      if (value !== undefined && value !== null) return value;
+    }
+    return undefined;
+  };
+}
+
+function compileOperand(operand: Operand, isInLoop: boolean): Read {
+  if (operand.type === 'literal') {
+    const { text } = operand;
+    return () => text;
+  }
+  const { path } = operand;
+  const [root, second] = path.segments;
+  const name = root as string;
+  const isLong = second !== undefined;
+  if (isInLoop && isLoopName(path)) {
+    if (name === '@index') return (state) => state.index;
+    if (name === '@key') return (state) => state.key;
+    return isLong ? (state) => descend(state.item, path, 1) : (state) => state.item;
+  }
+  if (!isLong) return (state) => state.scope.get(name);
+  const whole = path.rests[0] as string;
+  return (state) => descend(state.scope.get(name), path, 1) ?? state.scope.get(whole);
+}
+
+/** What `#if` takes for yes: everything but false, missing, null, 0, NaN, '' and an empty array. */
+function isTruthy(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : Boolean(value);
+}

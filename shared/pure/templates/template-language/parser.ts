@@ -1,0 +1,91 @@
+import { LIMITS } from '../../limits.ts';
+import { syntaxErrorAt, TemplateLimitError } from './errors.ts';
+import { parseExpression, type Operand } from './expression.ts';
+import type { BlockKind, Token } from './tokenizer.ts';
+
+/** `{{ … }}`: the first operand that has a value is printed. */
+export interface OutputNode {
+  type: 'output';
+  operands: Operand[];
+  isRaw: boolean;
+}
+
+/** A block with its body and what comes after `{{else}}`. */
+export interface BlockNode {
+  type: 'block';
+  kind: BlockKind;
+  operands: Operand[];
+  body: TemplateNode[];
+  otherwise: TemplateNode[];
+}
+
+export type TemplateNode = { type: 'text'; text: string } | OutputNode | BlockNode;
+
+interface OpenBlock {
+  node: BlockNode;
+  offset: number;
+  hasElse: boolean;
+}
+
+/**
+ * Builds the tree of a template. `source` is what the tokens' offsets point into. Throws TemplateSyntaxError for a
+ * block that is not closed, closed by another name, nested too deeply, or has two {{else}}, TemplateLimitError for more
+ * names and texts than a template may hold.
+ */
+export function parseTokens(tokens: readonly Token[], source: string): TemplateNode[] {
+  const root: TemplateNode[] = [];
+  const open: OpenBlock[] = [];
+  let target = root;
+  let operandCount = 0;
+  const read = (expression: string): Operand[] => {
+    const operands = parseExpression(expression);
+    operandCount += operands.length;
+    if (operandCount <= LIMITS.templateOperands) return operands;
+    throw new TemplateLimitError(`A template may hold ${LIMITS.templateOperands} names and texts in its tags`);
+  };
+  for (const token of tokens) {
+    const current = open.at(-1);
+    switch (token.type) {
+      case 'text':
+        target.push(token);
+        break;
+      case 'output':
+        target.push({ type: 'output', operands: read(token.expression), isRaw: token.isRaw });
+        break;
+      case 'open': {
+        if (open.length >= LIMITS.templateBlockDepth) {
+          throw syntaxErrorAt(source, token.offset, `Blocks are nested deeper than ${LIMITS.templateBlockDepth}`);
+        }
+        const node = newBlock(token.kind, read(token.path));
+        target.push(node);
+        open.push({ node, offset: token.offset, hasElse: false });
+        target = node.body;
+        break;
+      }
+      case 'else':
+        if (!current) throw syntaxErrorAt(source, token.offset, '{{else}} stands outside a block');
+        if (current.hasElse) throw syntaxErrorAt(source, token.offset, `{{#${current.node.kind}}} has two {{else}}`);
+        current.hasElse = true;
+        target = current.node.otherwise;
+        break;
+      case 'close': {
+        if (!current) throw syntaxErrorAt(source, token.offset, `{{/${token.kind}}} closes no block`);
+        if (current.node.kind !== token.kind) {
+          const message = `{{/${token.kind}}} does not match {{#${current.node.kind}}}`;
+          throw syntaxErrorAt(source, token.offset, message);
+        }
+        open.pop();
+        const parent = open.at(-1);
+        target = parent ? (parent.hasElse ? parent.node.otherwise : parent.node.body) : root;
+        break;
+      }
+    }
+  }
+  const unclosed = open.at(-1);
+  if (unclosed) throw syntaxErrorAt(source, unclosed.offset, `{{#${unclosed.node.kind}}} is never closed`);
+  return root;
+}
+
+function newBlock(kind: BlockKind, operands: Operand[]): BlockNode {
+  return { type: 'block', kind, operands, body: [], otherwise: [] };
+}

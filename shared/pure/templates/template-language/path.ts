@@ -1,0 +1,51 @@
+import { LIMITS } from '../../limits.ts';
+
+/**
+ * A dotted path, split once. `rests[i]` is the path from segment i to its end, as written: the key to try when a
+ * stored key itself holds dots. A path that can never resolve is `undefined` instead.
+ */
+export interface Path {
+  segments: readonly string[];
+  rests: readonly string[];
+}
+
+const UNSAFE_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+/**
+ * Splits a path at its dots; spaces around a segment do not count, those inside do. Returns undefined for a path that
+ * never resolves: an empty segment, one of the names that lead to prototypes, or too many segments.
+ */
+export function parsePath(source: string): Path | undefined {
+  // One more than allowed is enough to know, however long the source.
+  const written = source.split('.', LIMITS.templatePathKeys + 1);
+  if (written.length > LIMITS.templatePathKeys) return undefined;
+  const segments: string[] = [];
+  const rests: string[] = [];
+  let offset = 0;
+  for (const part of written) {
+    const segment = part.trim();
+    if (segment === '' || UNSAFE_NAMES.has(segment)) return undefined;
+    segments.push(segment);
+    rests.push(source.slice(offset).trim());
+    offset += part.length + 1;
+  }
+  return { segments, rests };
+}
+
+/** Follows a path from its segment `from` on, through own properties only. Undefined or null when it leads nowhere. */
+export function descend(value: unknown, path: Path, from: number): unknown {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const last = path.segments.length - 1;
+  const next = ownValue(value, path.segments[from] as string);
+  if (from === last) return next;
+  return descend(next, path, from + 1) ?? ownValue(value, path.rests[from] as string);
+}
+
+function ownValue(holder: object, key: string): unknown {
+  return Object.hasOwn(holder, key) ? (holder as Record<string, unknown>)[key] : undefined;
+}
+
+/** Whether a key of data may be walked over at all. */
+export function isSafeName(name: string): boolean {
+  return !UNSAFE_NAMES.has(name);
+}

@@ -1,0 +1,125 @@
+import { LIMITS } from '../../limits.ts';
+import { syntaxErrorAt, TemplateLimitError } from './errors.ts';
+
+export type BlockKind = 'if' | 'unless' | 'each';
+
+/** Plain text of the template, printed as it is. */
+interface TextToken {
+  type: 'text';
+  text: string;
+}
+
+/** `{{ expression }}` or, with `isRaw`, `{{{ expression }}}`. */
+interface OutputToken {
+  type: 'output';
+  expression: string;
+  isRaw: boolean;
+}
+
+interface BlockOpenToken {
+  type: 'open';
+  kind: BlockKind;
+  path: string;
+  offset: number;
+}
+
+interface BlockElseToken {
+  type: 'else';
+  offset: number;
+}
+
+interface BlockCloseToken {
+  type: 'close';
+  kind: BlockKind;
+  offset: number;
+}
+
+/** A piece of a template. `offset` is where its braces begin in the source, for messages. */
+export type Token = TextToken | OutputToken | BlockOpenToken | BlockElseToken | BlockCloseToken;
+
+const OPEN = '{{';
+const CLOSE = '}}';
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&quot;': '"',
+  '&#34;': '"',
+  '&apos;': "'",
+  '&#39;': "'",
+  '&lt;': '<',
+  '&gt;': '>',
+  '&nbsp;': ' ',
+  '&amp;': '&',
+};
+
+/**
+ * Splits a template into text and tags, in one pass. `{{` without a `}}` after it, and braces around nothing, are
+ * text. With `decodesEntities`, for HTML sources, the few entities that visual editors write for quotes, spaces and
+ * angle brackets are undone inside the braces. Throws TemplateSyntaxError for a block that is not if, unless or each,
+ * TemplateLimitError for too many tags.
+ */
+export function tokenize(
+  source: string,
+  { decodesEntities, tagsMax = LIMITS.templateTags }: { decodesEntities: boolean; tagsMax?: number },
+): Token[] {
+  const tokens: Token[] = [];
+  let tagCount = 0;
+  let textStart = 0;
+  let position = 0;
+  for (;;) {
+    const firstOpen = source.indexOf(OPEN, position);
+    const close = firstOpen === -1 ? -1 : source.indexOf(CLOSE, firstOpen + OPEN.length);
+    if (close === -1) break;
+
+    // Of several openings before one closing the last is meant, so a stray `{{` does not swallow a placeholder.
+    // The search ends at firstOpen, which keeps the whole loop linear.
+    let start = source.lastIndexOf(OPEN, close - OPEN.length);
+    let end = close + CLOSE.length;
+    const content = source.slice(start + OPEN.length, close);
+    const isRaw = start > position && source[start - 1] === '{' && source[end] === '}';
+    if (isRaw) {
+      start -= 1;
+      end += 1;
+    }
+    position = end;
+
+    const token = readTag(source, start, decodesEntities ? decodeEntities(content) : content, isRaw);
+    if (!token) continue;
+    tagCount += 1;
+    if (tagCount > tagsMax) throw new TemplateLimitError(`A template may have ${LIMITS.templateTags} tags`);
+    if (start > textStart) tokens.push({ type: 'text', text: source.slice(textStart, start) });
+    tokens.push(token);
+    textStart = end;
+  }
+  if (textStart < source.length) tokens.push({ type: 'text', text: source.slice(textStart) });
+  return tokens;
+}
+
+function readTag(source: string, offset: number, content: string, isRaw: boolean): Token | undefined {
+  const tag = content.trim();
+  if (tag === '') return undefined;
+  if (isRaw) return { type: 'output', expression: tag, isRaw };
+  if (tag.startsWith('#')) return readOpen(source, offset, tag.slice(1).trim());
+  if (tag.startsWith('/')) return { type: 'close', kind: readKind(source, offset, tag.slice(1).trim()), offset };
+  if (tag === 'else') return { type: 'else', offset };
+  if (/^else\s+(?:if|unless|each)\s/.test(tag)) {
+    throw syntaxErrorAt(source, offset, `{{${tag}}} is not supported; put a block of its own after {{else}}`);
+  }
+  return { type: 'output', expression: tag, isRaw };
+}
+
+function readOpen(source: string, offset: number, tag: string): BlockOpenToken {
+  const nameLength = tag.search(/\s/);
+  const kind = readKind(source, offset, nameLength === -1 ? tag : tag.slice(0, nameLength));
+  if (nameLength === -1) throw syntaxErrorAt(source, offset, `{{#${kind}}} needs a path, as in {{#${kind} name}}`);
+  return { type: 'open', kind, path: tag.slice(nameLength).trim(), offset };
+}
+
+function readKind(source: string, offset: number, name: string): BlockKind {
+  if (name === 'if' || name === 'unless' || name === 'each') return name;
+  throw syntaxErrorAt(source, offset, `Unknown block "${name.slice(0, 50)}"; there are if, unless and each`);
+}
+
+function decodeEntities(content: string): string {
+  if (!content.includes('&')) return content;
+  return content.replace(/&(?:quot|apos|lt|gt|nbsp|amp|#34|#39);/g, (entity) => ENTITIES[entity] ?? entity);
+}

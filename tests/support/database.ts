@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { createOrm, type Orm } from '../../shared/domain/schema/orm.ts';
+import { testEnvironment } from './environment.ts';
+
+export interface TestDatabase {
+  url: string;
+  orm: Orm;
+  /** Closes the ORM and removes the database, whoever is still connected. */
+  drop: () => Promise<void>;
+}
+
+async function runAsAdmin(statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: testEnvironment().databaseAdminUrl });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+function urlOf(database: string): string {
+  const url = new URL(testEnvironment().databaseAdminUrl);
+  url.pathname = `/${database}`;
+  return url.href;
+}
+
+export interface BlankDatabase {
+  url: string;
+  drop: () => Promise<void>;
+}
+
+async function createDatabase(from: string): Promise<BlankDatabase> {
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  await runAsAdmin(`create database ${name} ${from}`);
+  return { url: urlOf(name), drop: () => runAsAdmin(`drop database if exists ${name} with (force)`) };
+}
+
+/** A database without any table. */
+export async function createBlankDatabase(): Promise<BlankDatabase> {
+  return createDatabase('');
+}
+
+/** A migrated, empty database of its own for one test file: a clone of the run's template database. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const { url, drop } = await createDatabase(`template ${testEnvironment().templateDatabase}`);
+  const orm = await createOrm({ databaseUrl: url, applicationName: 'everpost-test' });
+  return {
+    url,
+    orm,
+    async drop() {
+      await orm.close();
+      await drop();
+    },
+  };
+}

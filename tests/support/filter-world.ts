@@ -1,0 +1,128 @@
+import type { FilterCondition } from '../../shared/pure/filters/filter-condition.ts';
+import type { Em } from '../../shared/domain/database/em.ts';
+import { compileFilter, type CompileFilterOptions } from '../../shared/domain/filters/filter-compiler.ts';
+import { json, query, sql } from '../../shared/domain/database/sql.ts';
+import type { EvaluatedContact } from './filter-evaluator.ts';
+
+/** A contact as the rows of several tables. */
+export interface StoredContact extends EvaluatedContact {
+  id: string;
+}
+
+let lastId = 0;
+
+/** A UUID that differs from every other one of this process; the number makes failures readable. */
+export function testId(): string {
+  lastId += 1;
+  return `0190e000-0000-7000-8000-${String(lastId).padStart(12, '0')}`;
+}
+
+/** A contact with nothing remarkable but what `overrides` says. */
+export function storedContact(overrides: Partial<StoredContact> = {}): StoredContact {
+  const id = overrides.id ?? testId();
+  const createdAt = overrides.createdAt ?? new Date('2026-01-01T00:00:00Z');
+  return {
+    id,
+    email: `${id}@example.com`,
+    subscribed: true,
+    data: {},
+    createdAt,
+    updatedAt: createdAt,
+    events: [],
+    emails: [],
+    memberOf: [],
+    ...overrides,
+  };
+}
+
+/** Stores contacts of one project with their events, e-mails and memberships, in one statement a table. */
+export async function storeContacts(em: Em, projectId: string, contacts: StoredContact[]): Promise<void> {
+  const rows = contacts.map(({ id, email, subscribed, data, createdAt, updatedAt }) => {
+    return { id, email, subscribed, data, created_at: createdAt, updated_at: updatedAt };
+  });
+  await query(
+    em,
+    sql`insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)
+      select id, ${projectId}::uuid, email, subscribed, data, created_at, updated_at
+      from jsonb_to_recordset(${json(rows)}::jsonb) as row_of(id uuid, email text, subscribed boolean, data jsonb,
+        created_at timestamptz, updated_at timestamptz)`,
+  );
+  const events = contacts.flatMap((contact) =>
+    contact.events.map((event) => ({ contact_id: contact.id, name: event.name, created_at: event.createdAt })),
+  );
+  await query(
+    em,
+    sql`insert into event (id, project_id, contact_id, name, created_at)
+      select gen_random_uuid(), ${projectId}::uuid, contact_id, name, created_at
+      from jsonb_to_recordset(${json(events)}::jsonb) as row_of(contact_id uuid, name text, created_at timestamptz)`,
+  );
+  const emails = contacts.flatMap((contact) =>
+    contact.emails.map((email) => ({
+      contact_id: contact.id,
+      sent_at: email.sentAt,
+      delivered_at: email.deliveredAt,
+      opened_at: email.openedAt,
+      clicked_at: email.clickedAt,
+      bounced_at: email.bouncedAt,
+      complained_at: email.complainedAt,
+    })),
+  );
+  await query(
+    em,
+    sql`insert into email (id, project_id, contact_id, to_address, status, created_at, sent_at, delivered_at, opened_at,
+        clicked_at, bounced_at, complained_at)
+      select gen_random_uuid(), ${projectId}::uuid, contact_id, 'someone@example.com', 'SENT', now(), sent_at,
+        delivered_at, opened_at, clicked_at, bounced_at, complained_at
+      from jsonb_to_recordset(${json(emails)}::jsonb) as row_of(contact_id uuid, sent_at timestamptz,
+        delivered_at timestamptz, opened_at timestamptz, clicked_at timestamptz, bounced_at timestamptz,
+        complained_at timestamptz)`,
+  );
+  const members = contacts.flatMap((contact) =>
+    contact.memberOf.map((segmentId) => ({ segment_id: segmentId, contact_id: contact.id })),
+  );
+  await query(
+    em,
+    sql`insert into segment_member (segment_id, contact_id)
+      select segment_id, contact_id
+      from jsonb_to_recordset(${json(members)}::jsonb) as row_of(segment_id uuid, contact_id uuid)`,
+  );
+}
+
+/** Stores a project to which segments can belong. */
+export async function storeProject(em: Em): Promise<string> {
+  const id = testId();
+  await query(
+    em,
+    sql`insert into project (id, name, public_key, secret_key_hash, created_at, updated_at)
+      values (${id}::uuid, 'Filters', ${`pk_${id}`}, ${id}, now(), now())`,
+  );
+  return id;
+}
+
+/** Stores a segment whose members are listed; live segments need no row. */
+export async function storeMemberSegment(
+  em: Em,
+  projectId: string,
+  id: string,
+  type: 'DYNAMIC' | 'STATIC',
+): Promise<void> {
+  await query(
+    em,
+    sql`insert into segment (id, project_id, name, type, track_membership, created_at, updated_at)
+      values (${id}::uuid, ${projectId}::uuid, 'Members', ${type}, ${type === 'DYNAMIC'}, now(), now())`,
+  );
+}
+
+/** The ids of the project's contacts that a condition matches, in order. */
+export async function selectMatching(
+  em: Em,
+  condition: FilterCondition,
+  options: CompileFilterOptions,
+): Promise<string[]> {
+  const predicate = compileFilter(condition, options);
+  const rows = await query<{ id: string }>(
+    em,
+    sql`select c.id from contact c where c.project_id = ${options.projectId}::uuid and ${predicate} order by c.id`,
+  );
+  return rows.map((row) => row.id);
+}

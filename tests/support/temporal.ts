@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto';
+import type { Client } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
+import { NativeConnection } from '@temporalio/worker';
+import { setUpTemporal } from '../../shared/dispatch/temporal-setup.ts';
+import { createTemporalClient, type TemporalConnectOptions } from '../../shared/dispatch/temporal.ts';
+import { testEnvironment } from './environment.ts';
+import { quietTemporal } from './quiet-temporal.ts';
+
+export interface TestNamespace extends TemporalConnectOptions {
+  client: Client;
+  connection: NativeConnection;
+  close: () => Promise<void>;
+}
+
+// Every test file has its own module registry and so installs its own.
+quietTemporal();
+
+/**
+ * A Temporal namespace for one test file: task queues have fixed names, so files would take each other's tasks.
+ * `address` names a server of the test's own.
+ */
+export async function createTestNamespace(
+  address = testEnvironment().temporalAddress,
+  dataConverter?: DataConverter,
+): Promise<TestNamespace> {
+  const options: TemporalConnectOptions = {
+    connectionOptions: { address },
+    namespace: `test-${randomUUID()}`,
+    dataConverter,
+  };
+  await setUpTemporal(options, []);
+  const client = createTemporalClient(options);
+  const connection = await NativeConnection.connect(options.connectionOptions);
+  return {
+    ...options,
+    client,
+    connection,
+    async close() {
+      await client.connection.close();
+      await connection.close();
+    },
+  };
+}
