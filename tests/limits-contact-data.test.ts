@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createWalker } from '../shared/domain/automations/walk.ts';
+import { createExecutionEngine } from '../shared/domain/automations/execution-engine.ts';
 import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
 import { LIMITS } from '../shared/pure/limits.ts';
 import { linkSignerOf } from '../shared/platform/links.ts';
@@ -82,10 +82,10 @@ describe('contact data beyond its limit', () => {
       app.em(),
       sql`select id from automation_execution where automation_id = ${automationId}`,
     );
-    const walker = createWalker({
+    const engine = createExecutionEngine({
       ...{ em: app.em, links: linkSignerOf(app.config), compileMail: createMailCompiler(), messageBytesMax: 1_000_000 },
     });
-    await walker.walk(execution!.id, { now: () => new Date(), runId: null, isRepetition: false });
+    await engine.advance(execution!.id, { now: () => new Date(), runId: null, isRepetition: false });
     const { body } = await app.api('GET', `/workflows/${automationId}/executions/${execution!.id}`);
     const reason = expect.stringMatching(/^data: A contact may hold 500 keys/);
     expect(body).toMatchObject({ status: 'FAILED', exitReason: reason });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { createWalker, type Walker } from '../shared/domain/automations/walk.ts';
+import { createExecutionEngine, type ExecutionEngine } from '../shared/domain/automations/execution-engine.ts';
 import { importContacts } from '../shared/domain/contact-jobs/import-contacts.ts';
 import { recordTransactionalResults, type DeliveryResult } from '../shared/domain/emails/delivery-results.ts';
 import { recordComplaint, recordHardBounce } from '../shared/domain/emails/feedback.ts';
@@ -25,7 +25,7 @@ const ALL = [...KEPT, ...DELETED];
 
 let database: TestDatabase;
 let app: TestApi;
-let walker: Walker;
+let engine: ExecutionEngine;
 let automationId: string;
 let segmentId: string;
 let staticId: string;
@@ -36,7 +36,7 @@ beforeAll(async () => {
     databaseUrl: database.url,
     config: { API_RATE_LIMIT_PER_MINUTE: 1_000_000, DATABASE_POOL_SIZE: 20 },
   });
-  walker = createWalker({
+  engine = createExecutionEngine({
     em,
     links: createLinkSigner({ appSecret: 'x'.repeat(32), publicUrl: 'https://everpost.test' }),
     compileMail: createMailCompiler(),
@@ -125,10 +125,10 @@ it('lets everything that changes contacts and mail go on at once, without a fail
     }));
     await recordTransactionalResults(em(), app.project.id, token, recorded, [1]);
   };
-  const walk = async () => {
+  const advance = async () => {
     const rows = await query<{ id: string }>(em(), sql`select id from automation_execution order by random() limit 3`);
     for (const { id } of rows) {
-      await walker.walk(id, { now: () => new Date(), runId: null, isRepetition: false });
+      await engine.advance(id, { now: () => new Date(), runId: null, isRepetition: false });
     }
   };
   const paths: (() => Promise<unknown>)[] = [
@@ -183,7 +183,7 @@ it('lets everything that changes contacts and mail go on at once, without a fail
       if (contactId && emailId) await changeSubscription(em(), { contactId, emailId }, Math.random() < 0.5);
     },
     results,
-    walk,
+    advance,
     () => call('POST', `/workflows/${automationId}/executions/cancel-all`),
     () => call('POST', `/segments/${segmentId}/compute`),
     () => call('POST', `/segments/${staticId}/members`, { emails: pick(ALL, 5), createMissing: true }),

@@ -3,12 +3,12 @@ import { ApplicationFailure } from '@temporalio/common';
 import { cancelExecutions } from '../../shared/domain/automations/cancel-executions.ts';
 import { failExecution } from '../../shared/domain/automations/fail-execution.ts';
 import {
-  createWalker,
+  createExecutionEngine,
   type PendingWebhook,
-  type WalkOptions,
+  type AdvanceOptions,
   type WebhookResult,
-} from '../../shared/domain/automations/walk.ts';
-import { permanentReason } from '../../shared/domain/automations/step-fault.ts';
+} from '../../shared/domain/automations/execution-engine.ts';
+import { permanentReason } from '../../shared/domain/automations/step-error.ts';
 import { prepareWebhook } from '../../shared/domain/automations/webhook-step.ts';
 import { createWebhookSecrets } from '../../shared/domain/projects/webhook-secrets.ts';
 import { createMailCompiler } from '../../shared/platform/mail/mail-content.ts';
@@ -19,7 +19,7 @@ import {
   createWebhookClient,
   type WebhookAnswer,
 } from '../../shared/platform/webhook/webhook-client.ts';
-import type { WalkOutcome } from '../../shared/pure/workflow-contracts.ts';
+import type { AdvanceOutcome } from '../../shared/pure/workflow-contracts.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 
@@ -32,7 +32,7 @@ export interface FailedExecution extends ExecutionRef {
   reason: string;
 }
 
-export interface WalkInput extends ExecutionRef {
+export interface AdvanceInput extends ExecutionRef {
   /** The workflow's clock, milliseconds since 1970. */
   asOfMs: number;
 }
@@ -40,13 +40,13 @@ export interface WalkInput extends ExecutionRef {
 /** With pauses that grow from a second to an hour, about two hours. */
 const WEBHOOK_ATTEMPTS_MAX = 10;
 const RETRY_AFTER_MS_MAX = 60 * 60 * 1_000;
-/** Mail of executions that walk at the same time is delivered together. */
+/** Emails of executions that advance at the same time are delivered together. */
 const WAKE_WITHIN_MS = 100;
 const TOO_MANY_REQUESTS = 429;
 
 /** Activities of the workflow `automationExecution`. */
 export function createAutomationActivities(deps: ActivityDeps) {
-  const walker = createWalker({
+  const engine = createExecutionEngine({
     em: () => deps.orm.em.fork(),
     links: deps.links,
     compileMail: createMailCompiler(),
@@ -59,7 +59,7 @@ export function createAutomationActivities(deps: ActivityDeps) {
   });
 
   /** The workflow's clock goes on while an activity works and while it is repeated. */
-  function walkOptions(asOfMs: number): WalkOptions {
+  function advanceOptions(asOfMs: number): AdvanceOptions {
     const info = activityInfo();
     const beganAt = performance.now();
     const attemptMs = asOfMs + info.currentAttemptScheduledTimestampMs - info.scheduledTimestampMs;
@@ -70,9 +70,9 @@ export function createAutomationActivities(deps: ActivityDeps) {
     };
   }
 
-  async function walk(executionId: string, options: WalkOptions): Promise<WalkOutcome> {
+  async function advance(executionId: string, options: AdvanceOptions): Promise<AdvanceOutcome> {
     try {
-      return await walker.walk(executionId, options);
+      return await engine.advance(executionId, options);
     } finally {
       deps.wakeDispatcher(WAKE_WITHIN_MS);
     }
@@ -99,22 +99,22 @@ export function createAutomationActivities(deps: ActivityDeps) {
 
   return {
     /** Does the steps of an execution until it has to wait, to call a webhook, or ends. Safe to run twice. */
-    runSteps({ executionId, asOfMs }: WalkInput): Promise<WalkOutcome> {
-      return withHeartbeat(deps, () => walk(executionId, walkOptions(asOfMs)));
+    runSteps({ executionId, asOfMs }: AdvanceInput): Promise<AdvanceOutcome> {
+      return withHeartbeat(deps, () => advance(executionId, advanceOptions(asOfMs)));
     },
 
     /**
-     * Calls the webhook the execution has come to, and walks on. A receiver may be called twice, when its answer could
+     * Calls the webhook the execution has come to, and advances. A receiver may be called twice, when its answer could
      * not be recorded; it sees the same `webhook-id` then.
      */
-    callWebhook({ executionId, asOfMs }: WalkInput): Promise<WalkOutcome> {
-      const options = walkOptions(asOfMs);
+    callWebhook({ executionId, asOfMs }: AdvanceInput): Promise<AdvanceOutcome> {
+      const options = advanceOptions(asOfMs);
       return withHeartbeat(deps, async () => {
-        const pending = await walker.findWebhook(executionId, options);
-        if (!pending) return walk(executionId, options);
+        const pending = await engine.findWebhook(executionId, options);
+        if (!pending) return advance(executionId, options);
         const result = await call(pending);
         try {
-          return await walker.finishWebhook(pending, result, options);
+          return await engine.finishWebhook(pending, result, options);
         } finally {
           deps.wakeDispatcher(WAKE_WITHIN_MS);
         }

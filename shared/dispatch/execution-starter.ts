@@ -4,7 +4,7 @@ import {
   type Client,
   type WorkflowStartOptions,
 } from '@temporalio/client';
-import { triggerStep, walkLabel, type AutomationGraph } from '../pure/automations/automation-graph.ts';
+import { triggerStep, pathLabel, type AutomationGraph } from '../pure/automations/automation-graph.ts';
 import { PRIORITIES, TASK_QUEUES } from '../pure/task-queues.ts';
 import {
   EVENT_ARRIVED_SIGNAL,
@@ -48,7 +48,7 @@ async function findFirstLabels(em: Em, graphIds: string[]): Promise<Map<string, 
   return new Map(
     rows.map(({ id, graph }) => {
       const trigger = triggerStep(graph);
-      return [id, trigger ? walkLabel(graph, trigger) : 'first step'];
+      return [id, trigger ? pathLabel(graph, trigger) : 'first step'];
     }),
   );
 }

@@ -107,7 +107,7 @@ export interface SegmentRefreshInput {
 /** Input of `automationExecution`: one contact's way through an automation. All else stands in its row. */
 export interface AutomationExecutionInput {
   executionId: string;
-  /** Names the steps to be walked first, for operators. */
+  /** Names the steps to be taken first, for operators. */
   next: string;
 }
 
@@ -125,8 +125,8 @@ export function executionWorkflowId(executionId: string): string {
   return `execution/${executionId}`;
 }
 
-/** Where a walk stops, and what its workflow is to do. `next` names what the next call will do. */
-export type WalkOutcome =
+/** Where an execution stops, and what its workflow is to do. `next` names what the next call will do. */
+export type AdvanceOutcome =
   | { kind: 'ended'; status: EndedExecutionStatus | 'DELETED'; failure: string | null }
   | { kind: 'delay'; label: string; untilMs: number; next: string }
   | { kind: 'wait'; label: string; untilMs: number | null; next: string }

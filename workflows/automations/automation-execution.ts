@@ -18,7 +18,7 @@ import {
   EVENT_ARRIVED_SIGNAL,
   type AutomationExecutionInput,
   type EventArrived,
-  type WalkOutcome,
+  type AdvanceOutcome,
 } from '../../shared/pure/workflow-contracts.ts';
 import { reasonOf } from '../failure-reason.ts';
 import { database, steps, webhooks } from '../proxies.ts';
@@ -42,7 +42,7 @@ const TIMER_MS_MAX = 300 * 24 * 60 * 60 * 1_000;
 export async function automationExecution({
   executionId,
   next: first,
-}: AutomationExecutionInput): Promise<WalkOutcome> {
+}: AutomationExecutionInput): Promise<AdvanceOutcome> {
   let arrivals = 0;
   let at = first;
   setHandler(eventArrivedSignal, () => {
@@ -51,7 +51,7 @@ export async function automationExecution({
   setHandler(currentStepQuery, () => at);
 
   try {
-    return await walk();
+    return await advance();
   } catch (error) {
     if (isCancellation(error)) {
       await CancellationScope.nonCancellable(() => database.cancelExecution({ executionId }));
@@ -61,7 +61,7 @@ export async function automationExecution({
     throw error;
   }
 
-  async function walk(): Promise<WalkOutcome> {
+  async function advance(): Promise<AdvanceOutcome> {
     let next = first;
     for (;;) {
       if (shouldContinueAsNew()) await continueAsNew<typeof automationExecution>({ executionId, next });
@@ -80,7 +80,7 @@ export async function automationExecution({
     }
   }
 
-  async function pause(outcome: Extract<WalkOutcome, { kind: 'delay' | 'wait' }>, seen: number): Promise<void> {
+  async function pause(outcome: Extract<AdvanceOutcome, { kind: 'delay' | 'wait' }>, seen: number): Promise<void> {
     show(outcome.label);
     const waitMs = outcome.untilMs === null ? null : Math.min(outcome.untilMs - Date.now(), TIMER_MS_MAX);
     if (waitMs !== null && waitMs <= 0) return;
@@ -99,7 +99,7 @@ export async function automationExecution({
   }
 }
 
-function ended(outcome: Extract<WalkOutcome, { kind: 'ended' }>): WalkOutcome {
+function ended(outcome: Extract<AdvanceOutcome, { kind: 'ended' }>): AdvanceOutcome {
   if (outcome.failure !== null) throw ApplicationFailure.nonRetryable(outcome.failure, 'StepFailed');
   return outcome;
 }

@@ -14,8 +14,8 @@ import { queueMails } from '../emails/stored-mail.ts';
 import type { Em } from '../database/em.ts';
 import { queryOne, queryPrepared, sql } from '../database/sql.ts';
 import type { Template } from '../templates/template.entity.ts';
-import { StepFault } from './step-fault.ts';
-import type { WalkState } from './walk-state.ts';
+import { StepError } from './step-error.ts';
+import type { ExecutionState } from './execution-state.ts';
 
 export interface SendEmailDeps {
   links: LinkSigner;
@@ -40,14 +40,19 @@ interface Recipient {
   subscribed: boolean;
 }
 
-async function resolveRecipient(tx: Em, state: WalkState, step: GraphStep, contact: StepContact): Promise<Recipient> {
+async function resolveRecipient(
+  tx: Em,
+  state: ExecutionState,
+  step: GraphStep,
+  contact: StepContact,
+): Promise<Recipient> {
   const { recipient } = readConfigOf('SEND_EMAIL', step.config);
   if (recipient?.type !== 'CUSTOM')
     return { address: contact.email, contactId: contact.id, subscribed: contact.subscribed };
   const urls = { unsubscribeUrl: '', subscribeUrl: '', manageUrl: '' };
   const scope = createRenderScope({ contact, urls, event: state.context });
   const address = normalizeAddress(compileTemplate(recipient.customEmail ?? '', 'text').render(scope));
-  if (!isEmailAddress(address)) throw new StepFault('The custom recipient did not come out as an email address');
+  if (!isEmailAddress(address)) throw new StepError('The custom recipient did not come out as an email address');
   const other = await queryOne<{ id: string; subscribed: boolean }>(
     tx,
     sql`select id, subscribed from contact where project_id = ${state.projectId} and email = ${address}`,
@@ -76,16 +81,16 @@ async function readTemplate(tx: Em, projectId: string, templateId: string): Prom
  * Queues the mail of a step in the caller's transaction, with the template as it is now, and leaves it to the delivery
  * that all mail takes. Mail that needs consent is not sent to somebody who has not given it.
  * @returns the step's output, which names the mail and holds nothing of it, and whether the step was skipped
- * @throws StepFault, AppError TEMPLATE_NOT_FOUND, SENDER_DOMAIN_REFUSED, TemplateSyntaxError, TemplateLimitError
+ * @throws StepError, AppError TEMPLATE_NOT_FOUND, SENDER_DOMAIN_REFUSED, TemplateSyntaxError, TemplateLimitError
  */
 export async function sendEmailStep(
   deps: SendEmailDeps,
   tx: Em,
-  state: WalkState,
+  state: ExecutionState,
   step: GraphStep,
   contact: StepContact,
 ): Promise<{ isSkipped: boolean; output: Record<string, unknown> }> {
-  if (step.templateId === null) throw new StepFault('The step has no template');
+  if (step.templateId === null) throw new StepError('The step has no template');
   const template = await readTemplate(tx, state.projectId, step.templateId);
   const recipient = await resolveRecipient(tx, state, step, contact);
   const output = { templateId: template.id };
@@ -104,7 +109,7 @@ export async function sendEmailStep(
   });
   const message = mail.render({ contact, urls, event: state.context });
   if (message.html.length + message.text.length > deps.messageBytesMax) {
-    throw new StepFault(`The message is larger than ${deps.messageBytesMax} bytes`);
+    throw new StepError(`The message is larger than ${deps.messageBytesMax} bytes`);
   }
   await queueMails(
     tx,

@@ -74,7 +74,7 @@ async function assertConfig(
   }
 }
 
-/** A workflow is answered, and walked, with all its steps. */
+/** A workflow is answered, and run, with all its steps. */
 function assertRoomForConfig(steps: AutomationStep[], config: StoredConfig): void {
   const bytes = [...steps.map((step) => step.config), config].reduce(
     (sum, each) => sum + Buffer.byteLength(JSON.stringify(each)),

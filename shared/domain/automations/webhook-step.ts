@@ -12,8 +12,8 @@ import type { LinkSigner } from '../../platform/links.ts';
 import type { Em } from '../database/em.ts';
 import { readWebhookSecret } from '../projects/projects.ts';
 import type { WebhookSecrets } from '../projects/webhook-secrets.ts';
-import { StepFault } from './step-fault.ts';
-import type { PendingWebhook } from './walk.ts';
+import { StepError } from './step-error.ts';
+import type { PendingWebhook } from './execution-engine.ts';
 
 /** Templates stand in text only; everything else of a body is sent as it is written. */
 function renderValue(value: unknown, scope: RenderScope, meter: RenderMeter): unknown {
@@ -26,18 +26,18 @@ function renderValue(value: unknown, scope: RenderScope, meter: RenderMeter): un
 /**
  * What is printed into a URL stands for itself: it must not become another host, another path or another parameter. Only
  * a placeholder at the very start prints as it is, for it is to print a URL.
- * @throws StepFault
+ * @throws StepError
  */
 function renderUrl(source: string, scope: RenderScope): string {
   const parts = splitWebhookUrl(source);
-  if (!parts) throw new StepFault('The URL of the step names no host before its placeholders');
+  if (!parts) throw new StepError('The URL of the step names no host before its placeholders');
   const encoded: RenderScope = { get: (name) => encodeValue(scope.get(name)) };
   const rendered = {
     head: compileTemplate(parts.head, 'text').render(scope).trim(),
     tail: compileTemplate(parts.tail, 'text').render(encoded),
   };
   const fault = findUrlFault(parts, rendered);
-  if (fault !== undefined) throw new StepFault(fault);
+  if (fault !== undefined) throw new StepError(fault);
   return rendered.head + rendered.tail;
 }
 
@@ -60,7 +60,7 @@ function defaultBody({ state, contact }: PendingWebhook): unknown {
 
 /**
  * Makes the request of a WEBHOOK step. Its `id` is that of the step's visit, so every attempt has the same.
- * @throws StepFault, TemplateSyntaxError, TemplateLimitError, AppError RESOURCE_NOT_FOUND
+ * @throws StepError, TemplateSyntaxError, TemplateLimitError, AppError RESOURCE_NOT_FOUND
  */
 export async function prepareWebhook(
   em: Em,

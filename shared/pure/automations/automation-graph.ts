@@ -130,7 +130,7 @@ export function stepLabel(step: GraphStep): string {
  * Names the steps that follow one another from `step` until the way branches or pauses: what one activity call will
  * walk.
  */
-export function walkLabel(graph: AutomationGraph, step: GraphStep): string {
+export function pathLabel(graph: AutomationGraph, step: GraphStep): string {
   let label = stepLabel(step);
   let last = step;
   for (;;) {

@@ -21,7 +21,7 @@ import { recordEvents } from '../events/events.ts';
 import { createProject } from '../projects/projects.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
 import { createTemplate } from '../templates/templates.ts';
-import { createWalker, type Walker, type WalkOptions } from './walk.ts';
+import { createExecutionEngine, type ExecutionEngine, type AdvanceOptions } from './execution-engine.ts';
 
 const HOUR = 3_600_000;
 
@@ -40,9 +40,9 @@ afterAll(() => database.drop());
 
 class Crash extends Error {}
 
-/** A walker whose transactions are lost at the last moment when `crashes` says so. */
-function walkerOn(crashes: () => boolean): Walker {
-  return createWalker({
+/** An engine whose transactions are lost at the last moment when `crashes` says so. */
+function engineOn(crashes: () => boolean): ExecutionEngine {
+  return createExecutionEngine({
     em() {
       const unit = em();
       if (!crashes()) return unit;
@@ -60,7 +60,7 @@ function walkerOn(crashes: () => boolean): Walker {
   });
 }
 
-const optionsAt = (ms: number): WalkOptions => ({ now: () => new Date(ms), runId: null, isRepetition: false });
+const optionsAt = (ms: number): AdvanceOptions => ({ now: () => new Date(ms), runId: null, isRepetition: false });
 
 const createAutomation = (graph: AutomationGraph) => createGraphAutomation(em(), projectId, graph);
 const createContact = () => createModelContact(em(), projectId);
@@ -93,12 +93,12 @@ async function run(
   const { event } = await createAutomation(graph);
   const contactId = await createContact();
   const executionId = await enter(event, contactId, { y: 0 });
-  const walker = walkerOn(() => chance() < 0.15);
+  const engine = engineOn(() => chance() < 0.15);
   const pending = [...events];
   const call = async (ms: number) => {
     const attempts = chance() < 0.3 ? 2 : 1;
     const results = await Promise.allSettled(
-      Array.from({ length: attempts }, () => walker.walk(executionId, optionsAt(ms))),
+      Array.from({ length: attempts }, () => engine.advance(executionId, optionsAt(ms))),
     );
     for (const result of results) {
       if (result.status === 'fulfilled') continue;
@@ -126,7 +126,7 @@ async function run(
   return readStory(em(), executionId, graph);
 }
 
-describe('a walk', () => {
+describe('an execution engine', () => {
   it('does what the graph says, whatever crashes, comes twice, or comes for nothing', async () => {
     const startMs = Date.now();
     await fc.assert(
@@ -177,14 +177,14 @@ describe('a wait and its event', () => {
   })();
 
   it('meet whenever the event is recorded after the wait stands; one that comes before is not waited for', async () => {
-    const walker = walkerOn(() => false);
+    const engine = engineOn(() => false);
     const { event } = await createAutomation(waiting);
     const outcomes: Record<'before' | 'after', number> = { before: 0, after: 0 };
     for (let round = 0; round < 120; round++) {
       const contactId = await createContact();
       const executionId = await enter(event, contactId);
       const go = () => recordEvents(em(), [{ projectId, contactId, name: 'go' }]);
-      const begin = () => walker.walk(executionId, optionsAt(Date.now()));
+      const begin = () => engine.advance(executionId, optionsAt(Date.now()));
       if (round % 4 === 0) await go().then(begin);
       else if (round % 4 === 1) await begin().then(go);
       else await Promise.all(round % 4 === 2 ? [go(), begin()] : [begin(), go()]);
@@ -200,26 +200,26 @@ describe('a wait and its event', () => {
       expect(told?.count).toBe(wait?.event_id === null ? 0 : 1);
       outcomes[wait?.event_id === null ? 'before' : 'after'] += 1;
       if (wait?.event_id === null) await go();
-      await walker.walk(executionId, optionsAt(Date.now()));
+      await engine.advance(executionId, optionsAt(Date.now()));
       expect(await readStory(em(), executionId, waiting)).toMatchObject({ status: 'EXITED', exitReason: 'event' });
     }
     expect(Math.min(outcomes.before, outcomes.after)).toBeGreaterThanOrEqual(30);
   });
 
   it('that is recorded while a statement of the other is under way leave nobody behind', async () => {
-    const walker = walkerOn(() => false);
+    const engine = engineOn(() => false);
     const { event } = await createAutomation(waiting);
     const contactId = await createContact();
     const executionId = await enter(event, contactId);
     // The event's statement has looked for waits, and is committed after the wait stands.
     await em().transactional(async (tx) => {
       await recordEvents(tx, [{ projectId, contactId, name: 'go' }]);
-      await walker.walk(executionId, optionsAt(Date.now()));
+      await engine.advance(executionId, optionsAt(Date.now()));
     });
-    const outcome = await walker.walk(executionId, optionsAt(Date.now()));
+    const outcome = await engine.advance(executionId, optionsAt(Date.now()));
     expect(outcome.kind).toBe('wait');
     await recordEvents(em(), [{ projectId, contactId, name: 'go' }]);
-    await walker.walk(executionId, optionsAt(Date.now()));
+    await engine.advance(executionId, optionsAt(Date.now()));
     expect(await readStory(em(), executionId, waiting)).toMatchObject({ status: 'EXITED', exitReason: 'event' });
   });
 
@@ -227,18 +227,18 @@ describe('a wait and its event', () => {
     ['is committed', 'event'],
     ['is rolled back', 'timeout'],
   ])('whose transaction is open when the time is up goes by whether it %s', async (how, exitReason) => {
-    const walker = walkerOn(() => false);
+    const engine = engineOn(() => false);
     const { event } = await createAutomation(waiting);
     const contactId = await createContact();
     const executionId = await enter(event, contactId);
     const startMs = Date.now();
-    await walker.walk(executionId, optionsAt(startMs));
+    await engine.advance(executionId, optionsAt(startMs));
     let late: Promise<unknown> = Promise.resolve();
     await em()
       .transactional(async (tx) => {
         await recordEvents(tx, [{ projectId, contactId, name: 'go' }]);
-        late = walker.walk(executionId, optionsAt(startMs + 2 * HOUR));
-        // The walk stands still at the wait that the event has taken.
+        late = engine.advance(executionId, optionsAt(startMs + 2 * HOUR));
+        // The execution stands still at the wait that the event has taken.
         const blocked = sql`
           select from pg_locks where not granted and locktype in ('transactionid', 'tuple') limit 1`;
         while ((await query(em(), blocked)).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
@@ -252,18 +252,18 @@ describe('a wait and its event', () => {
   });
 
   it('that come with the timeout have one outcome', async () => {
-    const walker = walkerOn(() => false);
+    const engine = engineOn(() => false);
     const { event } = await createAutomation(waiting);
     for (let round = 0; round < 40; round++) {
       const contactId = await createContact();
       const executionId = await enter(event, contactId);
       const startMs = Date.now();
-      await walker.walk(executionId, optionsAt(startMs));
+      await engine.advance(executionId, optionsAt(startMs));
       const late = optionsAt(startMs + 2 * HOUR);
       await Promise.all([
         recordEvents(em(), [{ projectId, contactId, name: 'go' }]),
-        walker.walk(executionId, late),
-        walker.walk(executionId, late),
+        engine.advance(executionId, late),
+        engine.advance(executionId, late),
       ]);
       const story = await readStory(em(), executionId, waiting);
       expect(story.status).toBe('EXITED');

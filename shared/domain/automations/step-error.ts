@@ -3,12 +3,12 @@ import { AppError } from '../../pure/app-error.ts';
 import { TemplateLimitError, TemplateSyntaxError } from '../../pure/templates/template-language.ts';
 
 /** A step that cannot succeed however often it is tried. The message tells people what is wrong. */
-export class StepFault extends Error {
+export class StepError extends Error {
   readonly output: Record<string, unknown> | null;
 
   constructor(message: string, output: Record<string, unknown> | null = null) {
     super(message);
-    this.name = 'StepFault';
+    this.name = 'StepError';
     this.output = output;
   }
 }
@@ -31,6 +31,6 @@ export function permanentReason(error: unknown): string | undefined {
     return readable(faults?.join('; ') ?? error.message);
   }
   const isPermanent =
-    error instanceof StepFault || error instanceof TemplateSyntaxError || error instanceof TemplateLimitError;
+    error instanceof StepError || error instanceof TemplateSyntaxError || error instanceof TemplateLimitError;
   return isPermanent ? readable(error.message) : undefined;
 }

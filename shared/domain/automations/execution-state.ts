@@ -5,7 +5,7 @@ import type { Em } from '../database/em.ts';
 import { json, query, queryOne, queryPrepared, sql } from '../database/sql.ts';
 
 /** An execution as its row says, locked for the transaction. */
-export interface WalkState {
+export interface ExecutionState {
   executionId: string;
   projectId: string;
   automationId: string;
@@ -47,8 +47,8 @@ const STATE_COLUMNS = sql`
   x.completed_at as "completedAt", x.temporal_run_id as "runId"`;
 
 /** @returns undefined when the execution or its automation is gone */
-export async function readState(em: Em, executionId: string): Promise<WalkState | undefined> {
-  return queryOne<WalkState>(
+export async function readState(em: Em, executionId: string): Promise<ExecutionState | undefined> {
+  return queryOne<ExecutionState>(
     em,
     sql`
       select ${STATE_COLUMNS} from automation_execution x join automation a on a.id = x.automation_id
@@ -57,11 +57,11 @@ export async function readState(em: Em, executionId: string): Promise<WalkState 
 }
 
 /**
- * As `readState`, and nobody else walks or cancels this execution before the transaction ends. An attempt that was
+ * As `readState`, and nobody else advances or cancels this execution before the transaction ends. An attempt that was
  * thought dead waits here and then finds that the others have gone on.
  */
-export async function lockState(tx: Em, executionId: string): Promise<WalkState | undefined> {
-  const [state] = await queryPrepared<WalkState>(
+export async function lockState(tx: Em, executionId: string): Promise<ExecutionState | undefined> {
+  const [state] = await queryPrepared<ExecutionState>(
     tx,
     sql`
       select ${STATE_COLUMNS} from automation_execution x join automation a on a.id = x.automation_id
@@ -71,7 +71,7 @@ export async function lockState(tx: Em, executionId: string): Promise<WalkState 
 }
 
 /** Writes the records of the steps just done and the place reached, in one statement. */
-export async function saveState(tx: Em, state: WalkState, records: StepRecord[]): Promise<void> {
+export async function saveState(tx: Em, state: ExecutionState, records: StepRecord[]): Promise<void> {
   await queryPrepared(
     tx,
     sql`
@@ -132,7 +132,7 @@ export async function takeWait(
 }
 
 /** From the commit on, the next event of that name of the contact ends this wait. */
-export async function registerWait(tx: Em, state: WalkState, eventName: string): Promise<void> {
+export async function registerWait(tx: Em, state: ExecutionState, eventName: string): Promise<void> {
   await query(
     tx,
     sql`

@@ -1,0 +1,273 @@
+import { AppError } from '../../pure/app-error.ts';
+import {
+  nextStep,
+  stepLabel,
+  triggerStep,
+  pathLabel,
+  type AutomationGraph,
+  type GraphStep,
+} from '../../pure/automations/automation-graph.ts';
+import type { AdvanceOutcome } from '../../pure/workflow-contracts.ts';
+import type { Em } from '../database/em.ts';
+import { inTransaction } from '../database/transaction.ts';
+import { endedOutcome, endExecution, failureMessage } from './execution-end.ts';
+import { findStepContact, resumeStep, runStep, type StepResult } from './run-step.ts';
+import type { SendEmailDeps, StepContact } from './send-email-step.ts';
+import { permanentReason, StepError } from './step-error.ts';
+import {
+  createGraphReader,
+  findRecord,
+  lockState,
+  readState,
+  removeOrphan,
+  saveState,
+  takeWait,
+  type StepRecord,
+  type ExecutionState,
+} from './execution-state.ts';
+
+export interface AdvanceOptions {
+  /** The workflow's clock. */
+  now: () => Date;
+  /** The run of the workflow, for operators. */
+  runId: string | null;
+  /** An earlier attempt failed: each step gets its own transaction, so the steps before the failing one are kept. */
+  isRepetition: boolean;
+}
+
+/** What a webhook answered, ready to be recorded. */
+export interface WebhookResult {
+  output: Record<string, unknown>;
+  /** Why the step has failed for good; null when it has not. */
+  fault: string | null;
+}
+
+export interface ExecutionEngine {
+  /** Takes steps until the execution has to wait, to call a webhook, or ends. */
+  advance: (executionId: string, options: AdvanceOptions) => Promise<AdvanceOutcome>;
+  /** The webhook step that the execution is at; undefined when it is at another one. */
+  findWebhook: (executionId: string, options: AdvanceOptions) => Promise<PendingWebhook | undefined>;
+  /** Records what a webhook answered, and advances. The answer of the attempt that comes first stands. */
+  finishWebhook: (pending: PendingWebhook, result: WebhookResult, options: AdvanceOptions) => Promise<AdvanceOutcome>;
+}
+
+export interface PendingWebhook {
+  state: ExecutionState;
+  step: GraphStep;
+  contact: StepContact;
+}
+
+/** Steps in one transaction; each writes its own record. */
+const STEPS_TOGETHER = 25;
+/** A longer path is continued by the next call, so that no call runs into its time limit. */
+const STEPS_PER_CALL = 100;
+
+type EngineDeps = SendEmailDeps & { em: () => Em };
+
+/** What the parts of an engine share. */
+interface Engine {
+  deps: EngineDeps;
+  readGraph: ReturnType<typeof createGraphReader>;
+}
+
+const DELETED: AdvanceOutcome = { kind: 'ended', status: 'DELETED', failure: null };
+
+/**
+ * Moves executions through their graphs. What a step does and the record of it are one transaction, under a lock on the
+ * execution: no step takes effect twice, whatever dies or is repeated, and none after a cancellation.
+ */
+export function createExecutionEngine(deps: EngineDeps): ExecutionEngine {
+  const engine: Engine = { deps, readGraph: createGraphReader() };
+  return {
+    advance: (executionId, options) => advance(engine, executionId, options),
+    findWebhook: (executionId, options) => findWebhook(engine, executionId, options),
+    finishWebhook: (pending, result, options) => finishWebhook(engine, pending, result, options),
+  };
+}
+
+async function advance(engine: Engine, executionId: string, options: AdvanceOptions): Promise<AdvanceOutcome> {
+  let limit = options.isRepetition ? 1 : STEPS_TOGETHER;
+  for (let taken = 0; taken < STEPS_PER_CALL; taken += limit) {
+    try {
+      const outcome = await runBatch(engine, executionId, limit, options);
+      if (outcome.kind !== 'more') return outcome;
+    } catch (error) {
+      const message = permanentReason(error);
+      if (message === undefined) throw error;
+      if (limit === 1) return failStep(engine, executionId, error, message, options);
+      // One step per transaction from here on: the steps before the failing one are kept.
+      limit = 1;
+    }
+  }
+  return runBatch(engine, executionId, 0, options);
+}
+
+/** Takes up to `limit` steps in one transaction; with 0, tells only where the execution stands. */
+async function runBatch(
+  engine: Engine,
+  executionId: string,
+  limit: number,
+  options: AdvanceOptions,
+): Promise<AdvanceOutcome> {
+  return inTransaction(engine.deps.em(), async (tx) => {
+    const state = await lockState(tx, executionId);
+    if (!state) {
+      await removeOrphan(tx, executionId);
+      return DELETED;
+    }
+    const graph = await engine.readGraph(tx, state.graphId);
+    if (!graph) throw new StepError('The steps this execution started with are gone');
+    if (!isActive(state)) return endedOutcome(state);
+    state.runId = options.runId ?? state.runId;
+    const batch: Batch = { deps: engine.deps, tx, state, graph, records: [], options };
+    const outcome = await runSteps(batch, limit);
+    await saveState(tx, state, batch.records);
+    return outcome;
+  });
+}
+
+/** The steps of one transaction. */
+interface Batch {
+  deps: EngineDeps;
+  tx: Em;
+  state: ExecutionState;
+  graph: AutomationGraph;
+  /** One of each step that was taken. */
+  records: StepRecord[];
+  options: AdvanceOptions;
+}
+
+async function runSteps(batch: Batch, limit: number): Promise<AdvanceOutcome> {
+  const { deps, tx, state, graph, options } = batch;
+  // Only the first step of a batch can be under way.
+  let isUnderWay = state.visit > 0;
+  for (let taken = 0; ; taken++) {
+    const step = findCurrentStep(state, graph);
+    if (!step) throw new StepError('The step this execution has come to is not among those it started with');
+    if (taken === limit) return { kind: 'more', next: pathLabel(graph, step) };
+    if (state.visit === 0) Object.assign(state, { visit: 1, currentStepId: step.id });
+    const startedAt = options.now();
+    const record = isUnderWay ? await findRecord(tx, state.executionId, state.visit) : undefined;
+    isUnderWay = false;
+    const result = record
+      ? await resumeStep(tx, state, graph, step, record, options.now())
+      : await runStep(deps, tx, state, graph, step, startedAt);
+    const outcome = finishStep(batch, step, result, { startedAt, isRecorded: record !== undefined });
+    if (outcome) return outcome;
+  }
+}
+
+/** Records what a step did, and moves on to the next. @returns the outcome when the execution stops here */
+function finishStep(
+  { state, graph, records, options }: Batch,
+  step: GraphStep,
+  result: StepResult,
+  { startedAt, isRecorded }: { startedAt: Date; isRecorded: boolean },
+): AdvanceOutcome | undefined {
+  const record = { visit: state.visit, stepId: step.id, error: null, startedAt };
+  if (result.kind === 'pause') {
+    state.status = result.status;
+    if (!isRecorded) records.push({ ...record, status: result.status, output: result.output, completedAt: null });
+    return result.outcome;
+  }
+  state.resumeAt = null;
+  const completedAt = options.now();
+  if (result.kind === 'exit') {
+    records.push({ ...record, status: 'COMPLETED', output: { reason: result.reason }, completedAt });
+    return endExecution(state, 'EXITED', result.reason, completedAt);
+  }
+  records.push({ ...record, status: result.status ?? 'COMPLETED', output: result.output, completedAt });
+  return moveOn(state, nextStep(graph, step.id, result.branch ?? null), completedAt);
+}
+
+function moveOn(state: ExecutionState, next: GraphStep | undefined, at: Date): AdvanceOutcome | undefined {
+  if (!next) return endExecution(state, 'COMPLETED', null, at);
+  state.status = 'RUNNING';
+  state.visit += 1;
+  state.currentStepId = next.id;
+  return undefined;
+}
+
+async function failStep(
+  engine: Engine,
+  executionId: string,
+  error: unknown,
+  message: string,
+  options: AdvanceOptions,
+): Promise<AdvanceOutcome> {
+  return inTransaction(engine.deps.em(), async (tx) => {
+    const state = await lockState(tx, executionId);
+    if (!state) return DELETED;
+    if (!isActive(state)) return endedOutcome(state);
+    const step = findCurrentStep(state, await engine.readGraph(tx, state.graphId));
+    const at = options.now();
+    await takeWait(tx, executionId, { evenWithoutEvent: true });
+    // The contact was deleted in the moment the execution started: there is nobody to go on with.
+    const isGone = error instanceof AppError && error.code === 'CONTACT_NOT_FOUND';
+    const outcome = endExecution(state, isGone ? 'CANCELLED' : 'FAILED', isGone ? 'contact deleted' : message, at);
+    if (step) Object.assign(state, { visit: Math.max(state.visit, 1), currentStepId: step.id });
+    const record: StepRecord = {
+      visit: state.visit,
+      stepId: step?.id ?? state.currentStepId ?? state.graphId,
+      status: isGone ? 'SKIPPED' : 'FAILED',
+      output: error instanceof StepError ? error.output : null,
+      error: isGone ? null : message,
+      startedAt: at,
+      completedAt: at,
+    };
+    await saveState(tx, state, [record]);
+    return isGone ? outcome : { ...outcome, failure: failureMessage(state, step && stepLabel(step)) };
+  });
+}
+
+async function findWebhook(
+  engine: Engine,
+  executionId: string,
+  options: AdvanceOptions,
+): Promise<PendingWebhook | undefined> {
+  const em = engine.deps.em();
+  const state = await readState(em, executionId);
+  if (state?.status !== 'RUNNING') return undefined;
+  const step = findCurrentStep(state, await engine.readGraph(em, state.graphId));
+  if (step?.type !== 'WEBHOOK') return undefined;
+  const contact = await findStepContact(em, state);
+  if (contact) return { state, step, contact };
+  const gone = new AppError('CONTACT_NOT_FOUND');
+  await failStep(engine, executionId, gone, gone.message, options);
+  return undefined;
+}
+
+async function finishWebhook(
+  engine: Engine,
+  { state: seen, step }: PendingWebhook,
+  result: WebhookResult,
+  options: AdvanceOptions,
+): Promise<AdvanceOutcome> {
+  const { executionId } = seen;
+  const isAtStep = (state: ExecutionState) => state.status === 'RUNNING' && state.visit === seen.visit;
+  if (result.fault !== null) {
+    const current = await readState(engine.deps.em(), executionId);
+    if (!current || !isAtStep(current)) return advance(engine, executionId, options);
+    return failStep(engine, executionId, new StepError(result.fault, result.output), result.fault, options);
+  }
+  await inTransaction(engine.deps.em(), async (tx) => {
+    const state = await lockState(tx, executionId);
+    const graph = state && (await engine.readGraph(tx, state.graphId));
+    if (!state || !graph || !isAtStep(state)) return;
+    const at = options.now();
+    const record = { visit: state.visit, stepId: step.id, error: null, startedAt: at, completedAt: at };
+    moveOn(state, nextStep(graph, step.id, null), at);
+    state.runId = options.runId ?? state.runId;
+    await saveState(tx, state, [{ ...record, status: 'COMPLETED', output: result.output }]);
+  });
+  return advance(engine, executionId, options);
+}
+
+function isActive(state: ExecutionState): boolean {
+  return state.status === 'RUNNING' || state.status === 'WAITING';
+}
+
+function findCurrentStep(state: ExecutionState, graph: AutomationGraph | undefined): GraphStep | undefined {
+  if (state.visit === 0) return graph && triggerStep(graph);
+  return graph?.steps.find((step) => step.id === state.currentStepId);
+}

@@ -1,0 +1,171 @@
+import { AppError } from '../../pure/app-error.ts';
+import { conditionTree, delayMs, readConfigOf, readContactUpdate } from '../../pure/automations/automation-config.ts';
+import {
+  nextStep,
+  stepLabel,
+  pathLabel,
+  type AutomationGraph,
+  type GraphStep,
+} from '../../pure/automations/automation-graph.ts';
+import type { Branch, StepExecutionStatus } from '../../pure/automations/automation-status.ts';
+import { jsonBytes } from '../../pure/json-bytes.ts';
+import { LIMITS } from '../../pure/limits.ts';
+import type { AdvanceOutcome } from '../../pure/workflow-contracts.ts';
+import { lockContacts } from '../contacts/contact-locks.ts';
+import { patchContact } from '../contacts/contacts.ts';
+import type { Em } from '../database/em.ts';
+import { queryOne, queryPrepared, sql } from '../database/sql.ts';
+import { compileFilter } from '../filters/filter-compiler.ts';
+import { loadReferencedSegments } from '../filters/segment-references.ts';
+import { sendEmailStep, type SendEmailDeps, type StepContact } from './send-email-step.ts';
+import { StepError } from './step-error.ts';
+import { registerWait, takeWait, type StepRecord, type ExecutionState } from './execution-state.ts';
+
+/** What a step did: it is done, it ends the execution, or the execution pauses at it. */
+export type StepResult =
+  | { kind: 'done'; status?: StepExecutionStatus; output: Record<string, unknown> | null; branch?: Branch }
+  | { kind: 'exit'; reason: string | null }
+  | { kind: 'pause'; outcome: AdvanceOutcome; status: 'WAITING' | 'RUNNING'; output: Record<string, unknown> | null };
+
+/** Runs the step that the execution has just come to. @throws StepError, AppError for what fails the step for good */
+export async function runStep(
+  deps: SendEmailDeps,
+  tx: Em,
+  state: ExecutionState,
+  graph: AutomationGraph,
+  step: GraphStep,
+  now: Date,
+): Promise<StepResult> {
+  switch (step.type) {
+    case 'TRIGGER':
+      return { kind: 'done', output: null };
+    case 'SEND_EMAIL': {
+      const sent = await sendEmailStep(deps, tx, state, step, await contactOf(tx, state));
+      return { kind: 'done', status: sent.isSkipped ? 'SKIPPED' : 'COMPLETED', output: sent.output };
+    }
+    case 'DELAY': {
+      const until = new Date(now.getTime() + delayMs(readConfigOf('DELAY', step.config)));
+      state.resumeAt = until;
+      return pauseUntil(graph, step, until);
+    }
+    case 'WAIT_FOR_EVENT': {
+      const { eventName, timeout } = readConfigOf('WAIT_FOR_EVENT', step.config);
+      await registerWait(tx, state, eventName);
+      state.resumeAt = typeof timeout === 'number' ? new Date(now.getTime() + timeout * 1_000) : null;
+      return pauseForEvent(step, eventName, state.resumeAt);
+    }
+    case 'CONDITION': {
+      const holds = await evaluate(tx, state, step, now);
+      const branch = holds ? 'yes' : 'no';
+      return { kind: 'done', output: { result: holds, branch }, branch };
+    }
+    case 'WEBHOOK':
+      return { kind: 'pause', status: 'RUNNING', output: null, outcome: { kind: 'webhook', next: stepLabel(step) } };
+    case 'UPDATE_CONTACT': {
+      const patch = readContactUpdate(readConfigOf('UPDATE_CONTACT', step.config));
+      await patchContact(tx, state.projectId, state.contactId, patch, state);
+      const output = { updated: Object.keys(patch.data ?? {}), subscribed: patch.subscribed ?? null };
+      return { kind: 'done', output };
+    }
+    case 'EXIT':
+      return { kind: 'exit', reason: readConfigOf('EXIT', step.config).reason ?? null };
+    default:
+      throw new StepError(`This version knows no step of the type ${String(step.type)}`);
+  }
+}
+
+/** Goes on with a step that is under way: it is over, or the execution has to wait for it further. */
+export async function resumeStep(
+  tx: Em,
+  state: ExecutionState,
+  graph: AutomationGraph,
+  step: GraphStep,
+  record: StepRecord,
+  now: Date,
+): Promise<StepResult> {
+  const isDue = state.resumeAt !== null && state.resumeAt <= now;
+  if (step.type === 'WEBHOOK') {
+    return { kind: 'pause', status: 'RUNNING', output: null, outcome: { kind: 'webhook', next: stepLabel(step) } };
+  }
+  if (step.type === 'DELAY') {
+    return isDue || state.resumeAt === null
+      ? { kind: 'done', output: record.output }
+      : pauseUntil(graph, step, state.resumeAt);
+  }
+  if (step.type !== 'WAIT_FOR_EVENT') return { kind: 'done', output: record.output };
+  const { eventName } = readConfigOf('WAIT_FOR_EVENT', step.config);
+  // An event locks its contact first and the waits for it second; a later step may change the contact.
+  await lockContacts(tx, state.projectId, [state.contactId], 'change');
+  const wait = await takeWait(tx, state.executionId, { evenWithoutEvent: isDue });
+  if (!wait) return pauseForEvent(step, eventName, state.resumeAt);
+  if (wait.eventId === null) return { kind: 'done', output: { branch: 'timeout', eventName }, branch: 'timeout' };
+  const data = wait.data ?? {};
+  state.context = mergeContext(state.context, data);
+  return { kind: 'done', output: { branch: 'event', eventName, eventId: wait.eventId, data }, branch: 'event' };
+}
+
+async function evaluate(tx: Em, state: ExecutionState, step: GraphStep, asOf: Date): Promise<boolean> {
+  const condition = conditionTree(readConfigOf('CONDITION', step.config));
+  const { projectId } = state;
+  const segments = await loadReferencedSegments(tx, projectId, condition, { isLive: true });
+  const predicate = compileFilter(condition, { asOf, projectId, segments, eventContext: state.context });
+  const row = await queryOne<{ holds: boolean }>(
+    tx,
+    sql`select (${predicate}) is true as holds from contact c where c.id = ${state.contactId}`,
+  );
+  if (!row) throw new AppError('CONTACT_NOT_FOUND');
+  return row.holds;
+}
+
+/** @throws StepError when the execution would hold more than it may */
+function mergeContext(context: Record<string, unknown>, data: Record<string, unknown>): Record<string, unknown> {
+  const merged = { ...context, ...data };
+  if (jsonBytes(merged, LIMITS.executionContextBytes) <= LIMITS.executionContextBytes) return merged;
+  throw new StepError(
+    `With the data of the event the context would be larger than ${LIMITS.executionContextBytes} bytes`,
+  );
+}
+
+function pauseUntil(graph: AutomationGraph, step: GraphStep, until: Date): StepResult {
+  const next = nextStep(graph, step.id, null);
+  return {
+    kind: 'pause',
+    status: 'WAITING',
+    output: { resumeAt: until.toISOString() },
+    outcome: {
+      kind: 'delay',
+      label: stepLabel(step),
+      untilMs: until.getTime(),
+      next: next ? pathLabel(graph, next) : `after ${stepLabel(step)}`,
+    },
+  };
+}
+
+function pauseForEvent(step: GraphStep, eventName: string, until: Date | null): StepResult {
+  return {
+    kind: 'pause',
+    status: 'WAITING',
+    output: { eventName, expiresAt: until?.toISOString() ?? null },
+    outcome: {
+      kind: 'wait',
+      label: stepLabel(step),
+      untilMs: until?.getTime() ?? null,
+      next: `after ${stepLabel(step)}`,
+    },
+  };
+}
+
+async function contactOf(em: Em, state: ExecutionState): Promise<StepContact> {
+  const contact = await findStepContact(em, state);
+  if (!contact) throw new AppError('CONTACT_NOT_FOUND');
+  return contact;
+}
+
+/** The contact of an execution; undefined once it is deleted. */
+export async function findStepContact(em: Em, state: ExecutionState): Promise<StepContact | undefined> {
+  const [contact] = await queryPrepared<StepContact>(
+    em,
+    sql`select id, email, subscribed, data from contact where id = ${state.contactId} and project_id = ${state.projectId}`,
+  );
+  return contact;
+}
