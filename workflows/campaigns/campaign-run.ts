@@ -1,0 +1,60 @@
+import { CancellationScope, condition, patched } from '@temporalio/workflow';
+import type { CampaignProgress } from '../../shared/pure/workflow-contracts.ts';
+import type { CampaignStateView } from '../../activities/campaigns/campaign-activities.ts';
+import { bulk, database } from '../proxies.ts';
+
+/** One run of the workflow `campaign`. */
+export interface CampaignRun {
+  readonly campaignId: string;
+  /** Signals and cancellations so far. */
+  changes: number;
+  /** The value of `changes` when the state was last read. */
+  changesRead: number;
+  /** Temporal was asked to cancel, and PostgreSQL does not know it yet. */
+  isCancelRequested: boolean;
+  readonly progress: CampaignProgress;
+}
+
+/** Reads the campaign from PostgreSQL. A cancellation that Temporal was asked for is written first. */
+export async function readState(run: CampaignRun): Promise<CampaignStateView> {
+  const { campaignId } = run;
+  run.changesRead = run.changes;
+  if (run.isCancelRequested) await database.cancelCampaign({ campaignId });
+  run.isCancelRequested = false;
+  return database.readCampaign({ campaignId });
+}
+
+/**
+ * Runs work that ends at once when the campaign is cancelled, also while a retry is waiting. The recipients that were
+ * not reached get their outcome at once as well, because a message on the wire to a slow server may take minutes.
+ * @returns undefined when the campaign ended before the work did
+ */
+export async function whileSending<T>(
+  run: CampaignRun,
+  work: (scope: CancellationScope) => Promise<T>,
+): Promise<T | undefined> {
+  const scope = new CancellationScope();
+  let isDone = false;
+  const watching = cancelWhenEnded(run, scope, () => isDone).catch((error: unknown) => {
+    scope.cancel();
+    throw error;
+  });
+  const working = scope.run(() => work(scope)).finally(() => (isDone = true));
+  await Promise.allSettled([watching, working]);
+  const isEnded = await watching;
+  const result = await working;
+  return isEnded ? undefined : result;
+}
+
+/** @returns whether the campaign has ended before the work was done */
+async function cancelWhenEnded(run: CampaignRun, scope: CancellationScope, isDone: () => boolean): Promise<boolean> {
+  for (;;) {
+    await condition(() => isDone() || run.changes !== run.changesRead);
+    if (isDone()) return false;
+    const current = await readState(run);
+    if (current.status === 'SENDING') continue;
+    scope.cancel();
+    if (patched('recipients-closed-early')) await bulk.closeRecipients({ campaignId: run.campaignId });
+    return true;
+  }
+}

@@ -1,0 +1,157 @@
+import {
+  ApplicationFailure,
+  condition,
+  continueAsNew,
+  setCurrentDetails,
+  workflowInfo,
+  type CancellationScope,
+} from '@temporalio/workflow';
+import type { CampaignInput } from '../../shared/pure/workflow-contracts.ts';
+import type { CampaignStateView } from '../../activities/campaigns/campaign-activities.ts';
+import { bulk, campaignDelivery, database } from '../proxies.ts';
+import { readState, whileSending, type CampaignRun } from './campaign-run.ts';
+import type { campaign } from './campaign.ts';
+
+/** Pages that are out at the same time, over all workers, where the state does not say. */
+const LANES = 4;
+/** A page is six events; this stays far below what Temporal likes, whatever it suggests. */
+const HISTORY_EVENTS_MAX = 1_500;
+
+interface PageRange {
+  firstSeq: number;
+  lastSeq: number;
+}
+
+interface Plan {
+  lanes: number;
+  pageSize: number;
+  /** Recipients of the campaign. */
+  total: number;
+}
+
+/** Pages to send, and where the next run goes on when this one ends before `page`. */
+interface Pages {
+  ranges: Iterator<PageRange>;
+  resumeAt: (page: PageRange) => number;
+}
+
+/** Freezes the audience, sends to all of it, and comes back until every recipient has an outcome. */
+export async function sendToAudience(run: CampaignRun, input: CampaignInput, state: CampaignStateView): Promise<void> {
+  const total = await freezeAudience(run, state);
+  if (total === undefined) return;
+  const pageSize = input.pageSize ?? state.pageSize;
+  const plan: Plan = { lanes: state.lanes ?? LANES, pageSize, total };
+  run.progress.totalRecipients = total;
+  run.progress.pagesTotal = Math.ceil(total / pageSize);
+  run.progress.phase = 'sending';
+  const ranges = pagesFrom(input.nextSeq ?? 1, plan);
+  await sendPages(run, plan, { ranges, resumeAt: (page) => page.firstSeq });
+  await retryDeferred(run, plan);
+}
+
+/** @returns the number of recipients; undefined when the campaign has ended */
+async function freezeAudience(run: CampaignRun, state: CampaignStateView): Promise<number | undefined> {
+  if (state.isAudienceFrozen) return state.totalRecipients;
+  const { campaignId } = run;
+  run.progress.phase = 'freezing audience';
+  setCurrentDetails('Writing the audience down.');
+  const frozen = await whileSending(run, () =>
+    bulk.freezeAudience.executeWithOptions({ summary: 'freeze audience' }, [{ campaignId }]),
+  );
+  return !frozen || frozen.isStopped ? undefined : frozen.totalRecipients;
+}
+
+/** What the lanes of `sendPages` share. */
+interface Sending {
+  pages: Pages;
+  isStopped: boolean;
+  /** Set when the history is long enough: where the next run begins. */
+  nextSeq?: number;
+  failure?: Error;
+}
+
+async function sendPages(run: CampaignRun, plan: Plan, pages: Pages): Promise<void> {
+  const sending: Sending = { pages, isStopped: false };
+  await whileSending(run, async (scope) => {
+    await Promise.all(Array.from({ length: plan.lanes }, () => runLane(run, plan, sending, scope)));
+  });
+  if (sending.failure !== undefined) throw sending.failure;
+  if (sending.nextSeq === undefined) return;
+  const { campaignId } = run;
+  await continueAsNew<typeof campaign>({ campaignId, nextSeq: sending.nextSeq, pageSize: plan.pageSize });
+}
+
+/** A lane that fails ends the others, which may be waiting for a server; messages on the wire are waited for. */
+async function runLane(run: CampaignRun, plan: Plan, sending: Sending, scope: CancellationScope): Promise<void> {
+  return sendPageByPage(run, plan, sending).catch((error: Error) => {
+    sending.failure ??= error;
+    scope.cancel();
+  });
+}
+
+async function sendPageByPage(run: CampaignRun, plan: Plan, sending: Sending): Promise<void> {
+  const { campaignId, progress } = run;
+  while (!sending.isStopped && sending.nextSeq === undefined) {
+    const page = sending.pages.ranges.next();
+    if (page.done) return;
+    if (shouldContinueAsNew()) {
+      sending.nextSeq = sending.pages.resumeAt(page.value);
+      return;
+    }
+    const { firstSeq, lastSeq } = page.value;
+    const result = await campaignDelivery.sendRecipientPage.executeWithOptions(
+      { summary: `recipients ${firstSeq} to ${lastSeq} of ${plan.total}` },
+      [{ campaignId, firstSeq, lastSeq }],
+    );
+    sending.isStopped ||= result.isStopped;
+    progress.pagesDone = Math.ceil(lastSeq / plan.pageSize);
+    setCurrentDetails(`Sent up to recipient **${lastSeq}** of **${plan.total}**.`);
+  }
+}
+
+/** Runs until every recipient has an outcome, or the campaign is cancelled. */
+async function retryDeferred(run: CampaignRun, plan: Plan): Promise<void> {
+  const { campaignId, progress } = run;
+  const { pageSize, total } = plan;
+  for (let fromSeq = 1; ;) {
+    const current = await readState(run);
+    if (current.status !== 'SENDING') return;
+    const round = await database.planDeferred({ campaignId, pageSize, fromSeq });
+    if (round.firstSeqs.length === 0) return;
+    if (round.retryInMs > 0) {
+      progress.phase = 'retrying deferred mail';
+      setCurrentDetails('Mail that servers deferred is tried again.');
+      const pause = { summary: 'try deferred mail again' };
+      if (await condition(() => run.changes !== run.changesRead, round.retryInMs, pause)) continue;
+    }
+    const ranges = round.firstSeqs.map((firstSeq) => ({
+      firstSeq,
+      lastSeq: Math.min(firstSeq + pageSize - 1, total),
+    }));
+    await sendPages(run, plan, { ranges: ranges.values(), resumeAt: () => total + 1 });
+    fromSeq = round.nextSeq ?? 1;
+  }
+}
+
+/** Closes the campaign. @throws ApplicationFailure when recipients are left without an outcome */
+export async function closeCampaign({ campaignId, progress }: CampaignRun): Promise<void> {
+  const { status } = await bulk.finishCampaign.executeWithOptions({ summary: 'close' }, [{ campaignId }]);
+  progress.phase = 'finished';
+  setCurrentDetails(`The campaign is **${status}**.`);
+  if (status !== 'SENDING') return;
+  throw ApplicationFailure.nonRetryable(
+    `Campaign ${campaignId} has recipients without an outcome. Reset this workflow to its first task to go on.`,
+    'RecipientsLeft',
+  );
+}
+
+function shouldContinueAsNew(): boolean {
+  const info = workflowInfo();
+  return info.continueAsNewSuggested || info.historyLength > HISTORY_EVENTS_MAX;
+}
+
+function* pagesFrom(firstSeq: number, { total, pageSize }: Plan): Generator<PageRange> {
+  for (let first = firstSeq; first <= total; first += pageSize) {
+    yield { firstSeq: first, lastSeq: Math.min(first + pageSize - 1, total) };
+  }
+}
