@@ -103,14 +103,25 @@ const SHOWN_ONCE = 'The secret key is shown only now; keep it safe.';
 /** `project create | list | enable | disable | keys | webhook-secret | set`. */
 export function addProjectCommands(program: Command, context: CliContext): void {
   const project = program.command('project').description('Projects, their keys and settings');
+  addCreate(project, context);
+  addList(project, context);
+  addSettings(project, context);
+  addKeys(project, context);
+}
 
-  async function change(command: Command, id: string, settings: ProjectSettings): Promise<void> {
-    const view = await context.withDatabase(async (em) => {
-      return viewProject(em, await updateProject(em, parseProjectId(id), settings));
-    });
-    context.answer(command, view, formatProject(view));
-  }
+async function changeSettings(
+  context: CliContext,
+  command: Command,
+  id: string,
+  settings: ProjectSettings,
+): Promise<void> {
+  const view = await context.withDatabase(async (em) => {
+    return viewProject(em, await updateProject(em, parseProjectId(id), settings));
+  });
+  context.answer(command, view, formatProject(view));
+}
 
+function addCreate(project: Command, context: CliContext): void {
   addCommand(project, 'create', 'Create a project and print its keys')
     .requiredOption('--name <name>', 'name of the project', parseName)
     .option('--trusted-domain <domain>', 'sender domain to verify without DNS; may be repeated', collect, [])
@@ -133,7 +144,9 @@ export function addProjectCommands(program: Command, context: CliContext): void 
       });
       context.answer(command, created, `${text}\n${SHOWN_ONCE}`);
     });
+}
 
+function addList(project: Command, context: CliContext): void {
   addCommand(project, 'list', 'List all projects, oldest first').action(async (_options: object, command: Command) => {
     const views = await context.withDatabase(async (em) => {
       const result: ProjectView[] = [];
@@ -151,14 +164,42 @@ export function addProjectCommands(program: Command, context: CliContext): void 
       rows.length === 0 ? 'There are no projects.' : formatTable(['ID', 'NAME', 'STATE', 'TRACKING', 'DOMAINS'], rows);
     context.answer(command, views, text);
   });
+}
 
+function addSettings(project: Command, context: CliContext): void {
   addCommand(project, 'enable <id>', 'Let a disabled project be used again').action(
-    (id: string, _options: object, command: Command) => change(command, id, { disabled: false }),
+    (id: string, _options: object, command: Command) => changeSettings(context, command, id, { disabled: false }),
   );
   addCommand(project, 'disable <id>', 'Refuse every request of a project').action(
-    (id: string, _options: object, command: Command) => change(command, id, { disabled: true }),
+    (id: string, _options: object, command: Command) => changeSettings(context, command, id, { disabled: true }),
   );
 
+  addCommand(project, 'set <id>', 'Change settings of a project')
+    .addOption(
+      new Option('--tracking <mode>', `opens and links are tracked: ${TRACKING_MODES.join(', ')}`).argParser(
+        parseTracking,
+      ),
+    )
+    .option(
+      '--emails-per-second <number>',
+      'sending speed; 0 = unlimited, "default" = that of the instance',
+      parseSpeed,
+    )
+    .action((id: string, options: SetOptions, command: Command) => {
+      const { tracking, emailsPerSecond } = options;
+      const settings: ProjectSettings = {
+        ...(tracking !== undefined && { tracking }),
+        ...(emailsPerSecond !== undefined && {
+          emailsPerSecond: emailsPerSecond === DEFAULT_SPEED ? null : emailsPerSecond,
+        }),
+      };
+      if (Object.keys(settings).length === 0)
+        throw badRequest('Nothing to set: give --tracking or --emails-per-second');
+      return changeSettings(context, command, id, settings);
+    });
+}
+
+function addKeys(project: Command, context: CliContext): void {
   addCommand(project, 'keys <id>', 'Replace both keys; the old ones stop working at once').action(
     async (id: string, _options: object, command: Command) => {
       const rotated = await context.withDatabase(async (em) => {
@@ -184,29 +225,5 @@ export function addProjectCommands(program: Command, context: CliContext): void 
         return { id: projectId, webhookSecret: await readSecret(em, projectId, webhookSecrets) };
       });
       context.answer(command, result, result.webhookSecret);
-    });
-
-  addCommand(project, 'set <id>', 'Change settings of a project')
-    .addOption(
-      new Option('--tracking <mode>', `opens and links are tracked: ${TRACKING_MODES.join(', ')}`).argParser(
-        parseTracking,
-      ),
-    )
-    .option(
-      '--emails-per-second <number>',
-      'sending speed; 0 = unlimited, "default" = that of the instance',
-      parseSpeed,
-    )
-    .action((id: string, options: SetOptions, command: Command) => {
-      const { tracking, emailsPerSecond } = options;
-      const settings: ProjectSettings = {
-        ...(tracking !== undefined && { tracking }),
-        ...(emailsPerSecond !== undefined && {
-          emailsPerSecond: emailsPerSecond === DEFAULT_SPEED ? null : emailsPerSecond,
-        }),
-      };
-      if (Object.keys(settings).length === 0)
-        throw badRequest('Nothing to set: give --tracking or --emails-per-second');
-      return change(command, id, settings);
     });
 }

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { v7 as uuidV7 } from 'uuid';
 import { isDatabaseUnavailable } from '../../shared/domain/database/database-errors.ts';
-import { HIT_EVENTS_MAX, type MailHit } from '../../shared/domain/engagement/engagement.ts';
+import type { MailHit } from '../../shared/domain/engagement/engagement.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
+import { createHitQueue, type Hit, type WaitingHit } from './hit-queue.ts';
 
 /** Takes opens and clicks at any speed and records each once, also those that come while PostgreSQL is away. */
 export interface HitRecorder {
@@ -10,7 +10,7 @@ export interface HitRecorder {
    * Takes a hit. Resolves when it has been recorded, or when it is clear that it has to wait for the database; then it is
    * kept. Never rejects.
    */
-  add: (hit: Pick<MailHit, 'emailId' | 'url'>) => Promise<void>;
+  add: (hit: Hit) => Promise<void>;
   /** Records what waits, for the end of the process. What is not recorded after `withinMs` is lost, which is logged. */
   drain: (withinMs: number) => Promise<void>;
 }
@@ -22,42 +22,25 @@ export interface HitRecorderOptions {
   capacity?: number;
 }
 
-interface Waiting {
-  hit: Pick<MailHit, 'id' | 'emailId' | 'url' | 'repeats'>;
-  /** When it happened, on the monotonic clock. */
-  at: number;
-  settled: Promise<void>;
-  settle: () => void;
-}
-
-/** The hits of one email and kind that wait. */
-interface Group {
-  count: number;
-  latest: Waiting;
-}
-
 const CAPACITY = 100_000;
-/** Of one email and kind, as many wait one by one as may have an event; the others are added to the latest of these. */
-const GROUP_MAX = HIT_EVENTS_MAX;
 const BATCH_MAX = 200;
 const RETRY_MS = { first: 100, longest: 5_000, draining: 200 } as const;
-/** Errors that are no outage, such as a deadlock, are given another try, but not for ever. */
+/** An error that is not an outage, such as a deadlock, is retried so many times. */
 const FAULTS_MAX = 5;
 
 /**
- * Records hits one transaction after another, each with all that have come in during the one before. Alone, a hit waits
- * for nothing; in a rush, a commit and the lock on the campaign's counters are shared by many. While the database is
- * away, hits wait in memory with the time they happened at, and a batch whose commit was not confirmed is tried again:
- * the ids of its hits keep it from counting twice. One email takes up little of the room, however often its link is hit.
+ * Records hits one transaction after another; each contains what arrived while the previous one was being written. Alone,
+ * a hit waits for nothing; in a rush, many share a commit and the lock on the campaign's counters. While the database is
+ * away, hits wait in memory with the time they happened at. A batch whose commit was not confirmed is tried again: the
+ * ids of its hits keep it from counting twice.
  */
 export function createHitRecorder({ record, logger, capacity = CAPACITY }: HitRecorderOptions): HitRecorder {
   const waking = new AbortController();
-  let waiting: Waiting[] = [];
-  const groups = new Map<string, Group>();
-  let underWay: Waiting[] = [];
+  const queue = createHitQueue(capacity);
+  let underWay: WaitingHit[] = [];
   let running: Promise<void> | undefined;
   let isAway = false;
-  let dropped = 0;
+  let isDropping = false;
   let isGivenUp = false;
 
   function pause(attempt: number): Promise<void> {
@@ -70,13 +53,14 @@ export function createHitRecorder({ record, logger, capacity = CAPACITY }: HitRe
     if (isAway) return;
     isAway = true;
     logger.warn({ err: error }, 'opens and clicks wait in memory until the database is back');
-    for (const { settle } of [...underWay, ...waiting]) settle();
+    for (const { settle } of underWay) settle();
+    queue.settleAll();
   }
 
   function endOutage(): void {
     if (!isAway) return;
     isAway = false;
-    logger.info({ waiting: waiting.length, dropped }, 'opens and clicks are recorded again');
+    logger.info({ waiting: queue.length }, 'opens and clicks are recorded again');
   }
 
   async function recordUnderWay(): Promise<void> {
@@ -100,62 +84,29 @@ export function createHitRecorder({ record, logger, capacity = CAPACITY }: HitRe
   }
 
   async function run(): Promise<void> {
-    while (waiting.length > 0 && !isGivenUp) {
-      underWay = waiting.slice(0, BATCH_MAX);
-      waiting = waiting.slice(BATCH_MAX);
-      for (const { hit } of underWay) leaveGroup(hit);
+    while (queue.length > 0 && !isGivenUp) {
+      underWay = queue.take(BATCH_MAX);
       await recordUnderWay();
       for (const { settle } of underWay) settle();
       underWay = [];
     }
-    dropped = 0;
+    isDropping = false;
     running = undefined;
   }
 
-  function groupOf(hit: Pick<MailHit, 'emailId' | 'url'>): string {
-    return `${hit.url === null ? 'open' : 'click'} ${hit.emailId}`;
-  }
-
-  function leaveGroup(hit: Waiting['hit']): void {
-    const key = groupOf(hit);
-    const group = groups.get(key);
-    if (!group) return;
-    group.count -= 1;
-    if (group.count === 0) groups.delete(key);
-  }
-
-  function enqueue(hit: Pick<MailHit, 'emailId' | 'url'>): Waiting {
-    let settle: () => void = () => undefined;
-    const settled = new Promise<void>((resolve) => {
-      settle = resolve;
-    });
-    const entry = { hit: { id: uuidV7(), repeats: 0, ...hit }, at: performance.now(), settled, settle };
-    waiting.push(entry);
-    groups.set(groupOf(hit), { count: (groups.get(groupOf(hit))?.count ?? 0) + 1, latest: entry });
-    return entry;
-  }
-
-  function makeRoom(): void {
-    if (waiting.length < capacity) return;
-    const oldest = waiting.shift();
-    if (oldest) leaveGroup(oldest.hit);
-    oldest?.settle();
-    dropped += 1;
-    if (dropped === 1) logger.error({ capacity }, 'too many opens and clicks wait to be recorded: the oldest are lost');
+  function reportDropping(): void {
+    if (isDropping) return;
+    isDropping = true;
+    logger.error({ capacity }, 'too many opens and clicks wait to be recorded: the oldest are lost');
   }
 
   return {
     add(hit) {
-      const group = groups.get(groupOf(hit));
-      if (group && group.count >= GROUP_MAX) {
-        group.latest.hit.repeats += 1;
-        return isAway || isGivenUp ? Promise.resolve() : group.latest.settled;
-      }
-      makeRoom();
-      const entry = enqueue(hit);
-      if (isAway || isGivenUp) entry.settle();
+      const added = queue.add(hit);
+      if (added.isDropping) reportDropping();
+      if (isAway || isGivenUp) added.entry.settle();
       running ??= run();
-      return entry.settled;
+      return added.entry.settled;
     },
     async drain(withinMs) {
       waking.abort();
@@ -164,7 +115,7 @@ export function createHitRecorder({ record, logger, capacity = CAPACITY }: HitRe
       timer.abort();
       if (!running) return;
       isGivenUp = true;
-      const count = underWay.length + waiting.length;
+      const count = underWay.length + queue.length;
       logger.error({ count }, 'opens and clicks are lost: the database was not back in time');
     },
   };
