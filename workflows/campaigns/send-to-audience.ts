@@ -83,8 +83,8 @@ async function sendPages(run: CampaignRun, plan: Plan, pages: Pages): Promise<vo
 
 /** A lane that fails ends the others, which may be waiting for a server; messages on the wire are waited for. */
 async function runLane(run: CampaignRun, plan: Plan, sending: Sending, scope: CancellationScope): Promise<void> {
-  return sendPageByPage(run, plan, sending).catch((error: Error) => {
-    sending.failure ??= error;
+  return sendPageByPage(run, plan, sending).catch((error: unknown) => {
+    sending.failure ??= error as Error;
     scope.cancel();
   });
 }
