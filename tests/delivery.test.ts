@@ -6,7 +6,7 @@ import { EmailEntity, type Email } from '../shared/domain/emails/email.entity.ts
 import { EventEntity } from '../shared/domain/events/event.entity.ts';
 import { updateProject } from '../shared/domain/lifecycle/update-project.ts';
 import { query, sql } from '../shared/domain/database/sql.ts';
-import type { ReceivedMessage } from './support/smtp-sink.ts';
+import type { ReceivedMessage } from './support/received-messages.ts';
 import type { TestProject } from './support/api.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 

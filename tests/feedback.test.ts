@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTransport } from 'nodemailer';
 import { linkSignerOf } from '../shared/platform/links.ts';
 import { createLogger } from '../shared/platform/logger.ts';
-import type { ReceivedMessage } from './support/smtp-sink.ts';
+import type { ReceivedMessage } from './support/received-messages.ts';
 import { startInbound } from '../worker/inbound/start-inbound.ts';
 import type { InboundServer } from '../worker/inbound/inbound-server.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';

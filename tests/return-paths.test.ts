@@ -3,7 +3,7 @@ import { createTransport } from 'nodemailer';
 import { createLinkSigner } from '../shared/platform/links.ts';
 import { createLogger } from '../shared/platform/logger.ts';
 import { createDnsServer, type DnsServer } from './support/dns-server.ts';
-import type { ReceivedMessage } from './support/smtp-sink.ts';
+import type { ReceivedMessage } from './support/received-messages.ts';
 import { startInbound } from '../worker/inbound/start-inbound.ts';
 import type { InboundServer } from '../worker/inbound/inbound-server.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';

@@ -12,7 +12,9 @@ import {
   type PendingRecipient,
 } from '../../shared/domain/campaigns/campaign-delivery.ts';
 import { markCampaignCancelled } from '../../shared/domain/campaigns/campaign-state.ts';
+import type { Em } from '../../shared/domain/database/em.ts';
 import type { SendingIdentities } from '../../shared/domain/domains/sending-identities.ts';
+import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
 import { readSendPolicy } from '../../shared/domain/emails/send-budget.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { projectDisabledFailure } from '../failures.ts';
@@ -34,69 +36,149 @@ const STOPPED: PageResult = { sent: 0, deferred: 0, isStopped: true };
 const RESULTS_MAX = 64;
 const RESULTS_AGE_MS = 50;
 
+/** What the pages of this process have in common. */
+interface PageSender {
+  deps: ActivityDeps;
+  em: () => Em;
+  composerOf: ReturnType<typeof createCampaignComposers>;
+  /** They share the connections; what each has in flight beyond its share would only wait in memory. */
+  pagesAtWork: number;
+}
+
 /** One attempt at a page. */
 interface PageAttempt {
   page: CampaignPage;
+  projectId: string;
+  /** Emails a second of the project; 0 is no limit. */
+  ratePerSecond: number;
   composer: CampaignComposer;
-  buffer: ResultBuffer;
+  /** Records what became of recipients, as long as this attempt holds the page. */
+  record: (results: DeliveryResult[]) => Promise<{ mayContinue: boolean }>;
   result: PageResult;
   unmade: UnmadeMessages;
+}
+
+/** The part of an attempt that lasts until its results are recorded. */
+interface RunningAttempt extends PageAttempt {
+  buffer: ResultBuffer;
   signal: AbortSignal;
+}
+
+/** What cannot be read as a template today cannot tomorrow: the campaign ends with the reason. */
+async function composerOrEnd(sender: PageSender, campaign: CampaignContent): Promise<CampaignComposer | undefined> {
+  try {
+    return await sender.composerOf(campaign);
+  } catch (error) {
+    if (!(error instanceof TemplateSyntaxError || error instanceof TemplateLimitError)) throw error;
+    const reason = `The message cannot be rendered: ${error.message}. Correct it in a copy of the campaign and send that.`;
+    await markCampaignCancelled(sender.em(), campaign.id, reason);
+    return undefined;
+  }
+}
+
+async function sendAll(
+  { deps, pagesAtWork }: PageSender,
+  attempt: RunningAttempt,
+  recipients: PendingRecipient[],
+  pace?: Pace,
+): Promise<void> {
+  await sendMails(attempt.composer.prepareAll(recipients), {
+    pool: deps.smtp,
+    urgency: 'campaign',
+    buffer: attempt.buffer,
+    unmade: attempt.unmade,
+    concurrency: Math.ceil(deps.smtp.capacity / pagesAtWork),
+    config: deps.config,
+    mailCount: recipients.length,
+    signal: attempt.signal,
+    shouldStop: () => attempt.result.isStopped,
+    pace,
+  });
+}
+
+function isOver({ result, signal }: RunningAttempt): boolean {
+  return result.isStopped || signal.aborted;
+}
+
+async function sendUnlimited(sender: PageSender, attempt: RunningAttempt): Promise<void> {
+  for await (const recipients of loadPendingRecipients(sender.em, attempt.page)) {
+    await sendAll(sender, attempt, recipients);
+    if (isOver(attempt)) return;
+  }
+}
+
+/** Sends what goes in a few seconds. @returns the failure that has the attempt repeated for the rest */
+async function sendSlice(sender: PageSender, attempt: RunningAttempt): Promise<ApplicationFailure | undefined> {
+  const { projectId, ratePerSecond, signal } = attempt;
+  const throttle: Throttle = { em: sender.em, projectId, ratePerSecond, isUrgent: false, signal };
+  for await (const recipients of loadPendingRecipients(sender.em, attempt.page, sliceSize(ratePerSecond))) {
+    const count = recipients.filter((recipient) => !attempt.composer.refusalOf(recipient)).length;
+    await sendAll(sender, attempt, recipients, count > 0 ? await takeReservation(throttle, count) : undefined);
+    const left = (recipients[0]?.leftCount ?? 0) - recipients.length;
+    return left > 0 && !isOver(attempt) ? comeBackFor(throttle, left) : undefined;
+  }
+  return undefined;
+}
+
+/** Sends, and records what became of it. @returns the failure that has the attempt repeated for the rest */
+async function sendAndRecord(
+  sender: PageSender,
+  attempt: PageAttempt,
+  signal: AbortSignal,
+  advance: () => void,
+): Promise<ApplicationFailure | undefined> {
+  const { result } = attempt;
+  const buffer = createResultBuffer({
+    maxItems: RESULTS_MAX,
+    maxAgeMs: RESULTS_AGE_MS,
+    signal,
+    async record(results) {
+      const { mayContinue } = await attempt.record(results);
+      if (!mayContinue) result.isStopped = true;
+      result.sent += results.filter((item) => item.verdict === 'sent').length;
+      result.deferred += results.filter((item) => ['deferred', 'uncertain'].includes(item.verdict)).length;
+      advance();
+    },
+  });
+  const running: RunningAttempt = { ...attempt, buffer, signal };
+  sender.pagesAtWork += 1;
+  try {
+    if (attempt.ratePerSecond > 0) return await sendSlice(sender, running);
+    await sendUnlimited(sender, running);
+    return undefined;
+  } finally {
+    sender.pagesAtWork -= 1;
+    await buffer.drain();
+  }
+}
+
+/** Takes the page from an attempt that was thought dead. */
+async function claimPage(
+  { em, deps }: PageSender,
+  page: CampaignPage,
+  campaign: CampaignContent,
+  ratePerSecond: number,
+  composer: CampaignComposer,
+): Promise<PageAttempt> {
+  const { projectId, from, subject } = campaign;
+  const held = { ...page, claimToken: randomUUID() };
+  await claimCampaignPage(em(), page, held.claimToken);
+  const retrySeconds = deps.config.DELIVERY_RETRY_SECONDS;
+  return {
+    page,
+    projectId,
+    ratePerSecond,
+    composer,
+    record: (results) => recordCampaignResults(em(), held, { from, subject }, projectId, results, retrySeconds),
+    result: { sent: 0, deferred: 0, isStopped: false },
+    unmade: createUnmade(),
+  };
 }
 
 /** Creates the activity that sends the pages of campaigns. */
 export function createPageSender(deps: ActivityDeps & { identities: SendingIdentities }) {
   const em = () => deps.orm.em.fork();
-  const composerOf = createCampaignComposers(deps);
-  /** They share the connections; what each has in flight beyond its share would only wait in memory. */
-  let pagesAtWork = 0;
-
-  /** What cannot be read as a template today cannot tomorrow: the campaign ends with the reason. */
-  async function composerOrEnd(campaign: CampaignContent): Promise<CampaignComposer | undefined> {
-    try {
-      return await composerOf(campaign);
-    } catch (error) {
-      if (!(error instanceof TemplateSyntaxError || error instanceof TemplateLimitError)) throw error;
-      const reason = `The message cannot be rendered: ${error.message}. Correct it in a copy of the campaign and send that.`;
-      await markCampaignCancelled(em(), campaign.id, reason);
-      return undefined;
-    }
-  }
-
-  async function sendAll(attempt: PageAttempt, recipients: PendingRecipient[], pace?: Pace): Promise<void> {
-    await sendMails(attempt.composer.prepareAll(recipients), {
-      pool: deps.smtp,
-      urgency: 'campaign',
-      buffer: attempt.buffer,
-      unmade: attempt.unmade,
-      concurrency: Math.ceil(deps.smtp.capacity / pagesAtWork),
-      config: deps.config,
-      mailCount: recipients.length,
-      signal: attempt.signal,
-      shouldStop: () => attempt.result.isStopped,
-      pace,
-    });
-  }
-
-  const isOver = ({ result, signal }: PageAttempt): boolean => result.isStopped || signal.aborted;
-
-  async function sendUnlimited(attempt: PageAttempt): Promise<void> {
-    for await (const recipients of loadPendingRecipients(em, attempt.page)) {
-      await sendAll(attempt, recipients);
-      if (isOver(attempt)) return;
-    }
-  }
-
-  /** Sends what goes in a few seconds. @returns the failure that has the attempt repeated for the rest */
-  async function sendSlice(attempt: PageAttempt, throttle: Throttle): Promise<ApplicationFailure | undefined> {
-    for await (const recipients of loadPendingRecipients(em, attempt.page, sliceSize(throttle.ratePerSecond))) {
-      const count = recipients.filter((recipient) => !attempt.composer.refusalOf(recipient)).length;
-      await sendAll(attempt, recipients, count > 0 ? await takeReservation(throttle, count) : undefined);
-      const left = (recipients[0]?.leftCount ?? 0) - recipients.length;
-      return left > 0 && !isOver(attempt) ? comeBackFor(throttle, left) : undefined;
-    }
-    return undefined;
-  }
+  const sender: PageSender = { deps, em, composerOf: createCampaignComposers(deps), pagesAtWork: 0 };
 
   /**
    * Sends to the recipients of a page that are due. Safe to run twice, and safe beside an attempt that was thought dead:
@@ -108,45 +190,14 @@ export function createPageSender(deps: ActivityDeps & { identities: SendingIdent
     const campaign = await loadSendingCampaign(em(), page.campaignId);
     const policy = campaign && (await readSendPolicy(em(), campaign.projectId, deps.config.EMAIL_RATE_PER_SECOND));
     if (!policy) return STOPPED;
-    const { projectId } = campaign;
-    const { ratePerSecond } = policy;
-    if (policy.isDisabled) throw projectDisabledFailure(projectId, deps.config.DELIVERY_PAUSE_SECONDS);
-    const composer = await composerOrEnd(campaign);
+    if (policy.isDisabled) throw projectDisabledFailure(campaign.projectId, deps.config.DELIVERY_PAUSE_SECONDS);
+    const composer = await composerOrEnd(sender, campaign);
     if (!composer) return STOPPED;
 
-    const unmade = createUnmade();
-    const held = { ...page, claimToken: randomUUID() };
-    await claimCampaignPage(em(), page, held.claimToken);
-    const result: PageResult = { sent: 0, deferred: 0, isStopped: false };
-    const frame = { from: campaign.from, subject: campaign.subject };
-    const retrySeconds = deps.config.DELIVERY_RETRY_SECONDS;
-    const work = async (signal: AbortSignal, advance: () => void): Promise<ApplicationFailure | undefined> => {
-      const buffer = createResultBuffer({
-        maxItems: RESULTS_MAX,
-        maxAgeMs: RESULTS_AGE_MS,
-        signal,
-        async record(results) {
-          const { mayContinue } = await recordCampaignResults(em(), held, frame, projectId, results, retrySeconds);
-          if (!mayContinue) result.isStopped = true;
-          result.sent += results.filter((item) => item.verdict === 'sent').length;
-          result.deferred += results.filter((item) => ['deferred', 'uncertain'].includes(item.verdict)).length;
-          advance();
-        },
-      });
-      const attempt: PageAttempt = { page, composer, buffer, result, unmade, signal };
-      pagesAtWork += 1;
-      try {
-        if (ratePerSecond > 0)
-          return await sendSlice(attempt, { em, projectId, ratePerSecond, isUrgent: false, signal });
-        await sendUnlimited(attempt);
-        return undefined;
-      } finally {
-        pagesAtWork -= 1;
-        await buffer.drain();
-      }
-    };
+    const attempt = await claimPage(sender, page, campaign, policy.ratePerSecond, composer);
+    const { result, unmade } = attempt;
     // The heartbeat lasts until the results are recorded, which may have to wait for the database.
-    const again = await withHeartbeat(deps, work, {
+    const again = await withHeartbeat(deps, (signal, advance) => sendAndRecord(sender, attempt, signal, advance), {
       progress: () => ({ sent: result.sent }),
       stallMs: SEND_STALL_MS,
     });

@@ -10,7 +10,7 @@ import {
 } from '../../shared/domain/domains/sender-domains.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { createDnsResolver } from '../../shared/platform/dns/resolver.ts';
-import { createDkimKeyring } from '../../shared/platform/mail/dkim/key-pair.ts';
+import { createDkimKeyring, type DkimKeyring } from '../../shared/platform/mail/dkim/key-pair.ts';
 import { created, endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
 import { idParams } from '../http/pagination.ts';
 import { domainSchema, domainView } from './domain.view.ts';
@@ -22,17 +22,14 @@ function assertOwnProject(requestProjectId: string, projectId: string): void {
   }
 }
 
-/** The domain endpoints, in the order of the interface document. */
-export function createDomainEndpoints(config: Config): Endpoint[] {
-  const inboundDomain = config.INBOUND_DOMAIN;
-  const keyring = createDkimKeyring(config.APP_SECRET, config.APP_SECRETS_PREVIOUS);
-  const checks: DomainCheckDeps = {
-    resolver: createDnsResolver({ servers: config.DNS_SERVERS }),
-    keyring,
-    inboundDomain,
-  };
+interface DomainContext {
+  inboundDomain: string | undefined;
+  keyring: DkimKeyring;
+  checks: DomainCheckDeps;
+}
 
-  const list = endpoint({
+function listEndpoint({ keyring, inboundDomain }: DomainContext): Endpoint {
+  return endpoint({
     operationId: 'listDomains',
     method: 'get',
     path: '/domains/project/:projectId',
@@ -52,8 +49,10 @@ export function createDomainEndpoints(config: Config): Endpoint[] {
       return ok(views);
     },
   });
+}
 
-  const create = endpoint({
+function createEndpoint({ keyring, inboundDomain }: DomainContext): Endpoint {
+  return endpoint({
     operationId: 'createDomain',
     method: 'post',
     path: '/domains',
@@ -75,8 +74,10 @@ export function createDomainEndpoints(config: Config): Endpoint[] {
       return created(domainView(await withKey(em, keyring, domain), inboundDomain));
     },
   });
+}
 
-  const verify = endpoint({
+function verifyEndpoint({ checks, inboundDomain }: DomainContext): Endpoint {
+  return endpoint({
     operationId: 'verifyDomain',
     method: 'get',
     path: '/domains/:id/verify',
@@ -95,23 +96,30 @@ export function createDomainEndpoints(config: Config): Endpoint[] {
       return ok(domainView(check.domain, inboundDomain));
     },
   });
+}
 
-  const remove = endpoint({
-    operationId: 'deleteDomain',
-    method: 'delete',
-    path: '/domains/:id',
-    tag: 'Domains',
-    summary: 'Remove a sender domain and its key',
-    key: 'secret',
-    params: idParams,
-    badIdIs: 'DOMAIN_NOT_FOUND',
-    replies: { 204: { description: 'Removed' } },
-    errors: ['CONFLICT'],
-    async handle({ em, project, params }) {
-      await deleteSenderDomain(em, project.id, params.id);
-      return noContent();
-    },
-  });
+const removeEndpoint = endpoint({
+  operationId: 'deleteDomain',
+  method: 'delete',
+  path: '/domains/:id',
+  tag: 'Domains',
+  summary: 'Remove a sender domain and its key',
+  key: 'secret',
+  params: idParams,
+  badIdIs: 'DOMAIN_NOT_FOUND',
+  replies: { 204: { description: 'Removed' } },
+  errors: ['CONFLICT'],
+  async handle({ em, project, params }) {
+    await deleteSenderDomain(em, project.id, params.id);
+    return noContent();
+  },
+});
 
-  return [list, create, verify, remove];
+/** The domain endpoints, in the order of the interface document. */
+export function createDomainEndpoints(config: Config): Endpoint[] {
+  const inboundDomain = config.INBOUND_DOMAIN;
+  const keyring = createDkimKeyring(config.APP_SECRET, config.APP_SECRETS_PREVIOUS);
+  const resolver = createDnsResolver({ servers: config.DNS_SERVERS });
+  const context: DomainContext = { inboundDomain, keyring, checks: { resolver, keyring, inboundDomain } };
+  return [listEndpoint(context), createEndpoint(context), verifyEndpoint(context), removeEndpoint];
 }

@@ -6,7 +6,7 @@ import proto from '@temporalio/proto';
 import { startEmbeddedPostgres } from '../../local/postgres/embedded-postgres.ts';
 import { findFreePort } from '../../local/processes/free-port.ts';
 import { waitForHttp } from '../../local/processes/http-ready.ts';
-import { createOperatorCommands } from '../../local/operator-command.ts';
+import { createOperatorCommands, type OperatorCommands } from '../../local/operator-command.ts';
 import type { ProcessGuard } from '../../local/processes/process-guard.ts';
 import type { Progress } from '../../local/progress.ts';
 import { resolveTemporalCli } from '../../local/temporal/temporal-cli.ts';
@@ -72,11 +72,8 @@ const RETENTION_DAYS = 1;
 const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = proto.temporal.api.enums.v1.TaskQueueType;
 const READY_TIMEOUT_MS = 120_000;
 
-/** Starts the parts of Everpost on free ports of 127.0.0.1, as durable as in production. */
-export async function startStack(options: BenchStackOptions, deps: StackDeps): Promise<BenchStack> {
-  const { home, guard, processes, progress, onEnd } = deps;
-  const hasWorker = options.hasWorker ?? true;
-  const hasApi = options.hasApi ?? true;
+/** Starts the servers that Everpost needs. */
+async function startServers({ home, guard, processes, progress }: StackDeps) {
   progress('Starting PostgreSQL and Temporal');
   const [postgres, temporalServer] = await Promise.all([
     startEmbeddedPostgres({
@@ -100,6 +97,63 @@ export async function startStack(options: BenchStackOptions, deps: StackDeps): P
   ]);
   processes.adopt(postgres.child);
   processes.adopt(temporalServer.child);
+  return { postgres, temporalServer };
+}
+
+async function createBenchProject(run: OperatorCommands): Promise<BenchProject> {
+  const created = await run(['project', 'create', '--name', 'Bench', '--trusted-domain', DOMAIN]);
+  const { id, publicKey, secretKey } = created as Omit<BenchProject, 'domain'>;
+  return { id, publicKey, secretKey, domain: DOMAIN };
+}
+
+/** Starts workers, one after the other. */
+function createWorkerStarter(
+  processes: Processes,
+  temporal: Client,
+  env: NodeJS.ProcessEnv,
+): Pick<BenchStack, 'worker' | 'startWorker'> {
+  let worker: NodeProcess | undefined;
+  let workerCount = 0;
+  return {
+    worker: () => worker,
+    async startWorker(extra = {}) {
+      workerCount += 1;
+      const name = workerCount === 1 ? 'worker' : `worker-${workerCount}`;
+      const started = await processes.startNode({
+        name,
+        entry: 'worker/main.ts',
+        env: { ...env, ...extra },
+        canProfile: true,
+      });
+      await started.waitUntil((signal) => waitForPollers(temporal, started.pid, signal), READY_TIMEOUT_MS);
+      worker = started;
+      return started;
+    },
+  };
+}
+
+function createApiCall(apiUrl: string, project: BenchProject): BenchStack['call'] {
+  return async (method, route, body, key = 'secret') => {
+    const response = await fetch(`${apiUrl}${route}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${key === 'secret' ? project.secretKey : project.publicKey}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${route} answered ${response.status}: ${text}`);
+    return text === '' ? undefined : (JSON.parse(text) as unknown);
+  };
+}
+
+/** Starts the parts of Everpost on free ports of 127.0.0.1, as durable as in production. */
+export async function startStack(options: BenchStackOptions, deps: StackDeps): Promise<BenchStack> {
+  const { home, processes, progress, onEnd } = deps;
+  const hasWorker = options.hasWorker ?? true;
+  const hasApi = options.hasApi ?? true;
+  const { postgres, temporalServer } = await startServers(deps);
   const databaseUrl = postgres.url(DATABASE);
   const apiPort = await findFreePort(0);
   const apiUrl = `http://127.0.0.1:${apiPort}`;
@@ -121,9 +175,7 @@ export async function startStack(options: BenchStackOptions, deps: StackDeps): P
   progress('Bringing up the schema, the namespace and a project');
   const run = createOperatorCommands(env, AbortSignal.timeout(READY_TIMEOUT_MS));
   await Promise.all([run(['migrate']), run(['temporal', 'setup']), hasWorker && bundleWorkflows(bundle, processes)]);
-  const created = await run(['project', 'create', '--name', 'Bench', '--trusted-domain', DOMAIN]);
-  const { id, publicKey, secretKey } = created as Omit<BenchProject, 'domain'>;
-  const project = { id, publicKey, secretKey, domain: DOMAIN };
+  const project = await createBenchProject(run);
 
   const orm = await createOrm({ databaseUrl, poolSize: 4, applicationName: 'everpost-bench' });
   onEnd(() => orm.close());
@@ -131,23 +183,8 @@ export async function startStack(options: BenchStackOptions, deps: StackDeps): P
   onEnd(() => connection.close());
   const temporal = new Client({ connection });
 
-  let worker: NodeProcess | undefined;
-  let workerCount = 0;
-  async function startWorker(extra: Readonly<Record<string, string>> = {}): Promise<NodeProcess> {
-    workerCount += 1;
-    const name = workerCount === 1 ? 'worker' : `worker-${workerCount}`;
-    const started = await processes.startNode({
-      name,
-      entry: 'worker/main.ts',
-      env: { ...env, ...extra },
-      canProfile: true,
-    });
-    await started.waitUntil((signal) => waitForPollers(temporal, started.pid, signal), READY_TIMEOUT_MS);
-    worker = started;
-    return started;
-  }
-
   progress('Starting the API and the worker');
+  const { worker, startWorker } = createWorkerStarter(processes, temporal, env);
   const [api] = await Promise.all([
     hasApi ? processes.startNode({ name: 'api', entry: 'api/main.ts', env, canProfile: true }) : undefined,
     hasWorker ? startWorker() : undefined,
@@ -163,21 +200,9 @@ export async function startStack(options: BenchStackOptions, deps: StackDeps): P
     apiUrl,
     env,
     pids: { postgres: postgres.child.pid, temporal: temporalServer.child.pid, api: api?.pid },
-    worker: () => worker,
+    worker,
     startWorker,
-    async call(method, route, body, key = 'secret') {
-      const response = await fetch(`${apiUrl}${route}`, {
-        method,
-        headers: {
-          authorization: `Bearer ${key === 'secret' ? secretKey : publicKey}`,
-          ...(body !== undefined && { 'content-type': 'application/json' }),
-        },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      });
-      const text = await response.text();
-      if (!response.ok) throw new Error(`${method} ${route} answered ${response.status}: ${text}`);
-      return text === '' ? undefined : (JSON.parse(text) as unknown);
-    },
+    call: createApiCall(apiUrl, project),
   };
 }
 

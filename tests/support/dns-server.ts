@@ -1,29 +1,8 @@
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import packet, { type Answer, type DecodedPacket, type Packet } from 'dns-packet';
-
-/** What the server knows of a name. TXT is one record per text; MX as `[preference, exchange]`, `''` is the root. */
-export interface DnsRecords {
-  A?: string[];
-  AAAA?: string[];
-  NS?: string[];
-  TXT?: string[];
-  CNAME?: string;
-  MX?: (readonly [preference: number, exchange: string])[];
-}
-
-/** How the server treats a name and everything below it. */
-export interface DnsBehaviour {
-  /** Answers after so many milliseconds. */
-  delayMs?: number;
-  /** Never answers. */
-  drop?: boolean;
-  /** Answers with this code and no record. */
-  rcode?: 'SERVFAIL' | 'REFUSED' | 'NXDOMAIN';
-  /** Answers over UDP that the answer does not fit, so that the client has to ask over TCP. */
-  truncate?: boolean;
-}
+import packet, { type DecodedPacket, type Packet } from 'dns-packet';
+import { createDnsZone, type DnsZone } from './dns-zone.ts';
 
 export interface DnsQuery {
   name: string;
@@ -31,15 +10,9 @@ export interface DnsQuery {
   transport: 'udp' | 'tcp';
 }
 
-export interface DnsServer {
+export interface DnsServer extends Pick<DnsZone, 'set' | 'remove' | 'behave'> {
   /** `ip:port`, for UDP and TCP alike. */
   address: string;
-  /** Sets all records of a name; other names keep theirs. */
-  set: (name: string, records: DnsRecords) => void;
-  /** Forgets a name. */
-  remove: (name: string) => void;
-  /** Sets how a name and the names below it are treated; undefined makes it normal again. */
-  behave: (name: string, behaviour: DnsBehaviour | undefined) => void;
   /** What has been asked, oldest first. */
   queries: () => readonly DnsQuery[];
   /** Forgets names, behaviours and queries. */
@@ -48,44 +21,61 @@ export interface DnsServer {
 }
 
 const HOST = '127.0.0.1';
-const TTL_SECONDS = 1;
-/** A character-string has at most 255 octets (RFC 1035 section 3.3). */
-const STRING_LENGTH_MAX = 255;
 const RCODES = { NOERROR: 0, SERVFAIL: 2, NXDOMAIN: 3, REFUSED: 5 } as const;
-const CNAME_DEPTH_MAX = 8;
 
-function keyOf(name: string): string {
-  return name.toLowerCase().replace(/\.$/, '');
+/** The reply to a query and when to send it; undefined when there is to be none. */
+function replyTo(
+  zone: DnsZone,
+  query: DecodedPacket,
+  transport: DnsQuery['transport'],
+): { reply: Packet; delayMs: number | undefined } | undefined {
+  const question = query.questions?.[0];
+  if (!question) return undefined;
+  const behaviour = zone.behaviourOf(question.name);
+  if (behaviour.drop) return undefined;
+  const isTruncated = behaviour.truncate === true && transport === 'udp';
+  const known = zone.answersTo(question.name, question.type);
+  const rcode = RCODES[behaviour.rcode ?? (known ? 'NOERROR' : 'NXDOMAIN')];
+  const flags =
+    packet.AUTHORITATIVE_ANSWER | packet.RECURSION_AVAILABLE | (isTruncated ? packet.TRUNCATED_RESPONSE : 0) | rcode;
+  const answers = rcode === RCODES.NOERROR && !isTruncated ? known : [];
+  return {
+    reply: { type: 'response', id: query.id ?? 0, flags, questions: [question], answers },
+    delayMs: behaviour.delayMs,
+  };
 }
 
-function stringsOf(text: string): string[] {
-  const strings: string[] = [];
-  for (let start = 0; start === 0 || start < text.length; start += STRING_LENGTH_MAX) {
-    strings.push(text.slice(start, start + STRING_LENGTH_MAX));
-  }
-  return strings;
+type Respond = (query: DecodedPacket, transport: DnsQuery['transport'], send: (reply: Buffer) => void) => void;
+
+function createUdpServer(respond: Respond): UdpSocket {
+  const udp = createSocket('udp4');
+  udp.on('message', (message, remote) => {
+    respond(packet.decode(message), 'udp', (reply) => udp.send(reply, remote.port, remote.address));
+  });
+  return udp;
 }
 
-function recordsOf(name: string, type: string, records: DnsRecords): Answer[] {
-  const base = { name, ttl: TTL_SECONDS };
-  switch (type) {
-    case 'A':
-      return (records.A ?? []).map((data) => ({ ...base, type: 'A', data }));
-    case 'AAAA':
-      return (records.AAAA ?? []).map((data) => ({ ...base, type: 'AAAA', data }));
-    case 'NS':
-      return (records.NS ?? []).map((data) => ({ ...base, type: 'NS', data }));
-    case 'TXT':
-      return (records.TXT ?? []).map((text) => ({ ...base, type: 'TXT', data: stringsOf(text) }));
-    case 'MX':
-      return (records.MX ?? []).map(([preference, exchange]) => ({
-        ...base,
-        type: 'MX',
-        data: { preference, exchange: exchange === '' ? '.' : exchange },
-      }));
-    default:
-      return [];
-  }
+/** Over TCP each message follows its length in two octets (RFC 1035 section 4.2.2). */
+function createTcpServer(respond: Respond, sockets: Set<Socket>): Server {
+  return createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => sockets.delete(socket));
+    let received = Buffer.alloc(0);
+    socket.on('data', (chunk) => {
+      received = Buffer.concat([received, chunk]);
+      while (received.length >= 2 && received.length >= 2 + received.readUInt16BE(0)) {
+        const end = 2 + received.readUInt16BE(0);
+        const query = packet.decode(received.subarray(2, end));
+        received = received.subarray(end);
+        respond(query, 'tcp', (reply) => {
+          const length = Buffer.alloc(2);
+          length.writeUInt16BE(reply.length);
+          socket.write(Buffer.concat([length, reply]));
+        });
+      }
+    });
+  });
 }
 
 /** UDP and TCP on the same free port of the loopback interface. */
@@ -108,100 +98,38 @@ async function listenOnBoth(udp: UdpSocket, tcp: Server): Promise<number> {
 
 /** A DNS server for tests, authoritative for whatever it is told, that can be slow, silent or broken by name. */
 export async function createDnsServer(): Promise<DnsServer> {
-  const names = new Map<string, DnsRecords>();
-  const behaviours = new Map<string, DnsBehaviour>();
+  const zone = createDnsZone();
   const log: DnsQuery[] = [];
   const timers = new Set<NodeJS.Timeout>();
   const sockets = new Set<Socket>();
 
-  function behaviourOf(name: string): DnsBehaviour {
-    const labels = keyOf(name).split('.');
-    for (let start = 0; start < labels.length; start++) {
-      const found = behaviours.get(labels.slice(start).join('.'));
-      if (found) return found;
-    }
-    return {};
-  }
-
-  function answersTo(name: string, type: string, depth = 0): Answer[] | undefined {
-    const records = names.get(keyOf(name));
-    if (!records) {
-      // A name with names below it exists (RFC 8020).
-      return [...names.keys()].some((known) => known.endsWith(`.${keyOf(name)}`)) ? [] : undefined;
-    }
-    if (records.CNAME === undefined || type === 'CNAME') return recordsOf(name, type, records);
-    const alias: Answer = { name, ttl: TTL_SECONDS, type: 'CNAME', data: records.CNAME };
-    return depth === CNAME_DEPTH_MAX ? [alias] : [alias, ...(answersTo(records.CNAME, type, depth + 1) ?? [])];
-  }
-
-  function respond(query: DecodedPacket, transport: DnsQuery['transport'], send: (reply: Buffer) => void): void {
+  const respond: Respond = (query, transport, send) => {
     const question = query.questions?.[0];
-    if (!question) return;
-    log.push({ name: question.name, type: question.type, transport });
-    const behaviour = behaviourOf(question.name);
-    if (behaviour.drop) return;
-    const isTruncated = behaviour.truncate === true && transport === 'udp';
-    const known = answersTo(question.name, question.type);
-    const rcode = RCODES[behaviour.rcode ?? (known ? 'NOERROR' : 'NXDOMAIN')];
-    const reply: Packet = {
-      type: 'response',
-      id: query.id ?? 0,
-      flags:
-        packet.AUTHORITATIVE_ANSWER |
-        packet.RECURSION_AVAILABLE |
-        (isTruncated ? packet.TRUNCATED_RESPONSE : 0) |
-        rcode,
-      questions: [question],
-      answers: rcode === RCODES.NOERROR && !isTruncated ? known : [],
-    };
-    if (behaviour.delayMs === undefined) {
-      send(packet.encode(reply));
+    if (question) log.push({ name: question.name, type: question.type, transport });
+    const due = replyTo(zone, query, transport);
+    if (!due) return;
+    if (due.delayMs === undefined) {
+      send(packet.encode(due.reply));
       return;
     }
     const timer = setTimeout(() => {
       timers.delete(timer);
-      send(packet.encode(reply));
-    }, behaviour.delayMs);
+      send(packet.encode(due.reply));
+    }, due.delayMs);
     timers.add(timer);
-  }
-
-  const udp = createSocket('udp4');
-  udp.on('message', (message, remote) => {
-    respond(packet.decode(message), 'udp', (reply) => udp.send(reply, remote.port, remote.address));
-  });
-  const tcp = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => socket.destroy());
-    socket.on('close', () => sockets.delete(socket));
-    let received = Buffer.alloc(0);
-    socket.on('data', (chunk) => {
-      received = Buffer.concat([received, chunk]);
-      while (received.length >= 2 && received.length >= 2 + received.readUInt16BE(0)) {
-        const end = 2 + received.readUInt16BE(0);
-        const query = packet.decode(received.subarray(2, end));
-        received = received.subarray(end);
-        respond(query, 'tcp', (reply) => {
-          const length = Buffer.alloc(2);
-          length.writeUInt16BE(reply.length);
-          socket.write(Buffer.concat([length, reply]));
-        });
-      }
-    });
-  });
+  };
+  const udp = createUdpServer(respond);
+  const tcp = createTcpServer(respond, sockets);
   const port = await listenOnBoth(udp, tcp);
 
   return {
     address: `${HOST}:${port}`,
-    set: (name, records) => void names.set(keyOf(name), records),
-    remove: (name) => void names.delete(keyOf(name)),
-    behave(name, behaviour) {
-      if (behaviour) behaviours.set(keyOf(name), behaviour);
-      else behaviours.delete(keyOf(name));
-    },
+    set: zone.set,
+    remove: zone.remove,
+    behave: zone.behave,
     queries: () => log,
     clear() {
-      names.clear();
-      behaviours.clear();
+      zone.clear();
       log.length = 0;
     },
     async close() {

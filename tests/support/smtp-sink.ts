@@ -1,41 +1,13 @@
 import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
-import { simpleParser, type ParsedMail } from 'mailparser';
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
-
-/** A message the sink has taken over. */
-export interface ReceivedMessage {
-  from: string;
-  to: string[];
-  /** The octets after dot-unstuffing. */
-  raw: Buffer;
-  receivedAt: Date;
-  /** What report was asked for (RFC 3461); each undefined where nothing was. */
-  receipt: { id: string | undefined; content: string | undefined; notify: string[] | undefined };
-  /** Parses the message when asked to, once. */
-  parsed(): Promise<ParsedMail>;
-}
-
-/** How often a scripted answer is given; for ever when left out. */
-interface Repetition {
-  times?: number;
-}
-
-export interface ScriptedReply extends Repetition {
-  code: number;
-  /** Text after the code, such as `5.1.1 No such user`. */
-  text?: string;
-  /** `mail` goes by the envelope sender, `rcpt` and `data` (after the content) by the recipient. */
-  stage: 'mail' | 'rcpt' | 'data';
-}
-
-export interface ScriptedDrop extends Repetition {
-  /**
-   * When the connection is cut: at MAIL FROM (by envelope sender), at RCPT TO, at the first octets of the content, or
-   * in place of the last reply, when the message has been received and counted.
-   */
-  stage: 'mail' | 'rcpt' | 'content' | 'reply';
-}
+import {
+  createReceivedMessages,
+  receivedMessage,
+  type ReceivedMessage,
+  type ReceivedMessages,
+} from './received-messages.ts';
+import { createSmtpScript, replyError, type ScriptedDrop, type ScriptedReply, type SmtpScript } from './smtp-script.ts';
 
 export interface SmtpSinkOptions {
   onRecipient?: (address: string) => void;
@@ -84,85 +56,71 @@ export interface SmtpSink {
   close(): Promise<void>;
 }
 
-type Script = (ScriptedReply & { kind: 'reply' }) | (ScriptedDrop & { kind: 'drop' });
-
 const HOST = '127.0.0.1';
+const WAIT_MS = 5_000;
 
-function replyError(code: number, text = 'scripted'): Error {
-  return Object.assign(new Error(text), { responseCode: code });
+/** The connections to the server, each by its port on the side of the client. */
+interface Connections {
+  sockets: Map<number, Socket>;
+  /** Connections ever made. */
+  count: number;
 }
 
-/** Starts a real SMTP server on a free port of this machine that keeps what it gets and answers as scripted. */
-export async function createSmtpSink(options: SmtpSinkOptions = {}): Promise<SmtpSink> {
-  const { keepMessages = true } = options;
-  const received: ReceivedMessage[] = [];
-  const counts = new Map<string, number>();
-  const scripts = new Map<string, Script[]>();
-  const sockets = new Map<number, Socket>();
-  const waiters = new Set<() => void>();
-  let messageCount = 0;
-  let connectionCount = 0;
-  let greetingCode: number | undefined;
+/** What the handlers of the server work on. */
+interface SinkContext {
+  options: SmtpSinkOptions;
+  script: SmtpScript;
+  received: ReceivedMessages;
+  connections: Connections;
+  /** Greets with this code instead of 220. */
+  greetingCode: number | undefined;
+}
 
-  function addScript(address: string, script: Script): void {
-    const key = address.toLowerCase();
-    scripts.set(key, [...(scripts.get(key) ?? []), { ...script }]);
-  }
+/** Cuts the connection when the script says so. */
+function isDropped(
+  { script, connections }: SinkContext,
+  address: string,
+  stage: ScriptedDrop['stage'],
+  session: SMTPServerSession,
+): boolean {
+  if (!script.takeDrop(address, stage)) return false;
+  connections.sockets.get(session.remotePort)?.destroy();
+  return true;
+}
 
-  /** The script that is due, counted down; undefined in the usual case that there is none. */
-  function takeScript(address: string, kind: Script['kind'], stage: Script['stage']): Script | undefined {
-    const script = scripts
-      .get(address.toLowerCase())
-      ?.find((candidate) => candidate.kind === kind && candidate.stage === stage && candidate.times !== 0);
-    if (script?.times !== undefined) {
-      script.times -= 1;
-    }
-    return script;
-  }
+type DataHandler = NonNullable<SMTPServerOptions['onData']>;
 
-  function isDropped(address: string, stage: ScriptedDrop['stage'], session: SMTPServerSession): boolean {
-    if (scripts.size === 0 || !takeScript(address, 'drop', stage)) {
-      return false;
-    }
-    sockets.get(session.remotePort)?.destroy();
-    return true;
-  }
+/** Reads a message to its end, then refuses it, or keeps it and answers. */
+function createDataHandler(context: SinkContext): DataHandler {
+  const { options, script, received } = context;
+  return (stream, session, callback) => {
+    const recipient = session.envelope.rcptTo[0]?.address ?? '';
+    const chunks: Buffer[] = [];
+    stream.on('data', (chunk: Buffer) => {
+      if (chunks.length === 0 && isDropped(context, recipient, 'content', session)) stream.removeAllListeners('data');
+      chunks.push(chunk);
+    });
+    stream.once('end', () => {
+      const error = script.takeReply(recipient, 'data');
+      const answer = () => {
+        if (error) {
+          callback(error);
+          return;
+        }
+        const message = receivedMessage(session, Buffer.concat(chunks));
+        received.add(message);
+        options.onMessage?.(message);
+        if (!isDropped(context, recipient, 'reply', session)) callback(null);
+      };
+      if (options.delayMs) setTimeout(answer, options.delayMs);
+      else answer();
+    });
+  };
+}
 
-  function scriptedError(address: string, stage: ScriptedReply['stage']): Error | null {
-    const script = scripts.size === 0 ? undefined : takeScript(address, 'reply', stage);
-    return script?.kind === 'reply' ? replyError(script.code, script.text) : null;
-  }
-
-  function store(session: SMTPServerSession, raw: Buffer): void {
-    const to = session.envelope.rcptTo.map((recipient) => recipient.address);
-    const from = session.envelope.mailFrom ? session.envelope.mailFrom.address : '';
-    let parsed: Promise<ParsedMail> | undefined;
-    const message: ReceivedMessage = {
-      from,
-      to,
-      raw,
-      receivedAt: new Date(),
-      receipt: {
-        id: session.envelope.dsn?.envid ?? undefined,
-        content: session.envelope.dsn?.ret ?? undefined,
-        notify: session.envelope.rcptTo[0]?.dsn?.notify ?? undefined,
-      },
-      parsed: () => (parsed ??= simpleParser(raw)),
-    };
-    messageCount += 1;
-    for (const address of to) {
-      counts.set(address, (counts.get(address) ?? 0) + 1);
-    }
-    if (keepMessages) {
-      received.push(message);
-    }
-    options.onMessage?.(message);
-    for (const check of waiters) {
-      check();
-    }
-  }
-
-  const serverOptions: SMTPServerOptions = {
+function serverOptions(context: SinkContext): SMTPServerOptions {
+  const { options, script } = context;
+  return {
     secure: options.secure ?? false,
     disabledCommands: [...(options.startTls ? [] : ['STARTTLS']), ...(options.auth ? [] : ['AUTH'])],
     allowInsecureAuth: true,
@@ -176,7 +134,7 @@ export async function createSmtpSink(options: SmtpSinkOptions = {}): Promise<Smt
     ...(options.size !== undefined && { size: options.size }),
 
     onConnect(_session, callback) {
-      callback(greetingCode === undefined ? null : replyError(greetingCode));
+      callback(context.greetingCode === undefined ? null : replyError(context.greetingCode));
     },
     onAuth(auth, _session, callback) {
       const isRight = auth.username === options.auth?.user && auth.password === options.auth?.pass;
@@ -185,71 +143,48 @@ export async function createSmtpSink(options: SmtpSinkOptions = {}): Promise<Smt
         isRight ? { user: auth.username } : undefined,
       );
     },
-    onMailFrom(address, session, callback) {
-      if (!isDropped(address.address, 'mail', session)) {
-        callback(scriptedError(address.address, 'mail'));
-      }
+    onMailFrom({ address }, session, callback) {
+      if (!isDropped(context, address, 'mail', session)) callback(script.takeReply(address, 'mail'));
     },
-    onRcptTo(address, session, callback) {
-      options.onRecipient?.(address.address);
-      if (!isDropped(address.address, 'rcpt', session)) {
-        callback(scriptedError(address.address, 'rcpt'));
-      }
+    onRcptTo({ address }, session, callback) {
+      options.onRecipient?.(address);
+      if (!isDropped(context, address, 'rcpt', session)) callback(script.takeReply(address, 'rcpt'));
     },
-    onData(stream, session, callback) {
-      const recipient = session.envelope.rcptTo[0]?.address ?? '';
-      const chunks: Buffer[] = [];
-      stream.on('data', (chunk: Buffer) => {
-        if (chunks.length === 0 && isDropped(recipient, 'content', session)) {
-          stream.removeAllListeners('data');
-        }
-        chunks.push(chunk);
-      });
-      stream.once('end', () => {
-        const error = scriptedError(recipient, 'data');
-        const answer = () => {
-          if (error) {
-            callback(error);
-            return;
-          }
-          store(session, Buffer.concat(chunks));
-          if (!isDropped(recipient, 'reply', session)) {
-            callback(null);
-          }
-        };
-        if (options.delayMs) {
-          setTimeout(answer, options.delayMs);
-        } else {
-          answer();
-        }
-      });
-    },
+    onData: createDataHandler(context),
   };
-  const server = new SMTPServer(serverOptions);
+}
+
+function followConnections(server: SMTPServer, connections: Connections): void {
+  server.server.on('connection', (socket: Socket) => {
+    const port = socket.remotePort ?? 0;
+    connections.count += 1;
+    connections.sockets.set(port, socket);
+    socket.on('error', () => socket.destroy());
+    socket.once('close', () => connections.sockets.delete(port));
+  });
+}
+
+/** Starts a real SMTP server on a free port of this machine that keeps what it gets and answers as scripted. */
+export async function createSmtpSink(options: SmtpSinkOptions = {}): Promise<SmtpSink> {
+  const script = createSmtpScript();
+  const received = createReceivedMessages(options.keepMessages ?? true);
+  const connections: Connections = { sockets: new Map(), count: 0 };
+  const context: SinkContext = { options, script, received, connections, greetingCode: undefined };
+  const server = new SMTPServer(serverOptions(context));
   server.on('error', () => {
     // A client that goes away in mid-sentence is a part of the tests.
   });
-  server.server.on('connection', (socket: Socket) => {
-    const port = socket.remotePort ?? 0;
-    connectionCount += 1;
-    sockets.set(port, socket);
-    socket.on('error', () => socket.destroy());
-    socket.once('close', () => sockets.delete(port));
-  });
+  followConnections(server, connections);
 
   async function listen(port: number): Promise<void> {
     server.server.listen(port, HOST);
     await once(server.server, 'listening');
   }
   function dropConnections(): void {
-    for (const socket of sockets.values()) {
-      socket.destroy();
-    }
+    for (const socket of connections.sockets.values()) socket.destroy();
   }
   async function stop(): Promise<void> {
-    if (!server.server.listening) {
-      return;
-    }
+    if (!server.server.listening) return;
     const closed = once(server.server, 'close');
     server.server.close();
     dropConnections();
@@ -265,45 +200,22 @@ export async function createSmtpSink(options: SmtpSinkOptions = {}): Promise<Smt
   return {
     url: `${options.secure ? 'smtps' : 'smtp'}://${credentials}${HOST}:${port}`,
     port,
-    messages: () => received,
-    messageCount: () => messageCount,
-    recipientCounts: () => counts,
-    connectionCount: () => connectionCount,
-    openConnectionCount: () => sockets.size,
-
-    waitForMessages(count, timeoutMs = 5000) {
-      return new Promise((resolve, reject) => {
-        const check = () => {
-          if (messageCount >= count) {
-            finish();
-            resolve(received);
-          }
-        };
-        const timer = setTimeout(() => {
-          finish();
-          reject(new Error(`The SMTP sink has ${messageCount} of ${count} messages after ${timeoutMs} ms`));
-        }, timeoutMs);
-        const finish = () => {
-          clearTimeout(timer);
-          waiters.delete(check);
-        };
-        waiters.add(check);
-        check();
-      });
-    },
-
-    replyTo: (address, reply) => addScript(address, { kind: 'reply', ...reply }),
-    dropOn: (address, drop) => addScript(address, { kind: 'drop', ...drop }),
+    messages: received.all,
+    messageCount: received.count,
+    recipientCounts: received.recipientCounts,
+    connectionCount: () => connections.count,
+    openConnectionCount: () => connections.sockets.size,
+    waitForMessages: (count, timeoutMs = WAIT_MS) => received.waitFor(count, timeoutMs),
+    replyTo: script.replyTo,
+    dropOn: script.dropOn,
     greetWith(code) {
-      greetingCode = code;
+      context.greetingCode = code;
     },
     setUnavailable: (unavailable) => (unavailable ? stop() : listen(port)),
     dropConnections,
     clear() {
-      received.length = 0;
-      messageCount = 0;
-      counts.clear();
-      scripts.clear();
+      received.clear();
+      script.clear();
     },
     close: stop,
   };

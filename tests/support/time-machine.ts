@@ -1,6 +1,8 @@
+import type { Client } from '@temporalio/client';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { createActivities } from '../../activities/index.ts';
 import { cancelExecutionWorkflows, signalEventArrivals } from '../../shared/dispatch/execution-starter.ts';
+import type { Em } from '../../shared/domain/database/em.ts';
 import { query, sql } from '../../shared/domain/database/sql.ts';
 import { linkSignerOf } from '../../shared/platform/links.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
@@ -27,6 +29,46 @@ export interface TimeMachine extends TestApi {
   advance: (ms: number) => Promise<void>;
   /** Lets time go by until an execution has ended. @returns milliseconds of virtual time that took */
   finish: (executionId: string) => Promise<number>;
+}
+
+/** Starts, signals and cancels the workflows of the executions that the outbox names. */
+async function dispatchExecutions(em: Em, client: Client): Promise<void> {
+  const rows = await query<{ kind: string; id: string }>(
+    em,
+    sql`delete from outbox where kind like 'execution%' returning kind, subject_id as id`,
+  );
+  const of = (kind: string) => rows.filter((row) => row.kind === kind).map((row) => row.id);
+  for (const executionId of of('execution')) {
+    const input: AutomationExecutionInput = { executionId, next: 'first step' };
+    await client.workflow.start(WORKFLOW_TYPES.automationExecution, {
+      workflowId: executionWorkflowId(executionId),
+      taskQueue: TASK_QUEUES.orchestration,
+      args: [input],
+    });
+  }
+  await signalEventArrivals(em, client, of('executionEvent'));
+  await cancelExecutionWorkflows(client, of('executionCancel'));
+}
+
+/** Whether an execution has something to do at this time. */
+async function isAnyExecutionDue(em: Em, now: Date): Promise<boolean> {
+  const [due] = await query(
+    em,
+    sql`
+      select from automation_execution x left join event_wait w on w.execution_id = x.id
+      where status = 'RUNNING' or status = 'WAITING' and (resume_at <= ${now} or w.event_id is not null) limit 1`,
+  );
+  return due !== undefined;
+}
+
+/** @returns milliseconds of virtual time from the start of the workflow to its end */
+async function awaitExecution({ workflow }: Client, executionId: string): Promise<number> {
+  const first = workflow.getHandle(executionWorkflowId(executionId));
+  const { startTime } = await first.describe();
+  await first.result().catch(() => undefined);
+  // The clock of the server runs on to the next deadline it knows of, so it says nothing about this workflow.
+  const { closeTime } = await workflow.getHandle(executionWorkflowId(executionId)).describe();
+  return (closeTime?.getTime() ?? Number.NaN) - startTime.getTime();
 }
 
 /**
@@ -63,35 +105,11 @@ export async function startTimeMachine(options: TestApiOptions = {}): Promise<Ti
   });
   const running = Promise.all(workers.map((worker) => worker.run()));
 
-  async function dispatch(): Promise<void> {
-    const rows = await query<{ kind: string; id: string }>(
-      api.em(),
-      sql`delete from outbox where kind like 'execution%' returning kind, subject_id as id`,
-    );
-    const of = (kind: string) => rows.filter((row) => row.kind === kind).map((row) => row.id);
-    for (const executionId of of('execution')) {
-      const input: AutomationExecutionInput = { executionId, next: 'first step' };
-      await environment.client.workflow.start(WORKFLOW_TYPES.automationExecution, {
-        workflowId: executionWorkflowId(executionId),
-        taskQueue: TASK_QUEUES.orchestration,
-        args: [input],
-      });
-    }
-    await signalEventArrivals(api.em(), environment.client, of('executionEvent'));
-    await cancelExecutionWorkflows(environment.client, of('executionCancel'));
-  }
-
+  const dispatch = () => dispatchExecutions(api.em(), environment.client);
   async function settle(): Promise<void> {
     await eventually(async () => {
       await dispatch();
-      const now = new Date(await environment.currentTimeMs());
-      const [busy] = await query(
-        api.em(),
-        sql`
-          select from automation_execution x left join event_wait w on w.execution_id = x.id
-          where status = 'RUNNING' or status = 'WAITING' and (resume_at <= ${now} or w.event_id is not null) limit 1`,
-      );
-      return busy === undefined;
+      return !(await isAnyExecutionDue(api.em(), new Date(await environment.currentTimeMs())));
     });
   }
 
@@ -107,13 +125,7 @@ export async function startTimeMachine(options: TestApiOptions = {}): Promise<Ti
     },
     async finish(executionId) {
       await dispatch();
-      const { client } = environment;
-      const first = client.workflow.getHandle(executionWorkflowId(executionId));
-      const { startTime } = await first.describe();
-      await first.result().catch(() => undefined);
-      // The clock of the server runs on to the next deadline it knows of, so it says nothing about this workflow.
-      const { closeTime } = await client.workflow.getHandle(executionWorkflowId(executionId)).describe();
-      return (closeTime?.getTime() ?? Number.NaN) - startTime.getTime();
+      return awaitExecution(environment.client, executionId);
     },
     async stop() {
       for (const worker of workers) worker.shutdown();
