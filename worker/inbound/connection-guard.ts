@@ -2,35 +2,12 @@ import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { SMTPServer } from 'smtp-server';
-import { clientOf, type ClientLimits } from './client-limits.ts';
+import type { ClientLimits } from './client-limits.ts';
+import { createConnectionQueue, type ClientConnection, type ConnectionQueue } from './connection-queue.ts';
+import { createConnectionWatch, type ConnectionBounds, type ConnectionWatch } from './connection-watch.ts';
 import { takeProxyHeader } from './proxy-header.ts';
 
-/** Times in milliseconds, sizes in octets. */
-export interface ConnectionBounds {
-  /** From the greeting, or the end of a message, to the next recipient that is accepted. */
-  recipientWaitMs: number;
-  /** From the first accepted recipient to the end of the message. */
-  messageMs: number;
-  /** In all; a client that has proved nothing gets less. */
-  connectionMs: number;
-  strangerConnectionMs: number;
-  /** What a client may send while no recipient is accepted. */
-  commandOctets: number;
-  /** What a client may send from the first accepted recipient to the end of the message. */
-  messageOctets: number;
-  /** How often the bounds are checked. */
-  checkMs: number;
-}
-
-export const CONNECTION_BOUNDS: ConnectionBounds = {
-  recipientWaitMs: 60_000,
-  messageMs: 120_000,
-  connectionMs: 10 * 60_000,
-  strangerConnectionMs: 4 * 60_000,
-  commandOctets: 64 * 1024,
-  messageOctets: 4 * 1024 * 1024,
-  checkMs: 1_000,
-};
+export { CONNECTION_BOUNDS, type ConnectionBounds } from './connection-watch.ts';
 
 export interface ConnectionGuardOptions {
   server: SMTPServer;
@@ -51,28 +28,15 @@ export interface ConnectionGuard {
   close: () => void;
 }
 
-interface Watched {
-  socket: Socket;
-  address: string;
-  startedAt: number;
-  /** When the phase began: waiting for a recipient, or a message. */
-  since: number;
-  octetsBefore: number;
-  isInMessage: boolean;
+/** What the steps of admission share. */
+interface Admission {
+  server: SMTPServer;
+  limits: ClientLimits;
+  watch: ConnectionWatch;
+  queue: ConnectionQueue;
+  isForwarder: (address: string) => boolean;
 }
 
-/** A connection for which there is no place just now. */
-interface Waiting {
-  socket: Socket;
-  address: string;
-  port: number;
-  until: number;
-}
-
-/** A relay that comes with many connections at once proves itself on the first ones; the others wait so long. */
-const PLACE_WAIT_MS = 5_000;
-const WAITING_MAX = 150;
-const WAITING_PER_CLIENT_MAX = 50;
 /** How long a refusal may take to reach its client. */
 const REFUSAL_LINGER_MS = 1_000;
 const TOO_MANY = '421 4.7.0 Too many connections, try again later\r\n';
@@ -86,6 +50,56 @@ function createTrust(networks: readonly string[]): (address: string) => boolean 
   };
 }
 
+function refuse(socket: Socket): void {
+  socket.end(TOO_MANY);
+  setTimeout(() => socket.destroy(), REFUSAL_LINGER_MS).unref();
+}
+
+/** False when the connection may wait for a place. */
+function admit(admission: Admission, { socket, address, port }: ClientConnection): boolean {
+  const { server, limits, watch } = admission;
+  const verdict = limits.enter(address);
+  if (verdict === 'full') return false;
+  if (verdict === 'refused') {
+    refuse(socket);
+    return true;
+  }
+  const id = randomBytes(10).toString('hex');
+  watch.add(id, socket, address);
+  socket.once('close', () => {
+    watch.remove(id);
+    limits.leave(address);
+    admitWaiting(admission);
+  });
+  server.connect(socket, { id, remoteAddress: address, remotePort: port });
+  return true;
+}
+
+function admitWaiting(admission: Admission): void {
+  admission.queue.admit((connection) => admit(admission, connection));
+}
+
+function admitOrWait(admission: Admission, connection: ClientConnection): void {
+  if (!admit(admission, connection) && !admission.queue.add(connection)) refuse(connection.socket);
+}
+
+/** Learns who the client is, then admits its connection. */
+async function accept(admission: Admission, socket: Socket): Promise<void> {
+  const own = { address: socket.remoteAddress ?? '', port: socket.remotePort ?? 0 };
+  if (!admission.isForwarder(own.address)) {
+    admitOrWait(admission, { socket, ...own });
+    return;
+  }
+  const client = await takeProxyHeader(socket);
+  if (!socket.destroyed) admitOrWait(admission, { socket, ...(client ?? own) });
+}
+
+function end(server: SMTPServer, id: string, socket: Socket): void {
+  const connection = [...server.connections].find((each) => each.id === id);
+  if (connection) connection.send(421, '4.4.2 This connection has taken too long or sent too much');
+  else socket.destroy();
+}
+
 /**
  * Decides which connections reach an SMTP server and ends those that take too long or send too much, so that no client
  * holds its place for longer than it needs. The server's own listener is replaced: it knows neither clients nor PROXY
@@ -93,64 +107,10 @@ function createTrust(networks: readonly string[]): (address: string) => boolean 
  */
 export function guardConnections(options: ConnectionGuardOptions): ConnectionGuard {
   const { server, limits, bounds } = options;
-  const isForwarder = createTrust(options.proxySources);
+  const watch = createConnectionWatch(bounds, limits.isProven);
+  const queue = createConnectionQueue();
+  const admission: Admission = { server, limits, watch, queue, isForwarder: createTrust(options.proxySources) };
   const sockets = new Set<Socket>();
-  const watched = new Map<string, Watched>();
-  let waiting: Waiting[] = [];
-
-  function refuse(socket: Socket): void {
-    socket.end(TOO_MANY);
-    setTimeout(() => socket.destroy(), REFUSAL_LINGER_MS).unref();
-  }
-
-  /** False when the connection may wait for a place. */
-  function admit({ socket, address, port }: Omit<Waiting, 'until'>): boolean {
-    const verdict = limits.enter(address);
-    if (verdict === 'full') return false;
-    if (verdict === 'refused') {
-      refuse(socket);
-      return true;
-    }
-    const id = randomBytes(10).toString('hex');
-    const startedAt = performance.now();
-    watched.set(id, {
-      socket,
-      address,
-      startedAt,
-      since: startedAt,
-      octetsBefore: socket.bytesRead,
-      isInMessage: false,
-    });
-    socket.once('close', () => {
-      watched.delete(id);
-      limits.leave(address);
-      admitWaiting();
-    });
-    server.connect(socket, { id, remoteAddress: address, remotePort: port });
-    return true;
-  }
-
-  function admitWaiting(): void {
-    waiting = waiting.filter((each) => !each.socket.destroyed && !admit(each));
-  }
-
-  function admitOrWait(connection: Omit<Waiting, 'until'>): void {
-    if (admit(connection)) return;
-    const client = clientOf(connection.address);
-    const ofClient = waiting.filter((each) => clientOf(each.address) === client).length;
-    if (waiting.length >= WAITING_MAX || ofClient >= WAITING_PER_CLIENT_MAX) return refuse(connection.socket);
-    waiting.push({ ...connection, until: performance.now() + PLACE_WAIT_MS });
-  }
-
-  async function accept(socket: Socket): Promise<void> {
-    const [own, port] = [socket.remoteAddress ?? '', socket.remotePort ?? 0];
-    if (!isForwarder(own)) {
-      admitOrWait({ socket, address: own, port });
-      return;
-    }
-    const client = await takeProxyHeader(socket);
-    if (!socket.destroyed) admitOrWait({ socket, ...(client ?? { address: own, port }) });
-  }
 
   function onConnection(socket: Socket): void {
     socket.on('error', () => undefined);
@@ -160,55 +120,29 @@ export function guardConnections(options: ConnectionGuardOptions): ConnectionGua
     }
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-    accept(socket).catch((error: unknown) => {
+    accept(admission, socket).catch((error: unknown) => {
       options.onRefused(error instanceof Error ? error.message : String(error));
       socket.destroy();
     });
   }
 
-  function isOverdue(each: Watched, now: number): boolean {
-    const phaseMs = each.isInMessage ? bounds.messageMs : bounds.recipientWaitMs;
-    const phaseOctets = each.isInMessage ? bounds.messageOctets : bounds.commandOctets;
-    const connectionMs = limits.isProven(each.address) ? bounds.connectionMs : bounds.strangerConnectionMs;
-    return (
-      now - each.since > phaseMs ||
-      now - each.startedAt > connectionMs ||
-      each.socket.bytesRead - each.octetsBefore > phaseOctets
-    );
-  }
-
-  function end(id: string, socket: Socket): void {
-    const connection = [...server.connections].find((each) => each.id === id);
-    if (connection) connection.send(421, '4.4.2 This connection has taken too long or sent too much');
-    else socket.destroy();
-  }
-
   const timer = setInterval(() => {
-    const now = performance.now();
-    for (const [id, each] of watched) if (isOverdue(each, now)) end(id, each.socket);
-    for (const each of waiting) if (each.until < now) refuse(each.socket);
-    waiting = waiting.filter((each) => each.until >= now);
+    for (const [id, socket] of watch.overdue()) end(server, id, socket);
+    for (const { socket } of queue.takeExpired()) refuse(socket);
   }, bounds.checkMs);
   timer.unref();
-
-  function turn(sessionId: string, isInMessage: boolean): void {
-    const each = watched.get(sessionId);
-    if (!each || (isInMessage && each.isInMessage)) return;
-    Object.assign(each, { isInMessage, since: performance.now(), octetsBefore: each.socket.bytesRead });
-  }
 
   server.server.removeAllListeners('connection');
   server.server.on('connection', onConnection);
   return {
     recipientAccepted(sessionId) {
-      turn(sessionId, true);
-      admitWaiting();
+      watch.beginMessage(sessionId);
+      admitWaiting(admission);
     },
-    messageEnded: (sessionId) => turn(sessionId, false),
+    messageEnded: (sessionId) => watch.endMessage(sessionId),
     close() {
       clearInterval(timer);
-      const served = new Set([...watched.values()].map((each) => each.socket));
-      for (const socket of sockets) if (!served.has(socket)) socket.destroy();
+      for (const socket of sockets) if (!watch.isServed(socket)) socket.destroy();
     },
   };
 }

@@ -1,0 +1,47 @@
+import type { Socket } from 'node:net';
+import { clientOf } from './client-limits.ts';
+
+/** A connection, with the address and port of its client, which a PROXY header may have named. */
+export interface ClientConnection {
+  socket: Socket;
+  address: string;
+  port: number;
+}
+
+/** Connections for which there is no place just now, oldest first. */
+export interface ConnectionQueue {
+  /** False when too many wait, in all or of this client. */
+  add: (connection: ClientConnection) => boolean;
+  /** Hands each connection to `admit`; those that it takes, and those that are closed, leave the queue. */
+  admit: (admit: (connection: ClientConnection) => boolean) => void;
+  /** Takes out the connections that have waited too long. */
+  takeExpired: () => ClientConnection[];
+}
+
+/** A relay that comes with many connections at once proves itself on the first ones; the others wait so long. */
+const PLACE_WAIT_MS = 5_000;
+const WAITING_MAX = 150;
+const WAITING_PER_CLIENT_MAX = 50;
+
+export function createConnectionQueue(now: () => number = () => performance.now()): ConnectionQueue {
+  let waiting: (ClientConnection & { until: number })[] = [];
+
+  return {
+    add(connection) {
+      const client = clientOf(connection.address);
+      const ofClient = waiting.filter((each) => clientOf(each.address) === client).length;
+      if (waiting.length >= WAITING_MAX || ofClient >= WAITING_PER_CLIENT_MAX) return false;
+      waiting.push({ ...connection, until: now() + PLACE_WAIT_MS });
+      return true;
+    },
+    admit(admit) {
+      waiting = waiting.filter((each) => !each.socket.destroyed && !admit(each));
+    },
+    takeExpired() {
+      const at = now();
+      const expired = waiting.filter((each) => each.until < at);
+      waiting = waiting.filter((each) => each.until >= at);
+      return expired;
+    },
+  };
+}

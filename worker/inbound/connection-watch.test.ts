@@ -1,0 +1,74 @@
+import { Socket } from 'node:net';
+import { describe, expect, it } from '@jest/globals';
+import { createConnectionWatch, type ConnectionBounds } from './connection-watch.ts';
+
+const BOUNDS: ConnectionBounds = {
+  recipientWaitMs: 10,
+  messageMs: 20,
+  connectionMs: 100,
+  strangerConnectionMs: 50,
+  commandOctets: 10,
+  messageOctets: 100,
+  checkMs: 1,
+};
+
+function startWatch() {
+  const clock = { now: 0 };
+  const watch = createConnectionWatch(
+    BOUNDS,
+    (address) => address === 'proven',
+    () => clock.now,
+  );
+  const sent = { octets: 0 };
+  const socket = Object.defineProperty(new Socket(), 'bytesRead', { get: () => sent.octets });
+  return { clock, watch, sent, socket, overdue: () => watch.overdue().map(([id]) => id) };
+}
+
+describe('a watched connection', () => {
+  it('is overdue when no recipient is accepted in time', () => {
+    const { clock, watch, socket, overdue } = startWatch();
+    watch.add('one', socket, 'stranger');
+    clock.now = 10;
+    expect(overdue()).toEqual([]);
+    clock.now = 11;
+    expect(overdue()).toEqual(['one']);
+  });
+
+  it('has the time of a message from its first recipient, and no more for further recipients', () => {
+    const { clock, watch, socket, overdue } = startWatch();
+    watch.add('one', socket, 'stranger');
+    clock.now = 10;
+    watch.beginMessage('one');
+    clock.now = 30;
+    watch.beginMessage('one');
+    expect(overdue()).toEqual([]);
+    clock.now = 31;
+    expect(overdue()).toEqual(['one']);
+    watch.endMessage('one');
+    expect(overdue()).toEqual([]);
+  });
+
+  it('is overdue when it sends too much in its phase', () => {
+    const { watch, sent, socket, overdue } = startWatch();
+    watch.add('one', socket, 'stranger');
+    sent.octets = 11;
+    expect(overdue()).toEqual(['one']);
+    watch.beginMessage('one');
+    sent.octets = 111;
+    expect(overdue()).toEqual([]);
+    sent.octets = 112;
+    expect(overdue()).toEqual(['one']);
+  });
+
+  it('may last longer when its client has proved something', () => {
+    const { clock, watch, socket, overdue } = startWatch();
+    watch.add('known', socket, 'proven');
+    watch.add('unknown', socket, 'stranger');
+    clock.now = 51;
+    watch.beginMessage('known');
+    watch.beginMessage('unknown');
+    expect(overdue()).toEqual(['unknown']);
+    watch.remove('unknown');
+    expect(overdue()).toEqual([]);
+  });
+});

@@ -1,0 +1,88 @@
+import type { Socket } from 'node:net';
+
+/** Times in milliseconds, sizes in octets. */
+export interface ConnectionBounds {
+  /** From the greeting, or the end of a message, to the next recipient that is accepted. */
+  recipientWaitMs: number;
+  /** From the first accepted recipient to the end of the message. */
+  messageMs: number;
+  /** In all; a client that has proved nothing gets less. */
+  connectionMs: number;
+  strangerConnectionMs: number;
+  /** What a client may send while no recipient is accepted. */
+  commandOctets: number;
+  /** What a client may send from the first accepted recipient to the end of the message. */
+  messageOctets: number;
+  /** How often the bounds are checked. */
+  checkMs: number;
+}
+
+export const CONNECTION_BOUNDS: ConnectionBounds = {
+  recipientWaitMs: 60_000,
+  messageMs: 120_000,
+  connectionMs: 10 * 60_000,
+  strangerConnectionMs: 4 * 60_000,
+  commandOctets: 64 * 1024,
+  messageOctets: 4 * 1024 * 1024,
+  checkMs: 1_000,
+};
+
+interface WatchedConnection {
+  socket: Socket;
+  address: string;
+  startedAt: number;
+  /** When the phase began: waiting for a recipient, or a message. */
+  since: number;
+  octetsBefore: number;
+  isInMessage: boolean;
+}
+
+/** The connections that are served, and how far each has come. */
+export interface ConnectionWatch {
+  add: (id: string, socket: Socket, address: string) => void;
+  remove: (id: string) => void;
+  /** A recipient has been accepted; further ones of the same message do not prolong it. */
+  beginMessage: (id: string) => void;
+  endMessage: (id: string) => void;
+  /** The connections that have taken too long or sent too much. */
+  overdue: () => [id: string, socket: Socket][];
+  isServed: (socket: Socket) => boolean;
+}
+
+export function createConnectionWatch(
+  bounds: ConnectionBounds,
+  isProven: (address: string) => boolean,
+  now: () => number = () => performance.now(),
+): ConnectionWatch {
+  const watched = new Map<string, WatchedConnection>();
+
+  function beginPhase(id: string, isInMessage: boolean): void {
+    const connection = watched.get(id);
+    if (!connection || (isInMessage && connection.isInMessage)) return;
+    Object.assign(connection, { isInMessage, since: now(), octetsBefore: connection.socket.bytesRead });
+  }
+
+  function isOverdue(connection: WatchedConnection): boolean {
+    const phaseMs = connection.isInMessage ? bounds.messageMs : bounds.recipientWaitMs;
+    const phaseOctets = connection.isInMessage ? bounds.messageOctets : bounds.commandOctets;
+    const connectionMs = isProven(connection.address) ? bounds.connectionMs : bounds.strangerConnectionMs;
+    return (
+      now() - connection.since > phaseMs ||
+      now() - connection.startedAt > connectionMs ||
+      connection.socket.bytesRead - connection.octetsBefore > phaseOctets
+    );
+  }
+
+  return {
+    add(id, socket, address) {
+      const startedAt = now();
+      const octetsBefore = socket.bytesRead;
+      watched.set(id, { socket, address, startedAt, since: startedAt, octetsBefore, isInMessage: false });
+    },
+    remove: (id) => void watched.delete(id),
+    beginMessage: (id) => beginPhase(id, true),
+    endMessage: (id) => beginPhase(id, false),
+    overdue: () => [...watched].filter(([, each]) => isOverdue(each)).map(([id, { socket }]) => [id, socket]),
+    isServed: (socket) => [...watched.values()].some((each) => each.socket === socket),
+  };
+}
