@@ -13,6 +13,7 @@ export default {
   // Ends in .mts so that Jest imports it as Node does instead of transforming it.
   globalSetup: '<rootDir>/tests/setup/global-setup.mts',
   globalTeardown: '<rootDir>/tests/setup/global-teardown.mts',
+  setupFiles: ['<rootDir>/tests/setup/properties.ts'],
   modulePathIgnorePatterns: ['<rootDir>/.everpost', '<rootDir>/dist'],
   testTimeout: 60_000,
   maxWorkers: 2,

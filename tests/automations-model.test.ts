@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { AutomationGraph } from '../shared/pure/automations/automation-graph.ts';
@@ -15,6 +14,7 @@ import {
   type TimedEvent,
 } from './support/automation-model.ts';
 import { eventually } from './support/eventually.ts';
+import { withSeed } from './support/seed.ts';
 import { createTemplate } from './support/automations.ts';
 import { startTimeMachine, type TimeMachine } from './support/time-machine.ts';
 import { startWebhookReceiver, type WebhookReceiver } from './support/webhook-receiver.ts';
@@ -86,33 +86,33 @@ async function happen(running: Running[]): Promise<void> {
 describe('executions on Temporal', () => {
   it(
     'do what their graphs say, whatever events come in whatever order',
-    async () => {
-      const templateId = await createTemplate(machine);
-      const seed = randomInt(2 ** 31);
-      const drawnCase = fc.record({ graph: drawGraphs({ templateId, webhookUrl: hook.url }), drawn: drawnEvents });
-      const startMs = await machine.environment.currentTimeMs();
-      const running: Running[] = [];
-      for (const { graph, drawn } of fc.sample(drawnCase, { seed, numRuns: EXECUTIONS })) {
-        running.push({ graph, events: placed(drawn, startMs), ...(await enter(graph)) });
-      }
-      await machine.settle();
-      await happen(running);
-      await advanceTo(startMs + END_MS);
-      for (const [nth, { graph, events, executionId }] of running.entries()) {
-        const story = await readStory(machine.em(), executionId, graph);
-        expect({ seed, nth, ...story }).toEqual({ seed, nth, ...tell(graph, events, startMs) });
-        const handle = machine.environment.client.workflow.getHandle(executionWorkflowId(executionId));
-        // Not by its result: who waits for one lets the clock run on, to the end of all that waits for ever.
-        const isWaiting = story.status === 'WAITING';
-        const status = await eventually(async () => {
-          const { name } = (await handle.describe()).status;
-          return (isWaiting || name !== 'RUNNING') && name;
-        });
-        expect(status).toBe(isWaiting ? 'RUNNING' : 'COMPLETED');
-        const calls = [...hook.calls].filter(([id]) => id.startsWith(`msg_${executionId}_`));
-        expect(calls.map(([, count]) => count)).toEqual(Array.from({ length: story.calls }, () => 1));
-      }
-    },
+    () =>
+      withSeed(async (seed) => {
+        const templateId = await createTemplate(machine);
+        const drawnCase = fc.record({ graph: drawGraphs({ templateId, webhookUrl: hook.url }), drawn: drawnEvents });
+        const startMs = await machine.environment.currentTimeMs();
+        const running: Running[] = [];
+        for (const { graph, drawn } of fc.sample(drawnCase, { seed, numRuns: EXECUTIONS })) {
+          running.push({ graph, events: placed(drawn, startMs), ...(await enter(graph)) });
+        }
+        await machine.settle();
+        await happen(running);
+        await advanceTo(startMs + END_MS);
+        for (const [nth, { graph, events, executionId }] of running.entries()) {
+          const story = await readStory(machine.em(), executionId, graph);
+          expect({ seed, nth, ...story }).toEqual({ seed, nth, ...tell(graph, events, startMs) });
+          const handle = machine.environment.client.workflow.getHandle(executionWorkflowId(executionId));
+          // Not by its result: who waits for one lets the clock run on, to the end of all that waits for ever.
+          const isWaiting = story.status === 'WAITING';
+          const status = await eventually(async () => {
+            const { name } = (await handle.describe()).status;
+            return (isWaiting || name !== 'RUNNING') && name;
+          });
+          expect(status).toBe(isWaiting ? 'RUNNING' : 'COMPLETED');
+          const calls = [...hook.calls].filter(([id]) => id.startsWith(`msg_${executionId}_`));
+          expect(calls.map(([, count]) => count)).toEqual(Array.from({ length: story.calls }, () => 1));
+        }
+      }),
     PATIENCE_MS,
   );
 });

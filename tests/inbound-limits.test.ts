@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from './support/eventually.ts';
@@ -67,7 +68,7 @@ async function begin(client: Client): Promise<void> {
 async function guess(client: Client, times: number): Promise<number[]> {
   const codes: number[] = [];
   for (let i = 0; i < times && !client.isOver(); i++) {
-    codes.push(await client.ask(`RCPT TO:<guess-${Math.random()}@${INBOUND_DOMAIN}>`));
+    codes.push(await client.ask(`RCPT TO:<guess-${randomUUID()}@${INBOUND_DOMAIN}>`));
   }
   return codes;
 }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { AppError } from '../../shared/pure/app-error.ts';
-import { fuzzParameters } from '../../tests/support/fuzz.ts';
 import { parseJson } from './json-parser.ts';
 import { createJsonScanner, LARGE_TEXT_BYTES } from './json-scanner.ts';
 import { createOctets } from './octets.ts';
@@ -64,7 +63,7 @@ describe('a JSON body', () => {
         const text = write(json);
         expect(await read(text, pieces)).toEqual(JSON.parse(text));
       }),
-      fuzzParameters({ numRuns: 150 }),
+      { numRuns: 150 },
     );
   });
 
@@ -89,7 +88,7 @@ describe('a JSON body', () => {
           expect(['BAD_REQUEST', 'VALIDATION_ERROR']).toContain(await faultOf(broken));
         },
       ),
-      fuzzParameters({ numRuns: 150 }),
+      { numRuns: 150 },
     );
   });
 
@@ -147,7 +146,7 @@ describe('a large base64 text', () => {
           expect(Buffer.isBuffer(content)).toBe(JSON.stringify(base64).length - 2 > LARGE_TEXT_BYTES);
         },
       ),
-      fuzzParameters({ numRuns: 60 }),
+      { numRuns: 60 },
     );
   });
 });

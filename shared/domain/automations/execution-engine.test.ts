@@ -16,6 +16,7 @@ import {
   type TimedEvent,
 } from '../../../tests/support/automation-model.ts';
 import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { randomFrom } from '../../../tests/support/seed.ts';
 import { trustDomain } from '../domains/sender-domains.ts';
 import { recordEvents } from '../events/events.ts';
 import { createProject } from '../projects/projects.ts';
@@ -74,15 +75,6 @@ async function enter(event: string, contactId: string, data: Record<string, unkn
   return row!.id;
 }
 
-/** A row of numbers between 0 and 1 that a seed repeats (Park and Miller). */
-function chanceFrom(seed: number): () => number {
-  let state = (seed % 2_147_483_646) + 1;
-  return () => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state / 2_147_483_647;
-  };
-}
-
 /** Runs a graph on PostgreSQL, with calls that crash, come twice at once, or come although nothing happened. */
 async function run(
   graph: AutomationGraph,
@@ -137,7 +129,7 @@ describe('an execution engine', () => {
           y,
           atMs: startMs + (hour + 0.5) * HOUR + index,
         }));
-        const story = await run(graph, events, startMs, chanceFrom(seed));
+        const story = await run(graph, events, startMs, randomFrom(seed));
         expect(story).toEqual(tell(graph, events, startMs));
       }),
       // A case that is shrunk while its luck changes says nothing.
