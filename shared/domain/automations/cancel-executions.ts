@@ -1,20 +1,19 @@
 import type { Em } from '../database/em.ts';
 import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 
-/** Which executions: of one automation, of a project, of some contacts, or by their ids. */
-type ExecutionScope =
-  { executionIds: string[] } | { automationId: string } | { projectId: string } | { contactIds: string[] };
+/** Which executions: of one automation, of a project, or by their ids. */
+type ExecutionScope = { executionIds: string[] } | { automationId: string } | { projectId: string };
 
 function inScope(scope: ExecutionScope): SqlFragment {
   if ('executionIds' in scope) return sql`id = any(${scope.executionIds}::uuid[])`;
   if ('automationId' in scope) return sql`automation_id = ${scope.automationId}`;
-  if ('projectId' in scope) return sql`project_id = ${scope.projectId}`;
-  return sql`contact_id = any(${scope.contactIds}::uuid[])`;
+  return sql`project_id = ${scope.projectId}`;
 }
 
 /**
  * Cancels the active executions of a scope, in the caller's transaction: no step of theirs takes effect after it, and
- * the outbox tells their workflows. @returns how many
+ * the outbox tells their workflows. All are locked before the first is changed: what starts an execution of a contact
+ * holds the contact, and waits for a changed execution but not for a locked one. @returns how many
  */
 export async function cancelExecutions(em: Em, scope: ExecutionScope, reason: string): Promise<number> {
   const row = await queryOne<{ count: number }>(
@@ -27,7 +26,7 @@ export async function cancelExecutions(em: Em, scope: ExecutionScope, reason: st
       ended as (
         update automation_execution x set status = 'CANCELLED', exit_reason = ${reason}, completed_at = now(),
           updated_at = now(), resume_at = null
-        from locked where x.id = locked.id
+        where x.id = any(array(select id from locked))
         returning x.id, x.project_id, x.visit
       ),
       steps as (
@@ -46,12 +45,13 @@ export async function cancelExecutions(em: Em, scope: ExecutionScope, reason: st
   return row?.count ?? 0;
 }
 
-/** Locks what runs for contacts that are about to be deleted, before the contacts themselves are locked. */
-export async function lockExecutions(tx: Em, contactIds: string[]): Promise<void> {
-  await query(
+/** Locks what runs for contacts that are about to be deleted, before the contacts themselves are locked. @returns the ids */
+export async function lockExecutions(tx: Em, contactIds: string[]): Promise<string[]> {
+  const rows = await query<{ id: string }>(
     tx,
     sql`
-      select from automation_execution
+      select id from automation_execution
       where contact_id = any(${contactIds}::uuid[]) and status in ('RUNNING', 'WAITING') order by id for update`,
   );
+  return rows.map((row) => row.id);
 }

@@ -1,5 +1,5 @@
 import type { Em } from '../database/em.ts';
-import { IN_LOCK_ORDER } from './contact-locks.ts';
+import { lockContacts } from './contact-locks.ts';
 import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 
 /** Holds for contacts with a value under a path: a key that is spelt so, or a key inside of others. */
@@ -28,26 +28,33 @@ export async function forgetField(em: Em, projectId: string, key: string): Promi
   await query(em, sql`delete from contact_field where project_id = ${projectId} and key = ${key}`);
 }
 
-/** Removes a field from the next contacts by id. @returns how many held it, and the last of them */
+/**
+ * Removes a field from the next contacts by id, in the caller's transaction. They are locked by a statement of its own: one
+ * that locks and changes meets others at contacts that have changed since it began.
+ * @returns how many held it, and the last of them
+ */
 export async function deleteFieldChunk(
-  em: Em,
+  tx: Em,
   projectId: string,
   path: string,
   chunk: { after?: string; limit: number },
 ): Promise<{ count: number; lastId?: string }> {
   const after = chunk.after === undefined ? sql`true` : sql`id > ${chunk.after}::uuid`;
-  const rows = await query<{ id: string }>(
-    em,
+  const holders = await query<{ id: string }>(
+    tx,
     sql`
-      with chosen as materialized (
-        select id from contact where project_id = ${projectId} and ${after} and ${holds(path)}
-        order by id limit ${chunk.limit}
-      ), holder as materialized (
-        select id from contact where id in (select id from chosen) ${IN_LOCK_ORDER} for no key update
-      ), removed as (
-        update contact c set data = ${without(path)}, updated_at = now() from holder h where c.id = h.id
-      )
-      select id from chosen order by id`,
+      select id from contact where project_id = ${projectId} and ${after} and ${holds(path)}
+      order by id limit ${chunk.limit}`,
   );
-  return { count: rows.length, lastId: rows.at(-1)?.id };
+  const ids = await lockContacts(
+    tx,
+    projectId,
+    holders.map((holder) => holder.id),
+    'change',
+  );
+  await query(
+    tx,
+    sql`update contact set data = ${without(path)}, updated_at = now() where id = any(${ids}::uuid[]) and ${holds(path)}`,
+  );
+  return { count: holders.length, lastId: holders.at(-1)?.id };
 }

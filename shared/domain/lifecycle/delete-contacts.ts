@@ -20,9 +20,10 @@ export async function deleteContacts(em: Em, projectId: string, contactIds: stri
     );
     const ownedIds = owned.map((contact) => contact.id);
     // The order of locks at `inTransaction`: executions, contacts, and the waits of the executions.
-    await lockExecutions(tx, ownedIds);
+    const executionIds = await lockExecutions(tx, ownedIds);
     const ids = await lockContacts(tx, projectId, ownedIds, 'deletion');
-    await cancelExecutions(tx, { contactIds: ids }, 'contact deleted');
+    // One that has been started since then may be locked by who waits for these contacts: the erasure cancels it.
+    await cancelExecutions(tx, { executionIds }, 'contact deleted');
     const deleted = await query<{ id: string }>(
       tx,
       sql`
