@@ -25,7 +25,6 @@ export function createEndpoints(config: Config): Endpoint[] {
     ...createSendEndpoints(config),
     ...trackEndpoints,
     ...createVerifyEndpoints(config),
-    // Fixed paths go before /contacts/:id, which would take their last part for an id.
     ...lookupEndpoints,
     ...fieldEndpoints,
     ...importEndpoints,

@@ -5,6 +5,7 @@ import { eventStatsQuery } from '../events/events.schemas.ts';
 import { cursorTimeSchema } from '../http/cursor.ts';
 import { cursorPageQuery } from '../http/pagination.ts';
 import { percent } from '../http/percent.ts';
+import { answeredAddress } from '../http/answered-address.ts';
 
 /** A comma-separated list, or the parameter several times. */
 const typesQuery = z
@@ -41,7 +42,7 @@ export const activityPageSchema = z.object({
         type: z.enum(ACTIVITY_TYPES),
         timestamp: z.iso.datetime(),
         contactId: z.uuid().nullable(),
-        contactEmail: z.email().nullable(),
+        contactEmail: answeredAddress.nullable(),
         metadata: z.record(z.string(), z.unknown()),
       })
       .meta({ id: 'Activity' }),

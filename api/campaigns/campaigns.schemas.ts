@@ -5,6 +5,7 @@ import { filterConditionSchema } from '../../shared/pure/filters/filter-conditio
 import { offsetPageQuery, offsetPageSchema, searchQuery, sortQuery } from '../http/pagination.ts';
 import { contentFields } from '../templates/templates.schemas.ts';
 import { campaignSchema } from './campaign.view.ts';
+import { answeredAddress } from '../http/answered-address.ts';
 
 export const campaignListQuery = z.object({
   ...offsetPageQuery,
@@ -38,5 +39,5 @@ export const testCampaignBody = z.object({ email: emailAddressSchema });
 
 export const testCampaignSchema = z.object({
   email: z.uuid().meta({ description: 'The e-mail record' }),
-  to: z.email(),
+  to: answeredAddress,
 });

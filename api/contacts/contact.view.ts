@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { answeredAddress } from '../http/answered-address.ts';
 
 export const contactSchema = z
   .object({
     id: z.uuid(),
-    email: z.email(),
+    email: answeredAddress,
     subscribed: z.boolean(),
     data: z.record(z.string(), z.unknown()),
     createdAt: z.iso.datetime(),

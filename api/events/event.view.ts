@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Event } from '../../shared/domain/events/event.entity.ts';
 import type { ListedEvent } from '../../shared/domain/events/event-lists.ts';
+import { answeredAddress } from '../http/answered-address.ts';
 
 export const eventSchema = z
   .object({
@@ -14,7 +15,7 @@ export const eventSchema = z
   })
   .meta({ id: 'Event' });
 
-export const listedEventSchema = eventSchema.extend({ contact: z.object({ email: z.email() }).nullable() });
+export const listedEventSchema = eventSchema.extend({ contact: z.object({ email: answeredAddress }).nullable() });
 
 /** An event as callers see it. */
 export function eventView(event: Event): z.infer<typeof eventSchema> {

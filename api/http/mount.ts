@@ -18,6 +18,7 @@ import { contentLengthOf, createJsonBody, EARLY_BYTES_MAX, type JsonBody } from 
 import { lengthOf, sendJson, stringifyReply } from './json-reply.ts';
 import type { Load } from './load.ts';
 import { formBytesMax, readMultipart } from './multipart-body.ts';
+import { mountRefusedMethods, pathsInOrder } from './methods.ts';
 import type { RateState } from './rate-limit.ts';
 import { assertStorable } from './storable.ts';
 import { inTransaction } from '../../shared/domain/database/transaction.ts';
@@ -304,7 +305,10 @@ export function mountEndpoints(app: Express, endpoints: Endpoint[], deps: MountD
     ttlHours: deps.config.IDEMPOTENCY_TTL_HOURS,
   });
   const serveDeps = { ...deps, claims };
-  for (const definition of endpoints) {
-    app[definition.method](definition.path, (req: Request, res: Response) => serve(definition, req, res, serveDeps));
+  for (const path of pathsInOrder(endpoints)) {
+    for (const definition of endpoints.filter((it) => it.path === path)) {
+      app[definition.method](path, (req: Request, res: Response) => serve(definition, req, res, serveDeps));
+    }
+    mountRefusedMethods(app, path, endpoints);
   }
 }

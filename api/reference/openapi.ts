@@ -28,9 +28,12 @@ const errorSchema = z
 
 const flatErrorSchema = z.object({ error: z.string() }).meta({ id: 'FlatError' });
 
+/** A URL that cannot be decoded is a 400 everywhere, and text that cannot be stored a 422, also in what is not declared. */
 const COMMON_ERRORS: ErrorCode[] = [
+  'BAD_REQUEST',
   'INVALID_API_KEY',
   'PROJECT_DISABLED',
+  'VALIDATION_ERROR',
   'HEADERS_TOO_LARGE',
   'RATE_LIMIT_EXCEEDED',
   'INTERNAL_SERVER_ERROR',
@@ -40,10 +43,9 @@ const COMMON_ERRORS: ErrorCode[] = [
 function errorCodesOf(definition: Endpoint): ErrorCode[] {
   const codes = new Set<ErrorCode>([...COMMON_ERRORS, ...(definition.errors ?? [])]);
   if (definition.method !== 'get') {
-    const ofBodies = ['BAD_REQUEST', 'REQUEST_TIMEOUT', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
+    const ofBodies = ['REQUEST_TIMEOUT', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
     for (const code of ofBodies) codes.add(code);
   }
-  if (definition.body || definition.query || definition.multipart) codes.add('VALIDATION_ERROR');
   if (definition.idempotent) codes.add('IDEMPOTENCY_KEY_REUSED');
   if (definition.params && definition.badIdIs) codes.add(definition.badIdIs);
   return [...codes];

@@ -13,6 +13,7 @@ import { SUBJECT_LENGTH_MAX } from '../../shared/pure/templates/message-template
 import { NO_LINE_BREAK, oneLine } from './header-line.ts';
 import { senderAddressSchema } from './sender-address.ts';
 import { decodeBase64 } from './base64.ts';
+import { answeredAddress } from '../http/answered-address.ts';
 
 function mailboxOf(addressSchema: typeof emailAddressSchema) {
   return z.union([
@@ -138,7 +139,7 @@ export function sendBodySchema(limits: { attachmentsBytesMax: number }) {
 export const sentSchema = z.object({
   emails: z.array(
     z.object({
-      contact: z.object({ id: z.uuid(), email: z.email() }),
+      contact: z.object({ id: z.uuid(), email: answeredAddress }),
       email: z.uuid().meta({ description: 'The e-mail record; later events of this mail carry it as emailId' }),
     }),
   ),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { EMAIL_TYPES } from '../../shared/pure/emails/email-types.ts';
 import type { Template } from '../../shared/domain/templates/template.entity.ts';
+import { answeredAddress } from '../http/answered-address.ts';
 
 /** Name, content and sender, as templates and campaigns show them. */
 export const contentSchema = z.object({
@@ -8,9 +9,9 @@ export const contentSchema = z.object({
   description: z.string().nullable(),
   subject: z.string(),
   body: z.string(),
-  from: z.email(),
+  from: answeredAddress,
   fromName: z.string().nullable(),
-  replyTo: z.email().nullable(),
+  replyTo: answeredAddress.nullable(),
   type: z.enum(EMAIL_TYPES),
 });
 

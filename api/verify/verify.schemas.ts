@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { emailAddressSchema } from '../../shared/pure/emails/email-address.ts';
+import { answeredAddress } from '../http/answered-address.ts';
 
 export const verifyBody = z.object({ email: emailAddressSchema });
 
@@ -15,7 +16,7 @@ export const addressVerificationSchema = z
     domainExists: z.boolean().meta({ description: 'DNS has name servers for the domain' }),
     hasWebsite: z.boolean().meta({ description: 'The domain has A or AAAA records; informational' }),
     hasMxRecords: z.boolean().meta({ description: 'A null MX (RFC 7505) counts as none' }),
-    suggestedEmail: z.email().optional().meta({ description: 'Present when a typo is detected' }),
+    suggestedEmail: answeredAddress.optional().meta({ description: 'Present when a typo is detected' }),
     reasons: z.array(z.string()).meta({ description: 'What the result rests on, in words' }),
   })
   .meta({ id: 'AddressVerification' });

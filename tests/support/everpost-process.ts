@@ -47,6 +47,7 @@ export function startEverpostProcess(
       API_RATE_LIMIT_PER_MINUTE: String(config.API_RATE_LIMIT_PER_MINUTE),
       TEMPORAL_ADDRESS: temporal.connectionOptions.address,
       TEMPORAL_NAMESPACE: temporal.namespace,
+      DNS_SERVERS: config.DNS_SERVERS.join(','),
       WEBHOOK_ALLOW_PRIVATE_NETWORKS: String(config.WEBHOOK_ALLOW_PRIVATE_NETWORKS),
       LOG_LEVEL: 'error',
       ...environment,

@@ -1,0 +1,49 @@
+import type { Express, RequestHandler } from 'express';
+import { AppError } from '../../shared/pure/app-error.ts';
+import type { Endpoint } from './endpoint.ts';
+
+const isParameter = (part: string | undefined): boolean => part?.startsWith(':') ?? false;
+
+/** Whether a path of a request fits an endpoint, which has no other id where `own` has a fixed part: `lookup` is no contact. */
+function fits(requested: string, own: string, { path, badIdIs }: Endpoint): boolean {
+  const parts = requested.split('/');
+  const ownParts = own.split('/');
+  const declared = path.split('/');
+  return (
+    parts.length === declared.length &&
+    declared.every((part, n) =>
+      isParameter(part) ? badIdIs === undefined || isParameter(ownParts[n]) : part === parts[n],
+    )
+  );
+}
+
+function refuseMethods(path: string, endpoints: Endpoint[]): RequestHandler {
+  const own = endpoints.filter((definition) => definition.path === path);
+  return (req, res, next) => {
+    const others = endpoints.filter((definition) => definition.path !== path && fits(req.path, path, definition));
+    if (others.some(({ method }) => method === req.method.toLowerCase())) {
+      next();
+      return;
+    }
+    const allowed = [...new Set([...own, ...others].map(({ method }) => method.toUpperCase()))];
+    res.setHeader('Allow', (allowed.includes('GET') ? [...allowed, 'HEAD'] : allowed).join(', '));
+    if (req.method !== 'OPTIONS') {
+      throw new AppError('METHOD_NOT_ALLOWED', { message: `${path} does not take ${req.method}` });
+    }
+    res.status(204).end();
+  };
+}
+
+/** Paths in the order in which they are to be tried: `/contacts/lookup` before `/contacts/:id`. */
+export function pathsInOrder(endpoints: Endpoint[]): string[] {
+  const count = (path: string): number => path.split('/').filter(isParameter).length;
+  return [...new Set(endpoints.map(({ path }) => path))].sort((left, right) => count(left) - count(right));
+}
+
+/**
+ * Answers what is asked of a declared path by a method that it does not have: 405 with `Allow` (RFC 9110 section 15.5.6), and
+ * `OPTIONS` with 204. Mount it behind the endpoints of `path`, and before those of the paths that come later.
+ */
+export function mountRefusedMethods(app: Express, path: string, endpoints: Endpoint[]): void {
+  app.all(path, refuseMethods(path, endpoints));
+}

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import type { JsonSchema, OpenApiDocument, Operation } from './json-schema.ts';
+
+export interface FuzzAnswer {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** From the first octet sent to the last one received. */
+  durationMs: number;
+}
+
+/** Says what is wrong with an answer; undefined when it is as declared. */
+export type Judge = (answer: FuzzAnswer) => string | undefined;
+
+const ERROR_LENGTH_MAX = 16 * 1024;
+
+/** References of the document, as those of a schema that holds the components itself. */
+function standalone(document: OpenApiDocument, schema: JsonSchema): z.ZodType {
+  const text = JSON.stringify({ ...schema, $defs: document.components.schemas });
+  return z.fromJSONSchema(JSON.parse(text.replaceAll('#/components/schemas/', '#/$defs/')));
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function faultOfBody(schema: z.ZodType | undefined, { status, headers, text }: FuzzAnswer): string | undefined {
+  if (!schema) return text === '' ? undefined : `there is a body: ${text}`;
+  if (!headers.get('content-type')?.startsWith('application/json')) return 'the content type is not JSON';
+  if (status >= 400 && text.length > ERROR_LENGTH_MAX) return `the error has ${text.length} characters`;
+  const result = schema.safeParse(parse(text));
+  if (result.success) return undefined;
+  return `${JSON.stringify(result.error.issues).slice(0, 2_000)} in ${text.slice(0, 1_000)}`;
+}
+
+/** Judges the answers to an operation by what the OpenAPI document says of it. */
+export function judgeOf(document: OpenApiDocument, operation: Operation): Judge {
+  const schemas = new Map(
+    Object.entries(operation.responses).map(([status, { content }]) => {
+      const json = content?.['application/json'];
+      return [Number(status), json && standalone(document, json.schema)] as const;
+    }),
+  );
+  return (answer) => {
+    const { status, headers, text } = answer;
+    if (status >= 500) return `the status is ${status}: ${text}`;
+    if (!schemas.has(status)) return `the status ${status} is not declared: ${text}`;
+    if (!headers.has('x-request-id')) return 'there is no X-Request-ID';
+    return faultOfBody(schemas.get(status), answer);
+  };
+}
