@@ -45,6 +45,7 @@ export function startEverpostProcess(
       APP_SECRET: config.APP_SECRET,
       PUBLIC_URL: config.publicUrl,
       API_RATE_LIMIT_PER_MINUTE: String(config.API_RATE_LIMIT_PER_MINUTE),
+      API_CONNECTIONS_MAX: String(config.API_CONNECTIONS_MAX),
       TEMPORAL_ADDRESS: temporal.connectionOptions.address,
       TEMPORAL_NAMESPACE: temporal.namespace,
       DNS_SERVERS: config.DNS_SERVERS.join(','),
