@@ -27,6 +27,10 @@ const ENVIRONMENT = {
   selector: "MemberExpression[object.name='process'][property.name='env']",
   message: 'The environment is read in shared/platform/config.ts; take the value from there.',
 };
+const TRANSACTION = {
+  property: 'transactional',
+  message: 'Use inTransaction of shared/domain/database/transaction.ts, which repeats what ended in a deadlock.',
+};
 const CLOCK = {
   selector: "NewExpression[callee.name='Date'][arguments.length=0]",
   message: 'shared/pure has no clock: let the caller hand the time in.',
@@ -51,6 +55,7 @@ export default defineConfig(
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
       'no-console': 'error',
       'no-restricted-syntax': ['error', STRIPPABLE_SYNTAX, ENVIRONMENT],
+      'no-restricted-properties': ['error', TRANSACTION],
       eqeqeq: 'error',
       'object-shorthand': 'error',
       'no-param-reassign': 'error',
@@ -135,6 +140,11 @@ export default defineConfig(
       'tests/support/environment.ts',
     ],
     rules: { 'no-restricted-syntax': ['error', STRIPPABLE_SYNTAX] },
+  },
+  {
+    // The helper itself; migrations, which take turns; and tests, which are the opponents.
+    files: ['shared/domain/database/transaction.ts', 'shared/domain/schema/orm.ts', ...TESTS],
+    rules: { 'no-restricted-properties': 'off' },
   },
   {
     // process.ts speaks before there is a logger; bundle-workflows.ts is a build step.

@@ -11,12 +11,15 @@ import { createLoad } from './http/load.ts';
 import { mountEndpoints } from './http/mount.ts';
 import { requestId } from './http/request-id.ts';
 import { requestLine } from './http/request-line.ts';
-import { mountHealth, type HealthChecks } from './health/health.routes.ts';
+import { mountHealth, mountWaitingHealth, type HealthChecks } from './health/health.routes.ts';
 import { mountReference } from './reference/reference.routes.ts';
 import { createEndpoints } from './routes.ts';
+import type { Endpoint } from './http/endpoint.ts';
+import type { Config } from '../shared/platform/config.ts';
+import type { Logger } from '../shared/platform/logger.ts';
 
-/** The Express application, not yet listening; tests use it on port 0. */
-export function createApp(deps: ApiDeps, checks: HealthChecks): Express {
+/** What every answer goes through, whatever it says. */
+function createFrame(config: Config): { app: Express; endpoints: Endpoint[] } {
   const app = express();
   app.disable('x-powered-by');
   app.set('query parser', 'simple');
@@ -24,8 +27,25 @@ export function createApp(deps: ApiDeps, checks: HealthChecks): Express {
   app.use(requestId);
   app.use(requestLine);
   app.use(helmet({ contentSecurityPolicy: { directives: { 'upgrade-insecure-requests': null } } }));
-  const endpoints = createEndpoints(deps.config);
+  const endpoints = createEndpoints(config);
   mountCors(app, endpoints);
+  return { app, endpoints };
+}
+
+/** What the API answers until PostgreSQL is there: it lives, is not ready, and every request may be repeated soon. */
+export function createWaitingApp(config: Config, logger: Logger): Express {
+  const { app } = createFrame(config);
+  mountWaitingHealth(app, 'waiting for PostgreSQL');
+  app.use(() => {
+    throw new AppError('SERVICE_UNAVAILABLE');
+  });
+  app.use(errorHandler(logger));
+  return app;
+}
+
+/** The Express application, not yet listening; tests use it on port 0. */
+export function createApp(deps: ApiDeps, checks: HealthChecks): Express {
+  const { app, endpoints } = createFrame(deps.config);
   mountHealth(app, checks);
   mountCodec(app, deps.config);
   const load = createLoad(deps.config.DATABASE_POOL_SIZE);

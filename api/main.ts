@@ -1,17 +1,19 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { ConfigError, readConfig } from '../shared/platform/config.ts';
-import { createLogger } from '../shared/platform/logger.ts';
+import { ConfigError, readConfig, type Config } from '../shared/platform/config.ts';
+import { createLogger, type Logger } from '../shared/platform/logger.ts';
 import { runProcess } from '../shared/platform/process.ts';
 import { appSecretsOf } from '../shared/platform/sealed-values.ts';
 import { checkTemporal, createTemporalClient, readTemporalOptions } from '../shared/dispatch/temporal.ts';
 import { createDispatcher } from '../shared/dispatch/dispatcher.ts';
-import { createOrm, isMigrated, migrateUp } from '../shared/domain/schema/orm.ts';
+import { createOrm, isMigrated, type Orm } from '../shared/domain/schema/orm.ts';
+import { waitForDatabase } from '../shared/domain/schema/wait-for-database.ts';
 import { assertKnownSecret } from '../shared/domain/secrets/known-secrets.ts';
 import { requestLimits } from '../shared/domain/database/session-limits.ts';
 import { query, sql } from '../shared/domain/database/sql.ts';
 import { recordMailHits } from '../shared/domain/engagement/engagement.ts';
-import { createApp } from './app.ts';
+import { createApp, createWaitingApp } from './app.ts';
 import { createAdmissionOrm } from './http/admission.ts';
 import { createHttpServer } from './http/server.ts';
 import { createHitRecorder } from './feedback/hit-recorder.ts';
@@ -22,24 +24,37 @@ const DRAIN_MS = 10_000;
 const HITS_DRAIN_MS = 5_000;
 const OUTBOX_POLL_MS = 5_000;
 
-await runProcess('api', async ({ onStop }) => {
-  const config = readConfig();
-  const logger = createLogger({ level: config.LOG_LEVEL, name: 'api' });
-  await migrateUp(config.DATABASE_URL);
+/** Connects to PostgreSQL, which must know the secrets of this process. */
+async function connect(config: Config, logger: Logger): Promise<{ orm: Orm; admissionOrm: Orm }> {
+  const { DATABASE_URL: databaseUrl } = config;
+  const onWarning = (message: string) => logger.warn(message);
   const orm = await createOrm({
-    databaseUrl: config.DATABASE_URL,
+    ...{ databaseUrl, onWarning },
     poolSize: config.DATABASE_POOL_SIZE,
     // Unique, so that others can tell whether this process still lives.
     applicationName: `everpost-api ${randomUUID()}`,
     limits: requestLimits(config.API_STATEMENT_TIMEOUT_SECONDS),
-    onWarning: (message) => logger.warn(message),
   });
-  const admissionOrm = await createAdmissionOrm({
-    databaseUrl: config.DATABASE_URL,
-    applicationName: 'everpost-api-admission',
-    onWarning: (message) => logger.warn(message),
-  });
-  await assertKnownSecret(orm.em.fork(), appSecretsOf(config));
+  try {
+    await assertKnownSecret(orm.em.fork(), appSecretsOf(config));
+    const applicationName = 'everpost-api-admission';
+    return { orm, admissionOrm: await createAdmissionOrm({ databaseUrl, onWarning, applicationName }) };
+  } catch (error) {
+    await orm.close();
+    throw error;
+  }
+}
+
+await runProcess('api', async ({ onStop }) => {
+  const config = readConfig();
+  const logger = createLogger({ level: config.LOG_LEVEL, name: 'api' });
+  let app = createWaitingApp(config, logger);
+  const server = createHttpServer((req, res) => void app(req, res), config.API_CONNECTIONS_MAX);
+  server.listen(config.PORT, config.HOST);
+  await once(server, 'listening');
+  logger.info({ port: (server.address() as AddressInfo).port }, 'listening');
+
+  const { orm, admissionOrm } = await waitForDatabase(config.DATABASE_URL, logger, () => connect(config, logger));
   const client = createTemporalClient(readTemporalOptions(config.TEMPORAL_CODEC_KEYS));
   const dispatcher = createDispatcher({ orm, client, logger, pollMs: OUTBOX_POLL_MS, isHelper: true });
   const hits = createHitRecorder({
@@ -49,7 +64,7 @@ await runProcess('api', async ({ onStop }) => {
       dispatcher.wake();
     },
   });
-  const app = createApp(
+  const servingApp = createApp(
     { config, orm, admissionOrm, logger, hits, wakeDispatcher: dispatcher.wake },
     {
       database: async () => void (await query(orm.em.fork(), sql`select 1`)),
@@ -59,14 +74,6 @@ await runProcess('api', async ({ onStop }) => {
       temporal: () => checkTemporal(client),
     },
   );
-  const server = createHttpServer(app, config.API_CONNECTIONS_MAX);
-  server.listen(config.PORT, config.HOST);
-  await new Promise<void>((resolve, reject) => {
-    server.once('listening', resolve);
-    server.once('error', reject);
-  });
-  logger.info({ port: (server.address() as AddressInfo).port }, 'listening');
-
   onStop(async () => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     // A connection that has had its last answer is idle only then.
@@ -81,4 +88,6 @@ await runProcess('api', async ({ onStop }) => {
     await Promise.all([orm.close(), admissionOrm.close()]);
     logger.info('stopped');
   });
+  app = servingApp;
+  logger.info('serving');
 });

@@ -96,7 +96,7 @@ describe('a Temporal server that is restarted in the middle of executions', () =
         Call: { type: 'WEBHOOK', config: { url: hook.url }, next: 'Second' },
         Second: { type: 'SEND_EMAIL', templateId },
       });
-      await eventually(async () => (await fetch(`${api.url}/health`)).ok, PATIENCE_MS);
+      await eventually(async () => (await fetch(`${api.url}/ready`)).ok, PATIENCE_MS);
 
       await enter(0, ENTERED_BEFORE);
       await eventually(async () => (await recordCount('WAIT_FOR_EVENT')) >= ENTERED_BEFORE / 2, PATIENCE_MS);

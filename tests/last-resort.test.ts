@@ -15,7 +15,7 @@ describe('an error that nothing catches', () => {
     async (fault) => {
       if (!app.process.isRunning()) {
         app.process.start();
-        await eventually(async () => (await fetch(`${app.url}/health`)).ok);
+        await eventually(async () => (await fetch(`${app.url}/ready`)).ok);
       }
       const { database, neighbour } = app;
       const blocker = database.orm.em.fork();

@@ -3,7 +3,7 @@ import { Worker } from '@temporalio/worker';
 import { createTemporalClient } from '../shared/dispatch/temporal.ts';
 import { eventually } from '../tests/support/eventually.ts';
 import { createTestNamespace, type TestNamespace } from '../tests/support/temporal.ts';
-import { isTakingWork, startHealthServer, type HealthServer } from './health-server.ts';
+import { hindranceOf, startHealthServer, type HealthServer } from './health-server.ts';
 
 let temporal: TestNamespace;
 let worker: Worker;
@@ -17,7 +17,7 @@ beforeAll(async () => {
     activities: { nothing: async () => undefined },
   });
   const started = await startHealthServer({ HEALTH_PORT: 0, METRICS_HOST: '127.0.0.1' }, () =>
-    isTakingWork([worker], temporal.client),
+    hindranceOf([worker], temporal.client),
   );
   health = started!;
 });
@@ -36,7 +36,7 @@ it('a worker is healthy while it takes work, and only then', async () => {
   await eventually(async () => (await ask()) === 200);
   expect(await ask('/')).toBe(404);
   const nowhere = createTemporalClient({ ...temporal, connectionOptions: { address: '127.0.0.1:9' } });
-  expect(await isTakingWork([worker], nowhere)).toBe(false);
+  expect(await hindranceOf([worker], nowhere)).toBe('Temporal does not answer');
   await nowhere.connection.close();
   worker.shutdown();
   await running;
@@ -44,6 +44,6 @@ it('a worker is healthy while it takes work, and only then', async () => {
 }, 30_000);
 
 it('no server is started where no port is set', async () => {
-  const isHealthy = async () => true;
+  const isHealthy = async () => undefined;
   expect(await startHealthServer({ HEALTH_PORT: undefined, METRICS_HOST: '127.0.0.1' }, isHealthy)).toBeUndefined();
 });

@@ -10,28 +10,31 @@ export interface HealthServer {
   close: () => Promise<void>;
 }
 
-/** Whether every worker polls its queue, and Temporal answers: without it they poll nothing. */
-export async function isTakingWork(workers: Pick<Worker, 'getStatus'>[], client: Client): Promise<boolean> {
+/** Why no work is taken; undefined while some can be. */
+export type Hindrance = string | undefined;
+
+/** Work is taken while every worker polls its queue, and Temporal answers: without it they poll nothing. */
+export async function hindranceOf(workers: Pick<Worker, 'getStatus'>[], client: Client): Promise<Hindrance> {
   const arePolling = workers.every((worker) => {
     const { runState, workflowPollerState, activityPollerState } = worker.getStatus();
     return runState === 'RUNNING' && ![workflowPollerState, activityPollerState].includes('FAILED');
   });
-  if (!arePolling) return false;
+  if (!arePolling) return 'not every queue is polled';
   return checkTemporal(client).then(
-    () => true,
-    () => false,
+    () => undefined,
+    () => 'Temporal does not answer',
   );
 }
 
 /** Answers `GET /health` on HEALTH_PORT; undefined when there is none. One look at a time, however many ask. */
 export async function startHealthServer(
   config: Pick<Config, 'HEALTH_PORT' | 'METRICS_HOST'>,
-  isHealthy: () => Promise<boolean>,
+  lookNow: () => Promise<Hindrance>,
 ): Promise<HealthServer | undefined> {
   if (config.HEALTH_PORT === undefined) return undefined;
-  let looking: Promise<boolean> | undefined;
-  const look = (): Promise<boolean> =>
-    (looking ??= isHealthy().finally(() => {
+  let looking: Promise<Hindrance> | undefined;
+  const look = (): Promise<Hindrance> =>
+    (looking ??= lookNow().finally(() => {
       looking = undefined;
     }));
   const server = createServer((request, response) => {
@@ -40,9 +43,9 @@ export async function startHealthServer(
       response.writeHead(404).end();
       return;
     }
-    void look().then((healthy) => {
-      response.writeHead(healthy ? 200 : 503, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ status: healthy ? 'ok' : 'takes no work' }));
+    void look().then((reason) => {
+      response.writeHead(reason === undefined ? 200 : 503, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(reason === undefined ? { status: 'ok' } : { status: 'takes no work', reason }));
     });
   });
   await new Promise<void>((resolve, reject) => {

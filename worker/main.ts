@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { NativeConnection, Runtime } from '@temporalio/worker';
 import { createActivities } from '../activities/index.ts';
 import { ConfigError, readConfig, type Config } from '../shared/platform/config.ts';
@@ -7,20 +6,20 @@ import { createLogger, type Logger } from '../shared/platform/logger.ts';
 import { createSmtpPool } from '../shared/platform/smtp/smtp-pool.ts';
 import { runProcess } from '../shared/platform/process.ts';
 import { appSecretsOf } from '../shared/platform/sealed-values.ts';
-import { createTemporalClient, readTemporalOptions, type TemporalConnectOptions } from '../shared/dispatch/temporal.ts';
+import { createTemporalClient, readTemporalOptions, waitForTemporal } from '../shared/dispatch/temporal.ts';
 import { createDispatcher } from '../shared/dispatch/dispatcher.ts';
-import { createOrm, migrateUp } from '../shared/domain/schema/orm.ts';
+import { createOrm, type Orm } from '../shared/domain/schema/orm.ts';
+import { waitForDatabase } from '../shared/domain/schema/wait-for-database.ts';
 import { assertKnownSecret } from '../shared/domain/secrets/known-secrets.ts';
 import { WORKER_LIMITS } from '../shared/domain/database/session-limits.ts';
 import { TASK_QUEUES, type TaskQueueName } from '../shared/pure/task-queues.ts';
 import { startInbound } from './inbound/start-inbound.ts';
 import { createWorkers } from './create-worker.ts';
-import { isTakingWork, startHealthServer } from './health-server.ts';
+import { hindranceOf, startHealthServer, type Hindrance } from './health-server.ts';
 import { temporalLogger } from './temporal-logger.ts';
 
 const OUTBOX_POLL_MS = 1_000;
 const HEARTBEAT_MS = 2_000;
-const RECONNECT_MS = 2_000;
 
 function taskQueuesOf(config: Config): TaskQueueName[] {
   const known = Object.keys(TASK_QUEUES);
@@ -31,23 +30,21 @@ function taskQueuesOf(config: Config): TaskQueueName[] {
   return config.WORKER_TASK_QUEUES as TaskQueueName[];
 }
 
-/** Waits for Temporal as long as it takes: a worker that starts before it is no fault. */
-async function connect(
-  options: TemporalConnectOptions,
-  logger: Logger,
-  isStopping: () => boolean,
-): Promise<NativeConnection> {
-  for (;;) {
-    try {
-      return await NativeConnection.connect(options.connectionOptions);
-    } catch (error) {
-      if (isStopping()) throw error;
-      logger.warn(
-        { reason: error instanceof Error ? error.message : String(error) },
-        'Temporal cannot be reached, trying again',
-      );
-      await delay(RECONNECT_MS);
-    }
+/** Connects to PostgreSQL, which must know the secrets of this process. */
+async function connectToDatabase(config: Config, logger: Logger): Promise<Orm> {
+  const orm = await createOrm({
+    databaseUrl: config.DATABASE_URL,
+    poolSize: config.DATABASE_POOL_SIZE,
+    applicationName: 'everpost-worker',
+    limits: WORKER_LIMITS,
+    onWarning: (message) => logger.warn(message),
+  });
+  try {
+    await assertKnownSecret(orm.em.fork(), appSecretsOf(config));
+    return orm;
+  } catch (error) {
+    await orm.close();
+    throw error;
   }
 }
 
@@ -56,7 +53,7 @@ function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-await runProcess('worker', async ({ onStop, isStopping, fail }) => {
+await runProcess('worker', async ({ onStop, fail }) => {
   const config = readConfig();
   const logger = createLogger({ level: config.LOG_LEVEL, name: 'worker' });
   if (config.SMTP_URL.length === 0) throw new ConfigError('SMTP_URL is required, for example smtp://127.0.0.1:1025');
@@ -78,19 +75,16 @@ await runProcess('worker', async ({ onStop, isStopping, fail }) => {
     },
   });
 
-  await migrateUp(config.DATABASE_URL);
-  const orm = await createOrm({
-    databaseUrl: config.DATABASE_URL,
-    poolSize: config.DATABASE_POOL_SIZE,
-    applicationName: 'everpost-worker',
-    limits: WORKER_LIMITS,
-    onWarning: (message) => logger.warn(message),
-  });
-  await assertKnownSecret(orm.em.fork(), appSecretsOf(config));
+  let look = async (): Promise<Hindrance> => 'waiting for PostgreSQL';
+  const health = await startHealthServer(config, () => look());
+  const orm = await waitForDatabase(config.DATABASE_URL, logger, () => connectToDatabase(config, logger));
+  look = async () => 'waiting for Temporal';
   const smtp = createSmtpPool({ urls: config.SMTP_URL, maxConnections: config.SMTP_CONNECTIONS, logger });
   const temporal = readTemporalOptions(config.TEMPORAL_CODEC_KEYS);
-  const connection = await connect(temporal, logger, isStopping);
   const client = createTemporalClient(temporal);
+  const connection = await waitForTemporal(client, temporal.connectionOptions.address ?? 'localhost:7233', logger, () =>
+    NativeConnection.connect(temporal.connectionOptions),
+  );
   const dispatcher = createDispatcher({ orm, client, logger, pollMs: OUTBOX_POLL_MS });
   const links = linkSignerOf(config);
   const inbound = await startInbound({ config, orm, logger, links, wakeDispatcher: dispatcher.wake });
@@ -109,7 +103,7 @@ await runProcess('worker', async ({ onStop, isStopping, fail }) => {
     taskQueues,
   });
 
-  const health = await startHealthServer(config, () => isTakingWork(workers, client));
+  look = () => hindranceOf(workers, client);
   const running = Promise.all(workers.map((worker) => worker.run()));
   logger.info({ taskQueues: taskQueues.length > 0 ? taskQueues : Object.keys(TASK_QUEUES) }, 'working');
   onStop(async () => {

@@ -146,7 +146,7 @@ describe('an API process that is stopped without PostgreSQL', () => {
     const temporal = { connectionOptions: { address: testEnvironment().temporalAddress }, namespace: 'default' };
     const api = startEverpostProcess('api', app.config, temporal, { HOST: '127.0.0.1', PORT: port });
     try {
-      await eventually(async () => (await fetch(`http://127.0.0.1:${port}/health`)).ok, 60_000);
+      await eventually(async () => (await fetch(`http://127.0.0.1:${port}/ready`)).ok, 60_000);
       await proxy.cut();
       expect(await visit(mail.links.openUrl.replace(app.url, `http://127.0.0.1:${port}`))).toBe(200);
       const ended = api.terminate();

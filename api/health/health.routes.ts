@@ -46,11 +46,23 @@ function createReadiness(checks: HealthChecks): () => Promise<Readiness> {
   return () => (current ??= run());
 }
 
-/** `GET /health`: the process lives. `GET /ready`: what it needs answers; 503 names what does not. */
-export function mountHealth(app: Express, checks: HealthChecks): void {
+function mountLife(app: Express): void {
   app.get('/health', (_req, res) => {
     res.json({ status: 'ok' });
   });
+}
+
+/** As `mountHealth`, for a process that cannot serve before its database is there. */
+export function mountWaitingHealth(app: Express, reason: string): void {
+  mountLife(app);
+  app.get('/ready', (_req, res) => {
+    res.status(503).json({ status: 'not ready', checks: { database: 'failed' }, reason });
+  });
+}
+
+/** `GET /health`: the process lives. `GET /ready`: what it needs answers; 503 names what does not. */
+export function mountHealth(app: Express, checks: HealthChecks): void {
+  mountLife(app);
   const readiness = createReadiness(checks);
   app.get('/ready', async (_req, res) => {
     const results = await readiness();

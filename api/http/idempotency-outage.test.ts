@@ -103,7 +103,7 @@ describe('a killed API process', () => {
     const temporal = { connectionOptions: { address }, namespace: 'default' };
     const child = await createApiProcess({ ...app.config, DATABASE_URL: database.url }, temporal);
     child.start();
-    await eventually(async () => (await fetch(`${child.url}/health`)).ok);
+    await eventually(async () => (await fetch(`${child.url}/ready`)).ok);
     const release = await holdContact();
     const interrupted = track(callsTo(child.url, app.keys)).catch(() => undefined);
     await someoneWaits();

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, STATUS_CODES, type Server, type ServerResponse, type IncomingMessage } from 'node:http';
+import {
+  createServer,
+  STATUS_CODES,
+  type Server,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
 import { Socket } from 'node:net';
-import type { Express } from 'express';
 import { AppError, badRequest } from '../../shared/pure/app-error.ts';
 import { isAnswerable, limitConnections } from './connections.ts';
 import { errorEnvelope } from './error-envelope.ts';
@@ -47,7 +53,7 @@ function refuseSocket(error: NodeJS.ErrnoException, socket: Socket): void {
  * in an answer of ours where HTTP allows one.
  * @param connectionsMax connections that the process takes
  */
-export function createHttpServer(app: Express, connectionsMax: number): Server {
+export function createHttpServer(app: RequestListener, connectionsMax: number): Server {
   const server = createServer({
     maxHeaderSize: HEADERS_BYTES_MAX,
     headersTimeout: HEADERS_TIMEOUT_MS,

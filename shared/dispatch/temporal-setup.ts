@@ -4,14 +4,13 @@ import {
   Connection,
   ScheduleAlreadyRunning,
   ScheduleOverlapPolicy,
-  isGrpcServiceError,
   type ConnectionOptions,
   type ScheduleOptions,
   type ScheduleSpec,
 } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { SEARCH_ATTRIBUTES } from '../platform/search-attributes.ts';
-import { clientOptions, type TemporalConnectOptions } from './temporal.ts';
+import { clientOptions, GRPC, hasStatus, type TemporalConnectOptions } from './temporal.ts';
 
 /** How long a closed execution stays visible in Temporal. PostgreSQL keeps what the product needs. */
 const RETENTION = '3 days';
@@ -24,9 +23,6 @@ const CONNECT_TIMEOUT_MS = 10_000;
 
 /** `INDEXED_VALUE_TYPE_KEYWORD` of temporal.api.enums.v1. */
 const KEYWORD_TYPE = 2;
-
-/** Status codes of gRPC. */
-const GRPC = { notFound: 5, alreadyExists: 6, permissionDenied: 7, unimplemented: 12, unauthenticated: 16 } as const;
 
 /** A workflow that is started by the clock. */
 export interface ScheduleDefinition {
@@ -46,10 +42,6 @@ export interface TemporalSetupResult {
   searchAttributesAdded: string[];
   /** Ids of the schedules that are in place now. */
   schedules: string[];
-}
-
-function hasStatus(error: unknown, ...codes: number[]): boolean {
-  return isGrpcServiceError(error) && codes.includes(error.code);
 }
 
 /** Repeats `work` while the server does not know yet what has just been created. */

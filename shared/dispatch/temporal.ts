@@ -1,8 +1,18 @@
-import { Client, Connection } from '@temporalio/client';
+import {
+  Client,
+  Connection,
+  defaultGrpcRetryOptions,
+  isGrpcServiceError,
+  makeGrpcRetryInterceptor,
+  type ConnectionOptions,
+} from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { CodecKey } from '../platform/codec-keys.ts';
+import { ConfigError } from '../platform/config.ts';
+import type { Logger } from '../platform/logger.ts';
 import { dataConverterOf } from '../platform/temporal-codec.ts';
+import { waitUntilThere } from '../platform/wait.ts';
 
 export interface TemporalConnectOptions {
   /** Fits a Connection and a NativeConnection alike. */
@@ -10,6 +20,22 @@ export interface TemporalConnectOptions {
   namespace: string;
   /** Set when the payload codec is on. */
   dataConverter?: DataConverter | undefined;
+}
+
+/** Status codes of gRPC. */
+export const GRPC = {
+  cancelled: 1,
+  deadlineExceeded: 4,
+  notFound: 5,
+  alreadyExists: 6,
+  permissionDenied: 7,
+  unimplemented: 12,
+  unauthenticated: 16,
+} as const;
+
+/** Whether gRPC ended a call with one of these codes. */
+export function hasStatus(error: unknown, ...codes: number[]): boolean {
+  return isGrpcServiceError(error) && codes.includes(error.code);
 }
 
 /**
@@ -26,9 +52,60 @@ export function clientOptions({ namespace, dataConverter }: TemporalConnectOptio
   return { namespace, ...(dataConverter && { dataConverter }) };
 }
 
+type GrpcInterceptor = NonNullable<ConnectionOptions['interceptors']>[number];
+type GrpcCall = ReturnType<GrpcInterceptor>;
+
+/** What gRPC tells of the end of a call. */
+interface GrpcListener {
+  onReceiveMessage?: (message: null) => void;
+  onReceiveStatus?: (status: { code: number; details: string; metadata: unknown }) => void;
+}
+
+/** A call that begins after the close: it fails as a cancelled one does, without touching the channel. */
+function refusedCall(): GrpcCall {
+  const nothing = (): void => undefined;
+  const call = {
+    start(metadata: unknown, listener: GrpcListener) {
+      process.nextTick(() => {
+        listener.onReceiveMessage?.(null);
+        listener.onReceiveStatus?.({ code: GRPC.cancelled, details: 'the connection is closed', metadata });
+      });
+    },
+    cancelWithStatus: nothing,
+    sendMessage: nothing,
+    sendMessageWithContext: nothing,
+    halfClose: nothing,
+    startRead: nothing,
+    getPeer: () => '',
+    getAuthContext: () => null,
+  };
+  // The chain of interceptors asks for no more than this.
+  return call as unknown as GrpcCall;
+}
+
+/**
+ * A connection whose calls all end. The SDK repeats a failed call after a pause; one that comes back from its pause when
+ * the connection is closed would throw out of a timer, where nobody catches it, and its caller would wait without end.
+ */
+function createConnection(options: ConnectionOptions): Connection {
+  let isClosed = false;
+  const refuseOnceClosed: GrpcInterceptor = (call, nextCall) =>
+    isClosed ? refusedCall() : (nextCall(call) as unknown as GrpcCall);
+  const connection = Connection.lazy({
+    ...options,
+    interceptors: [makeGrpcRetryInterceptor(defaultGrpcRetryOptions()), refuseOnceClosed],
+  });
+  const close = connection.close.bind(connection);
+  connection.close = async () => {
+    isClosed = true;
+    await close();
+  };
+  return connection;
+}
+
 /** A client that connects on first use, so that a process can start, and serve, while Temporal is down. */
 export function createTemporalClient(options: TemporalConnectOptions): Client {
-  return new Client({ connection: Connection.lazy(options.connectionOptions), ...clientOptions(options) });
+  return new Client({ connection: createConnection(options.connectionOptions), ...clientOptions(options) });
 }
 
 /** Rejects when Temporal does not answer within `timeoutMs`. */
@@ -36,4 +113,40 @@ export async function checkTemporal(client: Client, timeoutMs = 2_000): Promise<
   await client.connection.withDeadline(Date.now() + timeoutMs, () =>
     client.workflowService.describeNamespace({ namespace: client.options.namespace }),
   );
+}
+
+/** Why Temporal cannot be used now; undefined when waiting does not help. */
+function absenceOf(error: unknown): string | undefined {
+  if (!isGrpcServiceError(error)) {
+    // The connection of a worker says it so.
+    return error instanceof Error && error.name === 'TransportError' ? error.message : undefined;
+  }
+  if (hasStatus(error, GRPC.deadlineExceeded)) return 'it does not answer';
+  if (hasStatus(error, GRPC.permissionDenied, GRPC.unauthenticated)) return undefined;
+  return error.details;
+}
+
+/**
+ * Calls `connect` as soon as Temporal answers and has the namespace, however long that takes.
+ * @param address for the log
+ * @throws ConfigError when Temporal refuses the credentials
+ */
+export async function waitForTemporal<T>(
+  client: Client,
+  address: string,
+  logger: Logger,
+  connect: () => Promise<T>,
+): Promise<T> {
+  const { namespace } = client.options;
+  const what = `Temporal at ${address} (namespace ${namespace})`;
+  async function attempt(): Promise<T> {
+    await checkTemporal(client);
+    return connect();
+  }
+  try {
+    return await waitUntilThere(attempt, { what, absenceOf, logger });
+  } catch (error) {
+    if (!isGrpcServiceError(error)) throw error;
+    throw new ConfigError(`${what} refuses the credentials: ${error.details}`, { cause: error });
+  }
 }

@@ -5,8 +5,6 @@ import { createLogger } from './logger.ts';
 export interface ProcessHooks {
   /** What to do when the process is told to stop (SIGTERM, SIGINT) or has failed. The last one given is called, once. */
   onStop: (stop: () => Promise<void>) => void;
-  /** Whether the process is ending. */
-  isStopping: () => boolean;
   /** Ends the process after a fault that it cannot go on with: it stops gently and exits with code 1. */
   fail: (error: unknown, message: string) => void;
 }
@@ -55,7 +53,6 @@ export async function runProcess(name: string, start: (hooks: ProcessHooks) => P
       onStop(callback) {
         stop = callback;
       },
-      isStopping: () => isStopping,
       fail,
     });
   } catch (error) {

@@ -15,6 +15,8 @@ export interface EverpostProcess {
   ask: (request: 'report' | 'throw' | 'reject') => Promise<LoopReport>;
   /** Resolves with the exit code, null after a signal. */
   exited: Promise<number | null>;
+  /** What it has logged and said so far. */
+  output: () => string;
 }
 
 /** What a process says of itself since it was asked last. */
@@ -34,7 +36,7 @@ export function startEverpostProcess(
 ): EverpostProcess {
   const main = fileURLToPath(new URL(`../../${name}/main.ts`, import.meta.url));
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...nodeArguments, main], {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: {
       PATH: process.env['PATH'],
       NODE_OPTIONS: '',
@@ -54,7 +56,12 @@ export function startEverpostProcess(
       ...environment,
     },
   });
-  const exited = once(child, 'exit').then(([code]) => code as number | null);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => (output += text));
+  }
+  if (environment['LOG_LEVEL'] === undefined) child.stderr?.pipe(process.stderr, { end: false });
+  const exited = once(child, 'close').then(([code]) => code as number | null);
   const isRunning = () => child.exitCode === null && child.signalCode === null;
 
   async function end(signal: NodeJS.Signals): Promise<number | null> {
@@ -76,5 +83,6 @@ export function startEverpostProcess(
       return report;
     },
     exited,
+    output: () => output,
   };
 }

@@ -35,7 +35,7 @@ export async function startHostileApi(overrides: Partial<Config> = {}): Promise<
   const nodeArguments = [`--max-old-space-size=${HEAP_MEGABYTES}`, '--import', LOOP_WATCH];
   const api = await createApiProcess(config, temporal, nodeArguments);
   api.start();
-  await eventually(async () => (await fetch(`${api.url}/health`)).ok, START_MS_MAX).catch(async (error: unknown) => {
+  await eventually(async () => (await fetch(`${api.url}/ready`)).ok, START_MS_MAX).catch(async (error: unknown) => {
     // A process that is left behind keeps Jest from ending.
     await api.kill();
     throw error;

@@ -6,15 +6,19 @@ interface DatabaseFault {
   cause?: unknown;
 }
 
-/** Errors of the socket, and PostgreSQL's classes 08 (connection), 53 (resources) and 57P (operator intervention). */
-const UNREACHABLE_CODES = /^(?:ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|08...|53...|57P..)$/;
+/**
+ * Errors of the socket, and PostgreSQL's classes 08 (connection), 53 (resources) and 57P (operator intervention). A server that
+ * takes no writes (25006) is one that another one has taken over from, or will.
+ */
+const UNREACHABLE_CODES =
+  /^(?:E(?:CONN(?:REFUSED|RESET|ABORTED)|NOTFOUND|AI_AGAIN|TIMEDOUT|PIPE|(?:HOST|NET)(?:UNREACH|DOWN))|08...|53...|57P..|25006)$/;
 /** A statement, a wait for a lock, a pause in a transaction or a transaction took longer than the session allows. */
 const TOO_SLOW_CODES = /^(?:57014|55P03|25P03|25P04)$/;
 /** Deadlock and serialization failure. */
 const CONFLICT_CODES = /^(?:40P01|40001)$/;
 /** The driver raises these without a code. */
 const UNAVAILABLE_MESSAGES =
-  /Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Pool is closed|driver has already been destroyed/i;
+  /Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired|error establishing an SSL connection|Client has encountered a connection error|Pool is closed|driver has already been destroyed/i;
 const CAUSE_DEPTH_MAX = 5;
 
 function* causes(error: unknown): Generator<DatabaseFault> {
@@ -43,6 +47,22 @@ export function isDatabaseUnavailable(error: unknown): boolean {
     if (fault.message !== undefined && UNAVAILABLE_MESSAGES.test(fault.message)) return true;
   }
   return false;
+}
+
+/** Codes of an error and of what caused it. */
+export function errorCodes(error: unknown): string[] {
+  return [...causes(error)].flatMap(({ code }) => (code === undefined ? [] : [code]));
+}
+
+/** What the first cause of an error says. */
+export function errorMessage(error: unknown): string {
+  const messages = [...causes(error)].map(({ message, code }) => message || code);
+  return messages.findLast((message) => message !== undefined) ?? 'it does not answer';
+}
+
+/** Why PostgreSQL cannot serve right now, in the words of its driver; undefined when that is not what an error says. */
+export function absenceOf(error: unknown): string | undefined {
+  return isDatabaseUnavailable(error) ? errorMessage(error) : undefined;
 }
 
 /** Whether PostgreSQL ended a statement because of the time it took itself, not of a lock it waited for. */

@@ -23,6 +23,7 @@ import { CampaignErrorMigration } from './migrations/20261122070500-campaign-err
 import { UrgentBudgetMigration } from './migrations/20261122070501-urgent-budget.ts';
 import { ErasureMigration } from './migrations/20261122070801-erasure.ts';
 import { query, sql } from '../database/sql.ts';
+import { assertUsableDatabase, permanentFault } from './usable-database.ts';
 import pg from 'pg';
 
 export type Orm = MikroORM;
@@ -45,6 +46,28 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const KEEP_ALIVE_MS = 10_000;
 /** Two processes that start together both migrate; this advisory lock makes one wait for the other. */
 const MIGRATION_LOCK = 7_310_525;
+
+const MIGRATIONS = [
+  { name: '20261121000000-initial', class: InitialMigration },
+  { name: '20261121010000-automations', class: AutomationsMigration },
+  { name: '20261121020000-sender-domain-dns', class: SenderDomainDnsMigration },
+  { name: '20261121030000-audience', class: AudienceMigration },
+  { name: '20261121040000-feedback', class: FeedbackMigration },
+  { name: '20261121050000-reconciliation', class: ReconciliationMigration },
+  { name: '20261121061000-recovery', class: RecoveryMigration },
+  { name: '20261122070100-public-rate', class: PublicRateMigration },
+  { name: '20261122070200-contact-data-limit', class: ContactDataLimitMigration },
+  { name: '20261122070300-claims', class: ClaimsMigration },
+  { name: '20261122070301-segment-faults', class: SegmentFaultsMigration },
+  { name: '20261122070401-delivery-attempts', class: DeliveryAttemptsMigration },
+  { name: '20261122070500-campaign-error', class: CampaignErrorMigration },
+  { name: '20261122070501-urgent-budget', class: UrgentBudgetMigration },
+  { name: '20261122070601-outbox-turns', class: OutboxTurnsMigration },
+  { name: '20261122070602-automation-chains', class: AutomationChainsMigration },
+  { name: '20261122070700-reply-addresses', class: ReplyAddressesMigration },
+  { name: '20261122070701-known-secrets', class: KnownSecretsMigration },
+  { name: '20261122070801-erasure', class: ErasureMigration },
+];
 
 /** Timestamps of raw queries arrive as Date and counts as number, as those of entities do. */
 function valueTypes(): pg.TypeOverrides {
@@ -76,27 +99,7 @@ function ormOptions(options: OrmOptions): Options {
     },
     extensions: [Migrator],
     migrations: {
-      migrationsList: [
-        { name: '20261121000000-initial', class: InitialMigration },
-        { name: '20261121010000-automations', class: AutomationsMigration },
-        { name: '20261121020000-sender-domain-dns', class: SenderDomainDnsMigration },
-        { name: '20261121030000-audience', class: AudienceMigration },
-        { name: '20261121040000-feedback', class: FeedbackMigration },
-        { name: '20261121050000-reconciliation', class: ReconciliationMigration },
-        { name: '20261121061000-recovery', class: RecoveryMigration },
-        { name: '20261122070100-public-rate', class: PublicRateMigration },
-        { name: '20261122070200-contact-data-limit', class: ContactDataLimitMigration },
-        { name: '20261122070300-claims', class: ClaimsMigration },
-        { name: '20261122070301-segment-faults', class: SegmentFaultsMigration },
-        { name: '20261122070401-delivery-attempts', class: DeliveryAttemptsMigration },
-        { name: '20261122070500-campaign-error', class: CampaignErrorMigration },
-        { name: '20261122070501-urgent-budget', class: UrgentBudgetMigration },
-        { name: '20261122070601-outbox-turns', class: OutboxTurnsMigration },
-        { name: '20261122070602-automation-chains', class: AutomationChainsMigration },
-        { name: '20261122070700-reply-addresses', class: ReplyAddressesMigration },
-        { name: '20261122070701-known-secrets', class: KnownSecretsMigration },
-        { name: '20261122070801-erasure', class: ErasureMigration },
-      ],
+      migrationsList: MIGRATIONS,
       snapshot: false,
     },
     logger: (message) => options.onWarning?.(message),
@@ -109,8 +112,23 @@ export async function createOrm(options: OrmOptions): Promise<Orm> {
   return MikroORM.init(ormOptions(options));
 }
 
-/** Brings the schema up to date. Safe to run from several processes at once. */
+/**
+ * Brings the schema up to date. Safe to run from several processes at once.
+ * @throws ConfigError when an operator has to mend something first
+ */
 export async function migrateUp(databaseUrl: string): Promise<void> {
+  try {
+    await assertUsableDatabase(
+      databaseUrl,
+      MIGRATIONS.map(({ name }) => name),
+    );
+    await runMigrations(databaseUrl);
+  } catch (error) {
+    throw permanentFault(databaseUrl, error) ?? error;
+  }
+}
+
+async function runMigrations(databaseUrl: string): Promise<void> {
   const orm = await createOrm({ databaseUrl, poolSize: 2, applicationName: 'everpost-migrate' });
   try {
     await orm.em.fork().transactional(async (em) => {

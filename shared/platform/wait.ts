@@ -1,0 +1,39 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from './logger.ts';
+
+export interface Wait {
+  /** What is waited for and where it should be, without a password: `PostgreSQL at db:5432/everpost`. */
+  what: string;
+  /** Why it cannot be used now; undefined when waiting does not help, which ends the wait. */
+  absenceOf: (error: unknown) => string | undefined;
+  logger: Logger;
+}
+
+const PAUSE_MS = { first: 250, longest: 5_000 } as const;
+/** Whoever looks at the end of a log sees what a process waits for. */
+const REMINDER_MS = 60_000;
+
+/**
+ * Repeats `attempt` until it succeeds, as long as it takes, with growing pauses. One line says what is missing, another one
+ * when the reason changes, and one that it is there.
+ * @throws what `attempt` throws when waiting does not help
+ */
+export async function waitUntilThere<T>(attempt: () => Promise<T>, { what, absenceOf, logger }: Wait): Promise<T> {
+  let said: { reason: string; at: number } | undefined;
+  for (let pauseMs: number = PAUSE_MS.first; ; pauseMs = Math.min(2 * pauseMs, PAUSE_MS.longest)) {
+    try {
+      const result = await attempt();
+      if (said) logger.warn(`${what} is there, going on`);
+      return result;
+    } catch (error) {
+      const reason = absenceOf(error);
+      if (reason === undefined) throw error;
+      if (said?.reason !== reason || performance.now() - said.at > REMINDER_MS) {
+        logger.warn(`${what} cannot be used: ${reason}. Trying again until it can`);
+        said = { reason, at: performance.now() };
+      }
+    }
+    // Processes that lost the same server do not come back in step.
+    await delay(pauseMs * (0.75 + Math.random() / 2));
+  }
+}

@@ -1,0 +1,198 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { findFreePort } from '../local/processes/free-port.ts';
+import { query, sql } from '../shared/domain/database/sql.ts';
+import { callsTo } from './support/api.ts';
+import { createBlankDatabase, type BlankDatabase } from './support/database.ts';
+import { testEnvironment } from './support/environment.ts';
+import { startEverpostProcess, type EverpostProcess } from './support/everpost-process.ts';
+import { eventually, startTestStack, type TestStack } from './support/stack.ts';
+import { startTcpProxy, type TcpProxy } from './support/tcp-proxy.ts';
+
+const NAMES = ['api', 'worker'] as const;
+const PATIENCE_MS = 60_000;
+
+let stack: TestStack;
+let database: TcpProxy;
+let temporal: TcpProxy;
+let port: number;
+const running: EverpostProcess[] = [];
+beforeAll(async () => {
+  stack = await startTestStack({ hasWorkers: false });
+  database = await startTcpProxy(stack.database.url);
+  temporal = await startTcpProxy(`tcp://${testEnvironment().temporalAddress}`);
+  port = await findFreePort(0);
+});
+afterAll(async () => {
+  await Promise.all(running.map((process) => process.kill()));
+  await database.close();
+  await temporal.close();
+  await stack.stop();
+});
+
+function start(name: (typeof NAMES)[number], databaseUrl = database.url): EverpostProcess {
+  const process = startEverpostProcess(
+    name,
+    { ...stack.config, DATABASE_URL: databaseUrl },
+    { namespace: stack.temporal.namespace, connectionOptions: { address: new URL(temporal.url).host } },
+    {
+      ...{ HOST: '127.0.0.1', PORT: String(port), HEALTH_PORT: String(port), LOG_LEVEL: 'warn' },
+      WORKFLOW_BUNDLE: testEnvironment().workflowBundlePath,
+    },
+  );
+  running.push(process);
+  return process;
+}
+
+async function look(path: string): Promise<{ status: number; body: any }> {
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`);
+  return { status: answer.status, body: await answer.json() };
+}
+
+function passwordOf(url: string): string {
+  return new URL(url).password;
+}
+
+describe('an API that starts while PostgreSQL is out of reach', () => {
+  it.each(['cut', 'freeze'] as const)(
+    'lives, is not ready, and serves when the way is open again: %s',
+    async (fault) => {
+      await database[fault]();
+      const api = start('api');
+      const health = await eventually(() => look('/health'), PATIENCE_MS);
+      expect(health).toEqual({ status: 200, body: { status: 'ok' } });
+      expect(await look('/ready')).toMatchObject({ status: 503, body: { reason: 'waiting for PostgreSQL' } });
+      const calls = callsTo(`http://127.0.0.1:${port}`, stack.keys);
+      const send = () =>
+        calls('POST', '/v1/send', {
+          body: { to: 'ada@mail.test', from: 'hello@example.com', subject: 'Hello', body: '<p>Hello</p>' },
+        });
+      const refused = await send();
+      expect([refused.status, refused.body.error.code, refused.headers.get('retry-after')]).toEqual([
+        ...[503, 'SERVICE_UNAVAILABLE'],
+        expect.stringMatching(/^\d+$/),
+      ]);
+      const { host } = new URL(database.url);
+      await eventually(async () => api.output().includes(`PostgreSQL at ${host}/`), PATIENCE_MS);
+
+      if (fault === 'cut') await database.restore();
+      else database.thaw();
+      await eventually(async () => (await look('/ready')).status === 200, PATIENCE_MS);
+      expect((await send()).status).toBe(200);
+      expect(api.output()).not.toContain(passwordOf(database.url));
+      expect(await api.terminate()).toBe(0);
+    },
+  );
+});
+
+describe('a worker that starts while PostgreSQL and Temporal are out of reach', () => {
+  it('says what it waits for, and takes its work when both are there', async () => {
+    await database.cut();
+    await temporal.cut();
+    const sent = await stack.api('POST', '/v1/send', {
+      body: { to: 'early@mail.test', from: 'hello@example.com', subject: 'Hello', body: '<p>Hello</p>' },
+    });
+    expect(sent.status).toBe(200);
+    const worker = start('worker');
+    await eventually(async () => (await look('/health')).body.reason === 'waiting for PostgreSQL', PATIENCE_MS);
+    await database.restore();
+    await eventually(async () => (await look('/health')).body.reason === 'waiting for Temporal', PATIENCE_MS);
+    await eventually(async () => worker.output().includes(`Temporal at ${new URL(temporal.url).host}`), PATIENCE_MS);
+    await temporal.restore();
+    await eventually(async () => (await look('/health')).status === 200, PATIENCE_MS);
+    await eventually(async () => {
+      const rows = await query<{ status: string }>(stack.em(), sql`select status from email`);
+      return rows.length > 0 && rows.every(({ status }) => status === 'SENT');
+    }, PATIENCE_MS);
+    expect(await worker.terminate()).toBe(0);
+  });
+});
+
+describe.each(NAMES)('the %s', (name) => {
+  it('ends at once when it is told to while it waits', async () => {
+    await database.cut();
+    const process = start(name);
+    await eventually(async () => process.output().includes('PostgreSQL at'), PATIENCE_MS);
+    const toldAt = performance.now();
+    expect(await process.terminate()).toBe(0);
+    expect(performance.now() - toldAt).toBeLessThan(3_000);
+    await database.restore();
+  });
+
+  async function faultOf(url: string): Promise<string> {
+    const process = start(name, url);
+    expect(await process.exited).toBe(1);
+    const output = process.output().trim();
+    expect(output).not.toMatch(/^\s+at /m);
+    expect(output).not.toContain(passwordOf(stack.database.url));
+    expect(output.split('\n')).toHaveLength(1);
+    return output;
+  }
+
+  function changed(change: (url: URL) => void): string {
+    const url = new URL(stack.database.url);
+    change(url);
+    return url.href;
+  }
+
+  it('ends with a sentence when the password is wrong', async () => {
+    expect(await faultOf(changed((url) => (url.password = 'wrong')))).toMatch(/the user postgres is not let in/);
+    expect(await faultOf(changed((url) => (url.password = '')))).toMatch(/the user postgres is not let in/);
+  });
+
+  it('ends with a sentence when there is no such database', async () => {
+    const url = changed((parts) => (parts.pathname = '/nowhere'));
+    expect(await faultOf(url)).toMatch(/PostgreSQL at 127\.0\.0\.1:\d+\/nowhere: there is no such database/);
+  });
+});
+
+describe('the API on a database that is not for it', () => {
+  let blank: BlankDatabase;
+  const role = `test_${randomBytes(6).toString('hex')}`;
+  beforeAll(async () => {
+    blank = await createBlankDatabase();
+  });
+  afterAll(async () => {
+    await blank.drop();
+    await run(stack.database.url, `drop role if exists ${role}`);
+  });
+
+  async function run(url: string, ...statements: string[]): Promise<void> {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    for (const statement of statements) await client.query(statement);
+    await client.end();
+  }
+
+  async function faultOf(url: string): Promise<string> {
+    const api = start('api', url);
+    expect(await api.exited).toBe(1);
+    expect(api.output()).not.toMatch(/^\s+at /m);
+    return api.output();
+  }
+
+  it('ends with a sentence when its user may create nothing there', async () => {
+    await run(blank.url, `create role ${role} login password 'a password'`);
+    const url = new URL(blank.url);
+    url.username = role;
+    url.password = 'a password';
+    expect(await faultOf(url.href)).toMatch(new RegExp(`the user ${role} lacks a right \\(permission denied`));
+  });
+
+  it('ends with a sentence when there are tables of something else, and changes nothing', async () => {
+    await run(blank.url, 'create table invoice (id int)');
+    expect(await faultOf(blank.url)).toMatch(
+      /is not empty and not a database of Everpost \(it has the table invoice\)/,
+    );
+    await run(blank.url, 'select 1 from invoice', 'drop table invoice');
+  });
+
+  it('ends with a sentence when the schema is of a newer version', async () => {
+    await run(stack.database.url, "insert into mikro_orm_migrations (name) values ('29991231000000-later')");
+    expect(await faultOf(stack.database.url)).toMatch(
+      /the schema of a newer version of Everpost \(29991231000000-later\)/,
+    );
+    await run(stack.database.url, "delete from mikro_orm_migrations where name = '29991231000000-later'");
+  });
+});
