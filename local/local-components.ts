@@ -1,10 +1,10 @@
 import path from 'node:path';
-import type { ManagedChild } from './processes/child-process.ts';
 import { startEmbeddedPostgres } from './postgres/embedded-postgres.ts';
 import { findFreePort } from './processes/free-port.ts';
 import { startMailbox } from './mailbox/mailbox.ts';
 import type { ProcessGuard } from './processes/process-guard.ts';
 import type { Progress } from './progress.ts';
+import type { Supervisor } from './processes/supervisor.ts';
 import { resolveTemporalCli } from './temporal/temporal-cli.ts';
 import { startTemporalServer } from './temporal/temporal-server.ts';
 
@@ -32,7 +32,8 @@ export interface ComponentOptions {
   /** Ports already promised to somebody; those chosen here are added. */
   takenPorts: Set<number>;
   progress: Progress;
-  onStarted: (child: ManagedChild) => void;
+  /** Starts a part, and again when it ends. */
+  start: Supervisor['start'];
 }
 
 /** Starts PostgreSQL, Temporal and the mailbox in parallel, each only when the environment does not name another one. */
@@ -45,22 +46,24 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
   return { databaseUrl, ...temporal, ...mail };
 }
 
-async function startPostgres({ home, env, guard, takenPorts, progress, onStarted }: ComponentOptions): Promise<string> {
+async function startPostgres({ home, env, guard, takenPorts, progress, start }: ComponentOptions): Promise<string> {
   if (env['DATABASE_URL']) {
     progress('PostgreSQL: using the one of DATABASE_URL');
     return env['DATABASE_URL'];
   }
   const port = await findFreePort(preferredPorts.postgres, takenPorts);
-  const { child, url } = await startEmbeddedPostgres({
-    dataDirectory: path.join(home, 'postgres'),
-    port,
-    databases: [databaseName],
-    isDurable: true,
-    logFile: path.join(home, 'logs', 'postgres.log'),
-    stopRank: stopRanks.postgres,
-    guard,
-  });
-  onStarted(child);
+  const { url } = await start('PostgreSQL', (onSpawn) =>
+    startEmbeddedPostgres({
+      dataDirectory: path.join(home, 'postgres'),
+      port,
+      databases: [databaseName],
+      isDurable: true,
+      logFile: path.join(home, 'logs', 'postgres.log'),
+      stopRank: stopRanks.postgres,
+      guard,
+      onSpawn,
+    }),
+  );
   progress(`PostgreSQL: ready on 127.0.0.1:${port}`);
   return url(databaseName);
 }
@@ -71,7 +74,7 @@ async function startTemporal({
   guard,
   takenPorts,
   progress,
-  onStarted,
+  start,
 }: ComponentOptions): Promise<Pick<ComponentAddresses, 'temporalAddress' | 'temporalUiUrl'>> {
   if (env['TEMPORAL_ADDRESS']) {
     progress('Temporal: using the one of TEMPORAL_ADDRESS');
@@ -80,17 +83,19 @@ async function startTemporal({
   const executable = await resolveTemporalCli(progress);
   const port = await findFreePort(preferredPorts.temporal, takenPorts);
   const uiPort = await findFreePort(preferredPorts.temporalUi, takenPorts);
-  const { child, address } = await startTemporalServer({
-    executable,
-    port,
-    uiPort,
-    databaseFile: path.join(home, 'temporal.db'),
-    retentionDays,
-    logFile: path.join(home, 'logs', 'temporal.log'),
-    stopRank: stopRanks.temporal,
-    guard,
-  });
-  onStarted(child);
+  const { address } = await start('Temporal', (onSpawn) =>
+    startTemporalServer({
+      executable,
+      port,
+      uiPort,
+      databaseFile: path.join(home, 'temporal.db'),
+      retentionDays,
+      logFile: path.join(home, 'logs', 'temporal.log'),
+      stopRank: stopRanks.temporal,
+      guard,
+      onSpawn,
+    }),
+  );
   progress(`Temporal: ready on ${address}`);
   return { temporalAddress: address, temporalUiUrl: `http://127.0.0.1:${uiPort}` };
 }
@@ -101,21 +106,25 @@ async function startMail({
   guard,
   takenPorts,
   progress,
-  onStarted,
+  start,
 }: ComponentOptions): Promise<Pick<ComponentAddresses, 'smtpUrl' | 'mailboxUrl'>> {
   if (env['SMTP_URL']) {
     progress('Mail: using the servers of SMTP_URL');
     return { smtpUrl: env['SMTP_URL'], mailboxUrl: null };
   }
-  const { child, smtpUrl, webUrl } = await startMailbox({
-    folder: path.join(home, 'mailbox'),
-    smtpPort: await findFreePort(preferredPorts.smtp, takenPorts),
-    webPort: await findFreePort(preferredPorts.mailbox, takenPorts),
-    logFile: path.join(home, 'logs', 'mailbox.log'),
-    stopRank: stopRanks.mailbox,
-    guard,
-  });
-  onStarted(child);
+  const smtpPort = await findFreePort(preferredPorts.smtp, takenPorts);
+  const webPort = await findFreePort(preferredPorts.mailbox, takenPorts);
+  const { smtpUrl, webUrl } = await start('mailbox', (onSpawn) =>
+    startMailbox({
+      folder: path.join(home, 'mailbox'),
+      smtpPort,
+      webPort,
+      logFile: path.join(home, 'logs', 'mailbox.log'),
+      stopRank: stopRanks.mailbox,
+      guard,
+      onSpawn,
+    }),
+  );
   progress(`Mailbox: ready on ${smtpUrl}`);
   return { smtpUrl, mailboxUrl: webUrl };
 }

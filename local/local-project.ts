@@ -1,10 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { z } from 'zod';
+import { readFileIfAny, readJsonFile, writePrivateFile } from './home-files.ts';
 import type { OperatorCommands } from './operator-command.ts';
 
 const name = 'Local';
 const domain = 'local.test';
+/** What the processes ask for. */
+const APP_SECRET_LENGTH_MIN = 32;
+
+const projectSchema = z
+  .object({ projectId: z.uuid(), publicKey: z.string().min(1), secretKey: z.string().min(1) })
+  .transform((project) => ({ ...project, domain }));
 
 /** The project that the local stack offers, with both keys in the clear. */
 export interface LocalProject {
@@ -29,9 +36,11 @@ export function localFilePath(home: string): string {
   return path.join(home, 'local.json');
 }
 
-/** Reuses the project whose keys `local.json` holds when the database still has it, else makes a new one. */
-export async function ensureLocalProject(home: string, run: OperatorCommands): Promise<LocalProject> {
-  const known = readLocalFile(home);
+/** Reuses the project of an earlier start when the database still has it, else makes a new one. */
+export async function ensureLocalProject(
+  known: LocalProject | undefined,
+  run: OperatorCommands,
+): Promise<LocalProject> {
   if (known) {
     const projects = (await run(['project', 'list'])) as { id: string; publicKey: string }[];
     // A rotated key makes the kept ones useless, so the public key is compared as well.
@@ -43,24 +52,42 @@ export async function ensureLocalProject(home: string, run: OperatorCommands): P
   return { projectId: created.id, publicKey: created.publicKey, secretKey: created.secretKey, domain };
 }
 
-/** Writes a JSON file that only this user may read, in one step. */
-export function writePrivateJson(file: string, value: object): void {
-  writeFileSync(`${file}.new`, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
-  renameSync(`${file}.new`, file);
-}
-
-/** The secret that signs links: the one named by APP_SECRET, else one made once and kept in the folder. */
+/**
+ * The secret that signs links: the one named by APP_SECRET, else one made once and kept in the folder.
+ * @throws Error when the one that is kept is damaged
+ */
 export function ensureAppSecret(home: string, env: NodeJS.ProcessEnv): string {
   if (env['APP_SECRET']) return env['APP_SECRET'];
   const file = path.join(home, 'app-secret');
-  if (!existsSync(file)) writeFileSync(file, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 });
-  return readFileSync(file, 'utf8').trim();
+  const kept = readFileIfAny(file)?.trim();
+  if (kept === undefined) {
+    const secret = randomBytes(32).toString('base64url');
+    writePrivateFile(file, `${secret}\n`);
+    return secret;
+  }
+  if (kept.length >= APP_SECRET_LENGTH_MIN) return kept;
+  throw new Error(
+    `${file} is damaged and was left as it is. Restore it from a backup. Without one, remove it and run ` +
+      '`npm run everpost -- secrets adopt` once the stack runs; links in earlier email are dead then.',
+  );
 }
 
-function readLocalFile(home: string): LocalProject | undefined {
+/**
+ * The project of an earlier start; undefined when there was none.
+ * @throws Error when the file that holds its keys is damaged
+ */
+export function readLocalProject(home: string): LocalProject | undefined {
+  return readJsonFile(
+    localFilePath(home),
+    projectSchema,
+    'It holds the keys of the local project: restore it, or move it away, and the next start makes a new project.',
+  );
+}
+
+/** Where the API of the stack in a folder is; undefined while that is not known. */
+export function readLocalApiUrl(home: string): string | undefined {
   try {
-    const { projectId, publicKey, secretKey } = JSON.parse(readFileSync(localFilePath(home), 'utf8')) as LocalFile;
-    return projectId && publicKey && secretKey ? { projectId, publicKey, secretKey, domain } : undefined;
+    return readJsonFile(localFilePath(home), z.object({ apiUrl: z.string() }), '')?.apiUrl;
   } catch {
     return undefined;
   }

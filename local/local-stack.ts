@@ -1,12 +1,12 @@
-import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { waitUntilReady } from './processes/child-process.ts';
-import type { ChildSpec } from './processes/child-process.ts';
+import { startChild, waitUntilReady } from './processes/child-process.ts';
 import { findFreePort } from './processes/free-port.ts';
 import { waitForHttp } from './processes/http-ready.ts';
 import { startComponents } from './local-components.ts';
 import type { ComponentAddresses } from './local-components.ts';
-import { ensureAppSecret, ensureLocalProject, localFilePath, writePrivateJson } from './local-project.ts';
+import { prepareFolder, writePrivateFile, writePrivateJson } from './home-files.ts';
+import { ensureAppSecret, ensureLocalProject, localFilePath, readLocalProject } from './local-project.ts';
 import type { LocalFile } from './local-project.ts';
 import { createOperatorCommands } from './operator-command.ts';
 import { projectRoot } from '../shared/platform/paths.ts';
@@ -42,7 +42,10 @@ export function createLocalStack({ home, env, guard, progress, onChildStarted }:
   const stopping = new AbortController();
 
   async function start(): Promise<LocalFile> {
-    mkdirSync(path.join(home, 'logs'), { recursive: true });
+    // What is damaged is said before anything is started.
+    const known = readLocalProject(home);
+    const appSecret = ensureAppSecret(home, env);
+    prepareFolder(path.join(home, 'logs'));
     for (const name of logNames) rotateLog(path.join(home, 'logs', `${name}.log`));
     const takenPorts = new Set<number>();
     const host = env['HOST'] || '127.0.0.1';
@@ -51,15 +54,12 @@ export function createLocalStack({ home, env, guard, progress, onChildStarted }:
 
     const addresses = await startComponents({
       ...{ home, env, guard, takenPorts, progress },
-      onStarted: (child) => {
-        supervisor.adopt(child);
-        onChildStarted(child.pid, []);
-      },
+      start: supervisor.start,
     });
     stopping.signal.throwIfAborted();
     const childEnv = {
       ...environmentOfChildren(home, env, addresses),
-      APP_SECRET: ensureAppSecret(home, env),
+      APP_SECRET: appSecret,
       HOST: host,
       PORT: String(apiPort),
       PUBLIC_URL: env['PUBLIC_URL'] || apiUrl,
@@ -72,24 +72,25 @@ export function createLocalStack({ home, env, guard, progress, onChildStarted }:
     progress('Bringing the database schema and Temporal up to date');
     const run = createOperatorCommands(childEnv, stopping.signal);
     await Promise.all([run(['migrate']), run(['temporal', 'setup'])]);
-    const project = await ensureLocalProject(home, run);
+    const project = await ensureLocalProject(known, run);
 
     progress('Starting the API and the worker');
-    const spec = (name: string): ChildSpec => ({
-      name,
-      command: process.execPath,
-      args: [path.join(projectRoot, name, 'main.ts')],
-      cwd: projectRoot,
-      env: childEnv,
-      logFile: path.join(home, 'logs', `${name}.log`),
-      stopRank: 1,
-      guard,
-    });
-    const [api] = await Promise.all([
-      supervisor.startRestartable(spec('api')),
-      supervisor.startRestartable(spec('worker')),
-    ]);
-    await waitUntilReady(api, 120_000, (signal) => waitForHttp(`${apiUrl}/ready`, signal));
+    const startProcess = (name: string) =>
+      supervisor.start(name, async (onSpawn) => ({
+        child: await startChild({
+          name,
+          command: process.execPath,
+          args: [path.join(projectRoot, name, 'main.ts')],
+          cwd: projectRoot,
+          env: childEnv,
+          logFile: path.join(home, 'logs', `${name}.log`),
+          stopRank: 1,
+          guard,
+          onSpawn,
+        }),
+      }));
+    const [api] = await Promise.all([startProcess('api'), startProcess('worker')]);
+    await waitUntilReady(api.child, 120_000, (signal) => waitForHttp(`${apiUrl}/ready`, signal));
     supervisor.restartFromNowOn();
 
     const { temporalUiUrl, mailboxUrl } = addresses;
@@ -125,7 +126,7 @@ const ownTemporalNames = new Set([
 function environmentOfChildren(home: string, env: NodeJS.ProcessEnv, addresses: ComponentAddresses): NodeJS.ProcessEnv {
   const isOwnTemporal = !env['TEMPORAL_ADDRESS'];
   const profileFile = path.join(home, 'temporal.toml');
-  if (isOwnTemporal) writeFileSync(profileFile, '[profile.default]\n');
+  if (isOwnTemporal) writePrivateFile(profileFile, '[profile.default]\n');
   // Credentials and profiles for another Temporal would be presented to the local one.
   const passed = Object.entries(env).filter(
     ([name]) => !isOwnTemporal || !name.startsWith('TEMPORAL_') || ownTemporalNames.has(name),

@@ -1,9 +1,8 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { formatBanner } from './banner.ts';
 import { createLocalStack } from './local-stack.ts';
-import { localFilePath } from './local-project.ts';
-import type { LocalFile } from './local-project.ts';
+import { prepareFolder } from './home-files.ts';
+import { localFilePath, readLocalApiUrl } from './local-project.ts';
 import { everpostHome } from '../shared/platform/paths.ts';
 import { startProcessGuard } from './processes/process-guard.ts';
 import { claimSingleStart } from './processes/single-start.ts';
@@ -32,7 +31,7 @@ function stopRequested(): Promise<void> {
 /** Runs the stack until it is told to stop or fails. Returns the exit code. */
 async function main(): Promise<number> {
   const stopping = stopRequested().then(() => undefined);
-  mkdirSync(home, { recursive: true });
+  prepareFolder(home);
   say('Starting Everpost');
   const guard = startProcessGuard();
   const claim = await claimSingleStart(home, guard.pid, step);
@@ -41,13 +40,10 @@ async function main(): Promise<number> {
     return 1;
   }
   const stack = createLocalStack({ home, env: process.env, guard, progress: step, onChildStarted: claim.remember });
-  const running = stack.start().then(
-    (file) => {
-      say(formatBanner(file, path.relative(process.cwd(), localFilePath(home))));
-      return new Promise<never>(() => undefined);
-    },
-    (error: unknown) => `Everpost could not start. ${error instanceof Error ? error.message : String(error)}`,
-  );
+  const running = stack.start().then((file) => {
+    say(formatBanner(file, path.relative(process.cwd(), localFilePath(home))));
+    return new Promise<never>(() => undefined);
+  }, couldNotStart);
   const failure = await Promise.race([stopping, stack.failed, running]);
   if (failure !== undefined) process.stderr.write(`\n${failure}\n`);
   say('Stopping Everpost');
@@ -58,13 +54,20 @@ async function main(): Promise<number> {
   return 0;
 }
 
+function couldNotStart(error: unknown): string {
+  return `Everpost could not start. ${error instanceof Error ? error.message : String(error)}`;
+}
+
 function whereItRuns(): string {
-  const file = localFilePath(home);
-  if (!existsSync(file)) return 'It is still starting.';
-  const { apiUrl } = JSON.parse(readFileSync(file, 'utf8')) as LocalFile;
+  const apiUrl = readLocalApiUrl(home);
+  if (apiUrl === undefined) return 'It is still starting.';
   return `Its API is at ${apiUrl}; stop it there with Ctrl-C before starting another one.`;
 }
 
 // A closed terminal makes every further line fail, and the orderly stop must go on all the same.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-process.exit(await main());
+const exitCode = await main().catch((error: unknown) => {
+  process.stderr.write(`\n${couldNotStart(error)}\n`);
+  return 1;
+});
+process.exit(exitCode);

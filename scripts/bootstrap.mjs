@@ -2,7 +2,7 @@
 // This file uses nothing but Node's own modules and also runs on Node versions that are too old for the rest.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -66,23 +66,28 @@ function isAlive(pid) {
 
 /** Two commands started together must not both rewrite node_modules; the second waits for the first. */
 async function withInstallLock(work) {
-  const name = `everpost-install-${createHash('sha256').update(projectRoot).digest('hex').slice(0, 12)}.lock`;
-  const file = path.join(os.tmpdir(), name);
+  // In the clone and not in the folder for temporary files, where any other user could hold it.
+  const file = path.join(projectRoot, '.install-lock');
   let hasWaited = false;
   for (;;) {
     try {
       writeFileSync(file, `${process.pid}\n`, { flag: 'wx' });
       break;
     } catch (error) {
-      if (error.code !== 'EEXIST') throw error;
+      if (error.code !== 'EEXIST')
+        fail(`${file} cannot be written (${error.message}). Run this as the owner of ${projectRoot}.`);
     }
     let owner;
+    let ageMs;
     try {
       owner = Number.parseInt(readFileSync(file, 'utf8'), 10);
-    } catch {
-      continue;
+      ageMs = Date.now() - statSync(file).mtimeMs;
+    } catch (error) {
+      if (error.code === 'ENOENT') continue;
+      throw error;
     }
-    if (!Number.isNaN(owner) && !isAlive(owner)) {
+    // One that names nobody is what a crash has left.
+    if (Number.isNaN(owner) ? ageMs > 5_000 : !isAlive(owner)) {
       rmSync(file, { force: true });
       continue;
     }

@@ -1,5 +1,5 @@
-import { createWriteStream, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { appendFile, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { simpleParser } from 'mailparser';
 
@@ -38,7 +38,6 @@ export function openMailboxStore(folder: string, messagesMax: number): MailboxSt
 
   const messages = new Map(kept.map((summary) => [summary.id, summary]));
   const fileOf = (id: string): string => path.join(folder, `${id}.eml`);
-  let index = createWriteStream(indexFile, { flags: 'a' });
   let sequence = 0;
 
   return {
@@ -52,10 +51,14 @@ export function openMailboxStore(folder: string, messagesMax: number): MailboxSt
         bytes: source.length,
         ...(await readHeader(source)),
       };
-      await writeFile(fileOf(id), source, { mode: 0o600 });
-      await new Promise<void>((resolve, reject) => {
-        index.write(`${JSON.stringify(summary)}\n`, (error) => (error ? reject(error) : resolve()));
-      });
+      try {
+        await writeFile(fileOf(id), source, { mode: 0o600 });
+        await appendFile(indexFile, `${JSON.stringify(summary)}\n`);
+      } catch (error) {
+        // What is refused will come again.
+        await rm(fileOf(id), { force: true });
+        throw error;
+      }
       messages.set(id, summary);
       for (const oldest of messages.keys()) {
         if (messages.size <= messagesMax) break;
@@ -74,8 +77,7 @@ export function openMailboxStore(folder: string, messagesMax: number): MailboxSt
     source: (id) => readFile(fileOf(id)),
     async clear() {
       messages.clear();
-      await new Promise<void>((resolve) => index.end(resolve));
-      index = createWriteStream(indexFile, { flags: 'w', mode: 0o600 });
+      await writeFile(indexFile, '', { mode: 0o600 });
       const files = (await readdir(folder)).filter((name) => name.endsWith('.eml') && !messages.has(name.slice(0, -4)));
       await Promise.all(files.map((name) => rm(path.join(folder, name), { force: true })));
     },

@@ -14,6 +14,8 @@ export interface MailboxOptions {
   logFile: string;
   stopRank: number;
   guard: ProcessGuard;
+  /** Called as soon as there is a process. */
+  onSpawn?: (child: ManagedChild) => void;
 }
 
 export interface Mailbox {
@@ -36,6 +38,7 @@ export async function startMailbox(options: MailboxOptions): Promise<Mailbox> {
     logFile: options.logFile,
     stopRank: options.stopRank,
     guard: options.guard,
+    onSpawn: options.onSpawn,
   });
   const webUrl = `http://127.0.0.1:${options.webPort}`;
   try {

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { startChild, waitUntilReady } from '../processes/child-process.ts';
 import type { ManagedChild } from '../processes/child-process.ts';
@@ -14,6 +15,9 @@ import { commandLineOf, isRunning, sendSignal, waitUntilGone } from '../processe
 
 const run = promisify(execFile);
 const superuser = 'postgres';
+/** What PostgreSQL says while sessions of a killed server still have its data open. They end by themselves. */
+const IN_USE = 'is still in use';
+const SESSIONS_END_MS = 20_000;
 const passwordFileName = 'everpost-password';
 
 const durableSettings = { shared_buffers: '256MB', max_wal_size: '1GB' };
@@ -39,6 +43,8 @@ export interface EmbeddedPostgresOptions {
   logFile: string;
   stopRank: number;
   guard: ProcessGuard;
+  /** Called as soon as there is a process. */
+  onSpawn?: (child: ManagedChild) => void;
 }
 
 export interface EmbeddedPostgres {
@@ -53,6 +59,19 @@ export interface EmbeddedPostgres {
  * Rejects with the last lines of its log when it does not come up.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const deadline = Date.now() + SESSIONS_END_MS;
+  for (;;) {
+    try {
+      return await startOnce(options);
+    } catch (error) {
+      const isInUse = error instanceof Error && error.message.includes(IN_USE);
+      if (!isInUse || Date.now() > deadline) throw error;
+      await sleep(500);
+    }
+  }
+}
+
+async function startOnce(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const binaries = await postgresBinaries();
   const account = await postgresAccount(options.dataDirectory, [
     binaries.directory,
@@ -90,6 +109,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     // SIGINT is PostgreSQL's fast shutdown: it ends open sessions, where SIGTERM would wait for them.
     stopSignal: 'SIGINT',
     guard: options.guard,
+    onSpawn: options.onSpawn,
     onLine: (line) => {
       if (line.includes('database system is ready to accept connections')) announceReady();
     },
@@ -178,15 +198,20 @@ function postgresEnvironment(): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(inherited), LC_ALL: 'C', TZ: 'UTC' };
 }
 
-/** Ends a server that a killed parent left behind, and removes a lock file whose number now belongs to another program. */
+/**
+ * Ends a server that a killed parent left behind, and removes a lock file whose number now belongs to another program.
+ * Any other lock file stays: by it a new server knows whether sessions of the old one still write.
+ */
 async function releaseDataDirectory(dataDirectory: string): Promise<void> {
   const lockFile = path.join(dataDirectory, 'postmaster.pid');
   if (!existsSync(lockFile)) return;
   const pid = Number.parseInt(readFileSync(lockFile, 'utf8'), 10);
-  if (Number.isInteger(pid) && isRunning(pid) && commandLineOf(pid).includes(dataDirectory)) {
-    sendSignal(pid, 'SIGINT');
-    if (!(await waitUntilGone(pid, 15_000))) sendSignal(pid, 'SIGKILL');
-    await waitUntilGone(pid, 5_000);
+  if (!Number.isInteger(pid) || !isRunning(pid)) return;
+  if (!commandLineOf(pid).includes(dataDirectory)) {
+    rmSync(lockFile, { force: true });
+    return;
   }
-  rmSync(lockFile, { force: true });
+  sendSignal(pid, 'SIGINT');
+  if (!(await waitUntilGone(pid, 15_000))) sendSignal(pid, 'SIGKILL');
+  await waitUntilGone(pid, 5_000);
 }

@@ -27,6 +27,8 @@ export interface ChildSpec {
   guard: ProcessGuard;
   /** Called for every line the child writes. */
   onLine?: (line: string) => void;
+  /** Called as soon as there is a process, for whoever is to stop it. */
+  onSpawn?: ((child: ManagedChild) => void) | undefined;
 }
 
 export interface ChildExit {
@@ -37,6 +39,7 @@ export interface ChildExit {
 export interface ManagedChild {
   readonly name: string;
   readonly pid: number;
+  readonly args: readonly string[];
   readonly stopRank: number;
   readonly logFile: string;
   readonly exited: Promise<ChildExit>;
@@ -55,6 +58,8 @@ export interface ManagedChild {
 export async function startChild(spec: ChildSpec): Promise<ManagedChild> {
   mkdirSync(path.dirname(spec.logFile), { recursive: true });
   const log = createWriteStream(spec.logFile, { flags: 'a', mode: 0o600 });
+  // A full disk takes no more lines, and is no reason to leave the others without their parent.
+  log.on('error', () => undefined);
   const child = spawn(spec.command, spec.args, {
     cwd: spec.cwd,
     env: spec.env,
@@ -104,9 +109,10 @@ export async function startChild(spec: ChildSpec): Promise<ManagedChild> {
     await exited;
     clearTimeout(timer);
   };
-  return {
+  const managed: ManagedChild = {
     name: spec.name,
     pid,
+    args: spec.args,
     stopRank: spec.stopRank,
     logFile: spec.logFile,
     exited,
@@ -114,6 +120,8 @@ export async function startChild(spec: ChildSpec): Promise<ManagedChild> {
     lastLines: () => [...lines],
     stop: () => (stopping ??= stop()),
   };
+  spec.onSpawn?.(managed);
+  return managed;
 }
 
 /** Stops children rank by rank, those of one rank together. */

@@ -1,7 +1,9 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRunning } from './running-process.ts';
+
+const NAMELESS_MS_MAX = 5_000;
 
 /**
  * Runs `work` while holding a lock file that names this process; a lock whose owner is gone is taken over.
@@ -12,7 +14,7 @@ export async function withFileLock<T>(lockFile: string, onWait: () => void, work
   let hasWaited = false;
   while (!tryLock(lockFile)) {
     const owner = ownerOf(lockFile);
-    if (owner !== undefined && !isRunning(owner)) {
+    if (owner === undefined ? isStale(lockFile) : !isRunning(owner)) {
       rmSync(lockFile, { force: true });
       continue;
     }
@@ -25,6 +27,12 @@ export async function withFileLock<T>(lockFile: string, onWait: () => void, work
   } finally {
     rmSync(lockFile, { force: true });
   }
+}
+
+/** A lock that names nobody a while after it was made is what a crash has left of one. */
+function isStale(lockFile: string): boolean {
+  const made = statSync(lockFile, { throwIfNoEntry: false })?.mtimeMs;
+  return made !== undefined && Date.now() - made > NAMELESS_MS_MAX;
 }
 
 function tryLock(lockFile: string): boolean {

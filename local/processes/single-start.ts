@@ -1,15 +1,18 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import path from 'node:path';
+import { z } from 'zod';
+import { readJsonFile, writePrivateJson } from '../home-files.ts';
 import { withFileLock } from './file-lock.ts';
 import type { Progress } from '../progress.ts';
 import { commandLineOf, isRunning, sendSignal, waitUntilGone } from './running-process.ts';
 
-interface RunningStack {
-  pid: number;
-  guardPid: number;
+const runningSchema = z.object({
+  pid: z.int().positive(),
+  guardPid: z.int().positive(),
   /** Children by process id, with the arguments that tell them from a later process of the same number. */
-  children: Record<string, string>;
-}
+  children: z.record(z.string().regex(/^\d+$/), z.string().min(1)),
+});
+type RunningStack = z.infer<typeof runningSchema>;
 
 /** The right of one process to run the stack of a folder. */
 export interface SingleStart {
@@ -29,7 +32,7 @@ export async function claimSingleStart(
 ): Promise<SingleStart | { runningPid: number }> {
   const file = path.join(home, 'running.json');
   const own: RunningStack = { pid: process.pid, guardPid, children: {} };
-  const save = (): void => writeFileSync(file, `${JSON.stringify(own)}\n`, { mode: 0o600 });
+  const save = (): void => writePrivateJson(file, own);
   const noWait = (): void => undefined;
   return withFileLock(path.join(home, 'running.lock'), noWait, async () => {
     const previous = readPrevious(file);
@@ -39,7 +42,11 @@ export async function claimSingleStart(
     return {
       remember(pid, args) {
         own.children[pid] = args.join(' ');
-        save();
+        try {
+          save();
+        } catch {
+          // A note for the case that this process and its guard are both killed; a full disk is no reason to stop.
+        }
       },
       release: () => rmSync(file, { force: true }),
     };
@@ -47,11 +54,11 @@ export async function claimSingleStart(
 }
 
 function readPrevious(file: string): RunningStack | undefined {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as RunningStack;
-  } catch {
-    return undefined;
-  }
+  return readJsonFile(
+    file,
+    runningSchema,
+    'It says which processes run: make sure that no other `npm start` runs in this folder, then remove it.',
+  );
 }
 
 function isProcess(pid: number, expectedArguments: string): boolean {

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { ChildSpec } from './child-process.ts';
+import { startChild } from './child-process.ts';
+import type { ChildSpec, ManagedChild } from './child-process.ts';
 import { startProcessGuard } from './process-guard.ts';
 import { isRunning } from './running-process.ts';
 import { createSupervisor } from './supervisor.ts';
@@ -39,15 +40,19 @@ describe('supervisor', () => {
     };
   }
 
-  it('starts a killed child again and says what it wrote last', async () => {
+  function partOf(spec: ChildSpec) {
+    return async (onSpawn: (child: ManagedChild) => void) => ({ child: await startChild({ ...spec, onSpawn }) });
+  }
+
+  it('starts a killed child again and says where to read why', async () => {
     const supervisor = supervise();
-    await supervisor.startRestartable(script('worker', "console.log('the last line'); setInterval(() => {}, 1000)"));
+    await supervisor.start('worker', partOf(script('worker', 'setInterval(() => {}, 1000)')));
     supervisor.restartFromNowOn();
     await sleep(500);
     process.kill(started[0]!, 'SIGKILL');
     while (started.length < 2) await sleep(20);
 
-    expect(reports.join('\n')).toMatch(/worker was ended by SIGKILL unexpectedly.*\n\s+the last line/);
+    expect(reports).toEqual([expect.stringMatching(/^worker was ended by SIGKILL unexpectedly.*worker\.log$/)]);
     await supervisor.stopAll();
     expect(started.filter(isRunning)).toEqual([]);
   });
@@ -55,24 +60,43 @@ describe('supervisor', () => {
   it('gives up on a child that ends again and again', async () => {
     const supervisor = supervise();
     supervisor.restartFromNowOn();
-    await supervisor.startRestartable(script('worker', 'process.exit(3)'));
+    await supervisor.start('worker', partOf(script('worker', 'process.exit(3)')));
 
-    await expect(supervisor.failed).resolves.toMatch(/exit code 3 unexpectedly[^]*11 times within a minute/);
-    expect(started).toHaveLength(11);
+    await expect(supervisor.failed).resolves.toMatch(
+      /exit code 3 unexpectedly[^]*5 times within a minute.* Read .*worker\.log$/,
+    );
+    expect(started).toHaveLength(5);
   });
 
   it('does not try again before everything was up once', async () => {
     const supervisor = supervise();
-    await supervisor.startRestartable(script('api', "console.error('PORT is wrong'); process.exit(1)"));
+    await supervisor.start('api', partOf(script('api', "console.error('PORT is wrong'); process.exit(1)")));
 
     await expect(supervisor.failed).resolves.toMatch(/PORT is wrong/);
     expect(started).toHaveLength(1);
   });
 
+  it('stops a part that is just being started again', async () => {
+    const supervisor = supervise();
+    let starts = 0;
+    await supervisor.start('worker', async (onSpawn) => {
+      const child = await startChild({ ...script('worker', 'setInterval(() => {}, 1000)'), onSpawn });
+      // It is never ready a second time.
+      if (++starts > 1) await child.exited;
+      return { child };
+    });
+    supervisor.restartFromNowOn();
+    process.kill(started[0]!, 'SIGKILL');
+    while (started.length < 2) await sleep(20);
+    await supervisor.stopAll();
+    expect(started.filter(isRunning)).toEqual([]);
+    expect(started).toHaveLength(2);
+  });
+
   it('kills a child that ignores the request to stop', async () => {
     const supervisor = supervise();
     const stubborn = script('worker', "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)");
-    await supervisor.startRestartable({ ...stubborn, stopTimeoutMs: 500 });
+    await supervisor.start('worker', partOf({ ...stubborn, stopTimeoutMs: 500 }));
     await sleep(500);
     await supervisor.stopAll();
     expect(started.filter(isRunning)).toEqual([]);

@@ -1,71 +1,125 @@
-import { describeUnexpectedExit, startChild, stopInOrder } from './child-process.ts';
-import type { ChildSpec, ManagedChild } from './child-process.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describeUnexpectedExit, stopInOrder } from './child-process.ts';
+import type { ManagedChild } from './child-process.ts';
 import type { Progress } from '../progress.ts';
 
-const restartsPerMinuteMax = 10;
+/** A part that ends sooner than this after its start has not recovered. */
+const RECOVERED_MS = 10_000;
+const WINDOW_MS = 60_000;
+/** Pauses before the starts after the first, second … quick end; one more ends everything. */
+const PAUSES_MS = [100, 500, 1_000, 2_000];
+
+/**
+ * Starts a part, with the same ports and data every time, and resolves when it is ready. Hands the process over as soon as
+ * there is one.
+ */
+export type StartPart<T extends { child: ManagedChild }> = (onSpawn: (child: ManagedChild) => void) => Promise<T>;
 
 export interface Supervisor {
-  /** Takes over a child that already runs; its unexpected end ends everything. */
-  adopt(child: ManagedChild): void;
-  /** Starts a child that is started again when it ends unexpectedly, once `restartFromNowOn` was called, at most ten times a minute. */
-  startRestartable(spec: ChildSpec): Promise<ManagedChild>;
-  /** Until then an unexpected end of any child ends everything: a fault in the configuration does not go away by trying again. */
+  /** Starts a part, which is started again whenever it ends unexpectedly, once `restartFromNowOn` was called. */
+  start: <T extends { child: ManagedChild }>(name: string, start: StartPart<T>) => Promise<T>;
+  /** Until then an unexpected end of any part ends everything: a fault in the configuration does not go away by trying again. */
   restartFromNowOn(): void;
-  /** Resolves with what went wrong once a child has ended for good although nobody asked for it. */
+  /** Resolves with what went wrong once a part has ended for good although nobody asked for it. */
   readonly failed: Promise<string>;
+  /** Stops everything in order, what is being started included. */
   stopAll(): Promise<void>;
 }
 
-/** Watches over children: reports an unexpected end with the child's last lines, and stops all in order. */
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Watches over the parts of a stack: starts again what ends unexpectedly, and stops all in order. */
 export function createSupervisor(
   report: Progress,
   onStarted: (pid: number, args: readonly string[]) => void,
 ): Supervisor {
   const running = new Map<string, ManagedChild>();
-  let isStopping = false;
+  const starting = new Set<Promise<unknown>>();
+  const stopping = new AbortController();
   let mayRestart = false;
   let fail: (reason: string) => void = () => undefined;
   const failed = new Promise<string>((resolve) => (fail = resolve));
 
-  async function startRestartable(spec: ChildSpec, earlier: readonly number[] = []): Promise<ManagedChild> {
-    const child = await startChild(spec);
-    running.set(spec.name, child);
-    onStarted(child.pid, spec.args);
-    if (isStopping) await child.stop();
-    void child.exited.then(async (exit) => {
-      if (isStopping || child.isStopping()) return;
-      const description = describeUnexpectedExit(child, exit);
-      if (!mayRestart) {
-        fail(description);
-        return;
-      }
-      const recent = [...earlier.filter((time) => time > Date.now() - 60_000), Date.now()];
-      if (recent.length > restartsPerMinuteMax) {
-        fail(`${description}\n${spec.name} has ended ${recent.length} times within a minute; giving up.`);
-        return;
-      }
-      report(`${description}\nStarting ${spec.name} again.`);
-      await startRestartable(spec, recent).catch((error: unknown) =>
-        fail(error instanceof Error ? error.message : String(error)),
-      );
+  async function startOnce<T>(name: string, start: (onSpawn: (child: ManagedChild) => void) => Promise<T>): Promise<T> {
+    stopping.signal.throwIfAborted();
+    const started = start((child) => {
+      running.set(name, child);
+      onStarted(child.pid, child.args);
+      if (stopping.signal.aborted) void child.stop();
     });
-    return child;
+    starting.add(started);
+    try {
+      return await started;
+    } finally {
+      starting.delete(started);
+    }
+  }
+
+  /** Starts a part again and again until it is ready. @returns undefined when that is over: everything stops */
+  async function revive(
+    name: string,
+    start: StartPart<{ child: ManagedChild }>,
+    ends: number[],
+    dead: ManagedChild,
+    firstFault: string,
+  ): Promise<ManagedChild | undefined> {
+    let fault = firstFault;
+    for (;;) {
+      const quickEnds = ends.filter((at) => at > performance.now() - WINDOW_MS).length;
+      const pauseMs = PAUSES_MS[Math.max(0, quickEnds - 1)];
+      if (pauseMs === undefined) {
+        fail(`${fault}\n${name} has ended ${quickEnds} times within a minute, so Everpost stops. Read ${dead.logFile}`);
+        return undefined;
+      }
+      report(`${fault.split('\n', 1)[0] ?? name} Starting ${name} again; its log is ${dead.logFile}`);
+      try {
+        await delay(pauseMs, undefined, { signal: stopping.signal });
+        return (await startOnce(name, start)).child;
+      } catch (error) {
+        if (stopping.signal.aborted) return undefined;
+        fault = messageOf(error);
+        ends.push(performance.now());
+      }
+    }
+  }
+
+  async function keepRunning(
+    name: string,
+    start: StartPart<{ child: ManagedChild }>,
+    first: ManagedChild,
+  ): Promise<void> {
+    const ends: number[] = [];
+    for (let child: ManagedChild | undefined = first; child;) {
+      const startedAt = performance.now();
+      const exit = await child.exited;
+      if (stopping.signal.aborted || child.isStopping()) return;
+      const fault = describeUnexpectedExit(child, exit);
+      if (!mayRestart) {
+        fail(fault);
+        return;
+      }
+      if (performance.now() - startedAt < RECOVERED_MS) ends.push(performance.now());
+      child = await revive(name, start, ends, child, fault);
+    }
   }
 
   return {
     failed,
-    startRestartable: (spec) => startRestartable(spec),
-    restartFromNowOn: () => {
+    async start(name, start) {
+      const part = await startOnce(name, start);
+      keepRunning(name, start, part.child).catch((error: unknown) => fail(messageOf(error)));
+      return part;
+    },
+    restartFromNowOn() {
       mayRestart = true;
     },
-    adopt(child) {
-      running.set(child.name, child);
-      void child.exited.then((exit) => {
-        if (!isStopping && !child.isStopping()) fail(describeUnexpectedExit(child, exit));
-      });
-    },
     async stopAll() {
-      isStopping = true;
+      stopping.abort();
+      await stopInOrder([...running.values()]);
+      await Promise.allSettled(starting);
+      // What had no process yet a moment ago.
       await stopInOrder([...running.values()]);
     },
   };

@@ -35,6 +35,8 @@ export interface TemporalServerOptions {
   logFile: string;
   stopRank: number;
   guard: ProcessGuard;
+  /** Called as soon as there is a process. */
+  onSpawn?: (child: ManagedChild) => void;
 }
 
 export interface TemporalServer {
@@ -70,6 +72,7 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
     logFile: options.logFile,
     stopRank: options.stopRank,
     guard: options.guard,
+    onSpawn: options.onSpawn,
   });
   try {
     await waitUntilReady(child, 60_000, (signal) => prepareNamespace(address, options.retentionDays, signal));
