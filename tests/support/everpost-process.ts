@@ -4,6 +4,9 @@ import { fileURLToPath } from 'node:url';
 import type { Config } from '../../shared/platform/config.ts';
 import type { TestNamespace } from './temporal.ts';
 
+/** To be loaded with `--import` into a process that is asked. */
+export const LOOP_WATCH = fileURLToPath(new URL('loop-watch-main.ts', import.meta.url));
+
 /** A real process of Everpost. */
 export interface EverpostProcess {
   /** Ends it as a power cut would. */

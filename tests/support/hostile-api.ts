@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { createProject } from '../../shared/domain/projects/projects.ts';
 import { trustDomain } from '../../shared/domain/domains/sender-domains.ts';
 import type { Config } from '../../shared/platform/config.ts';
@@ -8,9 +7,8 @@ import { eventually } from './eventually.ts';
 import { createTestNamespace } from './temporal.ts';
 import { callsTo, type TestProject } from './api.ts';
 import { createApiProcess, type ApiProcess } from './api-process.ts';
-import type { LoopReport } from './everpost-process.ts';
+import { LOOP_WATCH, type LoopReport } from './everpost-process.ts';
 
-const LOOP_WATCH = fileURLToPath(new URL('loop-watch-main.ts', import.meta.url));
 /** A busy machine starts a process slowly. */
 const START_MS_MAX = 60_000;
 const HEAP_MEGABYTES = 256;

@@ -6,8 +6,11 @@ import { startEverpostProcess, type EverpostProcess } from './everpost-process.t
 export type WorkerProcess = EverpostProcess;
 
 /** Starts a real worker process on the database, namespace and SMTP server of a test. */
-export function startWorkerProcess(config: Config, temporal: TestNamespace): WorkerProcess {
-  return startEverpostProcess('worker', config, temporal, {
-    WORKFLOW_BUNDLE: testEnvironment().workflowBundlePath,
-  });
+export function startWorkerProcess(
+  config: Config,
+  temporal: TestNamespace,
+  nodeArguments: string[] = [],
+): WorkerProcess {
+  const environment = { WORKFLOW_BUNDLE: testEnvironment().workflowBundlePath };
+  return startEverpostProcess('worker', config, temporal, environment, nodeArguments);
 }
