@@ -1,6 +1,7 @@
 import type { Express, Request, Response } from 'express';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { AppError, badRequest, validationError } from '../../shared/pure/app-error.ts';
+import { LIMITS } from '../../shared/pure/limits.ts';
 import { createIdempotencyClaims } from '../../shared/domain/idempotency/claims.ts';
 import {
   settleIdempotencyKey,
@@ -236,6 +237,15 @@ async function readBody(
   return multipart ? readMultipart(req, res, multipart) : json?.read();
 }
 
+/**
+ * Waits until there is room for the largest page, where a page is asked for: clients that ask for many and read none must
+ * not fill the memory. @returns ends the reservation, when the octets of the answer count instead
+ */
+async function reservePage({ query }: Endpoint, projectId: string, load: Load): Promise<() => void> {
+  const isPage = query instanceof z.ZodObject && 'limit' in query.shape;
+  return isPage ? load.octets.take(projectId, LIMITS.pageBytes) : () => undefined;
+}
+
 /** Waits until a request may use PostgreSQL, or another server. @returns ends its turn */
 async function takeTurn(definition: Endpoint, projectId: string, load: Load): Promise<() => void> {
   if (definition.isRemote) return load.remoteSlots.take(projectId, 1);
@@ -275,16 +285,21 @@ async function serve(definition: Endpoint, req: Request, res: Response, deps: Se
   assertAdmitted(admission, res);
   const key = definition.idempotent ? readIdempotencyKey(req) : undefined;
   const body = await readBody({ definition, admission, req, res }, json, load);
-  const release = await takeTurn(definition, admission.project.id, load);
+  const releasePage = await reservePage(definition, admission.project.id, load);
   let outcome: Outcome;
   try {
-    assertStillThere(req);
-    const incoming = { definition, admission, req, res, body };
-    outcome = key === undefined ? await answer(incoming, deps) : await answerOnce(key, incoming, deps);
+    const release = await takeTurn(definition, admission.project.id, load);
+    try {
+      assertStillThere(req);
+      const incoming = { definition, admission, req, res, body };
+      outcome = key === undefined ? await answer(incoming, deps) : await answerOnce(key, incoming, deps);
+    } finally {
+      release();
+    }
+    outcome.send();
   } finally {
-    release();
+    releasePage();
   }
-  outcome.send();
   deps.logger.debug(
     {
       requestId: requestIdOf(res),

@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { query, sql } from '../shared/domain/database/sql.ts';
+import { eventually } from './support/eventually.ts';
+import { startHostileApi, type HostileApi } from './support/hostile-api.ts';
+import { openRaw, statusOf } from './support/raw-http.ts';
+
+/** A project may hold 64 MB of answers; their making and garbage come on top of it. */
+const RSS_GROWTH_MAX = 320 * 1024 * 1024;
+/** So many pages of 8 MB would not fit into the heap of the process. */
+const READERS = 60;
+
+let app: HostileApi;
+beforeAll(async () => {
+  app = await startHostileApi();
+});
+afterAll(() => app.stop());
+
+const bearer = (key: string) => `Authorization: Bearer ${key}\r\n`;
+
+/** Asks for a page of events and reads nothing of it. */
+async function openSlowReader(): Promise<{ socket: Socket; isClosed: () => boolean }> {
+  const { hostname, port } = new URL(app.url);
+  const socket = connect({ port: Number(port), host: hostname });
+  socket.pause();
+  socket.on('error', () => undefined);
+  let closed = false;
+  socket.on('close', () => (closed = true));
+  await once(socket, 'connect');
+  socket.write(`GET /events?limit=500 HTTP/1.1\r\nHost: a\r\n${bearer(app.attacker.keys.secretKey)}\r\n`);
+  return { socket, isClosed: () => closed };
+}
+
+describe('clients that do not read', () => {
+  it('hold a bounded part of the memory, and others are served meanwhile', async () => {
+    await query(
+      app.database.orm.em.fork(),
+      sql`
+        insert into event (id, project_id, name, data, created_at)
+        select gen_random_uuid(), ${app.attacker.project.id}, 'large',
+          jsonb_build_object('text', repeat(md5(n::text), 1800)), now()
+        from generate_series(1, 200) n`,
+    );
+    const before = await app.process.ask('report');
+    const readers = await Promise.all(Array.from({ length: READERS }, openSlowReader));
+    await app.attack(async () => {
+      for (let turn = 0; turn < 100; turn++) {
+        const { status } = await app.neighbour.api('GET', '/contacts?limit=1');
+        expect(status).toBe(200);
+      }
+    });
+    const { rssBytes } = await app.process.ask('report');
+    expect(rssBytes - before.rssBytes).toBeLessThan(RSS_GROWTH_MAX);
+    for (const { socket } of readers) socket.destroy();
+    await eventually(async () => (await app.attacker.api('GET', '/events?limit=1')).status === 200);
+  });
+});
+
+describe('a body that comes octet by octet', () => {
+  it('with a key ends in 408, and keeps nobody waiting', async () => {
+    const { socket, ended, received } = await openRaw(app.url);
+    socket.write(
+      `POST /contacts HTTP/1.1\r\nHost: a\r\n${bearer(app.attacker.keys.secretKey)}` +
+        'Content-Type: application/json\r\nContent-Length: 100000\r\n\r\n',
+    );
+    const timer = setInterval(() => socket.write(' '), 200);
+    await eventually(() => Promise.resolve(statusOf(received()) === 408), 50_000);
+    clearInterval(timer);
+    await ended;
+    expect((await app.neighbour.api('GET', '/contacts?limit=1')).status).toBe(200);
+  });
+});
+
+describe('two projects', () => {
+  it('one of which floods: the requests of the other are answered', async () => {
+    const large = { to: 'a@example.com', subject: 'S', body: `<p>${'x'.repeat(1_000_000)}</p>`, from: 'a@example.com' };
+    const flood = Promise.all(
+      Array.from({ length: 30 }, async (_, n) => {
+        for (let turn = 0; turn < 5; turn++) {
+          const { status } = await (n % 2 === 0
+            ? app.attacker.api('GET', '/events?limit=500')
+            : app.attacker.api('POST', '/v1/send', { body: large }));
+          expect([200, 429, 503]).toContain(status);
+        }
+      }),
+    );
+    for (let turn = 0; turn < 50; turn++) {
+      const body = { email: 'ada@example.com', event: 'visited' };
+      expect((await app.neighbour.api('POST', '/v1/track', { key: 'public', body })).status).toBe(200);
+      expect((await app.neighbour.api('GET', '/contacts?limit=1')).status).toBe(200);
+    }
+    await flood;
+    expect(app.process.isRunning()).toBe(true);
+  });
+});
