@@ -56,10 +56,10 @@ export const LIMITS = {
   compiledTemplatesBytes: 67_108_864,
   filterDepth: 50,
   filterCount: 1_000,
-  /** What the filters of a condition cost for each contact: a path of one or two keys 1, a longer one its keys squared. */
-  filterCost: 2_000,
+  /** What the filters of a condition cost for each contact, in comparisons; see `filterCost`. */
+  filterCost: 1_000,
   /** The same with the conditions of the segments that are evaluated in it. */
-  inlinedFilterCost: 6_000,
+  inlinedFilterCost: 3_000,
   filterValueBytes: 4_096,
   filterConditionBytes: 262_144,
   eventNameLength: 200,

@@ -205,6 +205,20 @@ describe('groups', () => {
     expect(await select({ logic: 'AND', groups: [{ filters: [a] }, { filters: [] }] })).toEqual([0, 1]);
   });
 
+  it('read the custom data of a contact once when there are many of them', () => {
+    const filters = Array.from({ length: 5 }, (_, index) => ({ field: `data.k${index}`, operator: 'exists' as const }));
+    const documentsOf = (condition: FilterCondition) =>
+      compileFilter(condition, { asOf, projectId: testId() }).sql.split("c.data || '{}'").length - 1;
+    expect(documentsOf(only(...filters.slice(1)))).toBe(0);
+    expect(documentsOf(only(...filters))).toBe(1);
+    const ordered = { field: 'ordered', operator: 'triggered' as const };
+    const groups = [...filters, ordered].map((filter) => ({ filters: [filter] }));
+    expect(documentsOf({ logic: 'OR', groups: [...groups, { filters: [ordered, ...filters] }] })).toBe(2);
+    const long = { field: 'data.a.b.c', operator: 'exists' as const };
+    const { sql: text } = compileFilter(only(long, long, ...filters), { asOf, projectId: testId() });
+    expect(text.split('everpost_field').length - 1).toBe(1);
+  });
+
   it('evaluates 50 levels', async () => {
     const { select } = await projectWith([storedContact({ data: { a: 1 } }), storedContact()]);
     let condition = only(a);

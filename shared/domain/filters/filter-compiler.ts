@@ -1,10 +1,10 @@
 import { badRequest } from '../../pure/app-error.ts';
 import type { Filter, FilterCondition, FilterGroup } from '../../pure/filters/filter-condition.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import { joinSql, sql, type SqlFragment } from '../database/sql.ts';
+import { sql, type SqlFragment } from '../database/sql.ts';
+import { createFilterParts, type FilterPart, type FilterParts } from './filter-part.ts';
 import {
   constantValue,
-  dataValue,
   emailOccurrences,
   eventOccurrences,
   FALSE,
@@ -42,6 +42,7 @@ const JOINED_SUBSELECTS_MAX = 8;
 
 interface Compilation {
   alias: SqlFragment;
+  parts: FilterParts;
   asOf: Date;
   projectId: string;
   segments: ReadonlyMap<string, SegmentForFilter>;
@@ -61,8 +62,10 @@ interface Compilation {
 export function compileFilter(condition: FilterCondition, options: CompileFilterOptions): SqlFragment {
   const alias = options.contactAlias ?? 'c';
   if (!/^[a-z_][a-z0-9_]*$/.test(alias)) throw new Error(`Not an SQL alias: ${alias}`);
+  const parts = createFilterParts(trusted(alias));
   const compilation: Compilation = {
     alias: trusted(alias),
+    parts,
     asOf: options.asOf,
     projectId: options.projectId,
     segments: options.segments ?? new Map(),
@@ -73,7 +76,7 @@ export function compileFilter(condition: FilterCondition, options: CompileFilter
     subselectCount: 0,
   };
   const scope: FilterScope = 'eventContext' in options ? 'execution' : 'contact';
-  return compileCondition(condition, options.rootPath ?? 'condition', scope, compilation);
+  return parts.close(compileCondition(condition, options.rootPath ?? 'condition', scope, compilation));
 }
 
 function compileCondition(
@@ -81,38 +84,25 @@ function compileCondition(
   path: string,
   scope: FilterScope,
   compilation: Compilation,
-): SqlFragment {
+): FilterPart {
   const groups = condition.groups.map((group, index) =>
     compileGroup(group, `${path}.groups[${index}]`, scope, compilation),
   );
+  const { allOf, anyOf } = compilation.parts;
   return condition.logic === 'AND' ? allOf(groups) : anyOf(groups);
 }
 
-function compileGroup(group: FilterGroup, path: string, scope: FilterScope, compilation: Compilation): SqlFragment {
+function compileGroup(group: FilterGroup, path: string, scope: FilterScope, compilation: Compilation): FilterPart {
   const parts = group.filters.map((filter, index) =>
     compileFilterOnce(filter, `${path}.filters[${index}]`, scope, compilation),
   );
   if (group.conditions !== undefined) {
     parts.push(compileCondition(group.conditions, `${path}.conditions`, scope, compilation));
   }
-  return allOf(parts);
+  return compilation.parts.allOf(parts);
 }
 
-function allOf(parts: SqlFragment[]): SqlFragment {
-  if (parts.includes(FALSE)) return FALSE;
-  const open = parts.filter((part) => part !== TRUE);
-  if (open.length < 2) return open[0] ?? TRUE;
-  return sql`(${joinSql(open, ' and ')})`;
-}
-
-function anyOf(parts: SqlFragment[]): SqlFragment {
-  if (parts.includes(TRUE)) return TRUE;
-  const open = parts.filter((part) => part !== FALSE);
-  if (open.length < 2) return open[0] ?? FALSE;
-  return sql`(${joinSql(open, ' or ')})`;
-}
-
-function compileFilterOnce(filter: Filter, path: string, scope: FilterScope, compilation: Compilation): SqlFragment {
+function compileFilterOnce(filter: Filter, path: string, scope: FilterScope, compilation: Compilation): FilterPart {
   const { alias, asOf, projectId } = compilation;
   compilation.filterCount += 1;
   if (compilation.filterCount > INLINED_FILTERS_MAX) {
@@ -120,17 +110,19 @@ function compileFilterOnce(filter: Filter, path: string, scope: FilterScope, com
   }
   const target = assertFilter(filter, path, scope);
   // What was stored with its own costs is evaluated; what it refers to may have grown since.
-  if (compilation.openSegments.size > 0) compilation.inlinedCost += filterCost(target);
+  if (compilation.openSegments.size > 0) compilation.inlinedCost += filterCost(target, filter);
   if (compilation.inlinedCost > LIMITS.inlinedFilterCost) {
-    throw badRequest(`${path}: the paths of the segments referred to are longer than evaluating allows`);
+    throw badRequest(`${path}: the filters of the segments referred to cost more than evaluating allows`);
   }
   switch (target.kind) {
     case 'standard':
-      return standardPredicate(alias, target.field, filter, asOf);
+      return { plain: standardPredicate(alias, target.field, filter, asOf) };
     case 'data':
-      return jsonPredicate(dataValue(sql`${alias}.data`, target.path), filter, asOf);
+      return compilation.parts.ofData(target.path, filter, asOf);
     case 'context':
-      return jsonPredicate(constantValue(valueAtPath(compilation.eventContext, target.path)), filter, asOf);
+      return {
+        plain: jsonPredicate(constantValue(valueAtPath(compilation.eventContext, target.path)), filter, asOf),
+      };
     case 'event':
       return subselect(occurrencePredicate(eventOccurrences(alias, projectId, target.name), filter, asOf), compilation);
     case 'emailActivity':
@@ -142,12 +134,12 @@ function compileFilterOnce(filter: Filter, path: string, scope: FilterScope, com
   }
 }
 
-function subselect(predicate: SqlFragment, compilation: Compilation): SqlFragment {
+function subselect(predicate: SqlFragment, compilation: Compilation): FilterPart {
   compilation.subselectCount += 1;
-  return compilation.subselectCount > JOINED_SUBSELECTS_MAX ? sql`(${predicate}) is true` : predicate;
+  return { plain: compilation.subselectCount > JOINED_SUBSELECTS_MAX ? sql`(${predicate}) is true` : predicate };
 }
 
-function compileMembership(segmentId: string, isMember: boolean, compilation: Compilation): SqlFragment {
+function compileMembership(segmentId: string, isMember: boolean, compilation: Compilation): FilterPart {
   const { segments, openSegments, alias } = compilation;
   const segment = segments.get(segmentId);
   if (segment?.type === 'STATIC' || segment?.trackMembership === true) {
@@ -155,7 +147,7 @@ function compileMembership(segmentId: string, isMember: boolean, compilation: Co
   }
   const condition = inlinedSegment(segment);
   // Writes refuse cycles; two at the same moment can still make one, and it must not hang every evaluation.
-  if (condition === undefined || openSegments.has(segmentId)) return isMember ? FALSE : TRUE;
+  if (condition === undefined || openSegments.has(segmentId)) return { plain: isMember ? FALSE : TRUE };
   if (openSegments.size >= LIMITS.segmentChain) {
     throw badRequest(`segment ${segmentId}: more than ${LIMITS.segmentChain} segments refer to one another in a chain`);
   }
@@ -163,6 +155,6 @@ function compileMembership(segmentId: string, isMember: boolean, compilation: Co
   const inside = compileCondition(condition, `segment ${segmentId}`, 'contact', compilation);
   openSegments.delete(segmentId);
   if (isMember) return inside;
-  if (inside === TRUE) return FALSE;
-  return inside === FALSE ? TRUE : sql`(${inside}) is not true`;
+  if (inside.plain === TRUE) return { plain: FALSE };
+  return inside.plain === FALSE ? { plain: TRUE } : compilation.parts.negated(inside);
 }

@@ -171,6 +171,16 @@ export function dataValue(document: SqlFragment, path: string): JsonValue {
   return { json: found, text: sql`(${found} #>> '{}')` };
 }
 
+/**
+ * The same in a document that several filters share, which no index serves. `column` holds the value already where the
+ * path is long.
+ */
+export function sharedDataValue(document: SqlFragment, path: string, column: SqlFragment | undefined): JsonValue {
+  if (column) return { json: column, text: sql`(${column} #>> '{}')` };
+  const { json, text: asText } = dataValue(document, path);
+  return { json, text: asText };
+}
+
 function nest(keys: string[], value: unknown): unknown {
   // A computed key of an object literal defines an own property, also for __proto__.
   return keys.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);

@@ -113,7 +113,7 @@ export function assertFilterSemantics(condition: FilterCondition, options: Filte
     (filter, path) => {
       const target = assertFilter(filter, path, scope);
       total.filters += 1;
-      total.cost += filterCost(target);
+      total.cost += filterCost(target, filter);
       if (target.kind !== 'segment') return;
       const part = filter.field.startsWith('segment.') ? 'field' : 'value';
       // The segment's own id may be new, so a reference to itself is a cycle before it is an unknown segment.
@@ -138,7 +138,7 @@ export function assertFilterSemantics(condition: FilterCondition, options: Filte
       if (total.cost > LIMITS.inlinedFilterCost) {
         throw tooLarge(
           `${dotPath(path)}.${part}`,
-          `${path}: with the segments referred to, the paths are longer than evaluating allows`,
+          `${path}: with the segments referred to, the filters cost more than evaluating allows`,
         );
       }
     },
@@ -168,7 +168,7 @@ function inlinedSize(
       const target = filterTarget(filter);
       const inside = target.kind === 'segment' ? inlinedSize(target.segmentId, segments, sizes) : undefined;
       size.filters += 1 + (inside?.filters ?? 0);
-      size.cost += filterCost(target) + (inside?.cost ?? 0);
+      size.cost += filterCost(target, filter) + (inside?.cost ?? 0);
     });
   }
   sizes.set(segmentId, size);

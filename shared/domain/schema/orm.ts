@@ -22,6 +22,7 @@ import { ClaimsMigration } from './migrations/20261122070300-claims.ts';
 import { CampaignErrorMigration } from './migrations/20261122070500-campaign-error.ts';
 import { UrgentBudgetMigration } from './migrations/20261122070501-urgent-budget.ts';
 import { ErasureMigration } from './migrations/20261122070801-erasure.ts';
+import { FilterFunctionsMigration } from './migrations/20261122102100-filter-functions.ts';
 import { query, sql } from '../database/sql.ts';
 import { assertUsableDatabase, permanentFault } from './usable-database.ts';
 import pg from 'pg';
@@ -67,6 +68,7 @@ const MIGRATIONS = [
   { name: '20261122070700-reply-addresses', class: ReplyAddressesMigration },
   { name: '20261122070701-known-secrets', class: KnownSecretsMigration },
   { name: '20261122070801-erasure', class: ErasureMigration },
+  { name: '20261122102100-filter-functions', class: FilterFunctionsMigration },
 ];
 
 /** Timestamps of raw queries arrive as Date and counts as number, as those of entities do. */
