@@ -113,8 +113,9 @@ const remove = endpoint({
   summary: 'Delete a workflow that has no active executions',
   replies: { 204: { description: 'Deleted' } },
   errors: ['WORKFLOW_NOT_FOUND', 'CONFLICT'],
-  async handle({ em, project, params }) {
+  async handle({ em, project, params, deps }) {
     await deleteAutomation(em, project.id, params.id);
+    deps.wakeDispatcher();
     return noContent();
   },
 });

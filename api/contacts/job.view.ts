@@ -33,7 +33,7 @@ export const importJobSchema = z
 export const bulkJobSchema = z.object({ ...jobFields, result: bulkResultSchema.nullable() }).meta({ id: 'BulkJob' });
 export const queuedJobSchema = z.object({ message: z.string(), jobId: z.uuid() });
 
-const OPERATIONS: Record<Exclude<JobKind, 'IMPORT'>, string> = {
+const OPERATIONS: Partial<Record<JobKind, string>> = {
   SUBSCRIBE: 'subscribe',
   UNSUBSCRIBE: 'unsubscribe',
   DELETE: 'delete',

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { isEmailAddress, normalizeAddress } from '../../shared/pure/emails/email-address.ts';
+import { LIMITS } from '../../shared/pure/limits.ts';
 import { filterConditionSchema } from '../../shared/pure/filters/filter-condition.ts';
 import { contactSchema } from '../contacts/contact.view.ts';
 import { offsetPageQuery, offsetPageSchema } from '../http/pagination.ts';
 
 /** A call is one transaction; more addresses belong into an import. */
-const EMAILS_MAX = 10_000;
 
 const name = z.string().trim().min(1).max(100);
 const description = z.string().max(500).nullish();
@@ -41,7 +41,7 @@ const spelledAddress = z.string().refine((email) => isEmailAddress(normalizeAddr
 });
 
 export const addMembersBody = z.object({
-  emails: z.array(spelledAddress).max(EMAILS_MAX),
+  emails: z.array(spelledAddress).max(LIMITS.membersPerRequest),
   createMissing: z.boolean().default(false).meta({ description: 'Create contacts for addresses without one' }),
   subscribed: z.boolean().default(true).meta({ description: 'The state of contacts created here' }),
 });
@@ -53,7 +53,7 @@ export const addedMembersSchema = z.object({
 });
 
 /** An address that is none cannot be a member, so nothing is gained by refusing it. */
-export const removeMembersBody = z.object({ emails: z.array(z.string().max(1_000)).max(EMAILS_MAX) });
+export const removeMembersBody = z.object({ emails: z.array(z.string().max(1_000)).max(LIMITS.membersPerRequest) });
 
 export const removedMembersSchema = z.object({ removed: z.int() });
 

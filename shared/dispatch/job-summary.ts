@@ -8,6 +8,8 @@ const SUMMARIES: Record<JobKind, string> = {
   UNSUBSCRIBE: 'unsubscribe contacts',
   DELETE: 'delete contacts',
   DELETE_FIELD: 'delete a custom field',
+  CANCEL_EXECUTIONS: 'cancel executions',
+  DELETE_EXECUTIONS: 'delete the executions of a workflow',
 };
 
 /** What a job does, for Temporal's own UI; nothing that belongs to a customer is in it. */

@@ -68,9 +68,28 @@ export const LIMITS = {
   /** Segments that one condition reaches, directly or through others. */
   segmentsReached: 100,
   senderDomainsPerProject: 100,
+  /** Names of events and keys of custom data, ever seen and not deleted. The triggers have the same numbers. */
+  eventNamesPerProject: 5_000,
+  contactFieldsPerProject: 5_000,
+  templatesPerProject: 10_000,
+  campaignsPerProject: 20_000,
+  /** SCHEDULED or SENDING. */
+  activeCampaignsPerProject: 1_000,
+  automationsPerProject: 2_000,
+  /** Enabled automations that one event starts: each costs whoever records it. */
+  automationsPerEvent: 50,
+  /** Imports, bulk operations and deletions of fields that wait or run. */
+  openJobsPerProject: 200,
+  stepsPerAutomation: 1_000,
   /** `GET /segments` answers all of them with their conditions. */
   segmentsPerProject: 1_000,
   segmentConditionsBytes: 4_194_304,
+  /** The config of one step, as JSON. */
+  stepConfigBytes: 1_048_576,
+  /** The body of one webhook, with its values. */
+  webhookBodyBytes: 1_048_576,
+  /** Members that one request adds to a segment, or removes. */
+  membersPerRequest: 10_000,
   /** The steps of a workflow are answered together with it. */
   stepConfigsBytes: 4_194_304,
   /** Texts and data in one page of a list. */

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { toDomainName } from '../domains/domain-name.ts';
 import { domainOf } from '../../pure/emails/email-address.ts';
 import type { DnsResolver } from '../../platform/dns/resolver.ts';
@@ -25,30 +26,27 @@ export interface AddressVerification {
 /** Verifies an address in the form of `emailAddressSchema`. Takes no longer than the resolver. */
 export type AddressVerifier = (email: string) => Promise<AddressVerification>;
 
-interface Entry {
-  domain: Promise<MailDomain>;
-  freshUntil: number;
-}
-
 const CACHE_SIZE = 5_000;
 const CACHE_MS = 60_000;
 
 /** Looks domains up, keeping answers for a minute: lists have many addresses of few domains. */
 function createMailDomains(resolver: DnsResolver, now: () => number): (domain: string) => Promise<MailDomain> {
-  const entries = new Map<string, Entry>();
+  const cache = new LRUCache<string, Promise<MailDomain>>({
+    max: CACHE_SIZE,
+    ttl: CACHE_MS,
+    ttlResolution: 0,
+    perf: { now },
+  });
   return (name) => {
-    const known = entries.get(name);
-    if (known && known.freshUntil > now()) return known.domain;
-    entries.delete(name);
-    const entry: Entry = { domain: lookUpMailDomain(resolver, name), freshUntil: now() + CACHE_MS };
-    entries.set(name, entry);
-    void entry.domain.then((domain) => {
+    const known = cache.get(name);
+    if (known) return known;
+    const lookUp = lookUpMailDomain(resolver, name);
+    cache.set(name, lookUp);
+    void lookUp.then((domain) => {
       // No answer is nothing to keep: the next question may get one.
-      if (domain.isUnanswered && entries.get(name) === entry) entries.delete(name);
+      if (domain.isUnanswered && cache.peek(name) === lookUp) cache.delete(name);
     });
-    const [oldest] = entries.keys();
-    if (entries.size > CACHE_SIZE && oldest !== undefined) entries.delete(oldest);
-    return entry.domain;
+    return lookUp;
   };
 }
 

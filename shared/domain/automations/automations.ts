@@ -6,8 +6,11 @@ import { refersToEvent } from '../usage/event-usage.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../database/em.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
+import { createJob } from '../jobs/jobs.ts';
+import { deleteExecutionChunk, EXECUTION_CHUNK } from './execution-jobs.ts';
 import { changeDefinition, findDefinition, findProblems, type AutomationDefinition } from './automation-graphs.ts';
 import { AutomationEntity, AutomationStepEntity, type Automation, type AutomationStep } from './automation.entity.ts';
+import { assertRoom } from '../database/room.ts';
 import { inTransaction } from '../database/transaction.ts';
 
 export interface AutomationListQuery {
@@ -67,9 +70,15 @@ export interface NewAutomation {
   triggerEvent: string;
 }
 
-/** Creates an automation, disabled, with its trigger step. */
+/** Creates an automation, disabled, with its trigger step. @throws AppError VALIDATION_ERROR for one too many */
 export async function createAutomation(em: Em, projectId: string, input: NewAutomation): Promise<Automation> {
   return inTransaction(em, async (tx) => {
+    await assertRoom(tx, {
+      rows: sql`from automation where project_id = ${projectId}`,
+      limit: LIMITS.automationsPerProject,
+      field: 'name',
+      what: 'workflows in a project',
+    });
     const automation = tx.create(AutomationEntity, { projectId, ...input });
     await tx.flush();
     tx.create(AutomationStepEntity, {
@@ -96,9 +105,24 @@ function triggerOf({ steps }: AutomationDefinition): AutomationStep | undefined 
   return steps.find((step) => step.type === 'TRIGGER');
 }
 
+/** Whoever records an event pays for all that it starts. @throws AppError VALIDATION_ERROR */
+export async function assertRoomForTrigger(
+  em: Em,
+  { id, projectId }: Automation,
+  triggerEvent: string,
+  field: string,
+): Promise<void> {
+  await assertRoom(em, {
+    rows: sql`from automation where project_id = ${projectId} and trigger_event = ${triggerEvent} and enabled and id <> ${id}`,
+    limit: LIMITS.automationsPerEvent,
+    field,
+    what: 'enabled workflows with the same event',
+  });
+}
+
 /**
  * Changes the fields that are given. What is to be enabled is checked as a whole.
- * @throws AppError WORKFLOW_NOT_FOUND, BAD_REQUEST listing what keeps it from being enabled
+ * @throws AppError WORKFLOW_NOT_FOUND, BAD_REQUEST listing what keeps it from being enabled, VALIDATION_ERROR
  */
 export async function updateAutomation(
   em: Em,
@@ -109,6 +133,12 @@ export async function updateAutomation(
   await changeDefinition(em, projectId, automationId, async (tx, definition) => {
     const { automation } = definition;
     if (patch.enabled === true && !automation.enabled) await assertRunnable(tx, definition);
+    const { enabled = automation.enabled, triggerEvent = automation.triggerEvent } = patch;
+    const isNew = enabled && (!automation.enabled || triggerEvent !== automation.triggerEvent);
+    if (isNew) {
+      const field = automation.enabled ? 'eventName' : 'enabled';
+      await assertRoomForTrigger(tx, automation, triggerEvent, field);
+    }
     tx.assign(automation, patch);
     const trigger = triggerOf(definition);
     if (patch.triggerEvent !== undefined && trigger) trigger.config = { eventName: patch.triggerEvent };
@@ -126,7 +156,8 @@ async function assertRunnable(em: Em, definition: AutomationDefinition): Promise
 }
 
 /**
- * Deletes an automation with all it has, its ended executions included.
+ * Deletes an automation with all it has, its ended executions included: many of those go by a job. Wake the dispatcher
+ * afterwards.
  * @throws AppError WORKFLOW_NOT_FOUND, CONFLICT while executions are active
  */
 export async function deleteAutomation(em: Em, projectId: string, automationId: string): Promise<void> {
@@ -146,12 +177,9 @@ export async function deleteAutomation(em: Em, projectId: string, automationId: 
         suggestion: `Cancel them with POST /workflows/${automationId}/executions/cancel-all, or wait until they end`,
       });
     }
-    await query(
-      tx,
-      sql`
-        with gone as (delete from automation_execution where automation_id = ${automationId} returning id)
-        delete from step_execution where execution_id in (select id from gone)`,
-    );
+    if ((await deleteExecutionChunk(tx, automationId)) === EXECUTION_CHUNK) {
+      await createJob(tx, { projectId, kind: 'DELETE_EXECUTIONS', input: { automationId } });
+    }
     await query(tx, sql`delete from automation where id = ${automationId}`);
   });
 }

@@ -1,27 +1,18 @@
 import type { Em } from '../database/em.ts';
-import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
-
-/** Which executions: of one automation, of a project, or by their ids. */
-type ExecutionScope = { executionIds: string[] } | { automationId: string } | { projectId: string };
-
-function inScope(scope: ExecutionScope): SqlFragment {
-  if ('executionIds' in scope) return sql`id = any(${scope.executionIds}::uuid[])`;
-  if ('automationId' in scope) return sql`automation_id = ${scope.automationId}`;
-  return sql`project_id = ${scope.projectId}`;
-}
+import { query, queryOne, sql } from '../database/sql.ts';
 
 /**
- * Cancels the active executions of a scope, in the caller's transaction: no step of theirs takes effect after it, and
+ * Cancels those of the executions that are active, in the caller's transaction: no step of theirs takes effect after it, and
  * the outbox tells their workflows. All are locked before the first is changed: what starts an execution of a contact
  * holds the contact, and waits for a changed execution but not for a locked one. @returns how many
  */
-export async function cancelExecutions(em: Em, scope: ExecutionScope, reason: string): Promise<number> {
+export async function cancelExecutions(em: Em, executionIds: string[], reason: string): Promise<number> {
   const row = await queryOne<{ count: number }>(
     em,
     sql`
       with locked as (
         select id from automation_execution
-        where ${inScope(scope)} and status in ('RUNNING', 'WAITING') order by id for update
+        where id = any(${executionIds}::uuid[]) and status in ('RUNNING', 'WAITING') order by id for update
       ),
       ended as (
         update automation_execution x set status = 'CANCELLED', exit_reason = ${reason}, completed_at = now(),

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { v7 as uuidV7 } from 'uuid';
 import type { AutomationGraph } from '../../pure/automations/automation-graph.ts';
 import type { ExecutionStatus, StepExecutionStatus } from '../../pure/automations/automation-status.ts';
@@ -142,23 +143,20 @@ export async function registerWait(tx: Em, state: ExecutionState, eventName: str
   );
 }
 
-const CACHE_SIZE = 200;
+/** Graphs that a worker keeps, by the octets of their JSON. */
+const CACHE_BYTES = 33_554_432;
 
 /** Reads graphs once each: a snapshot never changes, and thousands of executions run the same one. */
 export function createGraphReader(): (em: Em, graphId: string) => Promise<AutomationGraph | undefined> {
-  const cache = new Map<string, AutomationGraph>();
+  const cache = new LRUCache<string, AutomationGraph>({ maxSize: CACHE_BYTES });
   return async (em, graphId) => {
     const known = cache.get(graphId);
-    const row = known
-      ? { graph: known }
-      : await queryOne<{ graph: AutomationGraph }>(em, sql`select graph from automation_graph where id = ${graphId}`);
-    if (!row) return undefined;
-    cache.delete(graphId);
-    cache.set(graphId, row.graph);
-    if (cache.size > CACHE_SIZE) {
-      const [oldest] = cache.keys();
-      if (oldest !== undefined) cache.delete(oldest);
-    }
-    return row.graph;
+    if (known) return known;
+    const row = await queryOne<{ graph: AutomationGraph; bytes: number }>(
+      em,
+      sql`select graph, octet_length(graph::text) as bytes from automation_graph where id = ${graphId}`,
+    );
+    if (row) cache.set(graphId, row.graph, { size: row.bytes });
+    return row?.graph;
   };
 }

@@ -10,6 +10,7 @@ import { joinSql, json, query, queryOne, sql, type SqlFragment } from '../databa
 import { findAutomation } from './automation-graphs.ts';
 import type { Automation } from './automation.entity.ts';
 import { cancelExecutions } from './cancel-executions.ts';
+import { cancelActiveExecutions } from './execution-jobs.ts';
 import { inTransaction } from '../database/transaction.ts';
 
 export type StepRef = Pick<GraphStep, 'id' | 'name' | 'type'>;
@@ -220,6 +221,6 @@ export async function cancelExecution(
 export async function cancelAllExecutions(em: Em, projectId: string, automationId: string): Promise<number> {
   return inTransaction(em, async (tx) => {
     await findAutomation(tx, projectId, automationId);
-    return cancelExecutions(tx, { automationId }, 'cancelled');
+    return cancelActiveExecutions(tx, { projectId, automationId, reason: 'cancelled' });
   });
 }

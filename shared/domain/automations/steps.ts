@@ -9,6 +9,7 @@ import { assertFilterSemantics } from '../filters/filter-semantics.ts';
 import { assertFilterSize } from '../filters/filter-size.ts';
 import { loadReferencedSegments } from '../filters/segment-references.ts';
 import { findTemplate } from '../templates/templates.ts';
+import { assertRoomForTrigger } from './automations.ts';
 import { changeDefinition, findDefinition, graphOf, type AutomationDefinition } from './automation-graphs.ts';
 import {
   AutomationStepEntity,
@@ -18,7 +19,6 @@ import {
 } from './automation.entity.ts';
 
 /** As many steps as an automation may have; a graph of that size is still a small row. */
-const STEPS_MAX = 1_000;
 
 export interface NewStep {
   type: Exclude<StepType, 'TRIGGER'>;
@@ -76,10 +76,11 @@ async function assertConfig(
 
 /** A workflow is answered, and run, with all its steps. */
 function assertRoomForConfig(steps: AutomationStep[], config: StoredConfig): void {
-  const bytes = [...steps.map((step) => step.config), config].reduce(
-    (sum, each) => sum + Buffer.byteLength(JSON.stringify(each)),
-    0,
-  );
+  const bytesOf = (each: StoredConfig) => Buffer.byteLength(JSON.stringify(each));
+  if (bytesOf(config) > LIMITS.stepConfigBytes) {
+    throw tooLarge('config', `The config of a step may have ${LIMITS.stepConfigBytes} octets`);
+  }
+  const bytes = steps.reduce((sum, step) => sum + bytesOf(step.config), bytesOf(config));
   if (bytes <= LIMITS.stepConfigsBytes) return;
   throw tooLarge('config', `The configs of a workflow's steps may have ${LIMITS.stepConfigsBytes} octets together`);
 }
@@ -123,7 +124,9 @@ export async function addStep(
   input: NewStep,
 ): Promise<AutomationStep> {
   return changeDefinition(em, projectId, automationId, async (tx, definition) => {
-    if (definition.steps.length >= STEPS_MAX) throw badRequest(`A workflow has at most ${STEPS_MAX} steps`);
+    if (definition.steps.length >= LIMITS.stepsPerAutomation) {
+      throw tooLarge('type', `A workflow has at most ${LIMITS.stepsPerAutomation} steps`);
+    }
     const isMail = input.type === 'SEND_EMAIL';
     const templateId = isMail ? (input.templateId ?? templateIn(input.config) ?? null) : null;
     const config = isMail ? withTemplate(input.config, templateId) : input.config;
@@ -184,7 +187,13 @@ export async function updateStep(
       ...(patch.position && { positionX: patch.position.x, positionY: patch.position.y }),
     });
     const eventName = config['eventName'];
-    if (step.type === 'TRIGGER' && typeof eventName === 'string') definition.automation.triggerEvent = eventName;
+    if (step.type === 'TRIGGER' && typeof eventName === 'string') {
+      const { automation } = definition;
+      if (automation.enabled && eventName !== automation.triggerEvent) {
+        await assertRoomForTrigger(tx, automation, eventName, 'config.eventName');
+      }
+      automation.triggerEvent = eventName;
+    }
     return step;
   });
 }

@@ -6,6 +6,7 @@ import {
   type RenderMeter,
   type RenderScope,
 } from '../../pure/templates/template-language.ts';
+import { LIMITS } from '../../pure/limits.ts';
 import { findUrlFault, splitWebhookUrl } from '../../pure/automations/webhook-url.ts';
 import type { WebhookRequest } from '../../platform/webhook/webhook-client.ts';
 import type { LinkSigner } from '../../platform/links.ts';
@@ -80,11 +81,15 @@ export async function prepareWebhook(
   for (const [name, value] of Object.entries(config.headers ?? {})) {
     headers[name.toLowerCase()] = headerBytes(compileTemplate(value, 'text').render(scope, meter));
   }
+  const body = hasBody ? (typeof content === 'string' ? content : JSON.stringify(content)) : null;
+  if (Buffer.byteLength(body ?? '') > LIMITS.webhookBodyBytes) {
+    throw new StepFault(`The body of the webhook has more than ${LIMITS.webhookBodyBytes} octets`);
+  }
   return {
     url: renderUrl(config.url, scope),
     method: config.method,
     headers,
-    body: hasBody ? (typeof content === 'string' ? content : JSON.stringify(content)) : null,
+    body,
     id: `msg_${state.executionId}_${state.visit}`,
     secret: await readWebhookSecret(em, state.projectId, webhookSecrets),
   };

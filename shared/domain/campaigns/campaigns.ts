@@ -9,6 +9,7 @@ import {
 import { copyName } from '../../pure/copy-name.ts';
 import type { EmailType } from '../../pure/emails/email-types.ts';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
+import { LIMITS } from '../../pure/limits.ts';
 import { likePattern } from '../database/sql.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
 import type { Em } from '../database/em.ts';
@@ -17,6 +18,7 @@ import { query, queryOne, sql } from '../database/sql.ts';
 import { assertTemplateSyntax } from '../templates/template-syntax.ts';
 import { assertAudience, hasAudience } from './audience.ts';
 import { CampaignEntity, type Campaign } from './campaign.entity.ts';
+import { assertRoom } from '../database/room.ts';
 import { inTransaction } from '../database/transaction.ts';
 
 /** What a caller decides about a campaign; a PUT replaces all of it. */
@@ -85,9 +87,30 @@ function withOwnAudience(input: CampaignInput): CampaignInput {
   };
 }
 
-/** Creates a draft. @throws AppError BAD_REQUEST, SEGMENT_NOT_FOUND, SENDER_DOMAIN_REFUSED */
+async function assertRoomForCampaign(em: Em, projectId: string): Promise<void> {
+  await assertRoom(em, {
+    rows: sql`from campaign where project_id = ${projectId}`,
+    limit: LIMITS.campaignsPerProject,
+    field: 'name',
+    what: 'campaigns in a project',
+  });
+}
+
+async function assertRoomForActiveCampaign(em: Em, projectId: string, campaignId: string): Promise<void> {
+  await assertRoom(em, {
+    rows: sql`
+      from campaign where project_id = ${projectId} and id <> ${campaignId}
+        and status = any(${[...ACTIVE_CAMPAIGN_STATUSES]}::text[])`,
+    limit: LIMITS.activeCampaignsPerProject,
+    field: 'scheduledFor',
+    what: 'campaigns that are scheduled or going out in a project',
+  });
+}
+
+/** Creates a draft. @throws AppError BAD_REQUEST, VALIDATION_ERROR, SEGMENT_NOT_FOUND, SENDER_DOMAIN_REFUSED */
 export async function createCampaign(em: Em, projectId: string, input: CampaignInput): Promise<Campaign> {
   await assertSendable(em, projectId, input);
+  await assertRoomForCampaign(em, projectId);
   const campaign = em.create(CampaignEntity, { ...withOwnAudience(input), projectId });
   await em.flush();
   return findCampaign(em, projectId, campaign.id);
@@ -148,6 +171,7 @@ export async function duplicateCampaign(em: Em, projectId: string, campaignId: s
   const original = await findCampaign(em, projectId, campaignId);
   const { description, subject, body, from, fromName, replyTo, type, audienceType, audienceCondition, segmentId } =
     original;
+  await assertRoomForCampaign(em, projectId);
   const copy = em.create(CampaignEntity, {
     projectId,
     name: copyName(original.name),
@@ -160,7 +184,8 @@ export async function duplicateCampaign(em: Em, projectId: string, campaignId: s
 /**
  * Sends a campaign now, or at `scheduledFor` when that is in the future; a scheduled one is scheduled anew. One
  * compare-and-set decides between simultaneous sends. Wake the dispatcher afterwards.
- * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST when it is not sendable or reaches nobody
+ * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST when it is not sendable or reaches nobody, VALIDATION_ERROR while too
+ *   many are active
  */
 export async function sendCampaign(
   em: Em,
@@ -175,6 +200,7 @@ export async function sendCampaign(
     const notSendable = () =>
       badRequest(`A campaign that is ${campaign.status} cannot be sent`, { details: { status: campaign.status } });
     if (!campaignStatusesBefore(next).includes(campaign.status)) throw notSendable();
+    await assertRoomForActiveCampaign(tx, projectId, campaignId);
     await assertSenderDomain(tx, projectId, campaign.from);
     if (!(await hasAudience(tx, campaign))) throw badRequest('Campaign has no recipients');
     const changed = await queryOne(

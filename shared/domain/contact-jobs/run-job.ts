@@ -1,3 +1,5 @@
+import { cancelExecutionChunk, deleteExecutionChunk, EXECUTION_CHUNK } from '../automations/execution-jobs.ts';
+import { AppError } from '../../pure/app-error.ts';
 import { DATA_TOO_LARGE } from '../contacts/contact-data-limit.ts';
 import { deleteFieldChunk } from '../contacts/field-removal.ts';
 import { noteFieldTypes } from '../contacts/contact-fields.ts';
@@ -53,6 +55,9 @@ function runnerOf(job: Job): (job: Job, run: JobRun) => Promise<void> {
       return runImport;
     case 'DELETE_FIELD':
       return runFieldDeletion;
+    case 'CANCEL_EXECUTIONS':
+    case 'DELETE_EXECUTIONS':
+      return runExecutionChunks;
     default:
       return runBulkChange;
   }
@@ -79,13 +84,18 @@ async function runChunks(
   await endJob(run.em(), job.id, null);
 }
 
+/** What the project has no room for is a fault of the file. */
+function throwAsFileFault(error: unknown): never {
+  throw error instanceof AppError ? new ImportFileError(error.errors?.[0]?.message ?? error.message) : error;
+}
+
 async function runImport(job: Job, run: JobRun): Promise<void> {
   const content = await findJobFile(run.em(), job.id);
   if (!content) throw new ImportFileError('The file is not there any more');
   const file = await readImportFile(content);
   if (job.total === null) {
     // Before and apart from the contacts: two imports that both bring new fields cannot wait for each other.
-    await noteFieldTypes(run.em(), job.projectId, file.firstValues);
+    await noteFieldTypes(run.em(), job.projectId, file.firstValues).catch(throwAsFileFault);
     await setJobTotal(run.em(), job.id, file.rows.length);
   }
   await runChunks(job, run, ({ position }) => {
@@ -140,6 +150,27 @@ async function runFieldDeletion(job: Job, run: JobRun): Promise<void> {
         counts: { successCount: count },
         ...(lastId !== undefined && { input: { after: lastId } }),
       };
+    };
+  });
+}
+
+/** The rest of what a request began: its first chunk was done with it. */
+async function runExecutionChunks(job: Job, run: JobRun): Promise<void> {
+  const { automationId = null, reason, startedBefore } = job.input as Record<string, string | null>;
+  const chunk = (tx: Em): Promise<number> =>
+    job.kind === 'DELETE_EXECUTIONS'
+      ? deleteExecutionChunk(tx, String(automationId))
+      : cancelExecutionChunk(tx, {
+          projectId: job.projectId,
+          automationId,
+          reason: String(reason),
+          startedBefore: new Date(String(startedBefore)),
+        });
+  await runChunks(job, run, ({ input }) => {
+    if (input['isDone'] === true) return undefined;
+    return async (tx) => {
+      const done = await chunk(tx);
+      return { done, counts: { successCount: done }, input: { isDone: done < EXECUTION_CHUNK } };
     };
   });
 }

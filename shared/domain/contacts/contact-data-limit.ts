@@ -5,6 +5,7 @@ import { LIMITS } from '../../pure/limits.ts';
 import { findCheckViolation } from '../database/database-errors.ts';
 import { json, sql, type SqlFragment } from '../database/sql.ts';
 
+const TOO_MANY_FIELDS = `A project may have ${LIMITS.contactFieldsPerProject} fields of custom data`;
 export const DATA_TOO_LARGE = `A contact may hold ${LIMITS.contactDataKeys} keys and ${LIMITS.contactDataBytes} bytes of custom data`;
 
 /**
@@ -20,10 +21,16 @@ export function storedJson({ stored }: DataPatch): string {
   return text;
 }
 
-/** Throws on what a statement that writes contacts has thrown, as a 422 where the trigger refused a contact's data. */
+/** Throws on what a statement that notes fields has thrown, as a 422 where the project has no room for new ones. */
+export function throwTooManyFields(error: unknown): never {
+  throw findCheckViolation(error, 'contact_fields_limit') ? tooLarge('data', TOO_MANY_FIELDS) : error;
+}
+
+/** The same for a statement that writes contacts, also where the trigger refused a contact's data. */
 export function throwDataTooLarge(error: unknown): never {
   const violation = findCheckViolation(error, 'contact_data_limit');
-  throw violation ? tooLarge('data', DATA_TOO_LARGE, { contactId: violation.detail }) : error;
+  if (violation) throw tooLarge('data', DATA_TOO_LARGE, { contactId: violation.detail });
+  throwTooManyFields(error);
 }
 
 /** The same test for a statement that leaves single contacts out; small data is let through by its binary size. */

@@ -1,5 +1,6 @@
 import { inferFieldType } from '../../pure/contacts/custom-data.ts';
 import type { Em } from '../database/em.ts';
+import { throwTooManyFields } from './contact-data-limit.ts';
 import { query, sql, type SqlFragment } from '../database/sql.ts';
 
 /**
@@ -15,8 +16,8 @@ export function fieldTypesInsert(projectId: string, stored: Record<string, unkno
     on conflict do nothing`;
 }
 
-/** Notes the types of stored keys. */
+/** Notes the types of stored keys. @throws AppError VALIDATION_ERROR when the project would have too many */
 export async function noteFieldTypes(em: Em, projectId: string, stored: Record<string, unknown>): Promise<void> {
   const statement = fieldTypesInsert(projectId, stored);
-  if (statement) await query(em, statement);
+  if (statement) await query(em, statement).catch(throwTooManyFields);
 }

@@ -77,7 +77,7 @@ describe('createSendingIdentities', () => {
   });
 
   it('keeps an identity for a minute, and that there is none for seconds', async () => {
-    let nowMs = 0;
+    let nowMs = 1;
     let units = 0;
     const identities = createSendingIdentities(
       () => (units++, em()),

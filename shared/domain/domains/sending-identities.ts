@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { domainToASCII } from 'node:url';
 import { createDkimSigner, type DkimSigner } from '../../platform/mail/dkim/dkim-signer.ts';
 import type { DkimKeyring } from '../../platform/mail/dkim/key-pair.ts';
@@ -22,11 +23,6 @@ export interface SendingIdentities {
    * @throws DkimKeyError when the stored key cannot be read: mail waits rather than go out unsigned
    */
   identityOf: (projectId: string, domain: string) => Promise<SendingIdentity>;
-}
-
-interface Entry {
-  identity: Promise<SendingIdentity>;
-  freshUntil: number;
 }
 
 const ENTRIES_MAX = 1_000;
@@ -56,7 +52,12 @@ async function loadIdentity(em: Em, projectId: string, domain: string): Promise<
 
 /** Finds identities, keeping those used lately so that a mail costs no query. */
 export function createSendingIdentities(em: () => Em, keyring: DkimKeyring, now = Date.now): SendingIdentities {
-  const entries = new Map<string, Entry>();
+  const cache = new LRUCache<string, Promise<SendingIdentity>>({
+    max: ENTRIES_MAX,
+    ttl: FRESH_MS,
+    ttlResolution: 0,
+    perf: { now },
+  });
 
   async function load(projectId: string, domain: string): Promise<SendingIdentity> {
     const stored = await loadIdentity(em(), projectId, domain);
@@ -73,22 +74,19 @@ export function createSendingIdentities(em: () => Em, keyring: DkimKeyring, now 
     identityOf(projectId, spelt) {
       const domain = domainToASCII(spelt) || spelt;
       const name = `${projectId} ${domain}`;
-      const known = entries.get(name);
-      if (known && known.freshUntil > now()) return known.identity;
-      entries.delete(name);
-      const entry: Entry = { identity: load(projectId, domain), freshUntil: now() + FRESH_MS };
-      entries.set(name, entry);
-      entry.identity.then(
+      const known = cache.get(name);
+      if (known) return known;
+      const identity = load(projectId, domain);
+      cache.set(name, identity);
+      identity.then(
         ({ signer }) => {
-          if (!signer) entry.freshUntil = now() + UNSIGNED_FRESH_MS;
+          if (!signer && cache.peek(name) === identity) cache.set(name, identity, { ttl: UNSIGNED_FRESH_MS });
         },
         () => {
-          if (entries.get(name) === entry) entries.delete(name);
+          if (cache.peek(name) === identity) cache.delete(name);
         },
       );
-      const [oldest] = entries.keys();
-      if (entries.size > ENTRIES_MAX && oldest !== undefined) entries.delete(oldest);
-      return entry.identity;
+      return identity;
     },
   };
 }

@@ -102,6 +102,13 @@ export async function deleteEvents(em: Em, projectId: string, name: string): Pro
         select count(*) from gone`,
     );
     total += chunk?.count ?? 0;
-    if ((chunk?.count ?? 0) < DELETE_CHUNK) return total;
+    if ((chunk?.count ?? 0) < DELETE_CHUNK) break;
   }
+  await query(
+    em,
+    sql`
+      delete from event_name where project_id = ${projectId} and name = ${name}
+        and not exists (select from event where project_id = ${projectId} and name = ${name})`,
+  );
+  return total;
 }

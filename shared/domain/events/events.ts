@@ -1,6 +1,18 @@
 import { v7 as uuidV7 } from 'uuid';
+import { tooLarge } from '../../pure/app-error.ts';
+import { LIMITS } from '../../pure/limits.ts';
+import { findCheckViolation } from '../database/database-errors.ts';
 import type { Em } from '../database/em.ts';
 import { json, query, sql } from '../database/sql.ts';
+
+/**
+ * Throws on what a statement that records events has thrown, as a 422 where their name is one too many for the project.
+ * @param field what the request calls the name
+ */
+export function throwTooManyEventNames(error: unknown, field: string): never {
+  if (!findCheckViolation(error, 'event_names_limit')) throw error;
+  throw tooLarge(field, `A project may have ${LIMITS.eventNamesPerProject} names of events`);
+}
 
 export interface NewEvent {
   projectId: string;

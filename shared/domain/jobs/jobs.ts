@@ -1,12 +1,16 @@
 import { v7 as uuidV7 } from 'uuid';
 import { AppError } from '../../pure/app-error.ts';
+import { LIMITS } from '../../pure/limits.ts';
+import { assertRoom } from '../database/room.ts';
 import { addToOutbox } from '../outbox/outbox.ts';
 import type { Em } from '../database/em.ts';
 import { json, query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 
 export type BulkKind = 'SUBSCRIBE' | 'UNSUBSCRIBE' | 'DELETE';
-export type JobKind = 'IMPORT' | BulkKind | 'DELETE_FIELD';
+/** What follows from a change that is done already; nobody is refused because of it. */
+export type ExecutionJobKind = 'CANCEL_EXECUTIONS' | 'DELETE_EXECUTIONS';
+export type JobKind = 'IMPORT' | BulkKind | 'DELETE_FIELD' | ExecutionJobKind;
 export type JobState = 'waiting' | 'active' | 'completed' | 'failed';
 
 /** Something that went wrong with one item of a job. */
@@ -48,8 +52,31 @@ export interface NewJob {
   file?: Buffer;
 }
 
-/** Queues a job in the caller's transaction. Wake the dispatcher after the commit. @returns its id */
+/** The field that brings what a job works on. */
+const FIELDS: Partial<Record<JobKind, string>> = {
+  IMPORT: 'file',
+  SUBSCRIBE: 'contactIds',
+  UNSUBSCRIBE: 'contactIds',
+  DELETE: 'contactIds',
+  DELETE_FIELD: 'field',
+};
+
+/**
+ * Queues a job in the caller's transaction. Wake the dispatcher after the commit. @returns its id
+ * @throws AppError VALIDATION_ERROR while the project has too many
+ */
 export async function createJob(em: Em, job: NewJob): Promise<string> {
+  const field = FIELDS[job.kind];
+  if (field !== undefined) {
+    await assertRoom(em, {
+      rows: sql`
+        from job where project_id = ${job.projectId} and state in ('waiting', 'active')
+          and kind = any(${Object.keys(FIELDS)}::text[])`,
+      limit: LIMITS.openJobsPerProject,
+      field,
+      what: 'jobs that wait or run in a project',
+    });
+  }
   const id = uuidV7();
   await query(
     em,

@@ -1,7 +1,7 @@
 import type { Config } from '../../platform/config.ts';
 import { sweepIdempotencyKeys } from '../idempotency/idempotency.ts';
 import type { Em } from '../database/em.ts';
-import { limitStatements, queryOne, sql, type SqlFragment } from '../database/sql.ts';
+import { limitStatements, query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 
 /** How many rows of each kind went. */
@@ -117,9 +117,18 @@ function sweepEmails(em: Em, { emails: days }: Retention): Promise<number> {
   return deleteChunk(em, sql`email`, sql`id`, old);
 }
 
-function sweepEvents(em: Em, { events: days }: Retention): Promise<number> {
+/** Names that only swept events had make room for new ones. */
+async function sweepEvents(em: Em, { events: days }: Retention): Promise<number> {
   const old = oldByProject(sql`event`, sql`created_at`, sql`created_at ${olderThan(days)}`);
-  return deleteChunk(em, sql`event`, sql`id`, sql`select id from (${old}) o`);
+  const count = await deleteChunk(em, sql`event`, sql`id`, sql`select id from (${old}) o`);
+  if (count === 0 || count === CLEAN_UP_CHUNK) return count;
+  await query(
+    em,
+    sql`
+      delete from event_name n
+      where not exists (select from event e where e.project_id = n.project_id and e.name = n.name)`,
+  );
+  return count;
 }
 
 /**

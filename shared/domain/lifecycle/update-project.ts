@@ -1,4 +1,4 @@
-import { cancelExecutions } from '../automations/cancel-executions.ts';
+import { cancelActiveExecutions } from '../automations/execution-jobs.ts';
 import type { Em } from '../database/em.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { findProject, type ProjectSettings } from '../projects/projects.ts';
@@ -10,7 +10,9 @@ export async function updateProject(em: Em, projectId: string, settings: Project
     const project = await findProject(tx, projectId);
     tx.assign(project, settings);
     await tx.flush();
-    if (settings.disabled === true) await cancelExecutions(tx, { projectId }, 'project disabled');
+    if (settings.disabled === true) {
+      await cancelActiveExecutions(tx, { projectId, automationId: null, reason: 'project disabled' });
+    }
     return project;
   });
 }

@@ -23,6 +23,8 @@ import { CampaignErrorMigration } from './migrations/20261122070500-campaign-err
 import { UrgentBudgetMigration } from './migrations/20261122070501-urgent-budget.ts';
 import { ErasureMigration } from './migrations/20261122070801-erasure.ts';
 import { FilterFunctionsMigration } from './migrations/20261122102100-filter-functions.ts';
+import { NamesPerProjectMigration } from './migrations/20261122102200-names-per-project.ts';
+import { ExecutionJobsMigration } from './migrations/20261122102300-execution-jobs.ts';
 import { query, sql } from '../database/sql.ts';
 import { assertUsableDatabase, permanentFault } from './usable-database.ts';
 import pg from 'pg';
@@ -69,6 +71,8 @@ const MIGRATIONS = [
   { name: '20261122070701-known-secrets', class: KnownSecretsMigration },
   { name: '20261122070801-erasure', class: ErasureMigration },
   { name: '20261122102100-filter-functions', class: FilterFunctionsMigration },
+  { name: '20261122102200-names-per-project', class: NamesPerProjectMigration },
+  { name: '20261122102300-execution-jobs', class: ExecutionJobsMigration },
 ];
 
 /** Timestamps of raw queries arrive as Date and counts as number, as those of entities do. */

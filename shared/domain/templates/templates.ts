@@ -2,9 +2,11 @@ import type { FilterQuery } from '@mikro-orm/core';
 import { AppError } from '../../pure/app-error.ts';
 import { copyName } from '../../pure/copy-name.ts';
 import type { EmailType } from '../../pure/emails/email-types.ts';
+import { LIMITS } from '../../pure/limits.ts';
 import { likePattern } from '../database/sql.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
 import type { Em } from '../database/em.ts';
+import { assertRoom } from '../database/room.ts';
 import { queryOne, sql } from '../database/sql.ts';
 import { assertTemplateSyntax } from './template-syntax.ts';
 import { TemplateEntity, type Template } from './template.entity.ts';
@@ -51,10 +53,20 @@ export async function findTemplate(em: Em, projectId: string, templateId: string
   return template;
 }
 
-/** @throws AppError SENDER_DOMAIN_REFUSED, or BAD_REQUEST for a fault in subject or body */
+async function assertRoomForTemplate(em: Em, projectId: string): Promise<void> {
+  await assertRoom(em, {
+    rows: sql`from template where project_id = ${projectId}`,
+    limit: LIMITS.templatesPerProject,
+    field: 'name',
+    what: 'templates in a project',
+  });
+}
+
+/** @throws AppError SENDER_DOMAIN_REFUSED, BAD_REQUEST for a fault in subject or body, or VALIDATION_ERROR for one too many */
 export async function createTemplate(em: Em, projectId: string, content: NewTemplate): Promise<Template> {
   assertTemplateSyntax(content);
   await assertSenderDomain(em, projectId, content.from);
+  await assertRoomForTemplate(em, projectId);
   const template = em.create(TemplateEntity, { projectId, ...content });
   await em.flush();
   return template;
@@ -86,13 +98,14 @@ export async function deleteTemplate(em: Em, projectId: string, templateId: stri
   if (deletedCount === 0) throw new AppError('TEMPLATE_NOT_FOUND');
 }
 
-/** Makes a copy named "<name> (Copy)". @throws AppError TEMPLATE_NOT_FOUND */
+/** Makes a copy named "<name> (Copy)". @throws AppError TEMPLATE_NOT_FOUND, VALIDATION_ERROR for one too many */
 export async function duplicateTemplate(em: Em, projectId: string, templateId: string): Promise<Template> {
   const { name, description, subject, body, from, fromName, replyTo, type } = await findTemplate(
     em,
     projectId,
     templateId,
   );
+  await assertRoomForTemplate(em, projectId);
   const copy = em.create(TemplateEntity, {
     projectId,
     name: copyName(name),

@@ -6,6 +6,7 @@ import { LIMITS } from '../../pure/limits.ts';
 import { upsertContacts } from '../contacts/contacts.ts';
 import type { Em } from '../database/em.ts';
 import { json, queryOne, sql } from '../database/sql.ts';
+import { throwTooManyEventNames } from '../events/events.ts';
 import type { Event } from '../events/event.entity.ts';
 import { inTransaction } from '../database/transaction.ts';
 
@@ -30,7 +31,7 @@ function readEventData(data: Record<string, unknown> | undefined): Record<string
 /**
  * Creates or updates the contact and records the event, both or neither. The event keeps all values of `data`, the
  * contact those that are to stay. A new contact is subscribed unless `subscribed` says otherwise.
- * @throws AppError VALIDATION_ERROR for more data than an event or the contact may hold
+ * @throws AppError VALIDATION_ERROR for more data than an event or the contact may hold, and for a name too many
  */
 export async function trackEvent(em: Em, tracked: TrackedEvent): Promise<Event> {
   const { projectId, email, name, subscribed, data } = tracked;
@@ -44,7 +45,8 @@ export async function trackEvent(em: Em, tracked: TrackedEvent): Promise<Event> 
       data,
       event: { name, data: eventData },
     });
-  const [contact] = subscribed === undefined ? await upsert(em) : await inTransaction(em, upsert);
+  const tracking = subscribed === undefined ? upsert(em) : inTransaction(em, upsert);
+  const [contact] = await tracking.catch((error: unknown) => throwTooManyEventNames(error, 'event'));
   if (!contact?.eventId || !contact.eventAt) throw new AppError('INTERNAL_SERVER_ERROR');
   return {
     id: contact.eventId,
@@ -80,7 +82,7 @@ export async function recordNamedEvent(em: Em, event: NamedEvent): Promise<Event
       insert into event (id, project_id, contact_id, name, data, created_at)
       select ${id}, ${projectId}, c.id, ${name}, ${json(data)}::jsonb, now() from ${source}
       returning created_at`,
-  );
+  ).catch((error: unknown) => throwTooManyEventNames(error, 'name'));
   if (!row) throw new AppError('CONTACT_NOT_FOUND');
   return { id, projectId, contactId: contactId ?? null, emailId: null, name, data, createdAt: row.created_at };
 }

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { runJob } from '../contact-jobs/run-job.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
+import { updateProject } from '../lifecycle/update-project.ts';
+import { createProject } from '../projects/projects.ts';
+import { createAutomation, deleteAutomation } from './automations.ts';
+import { EXECUTION_CHUNK } from './execution-jobs.ts';
+import { cancelAllExecutions } from './executions.ts';
+
+const TOTAL = 2 * EXECUTION_CHUNK + 500;
+const LATER = new Date(Date.now() + 60_000);
+
+let database: TestDatabase;
+let projectId: string;
+let automationId: string;
+const em = () => database.orm.em.fork();
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+beforeEach(async () => {
+  projectId = (await createProject(em(), 'P')).project.id;
+  automationId = (await createAutomation(em(), projectId, { name: 'A', triggerEvent: 'e' })).id;
+});
+
+async function storeExecutions(count: number, startedAt = new Date()): Promise<void> {
+  await query(
+    em(),
+    sql`
+      with stored as (
+        insert into automation_execution
+          (id, project_id, automation_id, graph_id, contact_id, is_first, status, started_at, created_at, updated_at)
+        select everpost_uuid_v7(), ${projectId}, ${automationId}, everpost_uuid_v7(), everpost_uuid_v7(), true, 'WAITING',
+          ${startedAt}, now(), now()
+        from generate_series(1, ${count}::int)
+        returning id
+      )
+      insert into step_execution (id, execution_id, visit, step_id, status, started_at)
+      select everpost_uuid_v7(), id, 0, everpost_uuid_v7(), 'WAITING', now() from stored`,
+  );
+}
+
+async function counts() {
+  return queryOne(
+    em(),
+    sql`
+      select (select count(*) from automation_execution where automation_id = ${automationId} and status = 'WAITING') as active,
+        (select count(*) from automation_execution where automation_id = ${automationId} and status = 'CANCELLED') as cancelled,
+        (select count(*) from outbox where project_id = ${projectId} and kind = 'executionCancel') as told`,
+  );
+}
+
+const stepCount = () => queryOne(em(), sql`select count(*) from step_execution`);
+
+async function openJob(): Promise<string> {
+  const job = await queryOne<{ id: string }>(
+    em(),
+    sql`select id from job where project_id = ${projectId} and state in ('waiting', 'active')`,
+  );
+  return job!.id;
+}
+
+/** Runs the job, or stops it after some chunks as a worker that dies does. @returns how many chunks there were */
+async function run(jobId: string, chunksMax = Infinity): Promise<number> {
+  let chunks = 0;
+  const stop = new AbortController();
+  const onChunk = () => {
+    chunks += 1;
+    if (chunks === chunksMax) stop.abort();
+  };
+  await runJob(jobId, { em, signal: stop.signal, onChunk }).catch((error: unknown) => {
+    if (!stop.signal.aborted) throw error;
+  });
+  return chunks;
+}
+
+describe('cancelling all executions of a workflow', () => {
+  it('cancels a thousand at once and the others by a job, which goes on where it stopped', async () => {
+    await storeExecutions(TOTAL);
+    expect(await cancelAllExecutions(em(), projectId, automationId)).toBe(TOTAL);
+    expect(await counts()).toEqual({
+      active: TOTAL - EXECUTION_CHUNK,
+      cancelled: EXECUTION_CHUNK,
+      told: EXECUTION_CHUNK,
+    });
+    await storeExecutions(1, LATER);
+    const jobId = await openJob();
+    expect(await run(jobId, 1)).toBe(1);
+    expect(await counts()).toMatchObject({ active: 501, cancelled: 2 * EXECUTION_CHUNK });
+    expect(await run(jobId)).toBe(1);
+    expect(await counts()).toEqual({ active: 1, cancelled: TOTAL, told: TOTAL });
+    expect(await queryOne(em(), sql`select state, position from job where id = ${jobId}`)).toEqual({
+      state: 'completed',
+      position: TOTAL - EXECUTION_CHUNK,
+    });
+  });
+
+  it('needs no job for a few', async () => {
+    await storeExecutions(3);
+    expect(await cancelAllExecutions(em(), projectId, automationId)).toBe(3);
+    expect(await counts()).toEqual({ active: 0, cancelled: 3, told: 3 });
+    expect(await queryOne(em(), sql`select count(*) from job where project_id = ${projectId}`)).toEqual({ count: 0 });
+  });
+});
+
+describe('disabling a project', () => {
+  it('cancels its executions in chunks', async () => {
+    await storeExecutions(TOTAL);
+    await updateProject(em(), projectId, { disabled: true });
+    expect(await counts()).toMatchObject({ cancelled: EXECUTION_CHUNK });
+    await run(await openJob());
+    expect(await counts()).toEqual({ active: 0, cancelled: TOTAL, told: TOTAL });
+  });
+});
+
+describe('deleting a workflow', () => {
+  it('deletes a thousand of its executions at once and the others by a job', async () => {
+    await storeExecutions(TOTAL);
+    await query(em(), sql`update automation_execution set status = 'COMPLETED' where automation_id = ${automationId}`);
+    const others = await queryOne<{ count: number }>(
+      em(),
+      sql`
+        select count(*) from step_execution s where not exists (
+          select from automation_execution x where x.id = s.execution_id and x.automation_id = ${automationId})`,
+    );
+    await deleteAutomation(em(), projectId, automationId);
+    expect(await stepCount()).toEqual({ count: TOTAL - EXECUTION_CHUNK + others!.count });
+    await run(await openJob());
+    expect(await stepCount()).toEqual(others);
+  });
+});

@@ -1,0 +1,73 @@
+import type { Em } from '../database/em.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
+import { createJob } from '../jobs/jobs.ts';
+import { cancelExecutions } from './cancel-executions.ts';
+
+/** Executions that one transaction cancels or deletes: it is done within a second and holds nobody up. */
+export const EXECUTION_CHUNK = 1_000;
+
+/** Active executions to cancel: of one automation, or of all those of a project. */
+export interface Cancellation {
+  projectId: string;
+  automationId: string | null;
+  reason: string;
+  /** Those that started later stay: somebody may have wanted them after all. */
+  startedBefore: Date;
+}
+
+function activeIn({ projectId, automationId, startedBefore }: Cancellation) {
+  // By automation, for the index of what is active is by automation.
+  return sql`
+    from automation_execution
+    where automation_id in (
+        select id from automation
+        where project_id = ${projectId} and (${automationId}::uuid is null or id = ${automationId}::uuid)
+      )
+      and status in ('RUNNING', 'WAITING') and started_at <= ${startedBefore}`;
+}
+
+/** Cancels some of them, in the caller's transaction. @returns how many; fewer than `EXECUTION_CHUNK` were the last */
+export async function cancelExecutionChunk(tx: Em, cancellation: Cancellation): Promise<number> {
+  const rows = await query<{ id: string }>(tx, sql`select id ${activeIn(cancellation)} limit ${EXECUTION_CHUNK}`);
+  if (rows.length === 0) return 0;
+  const executionIds = rows.map((row) => row.id);
+  await cancelExecutions(tx, { executionIds }, cancellation.reason);
+  return rows.length;
+}
+
+/**
+ * Cancels active executions in the caller's transaction: a chunk at once, and the rest by a job, so that 100,000 of them
+ * are as many short transactions. Wake the dispatcher afterwards. @returns how many are or will be cancelled
+ */
+export async function cancelActiveExecutions(tx: Em, scope: Omit<Cancellation, 'startedBefore'>): Promise<number> {
+  const clock = await queryOne<{ now: Date }>(tx, sql`select clock_timestamp()::timestamptz(3) as now`);
+  // Rounded to milliseconds it may lie before an execution of this moment.
+  const startedBefore = new Date((clock?.now.getTime() ?? Date.now()) + 1);
+  const cancellation = { ...scope, startedBefore };
+  const cancelled = await cancelExecutionChunk(tx, cancellation);
+  if (cancelled < EXECUTION_CHUNK) return cancelled;
+  const left = await queryOne<{ count: number }>(tx, sql`select count(*) ${activeIn(cancellation)}`);
+  const total = left?.count ?? 0;
+  if (total > 0) {
+    const { projectId, automationId, reason } = scope;
+    const input = { automationId, reason, startedBefore: startedBefore.toISOString() };
+    await createJob(tx, { projectId, kind: 'CANCEL_EXECUTIONS', input, total });
+  }
+  return cancelled + total;
+}
+
+/** Deletes some executions of an automation, with their steps. @returns how many; fewer than a chunk were the last */
+export async function deleteExecutionChunk(tx: Em, automationId: string): Promise<number> {
+  const deleted = await queryOne<{ count: number }>(
+    tx,
+    sql`
+      with gone as (
+        delete from automation_execution where id in (
+          select id from automation_execution where automation_id = ${automationId} limit ${EXECUTION_CHUNK}
+        ) returning id
+      ),
+      steps as (delete from step_execution where execution_id in (select id from gone))
+      select count(*) from gone`,
+  );
+  return deleted?.count ?? 0;
+}

@@ -1,0 +1,27 @@
+import { tooLarge } from '../../pure/app-error.ts';
+import type { Em } from './em.ts';
+import { queryOne, sql, type SqlFragment } from './sql.ts';
+
+/** How many rows of a kind a project may have. */
+export interface RoomFor {
+  /** `from … where …`: those it has. */
+  rows: SqlFragment;
+  limit: number;
+  /** The field of the request that an error names. */
+  field: string;
+  /** What there would be too many of, with where: `templates in a project`. */
+  what: string;
+}
+
+/**
+ * Checks that there is room for one more row. What comes at the same moment may pass the limit by its number, which these
+ * limits can bear: nothing has to wait for it.
+ * @throws AppError VALIDATION_ERROR
+ */
+export async function assertRoom(em: Em, { rows, limit, field, what }: RoomFor): Promise<void> {
+  const counted = await queryOne<{ count: number }>(
+    em,
+    sql`select count(*) from (select ${rows} limit ${limit}::int) existing`,
+  );
+  if ((counted?.count ?? 0) >= limit) throw tooLarge(field, `There may be at most ${limit} ${what}`);
+}
