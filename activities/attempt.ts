@@ -9,6 +9,8 @@ export interface AttemptMemory {
   outage?: { totalMs: number; seenAtMs: number } | undefined;
   /** Sending speed of the project that is set aside for the next attempt. */
   reservation?: Reservation | undefined;
+  /** How often the webhook of a visit to a step was really called. */
+  webhook?: { visit: number; calls: number };
 }
 
 interface HeartbeatDetails {

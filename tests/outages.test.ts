@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { query, sql } from '../shared/domain/database/sql.ts';
+import { createAutomation, executionThatIs, track } from './support/automations.ts';
 import { testEnvironment } from './support/environment.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 import { startTcpProxy, type TcpProxy } from './support/tcp-proxy.ts';
+import { startWebhookReceiver } from './support/webhook-receiver.ts';
 import { startWorkerProcess, type WorkerProcess } from './support/worker-process.ts';
 
 const RECIPIENTS = 1_000;
@@ -61,7 +63,11 @@ describe('while PostgreSQL is out of reach', () => {
   let stack: TestStack;
   let worker: WorkerProcess | undefined;
   beforeAll(async () => {
-    stack = await startTestStack({ hasWorkers: false, sink: { delayMs: 5, keepMessages: false } });
+    stack = await startTestStack({
+      hasWorkers: false,
+      sink: { delayMs: 5, keepMessages: false },
+      config: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: true },
+    });
     databaseProxy = await startTcpProxy(stack.database.url);
     await query(
       stack.em(),
@@ -102,5 +108,23 @@ describe('while PostgreSQL is out of reach', () => {
     const counts = stack.sink.recipientCounts();
     expect(counts.size).toBe(RECIPIENTS);
     expect([...counts.values()].filter((count) => count > 1)).toEqual([]);
+  });
+
+  it('a webhook that has answered is not called again, and its answer is recorded afterwards', async () => {
+    const hook = await startWebhookReceiver();
+    hook.hold();
+    const automationId = await createAutomation(stack, 'bought', {
+      Call: { type: 'WEBHOOK', config: { url: hook.url } },
+    });
+    await track(stack, 'hook@mail.test', 'bought');
+    await eventually(() => Promise.resolve(hook.calls.size === 1));
+    await databaseProxy.cut();
+    hook.release();
+    await new Promise((resolve) => setTimeout(resolve, OUTAGE_MS));
+    await databaseProxy.restore();
+    const { stepExecutions } = await executionThatIs(stack, automationId, 'COMPLETED');
+    expect([...hook.calls.values()]).toEqual([1]);
+    expect(stepExecutions.at(-1).output).toMatchObject({ statusCode: 200, attempts: 1 });
+    await hook.close();
   });
 });

@@ -1,4 +1,4 @@
-import { activityInfo } from '@temporalio/activity';
+import { activityInfo, sleep } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { cancelExecutions } from '../../shared/domain/automations/cancel-executions.ts';
 import { failExecution } from '../../shared/domain/automations/fail-execution.ts';
@@ -10,6 +10,7 @@ import {
 } from '../../shared/domain/automations/execution-engine.ts';
 import { permanentReason } from '../../shared/domain/automations/step-error.ts';
 import { prepareWebhook } from '../../shared/domain/automations/webhook-step.ts';
+import { isDatabaseUnavailable } from '../../shared/domain/database/database-errors.ts';
 import { createWebhookSecrets } from '../../shared/domain/projects/webhook-secrets.ts';
 import { createMailCompiler } from '../../shared/platform/mail/mail-content.ts';
 import { appSecretsOf } from '../../shared/platform/sealed-values.ts';
@@ -20,6 +21,7 @@ import {
   type WebhookAnswer,
 } from '../../shared/platform/webhook/webhook-client.ts';
 import type { AdvanceOutcome } from '../../shared/pure/workflow-contracts.ts';
+import { attemptMemory, remember } from '../attempt.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 
@@ -38,7 +40,10 @@ export interface AdvanceInput extends ExecutionRef {
 }
 
 /** With pauses that grow from a second to an hour, about two hours. */
-const WEBHOOK_ATTEMPTS_MAX = 10;
+const WEBHOOK_CALLS_MAX = 10;
+/** An attempt has two minutes, of which the call takes a few seconds. */
+const RECORD_MS = 60_000;
+const RECORD_PAUSE_MS = 1_000;
 const RETRY_AFTER_MS_MAX = 60 * 60 * 1_000;
 /** Emails of executions that advance at the same time are delivered together. */
 const WAKE_WITHIN_MS = 100;
@@ -79,21 +84,40 @@ export function createAutomationActivities(deps: ActivityDeps) {
   }
 
   async function call(pending: PendingWebhook): Promise<WebhookResult> {
-    const { attempt } = activityInfo();
+    const { visit } = pending.state;
+    const before = attemptMemory().webhook;
+    let calls = before?.visit === visit ? before.calls : 0;
+    if (calls >= WEBHOOK_CALLS_MAX) {
+      return { output: { attempts: calls }, fault: `it was called ${calls} times and no answer could be recorded` };
+    }
     try {
-      const answer = await webhooks.send(
-        await prepareWebhook(deps.orm.em.fork(), pending, { links: deps.links, webhookSecrets }),
-      );
-      return resultOf(answer, attempt);
+      const request = await prepareWebhook(deps.orm.em.fork(), pending, { links: deps.links, webhookSecrets });
+      // Attempts that end before the call, as while PostgreSQL is away, do not count.
+      calls += 1;
+      remember({ webhook: { visit, calls } });
+      return resultOf(await webhooks.send(request), calls);
     } catch (error) {
       const fault = error instanceof WebhookRefusedError ? error.message : permanentReason(error);
-      if (fault !== undefined) return { output: { attempts: attempt }, fault };
+      if (fault !== undefined) return { output: { attempts: calls }, fault };
       if (!(error instanceof WebhookUnreachableError)) throw error;
-      if (attempt < WEBHOOK_ATTEMPTS_MAX) throw retryFailure(error.message, null);
+      if (calls < WEBHOOK_CALLS_MAX) throw retryFailure(error.message, null);
       return {
-        output: { attempts: attempt },
-        fault: `the server could not be reached ${attempt} times: ${error.message}`,
+        output: { attempts: calls },
+        fault: `the server could not be reached ${calls} times: ${error.message}`,
       };
+    }
+  }
+
+  /** Records the answer, also when PostgreSQL is away for a while: the next attempt would have to call again. */
+  async function record(pending: PendingWebhook, result: WebhookResult, options: AdvanceOptions): Promise<AdvanceOutcome> {
+    const until = performance.now() + RECORD_MS;
+    for (;;) {
+      try {
+        return await engine.finishWebhook(pending, result, options);
+      } catch (error) {
+        if (!isDatabaseUnavailable(error) || performance.now() > until) throw error;
+        await sleep(RECORD_PAUSE_MS);
+      }
     }
   }
 
@@ -104,8 +128,8 @@ export function createAutomationActivities(deps: ActivityDeps) {
     },
 
     /**
-     * Calls the webhook the execution has come to, and advances. A receiver may be called twice, when its answer could
-     * not be recorded; it sees the same `webhook-id` then.
+     * Calls the webhook the execution has come to, and advances. A receiver may be called again, up to ten times, when its
+     * answer could not be recorded within a minute; it sees the same `webhook-id` then.
      */
     callWebhook({ executionId, asOfMs }: AdvanceInput): Promise<AdvanceOutcome> {
       const options = advanceOptions(asOfMs);
@@ -114,7 +138,7 @@ export function createAutomationActivities(deps: ActivityDeps) {
         if (!pending) return advance(executionId, options);
         const result = await call(pending);
         try {
-          return await engine.finishWebhook(pending, result, options);
+          return await record(pending, result, options);
         } finally {
           deps.wakeDispatcher(WAKE_WITHIN_MS);
         }
@@ -143,12 +167,12 @@ function retryFailure(message: string, retryAfterMs: number | null): Application
 }
 
 /** @throws ApplicationFailure to be called again */
-function resultOf(answer: WebhookAnswer, attempt: number): WebhookResult {
+function resultOf(answer: WebhookAnswer, calls: number): WebhookResult {
   const { statusCode, url, contentType, body, isTruncated, retryAfterMs } = answer;
-  const output = { statusCode, url, contentType, body, isTruncated, attempts: attempt };
+  const output = { statusCode, url, contentType, body, isTruncated, attempts: calls };
   if (statusCode < 300) return { output, fault: null };
   if (statusCode !== TOO_MANY_REQUESTS && statusCode < 500)
     return { output, fault: `the server answered ${statusCode}` };
-  if (attempt < WEBHOOK_ATTEMPTS_MAX) throw retryFailure(`the server answered ${statusCode}`, retryAfterMs);
-  return { output, fault: `the server answered ${statusCode}, ${attempt} times in all` };
+  if (calls < WEBHOOK_CALLS_MAX) throw retryFailure(`the server answered ${statusCode}`, retryAfterMs);
+  return { output, fault: `the server answered ${statusCode}, ${calls} times in all` };
 }
