@@ -11,15 +11,15 @@ export function dotPath(path: string): string {
 }
 
 /** Reading a text of a contact as a moment, and looking for a text in another, cost as much as so many comparisons. */
-const MOMENT_COST = 20;
+const MOMENT_COST = 30;
 const SEARCH_COST = 4;
 
 /**
- * What a filter costs for each contact, in comparisons with a value under one or two keys: about 0.05 µs each on one
- * core, whether the contact holds 1 kB or 64 kB, after 5 to 60 µs for reading the contact once. Measured over 100 to
- * 1,000 filters of each kind that all contacts fail: a date near the stored ones 2 µs, a text 0.2 µs (with letters beyond
- * ASCII 0.7 µs), a path of 8 keys 2 µs, of 20 keys 15 to 20 µs. So the dearest condition takes some 5 s for 100,000
- * contacts, and one of 20 filters less than 1 s.
+ * What a filter costs for each contact, in comparisons with a value under one or two keys: about 0.15 µs each of a busy
+ * core, whether the contact holds 1 kB, 4 kB or (0.25 µs) 64 kB, once it has been read, which takes 2 to 15 µs, or 60 µs
+ * for 64 kB. Processor time of PostgreSQL 18, over 100 to 1,000 filters of each kind that all contacts fail: a date near
+ * the stored ones 4 µs, a text that is looked for 0.5 µs, a path of 8 keys at most 8 µs, of 20 keys 45 µs. So the dearest
+ * condition takes some 15 s of a core for 100,000 contacts, and one of 60 comparisons, or of two dates, 1 s.
  */
 export function filterCost(target: FilterTarget, filter: Filter): number {
   if (target.kind !== 'data') return 1;
