@@ -109,7 +109,11 @@ export function createAutomationActivities(deps: ActivityDeps) {
   }
 
   /** Records the answer, also when PostgreSQL is away for a while: the next attempt would have to call again. */
-  async function record(pending: PendingWebhook, result: WebhookResult, options: AdvanceOptions): Promise<AdvanceOutcome> {
+  async function record(
+    pending: PendingWebhook,
+    result: WebhookResult,
+    options: AdvanceOptions,
+  ): Promise<AdvanceOutcome> {
     const until = performance.now() + RECORD_MS;
     for (;;) {
       try {
@@ -147,7 +151,7 @@ export function createAutomationActivities(deps: ActivityDeps) {
 
     /** Cancels the execution, where that is still possible. */
     async cancelExecution({ executionId }: ExecutionRef): Promise<void> {
-      await cancelExecutions(deps.orm.em.fork(), { executionIds: [executionId] }, 'cancelled');
+      await cancelExecutions(deps.orm.em.fork(), [executionId], 'cancelled');
     },
 
     /** Ends the execution as FAILED, where an activity that works on it was given up. */

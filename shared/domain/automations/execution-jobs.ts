@@ -31,7 +31,7 @@ export async function cancelExecutionChunk(tx: Em, cancellation: Cancellation): 
   const rows = await query<{ id: string }>(tx, sql`select id ${activeIn(cancellation)} limit ${EXECUTION_CHUNK}`);
   if (rows.length === 0) return 0;
   const executionIds = rows.map((row) => row.id);
-  await cancelExecutions(tx, { executionIds }, cancellation.reason);
+  await cancelExecutions(tx, executionIds, cancellation.reason);
   return rows.length;
 }
 

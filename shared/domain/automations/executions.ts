@@ -205,7 +205,7 @@ export async function cancelExecution(
 ): Promise<Execution> {
   return inTransaction(em, async (tx) => {
     const before = await findExecution(tx, projectId, automationId, executionId);
-    const cancelled = await cancelExecutions(tx, { executionIds: [executionId] }, 'cancelled');
+    const cancelled = await cancelExecutions(tx, [executionId], 'cancelled');
     const execution = await findExecution(tx, projectId, automationId, executionId);
     if (cancelled === 0) {
       throw new AppError('CONFLICT', {

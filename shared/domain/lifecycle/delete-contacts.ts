@@ -23,7 +23,7 @@ export async function deleteContacts(em: Em, projectId: string, contactIds: stri
     const executionIds = await lockExecutions(tx, ownedIds);
     const ids = await lockContacts(tx, projectId, ownedIds, 'deletion');
     // One that has been started since then may be locked by who waits for these contacts: the erasure cancels it.
-    await cancelExecutions(tx, { executionIds }, 'contact deleted');
+    await cancelExecutions(tx, executionIds, 'contact deleted');
     const deleted = await query<{ id: string }>(
       tx,
       sql`

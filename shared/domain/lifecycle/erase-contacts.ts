@@ -112,7 +112,7 @@ async function eraseExecutions(tx: Em, contactIds: string[]): Promise<number> {
   );
   if (executions.length === 0) return 0;
   const active = executions.filter((execution) => execution.isActive).map((execution) => execution.id);
-  if (active.length > 0) await cancelExecutions(tx, { executionIds: active }, 'contact deleted');
+  if (active.length > 0) await cancelExecutions(tx, active, 'contact deleted');
   const ids = executions.map((execution) => execution.id);
   await query(
     tx,
