@@ -1,31 +1,54 @@
-import { decodeBody, readFields, readParts, type MimeEntity } from './mime-reader.ts';
+import { parseAmazonNotification } from './amazon-notification.ts';
+import { decodeBody, decodeText, readFields, type MimeEntity } from './mime-reader.ts';
 
 /** A report of a feedback loop (RFC 5965): somebody pressed the spam button. */
 export interface FeedbackReport {
-  /** abuse, fraud, virus, not-spam, other and so on, in lower case. */
+  /** abuse, fraud, virus, not-spam, auth-failure, opt-out, other and so on, in lower case. */
   feedbackType: string;
   /** What is left of the mail it is about, and of its envelope: the text in which our own signed marks are. */
   evidence: string;
 }
 
 const EVIDENCE_LENGTH_MAX = 128 * 1024;
+const REPORT_TYPES = ['message/feedback-report', 'message/x-feedback-report'];
+const ORIGINAL_TYPES = ['message/rfc822', 'message/global', 'text/rfc822-headers', 'message/rfc822-headers'];
+/** Fields that the feedback loop of Outlook.com (JMRP) adds to the message; it has no report of its own. */
+const JMRP_FIELD = /^x-hmxmroriginalrecipient:/im;
+/** What Apple Mail and others write for their user who wants no more. */
+const OPT_OUT_WORDS = /apple mail sent this email to unsubscribe/i;
+
+/** The original message, its folded lines joined: tokens may be cut in the middle. */
+function evidenceIn(message: MimeEntity, parts: readonly MimeEntity[]): string {
+  const originals = parts.filter((part) => ORIGINAL_TYPES.includes(part.contentType)).map(decodeBody);
+  const text = originals.length > 0 ? originals.join('\n') : message.body;
+  return text.slice(0, EVIDENCE_LENGTH_MAX).replace(/\r?\n[ \t]+/g, '');
+}
+
+/** The fields of a report; some servers send them as plain text, or without a type. */
+function reportFields(message: MimeEntity, parts: readonly MimeEntity[]): Map<string, string[]> | undefined {
+  const isFeedback = message.parameter('report-type').toLowerCase() === 'feedback-report';
+  const part =
+    parts.find((each) => REPORT_TYPES.includes(each.contentType)) ??
+    (isFeedback ? parts.find((each) => /^feedback-type:/im.test(decodeBody(each).slice(0, 4_096))) : undefined);
+  return part && readFields(decodeBody(part).replace(/^[\r\n]+/, ''));
+}
 
 /** Reads a report, undefined when the message is none. Nothing in it is proven but what we signed ourselves. */
-export function parseFeedbackReport(message: MimeEntity): FeedbackReport | undefined {
-  const parts = readParts(message);
-  const report = parts.find((part) => part.contentType === 'message/feedback-report');
-  if (!report) return undefined;
-  const fields = readFields(decodeBody(report));
-  const original = parts.find((part) =>
-    ['message/rfc822', 'message/global', 'text/rfc822-headers', 'message/rfc822-headers'].includes(part.contentType),
-  );
-  const header = original
-    ? decodeBody(original)
-        .slice(0, EVIDENCE_LENGTH_MAX)
-        .replace(/\r?\n[ \t]+/g, '')
-    : '';
-  return {
-    feedbackType: fields.get('feedback-type')?.[0]?.toLowerCase() ?? '',
-    evidence: [...(fields.get('original-mail-from') ?? []), header].join('\n'),
-  };
+export function parseFeedbackReport(message: MimeEntity, parts: readonly MimeEntity[]): FeedbackReport | undefined {
+  const fields = reportFields(message, parts);
+  if (fields) {
+    const feedbackType = fields.get('feedback-type')?.[0]?.toLowerCase() ?? '';
+    const evidence = [...(fields.get('original-mail-from') ?? []), evidenceIn(message, parts)].join('\n');
+    return { feedbackType, evidence };
+  }
+  if (parts.some((part) => part.contentType === 'message/rfc822' && JMRP_FIELD.test(part.body.slice(0, 16_384)))) {
+    return { feedbackType: 'abuse', evidence: evidenceIn(message, parts) };
+  }
+  if (parseAmazonNotification(message)?.isComplaint) {
+    return { feedbackType: 'abuse', evidence: evidenceIn(message, parts) };
+  }
+  const words = decodeText(parts.find((part) => part.contentType === 'text/plain') ?? message);
+  return OPT_OUT_WORDS.test(words.slice(0, 4_096))
+    ? { feedbackType: 'opt-out', evidence: evidenceIn(message, parts) }
+    : undefined;
 }

@@ -1,4 +1,4 @@
-import type { MimeEntity } from './mime-reader.ts';
+import { decodeText, type MimeEntity } from './mime-reader.ts';
 
 /** Fields that only machines write: RFC 3834, mailing lists (RFC 2369, RFC 2919), and what was usual before. */
 const MACHINE_FIELDS = [
@@ -31,6 +31,9 @@ const MACHINE_NAMES = [
   'vacation',
 ];
 const MACHINE_ADDRESS = new RegExp(`^(?:${MACHINE_NAMES.join('|')})(?:[+-][^@]*)?@`, 'i');
+/** The same in a From field, with its name and without a domain. */
+const MACHINE_FROM =
+  /(?:^|[\s<"'(])(?:mailer-?daemon|post-?master|mail-?daemon|double-bounce|bounces?|no-?reply|do-?not-?reply)(?:[@+\s>"'-]|$)|mail(?:er)? (?:delivery|deliver|administrat|daemon|system|server)|delivery (?:sub)?system|system administrator|mail_?master|^\s*(?:mailer|daemon|root|mta|smtp|mailadmin|mail[-_.]?gateway|interscan\S*|notification\S*)@/i;
 /** How notes of absence, and questions whether a person wrote, begin where nothing else gives them away. */
 const MACHINE_SUBJECTS = [
   'abwesen(?:d|heit)',
@@ -54,14 +57,53 @@ const MACHINE_SUBJECTS = [
 ];
 const MACHINE_SUBJECT = new RegExp(`^(?:${MACHINE_SUBJECTS.join('|')})`, 'i');
 
+/** Fields of programs that answer for people; none of them is in a report of a mail server. */
+const ANSWER_FIELDS = [
+  'x-autoreply',
+  'x-autorespond',
+  'x-autoresponse',
+  'x-challenge',
+  'x-mail-autoreply',
+  'x-vacation',
+];
+/** Receipts: a mailbox says that a message was read, deleted or opened. */
+const RECEIPT_SUBJECT = /^(?:not )?(?:read|gelesen|ungelesen|lu|non lu|le[ií]do|letto|lida|прочтено|gelezen)\s?:/i;
+/** Questions whether a person wrote, which promise delivery afterwards. */
+const CHALLENGE_WORDS =
+  /(?:confirm|verify|prove) (?:that )?(?:you are|you're|yourself|your (?:identity|address|e-?mail)|you sent)|(?:click|follow|reply|visit)[^.]{0,80}(?:(?:to|and|so) (?:\w+ ){0,3}?(?:deliver|release)|your (?:message|e?mail)[^.]{0,20}(?:will be|be) delivered)|(?:is|are|being|been) held (?:until|pending|for)|(?:approved|authori[sz]ed|allowed) senders? list|challenge[- ]response|one[- ]time (?:verification|confirmation)/i;
+const WORDS_LENGTH_MAX = 4_096;
+
+/** Who sends a message: the envelope sender, and the address and the subject in its header. */
+export interface MessageSender {
+  envelopeFrom: string;
+  from: string;
+  subject: string;
+}
+
+/** Whether an address, or a From field, is that of a mail server or of a program. */
+export function isMachineAddress(from: string): boolean {
+  return /^\s*<>\s*$/.test(from) || MACHINE_FROM.test(from.slice(0, 500));
+}
+
+/**
+ * Whether a message may be the report of a mail server in words: a machine sends it, and it is not the answer of a
+ * program that speaks for a person. `Auto-Submitted: auto-replied` does not tell them apart: Postfix and Exim write it.
+ */
+export function mayBeNotice(message: MimeEntity, parts: readonly MimeEntity[], sender: MessageSender): boolean {
+  const { envelopeFrom, subject } = sender;
+  const isMachine = envelopeFrom === '' || [envelopeFrom, message.field('from')].some(isMachineAddress);
+  if (!isMachine || MACHINE_SUBJECT.test(subject) || RECEIPT_SUBJECT.test(subject)) return false;
+  if (ANSWER_FIELDS.some((name) => message.field(name) !== '')) return false;
+  if (message.parameter('report-type').toLowerCase() === 'disposition-notification') return false;
+  const words = decodeText(parts.find((part) => part.contentType === 'text/plain') ?? message);
+  return !CHALLENGE_WORDS.test(words.slice(0, WORDS_LENGTH_MAX));
+}
+
 /**
  * Whether a machine has answered: a note of absence, a receipt, a challenge, a list. Nobody has written it, and it says
  * nothing of the mail it answers.
  */
-export function isAutomatic(
-  message: MimeEntity,
-  { envelopeFrom, from, subject }: { envelopeFrom: string; from: string; subject: string },
-): boolean {
+export function isAutomatic(message: MimeEntity, { envelopeFrom, from, subject }: MessageSender): boolean {
   const submitted = message.field('auto-submitted').toLowerCase();
   return (
     (submitted !== '' && !/^no\b/.test(submitted)) ||

@@ -1,42 +1,65 @@
-import { decodeBody, printable, readFields, readParts, type MimeEntity } from './mime-reader.ts';
+import { decodeText, printable, readFields, type MimeEntity } from './mime-reader.ts';
 
-/** What a delivery status notification (RFC 3464) says of one recipient. */
+/** What a report says of one recipient. */
 export interface DsnRecipient {
   /** failed, delayed, delivered, relayed or expanded. */
   action: string;
-  /** Enhanced status code (RFC 3463), such as 5.1.1. */
+  /** Enhanced status code (RFC 3463), such as 5.1.1; `x.0.0` where only the class is known. */
   status: string;
   /** The words of the server that refused; empty when there are none. */
   diagnostic: string;
+  /** The recipient it names, lower-cased, not proven; empty when it names none. */
+  recipient: string;
+  /** The server that refused, in the words of the report; empty when it names none. */
+  remoteMta: string;
 }
 
-const DIAGNOSTIC_LENGTH_MAX = 500;
+const DIAGNOSTIC_LENGTH_MAX = 1_000;
+const HOST_LENGTH_MAX = 255;
 const RECIPIENTS_MAX = 50;
+const STATUS_TYPES = ['message/delivery-status', 'message/global-delivery-status', 'message/x-delivery-status'];
 
 /** Not every server fills the status in; then the reply code in its diagnostic tells the class. */
-function statusOf(field: string, diagnostic: string, action: string): string {
-  const status = /^[245]\.\d{1,3}\.\d{1,3}/.exec(field)?.[0] ?? /\b[245]\.\d{1,3}\.\d{1,3}\b/.exec(diagnostic)?.[0];
+export function statusOf(field: string, diagnostic: string, action: string): string {
+  const status =
+    /^[245]\.\d{1,3}\.\d{1,3}/.exec(field)?.[0] ??
+    /(?<![\d.])[245]\.\d{1,3}\.\d{1,3}(?![\d.]*\d)/.exec(diagnostic)?.[0];
   if (status !== undefined) return status;
   const replyClass = /\b([245])\d\d\b/.exec(diagnostic)?.[1] ?? (action === 'failed' ? '5' : '2');
   return `${replyClass}.0.0`;
 }
 
-/** Reads a report, undefined when the message is none. The recipients named are those of the report, not proven. */
-export function parseDsn(message: MimeEntity): DsnRecipient[] | undefined {
-  const part = readParts(message).find((each) =>
-    ['message/delivery-status', 'message/global-delivery-status'].includes(each.contentType),
-  );
-  if (!part) return undefined;
-  const groups = decodeBody(part).split(/\r?\n[ \t]*\r?\n/, RECIPIENTS_MAX + 2);
-  return groups.flatMap((group) => {
+/** What groups of fields without an Action say: a status tells as much. */
+function actionOf(field: string | undefined, status: string): string | undefined {
+  if (field !== undefined) return field.toLowerCase().split(/[\s(;]/, 1)[0];
+  if (/^5\./.test(status)) return 'failed';
+  return /^4\./.test(status) ? 'delayed' : undefined;
+}
+
+/** What follows the type in fields such as `rfc822; joe@example.com`. */
+function valueOf(field: string | undefined): string {
+  return printable((field ?? '').replace(/^[\w-]{1,40}\s*;/, ''));
+}
+
+/** Reads the groups of fields of RFC 3464, one of them for each recipient. */
+export function readStatusGroups(text: string): DsnRecipient[] {
+  return text.split(/\r?\n[ \t]*\r?\n/, RECIPIENTS_MAX + 2).flatMap((group) => {
     const fields = readFields(group.replace(/^[\r\n]+/, ''));
-    const action = fields
-      .get('action')?.[0]
-      ?.toLowerCase()
-      .split(/[\s(;]/, 1)[0];
+    const first = (name: string): string | undefined => fields.get(name)?.[0];
+    const statusField = first('status') ?? '';
+    const action = actionOf(first('action'), statusField);
     if (action === undefined) return [];
-    const words = fields.get('diagnostic-code')?.[0] ?? '';
-    const diagnostic = printable(words.replace(/^[\w-]+\s*;/, '')).slice(0, DIAGNOSTIC_LENGTH_MAX);
-    return [{ action, status: statusOf(fields.get('status')?.[0] ?? '', diagnostic, action), diagnostic }];
+    const diagnostic = valueOf(first('diagnostic-code')).slice(0, DIAGNOSTIC_LENGTH_MAX);
+    const recipient = valueOf(first('original-recipient') ?? first('final-recipient'))
+      .replace(/^<|>$/g, '')
+      .toLowerCase();
+    const remoteMta = valueOf(first('remote-mta')).slice(0, HOST_LENGTH_MAX);
+    return [{ action, status: statusOf(statusField, diagnostic, action), diagnostic, recipient, remoteMta }];
   });
+}
+
+/** The report of RFC 3464 among the parts of a message, undefined when there is none. */
+export function parseDsn(parts: readonly MimeEntity[]): DsnRecipient[] | undefined {
+  const part = parts.find((each) => STATUS_TYPES.includes(each.contentType));
+  return part && readStatusGroups(decodeText(part));
 }

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { isAutomatic } from './automatic-message.ts';
+import { isAutomatic, mayBeNotice } from './automatic-message.ts';
 import { parseFeedbackReport, type FeedbackReport } from './arf.ts';
-import { parseDsn, type DsnRecipient } from './dsn.ts';
-import { decodeHeaderText, readEntity, type MimeEntity } from './mime-reader.ts';
+import { readDeliveryReport } from './delivery-report.ts';
+import type { DsnRecipient } from './dsn.ts';
+import { decodeHeaderText, readEntity, readParts, type MimeEntity } from './mime-reader.ts';
 
 /** A message that came in, read as what it is. */
 export type InboundMessage = { /** The same for each copy of a message. */ id: string } & (
@@ -39,12 +40,14 @@ export function readInboundMessage(raw: Buffer, envelopeFrom: string): InboundMe
     .update(messageId === '' ? raw : messageId)
     .digest('hex');
 
-  const report = parseFeedbackReport(message);
+  const parts = readParts(message);
+  const report = parseFeedbackReport(message, parts);
   if (report) return { id, kind: 'complaint', report };
-  const recipients = parseDsn(message);
-  if (recipients) return { id, kind: 'dsn', recipients };
   const from = addressIn(message.field('from')) || envelopeFrom.toLowerCase();
   const subject = decodeHeaderText(message.field('subject')).slice(0, SUBJECT_LENGTH_MAX);
-  if (isAutomatic(message, { envelopeFrom, from, subject })) return { id, kind: 'automatic' };
+  const sender = { envelopeFrom, from, subject };
+  const recipients = readDeliveryReport(message, parts, mayBeNotice(message, parts, sender));
+  if (recipients) return { id, kind: 'dsn', recipients };
+  if (isAutomatic(message, sender)) return { id, kind: 'automatic' };
   return { id, kind: 'reply', from, subject, emailIds: repliedIds(message) };
 }

@@ -31,6 +31,9 @@ const DEPTH_MAX = 5;
 const SEARCHED_MAX = 2 * 1024 * 1024;
 /** RFC 2046 section 5.1.1. */
 const BOUNDARY_LENGTH_MAX = 70;
+/** Where an undeclared boundary is looked for. */
+const UNDECLARED_SEARCH_MAX = 32 * 1024;
+const UNDECLARED_SEARCH_MIN = 512;
 
 /** Reads the fields of a block such as a header, or a group of a delivery report. */
 export function readFields(block: string): Map<string, string[]> {
@@ -76,12 +79,34 @@ export function readEntity(octets: string): MimeEntity {
   };
 }
 
+/** Where a boundary is missing or is not the one in the body: what a line before a part looks like. */
+const UNDECLARED_BOUNDARY = /\n--([^\s]{5,70})[ \t]*\r?\n(?=[\w-]{1,40}:|\r?\n)/g;
+
+/** The line that looks like a boundary and comes again. */
+function findBoundary(body: string, length: number): string | undefined {
+  for (const [, boundary = ''] of body.slice(0, length).matchAll(UNDECLARED_BOUNDARY)) {
+    const delimiter = `\n--${boundary}`;
+    if (/[\w]/.test(boundary) && body.indexOf(delimiter) !== body.lastIndexOf(delimiter)) return delimiter;
+  }
+  return undefined;
+}
+
+/** The line between the parts of an entity, from its first dash; undefined when there is none. */
+function delimiterOf(entity: MimeEntity, body: string): string | undefined {
+  const declared = entity.parameter('boundary');
+  if (declared !== '' && declared.length <= BOUNDARY_LENGTH_MAX && body.includes(`\n--${declared}`)) {
+    return `\n--${declared}`;
+  }
+  // Without a type it may as well be the text of a message that came back, unless it stands at the beginning.
+  const searched = entity.contentType === '' ? UNDECLARED_SEARCH_MIN : UNDECLARED_SEARCH_MAX;
+  return findBoundary(body, searched);
+}
+
 /** The parts of one multipart entity, `limit` at most. */
 function readLevel(entity: MimeEntity, limit: number): MimeEntity[] {
-  const boundary = entity.parameter('boundary');
-  if (boundary === '' || boundary.length > BOUNDARY_LENGTH_MAX) return [];
-  const delimiter = `\n--${boundary}`;
   const body = `\n${entity.body}`;
+  const delimiter = delimiterOf(entity, body);
+  if (delimiter === undefined) return [];
   const parts: MimeEntity[] = [];
   let start = body.indexOf(delimiter);
   while (start !== -1 && parts.length < limit) {
@@ -89,6 +114,11 @@ function readLevel(entity: MimeEntity, limit: number): MimeEntity[] {
     if (body.startsWith('--', lineStart)) break;
     const lineEnd = body.indexOf('\n', lineStart);
     if (lineEnd === -1) break;
+    if (body.slice(lineStart, lineEnd).trim() !== '') {
+      // The boundary of a part inside may begin with that of the entity.
+      start = body.indexOf(delimiter, lineEnd);
+      continue;
+    }
     const next = body.indexOf(delimiter, lineEnd);
     parts.push(readEntity(body.slice(lineEnd + 1, next === -1 ? body.length : next)));
     start = next;
@@ -107,7 +137,8 @@ export function readParts(entity: MimeEntity): MimeEntity[] {
   for (let depth = 0; depth < DEPTH_MAX && level.length > 0; depth++) {
     const below: MimeEntity[] = [];
     for (const each of level) {
-      if (!each.contentType.startsWith('multipart/') || searched > SEARCHED_MAX) continue;
+      const mayHaveParts = each.contentType.startsWith('multipart/') || (depth === 0 && each.contentType === '');
+      if (!mayHaveParts || searched > SEARCHED_MAX) continue;
       searched += each.body.length;
       below.push(...readLevel(each, PARTS_MAX - parts.length - below.length));
     }
@@ -133,6 +164,29 @@ function decodeOctets(octets: Buffer, charset: string): string {
     return new TextDecoder(charset).decode(octets);
   } catch {
     return new TextDecoder('utf-8').decode(octets);
+  }
+}
+
+const ISO_2022_JP = /\x1b\$[@B]/;
+
+/**
+ * The text of an entity, in the charset it names. Many reports name none, or the wrong one: UTF-8 and ISO-2022-JP are
+ * known by their octets, anything else that cannot be read is taken for latin1.
+ */
+export function decodeText(entity: MimeEntity): string {
+  const octets = decodeBody(entity);
+  if (ISO_2022_JP.test(octets)) return decodeOctets(Buffer.from(octets, 'latin1'), 'iso-2022-jp');
+  if (!/[\x80-\xff]/.test(octets)) return octets;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(octets, 'latin1'));
+  } catch {
+    const charset = entity.parameter('charset').toLowerCase();
+    const isUtf8 = charset === '' || charset === 'utf-8' || charset === 'us-ascii';
+    try {
+      return new TextDecoder(isUtf8 ? 'latin1' : charset).decode(Buffer.from(octets, 'latin1'));
+    } catch {
+      return octets;
+    }
   }
 }
 

@@ -1,4 +1,5 @@
-import { REFUSAL_RULES, type RefusalRule } from './rules.ts';
+import type { RefusalRule } from './refusal-rule.ts';
+import { REFUSAL_RULES } from './rules.ts';
 
 /**
  * Where a server refused: at a command of the conversation (`data` for DATA and the content after it), or later, in a
@@ -34,14 +35,17 @@ export interface RefusalVerdict {
 const TEXT_LENGTH_MAX = 2_000;
 /** Addresses are left out of the words: `<spam@example.com>` says nothing about spam. */
 const ADDRESS = /<[^<>\s]*@[^<>\s]*>|[^\s<>()[\]:;,"']+@[^\s<>()[\]:;,"']+/g;
+/** Of a link its host and the `p=` by which Gmail names its reason; the way to a page of help is no reason. */
+const LINK = /https?:\/\/([^\s/"'<>]{1,255})(?:[^\s"'<>]*?[?&]p=(\w{1,40}))?[^\s"'<>]*/gi;
 /** Each line of a reply begins with its codes, in the middle of a sentence. */
 const LINE_CODES = /(?:^|\s)[245]\d\d(?:[- ]#?[245]\.\d{1,3}\.\d{1,3})?(?=[-\s])-?/g;
-/** Servers without RFC 3463 in mind write the code behind the words: `(#5.1.1)`. */
-const TRAILING_CODE = /#([245]\.\d{1,3}\.\d{1,3})\b/;
+/** At the beginning, or behind the words as servers without RFC 3463 in mind write it: `(#5.1.1)`. */
+const CODE_IN_TEXT = /(?:^[245]\d\d[- ]|#)([245]\.\d{1,3}\.\d{1,3})\b/;
 
 function wordsOf(text: string): string {
   return text
     .slice(0, TEXT_LENGTH_MAX)
+    .replace(LINK, ' $1 $2 ')
     .replace(ADDRESS, ' ')
     .replace(LINE_CODES, ' ')
     .replace(/\s+/g, ' ')
@@ -66,7 +70,7 @@ function isMatch(rule: RefusalRule, stage: RefusalStage, code: string, enhanced:
 export function judgeRefusal(refusal: Refusal): RefusalVerdict {
   const { stage, text } = refusal;
   const code = refusal.code === undefined ? '' : String(refusal.code);
-  const enhanced = refusal.enhancedCode ?? TRAILING_CODE.exec(text)?.[1] ?? '';
+  const enhanced = refusal.enhancedCode ?? CODE_IN_TEXT.exec(text)?.[1] ?? '';
   const words = wordsOf(text);
   for (const rule of REFUSAL_RULES) {
     if (rule.kind === 'hard' && stage === 'mail') continue;

@@ -8,12 +8,16 @@ export interface FailureReport {
   diagnostic: string;
 }
 
+/** How Postfix, Exim, Sendmail and qmail name the command that was refused, where it came before the recipient. */
+const BEFORE_RECIPIENT =
+  /(?:after|in (?:reply|response) to|>>>|command:?) (?:pipelined |the |end of )?(?:mail from|helo|ehlo|starttls)\b|(?:my name|sender) was rejected/i;
+
 /** As `judgeRefusal`, for a failure that was reported after a server had taken the message over. */
 export function judgeReport({ status, diagnostic }: FailureReport): RefusalVerdict {
   const code = /\b([245]\d\d)\b/.exec(diagnostic)?.[1];
   const isVague = /^\d\.0\.0$/.test(status);
   return judgeRefusal({
-    stage: 'report',
+    stage: BEFORE_RECIPIENT.test(diagnostic) ? 'mail' : 'report',
     code: code === undefined ? undefined : Number(code),
     enhancedCode: isVague ? undefined : status,
     text: diagnostic,

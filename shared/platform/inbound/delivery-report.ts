@@ -1,0 +1,52 @@
+import { parseAmazonNotification } from './amazon-notification.ts';
+import { isMachineAddress } from './automatic-message.ts';
+import { parseDsn, type DsnRecipient } from './dsn.ts';
+import { parseFailureNotice, reasonIn, wordsOfNotice } from './failure-notice.ts';
+import { decodeBody, decodeHeaderText, readEntity, readParts, type MimeEntity } from './mime-reader.ts';
+
+/** Messages inside the message that are looked at, when a gateway has wrapped a report. */
+const WRAPPED_MAX = 3;
+const SUBJECT_LENGTH_MAX = 998;
+
+/** Some reports give no reason where RFC 3464 has its place, and say it in the words beside. */
+function withReasons(
+  message: MimeEntity,
+  parts: readonly MimeEntity[],
+  recipients: readonly DsnRecipient[],
+): DsnRecipient[] {
+  return recipients.map((each) => {
+    const isVague = each.action === 'failed' && /^\d\.0\.0$/.test(each.status) && !/\p{L}{3}/u.test(each.diagnostic);
+    return isVague ? { ...each, diagnostic: reasonIn(wordsOfNotice(message, parts)) || each.diagnostic } : each;
+  });
+}
+
+function subjectOf(message: MimeEntity): string {
+  return decodeHeaderText(message.field('subject')).slice(0, SUBJECT_LENGTH_MAX);
+}
+
+/**
+ * Reads a report about the delivery of a message, undefined when the message is none: the form of RFC 3464 wherever it
+ * stands among the parts, the notifications of Amazon, and of machines also what has words only, or is wrapped into
+ * another message.
+ */
+export function readDeliveryReport(
+  message: MimeEntity,
+  parts: readonly MimeEntity[],
+  isMachine: boolean,
+): DsnRecipient[] | undefined {
+  const recipients = parseDsn(parts);
+  if (recipients && recipients.length > 0) return withReasons(message, parts, recipients);
+  if (!isMachine) return recipients;
+  const notice = parseAmazonNotification(message)?.recipients ?? parseFailureNotice(message, parts, subjectOf(message));
+  if (notice && notice.some((each) => each.diagnostic !== '')) return notice;
+  const wrapped = parts.filter((part) => part.contentType === 'message/rfc822').slice(0, WRAPPED_MAX);
+  for (const part of wrapped) {
+    const inner = readEntity(decodeBody(part));
+    const isReport = inner.contentType === 'multipart/report' || isMachineAddress(inner.field('from'));
+    const found = isReport
+      ? readDeliveryReport(inner, readParts(inner), isMachineAddress(inner.field('from')))
+      : undefined;
+    if (found) return found;
+  }
+  return notice ?? recipients;
+}

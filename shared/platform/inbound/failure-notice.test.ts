@@ -1,0 +1,192 @@
+import { describe, expect, it } from '@jest/globals';
+import { judgeReport } from '../../pure/emails/delivery-verdict/judge-report.ts';
+import { readInboundMessage } from './inbound-message.ts';
+
+const ORIGINAL =
+  'Return-Path: <news@shop.test>\nReceived: from shop.test by mx.test\nSubject: News\n\nHello, user unknown!';
+
+function notice(body: string, header = '', encoding: BufferEncoding = 'utf8'): Buffer {
+  const from = /^From:/m.test(header) ? '' : 'From: Mail Delivery System <MAILER-DAEMON@mx.test>\n';
+  return Buffer.from(`${from}To: news@shop.test\n${header}\n${body}`, encoding);
+}
+
+function verdictOf(raw: Buffer): string {
+  const message = readInboundMessage(raw, '');
+  if (message.kind !== 'dsn') return message.kind;
+  const [recipient] = message.recipients;
+  return recipient?.action === 'failed' ? judgeReport(recipient).kind : (recipient?.action ?? 'none');
+}
+
+describe('a report in words is read', () => {
+  it.each([
+    [
+      'qmail',
+      'Hi. This is the qmail-send program at mx.test.\nI am afraid I was not able to deliver your message.\n\n<joe@home.test>:\n192.0.2.1 does not like recipient.\nRemote host said: 550 No such user\nGiving up on 192.0.2.1.\n\n--- Below this line is a copy of the message.\n\n',
+      'hard',
+    ],
+    [
+      'qmail, full',
+      'Hi. This is the qmail-send program.\nThis is a permanent error.\n\n<joe@home.test>:\nThe user is over quota. (#5.1.1)\n\n--- Below this line is a copy.\n\n',
+      'temporary',
+    ],
+    [
+      'Exim',
+      'A message that you sent could not be delivered.\n\n  joe@home.test\n    host mx.home.test [192.0.2.1]\n    SMTP error from remote mail server after RCPT TO:<joe@home.test>:\n    550 5.1.1 Unrouteable address\n\n------ This is a copy of the message. ------\n\n',
+      'hard',
+    ],
+    [
+      'Exim, at MAIL',
+      'A message that you sent could not be delivered.\n\n  joe@home.test\n    SMTP error from remote mail server after MAIL FROM:<news@shop.test>:\n    550 User unknown\n\n',
+      'sender',
+    ],
+    [
+      'Exchange 5.5',
+      'Your message\n\n  To: joe@home.test\n  Subject: News\n\ndid not reach the following recipient(s):\n\njoe@home.test on Mon, 1 Jan\n    The recipient name is not recognized\n',
+      'hard',
+    ],
+    [
+      'Notes',
+      '------- Failure Reasons -------\n\nUser joe not listed in public Name & Address Book\njoe@home.test\n\n------- Returned Message -------\n',
+      'hard',
+    ],
+    [
+      'Sendmail',
+      'The following addresses had permanent fatal errors\n<joe@home.test>\n\n   ----- Transcript of session follows -----\n... while talking to mx.home.test.:\n>>> DATA\n<<< 554 5.7.1 Message refused as spam\n\n',
+      'sender',
+    ],
+    [
+      'Yahoo',
+      'Sorry, we were unable to deliver your message.\n\n<joe@home.test>:\nThis user does not have a home.test account\n\n--- Original message follows.\n',
+      'hard',
+    ],
+    [
+      'mail.ru',
+      'Ваше письмо не может быть доставлено.\n\n  joe@home.test\n    550 Почтовый ящик переполнен\n\n',
+      'temporary',
+    ],
+    [
+      'T-Online',
+      'Ihre Nachricht konnte nicht zugestellt werden.\n\njoe@home.test: Der Empfänger ist unbekannt\n',
+      'hard',
+    ],
+    ['QQ', '您的邮件被退回。\n\n收件人 joe@home.test\n该用户不存在\n', 'hard'],
+    ['a gateway', 'The message was returned to the sender.\n\nReceived >>> 554 5.7.1 Relaying denied\n', 'sender'],
+    ['a broken network', 'Delivery failed.\n\njoe@home.test: connection timed out\n', 'temporary'],
+    ['no reason', 'Your message could not be delivered.\n', 'sender'],
+  ])('%s', (_name, body, kind) => {
+    expect(verdictOf(notice(`${body}${ORIGINAL}`, 'Subject: failure notice\n'))).toBe(kind);
+  });
+
+  it('in HTML, in base64 and in quoted-printable', () => {
+    const text = 'Message could not be delivered: 550 5.1.1 Mailbox not found';
+    const html = `<html><body><p>Undeliverable</p><p>550 5.1.1 Mailbox&nbsp;not found</p></body></html>`;
+    const base64 = Buffer.from(text).toString('base64');
+    const type = 'Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding:';
+    expect(
+      verdictOf(
+        notice(
+          `--b0123\nContent-Type: text/html\n\n${html}\n--b0123--`,
+          'Content-Type: multipart/mixed; boundary=b0123\n',
+        ),
+      ),
+    ).toBe('hard');
+    expect(verdictOf(notice(base64, `${type} base64\n`))).toBe('hard');
+    expect(verdictOf(notice(text.replace('delivered', 'deliv=\nered'), `${type} quoted-printable\n`))).toBe('hard');
+  });
+
+  it('in a charset that it names, names wrongly, or does not name', () => {
+    const german = 'Zustellung nicht möglich, nicht zugestellt: Empfänger unbekannt';
+    const of = (charset: string): string => `Content-Type: text/plain; charset=${charset}\n`;
+    expect(verdictOf(notice(german, of('iso-8859-1'), 'latin1'))).toBe('hard');
+    expect(verdictOf(notice(german, of('utf-8'), 'latin1'))).toBe('hard');
+    expect(verdictOf(notice(german, of('x-unknown'), 'latin1'))).toBe('hard');
+    expect(verdictOf(notice(german, '', 'utf8'))).toBe('hard');
+  });
+
+  it('when its parts have another boundary than it says, or none, or end too early', () => {
+    const parts = (declared: string): string =>
+      `Content-Type: multipart/report; report-type=delivery-status${declared}\n`;
+    const body = `--real/1\n\nwords\n\n--real/1\nContent-Type: message/delivery-status\n\nReporting-MTA: dns; mx.test\n\nFinal-Recipient: rfc822; joe@home.test\nAction: failed\nStatus: 5.1.1\n`;
+    expect(verdictOf(notice(body, parts('; boundary="other"')))).toBe('hard');
+    expect(verdictOf(notice(body, parts('')))).toBe('hard');
+    expect(verdictOf(notice(body, ''))).toBe('hard');
+  });
+
+  it('with the fields of RFC 3464 as text', () => {
+    const fields =
+      'Final-Recipient: rfc822; joe@home.test\nAction: failed\nStatus: 5.2.1\nDiagnostic-Code: smtp; 550 account closed';
+    expect(verdictOf(notice(`The mail could not be delivered.\n\n${fields}\n`))).toBe('hard');
+  });
+
+  it('inside a message that a gateway has wrapped around it', () => {
+    const inner = notice('Undeliverable: joe@home.test\n\n550 5.1.1 No such user\n').toString();
+    const wrapped = `--gate1\nContent-Type: text/plain\n\nScanned.\n--gate1\nContent-Type: message/rfc822\n\n${inner}\n--gate1--`;
+    expect(verdictOf(notice(wrapped, 'Content-Type: multipart/mixed; boundary=gate1\n'))).toBe('hard');
+  });
+
+  it('as a warning while delivery goes on', () => {
+    const words =
+      'This is a warning message only. You do not need to resend your message.\n\njoe@home.test: 450 4.2.2 Mailbox full\n';
+    expect(verdictOf(notice(words, 'Subject: Delivery Status Notification (Delay)\n'))).toBe('delayed');
+  });
+
+  it('as a notification of Amazon', () => {
+    const of = (notification: unknown): Buffer =>
+      notice(`${JSON.stringify(notification)}\n\n--\nIf you wish to stop`, 'From: no-reply@sns.amazonaws.com\n');
+    const bouncedRecipients = [
+      { emailAddress: 'joe@home.test', status: '5.1.1', diagnosticCode: 'smtp; 550 5.1.1 unknown' },
+    ];
+    expect(verdictOf(of({ notificationType: 'Bounce', bounce: { bounceType: 'Permanent', bouncedRecipients } }))).toBe(
+      'hard',
+    );
+    expect(verdictOf(of({ notificationType: 'Delivery', delivery: { recipients: ['joe@home.test'] } }))).toBe(
+      'delivered',
+    );
+    expect(verdictOf(of({ notificationType: 'Complaint', complaint: {} }))).toBe('complaint');
+  });
+});
+
+describe('no report is', () => {
+  const quoted = '> Your message could not be delivered: 550 5.1.1 User unknown';
+
+  it.each([
+    [
+      'a note of absence with a null sender',
+      '',
+      'Subject: Automatic reply: News\n',
+      'I am away. Mail could not be delivered to me.',
+    ],
+    ['the answer of a vacation program', '', 'X-Autoreply: yes\n', 'Delivery failed, I moved. 550 user unknown'],
+    [
+      'a challenge',
+      '',
+      'Subject: News\n',
+      'Your message could not be delivered yet: please click the link to have it delivered.',
+    ],
+    [
+      'a receipt',
+      '',
+      'Content-Type: multipart/report; report-type=disposition-notification; boundary=x\n',
+      '--x\n\nThe message was not delivered to a person, but deleted.\n--x--',
+    ],
+    [
+      'a receipt in words',
+      '',
+      'Subject: Not read: News\n',
+      'Your message was deleted without being read; not delivered.',
+    ],
+    [
+      'a report of DMARC',
+      '',
+      'From: noreply-dmarc@isp.test\nSubject: Report domain: shop.test\n',
+      'This is an aggregate report.',
+    ],
+  ])('%s', (_name, from, header, body) => {
+    expect(readInboundMessage(notice(body, header), from).kind).toBe('automatic');
+  });
+
+  it('an answer of a person who quotes one', () => {
+    const raw = notice(`I got this, why?\n\n${quoted}\n`, 'From: Ada <ada@home.test>\nSubject: Re: Undelivered mail\n');
+    expect(readInboundMessage(raw, 'ada@home.test').kind).toBe('reply');
+  });
+});

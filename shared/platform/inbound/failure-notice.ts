@@ -1,0 +1,107 @@
+import { readStatusGroups, statusOf, type DsnRecipient } from './dsn.ts';
+import { decodeText, printable, type MimeEntity } from './mime-reader.ts';
+import { FAILURE_WORDS, isDelay, ORIGINAL_MARKS } from './notice-words.ts';
+
+/** As much of the words as is looked at; a report says what happened at its beginning. */
+const TEXT_LENGTH_MAX = 16 * 1024;
+const DIAGNOSTIC_LENGTH_MAX = 1_000;
+/** Parts that hold the message that came back, or its header. */
+const ORIGINAL_TYPES =
+  /^(?:message\/(?:rfc822|global|partial|news|rfc822-headers|global-headers)|text\/rfc822-headers)$/;
+/** Fields of a returned message that some servers put behind the words without a part of its own. */
+const ORIGINAL_FIELDS = /^(?:received|return-path|dkim-signature|mime-version|x-mailer|arc-seal):/im;
+
+/** Whether a part holds what came back, rather than words about it. */
+export function isOriginal(part: MimeEntity): boolean {
+  return ORIGINAL_TYPES.test(part.contentType) || part.field('received') !== '';
+}
+
+/** The text of HTML, without its elements. */
+function textOfHtml(html: string): string {
+  const body = html.replace(/<(style|script|title)\b[^<]*<\/\1>/gi, ' ');
+  const text = body
+    .split('<')
+    .map((piece, index) => {
+      if (index === 0) return piece;
+      const end = piece.indexOf('>');
+      return `${/^\/?(?:p|div|br|tr|li|h\d|table)\b/i.test(piece) ? '\n' : ' '}${end === -1 ? '' : piece.slice(end + 1)}`;
+    })
+    .join('');
+  return text
+    .replace(/&(?:nbsp|#160|#xa0);/gi, ' ')
+    .replace(/&(?:lt|#60);/gi, '<')
+    .replace(/&(?:gt|#62);/gi, '>')
+    .replace(/&(?:quot|#34);/gi, '"')
+    .replace(/&#39;/g, "'")
+    .replace(/&amp;/gi, '&');
+}
+
+/** The words of a report: the text before the message that came back. */
+export function wordsOfNotice(message: MimeEntity, parts: readonly MimeEntity[]): string {
+  const original = parts.findIndex(isOriginal);
+  const before = parts.slice(0, original === -1 ? parts.length : original);
+  const isText = (part: MimeEntity): boolean => /^(?:text\/plain|)$/.test(part.contentType);
+  const isHtml = (part: MimeEntity): boolean => part.contentType === 'text/html';
+  const among = parts.length === 0 ? [message] : before;
+  const plain = among.filter(isText).map(decodeText).join('\n\n');
+  const text =
+    plain.trim() === ''
+      ? among
+          .filter(isHtml)
+          .map((part) => textOfHtml(decodeText(part)))
+          .join('\n\n')
+      : plain;
+  const read = text.slice(0, TEXT_LENGTH_MAX).trim();
+  const ends = [ORIGINAL_MARKS, ORIGINAL_FIELDS].map((mark) => mark.exec(read)?.index ?? -1).filter((end) => end > 20);
+  return read.slice(0, ends.length > 0 ? Math.min(...ends) : read.length).trim();
+}
+
+/** Host names beside the words say nothing: `host spam.example [192.0.2.1]`. */
+const HOST =
+  /\b(?:host:?|mx|server|talking to|by|from) +[\w-]{1,63}(?:\.[\w-]{1,63}){1,9}\.?(?:\[[^\]\s]{1,60}\]| ?\(?\[[\d.:a-f]{3,45}\]\)?)?(?::\d+)?(?=[\s:,]|$)/gi;
+const REPLY =
+  /(?:^|[\s:<>("'[=])(?:[45]\d\d(?:[ :-]+#?[45]\.\d{1,3}\.\d{1,3}\b|[ :-]+(?=\S*[^\W\d]))|#?[45]\.\d{1,2}\.\d{1,3}(?=[\s:),>])|error_code ?:? ?[45]\d\d)/im;
+
+/** The paragraph in which a server is quoted; the whole text where none is. */
+export function reasonIn(words: string): string {
+  const paragraphs = words.split(/\n[ \t]*\r?\n/);
+  const quoted = paragraphs.filter((paragraph) => REPLY.test(paragraph));
+  const lines = (quoted.length > 0 ? quoted.join('\n') : words).split('\n');
+  // What was tried at other servers afterwards says less than the refusal.
+  const isRefused = lines.some((line) => /^\W{0,6}5\d\d[ -]/.test(line));
+  const reason = lines.filter((line) => !isRefused || !/^\W{0,6}4\d\d[ -]/.test(line)).join(' ');
+  return printable(reason.replace(HOST, ' ').replace(/\s+/g, ' ')).slice(0, DIAGNOSTIC_LENGTH_MAX);
+}
+
+const ADDRESS = /[^\s<>()[\]:;,"']{1,64}@[^\s<>()[\]:;,"']{1,255}/;
+
+function recipientIn(words: string): string {
+  return ADDRESS.exec(words)?.[0].toLowerCase() ?? '';
+}
+
+/**
+ * Reads the reports that have words only: those of qmail, Exim, Exchange, Notes and many others, and the fields of RFC
+ * 3464 where they stand in the text.
+ * @returns undefined when the message is no such report
+ */
+export function parseFailureNotice(
+  message: MimeEntity,
+  parts: readonly MimeEntity[],
+  subject: string,
+): DsnRecipient[] | undefined {
+  const words = wordsOfNotice(message, parts);
+  const said = `${subject}\n${words}`.toLowerCase();
+  const isDelayed = isDelay(said);
+  if (!isDelayed && !FAILURE_WORDS.test(said)) return undefined;
+  if (/^(?:final|original)-recipient:/im.test(words)) {
+    const groups = readStatusGroups(words);
+    if (groups.length > 0) {
+      return groups.map((each) => (each.diagnostic === '' ? { ...each, diagnostic: reasonIn(words) } : each));
+    }
+  }
+  const diagnostic = reasonIn(words);
+  const action = isDelayed ? 'delayed' : 'failed';
+  return [
+    { action, status: statusOf('', diagnostic, action), diagnostic, recipient: recipientIn(words), remoteMta: '' },
+  ];
+}

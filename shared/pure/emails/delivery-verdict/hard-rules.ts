@@ -1,0 +1,70 @@
+import type { RefusalStage } from './judge-refusal.ts';
+import { anyOf, type RefusalRule } from './refusal-rule.ts';
+
+/** The stages at which a server has seen the recipient. */
+export const AFTER_SENDER: readonly RefusalStage[] = ['rcpt', 'data', 'report'];
+
+/** The recipient's server says that there is nobody to take the mail. */
+export const HARD_RULES: readonly RefusalRule[] = [
+  {
+    id: 'no-such-user',
+    kind: 'hard',
+    source: 'RFC 3463 section 3.2, in the words of Gmail, Postfix, Exim, qmail, Exchange, Yahoo and others',
+    stages: AFTER_SENDER,
+    words: anyOf(
+      /(?:user|recipient|mail ?-?box|account|address|alias|local[- ]?part|member|customer|addressee|person|name|destination|login|e-?mail|rcpt|employee|student)s?(?:\(s\))?:?(?: \S+){0,5}? (?:is |was |are |has |been |were |be |currently )*(?:unknown|not (?:known|found|exist\S*|valid|registered|listed|recogni[sz]ed|here|(?:a|an) (?:valid|known|active|existing)|our customer|on (?:this|our) (?:server|system)|present|defined|in (?:our|the|this)|deliverable)|invalid|non-?existent|undeliverable|incorrect|unrecogni[sz]ed)/,
+      /(?:does|do|did|dose) ?(?:not|n['’]?t|no) (?:seem to |appear to )?exists?|no longer (?:exist|here|with|active|available|in use|valid|employed|accept|work|at|on|used|a )|(?:not|never) exist|nosuchuser|don['’]?t exist/,
+      /(?:unknown|invalid|illegal|no such|nonexistent|non-existent|undeliverable|unroutable|unrouteable|bad|wrong|no valid|not a valid|incorrect|unavailable) (?:\S+ ){0,3}?(?:user|recipient|mail-? ?box|account|address|alias|local[- ]?part|person|destination|domain|name|mailhost|rcpt|addressee|customer|id)(?!\S*\.\w)/,
+      /(?:sorry,? )?no (?:mail-? ?box|user|account|such|recipient|person|one|body|mail|valid recipient|matching)(?: \S+){0,4}? (?:here|by that name|by this name|with (?:that|this)|found|in (?:our|the|this)|of (?:that|this) name|exists?|on this)|no such (?:user|person|address|mailbox|recipient|account|domain|local|id|name|destination|customer|member|alias)/,
+      /not (?:in|on) my validrcptto|(?:user|recipient|account|mailbox|employee)s? (?:does not|doesn['’]t|do not|don['’]t) have an?|recipnotfound|recipientnotfound|recipient not found|(?:is )?not our customer|invalidsmtp|not (?:a )?user (?:of|on|at) this/,
+      /(?:user|recipient|mailbox|account|address|\]|tenant or domain|directory) (?:\S+ )?(?:\[[^\]]*\] )?not found|(?:can(?:not|['’]t)|could ?n[o'’]t|unable to) (?:find|locate|resolve) (?:\S+ ){0,3}?(?:user|recipient|mailbox|address|account)|(?:user|recipient)[^.]{0,40}(?:could not|couldn['’]t|cannot) be (?:found|resolved|located)|not listed in (?:\S+ ){0,3}(?:directory|name|address book)/,
+      /this user does(?: not|n['’]t)|user(?:name)? (?:\S+ )?unknown|unknown (?:user|recipient)|i cannot deliver mail for|(?:nobody|no one) (?:here|by)|(?:person|user|employee|recipient|he|she) (?:has |have )?(?:left|departed)|moved without|deceased|previously bounced|history of bouncing|bounced address|account (?:does not|doesn['’]t)|(?<!sender )(?<!recipient )(?<!mail )address (?:was |is )?rejected\.?$|that recipient is not allowed|invalid mailbox|no ?one at|(?:does|do)(?: not|n['’]t) (?:appear|seem) to be (?:a )?valid/,
+    ),
+  },
+  {
+    id: 'no-such-user-language',
+    kind: 'hard',
+    source: 'web.de, La Poste, Orange, Libero, Terra, UOL, Seznam, o2.pl, mail.ru, QQ, 163, docomo, Naver',
+    stages: AFTER_SENDER,
+    words: anyOf(
+      /(?:benutzer|empf\S{1,2}nger|adresse|adressat|postfach|konto|e-mail-konto|teilnehmer)[^.]{0,40}(?:nicht (?:\S+ )?(?:bekannt|gefunden|vorhanden|existent|erreichbar)|unbekannt|existiert nicht|ung\S{1,2}ltig|gel\S{1,2}scht)|unbekannte\S* (?:benutzer|empf\S{1,2}nger|adresse)|nicht existent|existiert nicht/,
+      /destinataire (?:\S+ ){0,2}(?:inconnu|invalide|inexistant|introuvable)|adresse (?:\S+ ){0,5}(?:inconnue?|invalide|inexistante|introuvable)|(?:utilisateur|compte|bo[iî]te)[^.]{0,40}(?:inconnue?|n.existe (?:pas|plus)|inexistante?|d[eé]sactiv|supprim|ferm[eé])|n.existe (?:pas|plus)/,
+      /nessun utente|(?:utente|indirizzo|casella|destinatario|account)[^.]{0,40}(?:sconosciut|inesistent|non (?:\S+ )?(?:esiste|trovat|valid)|disattivat|disabilitat)/,
+      /(?<!el dominio )no existe|(?:usuario|destinatario|buz[oó]n|cuenta|direcci[oó]n)[^.]{0,40}(?:desconocid|inexistente|inv[aá]lid|no (?:encontrad|v[aá]lid|se encuentra|existe)|desactivad|cancelad|eliminad)|usuario desconocido|n[aã]o existe|(?:usu[aá]rio|destinat[aá]rio|conta|endere[cç]o|caixa)[^.]{0,40}(?:desconhecid|inexistente|inv[aá]lid|n[aã]o (?:encontrad|localizad|cadastrad)|desativad|cancelad)/,
+      /onbekende? (?:gebruiker|ontvanger|adres)|(?:gebruiker|ontvanger|adres|postbus|mailbox)[^.]{0,30}(?:onbekend|bestaat niet|niet gevonden|ongeldig)|bestaat niet/,
+      /ok[aä]nd (?:anv[aä]ndare|mottagare|adress)|(?:finns|existerar) inte|ukendt (?:bruger|modtager)|findes ikke|eksisterer ikke|ukjent (?:bruker|mottaker)|finnes ikke|tuntematon|ei ole olemassa/,
+      /nieznan\S* (?:u[zż]ytkownik|odbiorc|adres)|nie ma takiego|nie istnieje|brak (?:takiego|u[zż]ytkownika|odbiorcy)|neexistuj|nezn[aá]m\S* (?:u[zž]ivatel|p[rř][ií]jemce|adres)|nem l[eé]tezik|ismeretlen (?:felhaszn|c[ií]mzett)|kullan[iı]c[iı] (?:\S+ )?(?:bulunamad|yok)|bilinmeyen (?:kullan|al[iı]c)|ge[cç]ersiz al[iı]c|άγνωστος|δεν υπάρχει/,
+      /нет таког?о?|не (?:найден|существует|зарегистрирован|існує)|неизвестн\S* (?:пользовател|получател|адрес)|несуществующ|(?:ящик|адрес|аккаунт|пользовател)\S* (?:\S+ ){0,3}(?:удал[её]н|заблокирован|отключ[её]н|неверн|недействител)/,
+      /存在し(?:ません|ない|なかった)|見つかりません|宛先不明|ユーザー?(?:が|は|名が)?不明|該当(?:する)?ユーザ|不存在|(?:地址|用户|用戶|收件人|账号|帳號)\S{0,12}(?:不正确|不正確|错误|錯誤|无效|無效|未找到|停用|禁用|注销)|未开通|找不到|查无此人|查無此人|(?:无|無)此(?:用户|用戶|账号|帳號|收件)/,
+      /존재하지 ?않|없는 (?:사용자|계정|메일|주소|수신)|알 ?수 ?없는 (?:사용자|수신)|(?:사용자|수신자|계정|주소)\S{0,4} ?(?:를|을|가|이)? ?(?:찾을 수 ?없|없습니다)|휴면|탈퇴|غير موجود|לא קיים|kh[oô]ng t[oồ]n t[aạ]i/,
+    ),
+  },
+  {
+    id: 'closed-account',
+    kind: 'hard',
+    source: 'Gmail (DisabledUser), Yahoo, GMX, mail.ru, RFC 3463 section 3.3 (X.2.1)',
+    stages: AFTER_SENDER,
+    words: anyOf(
+      /(?:user|recipient|mail ?-?box|account|address|alias|login|domain)s?(?:\(s\))?(?: \S+){0,8}? (?:is |was |are |has |been |have |permanently |administratively |now |marked as |marked )*(?:disabled|deactivated|inactive|not (?:active|activated|enabled)|discontinued|deleted|closed|terminated|expired|removed|cancell?ed|dormant|abandoned|retired|decommissioned|obsolete|blocked (?:due to|because of|for) inactiv)/,
+      /disableduser|inactiveuser|(?:inactive|disabled|deactivated|closed|expired|deleted|terminated|discontinued|dead) (?:\S+ )?(?:user|recipient|mail ?box|account|address)|(?:mailbox|account|user|address)[^.]{0,60} inactiv|has (?:moved|left)|user not local|account closed|mailbox (?:\S+ )?disabled|(?:due to|because of|for) inactivity/,
+    ),
+  },
+  {
+    id: 'no-such-domain',
+    kind: 'hard',
+    source: 'RFC 3463 section 3.2 (X.1.2, X.1.10), RFC 7505, Sendmail, Postfix, qmail, Microsoft 365',
+    stages: AFTER_SENDER,
+    words: anyOf(
+      /(?:host|domain|site|system)(?: name)?(?: \S+){0,2}? (?:is |was |could )?(?:unknown|not found|invalid|non-?existent|not be found|not exist|not registered)|unknown (?:host|domain|mail ?host)|host or domain name not found|(?:domain|host) (?:\S+ )?(?:does not|doesn['’]t) (?:exist|accept (?:e-?)?mail|receive|have)/,
+      /name service error|no (?:mx|mail (?:host|exchanger|server))|nxdomain|null ?mx|couldn['’]t find (?:any|a) (?:host|mail|domain)|weren['’]t able to find the (?:recipient )?domain|unrout(?:e)?able|bad destination|domain (?:has )?(?:expired|no mx|no mail)|no (?:a|mx|aaaa)(?: or (?:a|mx|aaaa))? records?|dns domain|all relevant mx records point to non-existent/,
+    ),
+  },
+  {
+    id: 'mailbox-unavailable',
+    kind: 'hard',
+    source: 'RFC 5321 section 4.2.3 (550), GMX, Outlook',
+    stages: ['rcpt', 'report'],
+    code: /^55[03]$/,
+    words: /mailbox (?:is )?(?:unavailable|not available|name not allowed)(?! or access)/,
+  },
+];

@@ -1,0 +1,134 @@
+import { anyOf, type RefusalRule } from './refusal-rule.ts';
+
+const SPAM =
+  /(?:\b|_)(?:spam|junk|bulk)(?!-?(?:cop|haus))|\bube\b|\buce\b|phish|spoof|impersonat|classified as|content (?:filter|reject|restrict|den(?:y|ied)|block|not (?:allowed|accept))|objectionable|bad content|(?:message|mail)(?: content)? (?:was |has been |is )?(?:filtered|rejected by (?:the )?(?:content|filter))|advertis|\b(?:dt|mi|hl|rp|dm|sc):[a-z]{2,4}\b|spamvertised|反垃圾|垃圾邮件|垃圾郵件|スパム|迷惑メール|스팸|спам|нежелательн/u;
+
+/** Something of ours is refused, or the recipient's own filter speaks: nothing is known of the address. */
+export const SENDER_RULES: readonly RefusalRule[] = [
+  {
+    id: 'too-large',
+    kind: 'sender',
+    isFinal: true,
+    source: 'RFC 3463 sections 3.3 (X.2.3) and 3.4 (X.3.4), RFC 1870',
+    words: anyOf(
+      /(?:message|mail|e-?mail|attachment|body|header|content|file|data)s? (?:\S+ ){0,2}(?:size |is |length |was )*(?:exceed\S*|too (?:large|big|long)|larger than)/,
+      /message (?:\S+ ){0,3}size (?:limit|exceed)|(?:max(?:imum)?|fixed) (?:\S+ )?(?:message )?size|size limits? (?:is |was )?exceed|exceed\S* (?:\S+ ){0,3}(?:maximum|size|limit)|maxsizeerror|recipsizelimit|too (?:large|big) (?:message|mail|to)/,
+      /nachricht (?:\S+ ){0,3}zu gro(?:ß|ss)|message (?:\S+ ){0,3}trop (?:gros|volumineux)|demasiado grande|muito grande|troppo grande|слишком большо/,
+    ),
+  },
+  { id: 'too-large-status', kind: 'sender', isFinal: true, source: 'RFC 3463', enhanced: /^5\.(?:2\.3|3\.4)$/ },
+  {
+    id: 'listed',
+    kind: 'sender',
+    source: 'Postfix reject_rbl_client, Spamhaus, Barracuda, SpamCop, Proofpoint, Microsoft, Trend Micro',
+    words: anyOf(
+      /block(?:ed)?[- _]?list|black[- ]?list|deny[- ]?list|\b(?:dns|uri|s|x|z)bl\b|\brbl\b|\bcbl\b|(?<!not )(?<!isn't )listed (?:in|by|on|at)|dnsbl|\bers-\w+|bypass list/,
+      /spamhaus|spamcop|sorbs|barracuda ?central|senderbase|cloudmark|invaluement|uceprotect|abusix|mailspike|talosintelligence|\bivmsip|senderscore|proofpoint\.com|manitu|abuseat/,
+      /\b(?:ip|host|address|client|server|network|domain|sender|message|mail|envelope|e-?mails?|connection|url|link)(?: \S+){0,3} (?:\[?[\d.:a-f]+\]? )?(?:is |has been |was |been |are |being )*(?:blocked|banned|barred|blocklisted)(?! (?:due to|because of|for) inactiv)/,
+      /^blocked\b|blocked by|blocked (?:due|because|for|using)(?! (?:to |of )?inactiv)|customer block|banned/,
+      /(?:host|network|ip|client|server)(?: \S+){0,2} (?:is )?not (?:allowed|permitted|authori[sz]ed|accepted)/,
+      /no smtp service|not welcome|firewall|access list|(?:^|\s)(?:sc|dy|ou)-00\d\b/,
+    ),
+  },
+  {
+    id: 'reputation',
+    kind: 'sender',
+    source: 'Gmail, Cisco Talos, Mimecast, Yahoo (TSS), T-Online',
+    words:
+      /reputation|suspicio|permanently deferred|unsolicited|poor (?:sender )?score|abus(?:e|ive)\b(?! desk)(?!@)|user complaints|unusual (?:rate|sending|traffic|activity)|ask your (?:postmaster|isp|provider)|bad (?:sender|ip|karma)|too many (?:complaints|spam)/,
+  },
+  {
+    id: 'spam-content',
+    kind: 'sender',
+    isFinal: true,
+    source: 'SpamAssassin, Mail.ru, Zoho, T-Online: behind the content it is this message that is meant',
+    stages: ['data', 'report'],
+    words: SPAM,
+  },
+  { id: 'spam', kind: 'sender', source: 'the same before the content, when we are meant', words: SPAM },
+  {
+    id: 'malware',
+    kind: 'sender',
+    isFinal: true,
+    source: 'ClamAV, Exim, Postfix, Amavis',
+    words:
+      /\b(?:virus|malware|trojan|worm|ransomware|infected|exploit)\b|executable (?:content|attachment|file)|(?:attachment|file) (?:type|extension|name)|banned (?:file|content|attachment)|dangerous (?:attachment|content|extension)|potential(?:ly)? (?:security|dangerous|unsafe|harmful)/,
+  },
+  {
+    id: 'malformed-content',
+    kind: 'sender',
+    isFinal: true,
+    source: 'RFC 5322, RFC 2045, in the words of Gmail, Exim, Exchange',
+    words:
+      /(?:malformed|invalid|missing|duplicate|multiple|illegal|improper|no) (?:\S+ ){0,2}(?:message-?id|date|subject|from|to|mime|header|content-type|8-?bit|bare (?:lf|cr))(?: (?:header|field|line)s?)?\b(?! address)|headers? (?:\S+ ){0,3}(?:missing|malformed|invalid|not rfc|contain)|rfc ?-?(?:5322|2822|822)\b|not (?:\S+ )?rfc[- ]?\d* (?:complian|conform)|8-?bit (?:data|char|mime)|bare (?:lf|linefeed|newline)|conversion (?:\S+ )?(?:required|not|fail)|message (?:\S+ )?(?:format|syntax) (?:error|invalid)/,
+  },
+  {
+    id: 'authentication',
+    kind: 'sender',
+    source: 'RFC 7208 (SPF), RFC 6376 (DKIM), RFC 7489 (DMARC), RFC 7372, in the words of Gmail, Microsoft, Yandex',
+    words: anyOf(
+      /\bspf\b|sender policy framework|\bdkim\b|domainkeys|\bdmarc\b|dmarcrejection|\barc\b seal|\bsenderid\b|sender id\b/,
+      /unauthenticated|(?<!\()authenticat(?:e|ed|ion)\b|\bauth(?:orization)? (?:is )?required|authrequired|login required|must (?:log ?in|issue a starttls)|not logged in|log ?in (?:first|before)|pop (?:before|first|authent)|\blogin:|for sending\b|(?:your|sender) account|bad (?:username|password|credentials)|check your mail (?:before|first)/,
+      /not (?:allowed|authori[sz]ed|permitted) to (?:send|use|post|submit)|notauthorized|anonymous (?:mail|users?)|encryption (?:is )?(?:required|needed)|requires? (?:tls|encryption|starttls)|certificate|\b(?:starttls|tls)\b/,
+    ),
+  },
+  {
+    id: 'sending-host',
+    kind: 'sender',
+    source: 'Exim, Postfix, GMX, Mail.ru, qmail',
+    words: anyOf(
+      /\bptr\b|reverse[- ](?:dns|lookup|hostname|mapping|name|address)|\brdns\b|dynamic (?:ip|address|host)|generic (?:dns|ptr|host|rdns)|dynamically assigned|residential|dial-?up|domain may not exist or dns check/,
+      /\b(?:helo|ehlo)\b|fully[- ]qualified|\bfqdn\b|cannot (?:find|resolve) your (?:\S+ )?(?:hostname|host|ip|address|domain)|client host rejected|my name was rejected|your (?:\S+ )?(?:host ?name|ip|domain|server|network|isp|provider|host|mta)\b[^.]{0,60}(?:\bnot\b|unknown|invalid|does|reject|denied|refused|listed|fail|\bbad\b|\bno\b|unable)/,
+    ),
+  },
+  {
+    id: 'relaying',
+    kind: 'sender',
+    source: 'Sendmail, Postfix, Exim, Exchange, qmail',
+    words:
+      /\brelay(?:ing|ed)?\b(?! recipient table)(?!\s*recipient)(?!=)|not (?:a )?local (?:domain|recipient|host)|rcpthosts|tenantattribution|not configured to (?:accept|handle|receive)|(?:domain|host|we) (?:is |are |do(?:es)? )?not (?:\S+ )?(?:handle|host|serve|relay)|not (?:a )?(?:hosted|gateway)|open proxy|non-local/,
+  },
+  {
+    id: 'sender-address',
+    kind: 'sender',
+    source: 'Postfix, Exim, qmail, Gmail, Amazon SES, Orange',
+    words: anyOf(
+      /\b(?:sender|from|return[- ]path|reverse-?path|mail ?from|originator|expéditeur|emetteur|absender)\b(?: \S+){0,4}? (?:is |was |has been |be |must |could |does |do )*(?:not |n['o]t |un|in|non)(?:valid|verified|verif|known|allowed|exist|accept|resolv|authori|registered|permitted|match|found|listed|trusted|deliverable)/,
+      /\b(?:sender|mail ?from|envelope[- ](?:sender|from)|from[- ](?:address|domain)|return[- ]path|bounce address|originating address)\b[^.]{0,50}(?:reject|refused|denied|invalid|unknown|must exist|do(?:es)?(?: not|n't) (?:exist|resolve|match)|verif\S* fail|not valid|invalide|not found|not exist|no (?:a|mx|dns)\b|illegal|bad|prohibited|fail)/,
+      /(?:invalid|unknown|bad|unverified|illegal|missing|fake|unregistered|unresolvable|nonexist\S*) (?:sender|from\b|mail ?from|return[- ]path|originator)|senders? (?:verify|verification|callout|domain|address)|address is not verified|identities failed|call-?(?:back|out) (?:\S+ )?(?:fail|verif|setup)|verification failed for|could not verify sender/,
+      /(?:domain of|your) sender|(?:account|address|domain) of (?:the )?sender|reply-to|sending domain|backscatter|invalid bounce|\bfrom:? (?:domain|address|header)|send(?:ing)? (?:domain|address)[^.]{0,40}(?:not|invalid|unknown|fail|doesn't)/,
+    ),
+  },
+  {
+    id: 'sender-address-language',
+    kind: 'sender',
+    source: 'Orange, La Poste, Free, web.de, Libero, UOL, mail.ru, QQ, docomo',
+    words:
+      /(?:absender|exp[eé]diteur|[eé]metteur|remitente|remetente|mittente|afzender|nadawc|odes[ií]latel|feladó|g[oö]nderen|avs[aä]ndar|afsender|avsender|отправител|відправник|发件人|发信人|發件人|寄件者|寄件人|差出人|送信者|送信元|발신자|보내는)[^.;。]{0,60}(?:nicht|un(?:g[uü]|bek|zul)|abgelehnt|gesperrt|blockiert|in(?:conn|val|v[aá]l|exist|esist)|n.existe|n.est pas|refus|rejet|rechaz|rejeit|rifiut|sconosc|desconoc|desconhec|no (?:existe|v[aá]lid|permit)|n[aã]o|non |niet|nie |neexist|odrzuc|не |нет|отклон|заблок|запрещ|不|拒|无效|無効|無い|存在し|않|없|거부|reject|denied|block|fail)/u,
+  },
+  {
+    id: 'sending-rate',
+    kind: 'sender',
+    source: 'Gmail, Outlook, GoDaddy, Amazon SES, QQ, Yahoo',
+    words:
+      /rate[- ]?(?:limit|control)|too many (?:recipients|messages|mails|emails|e-mails|invalid|bad|unknown|errors|failed|rcpt|commands|unrecogni|unsuccess|requests|attempts|sent)|(?:sending|daily|hourly|message|sender) (?:\S+ )?(?:limit|quota|rate|frequency)|frequency (?:is )?limit|sent too many|limits? (?:\S+ )?exceeded|exceed\S* (?:\S+ ){0,3}(?:limit|rate|threshold)|harvest|dictionary attack|connection limit|per (?:hour|minute|day|session|connection)\b/,
+  },
+  {
+    id: 'protocol',
+    kind: 'sender',
+    source: 'RFC 5321 section 4.2.2: the command was not understood or came at the wrong time',
+    words:
+      /(?:bad|out of|improper|wrong) (?:command )?sequence|bad sequence|command (?:not |un)(?:implemented|recogni[sz]ed|supported|known)|unrecogni[sz]ed (?:command|parameter)|(?:syntax|parameter) error|need (?:rcpt|mail|valid rcpt)|not implemented|smtputf8|pipelining|protocol (?:error|violation)|synchroni[sz]ation/,
+  },
+  {
+    id: 'policy',
+    kind: 'sender',
+    source: 'Yahoo, Mimecast, GMX, Microsoft, Orange, Yandex',
+    words: anyOf(
+      /polic(?:y|ies)|politique de|security (?:reason|restrict|issue|violat)|administrat(?:ive|ively) (?:prohibit|den|reject|reason|block)|prohibited|restricted|violat(?:ion|es|ing)|forbidden|compliance/,
+      /(?:refused|rejected|denied|blocked|declined) (?:by|at) (?:the |this |your )?(?:recipient|user|filter|rule|owner|customer|destination)|mail rejet|\bofr\d*_(?!41[5-9])\d|not accepted for|(?:does|do|will)(?: not|n't) (?:accept|want|receive) (?:\S+ )?(?:mail|messages?|e-?mails?) from|only accepts?|allow(?:ed)? (?:senders?|list)|white-?list|resolver\.rst|moderat|not (?:be )?accepted (?:due|because)|filter(?:ed|ing)? (?:by|rule|out)/,
+      /access (?:is |was )?(?:forbidden|rejected|blocked|restricted|not allowed)|blocked(?! (?:due to|because of|for) inactiv)|only (?:members|subscribers|authenticated|internal)|not (?:a )?member|membership|closed (?:list|group)|unsubscribed|opt(?:ed)?[- ]out|null sender|empty (?:envelope )?sender|bounces? (?:are |is )?not accept/,
+      /richtlinie|refus[eé] pour|rejet[eé] (?:pour|par)|rechazado por|rejeitad[oa] (?:por|pel)|rifiutato per|запрещен|отклонен|отклонён|拒绝接收|拒收|被拒绝|拒否|거부/,
+    ),
+  },
+];
