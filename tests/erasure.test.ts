@@ -170,7 +170,12 @@ async function answerMails(): Promise<void> {
     sql`select id from email where status <> 'PENDING' order by id`,
   );
   const [first, second] = emails.map((email) => email.id);
-  await recordSoftBounce(stack.em(), first!, `${ADDRESS} is over quota`, 'report');
+  await recordSoftBounce(
+    stack.em(),
+    first!,
+    { kind: 'temporary', rule: 'mailbox-full', diagnostic: `${ADDRESS} is over quota` },
+    'report',
+  );
   await recordReply(stack.em(), first!, { id: 'r', from: ADDRESS, to: 'a@example.com', subject: 'Re: contentmark' });
   await recordMailHits(stack.em(), [
     { id: crypto.randomUUID(), emailId: second!, url: `https://x.test/?who=${ADDRESS}`, ageMs: 0, repeats: 0 },

@@ -174,7 +174,8 @@ async function changeEverythingAtOnce(): Promise<void> {
       await recordMailHits(em(), hits);
     },
     async () => {
-      for (const id of await someEmails(1)) await recordHardBounce(em(), id, 'gone');
+      for (const id of await someEmails(1))
+        await recordHardBounce(em(), id, { kind: 'hard', rule: 'no-such-user', diagnostic: 'gone' });
     },
     async () => {
       for (const id of await someEmails(1)) await recordComplaint(em(), id);

@@ -60,7 +60,7 @@ export function createCampaignComposers(deps: ActivityDeps & { identities: Sendi
             ...message,
             messageId: messageIdOf(emailId, campaign.from),
             date: new Date(),
-            headers: bulkHeaders(type, urls.unsubscribeUrl),
+            headers: bulkHeaders(type, urls),
           });
           return identity.signer?.sign(composed) ?? composed;
         },

@@ -11,7 +11,7 @@ const interrupted = (mayHaveBeenAccepted: boolean): SmtpOutcome => ({
   ...{ kind: 'interrupted', stage: 'data', mayHaveBeenAccepted, reply: 'the server closed the connection' },
 });
 const rejected = (reply: string): SmtpOutcome => ({
-  ...{ kind: 'rejected', stage: 'rcpt', replyCode: Number(reply.slice(0, 3)), reply },
+  ...{ kind: 'rejected', stage: 'rcpt', replyCode: Number(reply.slice(0, 3)), reply, server: 'relay.test' },
 });
 
 describe('resultOf', () => {
@@ -40,7 +40,10 @@ describe('resultOf', () => {
   });
 
   it('bounces only what the address is to blame for', () => {
-    expect(resultOf(attempt(0), rejected('550 5.1.1 No such user'), RETRY_SECONDS).verdict).toBe('bounced');
+    expect(resultOf(attempt(0), rejected('550 5.1.1 No such user'), RETRY_SECONDS)).toMatchObject({
+      verdict: 'bounced',
+      refusal: { kind: 'hard', rule: 'no-such-user', server: 'relay.test' },
+    });
     expect(resultOf(attempt(0), rejected('554 5.7.1 Blocked'), RETRY_SECONDS).verdict).toBe('deferred');
     expect(resultOf(attempt(4), rejected('554 5.7.1 Blocked'), RETRY_SECONDS).verdict).toBe('failed');
     expect(resultOf(attempt(0), rejected('552 5.3.4 Message too large'), RETRY_SECONDS).verdict).toBe('failed');

@@ -22,9 +22,11 @@ export function resultOf(email: AttemptLedger, outcome: SmtpOutcome, retrySecond
   const result = { emailId: email.emailId, subject: email.subject };
   if (outcome.kind === 'accepted') return { ...result, verdict: 'sent', error: null };
   const error = outcome.reply;
+  let refusal: DeliveryResult['refusal'];
   if (outcome.kind === 'rejected') {
-    const { kind, mayPass } = judgeRefusal({ ...outcome, code: outcome.replyCode, text: outcome.reply });
-    if (!mayPass) return { ...result, verdict: kind === 'hard' ? 'bounced' : 'failed', error };
+    const { kind, mayPass, rule } = judgeRefusal({ ...outcome, code: outcome.replyCode, text: outcome.reply });
+    refusal = { kind, rule, server: outcome.server };
+    if (!mayPass) return { ...result, verdict: kind === 'hard' ? 'bounced' : 'failed', error, refusal };
   }
   const isUncertain = outcome.kind === 'interrupted' && outcome.mayHaveBeenAccepted;
   const uncertainAttempts = email.uncertainAttempts + (isUncertain ? 1 : 0);
@@ -35,7 +37,12 @@ export function resultOf(email: AttemptLedger, outcome: SmtpOutcome, retrySecond
   }
   if (deferralDelayMs(retrySeconds, attempts) === undefined) {
     const note = uncertainAttempts > 0 ? ` (${MAY_HAVE_ARRIVED})` : '';
-    return { ...result, verdict: 'failed', error: `given up after ${attempts} deferrals${note}: ${error}` };
+    return {
+      ...result,
+      verdict: 'failed',
+      error: `given up after ${attempts} deferrals${note}: ${error}`,
+      ...(refusal && { refusal }),
+    };
   }
   return { ...result, verdict: isUncertain ? 'uncertain' : 'deferred', error };
 }

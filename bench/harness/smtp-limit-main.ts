@@ -31,7 +31,7 @@ async function makeMessages(): Promise<Buffer[]> {
       to: { address: contact.email },
       messageId: `${id}@bench.test`,
       date: new Date(),
-      headers: bulkHeaders(BENCH_MAIL.type, urls.unsubscribeUrl),
+      headers: bulkHeaders(BENCH_MAIL.type, urls),
     });
     return Buffer.from(raw as string, 'latin1');
   });

@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createLinkSigner, encodeClickTarget } from './links.ts';
+import { bulkHeaders } from './mail/mail-content.ts';
+import { createVerp } from './mail/verp.ts';
 
 const CONTACT = '0192a000-0000-7000-8000-000000000001';
 const EMAIL = '0192a000-0000-7000-8000-000000000002';
@@ -57,5 +59,28 @@ describe('links in mail', () => {
         undefined,
       ]);
     }
+  });
+});
+
+describe('the way out of marketing mail', () => {
+  const secrets = { appSecret: 'a secret of at least 32 characters' };
+  const headersOf = (inboundDomain?: string) => {
+    const urls = createLinkSigner({ ...secrets, publicUrl: 'https://e.test', inboundDomain }).recipientUrls({
+      contactId: CONTACT,
+      emailId: EMAIL,
+    });
+    return new Map(bulkHeaders('MARKETING', urls));
+  };
+
+  it('is a link, and where mail comes in an address beside it', () => {
+    expect(headersOf().get('List-Unsubscribe')).toBe(`<${links.unsubscribeUrl}>`);
+    const header = headersOf('in.e.test').get('List-Unsubscribe') ?? '';
+    const [, url, address = ''] = /^<(.*)>, <mailto:(.*)\?subject=unsubscribe>$/.exec(header) ?? [];
+    expect(url).toBe(links.unsubscribeUrl);
+    const verp = createVerp({ ...secrets, domain: 'in.e.test' });
+    expect(verp.readUnsubscribeAddress(address.toUpperCase())).toBe(EMAIL);
+    expect(verp.readAddress(address)).toBeUndefined();
+    expect(verp.readUnsubscribeAddress(address.replace('in.e.test', 'bounce.e.test'))).toBeUndefined();
+    expect(verp.readUnsubscribeAddress(verp.returnPath(EMAIL).replace('bounce', 'unsubscribe'))).toBeUndefined();
   });
 });

@@ -1,6 +1,7 @@
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import type { RecipientUrls } from '../pure/templates/render-scope.ts';
 import type { Config } from './config.ts';
+import { createVerp } from './mail/verp.ts';
 import { appSecretsOf, deriveKeys, type AppSecrets } from './sealed-values.ts';
 
 const UUID_BYTES = 16;
@@ -18,6 +19,8 @@ export interface RecipientRef {
 export interface MailLinks extends RecipientUrls {
   /** The address of the image that says that the mail was opened. */
   readonly openUrl: string;
+  /** Where a mail program may write that its user wants no more; undefined without INBOUND_DOMAIN. */
+  readonly unsubscribeAddress: string | undefined;
   /** The link that counts a click and leads on to a target made by `encodeClickTarget`. */
   clickUrl: (target: ClickTarget) => string;
   /** Whether an address is one of these links, which are not to be counted as clicks. */
@@ -58,15 +61,25 @@ export function encodeClickTarget(url: string): ClickTarget {
 }
 
 /** The signer of this installation. */
-export function linkSignerOf(config: Pick<Config, 'APP_SECRET' | 'APP_SECRETS_PREVIOUS' | 'publicUrl'>): LinkSigner {
-  return createLinkSigner({ ...appSecretsOf(config), publicUrl: config.publicUrl });
+export function linkSignerOf(
+  config: Pick<Config, 'APP_SECRET' | 'APP_SECRETS_PREVIOUS' | 'publicUrl' | 'INBOUND_DOMAIN'>,
+): LinkSigner {
+  const { publicUrl, INBOUND_DOMAIN: inboundDomain } = config;
+  return createLinkSigner({ ...appSecretsOf(config), publicUrl, inboundDomain });
+}
+
+export interface LinkSignerOptions extends AppSecrets {
+  publicUrl: string;
+  /** INBOUND_DOMAIN. */
+  inboundDomain?: string | undefined;
 }
 
 /**
  * Signs the links in mail with keys derived from APP_SECRET (HKDF, RFC 5869; HMAC-SHA-256, shortened). Links that were
  * signed with a secret before it are read as well.
  */
-export function createLinkSigner({ publicUrl, ...secrets }: AppSecrets & { publicUrl: string }): LinkSigner {
+export function createLinkSigner({ publicUrl, inboundDomain, ...secrets }: LinkSignerOptions): LinkSigner {
+  const verp = inboundDomain === undefined ? undefined : createVerp({ ...secrets, domain: inboundDomain });
   // A key object is prepared once; octets would be for every link again, which takes four times as long.
   const keysFor = (purpose: string) => {
     const [first, ...others] = deriveKeys(secrets, purpose);
@@ -119,6 +132,9 @@ export function createLinkSigner({ publicUrl, ...secrets }: AppSecrets & { publi
         },
         get openUrl() {
           return `${publicUrl}/t/o/${trackingToken(emailBytes, '')}.gif`;
+        },
+        get unsubscribeAddress() {
+          return verp?.unsubscribeAddress(emailId);
         },
         clickUrl: (target) => `${publicUrl}/t/c/${trackingToken(emailBytes, target)}${target}`,
         isOwnLink,

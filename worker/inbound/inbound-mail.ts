@@ -1,5 +1,6 @@
 import { domainToASCII } from 'node:url';
 import {
+  findEmailAddress,
   findRepliedMail,
   recordComplaint,
   recordDeliveries,
@@ -16,12 +17,14 @@ import type { Logger } from '../../shared/platform/logger.ts';
 import type { DsnRecipient } from '../../shared/platform/inbound/dsn.ts';
 import { readInboundMessage, type InboundMessage } from '../../shared/platform/inbound/inbound-message.ts';
 import type { Verp } from '../../shared/platform/mail/verp.ts';
+import { unsubscribeByMail } from '../../shared/domain/emails/subscription-links.ts';
 import { judgeReport } from '../../shared/pure/emails/delivery-verdict/judge-report.ts';
 import { createReplyAddressBook } from './reply-address-book.ts';
 
 /** An address that mail is taken for. */
 export type InboundRecipient =
   | { kind: 'mail'; emailId: string; address: string }
+  | { kind: 'unsubscribe'; emailId: string }
   | { kind: 'replyTo'; projectId: string; address: string }
   | { kind: 'reports' };
 
@@ -49,8 +52,8 @@ export interface InboundMailDeps {
   wakeDispatcher: () => void;
 }
 
-/** What is said of the mail itself; "not-spam" and the like are not complaints. */
-const COMPLAINT_TYPES = new Set(['abuse', 'fraud', 'virus']);
+/** What readers say of the mail itself; not-spam (RFC 6430) and auth-failure (RFC 6591) are no complaints. */
+const COMPLAINT_TYPES = new Set(['abuse', 'fraud', 'virus', 'miscategorized', 'opt-out', 'opt-out-list']);
 /**
  * Success in the words of RFC 3464 section 2.3.3: in the mailbox; handed on to a server that gives no receipts, which is
  * all that will ever be known; or handed on to the addresses behind this one.
@@ -58,6 +61,8 @@ const COMPLAINT_TYPES = new Set(['abuse', 'fraud', 'virus']);
 const DELIVERED_ACTIONS = new Set(['delivered', 'relayed', 'expanded']);
 const DELIVERED = 'delivered';
 const RECEIPTS_MAX = 200;
+/** Of the server's words, as much as is kept with an email. */
+const DIAGNOSTIC_LENGTH_MAX = 500;
 const POSTMASTER = 'postmaster';
 
 /** Decides what incoming mail is about and records it. */
@@ -75,6 +80,10 @@ export function createInboundMail(deps: InboundMailDeps): InboundMail {
       const emailId = verp.readAddress(match[0]);
       if (emailId !== undefined) return emailId;
     }
+    for (const match of evidence.matchAll(/unsubscribe\+[a-z2-7]{40}@[a-z0-9.-]{1,253}/gi)) {
+      const emailId = verp.readUnsubscribeAddress(match[0]);
+      if (emailId !== undefined) return emailId;
+    }
     for (const match of evidence.matchAll(/\/unsubscribe\/([\w-]{64})/g)) {
       const owner = links.readRecipientToken(match[1] ?? '');
       if (owner) return owner.emailId;
@@ -82,14 +91,34 @@ export function createInboundMail(deps: InboundMailDeps): InboundMail {
     return undefined;
   }
 
+  /**
+   * Of several failures of different kinds the one of our recipient; where it is not among them, as after a
+   * forwarding, one that costs nobody a subscription.
+   */
+  async function ownFailure<F extends { failed: DsnRecipient; kind: string }>(
+    emailId: string,
+    failures: F[],
+  ): Promise<F> {
+    const address = await findEmailAddress(em(), emailId);
+    const [mildest] = failures.filter((each) => each.kind !== 'hard');
+    const own = failures.find(({ failed }) => failed.recipient === address) ?? mildest;
+    if (!own) throw new TypeError('no failure among several kinds');
+    return own;
+  }
+
   async function takeDsn(emailId: string, reportId: string, recipients: DsnRecipient[]): Promise<string> {
-    const failed = recipients.find((each) => each.action === 'failed');
-    if (failed) {
-      const diagnostic = failed.diagnostic === '' ? failed.status : failed.diagnostic;
-      const type = judgeReport(failed).kind === 'hard' ? 'hard' : 'soft';
-      if (type === 'hard') await recordHardBounce(em(), emailId, diagnostic);
-      else await recordSoftBounce(em(), emailId, diagnostic, reportId);
-      return `${type} bounce ${failed.status}`;
+    const failures = recipients
+      .filter((each) => each.action === 'failed')
+      .map((failed) => ({ failed, ...judgeReport(failed) }));
+    const [first] = failures;
+    if (first) {
+      const isAgreed = failures.every((each) => each.kind === first.kind);
+      const { failed, kind, rule } = isAgreed ? first : await ownFailure(emailId, failures);
+      const diagnostic = (failed.diagnostic === '' ? failed.status : failed.diagnostic).slice(0, DIAGNOSTIC_LENGTH_MAX);
+      const failure = { kind, rule, diagnostic, ...(failed.remoteMta !== '' && { server: failed.remoteMta }) };
+      if (kind === 'hard') await recordHardBounce(em(), emailId, failure);
+      else await recordSoftBounce(em(), emailId, failure, reportId);
+      return `${kind === 'hard' ? 'hard' : 'soft'} bounce ${failed.status} ${rule}`;
     }
     if (recipients.some((each) => DELIVERED_ACTIONS.has(each.action))) {
       if (!(await recordInGroup(emailId))) await recordDelivery(em(), emailId);
@@ -104,6 +133,12 @@ export function createInboundMail(deps: InboundMailDeps): InboundMail {
     recipient: InboundRecipient,
     prove: (emailId: string) => void,
   ): Promise<string> {
+    if (recipient.kind === 'unsubscribe') {
+      if (message.kind === 'dsn') return 'unknown report';
+      prove(recipient.emailId);
+      await unsubscribeByMail(em(), recipient.emailId);
+      return 'unsubscribed';
+    }
     switch (message.kind) {
       case 'complaint': {
         if (!COMPLAINT_TYPES.has(message.report.feedbackType)) return 'ignored feedback';
@@ -138,6 +173,8 @@ export function createInboundMail(deps: InboundMailDeps): InboundMail {
       const address = toReplyAddress(text);
       const emailId = verp.readAddress(address);
       if (emailId !== undefined) return { kind: 'mail', emailId, address };
+      const unsubscribed = verp.readUnsubscribeAddress(address);
+      if (unsubscribed !== undefined) return { kind: 'unsubscribe', emailId: unsubscribed };
       // RFC 5321 section 4.5.1: "postmaster" is taken without a domain as well.
       if (address === POSTMASTER) return { kind: 'reports' };
       const at = address.lastIndexOf('@');
@@ -153,7 +190,7 @@ export function createInboundMail(deps: InboundMailDeps): InboundMail {
       const proved: string[] = [];
       for (const recipient of recipients) {
         const outcome = await act(message, recipient, (emailId) => proved.push(emailId));
-        const emailId = recipient.kind === 'mail' ? recipient.emailId : undefined;
+        const emailId = 'emailId' in recipient ? recipient.emailId : undefined;
         // One line per receipt would be as many as the mails of a campaign.
         logger[outcome === DELIVERED ? 'debug' : 'info'](
           { messageId: message.id.slice(0, 16), emailId, outcome },

@@ -81,7 +81,7 @@ export async function startInboundServer(options: InboundServerOptions): Promise
       return refusal(550, '5.1.1 No such mailbox here');
     }
     known.set(address, recipient);
-    if (recipient.kind === 'mail') limits.prove(session.remoteAddress, recipient.emailId);
+    if ('emailId' in recipient) limits.prove(session.remoteAddress, recipient.emailId);
     guard.recipientAccepted(session.id);
     return null;
   }

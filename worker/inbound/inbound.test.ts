@@ -126,6 +126,52 @@ describe('a delivery report', () => {
     expect((await stateOf(mail)).status).toBe('DELIVERED');
   });
 
+  it('keeps with the email which rule judged it and what that took from the contact', async () => {
+    const [first, second] = [await sentMail(), await sentMail()];
+    const report = dsn().replace('Action:', 'Remote-MTA: dns; mx.home.test\r\nAction:');
+    for (const mail of [first, second]) {
+      const unit = inbound.database.orm.em.fork();
+      if (mail === second) await query(unit, sql`update contact set subscribed = false where id = ${mail.contactId}`);
+      await deliver(inbound.verp.returnPath(mail.emailId), report);
+      const [row] = await query<{ refusal: unknown }>(unit, sql`select refusal from email where id = ${mail.emailId}`);
+      expect(row?.refusal).toEqual({
+        ...{ kind: 'hard', rule: 'no-such-user', server: 'mx.home.test' },
+        ...{ suppressed: true, unsubscribed: mail === first },
+      });
+    }
+    expect((await stateOf(first)).data).toContainEqual(
+      expect.objectContaining({ bounceType: 'hard', rule: 'no-such-user', server: 'mx.home.test' }),
+    );
+  });
+
+  it('about several recipients counts for the one that the email went to', async () => {
+    const [dead, alive, forwarded] = [await sentMail(), await sentMail(), await sentMail()];
+    const groups = (address: string, status: string): string =>
+      `Final-Recipient: rfc822; ${address}\r\nAction: failed\r\nStatus: ${status}\r\n\r\n`;
+    const about = (...recipients: [string, string][]): string =>
+      dsn({ action: 'expanded', status: '2.0.0' }).replace(
+        'Final-Recipient: rfc822; somebody',
+        `${recipients.map(([address, status]) => groups(address, status)).join('')}Final-Recipient: rfc822; somebody`,
+      );
+    await deliver(inbound.verp.returnPath(dead.emailId), about(['x@y.test', '5.2.2'], [dead.address, '5.1.1']));
+    await deliver(inbound.verp.returnPath(alive.emailId), about(['x@y.test', '5.1.1'], [alive.address, '5.2.2']));
+    await deliver(inbound.verp.returnPath(forwarded.emailId), about(['x@y.test', '5.1.1'], ['z@y.test', '5.7.1']));
+    expect((await stateOf(dead)).status).toBe('BOUNCED');
+    expect(await stateOf(alive)).toMatchObject({ status: 'SENT', subscribed: true, events: ['email.bounce'] });
+    expect(await stateOf(forwarded)).toMatchObject({ status: 'SENT', subscribed: true, events: ['email.bounce'] });
+  });
+
+  it('in words alone is judged as well', async () => {
+    const mail = await sentMail();
+    const words =
+      'Hi. This is the mail program at mx.test.\r\nYour message could not be delivered.\r\n\r\n550 5.1.1 No such user';
+    await deliver(
+      inbound.verp.returnPath(mail.emailId),
+      `From: MAILER-DAEMON@mx.test\r\nSubject: failure notice\r\n\r\n${words}`,
+    );
+    expect(await stateOf(mail)).toMatchObject({ status: 'BOUNCED', subscribed: false, suppression: 'HARD_BOUNCE' });
+  });
+
   it('comes back to the domain of the sender as well, in either spelling', async () => {
     for (const host of ['bounce.shop.test', 'bounce.xn--mnchen-3ya.test', 'BOUNCE.Shop.Test']) {
       const mail = await sentMail();
@@ -165,6 +211,33 @@ describe('a complaint', () => {
     expect((await stateOf(byOwnPath)).status).toBe('COMPLAINED');
     expect((await stateOf(byLink)).status).toBe('COMPLAINED');
     expect((await stateOf(forged)).status).toBe('SENT');
+  });
+});
+
+describe('a wish for no more mail', () => {
+  it('to the address in List-Unsubscribe ends the subscription, and nothing else', async () => {
+    const mail = await sentMail();
+    const address = inbound.verp.unsubscribeAddress(mail.emailId);
+    for (const to of [address, address.toUpperCase()]) {
+      expect(
+        await deliver(to, answer(['Subject: unsubscribe', 'Auto-Submitted: auto-generated']), 'ada@home.test'),
+      ).toMatch(/^250/);
+    }
+    expect(await stateOf(mail)).toMatchObject({
+      ...{ status: 'SENT', counts: [0, 0, 0], subscribed: false, suppression: undefined },
+      events: ['contact.unsubscribed'],
+    });
+  });
+
+  it('is not taken from a report, nor for an address that was not given out', async () => {
+    const mail = await sentMail();
+    const address = inbound.verp.unsubscribeAddress(mail.emailId);
+    const token = inbound.verp.returnPath(mail.emailId).slice('bounce+'.length);
+    expect(await deliver(address, dsn())).toMatch(/^250/);
+    const other = await inbound.listen();
+    expect(await deliver(`unsubscribe+${token}`, answer([]), 'ada@home.test', other)).toMatch(/^550/);
+    await other.close();
+    expect(await stateOf(mail)).toMatchObject({ status: 'SENT', subscribed: true, events: [] });
   });
 });
 

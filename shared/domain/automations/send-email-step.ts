@@ -126,7 +126,7 @@ export async function sendEmailStep(
         emailId,
         contactId: recipient.contactId,
         to: { address: recipient.address },
-        headers: bulkHeaders(template.type, urls.unsubscribeUrl),
+        headers: bulkHeaders(template.type, urls),
       },
     ],
   );

@@ -2,8 +2,9 @@ import type { CampaignStatus } from '../../pure/campaigns/campaign-status.ts';
 import type { EmailType } from '../../pure/emails/email-types.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { TrackingMode } from '../../pure/project.ts';
+import { applyHardBounces } from '../emails/hard-bounces.ts';
 import {
-  applyHardBounces,
+  bouncedAmong,
   lockBounced,
   resultColumns,
   resultEvents,
@@ -179,7 +180,7 @@ export async function recordCampaignResults(
       ? inTransaction(em, async (tx) => {
           await lockBounced(tx, results);
           const recorded = await record(tx);
-          await applyHardBounces(tx, projectId, recorded.recorded);
+          await applyHardBounces(tx, projectId, bouncedAmong(recorded.recorded));
           return recorded;
         })
       : record(em);

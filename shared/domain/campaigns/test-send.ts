@@ -67,7 +67,7 @@ export async function queueTestMail(
           contactId: contact?.id ?? null,
           to: { address },
           subject: `[Test] ${message.subject}`,
-          headers: bulkHeaders(campaign.type, urls.unsubscribeUrl),
+          headers: bulkHeaders(campaign.type, urls),
         },
       ],
     ),

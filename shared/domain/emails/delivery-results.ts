@@ -1,10 +1,9 @@
 import type { DeliveryVerdict } from '../../pure/emails/delivery-retry.ts';
 import { lockRecipients } from '../contacts/contact-locks.ts';
-import { setSubscribed } from '../contacts/contacts.ts';
 import type { Em } from '../database/em.ts';
-import { suppressRecipients } from '../suppressions/suppressions.ts';
-import { queryPrepared, sql, type SqlFragment } from '../database/sql.ts';
+import { json, queryPrepared, sql, type SqlFragment } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
+import { applyHardBounces, type BouncedEmail, type RecordedRefusal } from './hard-bounces.ts';
 
 /** What became of one mail. `skipped` and `suppressed` were never handed to a server. */
 export interface DeliveryResult {
@@ -14,6 +13,8 @@ export interface DeliveryResult {
   subject: string | null;
   /** The server's words, or ours. */
   error: string | null;
+  /** Of one that a server refused and that is not tried again. */
+  refusal?: RecordedRefusal;
 }
 
 export interface RecordedResult {
@@ -32,8 +33,9 @@ export function resultTable(results: DeliveryResult[]): SqlFragment {
     unnest(
       ${rows.map((result) => result.emailId)}::uuid[], ${rows.map((result) => result.verdict)}::text[],
       ${rows.map((result) => result.subject)}::text[],
-      ${rows.map((result) => result.error?.slice(0, ERROR_LENGTH_MAX) ?? null)}::text[]
-    ) as r (email_id, verdict, subject, error)`;
+      ${rows.map((result) => result.error?.slice(0, ERROR_LENGTH_MAX) ?? null)}::text[],
+      ${rows.map((result) => (result.refusal ? json(result.refusal) : null))}::jsonb[]
+    ) as r (email_id, verdict, subject, error, refusal)`;
 }
 
 /** When an email that was put off is due again; the pauses follow its deferrals. */
@@ -67,6 +69,7 @@ export function resultColumns(retrySeconds: readonly number[]): SqlFragment {
   bounced_at = case when r.verdict = 'bounced' then now() else e.bounced_at end,
   subject = case when e.to_address is not null then coalesce(r.subject, e.subject) end,
   error = case when e.to_address is not null then r.error end,
+  refusal = case when e.to_address is not null then coalesce(r.refusal, e.refusal) end,
   claim_token = null`;
 }
 
@@ -96,13 +99,14 @@ export function resultEvents(frame: EventFrame | 'from content'): SqlFragment {
         'campaignId', changed.campaign_id, 'templateId', changed.template_id, 'workflowId', changed.automation_id
       ) || case changed.verdict
         when 'sent' then jsonb_build_object('sentAt', to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-        when 'bounced' then jsonb_build_object('bounceType', 'hard', 'diagnostic', changed.error)
+        when 'bounced' then jsonb_build_object('bounceType', 'hard', 'diagnostic', changed.error) || jsonb_strip_nulls(
+          jsonb_build_object('rule', changed.refusal ->> 'rule', 'server', changed.refusal ->> 'server'))
         else jsonb_build_object('reason', changed.error) end,
       now()
     from changed where changed.verdict in ('sent', 'bounced', 'suppressed') and changed.to_address is not null`;
 }
 
-/** Locks the contacts that `applyHardBounces` may change; in the transaction, before the results are recorded. */
+/** Locks the contacts that hard bounces may change; in the transaction, before the results are recorded. */
 export async function lockBounced(tx: Em, results: DeliveryResult[]): Promise<void> {
   await lockRecipients(
     tx,
@@ -110,16 +114,11 @@ export async function lockBounced(tx: Em, results: DeliveryResult[]): Promise<vo
   );
 }
 
-/** A bounce recorded here is a hard one: it ends the subscription of the contact and suppresses the address. */
-export async function applyHardBounces(em: Em, projectId: string, recorded: RecordedResult[]): Promise<void> {
-  const bounced = recorded.filter((row) => row.verdict === 'bounced');
-  const contactIds = bounced.flatMap((row) => row.contact_id ?? []);
-  if (contactIds.length > 0) await setSubscribed(em, projectId, contactIds, false);
-  await suppressRecipients(
-    em,
-    bounced.map((row) => row.email_id),
-    'HARD_BOUNCE',
-  );
+/** Those of the recorded results that `applyHardBounces` is for: a bounce recorded here is a hard one. */
+export function bouncedAmong(recorded: readonly RecordedResult[]): BouncedEmail[] {
+  return recorded
+    .filter((row) => row.verdict === 'bounced')
+    .map((row) => ({ emailId: row.email_id, contactId: row.contact_id }));
 }
 
 /**
@@ -147,6 +146,6 @@ export async function recordTransactionalResults(
         emitted as (${resultEvents('from content')})
         select id as email_id, contact_id, verdict from changed`,
     );
-    await applyHardBounces(tx, projectId, recorded);
+    await applyHardBounces(tx, projectId, bouncedAmong(recorded));
   });
 }

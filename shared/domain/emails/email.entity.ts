@@ -30,6 +30,8 @@ export const EmailEntity = defineEntity({
     /** Who is sending it just now; another attempt that finds its token replaced stops. */
     claimToken: p.uuid().nullable(),
     error: p.text().nullable(),
+    /** Which rule judged the refusal that ended it, who spoke, and what that took from the contact. */
+    refusal: p.json<Record<string, unknown>>().nullable(),
     createdAt: p.datetime(3),
     sentAt: p.datetime(3).nullable(),
     deliveredAt: p.datetime(3).nullable(),

@@ -3,8 +3,9 @@ import { lockRecipients } from '../contacts/contact-locks.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
 import type { Em } from '../database/em.ts';
 import { json, query, queryOne, queryPrepared, sql, type SqlFragment } from '../database/sql.ts';
-import { suppressRecipients, type SuppressionReason } from '../suppressions/suppressions.ts';
+import { suppressRecipients } from '../suppressions/suppressions.ts';
 import { inTransaction } from '../database/transaction.ts';
+import { applyHardBounces, type RecordedRefusal } from './hard-bounces.ts';
 
 /** Something that a mail server or a mailbox provider says about a mail, and its place in the record of the mail. */
 interface Turn {
@@ -100,11 +101,6 @@ async function takeTurn(
   return mail;
 }
 
-async function stopMail(em: Em, emailId: string, mail: TurnedMail, reason: SuppressionReason): Promise<void> {
-  await suppressRecipients(em, [emailId], reason);
-  if (mail.contact_id !== null) await setSubscribed(em, mail.project_id, [mail.contact_id], false);
-}
-
 /** A server says that the mail has reached the mailbox. */
 export async function recordDelivery(em: Em, emailId: string): Promise<void> {
   await takeTurn(em, emailId, DELIVERED, {});
@@ -129,14 +125,27 @@ export async function recordDeliveries(em: Em, emailIds: string[]): Promise<bool
   return emailIds.map((emailId) => recorded.has(emailId));
 }
 
+/** What a report says of the failure of an email, and how that was judged. */
+export interface ReportedFailure extends RecordedRefusal {
+  /** The words of the server. */
+  diagnostic: string;
+}
+
 /** The address takes no mail, for good: it is suppressed and its contact unsubscribed. */
-export async function recordHardBounce(em: Em, emailId: string, diagnostic: string): Promise<void> {
+export async function recordHardBounce(em: Em, emailId: string, failure: ReportedFailure): Promise<void> {
+  const { diagnostic, ...refusal } = failure;
+  const { rule, server } = refusal;
   await inTransaction(em, async (tx) => {
     await lockRecipients(tx, [emailId]);
-    const mail = await takeTurn(tx, emailId, BOUNCED, { bounceType: 'hard', diagnostic });
+    const mail = await takeTurn(tx, emailId, BOUNCED, { bounceType: 'hard', diagnostic, rule, server });
     if (!mail) return;
-    await query(tx, sql`update email set error = ${diagnostic} where id = ${emailId} and to_address is not null`);
-    await stopMail(tx, emailId, mail, 'HARD_BOUNCE');
+    await query(
+      tx,
+      sql`
+        update email set error = ${diagnostic}, refusal = ${json(refusal)}::jsonb
+        where id = ${emailId} and to_address is not null`,
+    );
+    await applyHardBounces(tx, mail.project_id, [{ emailId, contactId: mail.contact_id }]);
   });
 }
 
@@ -145,7 +154,9 @@ export async function recordComplaint(em: Em, emailId: string): Promise<void> {
   await inTransaction(em, async (tx) => {
     await lockRecipients(tx, [emailId]);
     const mail = await takeTurn(tx, emailId, COMPLAINED, {});
-    if (mail) await stopMail(tx, emailId, mail, 'COMPLAINT');
+    if (!mail) return;
+    await suppressRecipients(tx, [emailId], 'COMPLAINT');
+    if (mail.contact_id !== null) await setSubscribed(tx, mail.project_id, [mail.contact_id], false);
   });
 }
 
@@ -175,13 +186,18 @@ function isBelow(name: string, max: number): SqlFragment {
 }
 
 /** The mail was not taken this time; nothing is concluded of the address. `reportId` tells reports apart. */
-export async function recordSoftBounce(em: Em, emailId: string, diagnostic: string, reportId: string): Promise<void> {
+export async function recordSoftBounce(
+  em: Em,
+  emailId: string,
+  { diagnostic, rule, server }: ReportedFailure,
+  reportId: string,
+): Promise<void> {
   await query(
     em,
     sql`
       insert into event (id, project_id, contact_id, email_id, name, data, created_at)
       select ${derivedId('soft bounce', emailId, reportId)}::uuid, m.project_id, m.contact_id, m.id, 'email.bounce',
-        ${EVENT_DATA} || ${json({ bounceType: 'soft', diagnostic })}::jsonb, now()
+        ${EVENT_DATA} || ${json({ bounceType: 'soft', diagnostic, rule, server })}::jsonb, now()
       from email m left join campaign c on c.id = m.campaign_id left join email_content b on b.email_id = m.id
       where m.id = ${emailId} and m.contact_id is not null and m.to_address is not null and m.status in ${HANDED_OVER}
         and ${isBelow('email.bounce', REPORTS_PER_MAIL_MAX)}
@@ -196,6 +212,15 @@ export interface Reply {
   from: string;
   to: string;
   subject: string;
+}
+
+/** The address that an email went to, lower-cased; undefined when it is not known any more. */
+export async function findEmailAddress(em: Em, emailId: string): Promise<string | undefined> {
+  const email = await queryOne<{ address: string | null }>(
+    em,
+    sql`select lower(to_address) as address from email where id = ${emailId}`,
+  );
+  return email?.address ?? undefined;
 }
 
 /** Somebody answered a mail. */

@@ -8,8 +8,8 @@ import { inTransaction } from '../database/transaction.ts';
 
 /** Where feedback loops are told to report to, and what RFC 2142 asks every domain to have. */
 export const REPORT_MAILBOXES: ReadonlySet<string> = new Set(['abuse', 'complaints', 'fbl', 'postmaster']);
-/** Local parts that begin like this are envelope senders (`verp.ts`). */
-const ENVELOPE_SENDER_PREFIX = 'bounce+';
+/** Local parts that begin like this are envelope senders and unsubscribe addresses (`verp.ts`). */
+const SIGNED_PREFIXES = ['bounce+', 'unsubscribe+'];
 /** Reply addresses of one project. */
 const ADDRESSES_MAX = 1_000;
 
@@ -90,7 +90,7 @@ export async function withReplyAddress<T>(em: Em, use: ReplyAddressUse, work: (e
   const address = use.address ? toReplyAddress(use.address) : undefined;
   if (address === undefined || inboundDomain === undefined || !isAt(address, inboundDomain)) return work(em);
   const local = address.slice(0, address.lastIndexOf('@'));
-  if (REPORT_MAILBOXES.has(local) || local.startsWith(ENVELOPE_SENDER_PREFIX)) {
+  if (REPORT_MAILBOXES.has(local) || SIGNED_PREFIXES.some((prefix) => local.startsWith(prefix))) {
     throw refusal(field, 'This address is reserved for reports about mail: choose another one', 'address_reserved');
   }
   return inTransaction(em, async (tx) => {

@@ -137,7 +137,7 @@ export async function createRequestRenderer(
           charge(utf8Bytes(message.html), meter.steps);
           return {
             ...{ emailId, contactId: contact.id, to: recipient, subject: message.subject, html: message.html, text },
-            headers: [...bulkHeaders(content.type, urls.unsubscribeUrl), ...custom],
+            headers: [...bulkHeaders(content.type, urls), ...custom],
             bytes,
           };
         } catch (error) {

@@ -64,6 +64,18 @@ export async function changeSubscription(
   });
 }
 
+/**
+ * As `changeSubscription`, for a wish that came by mail: the contact of the email wants no more. An email to an address
+ * that was no contact's names none; its own id stands in, which leads to whoever has the address now.
+ */
+export async function unsubscribeByMail(em: Em, emailId: string): Promise<void> {
+  const email = await queryOne<{ contactId: string }>(
+    em,
+    sql`select coalesce(contact_id, erased_contact_id, id) as "contactId" from email where id = ${emailId}`,
+  );
+  if (email) await changeSubscription(em, { contactId: email.contactId, emailId }, false);
+}
+
 /** A contact subscribes through links this often in 24 hours: each time is an event, and so is each way back. */
 const SUBSCRIPTIONS_A_DAY = 20;
 

@@ -166,9 +166,18 @@ it('lets late results and reports count, without bringing anything back', async 
   await recordMailHits(em(), [
     { id: randomUUID(), emailId, url: 'https://x.test/?late@mail.test', ageMs: 0, repeats: 0 },
   ]);
-  await recordSoftBounce(em(), emailId, 'late@mail.test is full', 'r');
+  await recordSoftBounce(
+    em(),
+    emailId,
+    { kind: 'temporary', rule: 'mailbox-full', diagnostic: 'late@mail.test is full' },
+    'r',
+  );
   await recordReply(em(), emailId, { id: 'm', from: 'late@mail.test', to: 'a@example.com', subject: 'Re: Ada' });
-  await recordHardBounce(em(), emailId, 'late@mail.test is unknown');
+  await recordHardBounce(em(), emailId, {
+    kind: 'hard',
+    rule: 'no-such-user',
+    diagnostic: 'late@mail.test is unknown',
+  });
   await recordComplaint(em(), emailId);
 
   expect(await emailRow(emailId)).toMatchObject({ status: 'COMPLAINED', to_address: null, subject: null, error: null });
@@ -183,7 +192,7 @@ it('lets late results and reports count, without bringing anything back', async 
 it('keeps an address suppressed by its hash, also when it comes back', async () => {
   const contactId = await addContact('hashed@mail.test');
   const bounced = await addEmail({ contactId, address: 'hashed@mail.test', status: 'SENT' });
-  await recordHardBounce(em(), bounced, 'unknown');
+  await recordHardBounce(em(), bounced, { kind: 'hard', rule: 'no-such-user', diagnostic: 'unknown' });
   const known = await listSuppressions(em(), projectId);
   expect(known.filter((row) => row.emailId === bounced)).toMatchObject([{ email: 'hashed@mail.test' }]);
   await deleteAndErase(contactId);

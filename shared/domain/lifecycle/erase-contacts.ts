@@ -149,7 +149,7 @@ async function eraseEmails(tx: Em, projectId: string, contacts: ErasedContact[])
         from email e join candidate c on c.id = e.id order by e.id for no key update of e
       ),
       cleared as (
-        update email e set to_address = null, subject = null, error = null, contact_id = null,
+        update email e set to_address = null, subject = null, error = null, refusal = e.refusal - 'server', contact_id = null,
           erased_contact_id = t.owner_id, status = case when t.is_queued then 'CANCELLED' else e.status end,
           delivery_due_at = case when t.is_queued then null else e.delivery_due_at end
         from target t where e.id = t.id

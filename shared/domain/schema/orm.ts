@@ -25,6 +25,7 @@ import { ErasureMigration } from './migrations/20261122070801-erasure.ts';
 import { FilterFunctionsMigration } from './migrations/20261122102100-filter-functions.ts';
 import { NamesPerProjectMigration } from './migrations/20261122102200-names-per-project.ts';
 import { ExecutionJobsMigration } from './migrations/20261122102300-execution-jobs.ts';
+import { EmailRefusalMigration } from './migrations/20261122110000-email-refusal.ts';
 import { query, sql } from '../database/sql.ts';
 import { assertUsableDatabase, permanentFault } from './usable-database.ts';
 import pg from 'pg';
@@ -73,6 +74,7 @@ const MIGRATIONS = [
   { name: '20261122102100-filter-functions', class: FilterFunctionsMigration },
   { name: '20261122102200-names-per-project', class: NamesPerProjectMigration },
   { name: '20261122102300-execution-jobs', class: ExecutionJobsMigration },
+  { name: '20261122110000-email-refusal', class: EmailRefusalMigration },
 ];
 
 /** Timestamps of raw queries arrive as Date and counts as number, as those of entities do. */

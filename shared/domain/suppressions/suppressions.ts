@@ -28,9 +28,9 @@ export function suppressionJoin(projectId: SqlFragment, address: SqlFragment): S
  * Suppresses the recipients of mails, an erased one by the hash that is left of the address. An address that is
  * suppressed already keeps its first reason.
  */
-export async function suppressRecipients(em: Em, emailIds: string[], reason: SuppressionReason): Promise<void> {
-  if (emailIds.length === 0) return;
-  await query(
+export async function suppressRecipients(em: Em, emailIds: string[], reason: SuppressionReason): Promise<string[]> {
+  if (emailIds.length === 0) return [];
+  const added = await query<{ emailId: string }>(
     em,
     sql`
       with recipient as (
@@ -42,8 +42,10 @@ export async function suppressRecipients(em: Em, emailIds: string[], reason: Sup
       insert into suppression (project_id, address_hash, email, reason, email_id, created_at)
       select distinct on (project_id, address_hash) project_id, address_hash, to_address, ${reason}, id, now()
       from recipient where address_hash is not null order by project_id, address_hash, id
-      on conflict (project_id, address_hash) do nothing`,
+      on conflict (project_id, address_hash) do nothing
+      returning email_id as "emailId"`,
   );
+  return added.map((row) => row.emailId);
 }
 
 const LIST_MAX = 10_000;

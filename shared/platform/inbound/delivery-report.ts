@@ -20,7 +20,9 @@ function withReasons(
   });
 }
 
+/** Of a program only: a person may quote one. */
 function subjectOf(message: MimeEntity): string {
+  if (!isMachineAddress(message.field('from'))) return '';
   return decodeHeaderText(message.field('subject')).slice(0, SUBJECT_LENGTH_MAX);
 }
 
@@ -37,7 +39,9 @@ export function readDeliveryReport(
   const recipients = parseDsn(parts);
   if (recipients && recipients.length > 0) return withReasons(message, parts, recipients);
   if (!isMachine) return recipients;
-  const notice = parseAmazonNotification(message)?.recipients ?? parseFailureNotice(message, parts, subjectOf(message));
+  const notice =
+    parseAmazonNotification(message)?.recipients ??
+    parseFailureNotice(message, parts, recipients ? '' : subjectOf(message));
   if (notice && notice.some((each) => each.diagnostic !== '')) return notice;
   const wrapped = parts.filter((part) => part.contentType === 'message/rfc822').slice(0, WRAPPED_MAX);
   for (const part of wrapped) {

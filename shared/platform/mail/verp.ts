@@ -15,15 +15,20 @@ export interface Verp {
    * that we gave the address out.
    */
   readAddress: (address: string) => string | undefined;
+  /** The address that takes the wish for no more mail (RFC 2369), one for each mail. */
+  unsubscribeAddress: (emailId: string) => string;
+  /** The mail an unsubscribe address was made for; undefined as above. */
+  readUnsubscribeAddress: (address: string) => string | undefined;
 }
 
 const PREFIX = 'bounce+';
+const UNSUBSCRIBE_PREFIX = 'unsubscribe+';
 /** The label below a sender domain that bounces return to; its own label, so that the domain's own MX stays. */
 const RETURN_PATH_LABEL = 'bounce';
 const UUID_BYTES = 16;
 /** With the id 25 bytes: exactly 40 characters of base32, which keeps the local part below the 64 of RFC 5321. */
 const SIGNATURE_BYTES = 9;
-const TOKEN = /^bounce\+([a-z2-7]{40})$/;
+const TOKEN = /^[a-z2-7]{40}$/;
 /** RFC 4648, in lower case: servers on the way may change the case of a local part. */
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
@@ -65,25 +70,38 @@ export function returnPathDomain(domain: string): string {
 /** Makes and reads envelope senders at `domain`, signed with a key derived from APP_SECRET. */
 export function createVerp({ domain, ...secrets }: AppSecrets & { domain: string }): Verp {
   const keys = deriveKeys(secrets, 'everpost return paths');
+  const unsubscribeKeys = deriveKeys(secrets, 'everpost unsubscribe addresses');
   const inboundHost = domainToASCII(domain) || domain.toLowerCase();
   const takesBounces = (host: string): boolean => host === inboundHost || host.startsWith(`${RETURN_PATH_LABEL}.`);
-  const sign = (id: Buffer, key = keys[0]): Buffer =>
+  const sign = (id: Buffer, key: Buffer): Buffer =>
     createHmac('sha256', key).update(id).digest().subarray(0, SIGNATURE_BYTES);
 
+  function makeLocalPart(prefix: string, emailId: string, key: Buffer): string {
+    const id = Buffer.from(emailId.replaceAll('-', ''), 'hex');
+    return `${prefix}${toBase32(Buffer.concat([id, sign(id, key)]))}`;
+  }
+
+  function readLocalPart(prefix: string, local: string, signers: readonly Buffer[]): string | undefined {
+    const token = local.slice(prefix.length);
+    if (!local.startsWith(prefix) || !TOKEN.test(token)) return undefined;
+    const bytes = fromBase32(token);
+    const id = bytes.subarray(0, UUID_BYTES);
+    if (!signers.some((key) => timingSafeEqual(sign(id, key), bytes.subarray(UUID_BYTES)))) return undefined;
+    return id.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  }
+
   return {
-    returnPath(emailId, host = inboundHost) {
-      const id = Buffer.from(emailId.replaceAll('-', ''), 'hex');
-      return `${PREFIX}${toBase32(Buffer.concat([id, sign(id)]))}@${host}`;
-    },
+    returnPath: (emailId, host = inboundHost) => `${makeLocalPart(PREFIX, emailId, keys[0])}@${host}`,
     readAddress(address) {
       const at = address.lastIndexOf('@');
       if (!takesBounces(domainToASCII(address.slice(at + 1)))) return undefined;
-      const token = TOKEN.exec(address.slice(0, at).toLowerCase())?.[1];
-      if (token === undefined) return undefined;
-      const bytes = fromBase32(token);
-      const id = bytes.subarray(0, UUID_BYTES);
-      if (!keys.some((key) => timingSafeEqual(sign(id, key), bytes.subarray(UUID_BYTES)))) return undefined;
-      return id.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+      return readLocalPart(PREFIX, address.slice(0, at).toLowerCase(), keys);
+    },
+    unsubscribeAddress: (emailId) => `${makeLocalPart(UNSUBSCRIBE_PREFIX, emailId, unsubscribeKeys[0])}@${inboundHost}`,
+    readUnsubscribeAddress(address) {
+      const at = address.lastIndexOf('@');
+      if (domainToASCII(address.slice(at + 1)) !== inboundHost) return undefined;
+      return readLocalPart(UNSUBSCRIBE_PREFIX, address.slice(0, at).toLowerCase(), unsubscribeKeys);
     },
   };
 }

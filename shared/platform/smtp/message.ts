@@ -39,5 +39,5 @@ export interface SmtpInterruption {
  */
 export type SmtpOutcome =
   | { kind: 'accepted'; reply: string }
-  | ({ kind: 'rejected' | 'deferred'; stage: SmtpStage } & SmtpReply)
+  | ({ kind: 'rejected' | 'deferred'; stage: SmtpStage; /** The host that said so. */ server?: string } & SmtpReply)
   | SmtpInterruption;

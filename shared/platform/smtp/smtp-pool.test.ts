@@ -121,7 +121,8 @@ describe('outcomes', () => {
       const enhancedCode = `${String(code)[0]}.1.1`;
       sink.replyTo(stage === 'mail' ? FROM : 'b@example.org', { code, text: `${enhancedCode} no`, stage, times: 1 });
       const outcome = await pool.send({ from: FROM, to: 'b@example.org' }, RAW);
-      expect(outcome).toEqual({ kind, stage, replyCode: code, enhancedCode, reply: `${code} ${enhancedCode} no` });
+      const reply = `${code} ${enhancedCode} no`;
+      expect(outcome).toEqual({ kind, stage, replyCode: code, enhancedCode, reply, server: '127.0.0.1' });
       expect(await pool.send({ from: FROM, to: 'c@example.org' }, RAW)).toMatchObject({ kind: 'accepted' });
       expect(sink.connectionCount()).toBe(1);
       expect([...sink.recipientCounts()]).toEqual([['c@example.org', 1]]);

@@ -295,7 +295,8 @@ class Pool {
   #onDone(session: Session, job: Job, outcome: SmtpOutcome): void {
     this.#sending -= 1;
     this.#health.decided(session.server);
-    job.resolve(outcome);
+    const { host: server } = session.server.options;
+    job.resolve(outcome.kind === 'rejected' || outcome.kind === 'deferred' ? { ...outcome, server } : outcome);
   }
 
   #onFailed(session: Session, job: Job, fault: ConnectionFault, state: MessageState): void {

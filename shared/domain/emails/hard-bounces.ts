@@ -1,0 +1,43 @@
+import type { RefusalKind } from '../../pure/emails/delivery-verdict/judge-refusal.ts';
+import { setSubscribed } from '../contacts/contacts.ts';
+import type { Em } from '../database/em.ts';
+import { query, sql } from '../database/sql.ts';
+import { suppressRecipients } from '../suppressions/suppressions.ts';
+
+/** Why an email was refused, as it is kept with the email. */
+export interface RecordedRefusal {
+  kind: RefusalKind;
+  /** The id of the rule that decided. */
+  rule: string;
+  /** The server that spoke: the relay, or in a report the server that it names; missing where none is known. */
+  server?: string | undefined;
+}
+
+/** An email that bounced hard, and the contact that it was for. */
+export interface BouncedEmail {
+  emailId: string;
+  contactId: string | null;
+}
+
+/**
+ * Ends the subscriptions of the contacts and suppresses the addresses, and notes with each email what it has cost its
+ * contact: only that can be given back when the verdict turns out to be wrong.
+ */
+export async function applyHardBounces(em: Em, projectId: string, bounced: readonly BouncedEmail[]): Promise<void> {
+  if (bounced.length === 0) return;
+  const contactIds = bounced.flatMap((email) => email.contactId ?? []);
+  const unsubscribed = new Set(contactIds.length > 0 ? await setSubscribed(em, projectId, contactIds, false) : []);
+  const emailIds = bounced.map((email) => email.emailId);
+  const suppressed = new Set(await suppressRecipients(em, emailIds, 'HARD_BOUNCE'));
+  await query(
+    em,
+    sql`
+      update email e
+      set refusal = coalesce(e.refusal, '{}') || jsonb_build_object('unsubscribed', t.unsubscribed, 'suppressed', t.suppressed)
+      from unnest(
+        ${emailIds}::uuid[], ${bounced.map(({ contactId }) => contactId !== null && unsubscribed.has(contactId))}::boolean[],
+        ${emailIds.map((id) => suppressed.has(id))}::boolean[]
+      ) as t (id, unsubscribed, suppressed)
+      where e.id = t.id`,
+  );
+}
