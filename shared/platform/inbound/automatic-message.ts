@@ -33,7 +33,7 @@ const MACHINE_NAMES = [
 const MACHINE_ADDRESS = new RegExp(`^(?:${MACHINE_NAMES.join('|')})(?:[+-][^@]*)?@`, 'i');
 /** The same in a From field, with its name and without a domain. */
 const MACHINE_FROM =
-  /(?:^|[\s<"'(])(?:mailer-?daemon|post-?master|mail-?daemon|double-bounce|bounces?|no-?reply|do-?not-?reply)(?:[@+\s>"'-]|$)|mail(?:er)? (?:delivery|deliver|administrat|daemon|system|server)|delivery (?:sub)?system|system administrator|mail_?master|^\s*(?:mailer|daemon|root|mta|smtp|mailadmin|mail[-_.]?gateway|interscan\S*|notification\S*)@/i;
+  /(?:^|[\s<"'(])(?:mailer-?daemon|post-?master|mail-?daemon|double-bounce|bounces?|no-?reply|do-?not-?reply)(?:[@+\s>"'-]|$)|mail(?:er)? (?:delivery|deliver|administrat|daemon|system|server)|delivery (?:sub)?system|system administrator|mail_?master|\bndr\b|\bsysadmin@|^\s*(?:mailer|daemon|root|mta|smtp|mailadmin|mail[-_.]?gateway|interscan\S*|notification\S*)@/i;
 /** How notes of absence, and questions whether a person wrote, begin where nothing else gives them away. */
 const MACHINE_SUBJECTS = [
   'abwesen(?:d|heit)',
@@ -51,7 +51,26 @@ const MACHINE_SUBJECTS = [
   'respuesta autom(?:a|á)tica',
   'risposta automatica',
   'vacation (?:message|notice|note|reply|response)',
+  'absent\\b[ :]',
+  'afwezig',
+  'assen(?:te|za)\\b',
+  'aus(?:e|ê)nc?i?[at]e?\\b',
+  'fora do escrit(?:o|ó)rio',
+  'fr(?:å|a)nvar',
+  'frav(?:æ|ae)r',
+  'fuera de (?:la )?oficina',
+  'fuori (?:sede|ufficio)',
+  '(?:ich bin )?im urlaub',
+  'nieobecno',
+  'nep(?:ř|r)(?:í|i)tomn',
+  'poissa',
+  't(?:á|a)voll(?:é|e)t',
   'автоответ',
+  'в отпуске',
+  'отсутств',
+  '不在',
+  '부재',
+  '휴가',
   '自动回复',
   '自動(?:回覆|応答|返信)',
 ];
@@ -66,11 +85,13 @@ const ANSWER_FIELDS = [
   'x-mail-autoreply',
   'x-vacation',
 ];
-/** Receipts: a mailbox says that a message was read, deleted or opened. */
-const RECEIPT_SUBJECT = /^(?:not )?(?:read|gelesen|ungelesen|lu|non lu|le[ií]do|letto|lida|прочтено|gelezen)\s?:/i;
+/** Receipts: a message was read, deleted or handed on. */
+const RECEIPT_SUBJECT =
+  /^(?:delivered|relayed|expanded|successful)\b|^(?:not )?(?:read|gelesen|ungelesen|lu|non lu|le[ií]do|letto|lida|прочтено|gelezen)\s?:/i;
 /** Questions whether a person wrote, which promise delivery afterwards. */
 const CHALLENGE_WORDS =
   /(?:confirm|verify|prove) (?:that )?(?:you are|you're|yourself|your (?:identity|address|e-?mail)|you sent)|(?:click|follow|reply|visit)[^.]{0,80}(?:(?:to|and|so) (?:\w+ ){0,3}?(?:deliver|release)|your (?:message|e?mail)[^.]{0,20}(?:will be|be) delivered)|(?:is|are|being|been) held (?:until|pending|for)|(?:approved|authori[sz]ed|allowed) senders? list|challenge[- ]response|one[- ]time (?:verification|confirmation)/i;
+const CHALLENGE_SUBJECT = /\((?:verification|action|confirmation) (?:required|needed)\)/i;
 const WORDS_LENGTH_MAX = 4_096;
 
 /** Who sends a message: the envelope sender, and the address and the subject in its header. */
@@ -83,6 +104,11 @@ export interface MessageSender {
 /** Whether an address, or a From field, is that of a mail server or of a program. */
 export function isMachineAddress(from: string): boolean {
   return /^\s*<>\s*$/.test(from) || MACHINE_FROM.test(from.slice(0, 500));
+}
+
+/** Whether a From field is that of a mail server: other programs write for all kinds of reasons. */
+export function isMailServer(from: string): boolean {
+  return isMachineAddress(from) && !/no-?reply|do-?not-?reply|notification/i.test(from);
 }
 
 /**
@@ -112,6 +138,7 @@ export function isAutomatic(message: MimeEntity, { envelopeFrom, from, subject }
     MACHINE_TYPES.includes(message.contentType) ||
     envelopeFrom === '' ||
     [envelopeFrom, from].some((address) => MACHINE_ADDRESS.test(address)) ||
-    MACHINE_SUBJECT.test(subject)
+    MACHINE_SUBJECT.test(subject) ||
+    CHALLENGE_SUBJECT.test(subject)
   );
 }

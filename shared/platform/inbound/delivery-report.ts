@@ -20,9 +20,7 @@ function withReasons(
   });
 }
 
-/** Of a program only: a person may quote one. */
 function subjectOf(message: MimeEntity): string {
-  if (!isMachineAddress(message.field('from'))) return '';
   return decodeHeaderText(message.field('subject')).slice(0, SUBJECT_LENGTH_MAX);
 }
 

@@ -185,6 +185,19 @@ describe('no report is', () => {
     expect(readInboundMessage(notice(body, header), from).kind).toBe('automatic');
   });
 
+  it.each([
+    ['Ada <ada@home.test>', 'Re: News', 'I cannot be reached until Monday. Your message will not be processed.'],
+    ['Ada <ada@home.test>', 'News', 'Ada is no longer with the company, this mailbox is not active.'],
+    ['no-reply@help.test', 'Your request', 'This mailbox is not monitored; the message was not delivered to a person.'],
+    [
+      'postmaster@mx.test',
+      'Relayed: News',
+      'Delivery is complete, but no notification was sent by the destination server.',
+    ],
+  ])('what %s writes about "%s", without a word of a server', (from, subject, body) => {
+    expect(readInboundMessage(notice(body, `From: ${from}\nSubject: ${subject}\n`), '').kind).toBe('automatic');
+  });
+
   it('an answer of a person who quotes one', () => {
     const raw = notice(`I got this, why?\n\n${quoted}\n`, 'From: Ada <ada@home.test>\nSubject: Re: Undelivered mail\n');
     expect(readInboundMessage(raw, 'ada@home.test').kind).toBe('reply');

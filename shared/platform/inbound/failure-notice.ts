@@ -1,5 +1,6 @@
 import { readStatusGroups, statusOf, type DsnRecipient } from './dsn.ts';
 import { decodeText, printable, type MimeEntity } from './mime-reader.ts';
+import { isMailServer } from './automatic-message.ts';
 import { FAILURE_WORDS, isDelay, ORIGINAL_MARKS } from './notice-words.ts';
 
 /** As much of the words as is looked at; a report says what happened at its beginning. */
@@ -58,9 +59,9 @@ export function wordsOfNotice(message: MimeEntity, parts: readonly MimeEntity[])
 
 /** Host names beside the words say nothing: `host spam.example [192.0.2.1]`. */
 const HOST =
-  /\b(?:host:?|mx|server|talking to|by|from) +[\w-]{1,63}(?:\.[\w-]{1,63}){1,9}\.?(?:\[[^\]\s]{1,60}\]| ?\(?\[[\d.:a-f]{3,45}\]\)?)?(?::\d+)?(?=[\s:,]|$)/gi;
+  /\b(?:host:?|mx|server|talking to|by|from) {1,5}[\w-]{1,63}(?:\.[\w-]{1,63}){1,9}\.?(?:\[[^\]\s]{1,60}\]| ?\(?\[[\d.:a-f]{3,45}\]\)?)?(?::\d+)?(?=[\s:,]|$)/gi;
 const REPLY =
-  /(?:^|[\s:<>("'[=])(?:[45]\d\d(?:[ :-]+#?[45]\.\d{1,3}\.\d{1,3}\b|[ :-]+(?=\S*[^\W\d]))|#?[45]\.\d{1,2}\.\d{1,3}(?=[\s:),>])|error_code ?:? ?[45]\d\d)/im;
+  /(?:^|[\s:<>("'[=])(?:[45]\d\d(?:[ :-]{1,5}#?[45]\.\d{1,3}\.\d{1,3}\b|[ :-]{1,5}(?=\S{0,40}[^\W\d]))|#?[45]\.\d{1,2}\.\d{1,3}(?=[\s:),>])|error_code ?:? ?[45]\d\d)/im;
 
 /** The paragraph in which a server is quoted; the whole text where none is. */
 export function reasonIn(words: string): string {
@@ -71,6 +72,18 @@ export function reasonIn(words: string): string {
   const isRefused = lines.some((line) => /^\W{0,6}5\d\d[ -]/.test(line));
   const reason = lines.filter((line) => !isRefused || !/^\W{0,6}4\d\d[ -]/.test(line)).join(' ');
   return printable(reason.replace(HOST, ' ').replace(/\s+/g, ' ')).slice(0, DIAGNOSTIC_LENGTH_MAX);
+}
+
+const TO_RECIPIENT = /deliver(?:ed)? to:?\s{0,5}(?:the following[^@]{0,120})?<?[^\s@<>]{1,64}@/;
+
+/**
+ * A mail server may say it in the subject or in the text. From anybody else it takes both, or a server that is quoted:
+ * people and programs who are away cannot be reached either.
+ */
+function isFailure({ title, text, isServer }: { title: string; text: string; isServer: boolean }): boolean {
+  const isTitled = FAILURE_WORDS.test(title);
+  const isSaid = FAILURE_WORDS.test(text);
+  return isServer ? isTitled || isSaid : isSaid && (isTitled || REPLY.test(text) || TO_RECIPIENT.test(text));
 }
 
 const ADDRESS = /[^\s<>()[\]:;,"']{1,64}@[^\s<>()[\]:;,"']{1,255}/;
@@ -90,14 +103,12 @@ export function parseFailureNotice(
   subject: string,
 ): DsnRecipient[] | undefined {
   const words = wordsOfNotice(message, parts);
-  const said = `${subject}\n${words}`.toLowerCase();
-  const isDelayed = isDelay(said);
-  if (!isDelayed && !FAILURE_WORDS.test(said)) return undefined;
-  if (/^(?:final|original)-recipient:/im.test(words)) {
-    const groups = readStatusGroups(words);
-    if (groups.length > 0) {
-      return groups.map((each) => (each.diagnostic === '' ? { ...each, diagnostic: reasonIn(words) } : each));
-    }
+  const [title, text] = [subject.toLowerCase(), words.toLowerCase()];
+  const isDelayed = isDelay(`${title}\n${text}`);
+  if (!isDelayed && !isFailure({ title, text, isServer: isMailServer(message.field('from')) })) return undefined;
+  const groups = /^(?:final|original)-recipient:/im.test(words) ? readStatusGroups(words) : [];
+  if (groups.length > 0) {
+    return groups.map((each) => (each.diagnostic === '' ? { ...each, diagnostic: reasonIn(words) } : each));
   }
   const diagnostic = reasonIn(words);
   const action = isDelayed ? 'delayed' : 'failed';

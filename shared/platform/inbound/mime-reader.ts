@@ -34,6 +34,7 @@ const BOUNDARY_LENGTH_MAX = 70;
 /** Where an undeclared boundary is looked for. */
 const UNDECLARED_SEARCH_MAX = 32 * 1024;
 const UNDECLARED_SEARCH_MIN = 512;
+const CANDIDATES_MAX = 5;
 
 /** Reads the fields of a block such as a header, or a group of a delivery report. */
 export function readFields(block: string): Map<string, string[]> {
@@ -84,7 +85,9 @@ const UNDECLARED_BOUNDARY = /\n--([^\s]{5,70})[ \t]*\r?\n(?=[\w-]{1,40}:|\r?\n)/
 
 /** The line that looks like a boundary and comes again. */
 function findBoundary(body: string, length: number): string | undefined {
+  let candidates = 0;
   for (const [, boundary = ''] of body.slice(0, length).matchAll(UNDECLARED_BOUNDARY)) {
+    if (++candidates > CANDIDATES_MAX) break;
     const delimiter = `\n--${boundary}`;
     if (/[\w]/.test(boundary) && body.indexOf(delimiter) !== body.lastIndexOf(delimiter)) return delimiter;
   }

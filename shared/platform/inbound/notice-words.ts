@@ -7,7 +7,7 @@ function anyOf(flags: string, ...alternatives: RegExp[]): RegExp {
 export const FAILURE_WORDS = anyOf(
   '',
   // English
-  /(?:could|can|did|was|were|is|has|have|do|does)(?: not|n['’]t|not)(?: \w+){0,4}? (?:deliver|sent|reach|process|accept|transmit|complete)/,
+  /(?:could|can|did|was|were|is|has|have|do|does)(?: not|n['’]t|not)(?: \w+){0,4}? (?:deliver|sent\b|transmit)|did(?: not|n['’]t) reach|could(?: not|n['’]t) be (?:accepted|completed|processed|handled)/,
   /(?:unable|failed|failure|impossible) to (?:\w+ ){0,2}?(?:deliver|send|relay|reach|transmit|process)/,
   /undeliver|non-?deliver|not deliverable|delivery (?:\w+ ){0,4}?(?:fail|error|problem|unsuccessful|reject|not possible|abort)/,
   /fail(?:ed|ure) (?:delivery|notice|notification|reason)|delivery status notification|delivery[- ]notification|mail (?:delivery )?(?:system )?(?:error|fail)/,
@@ -57,7 +57,7 @@ export function isDelay(said: string): boolean {
 /** What stands before the message that came back. */
 export const ORIGINAL_MARKS = anyOf(
   'im',
-  /^[ \t>|*=_-]*(?:-{2,}|\|-+|={3,}|_{3,}|\*{3,})[ \t]*(?:this is (?:a|the) copy|below this line|(?:the )?(?:original|returned|unsent|undelivered|rejected|bounced) (?:e-?mail|message|mail|header|text)|(?:the )?headers? of the original|message (?:text|header|body|content)|copy of|your (?:original )?message|included|end of message|returned)/,
-  /^[ \t]*(?:message headers? follow|original message (?:headers?|follows)|the original message(?: headers?)? (?:follows|is|was included|below|starts)|here is (?:a|the) copy|your (?:original )?message (?:follows|is (?:attached|below|included)|headers)|headers? of (?:the|your) (?:original )?(?:message|mail)|unsent message follows|text of (?:your|the) message|first \d+ (?:lines|bytes|kb) of)/,
-  /^[ \t]*(?:-{3,}[ \t]*)?(?:ursprüngliche|originalnachricht|message d'origine|mensaje original|messaggio originale|mensagem original|oryginalna|исходн|元のメ|原始邮件|原邮件|원본)/,
+  /^[ \t>|*=_-]{0,20}(?:-{2,80}|\|-{1,40}|={3,80}|_{3,80}|\*{3,80})[ \t]{0,20}(?:this is (?:a|the) copy|below this line|(?:the )?(?:original|returned|unsent|undelivered|rejected|bounced) (?:e-?mail|message|mail|header|text)|(?:the )?headers? of the original|message (?:text|header|body|content)|copy of|your (?:original )?message|included|end of message|returned)/,
+  /^[ \t]{0,20}(?:message headers? follow|original message (?:headers?|follows)|the original message(?: headers?)? (?:follows|is|was included|below|starts)|here is (?:a|the) copy|your (?:original )?message (?:follows|is (?:attached|below|included)|headers)|headers? of (?:the|your) (?:original )?(?:message|mail)|unsent message follows|text of (?:your|the) message|first \d+ (?:lines|bytes|kb) of)/,
+  /^[ \t]{0,20}(?:-{3,80}[ \t]{0,20})?(?:ursprüngliche|originalnachricht|message d'origine|mensaje original|messaggio originale|mensagem original|oryginalna|исходн|元のメ|原始邮件|原邮件|원본)/,
 );
