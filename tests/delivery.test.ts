@@ -212,7 +212,7 @@ describe('the answers of mail servers', () => {
 
   it.each<[string, 'rcpt' | 'data', string]>([
     ['no such user', 'rcpt', '5.1.1 No such user'],
-    ['a refused recipient without a code', 'rcpt', 'go away'],
+    ['no such user, without a code', 'rcpt', 'Unknown recipient'],
     ['no such user, told after the content', 'data', '5.1.1 No such user'],
   ])('end the subscription on %s', async (_reason, stage, text) => {
     const to = freshEmail();
@@ -231,6 +231,14 @@ describe('the answers of mail servers', () => {
       diagnostic: expect.stringContaining(text),
     });
     expect(messagesTo(to)).toEqual([]);
+  });
+
+  it('leave the contact alone where a recipient is refused in words that say nothing of the address', async () => {
+    const to = freshEmail();
+    stack.sink.replyTo(to, { code: 550, text: 'go away', stage: 'rcpt', times: 1 });
+    const id = await sendOne({ to, subscribed: true });
+    expect(await recordIn(id, 'SENT')).toMatchObject({ deferrals: 1, error: null });
+    expect((await contactOf(to)).subscribed).toBe(true);
   });
 
   it('fail the mail when the content is refused, and the contact stays', async () => {

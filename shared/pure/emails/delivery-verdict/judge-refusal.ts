@@ -32,7 +32,7 @@ export interface RefusalVerdict {
   rule: string;
 }
 
-const TEXT_LENGTH_MAX = 2_000;
+const TEXT_LENGTH_MAX = 1_000;
 /** Addresses are left out of the words: `<spam@example.com>` says nothing about spam. */
 const ADDRESS = /<[^<>\s]*@[^<>\s]*>|[^\s<>()[\]:;,"']+@[^\s<>()[\]:;,"']+/g;
 /** Of a link its host and the `p=` by which Gmail names its reason; the way to a page of help is no reason. */

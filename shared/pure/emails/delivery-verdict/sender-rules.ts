@@ -104,7 +104,7 @@ export const SENDER_RULES: readonly RefusalRule[] = [
     kind: 'sender',
     source: 'Orange, La Poste, Free, web.de, Libero, UOL, mail.ru, QQ, docomo',
     words:
-      /(?:absender|exp[eé]diteur|[eé]metteur|remitente|remetente|mittente|afzender|nadawc|odes[ií]latel|feladó|g[oö]nderen|avs[aä]ndar|afsender|avsender|отправител|відправник|发件人|发信人|發件人|寄件者|寄件人|差出人|送信者|送信元|발신자|보내는)[^.;。]{0,60}(?:nicht|un(?:g[uü]|bek|zul)|abgelehnt|gesperrt|blockiert|in(?:conn|val|v[aá]l|exist|esist)|n.existe|n.est pas|refus|rejet|rechaz|rejeit|rifiut|sconosc|desconoc|desconhec|no (?:existe|v[aá]lid|permit)|n[aã]o|non |niet|nie |neexist|odrzuc|не |нет|отклон|заблок|запрещ|不|拒|无效|無効|無い|存在し|않|없|거부|reject|denied|block|fail)/u,
+      /(?:absender|exp[eé]diteur|[eé]metteur|remitente|remetente|mittente|afzender|nadawc|odes[ií]latel|feladó|g[oö]nderen|avs[aä]ndar|afsender|avsender|отправител|відправник|发件人|发信人|發件人|寄件者|寄件人|差出人|送信者|送信元|발신자|보내는)[^.;。]{0,40}(?:nicht|un(?:g[uü]|bek|zul)|abgelehnt|gesperrt|blockiert|in(?:conn|val|v[aá]l|exist|esist)|n.existe|n.est pas|refus|rejet|rechaz|rejeit|rifiut|sconosc|desconoc|desconhec|no (?:existe|v[aá]lid|permit)|n[aã]o|non |niet|nie |neexist|odrzuc|не |нет|отклон|заблок|запрещ|不|拒|无效|無効|無い|存在し|않|없|거부|reject|denied|block|fail)/u,
   },
   {
     id: 'sending-rate',
