@@ -1,5 +1,4 @@
 import { activityInfo, sleep } from '@temporalio/activity';
-import { ApplicationFailure } from '@temporalio/common';
 import { cancelExecutions } from '../../shared/domain/automations/cancel-executions.ts';
 import { failExecution } from '../../shared/domain/automations/fail-execution.ts';
 import {
@@ -8,22 +7,12 @@ import {
   type AdvanceOptions,
   type WebhookResult,
 } from '../../shared/domain/automations/execution-engine.ts';
-import { permanentReason } from '../../shared/domain/automations/step-error.ts';
-import { prepareWebhook } from '../../shared/domain/automations/webhook-step.ts';
 import { isDatabaseUnavailable } from '../../shared/domain/database/database-errors.ts';
-import { createWebhookSecrets } from '../../shared/domain/projects/webhook-secrets.ts';
 import { createMailCompiler } from '../../shared/platform/mail/mail-content.ts';
-import { appSecretsOf } from '../../shared/platform/sealed-values.ts';
-import {
-  WebhookRefusedError,
-  WebhookUnreachableError,
-  createWebhookClient,
-  type WebhookAnswer,
-} from '../../shared/platform/webhook/webhook-client.ts';
 import type { AdvanceOutcome } from '../../shared/pure/workflow-contracts.ts';
-import { attemptMemory, remember } from '../attempt.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { withHeartbeat } from '../heartbeat.ts';
+import { createWebhookCall } from './webhook-call.ts';
 
 export interface ExecutionRef {
   executionId: string;
@@ -39,15 +28,11 @@ export interface AdvanceInput extends ExecutionRef {
   asOfMs: number;
 }
 
-/** With pauses that grow from a second to an hour, about two hours. */
-const WEBHOOK_CALLS_MAX = 10;
 /** An attempt has two minutes, of which the call takes a few seconds. */
 const RECORD_MS = 60_000;
 const RECORD_PAUSE_MS = 1_000;
-const RETRY_AFTER_MS_MAX = 60 * 60 * 1_000;
 /** Emails of executions that advance at the same time are delivered together. */
 const WAKE_WITHIN_MS = 100;
-const TOO_MANY_REQUESTS = 429;
 
 /** Activities of the workflow `automationExecution`. */
 export function createAutomationActivities(deps: ActivityDeps) {
@@ -57,11 +42,7 @@ export function createAutomationActivities(deps: ActivityDeps) {
     compileMail: createMailCompiler(),
     messageBytesMax: deps.config.MESSAGE_MAX_BYTES,
   });
-  const webhookSecrets = createWebhookSecrets(appSecretsOf(deps.config));
-  const webhooks = createWebhookClient({
-    allowPrivateNetworks: deps.config.WEBHOOK_ALLOW_PRIVATE_NETWORKS,
-    dnsServers: deps.config.DNS_SERVERS,
-  });
+  const call = createWebhookCall(deps);
 
   /** The workflow's clock goes on while an activity works and while it is repeated. */
   function advanceOptions(asOfMs: number): AdvanceOptions {
@@ -80,31 +61,6 @@ export function createAutomationActivities(deps: ActivityDeps) {
       return await engine.advance(executionId, options);
     } finally {
       deps.wakeDispatcher(WAKE_WITHIN_MS);
-    }
-  }
-
-  async function call(pending: PendingWebhook): Promise<WebhookResult> {
-    const { visit } = pending.state;
-    const before = attemptMemory().webhook;
-    let calls = before?.visit === visit ? before.calls : 0;
-    if (calls >= WEBHOOK_CALLS_MAX) {
-      return { output: { attempts: calls }, fault: `it was called ${calls} times and no answer could be recorded` };
-    }
-    try {
-      const request = await prepareWebhook(deps.orm.em.fork(), pending, { links: deps.links, webhookSecrets });
-      // Attempts that end before the call, as while PostgreSQL is away, do not count.
-      calls += 1;
-      remember({ webhook: { visit, calls } });
-      return resultOf(await webhooks.send(request), calls);
-    } catch (error) {
-      const fault = error instanceof WebhookRefusedError ? error.message : permanentReason(error);
-      if (fault !== undefined) return { output: { attempts: calls }, fault };
-      if (!(error instanceof WebhookUnreachableError)) throw error;
-      if (calls < WEBHOOK_CALLS_MAX) throw retryFailure(error.message, null);
-      return {
-        output: { attempts: calls },
-        fault: `the server could not be reached ${calls} times: ${error.message}`,
-      };
     }
   }
 
@@ -159,24 +115,4 @@ export function createAutomationActivities(deps: ActivityDeps) {
       await failExecution(deps.orm.em.fork(), executionId, reason);
     },
   };
-}
-
-function retryFailure(message: string, retryAfterMs: number | null): ApplicationFailure {
-  return ApplicationFailure.create({
-    type: 'WebhookUnavailable',
-    message: `The webhook could not be delivered: ${message}. It is tried again; the pauses grow up to an hour.`,
-    category: 'BENIGN',
-    ...(retryAfterMs !== null && { nextRetryDelay: Math.min(retryAfterMs, RETRY_AFTER_MS_MAX) }),
-  });
-}
-
-/** @throws ApplicationFailure to be called again */
-function resultOf(answer: WebhookAnswer, calls: number): WebhookResult {
-  const { statusCode, url, contentType, body, isTruncated, retryAfterMs } = answer;
-  const output = { statusCode, url, contentType, body, isTruncated, attempts: calls };
-  if (statusCode < 300) return { output, fault: null };
-  if (statusCode !== TOO_MANY_REQUESTS && statusCode < 500)
-    return { output, fault: `the server answered ${statusCode}` };
-  if (calls < WEBHOOK_CALLS_MAX) throw retryFailure(`the server answered ${statusCode}`, retryAfterMs);
-  return { output, fault: `the server answered ${statusCode}, ${calls} times in all` };
 }

@@ -30,6 +30,44 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** What the revival of a part needs from its supervisor. */
+interface Revival {
+  report: Progress;
+  fail: (reason: string) => void;
+  startOnce: <T>(name: string, start: (onSpawn: (child: ManagedChild) => void) => Promise<T>) => Promise<T>;
+  /** Aborted when everything stops. */
+  stopping: AbortSignal;
+}
+
+/** Starts a part again and again until it is ready. @returns undefined when that is over: everything stops */
+async function revive(
+  { report, fail, startOnce, stopping }: Revival,
+  name: string,
+  start: StartPart<{ child: ManagedChild }>,
+  ends: number[],
+  dead: ManagedChild,
+  firstFault: string,
+): Promise<ManagedChild | undefined> {
+  let fault = firstFault;
+  for (;;) {
+    const quickEnds = ends.filter((at) => at > performance.now() - WINDOW_MS).length;
+    const pauseMs = PAUSES_MS[Math.max(0, quickEnds - 1)];
+    if (pauseMs === undefined) {
+      fail(`${fault}\n${name} has ended ${quickEnds} times within a minute, so Everpost stops. Read ${dead.logFile}`);
+      return undefined;
+    }
+    report(`${fault.split('\n', 1)[0] ?? name} Starting ${name} again; its log is ${dead.logFile}`);
+    try {
+      await delay(pauseMs, undefined, { signal: stopping });
+      return (await startOnce(name, start)).child;
+    } catch (error) {
+      if (stopping.aborted) return undefined;
+      fault = messageOf(error);
+      ends.push(performance.now());
+    }
+  }
+}
+
 /** Watches over the parts of a stack: starts again what ends unexpectedly, and stops all in order. */
 export function createSupervisor(
   report: Progress,
@@ -57,34 +95,6 @@ export function createSupervisor(
     }
   }
 
-  /** Starts a part again and again until it is ready. @returns undefined when that is over: everything stops */
-  async function revive(
-    name: string,
-    start: StartPart<{ child: ManagedChild }>,
-    ends: number[],
-    dead: ManagedChild,
-    firstFault: string,
-  ): Promise<ManagedChild | undefined> {
-    let fault = firstFault;
-    for (;;) {
-      const quickEnds = ends.filter((at) => at > performance.now() - WINDOW_MS).length;
-      const pauseMs = PAUSES_MS[Math.max(0, quickEnds - 1)];
-      if (pauseMs === undefined) {
-        fail(`${fault}\n${name} has ended ${quickEnds} times within a minute, so Everpost stops. Read ${dead.logFile}`);
-        return undefined;
-      }
-      report(`${fault.split('\n', 1)[0] ?? name} Starting ${name} again; its log is ${dead.logFile}`);
-      try {
-        await delay(pauseMs, undefined, { signal: stopping.signal });
-        return (await startOnce(name, start)).child;
-      } catch (error) {
-        if (stopping.signal.aborted) return undefined;
-        fault = messageOf(error);
-        ends.push(performance.now());
-      }
-    }
-  }
-
   async function keepRunning(
     name: string,
     start: StartPart<{ child: ManagedChild }>,
@@ -101,7 +111,7 @@ export function createSupervisor(
         return;
       }
       if (performance.now() - startedAt < RECOVERED_MS) ends.push(performance.now());
-      child = await revive(name, start, ends, child, fault);
+      child = await revive({ report, fail, startOnce, stopping: stopping.signal }, name, start, ends, child, fault);
     }
   }
 

@@ -41,6 +41,8 @@ export interface DispatcherDeps {
 interface KindPolicy extends ClaimSize {
   /** Claims under way at a time. */
   parallel: number;
+  /** How long the next claim waits for the hand-over before it, at most. */
+  handOverMs: number;
   /** From one claim to the next: what is committed meanwhile goes into larger batches, and the rate is bounded. */
   pauseMs: (rows: number) => number;
 }
@@ -56,15 +58,15 @@ const byRows = (rows: number): number => Math.min(250, SHORT_PAUSE_MS + rows * 4
  * in no hurry, for a cancelled execution takes no step whatever its workflow knows.
  */
 const POLICIES: Record<OutboxKind, KindPolicy> = {
-  email: { claimRows: 200, batchRows: 100, parallel: 4, pauseMs: byRows },
-  automationEmail: { claimRows: 200, batchRows: 100, parallel: 2, pauseMs: byRows },
-  campaign: { claimRows: 10, batchRows: 1, parallel: 2, pauseMs: shortly },
-  execution: { claimRows: 20, batchRows: 20, parallel: 3, pauseMs: shortly },
-  executionEvent: { claimRows: 20, batchRows: 20, parallel: 2, pauseMs: shortly },
-  executionCancel: { claimRows: 10, batchRows: 10, parallel: 1, pauseMs: () => 250 },
-  job: { claimRows: 10, batchRows: 1, parallel: 1, pauseMs: () => 100 },
-  segment: { claimRows: 10, batchRows: 1, parallel: 1, pauseMs: () => 100 },
-  erasure: { claimRows: 100, batchRows: 100, parallel: 1, pauseMs: () => 1_000 },
+  email: { claimRows: 200, batchRows: 100, parallel: 4, handOverMs: 250, pauseMs: byRows },
+  automationEmail: { claimRows: 200, batchRows: 100, parallel: 2, handOverMs: 250, pauseMs: byRows },
+  campaign: { claimRows: 10, batchRows: 1, parallel: 2, handOverMs: 0, pauseMs: shortly },
+  execution: { claimRows: 20, batchRows: 20, parallel: 3, handOverMs: 0, pauseMs: shortly },
+  executionEvent: { claimRows: 20, batchRows: 20, parallel: 2, handOverMs: 0, pauseMs: shortly },
+  executionCancel: { claimRows: 10, batchRows: 10, parallel: 1, handOverMs: 0, pauseMs: () => 250 },
+  job: { claimRows: 10, batchRows: 1, parallel: 1, handOverMs: 0, pauseMs: () => 100 },
+  segment: { claimRows: 10, batchRows: 1, parallel: 1, handOverMs: 0, pauseMs: () => 100 },
+  erasure: { claimRows: 100, batchRows: 100, parallel: 1, handOverMs: 0, pauseMs: () => 1_000 },
 };
 
 /** Kinds that a helper hands over like any other process: somebody waits for them, and one start takes many or much. */

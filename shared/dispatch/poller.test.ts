@@ -15,6 +15,7 @@ function start(waiting: string[], options: Partial<PollerOptions>): void {
     claim: async () => waiting.splice(0, 1).map(batch),
     dispatch: async () => true,
     parallel: 2,
+    handOverMs: 0,
     pauseMs: () => 0,
     onError: () => undefined,
     ...options,

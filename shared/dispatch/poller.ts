@@ -15,6 +15,11 @@ export interface PollerOptions {
   dispatch: (batches: OutboxBatch[]) => Promise<boolean>;
   /** Claims that may be under way at a time. */
   parallel: number;
+  /**
+   * How long the next claim waits for the hand-over before it, at most: where Temporal is busy, rows gather into fewer
+   * and larger batches. A hand-over that takes longer goes on beside the next claim.
+   */
+  handOverMs: number;
   /** From one claim to the next, by how many rows it took. */
   pauseMs: (rows: number) => number;
   onError: (error: unknown) => void;
@@ -28,7 +33,7 @@ const CLAIM_FAILED_PAUSE_MS = 1_000;
  * Creates the poll loop of a kind. What it claims is handed over beside it, so one slow hand-over takes one of `parallel`
  * places and leaves the others. A row waits at most a pause and the claims before it.
  */
-export function createPoller({ claim, dispatch, parallel, pauseMs, onError }: PollerOptions): Poller {
+export function createPoller({ claim, dispatch, parallel, handOverMs, pauseMs, onError }: PollerOptions): Poller {
   const stopping = new AbortController();
   const underWay = new Set<Promise<void>>();
   let isWanted = false;
@@ -36,7 +41,7 @@ export function createPoller({ claim, dispatch, parallel, pauseMs, onError }: Po
   let nextClaimAt = 0;
   let failures = 0;
 
-  function handOver(batches: OutboxBatch[]): void {
+  function handOver(batches: OutboxBatch[]): Promise<void> {
     const task = dispatch(batches)
       .then(
         (isTaken) => void (failures = isTaken ? 0 : failures + 1),
@@ -47,6 +52,7 @@ export function createPoller({ claim, dispatch, parallel, pauseMs, onError }: Po
       )
       .finally(() => underWay.delete(task));
     underWay.add(task);
+    return task;
   }
 
   function pauseAfter(rows: number): number {
@@ -62,7 +68,7 @@ export function createPoller({ claim, dispatch, parallel, pauseMs, onError }: Po
       const batches = await claim();
       if (batches.length > 0) {
         isWanted = true;
-        handOver(batches);
+        await Promise.race([handOver(batches), delay(handOverMs, undefined, { ref: false })]);
       }
       const rows = batches.reduce((sum, batch) => sum + batch.subjectIds.length, 0);
       if (underWay.size >= parallel) await Promise.race(underWay);

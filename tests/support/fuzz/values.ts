@@ -77,20 +77,35 @@ function numbers({ type, minimum = -1e6, maximum = 1e6 }: JsonSchema): Values {
     : fc.double({ min: minimum, max, noNaN: true });
 }
 
+function objects(schema: JsonSchema, depth: number, valueOf: (schema: JsonSchema, field: string) => Values): Values {
+  const properties = Object.entries(schema.properties ?? {});
+  const isDeep = depth > DEPTH_MAX;
+  const shown = properties.filter(([name]) => !isDeep || schema.required?.includes(name));
+  const named = fc.record(Object.fromEntries(shown.map(([name, inner]) => [name, valueOf(inner, name)])), {
+    requiredKeys: schema.required ?? [],
+  });
+  if (typeof schema.additionalProperties !== 'object') return named;
+  const keys = fc.oneof(fc.constantFrom('plan', 'name', 'X-Tag'), fc.stringMatching(/^[\w.-]{1,20}$/));
+  return fc.dictionary(keys, valueOf(schema.additionalProperties, ''), { maxKeys: ITEMS_MAX });
+}
+
+/** Values that break one rule of the schema. */
+function faults(schema: JsonSchema): Values[] {
+  const { minLength = 0, maxLength, minimum, maximum, minItems = 0, maxItems } = schema;
+  return [
+    ...(minLength > 0 ? [fc.constant('')] : []),
+    ...(maxLength === undefined ? [] : [fc.constant('x'.repeat(maxLength + 1)), fc.constant(' '.repeat(maxLength))]),
+    ...(minimum === undefined ? [] : [fc.constant(minimum - 1)]),
+    ...(maximum === undefined ? [] : [fc.constant(maximum + 1)]),
+    ...(minItems > 0 ? [fc.constant([])] : []),
+    ...(maxItems === undefined ? [] : [fc.constant(Array(maxItems + 1).fill('x'))]),
+    ...(schema.pattern === undefined && schema.format === undefined && !schema.enum ? [] : [fc.string()]),
+    fc.constantFrom<unknown>(null, true, 0, -1.5, '', 'text', [], {}, ['text'], { text: 'text' }),
+  ];
+}
+
 /** Makes values for the schemas of an endpoint. `owner` is the kind of thing that it is about. */
 export function createValues(document: OpenApiDocument, owner: string) {
-  function objects(schema: JsonSchema, depth: number, valueOf: (schema: JsonSchema, field: string) => Values): Values {
-    const properties = Object.entries(schema.properties ?? {});
-    const isDeep = depth > DEPTH_MAX;
-    const shown = properties.filter(([name]) => !isDeep || schema.required?.includes(name));
-    const named = fc.record(Object.fromEntries(shown.map(([name, inner]) => [name, valueOf(inner, name)])), {
-      requiredKeys: schema.required ?? [],
-    });
-    if (typeof schema.additionalProperties !== 'object') return named;
-    const keys = fc.oneof(fc.constantFrom('plan', 'name', 'X-Tag'), fc.stringMatching(/^[\w.-]{1,20}$/));
-    return fc.dictionary(keys, valueOf(schema.additionalProperties, ''), { maxKeys: ITEMS_MAX });
-  }
-
   function valid(given: JsonSchema, field = '', depth = 0): Values {
     const schema = resolve(document, given);
     const next = (inner: JsonSchema, name = field) => valid(inner, name, depth + 1);
@@ -117,21 +132,6 @@ export function createValues(document: OpenApiDocument, owner: string) {
       default:
         return fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constantFrom(...TEXTS), fc.integer(), idOf(owner));
     }
-  }
-
-  /** Values that break one rule of the schema. */
-  function faults(schema: JsonSchema): Values[] {
-    const { minLength = 0, maxLength, minimum, maximum, minItems = 0, maxItems } = schema;
-    return [
-      ...(minLength > 0 ? [fc.constant('')] : []),
-      ...(maxLength === undefined ? [] : [fc.constant('x'.repeat(maxLength + 1)), fc.constant(' '.repeat(maxLength))]),
-      ...(minimum === undefined ? [] : [fc.constant(minimum - 1)]),
-      ...(maximum === undefined ? [] : [fc.constant(maximum + 1)]),
-      ...(minItems > 0 ? [fc.constant([])] : []),
-      ...(maxItems === undefined ? [] : [fc.constant(Array(maxItems + 1).fill('x'))]),
-      ...(schema.pattern === undefined && schema.format === undefined && !schema.enum ? [] : [fc.string()]),
-      fc.constantFrom<unknown>(null, true, 0, -1.5, '', 'text', [], {}, ['text'], { text: 'text' }),
-    ];
   }
 
   /** A valid value in which one thing, at any depth, comes from `wrongs`. */

@@ -1,0 +1,75 @@
+import { ApplicationFailure } from '@temporalio/common';
+import type { PendingWebhook, WebhookResult } from '../../shared/domain/automations/execution-engine.ts';
+import { permanentReason } from '../../shared/domain/automations/step-error.ts';
+import { prepareWebhook } from '../../shared/domain/automations/webhook-step.ts';
+import { createWebhookSecrets } from '../../shared/domain/projects/webhook-secrets.ts';
+import { appSecretsOf } from '../../shared/platform/sealed-values.ts';
+import {
+  WebhookRefusedError,
+  WebhookUnreachableError,
+  createWebhookClient,
+  type WebhookAnswer,
+} from '../../shared/platform/webhook/webhook-client.ts';
+import { attemptMemory, remember } from '../attempt.ts';
+import type { ActivityDeps } from '../deps.ts';
+
+/** With pauses that grow from a second to an hour, about two hours. */
+const WEBHOOK_CALLS_MAX = 10;
+const RETRY_AFTER_MS_MAX = 60 * 60 * 1_000;
+const TOO_MANY_REQUESTS = 429;
+
+/**
+ * Calls the webhook of a step, once per call of the function. The calls of earlier attempts count, too.
+ * @throws ApplicationFailure `WebhookUnavailable` to be called again
+ */
+export function createWebhookCall(deps: ActivityDeps): (pending: PendingWebhook) => Promise<WebhookResult> {
+  const webhookSecrets = createWebhookSecrets(appSecretsOf(deps.config));
+  const webhooks = createWebhookClient({
+    allowPrivateNetworks: deps.config.WEBHOOK_ALLOW_PRIVATE_NETWORKS,
+    dnsServers: deps.config.DNS_SERVERS,
+  });
+  return async (pending) => {
+    const { visit } = pending.state;
+    const before = attemptMemory().webhook;
+    let calls = before?.visit === visit ? before.calls : 0;
+    if (calls >= WEBHOOK_CALLS_MAX) {
+      return { output: { attempts: calls }, fault: `it was called ${calls} times and no answer could be recorded` };
+    }
+    try {
+      const request = await prepareWebhook(deps.orm.em.fork(), pending, { links: deps.links, webhookSecrets });
+      // Attempts that end before the call, as while PostgreSQL is away, do not count.
+      calls += 1;
+      remember({ webhook: { visit, calls } });
+      return resultOf(await webhooks.send(request), calls);
+    } catch (error) {
+      const fault = error instanceof WebhookRefusedError ? error.message : permanentReason(error);
+      if (fault !== undefined) return { output: { attempts: calls }, fault };
+      if (!(error instanceof WebhookUnreachableError)) throw error;
+      if (calls < WEBHOOK_CALLS_MAX) throw retryFailure(error.message, null);
+      return {
+        output: { attempts: calls },
+        fault: `the server could not be reached ${calls} times: ${error.message}`,
+      };
+    }
+  };
+}
+
+function retryFailure(message: string, retryAfterMs: number | null): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: 'WebhookUnavailable',
+    message: `The webhook could not be delivered: ${message}. It is tried again; the pauses grow up to an hour.`,
+    category: 'BENIGN',
+    ...(retryAfterMs !== null && { nextRetryDelay: Math.min(retryAfterMs, RETRY_AFTER_MS_MAX) }),
+  });
+}
+
+/** @throws ApplicationFailure to be called again */
+function resultOf(answer: WebhookAnswer, calls: number): WebhookResult {
+  const { statusCode, url, contentType, body, isTruncated, retryAfterMs } = answer;
+  const output = { statusCode, url, contentType, body, isTruncated, attempts: calls };
+  if (statusCode < 300) return { output, fault: null };
+  if (statusCode !== TOO_MANY_REQUESTS && statusCode < 500)
+    return { output, fault: `the server answered ${statusCode}` };
+  if (calls < WEBHOOK_CALLS_MAX) throw retryFailure(`the server answered ${statusCode}`, retryAfterMs);
+  return { output, fault: `the server answered ${statusCode}, ${calls} times in all` };
+}
