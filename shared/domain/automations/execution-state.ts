@@ -4,40 +4,31 @@ import type { AutomationGraph } from '../../pure/automations/automation-graph.ts
 import type { ExecutionStatus, StepExecutionStatus } from '../../pure/automations/automation-status.ts';
 import type { Em } from '../database/em.ts';
 import { json, query, queryOne, queryPrepared, sql } from '../database/sql.ts';
+import type { Row } from '../database/tables.ts';
 
 /** An execution as its row says, locked for the transaction. */
-export interface ExecutionState {
+export interface ExecutionState extends Row<
+  'automation_execution',
+  'projectId' | 'automationId' | 'graphId' | 'contactId' | 'currentStepId' | 'resumeAt' | 'exitReason' | 'completedAt'
+> {
   executionId: string;
-  projectId: string;
-  automationId: string;
   automationName: string;
   /** Whether the contact may be started again when this execution has ended. */
   allowReentry: boolean;
-  graphId: string;
-  contactId: string;
   status: ExecutionStatus;
   /** Counts the steps reached; 0 before the first. A step with a record is under way, one without is still to come. */
   visit: number;
-  currentStepId: string | null;
-  resumeAt: Date | null;
-  exitReason: string | null;
   context: Record<string, unknown>;
   /** Its place in a chain of automations that start one another. */
   depth: number;
   startedAt: Date;
-  completedAt: Date | null;
   runId: string | null;
 }
 
 /** What became of one step. */
-export interface StepRecord {
-  visit: number;
-  stepId: string;
+export interface StepRecord extends Row<'step_execution', 'visit' | 'stepId' | 'error' | 'startedAt' | 'completedAt'> {
   status: StepExecutionStatus;
   output: Record<string, unknown> | null;
-  error: string | null;
-  startedAt: Date;
-  completedAt: Date | null;
 }
 
 const STATE_COLUMNS = sql`

@@ -1,0 +1,39 @@
+import { mkdtempSync, chmodSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { stopInOrder } from '../local/processes/child-process.ts';
+import { startEmbeddedPostgres } from '../local/postgres/embedded-postgres.ts';
+import { findFreePort } from '../local/processes/free-port.ts';
+import { projectRoot } from '../shared/platform/paths.ts';
+import { startProcessGuard } from '../local/processes/process-guard.ts';
+import { createOrm, migrateUp } from '../shared/domain/schema/orm.ts';
+import { describeRows, describeSchema } from './schema-text.ts';
+
+/** Writes `docs/schema.sql` and `shared/domain/database/tables.ts` from a database that has only just been migrated. */
+const folder = mkdtempSync(path.join(os.tmpdir(), 'everpost-schema-'));
+// PostgreSQL of a root shell runs as another user and must be able to enter.
+chmodSync(folder, 0o755);
+const guard = startProcessGuard();
+guard.removeAfterwards(folder);
+const postgres = await startEmbeddedPostgres({
+  dataDirectory: path.join(folder, 'postgres'),
+  port: await findFreePort(0),
+  databases: ['everpost'],
+  isDurable: false,
+  logFile: path.join(folder, 'postgres.log'),
+  stopRank: 1,
+  guard,
+});
+try {
+  const databaseUrl = postgres.url('everpost');
+  await migrateUp(databaseUrl);
+  const orm = await createOrm({ databaseUrl, poolSize: 2, applicationName: 'everpost-schema' });
+  writeFileSync(path.join(projectRoot, 'docs', 'schema.sql'), await describeSchema(orm.em.fork()));
+  writeFileSync(path.join(projectRoot, 'shared', 'domain', 'database', 'tables.ts'), await describeRows(orm.em.fork()));
+  await orm.close();
+} finally {
+  await stopInOrder([postgres.child]);
+  rmSync(folder, { recursive: true, force: true });
+}
+// The guard's pipe would keep this process.
+process.exit();

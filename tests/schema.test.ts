@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describeRows, describeSchema } from '../scripts/schema-text.ts';
+import { query, sql } from '../shared/domain/database/sql.ts';
+import { createTestDatabase, type TestDatabase } from './support/database.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+function fileText(...parts: string[]): string {
+  return readFileSync(path.join(import.meta.dirname, '..', ...parts), 'utf8');
+}
+
+describe('the generated schema (npm run schema)', () => {
+  it('docs/schema.sql is what the migrations make', async () => {
+    expect(fileText('docs', 'schema.sql')).toBe(await describeSchema(database.orm.em.fork()));
+  });
+
+  it('shared/domain/database/tables.ts has the columns that the migrations make', async () => {
+    expect(fileText('shared', 'domain', 'database', 'tables.ts')).toBe(await describeRows(database.orm.em.fork()));
+  });
+
+  it('has a column for each property of an entity, which may be null where the property may', async () => {
+    const columns = await query<{ table: string; column: string; isNullable: boolean }>(
+      database.orm.em.fork(),
+      sql`
+        select table_name as table, column_name as column, is_nullable = 'YES' as "isNullable"
+        from information_schema.columns where table_schema = 'public'`,
+    );
+    const known = new Map(columns.map((it) => [`${it.table}.${it.column}`, it.isNullable]));
+    const wrong: string[] = [];
+    for (const { tableName, props } of database.orm.getMetadata().getAll().values()) {
+      for (const { fieldNames, nullable = false, name } of props) {
+        const isNullable = known.get(`${tableName}.${fieldNames[0] ?? name}`);
+        if (isNullable !== nullable) wrong.push(`${tableName}.${name}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+});
