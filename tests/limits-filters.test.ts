@@ -78,37 +78,39 @@ describe('a condition', () => {
 
   it('has a budget for its filters and the lengths of their paths', async () => {
     expect((await create(paths(1_000, 'data.a.b'))).status).toBe(201);
-    expect((await create(paths(2, longPath))).status).toBe(201);
-    expectTooBig(await create(paths(3, longPath)), 'condition.groups.0.filters.2.field');
-    expectTooBig(await create(paths(1_000, longPath)), 'condition.groups.0.filters.2.field');
+    expect((await create(paths(12, longPath))).status).toBe(201);
+    expectTooBig(await create(paths(13, longPath)), 'condition.groups.0.filters.12.field');
+    expectTooBig(await create(paths(1_000, longPath)), 'condition.groups.0.filters.12.field');
     const each = (count: number, change: Filter) =>
       create(allOf(Array(count).fill({ field: 'data.a', operator: 'equals', value: '2026-01-01', ...change })));
-    expect((await each(32, {})).status).toBe(201);
-    expectTooBig(await each(33, {}), 'condition.groups.0.filters.32.field');
-    expectTooBig(await each(33, { operator: 'within', value: 1, unit: 'days' }), 'condition.groups.0.filters.32.field');
-    expect((await each(200, { operator: 'contains', value: 'x' })).status).toBe(201);
-    expectTooBig(await each(201, { operator: 'contains', value: 'x' }), 'condition.groups.0.filters.200.field');
+    expect((await each(161, {})).status).toBe(201);
+    expectTooBig(await each(162, {}), 'condition.groups.0.filters.161.field');
+    expectTooBig(
+      await each(162, { operator: 'within', value: 1, unit: 'days' }),
+      'condition.groups.0.filters.161.field',
+    );
+    expect((await each(1_000, { operator: 'contains', value: 'x' })).status).toBe(201);
     const { body } = await create(paths(1, 'data.a'));
     expectTooBig(
-      await app.api('PATCH', `/segments/${body.id}`, { body: { condition: paths(3, longPath) } }),
-      'condition.groups.0.filters.2.field',
+      await app.api('PATCH', `/segments/${body.id}`, { body: { condition: paths(13, longPath) } }),
+      'condition.groups.0.filters.12.field',
     );
     const campaign = { name: 'C', subject: 'S', body: 'B', from: 'a@example.com', audienceType: 'FILTERED' };
     expectTooBig(
-      await app.api('POST', '/campaigns', { body: { ...campaign, audienceCondition: paths(3, longPath) } }),
-      'audienceCondition.groups.0.filters.2.field',
+      await app.api('POST', '/campaigns', { body: { ...campaign, audienceCondition: paths(13, longPath) } }),
+      'audienceCondition.groups.0.filters.12.field',
     );
     const automationId = await createAutomation(app, 'e', {}, { enabled: false });
     expectTooBig(
       await app.api('POST', `/workflows/${automationId}/steps`, {
-        body: { type: 'CONDITION', config: { condition: paths(3, longPath) } },
+        body: { type: 'CONDITION', config: { condition: paths(13, longPath) } },
       }),
-      'config.condition.groups.0.filters.2.field',
+      'config.condition.groups.0.filters.12.field',
     );
   });
 
   it('counts what the segments cost that are evaluated in it', async () => {
-    const heavy = await Promise.all(Array.from({ length: 4 }, () => createId(paths(2, longPath))));
+    const heavy = await Promise.all(Array.from({ length: 4 }, () => createId(paths(12, longPath))));
     expect((await create(allOf(heavy.slice(0, 3).map(memberOf)))).status).toBe(201);
     expectTooBig(await create(allOf(heavy.map(memberOf))), 'condition.groups.0.filters.3.value');
   });

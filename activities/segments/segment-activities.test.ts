@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { MockActivityEnvironment } from '@temporalio/testing';
 import type { FilterCondition } from '../../shared/pure/filters/filter-condition.ts';
 import { listSegmentsToRefresh, noteRefresh } from '../../shared/domain/segments/refresh-segments.ts';
-import { query, queryOne, sql } from '../../shared/domain/database/sql.ts';
+import { json, query, queryOne, sql } from '../../shared/domain/database/sql.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { startTestApi, type TestApi, type TestProject } from '../../tests/support/api.ts';
 import type { ActivityDeps } from '../deps.ts';
@@ -10,12 +10,24 @@ import { createSegmentActivities } from './segment-activities.ts';
 
 /** Far more than the conditions of well-behaved segments take here, far less than the heavy one takes. */
 const STATEMENT_MS = 500;
-const HEAVY_CONTACTS = 5_000;
+const HEAVY_CONTACTS = 10_000;
 
 const where = (filters: object[]): FilterCondition => ({ logic: 'OR', groups: [{ filters: filters as never }] });
 const cheap = where([{ field: 'email', operator: 'contains', value: '@' }]);
+const DEPTH = 20;
+
+/** Objects in one another, in which a dotted path can be read in many ways. */
+function nested(depth: number): object {
+  return depth === 0 ? { end: 1 } : { k: nested(depth - 1), 'k.k': { k: {} }, 'k.k.k': {} };
+}
+
+/** As many of the longest paths as a condition may have: none of them leads anywhere. */
 const heavy = where(
-  Array.from({ length: 1_000 }, (_, n) => ({ field: `data.k${n % 50}`, operator: 'notContains', value: 'lorem' })),
+  Array.from({ length: 12 }, (_, n) => ({
+    field: `data.${'k.'.repeat(DEPTH - 1)}no${n}`,
+    operator: 'equals',
+    value: 1,
+  })),
 );
 
 let app: TestApi;
@@ -46,7 +58,7 @@ async function addContacts(owner: TestProject, count: number): Promise<void> {
     sql`
       insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)
       select everpost_uuid_v7(), ${owner.project.id}, 'c' || n || '@x.test', true,
-        (select jsonb_object_agg('k' || k, repeat('lorem ', 20)) from generate_series(0, 49) k), now(), now()
+        ${json(nested(DEPTH))}::jsonb, now(), now()
       from generate_series(1, ${count}::int) n`,
   );
 }

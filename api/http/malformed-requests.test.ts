@@ -112,9 +112,8 @@ describe('a request', () => {
   it('to an unknown route is a 404 in the envelope', async () => {
     for (const [method, path] of [
       ['GET', '/nothing'],
-      ['DELETE', '/contacts'],
       ['POST', '/v2/track'],
-      ['GET', '/v1/track'],
+      ['DELETE', '/contacts/a/b/c'],
     ] as const) {
       const reply = await app.api(method, path, { key: null });
       expectError(reply, 404, 'RESOURCE_NOT_FOUND');

@@ -57,9 +57,9 @@ export const LIMITS = {
   filterDepth: 50,
   filterCount: 1_000,
   /** What the filters of a condition cost for each contact, in comparisons; see `filterCost`. */
-  filterCost: 1_000,
+  filterCost: 5_000,
   /** The same with the conditions of the segments that are evaluated in it. */
-  inlinedFilterCost: 3_000,
+  inlinedFilterCost: 15_000,
   filterValueBytes: 4_096,
   filterConditionBytes: 262_144,
   eventNameLength: 200,

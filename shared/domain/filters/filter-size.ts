@@ -18,8 +18,9 @@ const SEARCH_COST = 4;
  * What a filter costs for each contact, in comparisons with a value under one or two keys: about 0.15 µs each of a busy
  * core, whether the contact holds 1 kB, 4 kB or (0.25 µs) 64 kB, once it has been read, which takes 2 to 15 µs, or 60 µs
  * for 64 kB. Processor time of PostgreSQL 18, over 100 to 1,000 filters of each kind that all contacts fail: a date near
- * the stored ones 4 µs, a text that is looked for 0.5 µs, a path of 8 keys at most 8 µs, of 20 keys 45 µs. So the dearest
- * condition takes some 15 s of a core for 100,000 contacts, and one of 60 comparisons, or of two dates, 1 s.
+ * the stored ones 4 µs, a text that is looked for 0.5 µs, a path of 8 keys at most 8 µs, of 20 keys 45 µs. For 100,000
+ * contacts a condition of 60 comparisons, or of two dates, takes 1 s of a core, a thousand comparisons 15 s, and the
+ * dearest that is allowed some 75 s: a statement ends before that, and the segment is marked with the reason.
  */
 export function filterCost(target: FilterTarget, filter: Filter): number {
   if (target.kind !== 'data') return 1;
