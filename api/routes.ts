@@ -15,6 +15,7 @@ import type { Endpoint } from './http/endpoint.ts';
 import { projectEndpoints } from './projects/projects.routes.ts';
 import { segmentEndpoints } from './segments/segments.routes.ts';
 import { createSendEndpoints } from './send/send.routes.ts';
+import { suppressionEndpoints } from './suppressions/suppressions.routes.ts';
 import { templateEndpoints } from './templates/templates.routes.ts';
 import { trackEndpoints } from './track/track.routes.ts';
 import { createVerifyEndpoints } from './verify/verify.routes.ts';
@@ -38,6 +39,7 @@ export function createEndpoints(config: Config): Endpoint[] {
     ...executionEndpoints,
     ...eventEndpoints,
     ...createDomainEndpoints(config),
+    ...suppressionEndpoints,
     ...activityEndpoints,
     ...projectEndpoints,
   ];

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { addBounceCommands } from './bounce-commands.ts';
 import { addDomainCommands } from './domain-commands.ts';
 import { addExecutionCommands } from './execution-commands.ts';
 import { describeFailure } from './failure.ts';
@@ -32,6 +33,7 @@ export async function runCli(
   addExecutionCommands(program, context);
   addSecretsCommands(program, context);
   addSuppressionCommands(program, context);
+  addBounceCommands(program, context);
   addSystemCommands(program, context);
   redirect(program, io);
   try {

@@ -19,7 +19,7 @@ interface Upserted {
   created: number;
   /** Addresses. */
   refused: string[];
-  /** Existing contacts in the other state than their row says. */
+  /** Existing contacts in the other state than their row says, or in the same by a bounce only. */
   toSubscribe: string[];
   toUnsubscribe: string[];
 }
@@ -71,12 +71,13 @@ export async function importContacts(
         where ${dataFits(sql`data`, sql`null`)}
         on conflict (project_id, email) do update set data = contact.data || excluded.data, updated_at = now()
           where ${dataFits(sql`(contact.data || excluded.data)`, sql`contact.data`)}
-        returning id, email, subscribed, (xmax = 0) as is_new
+        returning id, email, subscribed, bounced_email_id, (xmax = 0) as is_new
       )
       select count(*) filter (where is_new) as created,
         coalesce(array_agg(i.email) filter (where u.id is null), '{}') as refused,
         coalesce(array_agg(u.id) filter (where not is_new and i.subscribed and not u.subscribed), '{}') as "toSubscribe",
-        coalesce(array_agg(u.id) filter (where not is_new and not i.subscribed and u.subscribed), '{}') as "toUnsubscribe"
+        coalesce(array_agg(u.id) filter (where not is_new and not i.subscribed
+          and (u.subscribed or u.bounced_email_id is not null)), '{}') as "toUnsubscribe"
       from imported i left join upserted u on u.email = i.email`,
   );
   const { created = 0, toSubscribe = [], toUnsubscribe = [], refused: refusedEmails = [] } = upserted ?? {};

@@ -11,6 +11,8 @@ export const ContactEntity = defineEntity({
     subscribed: p.boolean(),
     /** When the contact withdrew consent; null while subscribed, and for contacts who never gave it. */
     optedOutAt: p.datetime(3).nullable(),
+    /** The email whose hard bounce ended the subscription; null once anybody has asked for a state. */
+    bouncedEmailId: p.uuid().nullable(),
     data: p.json().$type<Record<string, unknown>>(),
   },
 });

@@ -36,6 +36,8 @@ export interface UpsertedContact {
   createdAt: Date;
   updatedAt: Date;
   isNew: boolean;
+  /** Whether a hard bounce ended the subscription, and nobody has asked for a state since. */
+  isBounced: boolean;
   /** The event recorded with it, and when. */
   eventId?: string | null;
   eventAt?: Date | null;
@@ -52,7 +54,7 @@ function patchedData(column: SqlFragment, stored: string, removed: string[]): Sq
 
 /**
  * Flips the subscription of the given contacts that are in the other state, and emits the event for each. The
- * compare-and-set makes concurrent equal requests emit once.
+ * compare-and-set makes concurrent equal requests emit once. What was asked for here outlasts the undoing of a bounce.
  * @returns the ids that changed
  */
 export async function setSubscribed(
@@ -65,20 +67,65 @@ export async function setSubscribed(
   const flipped = await query<{ id: string }>(
     em,
     sql`
-      update contact set subscribed = ${subscribed}, updated_at = now(),
-        opted_out_at = case when ${subscribed}::boolean then null else now() end
-      where id in (
-        select id from contact where project_id = ${projectId} and id = any(${ids}::uuid[]) and subscribed <> ${subscribed}
+      with held as materialized (
+        select id, subscribed from contact
+        where project_id = ${projectId} and id = any(${ids}::uuid[])
+          and (subscribed <> ${subscribed} or bounced_email_id is not null)
+        ${IN_LOCK_ORDER} for no key update
+      ),
+      changed as (
+        update contact c set subscribed = ${subscribed}, bounced_email_id = null, updated_at = now(),
+          opted_out_at = case when ${subscribed}::boolean then null else now() end
+        from held h where c.id = h.id
+      )
+      select id from held where subscribed <> ${subscribed}`,
+  );
+  return emitFlips(em, projectId, flipped, subscribed, cause);
+}
+
+/**
+ * Ends the subscriptions of contacts whose email bounced hard, and notes which email that was.
+ * @returns the ids of the contacts that were subscribed
+ */
+export async function endBouncedSubscriptions(
+  em: Em,
+  projectId: string,
+  bounced: readonly { emailId: string; contactId: string }[],
+): Promise<string[]> {
+  if (bounced.length === 0) return [];
+  const ended = await query<{ id: string }>(
+    em,
+    sql`
+      with bounced as (
+        select distinct on (contact_id) contact_id, email_id
+        from unnest(${bounced.map((row) => row.contactId)}::uuid[], ${bounced.map((row) => row.emailId)}::uuid[])
+          as b (contact_id, email_id)
+        order by contact_id, email_id
+      ),
+      held as materialized (
+        select id from contact where project_id = ${projectId} and subscribed and id in (select contact_id from bounced)
         ${IN_LOCK_ORDER} for no key update
       )
-      returning id`,
+      update contact c set subscribed = false, opted_out_at = now(), bounced_email_id = b.email_id, updated_at = now()
+      from held h join bounced b on b.contact_id = h.id where c.id = h.id
+      returning c.id`,
   );
-  const flippedIds = flipped.map((row) => row.id);
+  return emitFlips(em, projectId, ended, false);
+}
+
+async function emitFlips(
+  em: Em,
+  projectId: string,
+  flipped: readonly { id: string }[],
+  subscribed: boolean,
+  cause?: SubscriptionCause,
+): Promise<string[]> {
+  const ids = flipped.map((row) => row.id);
   await recordEvents(
     em,
-    flippedIds.map((id) => subscriptionEvent(projectId, id, subscribed, cause)),
+    ids.map((id) => subscriptionEvent(projectId, id, subscribed, cause)),
   );
-  return flippedIds;
+  return ids;
 }
 
 /**
@@ -110,7 +157,7 @@ export async function upsertContacts(em: Em, input: ContactUpsert): Promise<Upse
         from unnest(${emails.map(() => uuidV7())}::uuid[], ${emails}::text[]) as n (i, e)
         on conflict (project_id, email) do update
           set data = ${patchedData(sql`contact.data`, stored, patch.removed)}, updated_at = now()
-        returning ${RETURNED_COLUMNS}, (xmax = 0) as "isNew"
+        returning ${RETURNED_COLUMNS}, (xmax = 0) as "isNew", bounced_email_id is not null as "isBounced"
       ),
       ${noted}
       returned as (${successorUpdate(input.projectId, sql`(select * from upserted where "isNew") n`)}),
@@ -129,7 +176,7 @@ async function applySubscription(
   rows: UpsertedContact[],
   subscribed: boolean,
 ): Promise<void> {
-  const existing = rows.filter((row) => !row.isNew && row.subscribed !== subscribed);
+  const existing = rows.filter((row) => !row.isNew && (row.subscribed !== subscribed || row.isBounced));
   if (existing.length === 0) return;
   const flipped = new Set(
     await setSubscribed(

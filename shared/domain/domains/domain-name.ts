@@ -1,4 +1,5 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
+import { z } from 'zod';
 
 /** RFC 1035 section 2.3.4, in its text form. */
 const DOMAIN_LENGTH_MAX = 253;
@@ -18,6 +19,19 @@ export function toDomainName(text: string): string | undefined {
     !/^\d+$/.test(labels.at(-1) ?? '');
   return isName ? name : undefined;
 }
+
+/** A domain name, in its stored form. */
+export const domainNameSchema = z.string().transform((text, context) => {
+  const name = toDomainName(text);
+  if (name !== undefined) return name;
+  context.addIssue({
+    code: 'custom',
+    message: 'Not a domain name such as mail.example.com',
+    params: { code: 'invalid_string' },
+    input: text,
+  });
+  return z.NEVER;
+});
 
 /** How a stored domain name may be spelt in an address: as it is, and with its international letters. */
 export function spellingsOf(domain: string): string[] {

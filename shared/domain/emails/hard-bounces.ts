@@ -1,5 +1,5 @@
 import type { RefusalKind } from '../../pure/emails/delivery-verdict/judge-refusal.ts';
-import { setSubscribed } from '../contacts/contacts.ts';
+import { endBouncedSubscriptions } from '../contacts/contacts.ts';
 import type { Em } from '../database/em.ts';
 import { query, sql } from '../database/sql.ts';
 import { suppressRecipients } from '../suppressions/suppressions.ts';
@@ -25,8 +25,8 @@ export interface BouncedEmail {
  */
 export async function applyHardBounces(em: Em, projectId: string, bounced: readonly BouncedEmail[]): Promise<void> {
   if (bounced.length === 0) return;
-  const contactIds = bounced.flatMap((email) => email.contactId ?? []);
-  const unsubscribed = new Set(contactIds.length > 0 ? await setSubscribed(em, projectId, contactIds, false) : []);
+  const ofContacts = bounced.flatMap(({ emailId, contactId }) => (contactId === null ? [] : [{ emailId, contactId }]));
+  const unsubscribed = new Set(await endBouncedSubscriptions(em, projectId, ofContacts));
   const emailIds = bounced.map((email) => email.emailId);
   const suppressed = new Set(await suppressRecipients(em, emailIds, 'HARD_BOUNCE'));
   await query(

@@ -26,6 +26,7 @@ import { FilterFunctionsMigration } from './migrations/20261122102100-filter-fun
 import { NamesPerProjectMigration } from './migrations/20261122102200-names-per-project.ts';
 import { ExecutionJobsMigration } from './migrations/20261122102300-execution-jobs.ts';
 import { EmailRefusalMigration } from './migrations/20261122110000-email-refusal.ts';
+import { BounceUndoMigration } from './migrations/20261122130000-bounce-undo.ts';
 import { query, sql } from '../database/sql.ts';
 import { assertUsableDatabase, permanentFault } from './usable-database.ts';
 import pg from 'pg';
@@ -75,6 +76,7 @@ const MIGRATIONS = [
   { name: '20261122102200-names-per-project', class: NamesPerProjectMigration },
   { name: '20261122102300-execution-jobs', class: ExecutionJobsMigration },
   { name: '20261122110000-email-refusal', class: EmailRefusalMigration },
+  { name: '20261122130000-bounce-undo', class: BounceUndoMigration },
 ];
 
 /** Timestamps of raw queries arrive as Date and counts as number, as those of entities do. */

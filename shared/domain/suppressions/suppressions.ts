@@ -24,25 +24,33 @@ export function suppressionJoin(projectId: SqlFragment, address: SqlFragment): S
     left join suppression s on s.project_id = ${projectId} and s.address_hash = ${addressHash(projectId, address)}`;
 }
 
+/** The recipients of emails as a table `recipient` of a `with` list. */
+function recipientsOf(emailIds: string[]): SqlFragment {
+  return sql`
+    recipient as (
+      select e.id, e.project_id, e.to_address,
+        coalesce(${addressHash(sql`e.project_id`, sql`e.to_address`)}, x.address_hash) as address_hash
+      from email e cross join ${ADDRESS_HASH_KEY} left join erased_contact x on x.contact_id = e.erased_contact_id
+      where e.id = any(${emailIds}::uuid[])
+    )`;
+}
+
 /**
  * Suppresses the recipients of mails, an erased one by the hash that is left of the address. An address that is
- * suppressed already keeps its first reason.
+ * suppressed already keeps its first reason, except that a complaint outranks a bounce.
+ * @returns the emails whose recipients were not suppressed before, or for a bounce only
  */
 export async function suppressRecipients(em: Em, emailIds: string[], reason: SuppressionReason): Promise<string[]> {
   if (emailIds.length === 0) return [];
   const added = await query<{ emailId: string }>(
     em,
     sql`
-      with recipient as (
-        select e.id, e.project_id, e.to_address,
-          coalesce(${addressHash(sql`e.project_id`, sql`e.to_address`)}, x.address_hash) as address_hash
-        from email e cross join ${ADDRESS_HASH_KEY} left join erased_contact x on x.contact_id = e.erased_contact_id
-        where e.id = any(${emailIds}::uuid[])
-      )
+      with ${recipientsOf(emailIds)}
       insert into suppression (project_id, address_hash, email, reason, email_id, created_at)
       select distinct on (project_id, address_hash) project_id, address_hash, to_address, ${reason}, id, now()
       from recipient where address_hash is not null order by project_id, address_hash, id
-      on conflict (project_id, address_hash) do nothing
+      on conflict (project_id, address_hash) do update set reason = excluded.reason, email_id = excluded.email_id
+        where excluded.reason = 'COMPLAINT' and suppression.reason <> 'COMPLAINT'
       returning email_id as "emailId"`,
   );
   return added.map((row) => row.emailId);
@@ -58,6 +66,20 @@ export async function listSuppressions(em: Em, projectId: string): Promise<Suppr
       select email, reason, email_id as "emailId", created_at as "createdAt" from suppression
       where project_id = ${projectId} order by created_at desc, email limit ${LIST_MAX}`,
   );
+}
+
+/** Takes away the suppressions that the hard bounces of these emails have brought. @returns how many */
+export async function removeBounceSuppressions(em: Em, emailIds: string[]): Promise<number> {
+  const removed = await query(
+    em,
+    sql`
+      with ${recipientsOf(emailIds)}
+      delete from suppression s using recipient r
+      where s.project_id = r.project_id and s.address_hash = r.address_hash and s.email_id = r.id
+        and s.reason = 'HARD_BOUNCE'
+      returning 1`,
+  );
+  return removed.length;
 }
 
 /**

@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import { parseIsoInstant } from '../../pure/filters/iso-instant.ts';
+import { lockRecipients } from '../contacts/contact-locks.ts';
+import { setSubscribed } from '../contacts/contacts.ts';
+import type { Em } from '../database/em.ts';
+import { joinSql, likePattern, query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
+import { inTransaction } from '../database/transaction.ts';
+import { domainNameSchema, spellingsOf } from '../domains/domain-name.ts';
+import { removeBounceSuppressions } from '../suppressions/suppressions.ts';
+
+const WORDS_LENGTH_MAX = 500;
+
+/** A day (its first moment, UTC) or a date-time. */
+const moment = z.string().transform((text, context) => {
+  const instant = parseIsoInstant(text);
+  if (instant) return new Date(instant.startMs);
+  context.addIssue({
+    code: 'custom',
+    message: 'Must be a date (YYYY-MM-DD) or a date-time with Z or an offset',
+    params: { code: 'invalid_string' },
+    input: text,
+  });
+  return z.NEVER;
+});
+
+/** Which hard bounces of a project are meant. */
+export const bounceSelectionSchema = z.object({
+  since: moment.meta({ description: 'The first moment at which they were recorded' }),
+  until: moment.optional().meta({ description: 'The moment before which they were recorded; now when omitted' }),
+  provider: domainNameSchema.optional().meta({ description: 'The domain of the recipients', examples: ['gmail.com'] }),
+  words: z
+    .string()
+    .min(1)
+    .max(WORDS_LENGTH_MAX)
+    .optional()
+    .meta({ description: "A part of the server's words, in any case", examples: ['Relaying denied'] }),
+});
+export type BounceSelection = z.output<typeof bounceSelectionSchema>;
+
+export interface BounceUndo {
+  /** Hard bounces that were selected and had not been undone before. */
+  emails: number;
+  /** Contacts that are subscribed again. */
+  subscribed: number;
+  /** Addresses that may have mail again. */
+  unsuppressed: number;
+  /** The first recipients; null for those who were erased. */
+  addresses: (string | null)[];
+  /** Whether more than one call may take is left; the next call goes on. */
+  hasMore: boolean;
+}
+
+const CHUNK = 500;
+/** What one call takes: some seconds of work. */
+const EMAILS_MAX = 20_000;
+const ADDRESSES_SHOWN = 20;
+
+/** The emails `e` of a selection, in the words of the index `email_by_hard_bounce`. */
+function selected(projectId: string, { since, until, provider, words }: BounceSelection): SqlFragment {
+  const conditions = [
+    sql`e.project_id = ${projectId} and e.bounced_at >= ${since} and e.bounced_at < ${until ?? sql`'infinity'`}`,
+    sql`e.bounced_at is not null and e.refusal ->> 'kind' = 'hard' and e.refusal ->> 'undoneAt' is null`,
+    sql`(e.refusal @> '{"unsubscribed": true}' or e.refusal @> '{"suppressed": true}')`,
+  ];
+  if (provider !== undefined)
+    conditions.push(sql`split_part(e.to_address, '@', -1) = any(${spellingsOf(provider)}::text[])`);
+  if (words !== undefined) conditions.push(sql`e.error ilike ${likePattern(words)}`);
+  return joinSql(conditions, ' and ');
+}
+
+interface SelectedEmail {
+  id: string;
+  address: string | null;
+}
+
+async function undoChunk(em: Em, projectId: string, emailIds: string[]): Promise<Omit<BounceUndo, 'addresses'>> {
+  return inTransaction(em, async (tx) => {
+    // Contacts before emails: see the order of locks at `inTransaction`.
+    await lockRecipients(tx, emailIds);
+    const undone = await query<{ id: string; bouncedContactId: string | null }>(
+      tx,
+      sql`
+        with held as materialized (
+          select id from email where id = any(${emailIds}::uuid[]) and refusal ->> 'undoneAt' is null
+          order by id for no key update
+        )
+        update email e set refusal = e.refusal || jsonb_build_object('undoneAt',
+          to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+        from held h where e.id = h.id
+        returning e.id,
+          (select c.id from contact c where c.id = e.contact_id and c.bounced_email_id = e.id) as "bouncedContactId"`,
+    );
+    const contactIds = undone.flatMap((row) => row.bouncedContactId ?? []);
+    const subscribed = contactIds.length > 0 ? await setSubscribed(tx, projectId, contactIds, true) : [];
+    const unsuppressed = await removeBounceSuppressions(
+      tx,
+      undone.map((row) => row.id),
+    );
+    return { emails: undone.length, subscribed: subscribed.length, unsuppressed, hasMore: false };
+  });
+}
+
+/**
+ * Takes back what hard bounces have cost: the contacts that lost their subscription by one of them are subscribed again,
+ * and the addresses that it suppressed may have mail again. A contact that anybody has unsubscribed before or since, or
+ * who has complained, stays as it is. The emails keep their outcome and say when it was undone, so repeating the call
+ * finds what is left.
+ */
+export async function undoBounces(em: Em, projectId: string, selection: BounceSelection): Promise<BounceUndo> {
+  const total: BounceUndo = { emails: 0, subscribed: 0, unsuppressed: 0, addresses: [], hasMore: false };
+  for (let taken = 0; ;) {
+    const chunk = await query<SelectedEmail>(
+      em,
+      sql`
+        select e.id, e.to_address as address from email e where ${selected(projectId, selection)}
+        order by e.bounced_at, e.id limit ${CHUNK}`,
+    );
+    if (chunk.length === 0) return total;
+    if (taken >= EMAILS_MAX) return { ...total, hasMore: true };
+    const undone = await undoChunk(
+      em,
+      projectId,
+      chunk.map((email) => email.id),
+    );
+    taken += chunk.length;
+    total.emails += undone.emails;
+    total.subscribed += undone.subscribed;
+    total.unsuppressed += undone.unsuppressed;
+    total.addresses.push(...chunk.slice(0, ADDRESSES_SHOWN - total.addresses.length).map((email) => email.address));
+  }
+}
+
+/** What `undoBounces` would do now. */
+export async function previewBounceUndo(em: Em, projectId: string, selection: BounceSelection): Promise<BounceUndo> {
+  const counts = await queryOne<Omit<BounceUndo, 'hasMore'>>(
+    em,
+    sql`
+      with bounced as materialized (
+        select e.id, e.project_id, e.to_address, e.contact_id, e.bounced_at from email e
+        where ${selected(projectId, selection)} order by e.bounced_at, e.id limit ${EMAILS_MAX + 1}
+      )
+      select count(*) as emails,
+        count(*) filter (where exists (
+          select from contact c where c.id = b.contact_id and c.bounced_email_id = b.id)) as subscribed,
+        (select count(*) from suppression s
+          where s.project_id = ${projectId} and s.reason = 'HARD_BOUNCE' and s.email_id in (select id from bounced)
+        ) as unsuppressed,
+        (select coalesce(json_agg(f.to_address order by f.bounced_at, f.id), '[]') from (
+          select * from bounced order by bounced_at, id limit ${ADDRESSES_SHOWN}) f) as addresses
+      from bounced b`,
+  );
+  const found = counts ?? { emails: 0, subscribed: 0, unsuppressed: 0, addresses: [] };
+  return { ...found, hasMore: found.emails > EMAILS_MAX };
+}
