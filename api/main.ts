@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { ConfigError, readConfig, type Config } from '../shared/platform/config.ts';
+import { ConfigError, publicUrlWarning, readConfig, type Config } from '../shared/platform/config.ts';
 import { createLogger, type Logger } from '../shared/platform/logger.ts';
 import { runProcess } from '../shared/platform/process.ts';
 import { appSecretsOf } from '../shared/platform/sealed-values.ts';
@@ -48,6 +48,8 @@ async function connect(config: Config, logger: Logger): Promise<{ orm: Orm; admi
 await runProcess('api', async ({ onStop }) => {
   const config = readConfig();
   const logger = createLogger({ level: config.LOG_LEVEL, name: 'api' });
+  const warning = publicUrlWarning(config);
+  if (warning !== undefined) logger.warn(warning);
   let app = createWaitingApp(config, logger);
   const server = createHttpServer((req, res) => void app(req, res), config.API_CONNECTIONS_MAX);
   server.listen(config.PORT, config.HOST);

@@ -171,16 +171,16 @@ describe('a mail as it arrives', () => {
   });
 
   it.each([
-    ['MARKETING', true],
-    ['HEADLESS', false],
-    ['TRANSACTIONAL', false],
-  ])('carries the marks of %s', async (type, isBulk) => {
+    ['MARKETING', true, true],
+    ['HEADLESS', false, true],
+    ['TRANSACTIONAL', false, false],
+  ])('carries the marks of %s', async (type, hasFooter, isBulk) => {
     const to = freshEmail();
     await sendOne({ to, template: await createTemplate(type), subject: undefined, body: undefined, from: undefined });
     const { mail, message } = await arrived(to);
     expect(mail.from?.text).toBe(`"Paper" <${FROM}>`);
-    expect(mail.html !== false && mail.html.includes('Unsubscribe</a>')).toBe(isBulk);
-    expect(mail.text?.includes('Unsubscribe')).toBe(isBulk);
+    expect(mail.html !== false && mail.html.includes('Unsubscribe</a>')).toBe(hasFooter);
+    expect(mail.text?.includes('Unsubscribe')).toBe(hasFooter);
     const raw = message.raw.toString();
     expect(/^List-Unsubscribe-Post: List-Unsubscribe=One-Click\r$/m.test(raw)).toBe(isBulk);
     expect(/^List-Unsubscribe: <https:\/\/everpost\.test\/[^>]+>\r$/m.test(raw.replace(/\r\n /g, ' '))).toBe(isBulk);

@@ -1,6 +1,6 @@
 import { NativeConnection, Runtime } from '@temporalio/worker';
 import { createActivities } from '../activities/index.ts';
-import { ConfigError, readConfig, type Config } from '../shared/platform/config.ts';
+import { ConfigError, publicUrlWarning, readConfig, type Config } from '../shared/platform/config.ts';
 import { linkSignerOf } from '../shared/platform/links.ts';
 import { createLogger, type Logger } from '../shared/platform/logger.ts';
 import { createSmtpPool } from '../shared/platform/smtp/smtp-pool.ts';
@@ -56,6 +56,8 @@ function hostInUrl(host: string): string {
 await runProcess('worker', async ({ onStop, fail }) => {
   const config = readConfig();
   const logger = createLogger({ level: config.LOG_LEVEL, name: 'worker' });
+  const warning = publicUrlWarning(config);
+  if (warning !== undefined) logger.warn(warning);
   if (config.SMTP_URL.length === 0) throw new ConfigError('SMTP_URL is required, for example smtp://127.0.0.1:1025');
   const taskQueues = taskQueuesOf(config);
   Runtime.install({

@@ -5,7 +5,8 @@ import { TemplateLimitError } from '../../shared/pure/templates/template-languag
 import type { CampaignContent, PendingRecipient } from '../../shared/domain/campaigns/campaign-delivery.ts';
 import type { SendingIdentities } from '../../shared/domain/domains/sending-identities.ts';
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
-import { bulkHeaders, createMailCompiler } from '../../shared/platform/mail/mail-content.ts';
+import { createMailCompiler } from '../../shared/platform/mail/mail-content.ts';
+import { createMailHeaders } from '../../shared/platform/mail/mail-headers.ts';
 import { createEnvelopes } from '../../shared/platform/mail/envelopes.ts';
 import { messageIdOf } from '../../shared/platform/mail/message-id.ts';
 import { createMessageComposer } from '../../shared/platform/mail/mime/compose.ts';
@@ -30,6 +31,7 @@ export function createCampaignComposers(deps: ActivityDeps & { identities: Sendi
   /** @throws TemplateSyntaxError, TemplateLimitError, DkimKeyError */
   return async function composerOf(campaign: CampaignContent): Promise<CampaignComposer> {
     const { type } = campaign;
+    const headersOf = createMailHeaders({ ...campaign, source: 'campaign', sourceId: campaign.id });
     const content = await compileMail({
       subject: campaign.subject,
       html: campaign.body,
@@ -60,7 +62,7 @@ export function createCampaignComposers(deps: ActivityDeps & { identities: Sendi
             ...message,
             messageId: messageIdOf(emailId, campaign.from),
             date: new Date(),
-            headers: bulkHeaders(type, urls),
+            headers: headersOf(urls),
           });
           return identity.signer?.sign(composed) ?? composed;
         },

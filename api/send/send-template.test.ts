@@ -18,7 +18,10 @@ describe('POST /v1/send with a template', () => {
       fromAddress: 'template@example.com',
       fromName: 'Template',
       replyTo: 'template-reply@example.com',
-      headers: [],
+      headers: [
+        ['Feedback-ID', expect.any(String)],
+        ['Auto-Submitted', 'auto-generated'],
+      ],
     });
     expect((await app.emailRecord(emailId)).templateId).toBe(template);
   });
@@ -38,19 +41,17 @@ describe('POST /v1/send with a template', () => {
     expect({ ...content, subject }).toMatchObject(expected);
   });
 
-  it('gives MARKETING its footer and bulk headers, and HEADLESS neither', async () => {
+  it('gives MARKETING its footer and bulk headers, and HEADLESS the headers alone', async () => {
     const marketing = await app.sendOne({
       to: freshEmail(),
       template: await app.createTemplate({ type: 'MARKETING' }),
     });
     expect(marketing.content.html).toContain('Unsubscribe</a>');
-    expect(marketing.content.headers.map(([name]) => name)).toEqual([
-      'List-Unsubscribe',
-      'List-Unsubscribe-Post',
-      'Precedence',
-    ]);
+    const names = ['Feedback-ID', 'List-Id', 'Precedence', 'List-Unsubscribe', 'List-Unsubscribe-Post'];
+    expect(marketing.content.headers.map(([name]) => name)).toEqual(names);
     const headless = await app.sendOne({ to: freshEmail(), template: await app.createTemplate({ type: 'HEADLESS' }) });
-    expect([headless.content.html, headless.content.headers]).toEqual(['<p>Dear </p>', []]);
+    expect(headless.content.html).toBe('<p>Dear </p>');
+    expect(headless.content.headers.map(([name]) => name)).toEqual(names);
   });
 
   it('does not know the templates of others', async () => {

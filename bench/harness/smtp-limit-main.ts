@@ -1,6 +1,7 @@
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { createLinkSigner } from '../../shared/platform/links.ts';
-import { bulkHeaders, compileMail } from '../../shared/platform/mail/mail-content.ts';
+import { compileMail } from '../../shared/platform/mail/mail-content.ts';
+import { createMailHeaders } from '../../shared/platform/mail/mail-headers.ts';
 import { createMessageComposer } from '../../shared/platform/mail/mime/compose.ts';
 import { BENCH_MAIL } from './bench-mail.ts';
 
@@ -20,6 +21,10 @@ async function makeMessages(): Promise<Buffer[]> {
     appSecret: 'a secret for throw-away benches only',
     publicUrl: 'http://127.0.0.1:50000',
   });
+  const headersOf = createMailHeaders({
+    ...{ type: BENCH_MAIL.type, source: 'campaign', from: 'news@bench.test' },
+    ...{ sourceId: '00000000-0000-7000-8000-000000000000', projectId: '00000000-0000-7000-8000-000000000000' },
+  });
   return Array.from({ length: READY_MADE }, (_, index) => {
     const data = { firstName: `Reader ${index}`, city: 'City 42', plan: 'plan-1', points: 500 };
     const id = `00000000-0000-7000-8000-${String(index).padStart(12, '0')}`;
@@ -31,7 +36,7 @@ async function makeMessages(): Promise<Buffer[]> {
       to: { address: contact.email },
       messageId: `${id}@bench.test`,
       date: new Date(),
-      headers: bulkHeaders(BENCH_MAIL.type, urls),
+      headers: headersOf(urls),
     });
     return Buffer.from(raw as string, 'latin1');
   });

@@ -186,6 +186,13 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   return { ...config, publicUrl: (config.PUBLIC_URL ?? `http://localhost:${config.PORT}`).replace(/\/+$/, '') };
 }
 
+/** What is wrong with links over plain HTTP; undefined for https, and on this machine. */
+export function publicUrlWarning({ publicUrl }: Pick<Config, 'publicUrl'>): string | undefined {
+  const { protocol, hostname } = new URL(publicUrl);
+  if (protocol === 'https:' || /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)) return undefined;
+  return 'PUBLIC_URL is not https: mail programs do not offer one-click unsubscribing (RFC 8058), and links can be read on the way';
+}
+
 /** Reads the keys of the payload codec, for commands that need nothing else. @throws ConfigError */
 export function readCodecKeys(environment: NodeJS.ProcessEnv): CodecKey[] {
   const { TEMPORAL_CODEC_KEYS: text } = environment;

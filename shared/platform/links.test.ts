@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createLinkSigner, encodeClickTarget } from './links.ts';
-import { bulkHeaders } from './mail/mail-content.ts';
+import { createMailHeaders } from './mail/mail-headers.ts';
 import { createVerp } from './mail/verp.ts';
 
 const CONTACT = '0192a000-0000-7000-8000-000000000001';
@@ -69,7 +69,10 @@ describe('the way out of marketing mail', () => {
       contactId: CONTACT,
       emailId: EMAIL,
     });
-    return new Map(bulkHeaders('MARKETING', urls));
+    const headersFor = createMailHeaders({
+      ...{ type: 'MARKETING', source: 'campaign', sourceId: EMAIL, projectId: CONTACT, from: 'a@e.test' },
+    });
+    return new Map(headersFor(urls));
   };
 
   it('is a link, and where mail comes in an address beside it', () => {

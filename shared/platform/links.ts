@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import type { RecipientUrls } from '../pure/templates/render-scope.ts';
 import type { Config } from './config.ts';
 import { createVerp } from './mail/verp.ts';
@@ -9,6 +9,8 @@ const RECIPIENT_SIGNATURE_BYTES = 16;
 /** With the id of the mail 30 bytes: a whole number of base64url characters, so that no character can vary unseen. */
 const TRACKING_SIGNATURE_BYTES = 14;
 const TRACKING_TOKEN_LENGTH = 40;
+/** Gmail takes 5 to 15 characters. */
+const INSTANCE_ID_LENGTH = 12;
 
 export interface RecipientRef {
   contactId: string;
@@ -21,6 +23,8 @@ export interface MailLinks extends RecipientUrls {
   readonly openUrl: string;
   /** Where a mail program may write that its user wants no more; undefined without INBOUND_DOMAIN. */
   readonly unsubscribeAddress: string | undefined;
+  /** Names this installation to mailbox providers, who count complaints by it; the same for all its mail. */
+  readonly instanceId: string;
   /** The link that counts a click and leads on to a target made by `encodeClickTarget`. */
   clickUrl: (target: ClickTarget) => string;
   /** Whether an address is one of these links, which are not to be counted as clicks. */
@@ -60,6 +64,10 @@ export function encodeClickTarget(url: string): ClickTarget {
   return Buffer.from(url).toString('base64url') as ClickTarget;
 }
 
+function instanceIdOf(publicUrl: string): string {
+  return createHash('sha256').update(new URL(publicUrl).hostname).digest('hex').slice(0, INSTANCE_ID_LENGTH);
+}
+
 /** The signer of this installation. */
 export function linkSignerOf(
   config: Pick<Config, 'APP_SECRET' | 'APP_SECRETS_PREVIOUS' | 'publicUrl' | 'INBOUND_DOMAIN'>,
@@ -88,6 +96,7 @@ export function createLinkSigner({ publicUrl, inboundDomain, ...secrets }: LinkS
   const recipientKeys = keysFor('everpost recipient links');
   const trackingKeys = keysFor('everpost tracking links');
   const ownPrefixes = ['unsubscribe', 'subscribe', 'manage', 't'].map((page) => `${publicUrl}/${page}/`);
+  const instanceId = instanceIdOf(publicUrl);
   const isOwnLink = (url: string): boolean => ownPrefixes.some((prefix) => url.startsWith(prefix));
 
   function signRecipient(payload: Buffer, key = recipientKeys[0]): Buffer {
@@ -136,6 +145,7 @@ export function createLinkSigner({ publicUrl, inboundDomain, ...secrets }: LinkS
         get unsubscribeAddress() {
           return verp?.unsubscribeAddress(emailId);
         },
+        instanceId,
         clickUrl: (target) => `${publicUrl}/t/c/${trackingToken(emailBytes, target)}${target}`,
         isOwnLink,
       };

@@ -8,7 +8,8 @@ import { isMailTracked, type TrackingMode } from '../../pure/project.ts';
 import { createRenderScope } from '../../pure/templates/render-scope.ts';
 import { compileTemplate } from '../../pure/templates/template-language.ts';
 import type { LinkSigner } from '../../platform/links.ts';
-import { bulkHeaders, type MailCompiler } from '../../platform/mail/mail-content.ts';
+import type { MailCompiler } from '../../platform/mail/mail-content.ts';
+import { createMailHeaders } from '../../platform/mail/mail-headers.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
 import { queueMails } from '../emails/stored-mail.ts';
 import type { Em } from '../database/em.ts';
@@ -111,6 +112,10 @@ export async function sendEmailStep(
   if (message.html.length + message.text.length > deps.messageBytesMax) {
     throw new StepError(`The message is larger than ${deps.messageBytesMax} bytes`);
   }
+  const headersOf = createMailHeaders({
+    ...{ type: template.type, source: 'automation', sourceId: state.automationId },
+    ...{ projectId: state.projectId, from: template.from },
+  });
   await queueMails(
     tx,
     {
@@ -126,7 +131,7 @@ export async function sendEmailStep(
         emailId,
         contactId: recipient.contactId,
         to: { address: recipient.address },
-        headers: bulkHeaders(template.type, urls),
+        headers: headersOf(urls),
       },
     ],
   );

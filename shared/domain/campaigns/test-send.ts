@@ -2,7 +2,8 @@ import { v7 as uuidV7 } from 'uuid';
 import { validationError } from '../../pure/app-error.ts';
 import { TemplateLimitError } from '../../pure/templates/template-language.ts';
 import type { LinkSigner } from '../../platform/links.ts';
-import { bulkHeaders, compileMail, type MailContent } from '../../platform/mail/mail-content.ts';
+import { compileMail, type MailContent } from '../../platform/mail/mail-content.ts';
+import { createMailHeaders } from '../../platform/mail/mail-headers.ts';
 import { ContactEntity } from '../contacts/contact.entity.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
 import { queueMails } from '../emails/stored-mail.ts';
@@ -37,7 +38,8 @@ export async function queueTestMail(
   links: LinkSigner,
 ): Promise<string> {
   const campaign = await findCampaign(em, projectId, campaignId);
-  await assertSenderDomain(em, projectId, campaign.from);
+  const { type, from } = campaign;
+  await assertSenderDomain(em, projectId, from);
   const contact = await em.findOne(ContactEntity, { projectId, email: address });
   const emailId = uuidV7();
   const urls = links.recipientUrls({ contactId: contact?.id ?? SAMPLE_ID, emailId });
@@ -67,7 +69,7 @@ export async function queueTestMail(
           contactId: contact?.id ?? null,
           to: { address },
           subject: `[Test] ${message.subject}`,
-          headers: bulkHeaders(campaign.type, urls),
+          headers: createMailHeaders({ type, projectId, from, source: 'campaign', sourceId: campaignId })(urls),
         },
       ],
     ),

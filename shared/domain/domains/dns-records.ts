@@ -28,8 +28,8 @@ export interface DomainRecordSource {
 export type RecordState = 'found' | 'missing' | 'unanswered';
 
 const RETURN_PATH_PRIORITY = 10;
-/** A policy is looked for at a domain and at so many names above it. */
-const POLICY_NAMES_MAX = 4;
+/** The walk up from a domain begins with a name of at most so many labels. */
+const WALK_LABELS_MAX = 7;
 
 /**
  * The records to set up for a domain. SPF includes the inbound domain, where the operator publishes which hosts send
@@ -111,16 +111,25 @@ function sameHost(left: string, right: string): boolean {
   return left.replace(/\.$/, '').toLowerCase() === right.replace(/\.$/, '').toLowerCase();
 }
 
-/** A policy of a parent domain covers a domain that has none (RFC 7489 section 6.6.3). */
-async function findDmarc(resolver: DnsResolver, domain: string): Promise<RecordState> {
+/**
+ * The names at which the policy for a domain may stand, by the tree walk of RFC 9989 section 4.10: the domain itself,
+ * then, of a long name, from seven labels on, each name above it up to the top.
+ */
+export function policyNames(domain: string): string[] {
   const labels = domain.split('.');
-  const covering = labels.slice(0, -1).map((_, index) => labels.slice(index).join('.'));
+  const above = labels.slice(1).slice(-WALK_LABELS_MAX);
+  return [domain, ...above.map((_, index) => above.slice(index).join('.'))];
+}
+
+/** Several policies at one name count as none. */
+function hasPolicy(texts: string[]): boolean {
+  return texts.filter((text) => /^v\s*=\s*DMARC1\s*(?:;|$)/.test(text)).length === 1;
+}
+
+/** A policy of a name above covers a domain that has none. */
+async function findDmarc(resolver: DnsResolver, domain: string): Promise<RecordState> {
   const states = await Promise.all(
-    covering
-      .slice(-POLICY_NAMES_MAX)
-      .map(async (name) =>
-        stateOf(await resolver.txt(`_dmarc.${name}`), (texts) => texts.some((text) => /^v=DMARC1\b/.test(text))),
-      ),
+    policyNames(domain).map(async (name) => stateOf(await resolver.txt(`_dmarc.${name}`), hasPolicy)),
   );
   if (states.includes('found')) return 'found';
   return states.includes('unanswered') ? 'unanswered' : 'missing';

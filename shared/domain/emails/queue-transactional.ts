@@ -98,7 +98,7 @@ export async function queueTransactional(
   // Before anything is compiled: a request that is refused costs no more than this.
   await assertSenderDomain(em, projectId, content.from.address);
   const queueAll = async (): Promise<QueuedMail[]> => {
-    const startRendering = await createRequestRenderer(content, request, deps);
+    const startRendering = await createRequestRenderer(projectId, content, request, deps);
     return inTransaction(em, (tx) => queueRecipients(tx, projectId, content, request, startRendering()));
   };
   return content.html.length < LARGE_LENGTH ? queueAll() : deps.largeWork(queueAll);

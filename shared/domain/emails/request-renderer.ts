@@ -15,7 +15,7 @@ import {
   type RenderMeter,
   type RenderScope,
 } from '../../pure/templates/template-language.ts';
-import { bulkHeaders } from '../../platform/mail/mail-content.ts';
+import { createMailHeaders } from '../../platform/mail/mail-headers.ts';
 import type { UpsertedContact } from '../contacts/contacts.ts';
 import type { Mailbox, RenderedMail } from './stored-mail.ts';
 import type { ResolvedContent, TransactionalDeps, TransactionalRequest } from './transactional-request.ts';
@@ -85,6 +85,7 @@ function renderHeaders(headers: HeaderTemplate[], scope: RenderScope, meter: Ren
  * @throws AppError VALIDATION_ERROR naming subject, body or a header
  */
 export async function createRequestRenderer(
+  projectId: string,
   content: ResolvedContent,
   request: TransactionalRequest,
   deps: TransactionalDeps,
@@ -93,6 +94,10 @@ export async function createRequestRenderer(
     throw bodyFault(error);
   });
   const headers = compileHeaders(request.headers);
+  const headersOf = createMailHeaders({
+    ...{ type: content.type, source: 'request', sourceId: content.templateId },
+    ...{ projectId, from: content.from.address },
+  });
   const { values } = readDataPatch(request.data);
   const attachedBytes = request.attachments.reduce((sum, file) => sum + file.content.length, 0) * BASE64_FACTOR;
 
@@ -137,7 +142,7 @@ export async function createRequestRenderer(
           charge(utf8Bytes(message.html), meter.steps);
           return {
             ...{ emailId, contactId: contact.id, to: recipient, subject: message.subject, html: message.html, text },
-            headers: [...bulkHeaders(content.type, urls), ...custom],
+            headers: [...headersOf(urls), ...custom],
             bytes,
           };
         } catch (error) {

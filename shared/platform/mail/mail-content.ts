@@ -150,20 +150,3 @@ export function createMailCompiler(): MailCompiler {
     }
   };
 }
-
-/**
- * Headers that bulk mail carries: the unsubscribe link (RFC 2369) that a mail program can press itself (RFC 8058), or
- * write to, and the mark that keeps out-of-office replies away.
- */
-export function bulkHeaders(
-  type: EmailType,
-  { unsubscribeUrl, unsubscribeAddress }: Pick<MailLinks, 'unsubscribeUrl' | 'unsubscribeAddress'>,
-): [string, string][] {
-  if (type !== 'MARKETING') return [];
-  const byMail = unsubscribeAddress === undefined ? '' : `, <mailto:${unsubscribeAddress}?subject=unsubscribe>`;
-  return [
-    ['List-Unsubscribe', `<${unsubscribeUrl}>${byMail}`],
-    ['List-Unsubscribe-Post', 'List-Unsubscribe=One-Click'],
-    ['Precedence', 'bulk'],
-  ];
-}

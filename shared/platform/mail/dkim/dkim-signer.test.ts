@@ -60,6 +60,9 @@ const message: OutgoingMessage = {
   messageId: `01890000-0000-7000-8000-000000000002@${DOMAIN}`,
   date: new Date('2026-11-21T10:00:00Z'),
   headers: [
+    ['Feedback-ID', 'campaign:project:marketing:instance'],
+    ['List-Id', '<project.example.com>'],
+    ['Auto-Submitted', 'auto-generated'],
     ['List-Unsubscribe', '<https://everpost.test/unsubscribe/token>'],
     ['List-Unsubscribe-Post', 'List-Unsubscribe=One-Click'],
     ['Precedence', 'bulk'],
@@ -74,8 +77,8 @@ describe('createDkimSigner', () => {
     expect(header.replace(/\s+/g, '')).toMatch(
       new RegExp(
         `^DKIM-Signature:v=1;a=rsa-sha256;c=relaxed/relaxed;d=${DOMAIN};s=${pair.selector};t=\\d{10};bh=[^;]{44};` +
-          'h=from:to:subject:date:message-id:mime-version:content-type:reply-to:list-unsubscribe:' +
-          'list-unsubscribe-post:from;b=[\\w+/]{342}==$',
+          'h=from:to:subject:date:message-id:mime-version:content-type:reply-to:list-id:feedback-id:auto-submitted:' +
+          'list-unsubscribe:list-unsubscribe-post:from;b=[\\w+/]{342}==$',
       ),
     );
     expect(Math.max(...header.split('\r\n').map((line) => line.length))).toBeLessThanOrEqual(100);

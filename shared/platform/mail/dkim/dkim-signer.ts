@@ -28,6 +28,9 @@ const SIGNED_FIELDS = [
   'content-type',
   'content-transfer-encoding',
   'reply-to',
+  'list-id',
+  'feedback-id',
+  'auto-submitted',
   'list-unsubscribe',
   'list-unsubscribe-post',
 ];

@@ -1,0 +1,48 @@
+import { describe, expect, it } from '@jest/globals';
+import type { DnsResolver } from '../../platform/dns/resolver.ts';
+import { lookUpRecords, policyNames } from './dns-records.ts';
+
+function resolverOf(zone: Record<string, string[]>): DnsResolver {
+  const absent = { kind: 'absent', isNameUnknown: true } as const;
+  return {
+    async txt(name) {
+      const records = zone[name];
+      return records ? { kind: 'found', records } : absent;
+    },
+    mx: async () => absent,
+    ns: async () => absent,
+    addresses: async () => absent,
+  };
+}
+
+async function dmarcOf(domain: string, zone: Record<string, string[]>) {
+  const source = {
+    domain,
+    dkim: { selector: 's', publicKey: 'k' },
+    inboundDomain: undefined,
+    isReturnPathRequired: false,
+  };
+  return (await lookUpRecords(resolverOf(zone), source)).get('DMARC');
+}
+
+describe('the search for a DMARC policy', () => {
+  it('asks the domain and each name above it up to the top, eight names at most', () => {
+    expect(policyNames('news.example.com')).toEqual(['news.example.com', 'example.com', 'com']);
+    expect(policyNames('a.b.c.d.e.f.g.h.i.j.mail.example.com')).toEqual([
+      'a.b.c.d.e.f.g.h.i.j.mail.example.com',
+      'g.h.i.j.mail.example.com',
+      ...['h.i.j.mail.example.com', 'i.j.mail.example.com', 'j.mail.example.com', 'mail.example.com'],
+      ...['example.com', 'com'],
+    ]);
+  });
+
+  it.each([
+    ['its own', { '_dmarc.a.b.example': ['v=DMARC1; p=none'] }, 'found'],
+    ['that of a name above', { '_dmarc.b.example': ['v=DMARC1;p=reject'] }, 'found'],
+    ['that of the top', { '_dmarc.example': ['v=DMARC1; p=reject; psd=y'] }, 'found'],
+    ['none of two at one name', { '_dmarc.b.example': ['v=DMARC1; p=none', 'v=DMARC1; p=reject'] }, 'missing'],
+    ['none in other texts', { '_dmarc.b.example': ['v=DMARC12; p=none', 'hello'] }, 'missing'],
+  ])('takes %s', async (_name, zone, state) => {
+    expect(await dmarcOf('a.b.example', zone as unknown as Record<string, string[]>)).toBe(state);
+  });
+});

@@ -1,0 +1,67 @@
+import { describe, expect, it } from '@jest/globals';
+import { createLinkSigner } from '../links.ts';
+import { createMailHeaders, type MailStream } from './mail-headers.ts';
+import { composeMessage } from './mime/compose.ts';
+
+const ID = '01890000-0000-7000-8000-000000000001';
+const PROJECT = '01890000-0000-7000-8000-000000000002';
+const signer = createLinkSigner({ appSecret: 'a secret of at least 32 characters', publicUrl: 'https://e.test' });
+const links = signer.recipientUrls({ contactId: ID, emailId: ID });
+
+function headersOf(stream: Partial<MailStream>): Map<string, string> {
+  const whole: MailStream = {
+    ...{ type: 'MARKETING', source: 'campaign', sourceId: ID, projectId: PROJECT, from: 'a@bücher.example' },
+    ...stream,
+  };
+  return new Map(createMailHeaders(whole)(links));
+}
+
+const BULK = ['Feedback-ID', 'List-Id', 'Precedence', 'List-Unsubscribe', 'List-Unsubscribe-Post'];
+const AUTOMATIC = ['Feedback-ID', 'Auto-Submitted'];
+
+describe('the headers of an email', () => {
+  it.each([
+    ['MARKETING', 'campaign', BULK],
+    ['HEADLESS', 'campaign', BULK],
+    ['TRANSACTIONAL', 'campaign', ['Feedback-ID']],
+    ['TRANSACTIONAL', 'request', AUTOMATIC],
+    ['TRANSACTIONAL', 'automation', AUTOMATIC],
+    ['HEADLESS', 'automation', [...BULK, 'Auto-Submitted']],
+    ['MARKETING', 'request', BULK],
+  ] as const)('of type %s from a %s are those that fit', (type, source, names) => {
+    expect([...headersOf({ type, source }).keys()].sort()).toEqual([...names].sort());
+  });
+
+  it('name the stream to Gmail in four fields, the last of 5 to 15 characters and the same for all mail', () => {
+    const fields = headersOf({}).get('Feedback-ID')?.split(':') ?? [];
+    expect(fields.slice(0, 3)).toEqual([ID, PROJECT, 'marketing']);
+    expect(fields).toHaveLength(4);
+    expect(fields[3]).toMatch(/^[a-z0-9]{5,15}$/);
+    const inline = headersOf({ type: 'TRANSACTIONAL', source: 'request', sourceId: null }).get('Feedback-ID');
+    expect(inline).toBe(`none:${PROJECT}:transactional:${fields[3]}`);
+  });
+
+  it('name the list below the domain of the sender, in ASCII and no longer than RFC 2919 allows', () => {
+    expect(headersOf({}).get('List-Id')).toBe(`<${PROJECT}.xn--bcher-kva.example>`);
+    const long = Array.from({ length: 4 }, () => 'a'.repeat(60)).join('.');
+    expect(headersOf({ from: `a@${long}` }).has('List-Id')).toBe(false);
+  });
+
+  it('stand in the message as they are, and give way to those of a caller', () => {
+    const message = composeMessage({
+      ...{
+        from: { address: 'a@e.test' },
+        to: { address: 'b@e.test' },
+        subject: 'Hello',
+        html: '<p>Hello',
+        text: 'Hello',
+      },
+      ...{ messageId: `${ID}@e.test`, date: new Date() },
+      headers: [...headersOf({ type: 'HEADLESS', source: 'automation' }), ['auto-submitted', 'no']],
+    });
+    const head = message.toString('latin1').replace(/\r\n[ \t]+/g, ' ');
+    expect(head).toContain(`Feedback-ID: ${headersOf({ type: 'HEADLESS' }).get('Feedback-ID')}\r\n`);
+    expect(head).toContain(`List-Unsubscribe: <${links.unsubscribeUrl}>\r\n`);
+    expect(head.match(/^auto-submitted: .*$/gim)).toEqual(['auto-submitted: no']);
+  });
+});
