@@ -89,6 +89,17 @@ function unmetRequirement(requirements: FlatRequirement[] | undefined, body: unk
   return requirements.find((requirement) => !requirement.isMet(record))?.message;
 }
 
+const IGNORED_FIELDS_MAX = 20;
+const SHOWN_FIELD = /^[\w.-]{1,64}$/;
+
+/** The first keys of a body that its endpoint does not know, as far as they can stand in a header. */
+function ignoredFields({ body: schema, multipart }: Endpoint, body: unknown): string[] {
+  if (multipart || !(schema instanceof z.ZodObject) || typeof body !== 'object' || body === null) return [];
+  const { shape } = schema;
+  const unknown = Object.keys(body).filter((key) => !Object.hasOwn(shape, key) && SHOWN_FIELD.test(key));
+  return unknown.slice(0, IGNORED_FIELDS_MAX);
+}
+
 function requestLine(req: Request, definition: Endpoint): string {
   return `${req.method} ${definition.path}`;
 }
@@ -183,6 +194,8 @@ async function answer(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyCl
     assertInputStorable(incoming);
     const unmet = unmetRequirement(definition.flatRequirements, body);
     if (unmet !== undefined) return { status: 400, send: () => res.status(400).json({ error: unmet }) };
+    const ignored = ignoredFields(definition, body);
+    if (ignored.length > 0) res.setHeader('Everpost-Ignored-Fields', ignored.join(', '));
     const context: RequestContext<unknown, unknown, unknown> = {
       project: admission.project,
       params,

@@ -73,7 +73,18 @@ function errorResponses(definition: Endpoint) {
   );
 }
 
+const ignoredFieldsHeaders = z.object({
+  'Everpost-Ignored-Fields': z
+    .string()
+    .optional()
+    .meta({
+      description: 'Keys of the body that this endpoint does not know, comma-separated; the first 20',
+      examples: ['cc, bcc'],
+    }),
+});
+
 function replyResponses(definition: Endpoint) {
+  const headers = definition.body instanceof z.ZodObject ? { headers: ignoredFieldsHeaders } : {};
   return Object.fromEntries(
     Object.entries(definition.replies).map(([status, reply]) => {
       const schema =
@@ -82,7 +93,7 @@ function replyResponses(definition: Endpoint) {
           : reply.schema;
       return [
         status,
-        { description: reply.description, ...(schema && { content: { 'application/json': { schema } } }) },
+        { description: reply.description, ...headers, ...(schema && { content: { 'application/json': { schema } } }) },
       ];
     }),
   );

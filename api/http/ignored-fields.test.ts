@@ -1,0 +1,21 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { startTestApi, type TestApi } from '../../tests/support/api.ts';
+
+let app: TestApi;
+beforeAll(async () => {
+  app = await startTestApi();
+});
+afterAll(() => app.stop());
+
+const HEADER = 'Everpost-Ignored-Fields';
+
+it('names the keys of a body that the endpoint does not know, in bounds and safe characters only', async () => {
+  const known = { to: 'ada@mail.test', subject: 'S', body: 'B', from: 'me@example.com' };
+  const send = async (more: object) => (await app.api('POST', '/v1/send', { body: { ...known, ...more } })).headers;
+  expect((await send({})).get(HEADER)).toBeNull();
+  expect((await send({ cc: 'a@b.test', text: 'Hi', 'x\r\ny': 1, é: 2 })).get(HEADER)).toBe('cc, text');
+  const many = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`key${index}`, 1]));
+  expect((await send(many)).get(HEADER)?.split(', ')).toHaveLength(20);
+  const created = await app.api('POST', '/contacts', { body: { email: 'ada@mail.test', name: 'Ada' } });
+  expect(created.headers.get(HEADER)).toBe('name');
+});
