@@ -19,8 +19,9 @@ const MAY_HAVE_ARRIVED = 'the email may have arrived';
  * soon when each attempt may have been a copy for the recipient.
  */
 export function resultOf(email: AttemptLedger, outcome: SmtpOutcome, retrySeconds: readonly number[]): DeliveryResult {
-  const result = { emailId: email.emailId, subject: email.subject };
-  if (outcome.kind === 'accepted') return { ...result, verdict: 'sent', error: null };
+  const frame = { emailId: email.emailId, subject: email.subject };
+  if (outcome.kind === 'accepted') return { ...frame, verdict: 'sent', error: null };
+  const result = { ...frame, server: ('server' in outcome && outcome.server) || '' };
   const error = outcome.reply;
   let refusal: DeliveryResult['refusal'];
   if (outcome.kind === 'rejected') {

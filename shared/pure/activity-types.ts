@@ -9,6 +9,7 @@ export const ACTIVITY_TYPES = [
   'email.complaint',
   'email.received',
   'email.suppressed',
+  'email.failed',
   'contact.subscribed',
   'contact.unsubscribed',
   'campaign.scheduled',
@@ -29,6 +30,7 @@ export const EVENT_OF_ACTIVITY = {
   'email.complaint': 'email.complaint',
   'email.received': 'email.received',
   'email.suppressed': 'email.suppressed',
+  'email.failed': 'email.failed',
   'contact.subscribed': 'contact.subscribed',
   'contact.unsubscribed': 'contact.unsubscribed',
 } as const satisfies Partial<Record<ActivityType, string>>;

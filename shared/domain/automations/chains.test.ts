@@ -71,7 +71,14 @@ async function refusalsOf(on: TestProject, contactId: string): Promise<any[]> {
   return (await on.api('GET', `/activity?types=workflow.refused&contactId=${contactId}`)).body.data;
 }
 
-const EMAIL_EVENTS = ['email.sent', 'email.delivery', 'email.bounce', 'email.complaint', 'email.suppressed'];
+const EMAIL_EVENTS = [
+  'email.sent',
+  'email.delivery',
+  'email.bounce',
+  'email.complaint',
+  'email.failed',
+  'email.suppressed',
+];
 const ACTS = ['email.open', 'email.click', 'email.received', 'contact.subscribed', 'contact.unsubscribed'];
 
 /** What an event of the email of an execution of that depth starts. */

@@ -1,6 +1,7 @@
 import { campaignStatusesBefore, type CampaignStatus } from '../../pure/campaigns/campaign-status.ts';
 import type { Em } from '../database/em.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
+import { resultEvents } from '../emails/delivery-results.ts';
 
 /** What the workflow needs to know to decide what comes next. */
 export interface CampaignState {
@@ -63,17 +64,19 @@ export async function closeRecipients(em: Em, campaignId: string, onChunk: () =>
     await query(
       em,
       sql`
-        with ended as (
+        with changed as (
           update email e set status = case when c.error is null then 'CANCELLED' else 'FAILED' end,
             error = coalesce(c.error, e.error)
           from (select ${campaignId}::uuid as id) gone left join campaign c on c.id = gone.id
           where e.campaign_id = ${campaignId} and e.status = 'PENDING'
             and e.campaign_seq > ${after} and e.campaign_seq <= ${after + CLOSE_CHUNK}::int
             and (c.id is null or c.status = 'CANCELLED')
-          returning e.status
-        )
-        update campaign set failed_count = failed_count + (select count(*) from ended)
-        where id = ${campaignId} and exists (select from ended where status = 'FAILED')`,
+          returning e.*, case when e.status = 'FAILED' then 'failed' end as verdict,
+            c.from_address as campaign_from, c.subject as campaign_subject
+        ),
+        emitted as (${resultEvents('of campaign')})
+        update campaign set failed_count = failed_count + (select count(*) from changed)
+        where id = ${campaignId} and exists (select from changed where status = 'FAILED')`,
     );
     onChunk();
   }

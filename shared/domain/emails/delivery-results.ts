@@ -15,6 +15,8 @@ export interface DeliveryResult {
   error: string | null;
   /** Of one that a server refused and that is not tried again. */
   refusal?: RecordedRefusal;
+  /** The server that did not take it; empty where it is not known, missing where none was asked. */
+  server?: string | undefined;
 }
 
 export interface RecordedResult {
@@ -34,8 +36,14 @@ export function resultTable(results: DeliveryResult[]): SqlFragment {
       ${rows.map((result) => result.emailId)}::uuid[], ${rows.map((result) => result.verdict)}::text[],
       ${rows.map((result) => result.subject)}::text[],
       ${rows.map((result) => result.error?.slice(0, ERROR_LENGTH_MAX) ?? null)}::text[],
-      ${rows.map((result) => (result.refusal ? json(result.refusal) : null))}::jsonb[]
-    ) as r (email_id, verdict, subject, error, refusal)`;
+      ${rows.map((result) => (result.refusal ? json(result.refusal) : null))}::jsonb[],
+      ${rows.map((result) => result.server ?? null)}::text[]
+    ) as r (email_id, verdict, subject, error, refusal, server)`;
+}
+
+/** A moment as the text that events have. */
+function isoText(moment: SqlFragment): SqlFragment {
+  return sql`to_char((${moment}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
 /** When an email that was put off is due again; the pauses follow its deferrals. */
@@ -70,6 +78,9 @@ export function resultColumns(retrySeconds: readonly number[]): SqlFragment {
   subject = case when e.to_address is not null then coalesce(r.subject, e.subject) end,
   error = case when e.to_address is not null then r.error end,
   refusal = case when e.to_address is not null then coalesce(r.refusal, e.refusal) end,
+  attempts = case when e.to_address is null then null when r.server is null then e.attempts
+    else coalesce(e.attempts, '[]') || jsonb_strip_nulls(jsonb_build_object('at', ${isoText(sql`now()`)}, 'verdict', r.verdict,
+      'server', nullif(r.server, ''), 'words', r.error, 'nextAt', ${isoText(retryAt(retrySeconds))})) end,
   claim_token = null`;
 }
 
@@ -79,31 +90,40 @@ export interface EventFrame {
   subject: string | null;
 }
 
+/** Author and subject of a changed row. */
+function frameColumns(frame: EventFrame | 'from content' | 'of campaign'): [from: SqlFragment, subject: SqlFragment] {
+  if (frame === 'from content') {
+    return [sql`(select from_address from email_content where email_id = changed.id)`, sql`changed.subject`];
+  }
+  if (frame === 'of campaign') {
+    return [sql`changed.campaign_from`, sql`coalesce(changed.subject, changed.campaign_subject)`];
+  }
+  return [sql`${frame.from}::text`, sql`coalesce(changed.subject, ${frame.subject}::text)`];
+}
+
 /**
- * Inserts the `email.sent`, `email.bounce` and `email.suppressed` events of the changed rows, less those of erased contacts:
- * a CTE body over `changed`, which must have the columns of `email` plus `verdict`.
+ * Inserts the `email.sent`, `email.bounce`, `email.failed` and `email.suppressed` events of the changed rows, less those of
+ * erased contacts: a CTE body over `changed`, which must have the columns of `email` plus `verdict`; of a campaign also
+ * `campaign_from` and `campaign_subject`.
  */
-export function resultEvents(frame: EventFrame | 'from content'): SqlFragment {
-  const from =
-    frame === 'from content'
-      ? sql`(select from_address from email_content where email_id = changed.id)`
-      : sql`${frame.from}::text`;
-  const subject =
-    frame === 'from content' ? sql`changed.subject` : sql`coalesce(changed.subject, ${frame.subject}::text)`;
+export function resultEvents(frame: EventFrame | 'from content' | 'of campaign'): SqlFragment {
+  const [from, subject] = frameColumns(frame);
   return sql`
     insert into event (id, project_id, contact_id, email_id, name, data, created_at)
     select everpost_uuid_v7(), changed.project_id, changed.contact_id, changed.id,
-      case changed.verdict when 'sent' then 'email.sent' when 'bounced' then 'email.bounce' else 'email.suppressed' end,
+      case changed.verdict when 'sent' then 'email.sent' when 'bounced' then 'email.bounce'
+        when 'failed' then 'email.failed' else 'email.suppressed' end,
       jsonb_build_object(
         'emailId', changed.id, 'subject', ${subject}, 'from', ${from}, 'to', changed.to_address,
         'campaignId', changed.campaign_id, 'templateId', changed.template_id, 'workflowId', changed.automation_id
       ) || case changed.verdict
-        when 'sent' then jsonb_build_object('sentAt', to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+        when 'sent' then jsonb_build_object('sentAt', ${isoText(sql`now()`)})
         when 'bounced' then jsonb_build_object('bounceType', 'hard', 'diagnostic', changed.error) || jsonb_strip_nulls(
           jsonb_build_object('rule', changed.refusal ->> 'rule', 'server', changed.refusal ->> 'server'))
-        else jsonb_build_object('reason', changed.error) end,
+        else jsonb_strip_nulls(jsonb_build_object(
+          'reason', changed.error, 'rule', changed.refusal ->> 'rule', 'server', changed.refusal ->> 'server')) end,
       now()
-    from changed where changed.verdict in ('sent', 'bounced', 'suppressed') and changed.to_address is not null`;
+    from changed where changed.verdict in ('sent', 'bounced', 'failed', 'suppressed') and changed.to_address is not null`;
 }
 
 /** Locks the contacts that hard bounces may change; in the transaction, before the results are recorded. */

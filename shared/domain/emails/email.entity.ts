@@ -32,6 +32,8 @@ export const EmailEntity = defineEntity({
     error: p.text().nullable(),
     /** Which rule judged the refusal that ended it, who spoke, and what that took from the contact. */
     refusal: p.json<Record<string, unknown>>().nullable(),
+    /** Attempts that a server did not take, oldest first. One that it took at once is `sentAt` alone. */
+    attempts: p.json<Record<string, unknown>[]>().nullable(),
     createdAt: p.datetime(3),
     sentAt: p.datetime(3).nullable(),
     deliveredAt: p.datetime(3).nullable(),

@@ -127,8 +127,13 @@ export async function abandonMails(em: Em, emailIds: string[], deliveryId: strin
   await query(
     em,
     sql`
-      update email e set status = 'FAILED', error = ${reason}, claim_token = null, delivery_due_at = null
-      where id = any(${emailIds}::uuid[]) and status in ('PENDING', 'SENDING') and ${isHeldBy(deliveryId)}`,
+      with changed as (
+        update email e set status = 'FAILED', error = ${reason},
+          claim_token = null, delivery_due_at = null
+        where id = any(${emailIds}::uuid[]) and status in ('PENDING', 'SENDING') and ${isHeldBy(deliveryId)}
+        returning e.*, 'failed' as verdict
+      )
+      ${resultEvents('from content')}`,
   );
 }
 

@@ -149,14 +149,14 @@ async function eraseEmails(tx: Em, projectId: string, contacts: ErasedContact[])
         from email e join candidate c on c.id = e.id order by e.id for no key update of e
       ),
       cleared as (
-        update email e set to_address = null, subject = null, error = null, refusal = e.refusal - 'server', contact_id = null,
+        update email e set to_address = null, subject = null, error = null, attempts = null, refusal = e.refusal - 'server', contact_id = null,
           erased_contact_id = t.owner_id, status = case when t.is_queued then 'CANCELLED' else e.status end,
           delivery_due_at = case when t.is_queued then null else e.delivery_due_at end
         from target t where e.id = t.id
       ),
       content as (delete from email_content c using target t where c.email_id = t.id returning c.attachment_set_id as id),
       suppressed as (
-        update suppression s set email = null from target t cross join ${ADDRESS_HASH_KEY}
+        update suppression s set email = null, words = null from target t cross join ${ADDRESS_HASH_KEY}
         where s.project_id = ${projectId} and s.email is not null
           and s.address_hash = ${addressHash(sql`s.project_id`, sql`t.to_address`)}
       )
@@ -198,7 +198,7 @@ async function finish(tx: Em, projectId: string, contacts: ErasedContact[]): Pro
   await query(
     tx,
     sql`
-      update suppression s set email = null from erased_contact x
+      update suppression s set email = null, words = null from erased_contact x
       where x.contact_id = any(${ids}::uuid[]) and s.project_id = ${projectId} and s.address_hash = x.address_hash
         and s.email is not null`,
   );

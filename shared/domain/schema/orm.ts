@@ -27,6 +27,7 @@ import { NamesPerProjectMigration } from './migrations/20261122102200-names-per-
 import { ExecutionJobsMigration } from './migrations/20261122102300-execution-jobs.ts';
 import { EmailRefusalMigration } from './migrations/20261122110000-email-refusal.ts';
 import { BounceUndoMigration } from './migrations/20261122130000-bounce-undo.ts';
+import { EmailListsMigration } from './migrations/20261122150000-email-lists.ts';
 import { query, sql } from '../database/sql.ts';
 import { assertUsableDatabase, permanentFault } from './usable-database.ts';
 import pg from 'pg';
@@ -77,6 +78,7 @@ const MIGRATIONS = [
   { name: '20261122102300-execution-jobs', class: ExecutionJobsMigration },
   { name: '20261122110000-email-refusal', class: EmailRefusalMigration },
   { name: '20261122130000-bounce-undo', class: BounceUndoMigration },
+  { name: '20261122150000-email-lists', class: EmailListsMigration },
 ];
 
 /** Timestamps of raw queries arrive as Date and counts as number, as those of entities do. */
