@@ -10,6 +10,7 @@ import { fieldEndpoints } from './contacts/fields.routes.ts';
 import { importEndpoints } from './contacts/imports.routes.ts';
 import { lookupEndpoints } from './contacts/lookup.routes.ts';
 import { createDomainEndpoints } from './domains/domains.routes.ts';
+import { emailEndpoints } from './emails/emails.routes.ts';
 import { eventEndpoints } from './events/events.routes.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { projectEndpoints } from './projects/projects.routes.ts';
@@ -41,6 +42,7 @@ export function createEndpoints(config: Config): Endpoint[] {
     ...createDomainEndpoints(config),
     ...suppressionEndpoints,
     ...activityEndpoints,
+    ...emailEndpoints,
     ...projectEndpoints,
   ];
 }

@@ -22,7 +22,7 @@ export const eventListSchema = z.object({
   hasMore: z.boolean(),
 });
 
-const instantSchema = z
+export const instantSchema = z
   .string()
   .refine((text) => parseIsoInstant(text) !== undefined, {
     error: 'Must be a date (YYYY-MM-DD) or a date-time with Z or an offset',

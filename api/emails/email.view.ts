@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import type { ListedEmail } from '../../shared/domain/emails/email-lists.ts';
+import {
+  TIMELINE_TYPES,
+  WAITING_REASONS,
+  type EmailStory,
+  type TimelineEntry,
+} from '../../shared/domain/emails/email-timeline.ts';
+import { EMAIL_STATUSES, EMAIL_TYPES } from '../../shared/pure/emails/email-types.ts';
+import { answeredAddress } from '../http/answered-address.ts';
+
+const moment = z.iso.datetime().nullable();
+
+export const emailSchema = z
+  .object({
+    id: z.uuid(),
+    status: z.enum(EMAIL_STATUSES),
+    type: z.enum(EMAIL_TYPES).describe('that of its campaign or template, as it is now'),
+    to: answeredAddress.nullable().describe('null once its contact was erased'),
+    subject: z.string().nullable().describe('cut after 1,000 characters'),
+    contactId: z.uuid().nullable(),
+    campaignId: z.uuid().nullable(),
+    templateId: z.uuid().nullable(),
+    workflowId: z.uuid().nullable(),
+    executionId: z.uuid().nullable(),
+    error: z.string().nullable().describe('the words of the server, or why it was not sent'),
+    deferrals: z.int().describe('attempts after which a server asked for another one'),
+    nextAttemptAt: moment,
+    createdAt: z.iso.datetime(),
+    sentAt: moment,
+    deliveredAt: moment,
+    openedAt: moment,
+    clickedAt: moment,
+    bouncedAt: moment,
+    complainedAt: moment,
+    unsubscribedAt: moment,
+    opens: z.int(),
+    clicks: z.int(),
+  })
+  .meta({ id: 'Email' });
+
+export const emailListSchema = z.object({ emails: z.array(emailSchema), cursor: z.string(), hasMore: z.boolean() });
+
+export const emailStorySchema = emailSchema
+  .extend({
+    waiting: z
+      .object({
+        reason: z
+          .enum(WAITING_REASONS)
+          .describe('"no relay": an attempt took it and found no server; "queued": no attempt has taken it yet'),
+        until: moment,
+      })
+      .nullable()
+      .describe('null when it is being sent just now, or has its outcome'),
+    timeline: z.array(
+      z.object({
+        at: z.iso.datetime(),
+        type: z.enum(TIMELINE_TYPES),
+        server: z.string().optional(),
+        words: z.string().optional().describe('of the server, or why it ended'),
+        rule: z.string().optional().describe('what judged the refusal or the report'),
+        bounceType: z.enum(['hard', 'soft']).optional(),
+        nextAttemptAt: z.iso.datetime().optional(),
+        link: z.string().optional(),
+      }),
+    ),
+  })
+  .meta({ id: 'EmailStory' });
+
+const textOf = (at: Date | null): string | null => at?.toISOString() ?? null;
+
+/** An email as callers see it. */
+export function emailView(email: ListedEmail): z.infer<typeof emailSchema> {
+  return {
+    id: email.id,
+    status: email.status,
+    type: email.type,
+    to: email.to,
+    subject: email.subject,
+    contactId: email.contactId,
+    campaignId: email.campaignId,
+    templateId: email.templateId,
+    workflowId: email.workflowId,
+    executionId: email.executionId,
+    error: email.error,
+    deferrals: email.deferrals,
+    nextAttemptAt: textOf(email.retryAt),
+    createdAt: email.createdAt.toISOString(),
+    sentAt: textOf(email.sentAt),
+    deliveredAt: textOf(email.deliveredAt),
+    openedAt: textOf(email.openedAt),
+    clickedAt: textOf(email.clickedAt),
+    bouncedAt: textOf(email.bouncedAt),
+    complainedAt: textOf(email.complainedAt),
+    unsubscribedAt: textOf(email.unsubscribedAt),
+    opens: email.opens,
+    clicks: email.clicks,
+  };
+}
+
+function entryView({ at, nextAttemptAt, ...entry }: TimelineEntry) {
+  return { at: at.toISOString(), ...entry, ...(nextAttemptAt && { nextAttemptAt: nextAttemptAt.toISOString() }) };
+}
+
+/** An email with what happened to it. */
+export function emailStoryView({ email, waiting, timeline }: EmailStory): z.infer<typeof emailStorySchema> {
+  return {
+    ...emailView(email),
+    waiting: waiting && { reason: waiting.reason, until: textOf(waiting.until) },
+    timeline: timeline.map(entryView),
+  };
+}

@@ -1,0 +1,46 @@
+import { listEmails } from '../../shared/domain/emails/email-lists.ts';
+import { readEmailStory } from '../../shared/domain/emails/email-timeline.ts';
+import { periodOf } from '../events/events.schemas.ts';
+import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+import { idParams } from '../http/pagination.ts';
+import { emailListSchema, emailStorySchema, emailStoryView, emailView } from './email.view.ts';
+import { continuationOf, emailListQuery, readEmailCursor } from './emails.schemas.ts';
+
+const common = { tag: 'Emails', key: 'secret', method: 'get' } as const;
+
+const list = endpoint({
+  ...common,
+  operationId: 'listEmails',
+  path: '/emails',
+  summary: 'List emails by cursor, newest first',
+  description:
+    'A page looks through 5,000 emails at most. With filters that few of them fit it may have fewer than `limit`, or none: go on while `hasMore` is true.',
+  query: emailListQuery,
+  replies: { 200: { description: 'A page of emails', schema: emailListSchema } },
+  errors: ['BAD_REQUEST'],
+  async handle({ em, project, query: { cursor, since, until, ...filters } }) {
+    const page = await listEmails(em, project.id, {
+      ...filters,
+      period: periodOf({ startDate: since, endDate: until }),
+      after: readEmailCursor(cursor, filters.campaignId !== undefined),
+    });
+    return ok({ emails: page.emails.map(emailView), ...continuationOf(page) });
+  },
+});
+
+const read = endpoint({
+  ...common,
+  operationId: 'getEmail',
+  path: '/emails/:id',
+  summary: 'An email, what happened to it, and why it waits',
+  description: 'The timeline has the first fifty opens, clicks and reports of each kind.',
+  params: idParams,
+  badIdIs: 'RESOURCE_NOT_FOUND',
+  replies: { 200: { description: 'The email', schema: emailStorySchema } },
+  async handle({ em, project, params }) {
+    return ok(emailStoryView(await readEmailStory(em, project.id, params.id)));
+  },
+});
+
+/** The email endpoints. */
+export const emailEndpoints: Endpoint[] = [list, read];

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { EMAIL_STATUSES, EMAIL_TYPES } from '../../shared/pure/emails/email-types.ts';
+import { parseIsoInstant } from '../../shared/pure/filters/iso-instant.ts';
+import type { EmailPage, EmailPlace } from '../../shared/domain/emails/email-lists.ts';
+import { instantSchema } from '../events/events.schemas.ts';
+import { cursorTimeSchema, decodeCursor, encodeCursor } from '../http/cursor.ts';
+import { cursorPageQuery, textQuery } from '../http/pagination.ts';
+
+export const emailListQuery = z.object({
+  ...cursorPageQuery({ limitDefault: 50 }),
+  address: textQuery(320).meta({ description: 'Where it went', examples: ['ada@example.com'] }),
+  contactId: z.uuid().optional(),
+  campaignId: z.uuid().optional(),
+  templateId: z.uuid().optional(),
+  workflowId: z.uuid().optional(),
+  status: z.enum(EMAIL_STATUSES).optional(),
+  type: z.enum(EMAIL_TYPES).optional(),
+  since: instantSchema.optional().meta({ description: 'Queued on this day or moment, or later' }),
+  until: instantSchema.optional().meta({ description: 'Queued on this day or moment, or earlier' }),
+});
+
+const timePlace = z.object({ at: cursorTimeSchema, id: z.uuid() });
+const numberPlace = timePlace.extend({ seq: z.string().regex(/^\d{1,9}$/) });
+
+/** @throws AppError BAD_REQUEST when the cursor is of another list */
+export function readEmailCursor(cursor: string | undefined, isByNumber: boolean): EmailPlace | undefined {
+  if (cursor === undefined) return undefined;
+  const place = isByNumber ? decodeCursor(cursor, numberPlace) : { ...decodeCursor(cursor, timePlace), seq: null };
+  return {
+    at: new Date(parseIsoInstant(place.at)?.startMs ?? 0),
+    id: place.id,
+    seq: place.seq === null ? null : Number(place.seq),
+  };
+}
+
+/** `cursor` and `hasMore` of a page. */
+export function continuationOf({ next }: EmailPage): { cursor: string; hasMore: boolean } {
+  if (!next) return { cursor: '', hasMore: false };
+  const { at, id, seq } = next;
+  return {
+    cursor: encodeCursor({ at: at.toISOString(), id, ...(seq !== null && { seq: String(seq) }) }),
+    hasMore: true,
+  };
+}

@@ -1,0 +1,166 @@
+import type { EmailStatus, EmailType } from '../../pure/emails/email-types.ts';
+import { normalizeAddress } from '../../pure/emails/email-address.ts';
+import type { Em } from '../database/em.ts';
+import { joinSql, query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
+import type { Period } from '../events/event-lists.ts';
+
+/** A place in a list: of a campaign by the number of the recipient, elsewhere by time. */
+export interface EmailPlace {
+  at: Date;
+  id: string;
+  seq: number | null;
+}
+
+export interface EmailFilters {
+  address?: string | undefined;
+  contactId?: string | undefined;
+  campaignId?: string | undefined;
+  templateId?: string | undefined;
+  workflowId?: string | undefined;
+  status?: EmailStatus | undefined;
+  type?: EmailType | undefined;
+  period?: Period;
+}
+
+export interface EmailListQuery extends EmailFilters {
+  limit: number;
+  /** Where the page before ended. */
+  after?: EmailPlace | undefined;
+}
+
+/** An email as lists have it. */
+export interface ListedEmail {
+  id: string;
+  status: EmailStatus;
+  type: EmailType;
+  /** Null once its contact was erased. */
+  to: string | null;
+  subject: string | null;
+  contactId: string | null;
+  campaignId: string | null;
+  seq: number | null;
+  templateId: string | null;
+  workflowId: string | null;
+  executionId: string | null;
+  deferrals: number;
+  /** The words of the server, or ours. */
+  error: string | null;
+  retryAt: Date | null;
+  createdAt: Date;
+  sentAt: Date | null;
+  deliveredAt: Date | null;
+  openedAt: Date | null;
+  clickedAt: Date | null;
+  bouncedAt: Date | null;
+  complainedAt: Date | null;
+  unsubscribedAt: Date | null;
+  opens: number;
+  clicks: number;
+}
+
+export interface EmailPage {
+  emails: ListedEmail[];
+  /** Where the next page begins; missing at the end. */
+  next?: EmailPlace;
+}
+
+/** States that the column `trouble` repeats: those few that are looked for among many. */
+const TROUBLES: readonly EmailStatus[] = ['BOUNCED', 'COMPLAINED', 'FAILED', 'SKIPPED', 'SUPPRESSED', 'CANCELLED'];
+
+/** Emails that one page looks through, so that a filter that fits few of them costs no more than one that fits all. */
+const WINDOW = 5_000;
+/** A rendered subject may be megabytes. */
+const SUBJECT_LENGTH_MAX = 1_000;
+
+/** The type is that of the campaign or the template, as it is now. */
+const TYPE = sql`coalesce(c.type, t.type, 'TRANSACTIONAL')`;
+
+/** Columns of `ListedEmail` of an email `e`, of `emailTables`. */
+export const EMAIL_COLUMNS = sql`
+  e.id, e.status, ${TYPE} as type, e.to_address as "to",
+  case when e.to_address is not null then left(coalesce(e.subject, c.subject), ${SUBJECT_LENGTH_MAX}::int) end as subject,
+  e.contact_id as "contactId", e.campaign_id as "campaignId", e.campaign_seq as seq, e.template_id as "templateId",
+  e.automation_id as "workflowId", e.execution_id as "executionId", e.deferrals, e.error,
+  case when e.status = 'PENDING' then e.retry_at end as "retryAt", e.created_at as "createdAt", e.sent_at as "sentAt",
+  e.delivered_at as "deliveredAt", e.opened_at as "openedAt", e.clicked_at as "clickedAt", e.bounced_at as "bouncedAt",
+  e.complained_at as "complainedAt", e.unsubscribed_at as "unsubscribedAt", e.opens, e.clicks`;
+
+/** An email with what its columns are read from. */
+export function emailTables(emails: SqlFragment): SqlFragment {
+  return sql`${emails} e left join campaign c on c.id = e.campaign_id left join template t on t.id = e.template_id`;
+}
+
+/** The one index that a list goes along. */
+interface Way {
+  conditions: SqlFragment[];
+  isByNumber: boolean;
+}
+
+function wayOf(projectId: string, { campaignId, contactId, address, status }: EmailFilters): Way {
+  const trouble = status !== undefined && TROUBLES.includes(status) ? sql`e.trouble = ${status}` : undefined;
+  const ofTrouble = trouble ? [trouble] : [];
+  if (campaignId !== undefined)
+    return { conditions: [sql`e.campaign_id = ${campaignId}`, ...ofTrouble], isByNumber: true };
+  if (contactId !== undefined) return { conditions: [sql`e.contact_id = ${contactId}`], isByNumber: false };
+  const ofProject = sql`e.project_id = ${projectId}`;
+  if (address === undefined) return { conditions: [ofProject, ...ofTrouble], isByNumber: false };
+  return { conditions: [ofProject, sql`e.to_address = ${normalizeAddress(address)}`], isByNumber: false };
+}
+
+function periodConditions({ from, to }: Period): SqlFragment[] {
+  const conditions: SqlFragment[] = [];
+  if (from) conditions.push(sql`e.created_at >= ${from.start}::timestamptz`);
+  if (to?.precision === 'day') conditions.push(sql`e.created_at < ${to.start}::timestamptz + interval '24 hours'`);
+  if (to?.precision === 'moment') conditions.push(sql`e.created_at <= ${to.start}::timestamptz`);
+  return conditions;
+}
+
+/** What every email of the answer fulfils, whatever index found it. */
+function filterConditions(projectId: string, list: EmailFilters): SqlFragment[] {
+  const conditions = [sql`e.project_id = ${projectId}`];
+  if (list.campaignId !== undefined) conditions.push(sql`e.campaign_id = ${list.campaignId}`);
+  if (list.contactId !== undefined) conditions.push(sql`e.contact_id = ${list.contactId}`);
+  if (list.address !== undefined) conditions.push(sql`e.to_address = ${normalizeAddress(list.address)}`);
+  if (list.templateId !== undefined) conditions.push(sql`e.template_id = ${list.templateId}`);
+  if (list.workflowId !== undefined) conditions.push(sql`e.automation_id = ${list.workflowId}`);
+  if (list.status !== undefined) conditions.push(sql`e.status = ${list.status}`);
+  if (list.type !== undefined) conditions.push(sql`${TYPE} = ${list.type}`);
+  return [...conditions, ...periodConditions(list.period ?? {})];
+}
+
+/**
+ * One page of a project's emails, newest first; those of a campaign by the number of the recipient, highest first. A page
+ * looks through a bounded number of emails, so with filters it may have fewer than `limit`, or none, and have more behind it.
+ */
+export async function listEmails(em: Em, projectId: string, list: EmailListQuery): Promise<EmailPage> {
+  const { conditions, isByNumber } = wayOf(projectId, list);
+  const { after } = list;
+  const way = [...conditions];
+  if (isByNumber) {
+    way.push(sql`e.campaign_seq is not null`);
+    if (after) way.push(sql`e.campaign_seq < ${after.seq}`);
+  } else {
+    way.push(...periodConditions(list.period ?? {}));
+    if (after) way.push(sql`(e.created_at, e.id) < (${after.at}::timestamptz, ${after.id}::uuid)`);
+  }
+  const order = isByNumber ? sql`e.campaign_seq desc` : sql`e.created_at desc, e.id desc`;
+  const along = sql`from email e where ${joinSql(way, ' and ')} order by ${order}`;
+  const emails = await query<ListedEmail>(
+    em,
+    sql`
+      select ${EMAIL_COLUMNS} from ${emailTables(sql`(select * ${along} limit ${WINDOW})`)}
+      where ${joinSql(filterConditions(projectId, list), ' and ')} order by ${order} limit ${list.limit + 1}`,
+  );
+  if (emails.length > list.limit) {
+    const page = emails.slice(0, list.limit);
+    const last = page.at(-1);
+    return last ? { emails: page, next: { at: last.createdAt, id: last.id, seq: last.seq } } : { emails: page };
+  }
+  const next = await queryOne<EmailPlace>(
+    em,
+    sql`
+      select e.created_at as at, e.id, e.campaign_seq as seq from (select * ${along} offset ${WINDOW - 1} limit 1) e
+      where e.project_id = ${projectId}`,
+  );
+  return next ? { emails, next } : { emails };
+}
