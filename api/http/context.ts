@@ -33,4 +33,6 @@ export interface RequestContext<Params, Query, Body> {
   em: Em;
   deps: ApiDeps;
   requestId: string;
+  /** Whether the Accept header asks for a table rather than JSON. */
+  prefersCsv: boolean;
 }

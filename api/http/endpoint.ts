@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { ErrorCode } from '../../shared/pure/error-catalogue.ts';
 import type { RequestContext } from './context.ts';
+import type { CsvReply } from './csv-reply.ts';
 import type { MultipartDeclaration } from './multipart-body.ts';
 
 export interface Reply {
@@ -8,11 +9,15 @@ export interface Reply {
   data?: unknown;
   /** Stands beside `data` in the envelope. */
   message?: string;
+  /** Instead of `data`. */
+  csv?: CsvReply;
 }
 
 interface ReplyDeclaration {
   description: string;
   schema?: z.ZodType;
+  /** Comes as a table too. */
+  csv?: true;
 }
 
 /** A required field whose absence is answered in the flat form `{ error }` with status 400. */

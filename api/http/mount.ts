@@ -11,6 +11,7 @@ import {
 import type { Admission, Admissions } from './admission.ts';
 import { proveConnection } from './connections.ts';
 import type { ApiDeps, RequestContext } from './context.ts';
+import { sendCsv, type CsvReply } from './csv-reply.ts';
 import type { Endpoint, FlatRequirement, Reply } from './endpoint.ts';
 import { errorEnvelope, requestIdOf, sendError, toAppError } from './error-envelope.ts';
 import { fieldErrorsOf } from './field-errors.ts';
@@ -125,7 +126,7 @@ function expectedOctets(req: Request, bytesMax: number): number {
 
 interface Outcome {
   status: number;
-  send: () => void;
+  send: () => unknown;
 }
 
 function keyReused(key: string, original: OriginalRequest): AppError {
@@ -204,10 +205,13 @@ async function answer(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyCl
       em: deps.orm.em.fork(),
       deps,
       requestId: requestIdOf(res),
+      prefersCsv: req.accepts(['json', 'csv']) === 'csv',
     };
     const reply = claim
       ? await handleOnce(claim, requestLine(req, definition), context, definition.handle)
       : await definition.handle(context);
+    const { csv } = reply;
+    if (csv) return { status: reply.status, send: () => sendTable(incoming, deps, csv) };
     const parts = reply.data === undefined ? [] : await stringifyReply(envelopeOf(definition, reply));
     return { status: reply.status, send: () => sendReply(incoming, deps.load, reply.status, parts) };
   } catch (error) {
@@ -234,6 +238,14 @@ function sendReply({ res, admission }: Incoming, load: Load, status: number, par
   res.status(status);
   if (length > 0) sendJson(res, parts);
   else res.end();
+}
+
+async function sendTable({ definition, admission, res }: Incoming, deps: ServeDeps, csv: CsvReply): Promise<void> {
+  try {
+    await sendCsv(res, csv, () => takeTurn(definition, admission.project.id, deps.load));
+  } catch (error) {
+    deps.logger.warn({ err: error, requestId: requestIdOf(res), path: definition.path }, 'a table was not sent whole');
+  }
 }
 
 /** Reads the body of an admitted request, a large one when there is room for it. */
@@ -309,7 +321,7 @@ async function serve(definition: Endpoint, req: Request, res: Response, deps: Se
     } finally {
       release();
     }
-    outcome.send();
+    await outcome.send();
   } finally {
     releasePage();
   }

@@ -36,6 +36,11 @@ export function cursorPageQuery({ limitDefault = PAGE_SIZE_DEFAULT, limitMax = P
   return { limit: itemCount(limitDefault, limitMax), cursor: textQuery(1_000) };
 }
 
+/** `format` of lists that also come as a table. */
+export const formatQuery = {
+  format: z.enum(['json', 'csv']).optional().meta({ description: 'Goes before the Accept header' }),
+};
+
 /** `sort` and `dir`: unknown values fall back to the default instead of failing. */
 export function sortQuery<const Field extends string>(fields: readonly [Field, ...Field[]]) {
   return {

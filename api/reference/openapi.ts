@@ -93,7 +93,13 @@ function replyResponses(definition: Endpoint) {
           : reply.schema;
       return [
         status,
-        { description: reply.description, ...headers, ...(schema && { content: { 'application/json': { schema } } }) },
+        {
+          description: reply.description,
+          ...headers,
+          ...(schema && {
+            content: { 'application/json': { schema }, ...(reply.csv && { 'text/csv': { schema: z.string() } }) },
+          }),
+        },
       ];
     }),
   );

@@ -29,6 +29,7 @@ export interface Parameter {
 
 interface Content {
   'application/json'?: { schema: JsonSchema };
+  'text/csv'?: { schema: JsonSchema };
 }
 
 export interface Operation {

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { assertCampaignExists, listRecipients, readRecipients } from '../../shared/domain/campaigns/recipients.ts';
+import type { ListedEmail } from '../../shared/domain/emails/email-lists.ts';
+import { EMAIL_STATUSES } from '../../shared/pure/emails/email-types.ts';
+import { emailView } from '../emails/email.view.ts';
+import { continuationOf, readEmailCursor } from '../emails/emails.schemas.ts';
+import { answeredAddress } from '../http/answered-address.ts';
+import { csvLine } from '../http/csv-reply.ts';
+import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+import { cursorPageQuery, formatQuery, idParams } from '../http/pagination.ts';
+
+const moment = z.iso.datetime().nullable();
+
+const recipientSchema = z
+  .object({
+    emailId: z.uuid(),
+    number: z.int().describe('its place in the audience, from 1'),
+    state: z.enum(EMAIL_STATUSES),
+    email: answeredAddress.nullable().describe('null once its contact was erased'),
+    contactId: z.uuid().nullable(),
+    words: z.string().nullable().describe('of the server, or why it was not sent'),
+    deferrals: z.int(),
+    nextAttemptAt: moment,
+    sentAt: moment,
+    deliveredAt: moment,
+    openedAt: moment,
+    clickedAt: moment,
+    bouncedAt: moment,
+    complainedAt: moment,
+    unsubscribedAt: moment,
+  })
+  .meta({ id: 'Recipient' });
+type Recipient = z.infer<typeof recipientSchema>;
+
+function recipientView(email: ListedEmail): Recipient {
+  const { id: emailId, status: state, to, contactId, error: words, deferrals, ...rest } = emailView(email);
+  const { nextAttemptAt, sentAt, deliveredAt, openedAt, clickedAt, bouncedAt, complainedAt, unsubscribedAt } = rest;
+  return {
+    ...{ emailId, number: email.seq ?? 0, state, email: to, contactId, words, deferrals, nextAttemptAt, sentAt },
+    ...{ deliveredAt, openedAt, clickedAt, bouncedAt, complainedAt, unsubscribedAt },
+  };
+}
+
+const COLUMNS = Object.keys(recipientSchema.shape) as (keyof Recipient)[];
+
+async function* recipientsCsv(pages: AsyncIterable<ListedEmail[]>): AsyncGenerator<string> {
+  yield csvLine(COLUMNS);
+  for await (const page of pages) {
+    const recipients = page.map(recipientView);
+    yield recipients.map((recipient) => csvLine(COLUMNS.map((column) => recipient[column]))).join('');
+  }
+}
+
+const list = endpoint({
+  operationId: 'listCampaignRecipients',
+  method: 'get',
+  path: '/campaigns/:id/recipients',
+  tag: 'Campaigns',
+  key: 'secret',
+  summary: 'What became of each recipient',
+  description:
+    'Each recipient is in one state at a time, so all states together are `totalRecipients`. The highest number comes first. With a state, a page may have fewer than `limit`: go on while `hasMore` is true. As CSV (`Accept: text/csv` or `format=csv`) all of them come in one answer.',
+  params: idParams,
+  badIdIs: 'VALIDATION_ERROR',
+  query: z.object({
+    ...cursorPageQuery({ limitDefault: 50 }),
+    state: z.enum(EMAIL_STATUSES).optional(),
+    ...formatQuery,
+  }),
+  replies: {
+    200: {
+      description: 'A page of recipients, or the table',
+      schema: z.object({ recipients: z.array(recipientSchema), cursor: z.string(), hasMore: z.boolean() }),
+      csv: true,
+    },
+  },
+  errors: ['BAD_REQUEST', 'CAMPAIGN_NOT_FOUND'],
+  async handle({ em, project, params: { id }, query: { cursor, limit, state, format }, prefersCsv }) {
+    const after = readEmailCursor(cursor, true);
+    await assertCampaignExists(em, project.id, id);
+    if (format === 'csv' || (format === undefined && prefersCsv)) {
+      const pieces = recipientsCsv(readRecipients(em, project.id, id, state));
+      return { status: 200, csv: { filename: `recipients-${id}.csv`, pieces } };
+    }
+    const page = await listRecipients(em, project.id, id, { state, limit, after });
+    return ok({ recipients: page.emails.map(recipientView), ...continuationOf(page) });
+  },
+});
+
+/** The endpoint of a campaign's recipients. */
+export const recipientEndpoints: Endpoint[] = [list];

@@ -1,0 +1,63 @@
+import type { Response } from 'express';
+
+/** A table that goes out piece by piece, as it is read. */
+export interface CsvReply {
+  filename: string;
+  pieces: AsyncIterator<string>;
+}
+
+/** What a spreadsheet would calculate. */
+const FORMULA = /^\s*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|^[\t\r\n]/;
+
+/** One line (RFC 4180). A text that a spreadsheet would take for a formula gets an apostrophe before it. */
+export function csvLine(cells: readonly (string | number | Date | null)[]): string {
+  const texts = cells.map((cell) => {
+    if (cell === null) return '';
+    if (typeof cell === 'number') return String(cell);
+    if (cell instanceof Date) return cell.toISOString();
+    return `"${FORMULA.test(cell) ? "'" : ''}${cell.replaceAll('"', '""')}"`;
+  });
+  return `${texts.join(',')}\r\n`;
+}
+
+/** Resolves when the client has read what was written, or has gone. */
+async function untilRead(res: Response): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
+      res.off('drain', end);
+      res.off('close', end);
+      resolve();
+    };
+    res.once('drain', end);
+    res.once('close', end);
+  });
+}
+
+/**
+ * Sends a table no faster than it is read: a piece of it is in memory at a time. Each piece waits for its turn.
+ * @throws what reading a piece threw; the connection is closed then, so that the client knows that the rest is missing
+ */
+export async function sendCsv(
+  res: Response,
+  { filename, pieces }: CsvReply,
+  takeTurn: () => Promise<() => void>,
+): Promise<void> {
+  res.setHeader('Content-Type', 'text/csv; charset=utf-8');
+  res.setHeader('Content-Disposition', `attachment; filename="${filename}"`);
+  if (res.req.method === 'HEAD') {
+    res.end();
+    return;
+  }
+  try {
+    while (!res.destroyed) {
+      const release = await takeTurn();
+      const piece = await pieces.next().finally(release);
+      if (piece.done) break;
+      if (!res.write(piece.value)) await untilRead(res);
+    }
+    res.end();
+  } catch (error) {
+    res.destroy();
+    throw error;
+  }
+}

@@ -1,0 +1,45 @@
+import { AppError } from '../../pure/app-error.ts';
+import type { EmailStatus } from '../../pure/emails/email-types.ts';
+import type { Em } from '../database/em.ts';
+import { queryOne, sql } from '../database/sql.ts';
+import { listEmails, type EmailPage, type EmailPlace, type ListedEmail } from '../emails/email-lists.ts';
+
+export interface RecipientQuery {
+  /** All when left out. */
+  state?: EmailStatus | undefined;
+  limit: number;
+  after?: EmailPlace | undefined;
+}
+
+/** @throws AppError CAMPAIGN_NOT_FOUND */
+export async function assertCampaignExists(em: Em, projectId: string, campaignId: string): Promise<void> {
+  const found = await queryOne(em, sql`select id from campaign where id = ${campaignId} and project_id = ${projectId}`);
+  if (!found) throw new AppError('CAMPAIGN_NOT_FOUND');
+}
+
+/** One page of the frozen audience of a campaign, the highest number first. */
+export async function listRecipients(
+  em: Em,
+  projectId: string,
+  campaignId: string,
+  { state: status, limit, after }: RecipientQuery,
+): Promise<EmailPage> {
+  return listEmails(em, projectId, { campaignId, status, limit, after });
+}
+
+const TOGETHER = 1_000;
+
+/** All of them, some at a time. */
+export async function* readRecipients(
+  em: Em,
+  projectId: string,
+  campaignId: string,
+  state: EmailStatus | undefined,
+): AsyncGenerator<ListedEmail[]> {
+  let after: EmailPlace | undefined;
+  do {
+    const page = await listRecipients(em, projectId, campaignId, { state, limit: TOGETHER, after });
+    after = page.next;
+    yield page.emails;
+  } while (after);
+}
