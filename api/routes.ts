@@ -18,6 +18,7 @@ import { projectEndpoints } from './projects/projects.routes.ts';
 import { segmentEndpoints } from './segments/segments.routes.ts';
 import { createSendEndpoints } from './send/send.routes.ts';
 import { suppressionEndpoints } from './suppressions/suppressions.routes.ts';
+import { bounceUndoEndpoints } from './suppressions/undo.routes.ts';
 import { templateEndpoints } from './templates/templates.routes.ts';
 import { trackEndpoints } from './track/track.routes.ts';
 import { createVerifyEndpoints } from './verify/verify.routes.ts';
@@ -45,6 +46,7 @@ export function createEndpoints(config: Config): Endpoint[] {
     ...suppressionEndpoints,
     ...activityEndpoints,
     ...emailEndpoints,
+    ...bounceUndoEndpoints,
     ...projectEndpoints,
   ];
 }

@@ -1,43 +1,107 @@
-import { z } from 'zod';
-import { bounceSelectionSchema, previewBounceUndo, undoBounces } from '../../shared/domain/emails/undo-bounces.ts';
-import { answeredAddress } from '../http/answered-address.ts';
-import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+import type { z } from 'zod';
+import type { Em } from '../../shared/domain/database/em.ts';
+import {
+  pageOfSuppressions,
+  suppressAddresses,
+  type SuppressionPlace,
+  type SuppressionQuery,
+} from '../../shared/domain/suppressions/suppression-lists.ts';
+import { removeSuppression } from '../../shared/domain/suppressions/suppressions.ts';
+import { AppError } from '../../shared/pure/app-error.ts';
+import { normalizeAddress } from '../../shared/pure/emails/email-address.ts';
+import { csvLine } from '../http/csv-reply.ts';
+import { endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
+import {
+  addedSuppressionsSchema,
+  addressParams,
+  addSuppressionsBody,
+  readSuppressionCursor,
+  suppressionCursor,
+  suppressionListQuery,
+  suppressionListSchema,
+  suppressionSchema,
+  suppressionView,
+} from './suppressions.schemas.ts';
 
-const undoBody = bounceSelectionSchema.extend({
-  dryRun: z.boolean().default(false).meta({ description: 'Count and change nothing' }),
-});
+const common = { tag: 'Suppressions', key: 'secret' } as const;
 
-const undoneSchema = z.object({
-  dryRun: z.boolean(),
-  emails: z.int().meta({ description: 'Hard bounces that were selected and not undone before' }),
-  subscribed: z.int().meta({ description: 'Contacts that are subscribed again' }),
-  unsuppressed: z.int().meta({ description: 'Addresses that may have mail again' }),
-  addresses: z.array(answeredAddress.nullable()).meta({ description: 'The first recipients; null where erased' }),
-  hasMore: z.boolean().meta({ description: 'Whether more is left than one request takes: repeat it' }),
-});
+const COLUMNS = Object.keys(suppressionSchema.shape) as (keyof z.infer<typeof suppressionSchema>)[];
+/** Lines of a table that are read together. */
+const TOGETHER = 1_000;
 
-const undo = endpoint({
-  operationId: 'undoBounces',
-  method: 'post',
-  path: '/suppressions/undo',
-  tag: 'Suppressions',
-  summary: 'Take back what hard bounces have cost contacts',
+async function* suppressionsCsv(
+  em: Em,
+  projectId: string,
+  filters: Pick<SuppressionQuery, 'reason' | 'address'>,
+): AsyncGenerator<string> {
+  yield csvLine(COLUMNS);
+  let after: SuppressionPlace | undefined;
+  do {
+    const page = await pageOfSuppressions(em, projectId, { ...filters, limit: TOGETHER, after });
+    after = page.next;
+    const rows = page.suppressions.map(suppressionView);
+    yield rows.map((row) => csvLine(COLUMNS.map((column) => row[column]))).join('');
+  } while (after);
+}
+
+const list = endpoint({
+  ...common,
+  operationId: 'listSuppressions',
+  method: 'get',
+  path: '/suppressions',
+  summary: 'List addresses that get no email, newest first',
   description:
-    'Subscribes the contacts again that lost their subscription by one of the selected hard bounces, and lifts the ' +
-    'suppressions it brought. Contacts that were unsubscribed by a link, the API or a complaint, before or since, stay ' +
-    'as they are. Can be repeated.',
-  key: 'secret',
-  cost: 'heavy',
-  body: undoBody,
-  replies: { 200: { description: 'What was, or would be, taken back', schema: undoneSchema } },
-  async handle({ em, project, body, deps }) {
-    const { dryRun, ...selection } = body;
-    if (dryRun) return ok({ dryRun, ...(await previewBounceUndo(em, project.id, selection)) });
-    const undone = await undoBounces(em, project.id, selection);
-    deps.wakeDispatcher();
-    return ok({ dryRun, ...undone });
+    'With a reason, a page may have fewer than `limit`: go on while `hasMore` is true. As CSV (`Accept: text/csv` or `format=csv`) all of them come in one answer.',
+  query: suppressionListQuery,
+  replies: { 200: { description: 'A page of suppressions, or the table', schema: suppressionListSchema, csv: true } },
+  errors: ['BAD_REQUEST'],
+  async handle({ em, project, query: { cursor, limit, reason, format, ...given }, prefersCsv }) {
+    const filters = { reason, address: given.address === undefined ? undefined : normalizeAddress(given.address) };
+    const after = readSuppressionCursor(cursor);
+    if (format === 'csv' || (format === undefined && prefersCsv)) {
+      return { status: 200, csv: { filename: 'suppressions.csv', pieces: suppressionsCsv(em, project.id, filters) } };
+    }
+    const { suppressions, next } = await pageOfSuppressions(em, project.id, { ...filters, limit, after });
+    return ok({
+      suppressions: suppressions.map(suppressionView),
+      cursor: next ? suppressionCursor(next) : '',
+      hasMore: next !== undefined,
+    });
   },
 });
 
-/** Suppressed addresses. */
-export const suppressionEndpoints: Endpoint[] = [undo];
+const add = endpoint({
+  ...common,
+  operationId: 'addSuppressions',
+  method: 'post',
+  path: '/suppressions',
+  summary: 'Suppress addresses by hand',
+  description: 'They get no email of any kind, transactional email included. Contacts stay as they are.',
+  body: addSuppressionsBody,
+  replies: { 200: { description: 'How many were added', schema: addedSuppressionsSchema } },
+  async handle({ em, project, body }) {
+    const addresses = [...new Set(body.emails.map(normalizeAddress))];
+    const added = await suppressAddresses(em, project.id, addresses, body.words ?? null);
+    return ok({ added, present: addresses.length - added });
+  },
+});
+
+const remove = endpoint({
+  ...common,
+  operationId: 'removeSuppression',
+  method: 'delete',
+  path: '/suppressions/:address',
+  summary: 'Let an address have email again',
+  description: 'Its contact stays unsubscribed until it subscribes itself.',
+  params: addressParams,
+  badIdIs: 'RESOURCE_NOT_FOUND',
+  replies: { 204: { description: 'It may have email again' } },
+  errors: ['RESOURCE_NOT_FOUND'],
+  async handle({ em, project, params }) {
+    if (await removeSuppression(em, project.id, normalizeAddress(params.address))) return noContent();
+    throw new AppError('RESOURCE_NOT_FOUND', { message: 'This address is not suppressed' });
+  },
+});
+
+/** The suppression endpoints. */
+export const suppressionEndpoints: Endpoint[] = [list, add, remove];

@@ -90,6 +90,8 @@ export const LIMITS = {
   webhookBodyBytes: 1_048_576,
   /** Members that one request adds to a segment, or removes. */
   membersPerRequest: 10_000,
+  /** Addresses that one request suppresses. */
+  suppressionsPerRequest: 10_000,
   /** The steps of a workflow are answered together with it. */
   stepConfigsBytes: 4_194_304,
   /** Texts and data in one page of a list. */

@@ -3,7 +3,8 @@ import type { Em } from '../database/em.ts';
 import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 
 /** Why an address gets no more mail of any kind. */
-export type SuppressionReason = 'HARD_BOUNCE' | 'COMPLAINT';
+export const SUPPRESSION_REASONS = ['HARD_BOUNCE', 'COMPLAINT', 'MANUAL'] as const;
+export type SuppressionReason = (typeof SUPPRESSION_REASONS)[number];
 
 export interface Suppression {
   /** Null once the person was erased: the address stays suppressed by its hash. */

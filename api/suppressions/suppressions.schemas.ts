@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import type { ListedSuppression, SuppressionPlace } from '../../shared/domain/suppressions/suppression-lists.ts';
+import { SUPPRESSION_REASONS } from '../../shared/domain/suppressions/suppressions.ts';
+import { emailAddressSchema } from '../../shared/pure/emails/email-address.ts';
+import { parseIsoInstant } from '../../shared/pure/filters/iso-instant.ts';
+import { LIMITS } from '../../shared/pure/limits.ts';
+import { answeredAddress } from '../http/answered-address.ts';
+import { cursorTimeSchema, decodeCursor, encodeCursor } from '../http/cursor.ts';
+import { cursorPageQuery, formatQuery, textQuery } from '../http/pagination.ts';
+
+export const suppressionSchema = z
+  .object({
+    email: answeredAddress.nullable().describe('null once its contact was erased; the address stays suppressed'),
+    reason: z.enum(SUPPRESSION_REASONS),
+    words: z.string().nullable().describe('of the server, or of those who suppressed it by hand'),
+    origin: z.enum(['email', 'manual']).describe('what it came from'),
+    emailId: z.uuid().nullable().describe('the email that came back or was complained about'),
+    campaignId: z.uuid().nullable(),
+    createdAt: z.iso.datetime(),
+  })
+  .meta({ id: 'Suppression' });
+
+export const suppressionListQuery = z.object({
+  ...cursorPageQuery({ limitDefault: 50 }),
+  reason: z.enum(SUPPRESSION_REASONS).optional(),
+  address: textQuery(320).meta({ examples: ['ada@example.com'] }),
+  ...formatQuery,
+});
+
+export const suppressionListSchema = z.object({
+  suppressions: z.array(suppressionSchema),
+  cursor: z.string(),
+  hasMore: z.boolean(),
+});
+
+export const addSuppressionsBody = z.object({
+  emails: z
+    .array(emailAddressSchema)
+    .min(1)
+    .max(LIMITS.suppressionsPerRequest)
+    .meta({ examples: [['ada@example.com']] }),
+  words: z
+    .string()
+    .trim()
+    .min(1)
+    .max(500)
+    .optional()
+    .meta({ description: 'Why, for people', examples: ['asked by telephone'] }),
+});
+
+export const addedSuppressionsSchema = z.object({
+  added: z.int(),
+  present: z.int().describe('were suppressed already and keep their reason'),
+});
+
+export const addressParams = z.object({ address: z.string().min(1).max(1_000) });
+
+const place = z.object({ at: cursorTimeSchema, hash: z.string().regex(/^[0-9a-f]{2,128}$/) });
+
+/** @throws AppError BAD_REQUEST when the cursor is of another list */
+export function readSuppressionCursor(cursor: string | undefined): SuppressionPlace | undefined {
+  if (cursor === undefined) return undefined;
+  const { at, hash } = decodeCursor(
+    cursor,
+    place.refine(({ hash: text }) => text.length % 2 === 0),
+  );
+  return { at: new Date(parseIsoInstant(at)?.startMs ?? 0), hash };
+}
+
+/** The text of a place. */
+export function suppressionCursor({ at, hash }: SuppressionPlace): string {
+  return encodeCursor({ at: at.toISOString(), hash });
+}
+
+/** A suppression as callers see it. */
+export function suppressionView(suppression: ListedSuppression): z.infer<typeof suppressionSchema> {
+  const { email, reason, words, emailId, campaignId, createdAt } = suppression;
+  const origin = reason === 'MANUAL' ? 'manual' : 'email';
+  return { email, reason, words, origin, emailId, campaignId, createdAt: createdAt.toISOString() };
+}

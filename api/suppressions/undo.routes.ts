@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { bounceSelectionSchema, previewBounceUndo, undoBounces } from '../../shared/domain/emails/undo-bounces.ts';
+import { answeredAddress } from '../http/answered-address.ts';
+import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+
+const undoBody = bounceSelectionSchema.extend({
+  dryRun: z.boolean().default(false).meta({ description: 'Count and change nothing' }),
+});
+
+const undoneSchema = z.object({
+  dryRun: z.boolean(),
+  emails: z.int().meta({ description: 'Hard bounces that were selected and not undone before' }),
+  subscribed: z.int().meta({ description: 'Contacts that are subscribed again' }),
+  unsuppressed: z.int().meta({ description: 'Addresses that may have mail again' }),
+  addresses: z.array(answeredAddress.nullable()).meta({ description: 'The first recipients; null where erased' }),
+  hasMore: z.boolean().meta({ description: 'Whether more is left than one request takes: repeat it' }),
+});
+
+const undo = endpoint({
+  operationId: 'undoBounces',
+  method: 'post',
+  path: '/suppressions/undo',
+  tag: 'Suppressions',
+  summary: 'Take back what hard bounces have cost contacts',
+  description:
+    'Subscribes the contacts again that lost their subscription by one of the selected hard bounces, and lifts the ' +
+    'suppressions it brought. Contacts that were unsubscribed by a link, the API or a complaint, before or since, stay ' +
+    'as they are. Can be repeated.',
+  key: 'secret',
+  cost: 'heavy',
+  body: undoBody,
+  replies: { 200: { description: 'What was, or would be, taken back', schema: undoneSchema } },
+  async handle({ em, project, body, deps }) {
+    const { dryRun, ...selection } = body;
+    if (dryRun) return ok({ dryRun, ...(await previewBounceUndo(em, project.id, selection)) });
+    const undone = await undoBounces(em, project.id, selection);
+    deps.wakeDispatcher();
+    return ok({ dryRun, ...undone });
+  },
+});
+
+/** The way back from mistaken hard bounces. */
+export const bounceUndoEndpoints: Endpoint[] = [undo];
