@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import type { MetricMeter } from '@temporalio/common';
 import type { Orm } from '../shared/domain/schema/orm.ts';
 import type { Config } from '../shared/platform/config.ts';
 import type { LinkSigner } from '../shared/platform/links.ts';
@@ -13,6 +14,8 @@ export interface ActivityDeps {
   smtp: SmtpPool;
   links: LinkSigner;
   temporal: Client;
+  /** For figures that operators watch. */
+  meter: MetricMeter;
   /** How often a long activity says that it lives, in milliseconds; well below its heartbeat timeout. */
   heartbeatMs: number;
   /** Tells the dispatcher of this process that commits may have left something in the outbox. Others find it later. */

@@ -1,4 +1,5 @@
 import { createSendingIdentities } from '../shared/domain/domains/sending-identities.ts';
+import { relayNameOf } from '../shared/platform/smtp/smtp-url.ts';
 import { createDkimKeyring } from '../shared/platform/mail/dkim/key-pair.ts';
 import { createAutomationActivities } from './automations/automation-activities.ts';
 import { createCampaignActivities } from './campaigns/campaign-activities.ts';
@@ -6,6 +7,8 @@ import { createErasureActivities } from './contacts/erasure-activities.ts';
 import type { ActivityDeps } from './deps.ts';
 import { createDomainActivities } from './domains/domain-activities.ts';
 import { createEmailActivities } from './emails/email-activities.ts';
+import { createProviderExchange } from './emails/provider-exchange.ts';
+import { createProviderGuard } from './emails/provider-guard.ts';
 import { createJobActivities } from './jobs/job-activities.ts';
 import { createMaintenanceActivities } from './maintenance/maintenance-activities.ts';
 import { createReconcileActivities } from './maintenance/reconcile-activities.ts';
@@ -19,9 +22,13 @@ export function createActivities(deps: ActivityDeps) {
     () => deps.orm.em.fork(),
     createDkimKeyring(deps.config.APP_SECRET, deps.config.APP_SECRETS_PREVIOUS),
   );
+  const guard = createProviderGuard(
+    createProviderExchange({ ...deps, em: () => deps.orm.em.fork(), relay: relayNameOf(deps.config.SMTP_URL) }),
+    deps.smtp.capacity,
+  );
   return {
-    ...createEmailActivities({ ...deps, identities }),
-    ...createCampaignActivities({ ...deps, identities }),
+    ...createEmailActivities({ ...deps, identities, guard }),
+    ...createCampaignActivities({ ...deps, identities, guard }),
     ...createJobActivities(deps),
     ...createErasureActivities(deps),
     ...createSegmentActivities(deps),

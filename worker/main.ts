@@ -98,6 +98,7 @@ await runProcess('worker', async ({ onStop, fail }) => {
     activities: createActivities({
       ...{ config, orm, logger, smtp, links },
       temporal: client,
+      meter: Runtime.instance().metricMeter,
       heartbeatMs: HEARTBEAT_MS,
       wakeDispatcher: dispatcher.wake,
     }),

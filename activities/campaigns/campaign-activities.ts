@@ -13,6 +13,7 @@ import { isTooSlow } from '../../shared/domain/database/database-errors.ts';
 import type { SendingIdentities } from '../../shared/domain/domains/sending-identities.ts';
 import { readSendPolicy } from '../../shared/domain/emails/send-budget.ts';
 import type { ActivityDeps } from '../deps.ts';
+import type { ProviderGuard } from '../emails/provider-guard.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { createPageSender } from './send-page.ts';
 
@@ -67,7 +68,7 @@ function divisionFor(ratePerSecond: number): Pick<CampaignStateView, 'pageSize' 
 }
 
 /** Activities of the campaign workflow. */
-export function createCampaignActivities(deps: ActivityDeps & { identities: SendingIdentities }) {
+export function createCampaignActivities(deps: ActivityDeps & { identities: SendingIdentities; guard: ProviderGuard }) {
   const em = () => deps.orm.em.fork();
 
   /** What makes no sense today will make none tomorrow: the campaign ends with the reason. */

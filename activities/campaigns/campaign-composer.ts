@@ -86,8 +86,8 @@ export function createCampaignComposers(deps: ActivityDeps & { identities: Sendi
   };
 }
 
-function ledgerOf({ emailId, deferrals, uncertainAttempts }: PendingRecipient) {
-  return { emailId, deferrals, uncertainAttempts };
+function ledgerOf({ emailId, deferrals, uncertainAttempts, heldAt }: PendingRecipient) {
+  return { emailId, deferrals, uncertainAttempts, heldAt };
 }
 
 function refusalOf(campaign: CampaignContent, recipient: PendingRecipient): Refusal | undefined {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import type { ApplicationFailure } from '@temporalio/common';
+import type { ProviderWait } from '../../shared/pure/emails/provider-wait.ts';
 import { TemplateLimitError, TemplateSyntaxError } from '../../shared/pure/templates/template-language.ts';
 import {
   claimCampaignPage,
@@ -20,6 +21,7 @@ import type { ActivityDeps } from '../deps.ts';
 import { projectDisabledFailure } from '../failures.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { createResultBuffer, type ResultBuffer } from '../emails/result-buffer.ts';
+import type { ProviderGuard } from '../emails/provider-guard.ts';
 import { createUnmade, SEND_STALL_MS, sendMails, type UnmadeMessages } from '../emails/send-loop.ts';
 import { comeBackFor, sliceSize, takeReservation, type Pace, type Throttle } from '../emails/send-throttle.ts';
 import { createCampaignComposers, type CampaignComposer } from './campaign-composer.ts';
@@ -30,15 +32,18 @@ export interface PageResult {
   deferred: number;
   /** The campaign is not being sent any more. */
   isStopped: boolean;
+  /** The provider that emails of the page wait for. */
+  waiting?: ProviderWait;
 }
 
+const PUT_OFF: readonly DeliveryResult['verdict'][] = ['deferred', 'uncertain', 'held'];
 const STOPPED: PageResult = { sent: 0, deferred: 0, isStopped: true };
 const RESULTS_MAX = 64;
 const RESULTS_AGE_MS = 50;
 
 /** What the pages of this process have in common. */
 interface PageSender {
-  deps: ActivityDeps;
+  deps: ActivityDeps & { guard: ProviderGuard };
   em: () => Em;
   composerOf: ReturnType<typeof createCampaignComposers>;
   /** They share the connections; what each has in flight beyond its share would only wait in memory. */
@@ -84,6 +89,7 @@ async function sendAll(
 ): Promise<void> {
   await sendMails(attempt.composer.prepareAll(recipients), {
     pool: deps.smtp,
+    guard: deps.guard,
     urgency: 'campaign',
     buffer: attempt.buffer,
     unmade: attempt.unmade,
@@ -112,7 +118,9 @@ async function sendSlice(sender: PageSender, attempt: RunningAttempt): Promise<A
   const { projectId, ratePerSecond, signal } = attempt;
   const throttle: Throttle = { em: sender.em, projectId, ratePerSecond, isUrgent: false, signal };
   for await (const recipients of loadPendingRecipients(sender.em, attempt.page, sliceSize(ratePerSecond))) {
-    const count = recipients.filter((recipient) => !attempt.composer.refusalOf(recipient)).length;
+    const count = recipients.filter(
+      (recipient) => !attempt.composer.refusalOf(recipient) && !sender.deps.guard.isPaused(recipient.toAddress ?? ''),
+    ).length;
     await sendAll(sender, attempt, recipients, count > 0 ? await takeReservation(throttle, count) : undefined);
     const left = (recipients[0]?.leftCount ?? 0) - recipients.length;
     return left > 0 && !isOver(attempt) ? comeBackFor(throttle, left) : undefined;
@@ -136,7 +144,9 @@ async function sendAndRecord(
       const { mayContinue } = await attempt.record(results);
       if (!mayContinue) result.isStopped = true;
       result.sent += results.filter((item) => item.verdict === 'sent').length;
-      result.deferred += results.filter((item) => ['deferred', 'uncertain'].includes(item.verdict)).length;
+      result.deferred += results.filter((item) => PUT_OFF.includes(item.verdict)).length;
+      const held = results.findLast((item) => item.held)?.held;
+      if (held) result.waiting = held.wait;
       advance();
     },
   });
@@ -176,7 +186,7 @@ async function claimPage(
 }
 
 /** Creates the activity that sends the pages of campaigns. */
-export function createPageSender(deps: ActivityDeps & { identities: SendingIdentities }) {
+export function createPageSender(deps: PageSender['deps'] & { identities: SendingIdentities }) {
   const em = () => deps.orm.em.fork();
   const sender: PageSender = { deps, em, composerOf: createCampaignComposers(deps), pagesAtWork: 0 };
 

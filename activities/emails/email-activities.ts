@@ -22,6 +22,7 @@ import type { ActivityDeps } from '../deps.ts';
 import { memoryBusyFailure, projectDisabledFailure, projectGoneFailure } from '../failures.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { batchesOf, HEAVY_AT_ONCE, type DeliveryBatch } from './delivery-batches.ts';
+import type { ProviderGuard } from './provider-guard.ts';
 import { createResultBuffer, type ResultBuffer } from './result-buffer.ts';
 import { createUnmade, SEND_STALL_MS, sendMails, type UnmadeMessages } from './send-loop.ts';
 import { comeBackFor, sliceSize, takeReservation, type Pace, type Throttle } from './send-throttle.ts';
@@ -70,7 +71,7 @@ function currentUrgency(): SmtpUrgency {
 }
 
 /** Activities for transactional mail. */
-export function createEmailActivities(deps: ActivityDeps & { identities: SendingIdentities }) {
+export function createEmailActivities(deps: ActivityDeps & { identities: SendingIdentities; guard: ProviderGuard }) {
   const em = () => deps.orm.em.fork();
   const prepare = createStoredMailComposer(deps);
   const largeMessages = createOctetBudget(LARGE_MESSAGES_BYTES);
@@ -101,6 +102,7 @@ export function createEmailActivities(deps: ActivityDeps & { identities: Sending
     const mails = await loadMails(em(), ids);
     await sendMails(await Promise.all(mails.map((mail) => prepare(projectId, mail, files))), {
       pool: deps.smtp,
+      guard: deps.guard,
       urgency,
       buffer,
       unmade,

@@ -5,7 +5,7 @@ import { resultOf } from './outcome-result.ts';
 const RETRY_SECONDS = [1, 1, 1, 1];
 
 const attempt = (deferrals: number, uncertainAttempts = 0) => ({
-  ...{ emailId: 'id', subject: null, deferrals, uncertainAttempts },
+  ...{ emailId: 'id', subject: null, deferrals, uncertainAttempts, heldAt: null },
 });
 const interrupted = (mayHaveBeenAccepted: boolean): SmtpOutcome => ({
   ...{ kind: 'interrupted', stage: 'data', mayHaveBeenAccepted, reply: 'the server closed the connection' },
@@ -47,5 +47,19 @@ describe('resultOf', () => {
     expect(resultOf(attempt(0), rejected('554 5.7.1 Blocked'), RETRY_SECONDS).verdict).toBe('deferred');
     expect(resultOf(attempt(4), rejected('554 5.7.1 Blocked'), RETRY_SECONDS).verdict).toBe('failed');
     expect(resultOf(attempt(0), rejected('552 5.3.4 Message too large'), RETRY_SECONDS).verdict).toBe('failed');
+  });
+
+  it('counts no attempt for an email that came too fast, until its provider has held it for 48 hours', () => {
+    const wait = { reason: 'fewer', provider: 'mail.test', until: '2026-01-01T00:00:00.000Z' };
+    const slowed = rejected('451 4.7.1 Rate limited');
+    const hoursAgo = (hours: number) => ({ ...attempt(4), heldAt: new Date(Date.now() - hours * 3_600_000) });
+    const assessment = { hold: { wait, ms: 1_000 } };
+    for (const email of [attempt(4), hoursAgo(47)]) {
+      expect(resultOf(email, slowed, RETRY_SECONDS, assessment)).toMatchObject({
+        verdict: 'held',
+        held: { ms: 1_000 },
+      });
+    }
+    expect(resultOf(hoursAgo(49), slowed, RETRY_SECONDS, assessment).verdict).toBe('failed');
   });
 });

@@ -1,5 +1,5 @@
-import { deferralDelayMs, UNCERTAIN_ATTEMPTS_MAX } from '../../shared/pure/emails/delivery-retry.ts';
-import { judgeRefusal } from '../../shared/pure/emails/delivery-verdict/judge-refusal.ts';
+import { deferralDelayMs, HELD_MS_MAX, UNCERTAIN_ATTEMPTS_MAX } from '../../shared/pure/emails/delivery-retry.ts';
+import { judgeRefusal, type RefusalVerdict } from '../../shared/pure/emails/delivery-verdict/judge-refusal.ts';
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
 import type { SmtpOutcome } from '../../shared/platform/smtp/smtp-pool.ts';
 
@@ -9,6 +9,18 @@ export interface AttemptLedger {
   subject: string | null;
   deferrals: number;
   uncertainAttempts: number;
+  /** Since when its provider has held it up; null when it has not. */
+  heldAt: Date | null;
+}
+
+/** Why an email does not go now, and for how many milliseconds. */
+export type Hold = Required<DeliveryResult>['held'];
+
+/** What is known of an outcome besides what it says. */
+export interface OutcomeAssessment {
+  verdict?: RefusalVerdict;
+  /** The server wants fewer emails, not other ones. */
+  hold?: Hold;
 }
 
 const MAY_HAVE_ARRIVED = 'the email may have arrived';
@@ -18,14 +30,21 @@ const MAY_HAVE_ARRIVED = 'the email may have arrived';
  * may pass is a deferral, as are a refusal for now (4xx) and a connection that broke. Deferrals have an end, and it comes
  * soon when each attempt may have been a copy for the recipient.
  */
-export function resultOf(email: AttemptLedger, outcome: SmtpOutcome, retrySeconds: readonly number[]): DeliveryResult {
+export function resultOf(
+  email: AttemptLedger,
+  outcome: SmtpOutcome,
+  retrySeconds: readonly number[],
+  assessment: OutcomeAssessment = {},
+): DeliveryResult {
   const frame = { emailId: email.emailId, subject: email.subject };
   if (outcome.kind === 'accepted') return { ...frame, verdict: 'sent', error: null };
   const result = { ...frame, server: ('server' in outcome && outcome.server) || '' };
   const error = outcome.reply;
+  if (assessment.hold) return heldResult(email, assessment.hold, error);
   let refusal: DeliveryResult['refusal'];
   if (outcome.kind === 'rejected') {
-    const { kind, mayPass, rule } = judgeRefusal({ ...outcome, code: outcome.replyCode, text: outcome.reply });
+    const { kind, mayPass, rule } =
+      assessment.verdict ?? judgeRefusal({ ...outcome, code: outcome.replyCode, text: outcome.reply });
     refusal = { kind, rule, server: outcome.server };
     if (!mayPass) return { ...result, verdict: kind === 'hard' ? 'bounced' : 'failed', error, refusal };
   }
@@ -46,4 +65,16 @@ export function resultOf(email: AttemptLedger, outcome: SmtpOutcome, retrySecond
     };
   }
   return { ...result, verdict: isUncertain ? 'uncertain' : 'deferred', error };
+}
+
+/** Puts an email off without counting a delivery attempt, for as long as its life allows. */
+export function heldResult(
+  { emailId, subject, heldAt }: AttemptLedger,
+  held: Hold,
+  error = held.wait.reason,
+): DeliveryResult {
+  if (heldAt === null || Date.now() - heldAt.getTime() < HELD_MS_MAX) {
+    return { emailId, subject, verdict: 'held', error, held };
+  }
+  return { emailId, subject, verdict: 'failed', error: `given up after 48 hours: ${error}` };
 }

@@ -4,6 +4,7 @@ import { createLogger } from '../../shared/platform/logger.ts';
 import { composeMessage } from '../../shared/platform/mail/mime/compose.ts';
 import { createSmtpPool, type SmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
 import { createSmtpSink, type SmtpSink } from '../../tests/support/smtp-sink.ts';
+import type { ProviderGuard } from './provider-guard.ts';
 import { createResultBuffer } from './result-buffer.ts';
 import { sendMails, type MailToSend, type UnmadeMessages } from './send-loop.ts';
 
@@ -25,7 +26,7 @@ const cause = new TypeError('unexpected');
 function mailTo(name: string): MailToSend {
   const to = `${name}@mail.test`;
   return {
-    ...{ emailId: name, subject: null, deferrals: 0, uncertainAttempts: 0 },
+    ...{ emailId: name, subject: null, deferrals: 0, uncertainAttempts: 0, heldAt: null },
     envelope: { from, to },
     compose: () =>
       composeMessage({
@@ -45,9 +46,18 @@ function unmadeWhenComposed(name: string): MailToSend {
 }
 
 const unprepared = (name: string): MailToSend => ({
-  ...{ emailId: name, subject: null, deferrals: 0, uncertainAttempts: 0 },
+  ...{ emailId: name, subject: null, deferrals: 0, uncertainAttempts: 0, heldAt: null },
   cause,
 });
+
+/** No provider is in trouble. */
+const OPEN: ProviderGuard = {
+  ready: async () => undefined,
+  isPaused: () => false,
+  admit: async () => ({ provider: 'mail.test', isProbe: false }),
+  settle: () => ({}),
+  abandon: () => undefined,
+};
 
 async function send(mails: MailToSend[], unmade: UnmadeMessages): Promise<Record<string, string>> {
   const results: DeliveryResult[] = [];
@@ -57,7 +67,7 @@ async function send(mails: MailToSend[], unmade: UnmadeMessages): Promise<Record
   };
   const buffer = createResultBuffer({ maxItems: 10, maxAgeMs: 10, signal, record });
   await sendMails(mails, {
-    ...{ pool, urgency: 'transactional', buffer, unmade, signal, concurrency: 2, mailCount: mails.length },
+    ...{ pool, guard: OPEN, urgency: 'transactional', buffer, unmade, signal, concurrency: 2, mailCount: mails.length },
     config: { DELIVERY_RETRY_SECONDS: [1], DELIVERY_PAUSE_SECONDS: 1 },
     shouldStop: () => false,
   });

@@ -10,7 +10,8 @@ import {
 import type { RawMessage } from '../../shared/platform/smtp/data-content.ts';
 import { UnsendableAddressError } from '../../shared/platform/smtp/wire-address.ts';
 import { isLastAttempt, smtpUnavailableFailure } from '../failures.ts';
-import { resultOf, type AttemptLedger } from './outcome-result.ts';
+import { heldResult, resultOf, type AttemptLedger } from './outcome-result.ts';
+import type { Admission, ProviderGuard } from './provider-guard.ts';
 import type { ResultBuffer } from './result-buffer.ts';
 import type { Pace } from './send-throttle.ts';
 
@@ -46,6 +47,8 @@ export function createUnmade(): UnmadeMessages {
 export interface SendLoopOptions {
   unmade: UnmadeMessages;
   pool: SmtpPool;
+  /** Holds emails to providers that refuse ours. */
+  guard: ProviderGuard;
   urgency: SmtpUrgency;
   buffer: ResultBuffer;
   /** Mails in flight at the same time. */
@@ -81,7 +84,8 @@ const resultFrame = ({ emailId, subject }: AttemptLedger) => ({ emailId, subject
  *   has been decided by then
  */
 export async function sendMails(mails: Iterable<MailToSend>, options: SendLoopOptions): Promise<void> {
-  const { buffer, pool, signal, config, urgency, unmade } = options;
+  const { buffer, pool, guard, signal, config, urgency, unmade } = options;
+  await guard.ready();
   const iterator = mails[Symbol.iterator]();
   let broken: Error | undefined;
   let interruptionsInARow = 0;
@@ -103,20 +107,25 @@ export async function sendMails(mails: Iterable<MailToSend>, options: SendLoopOp
     }
   }
 
-  async function send(mail: PreparedMail): Promise<void> {
+  async function send(mail: PreparedMail, admission: Admission): Promise<void> {
+    let isSettled = false;
     try {
       const message = await messageOf(mail);
       if (!message) return;
       const isAlone = mail.deferrals > 0;
       const outcome = await pool.send(mail.envelope, message, { signal, urgency, isAlone });
+      const assessment = guard.settle(mail.envelope, admission, outcome);
+      isSettled = true;
       interruptionsInARow = outcome.kind === 'interrupted' ? interruptionsInARow + 1 : 0;
       if (interruptionsInARow >= INTERRUPTIONS_MAX) {
         broken ??= new SmtpUnavailableError(`connections broke under ${interruptionsInARow} messages in a row`);
       }
-      buffer.add(resultOf(mail, outcome, config.DELIVERY_RETRY_SECONDS));
+      buffer.add(resultOf(mail, outcome, config.DELIVERY_RETRY_SECONDS, assessment));
     } catch (error) {
       if (!(error instanceof UnsendableAddressError)) throw error;
       buffer.add({ ...resultFrame(mail), verdict: 'failed', error: error.message });
+    } finally {
+      if (!isSettled) guard.abandon(admission);
     }
   }
 
@@ -136,9 +145,17 @@ export async function sendMails(mails: Iterable<MailToSend>, options: SendLoopOp
           leave(next.value, next.value.cause);
           continue;
         }
+        const admission = await guard.admit(next.value.envelope, signal);
+        if ('wait' in admission) {
+          buffer.add(heldResult(next.value, admission));
+          continue;
+        }
         if (options.pace) await options.pace();
-        if (isStopped()) return;
-        await send(next.value);
+        if (isStopped()) {
+          guard.abandon(admission);
+          return;
+        }
+        await send(next.value, admission);
       }
     } catch (error) {
       if (!signal.aborted) broken ??= error instanceof Error ? error : new Error(String(error));

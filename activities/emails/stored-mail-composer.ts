@@ -16,8 +16,8 @@ export function createStoredMailComposer(deps: ActivityDeps & { identities: Send
     mail: StoredMail,
     attachments: StoredAttachment[],
   ): Promise<MailToSend> {
-    const { emailId, fromAddress: from, toAddress: to, deferrals, uncertainAttempts } = mail;
-    const ledger = { emailId, subject: null, deferrals, uncertainAttempts };
+    const { emailId, fromAddress: from, toAddress: to, deferrals, uncertainAttempts, heldAt } = mail;
+    const ledger = { emailId, subject: null, deferrals, uncertainAttempts, heldAt };
     let identity: SendingIdentity;
     try {
       identity = await deps.identities.identityOf(projectId, domainOf(from));

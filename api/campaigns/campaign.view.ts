@@ -1,8 +1,12 @@
 import { z } from 'zod';
 import { AUDIENCE_TYPES, CAMPAIGN_STATUSES } from '../../shared/pure/campaigns/campaign-status.ts';
+import type { ProviderWait } from '../../shared/pure/emails/provider-wait.ts';
 import type { Campaign } from '../../shared/domain/campaigns/campaign.entity.ts';
 import { percent } from '../http/percent.ts';
 import { contentSchema, contentView } from '../templates/content.view.ts';
+
+/** A provider is asked again about so long after its time has come. */
+const WAIT_RENEWED_MS = 5_000;
 
 /** The counters that the interface document names. */
 const countersSchema = z.object({
@@ -38,10 +42,22 @@ export const campaignSchema = z
     projectId: z.uuid(),
     sentAt: z.iso.datetime().nullable(),
     error: z.string().nullable().describe('why a campaign that nobody cancelled could not go on, and what to do'),
+    waiting: z
+      .object({ reason: z.string(), provider: z.string(), until: z.iso.datetime() })
+      .nullable()
+      .describe(
+        'why a campaign that is being sent waits for a provider of recipients, and when that one is tried next',
+      ),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
   })
   .meta({ id: 'Campaign' });
+
+/** What the campaign waits for now: a wait is written when emails are held, and is over when nobody renews it. */
+function waitingView({ status, waiting }: Campaign): ProviderWait | null {
+  if (status !== 'SENDING' || !waiting) return null;
+  return Date.parse(waiting.until) + WAIT_RENEWED_MS > Date.now() ? waiting : null;
+}
 
 /** A campaign as callers see it. */
 export function campaignView(campaign: Campaign): z.infer<typeof campaignSchema> {
@@ -57,6 +73,7 @@ export function campaignView(campaign: Campaign): z.infer<typeof campaignSchema>
     projectId: campaign.projectId,
     sentAt: campaign.sentAt?.toISOString() ?? null,
     error: campaign.error ?? null,
+    waiting: waitingView(campaign),
     createdAt: campaign.createdAt.toISOString(),
     updatedAt: campaign.updatedAt.toISOString(),
   };

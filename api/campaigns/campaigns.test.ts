@@ -47,6 +47,7 @@ describe('POST /campaigns', () => {
         projectId: app.project.id,
         sentAt: null,
         error: null,
+        waiting: null,
         createdAt: TIME,
         updatedAt: TIME,
       },

@@ -1,3 +1,4 @@
+import { noopMetricMeter } from '@temporalio/common';
 import { createActivities } from '../../activities/index.ts';
 import { linkSignerOf } from '../../shared/platform/links.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
@@ -75,6 +76,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
       activities: createActivities({
         ...{ config, orm: api.database.orm, logger, smtp, links },
         temporal: temporal.client,
+        meter: noopMetricMeter,
         heartbeatMs: 500,
         wakeDispatcher: (withinMs) => wake(withinMs),
       }),

@@ -1,3 +1,4 @@
+import { noopMetricMeter } from '@temporalio/common';
 import type { Client } from '@temporalio/client';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { createActivities } from '../../activities/index.ts';
@@ -97,6 +98,7 @@ export async function startTimeMachine(options: TestApiOptions = {}): Promise<Ti
       smtp,
       links,
       temporal: environment.client,
+      meter: noopMetricMeter,
       heartbeatMs: 500,
       wakeDispatcher: () => undefined,
     }),

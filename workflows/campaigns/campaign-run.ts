@@ -1,5 +1,6 @@
 import { CancellationScope, condition, patched } from '@temporalio/workflow';
 import type { CampaignProgress } from '../../shared/pure/workflow-contracts.ts';
+import type { ProviderWait } from '../../shared/pure/emails/provider-wait.ts';
 import type { CampaignStateView } from '../../activities/campaigns/campaign-activities.ts';
 import { bulk, database } from '../proxies.ts';
 
@@ -13,6 +14,8 @@ export interface CampaignRun {
   /** Temporal was asked to cancel, and PostgreSQL does not know it yet. */
   isCancelRequested: boolean;
   readonly progress: CampaignProgress;
+  /** The provider that emails of the latest page wait for. */
+  waiting?: ProviderWait | undefined;
 }
 
 /** Reads the campaign from PostgreSQL. A cancellation that Temporal was asked for is written first. */

@@ -104,8 +104,9 @@ async function sendPageByPage(run: CampaignRun, plan: Plan, sending: Sending): P
       [{ campaignId, firstSeq, lastSeq }],
     );
     sending.isStopped ||= result.isStopped;
+    run.waiting = result.waiting;
     progress.pagesDone = Math.ceil(lastSeq / plan.pageSize);
-    setCurrentDetails(`Sent up to recipient **${lastSeq}** of **${plan.total}**.`);
+    setCurrentDetails(`Sent up to recipient **${lastSeq}** of **${plan.total}**.${waitDetails(run)}`);
   }
 }
 
@@ -120,7 +121,7 @@ async function retryDeferred(run: CampaignRun, plan: Plan): Promise<void> {
     if (round.firstSeqs.length === 0) return;
     if (round.retryInMs > 0) {
       progress.phase = 'retrying deferred mail';
-      setCurrentDetails('Mail that servers deferred is tried again.');
+      setCurrentDetails(`Mail that servers deferred is tried again.${waitDetails(run)}`);
       const pause = { summary: 'try deferred mail again' };
       if (await condition(() => run.changes !== run.changesRead, round.retryInMs, pause)) continue;
     }
@@ -143,6 +144,11 @@ export async function closeCampaign({ campaignId, progress }: CampaignRun): Prom
     `Campaign ${campaignId} has recipients without an outcome. Reset this workflow to its first task to go on.`,
     'RecipientsLeft',
   );
+}
+
+/** What emails wait for, as the latest page saw it. */
+function waitDetails({ waiting }: CampaignRun): string {
+  return waiting ? ` Emails wait for **${waiting.provider}** until ${waiting.until}. ${waiting.reason}` : '';
 }
 
 function shouldContinueAsNew(): boolean {

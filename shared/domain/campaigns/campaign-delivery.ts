@@ -6,6 +6,7 @@ import { applyHardBounces } from '../emails/hard-bounces.ts';
 import {
   bouncedAmong,
   lockBounced,
+  PUT_OFF,
   resultColumns,
   resultEvents,
   resultTable,
@@ -15,7 +16,7 @@ import {
 } from '../emails/delivery-results.ts';
 import type { Em } from '../database/em.ts';
 import { suppressionJoin, type SuppressionReason } from '../suppressions/suppressions.ts';
-import { query, queryOne, queryPrepared, sql } from '../database/sql.ts';
+import { json, query, queryOne, queryPrepared, sql } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 
 /** The content of a campaign as it is being sent. */
@@ -65,6 +66,7 @@ export interface PendingRecipient {
   toAddress: string | null;
   deferrals: number;
   uncertainAttempts: number;
+  heldAt: Date | null;
   /** Null when the contact has been deleted since the audience was frozen. */
   contactId: string | null;
   subscribed: boolean | null;
@@ -96,10 +98,10 @@ export async function* loadPendingRecipients(
       em(),
       sql`
         select p.id as "emailId", p.to_address as "toAddress", p.deferrals,
-          p.uncertain_attempts as "uncertainAttempts", p.contact_id as "contactId", p.subscribed,
+          p.uncertain_attempts as "uncertainAttempts", p.held_at as "heldAt", p.contact_id as "contactId", p.subscribed,
           p.data, s.reason as suppression, p.campaign_seq as seq, p.left_count as "leftCount"
         from (
-          select e.id, e.to_address, e.deferrals, e.uncertain_attempts, e.project_id, e.campaign_seq, c.id as contact_id, c.subscribed, c.data,
+          select e.id, e.to_address, e.deferrals, e.uncertain_attempts, e.held_at, e.project_id, e.campaign_seq, c.id as contact_id, c.subscribed, c.data,
             count(*) over () as left_count,
             sum(${DATA_BYTES}) over (order by e.campaign_seq rows between unbounded preceding and 1 preceding) as bytes_before
           from email e left join contact c on c.id = e.contact_id
@@ -135,6 +137,8 @@ export async function recordCampaignResults(
   results: DeliveryResult[],
   retrySeconds: readonly number[],
 ): Promise<RecordOutcome> {
+  const held = results.findLast((result) => result.held)?.held;
+  const waiting = held ? json(held.wait) : null;
   const record = async (
     tx: Em,
   ): Promise<{ recorded: RecordedResult[]; status: CampaignStatus | undefined; held: boolean }> => {
@@ -151,7 +155,7 @@ export async function recordCampaignResults(
         changed as (
           update email e set ${resultColumns(retrySeconds)} from ${resultTable(results)}
           where e.id = r.email_id and exists (select from held)
-            and (e.status = 'PENDING' or (e.status = 'CANCELLED' and r.verdict not in ('deferred', 'uncertain')))
+            and (e.status = 'PENDING' or (e.status = 'CANCELLED' and r.verdict not in ${PUT_OFF}))
           returning e.*, r.verdict
         ),
         emitted as (${resultEvents(frame)}),
@@ -164,7 +168,7 @@ export async function recordCampaignResults(
         counted as (
           update campaign c set sent_count = c.sent_count + n.sent, failed_count = c.failed_count + n.failed,
             bounced_count = c.bounced_count + n.bounced, skipped_count = c.skipped_count + n.skipped,
-            suppressed_count = c.suppressed_count + n.suppressed
+            suppressed_count = c.suppressed_count + n.suppressed, waiting = coalesce(${waiting}::jsonb, c.waiting)
           from counts n where c.id = ${page.campaignId} returning c.status
         )
         select (select status from counted) as status, exists (select from held) as held,

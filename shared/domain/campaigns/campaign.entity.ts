@@ -1,6 +1,7 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { AUDIENCE_TYPES, CAMPAIGN_STATUSES } from '../../pure/campaigns/campaign-status.ts';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
+import type { ProviderWait } from '../../pure/emails/provider-wait.ts';
 import { baseProperties } from '../database/base-properties.ts';
 import { contentProperties } from '../templates/template.entity.ts';
 
@@ -32,6 +33,8 @@ export const CampaignEntity = defineEntity({
     sentAt: p.datetime(3).nullable(),
     /** Why it could not go on, and what to do. */
     error: p.text().nullable(),
+    /** The provider that the latest of its emails was held for. */
+    waiting: p.json<ProviderWait>().nullable(),
     /** The moment the audience was fixed; contacts created later are not in it. */
     audienceAsOf: p.datetime(3).nullable(),
     /** The last contact taken into the audience, so that a repeated freeze goes on where the last one stopped. */

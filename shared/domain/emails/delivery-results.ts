@@ -1,4 +1,5 @@
 import type { DeliveryVerdict } from '../../pure/emails/delivery-retry.ts';
+import type { ProviderWait } from '../../pure/emails/provider-wait.ts';
 import { lockRecipients } from '../contacts/contact-locks.ts';
 import type { Em } from '../database/em.ts';
 import { json, queryPrepared, sql, type SqlFragment } from '../database/sql.ts';
@@ -17,7 +18,12 @@ export interface DeliveryResult {
   refusal?: RecordedRefusal;
   /** The server that did not take it; empty where it is not known, missing where none was asked. */
   server?: string | undefined;
+  /** Of one that is held: for what, and for how many milliseconds. */
+  held?: { wait: ProviderWait; ms: number };
 }
+
+/** The verdicts of emails that are tried again, as a list of SQL. */
+export const PUT_OFF = sql`('deferred', 'uncertain', 'held')`;
 
 export interface RecordedResult {
   email_id: string;
@@ -37,8 +43,9 @@ export function resultTable(results: DeliveryResult[]): SqlFragment {
       ${rows.map((result) => result.subject)}::text[],
       ${rows.map((result) => result.error?.slice(0, ERROR_LENGTH_MAX) ?? null)}::text[],
       ${rows.map((result) => (result.refusal ? json(result.refusal) : null))}::jsonb[],
-      ${rows.map((result) => result.server ?? null)}::text[]
-    ) as r (email_id, verdict, subject, error, refusal, server)`;
+      ${rows.map((result) => result.server ?? null)}::text[],
+      ${rows.map((result) => result.held?.ms ?? null)}::float8[]
+    ) as r (email_id, verdict, subject, error, refusal, server, held_ms)`;
 }
 
 /** A moment as the text that events have. */
@@ -49,7 +56,8 @@ function isoText(moment: SqlFragment): SqlFragment {
 /** When an email that was put off is due again; the pauses follow its deferrals. */
 function retryAt(retrySeconds: readonly number[]): SqlFragment {
   return sql`
-    case when r.verdict in ('deferred', 'uncertain')
+    case when r.verdict = 'held' then now() + r.held_ms * interval '1 millisecond'
+      when r.verdict in ('deferred', 'uncertain')
       then now() + coalesce((${[...retrySeconds]}::float8[])[e.deferrals + 1], 0) * interval '1 second' end`;
 }
 
@@ -73,6 +81,7 @@ export function resultColumns(retrySeconds: readonly number[]): SqlFragment {
   deferrals = e.deferrals + (r.verdict in ('deferred', 'uncertain'))::int,
   uncertain_attempts = e.uncertain_attempts + (r.verdict = 'uncertain')::int,
   retry_at = ${retryAt(retrySeconds)},
+  held_at = case when r.verdict = 'held' then coalesce(e.held_at, now()) else e.held_at end,
   sent_at = case when r.verdict = 'sent' then now() else e.sent_at end,
   bounced_at = case when r.verdict = 'bounced' then now() else e.bounced_at end,
   subject = case when e.to_address is not null then coalesce(r.subject, e.subject) end,

@@ -27,6 +27,8 @@ export const EmailEntity = defineEntity({
     uncertainAttempts: p.smallint().default(0),
     /** A deferred mail is not tried again before. */
     retryAt: p.datetime(3).nullable(),
+    /** Since when it waits for a provider that takes no email of ours, or takes it slowly. */
+    heldAt: p.datetime(3).nullable(),
     /** Who is sending it just now; another attempt that finds its token replaced stops. */
     claimToken: p.uuid().nullable(),
     error: p.text().nullable(),

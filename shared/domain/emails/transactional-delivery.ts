@@ -18,6 +18,7 @@ export interface StoredMail {
   attachmentSetId: string | null;
   deferrals: number;
   uncertainAttempts: number;
+  heldAt: Date | null;
   createdAt: Date;
 }
 
@@ -107,7 +108,7 @@ export async function loadMails(em: Em, emailIds: string[]): Promise<StoredMail[
       select e.id as "emailId", e.to_address as "toAddress", c.to_name as "toName", c.from_address as "fromAddress",
         c.from_name as "fromName", c.reply_to as "replyTo", e.subject, c.html, c.body_text as text, c.headers,
         c.attachment_set_id as "attachmentSetId", e.deferrals, e.uncertain_attempts as "uncertainAttempts",
-        e.created_at as "createdAt"
+        e.held_at as "heldAt", e.created_at as "createdAt"
       from email e join email_content c on c.email_id = e.id where e.id = any(${emailIds}::uuid[]) order by e.id`,
   );
 }

@@ -28,6 +28,7 @@ import { ExecutionJobsMigration } from './migrations/20261122102300-execution-jo
 import { EmailRefusalMigration } from './migrations/20261122110000-email-refusal.ts';
 import { BounceUndoMigration } from './migrations/20261122130000-bounce-undo.ts';
 import { EmailListsMigration } from './migrations/20261122150000-email-lists.ts';
+import { ProviderHealthMigration } from './migrations/20261122140000-provider-health.ts';
 import { query, sql } from '../database/sql.ts';
 import { assertUsableDatabase, permanentFault } from './usable-database.ts';
 import pg from 'pg';
@@ -78,6 +79,7 @@ const MIGRATIONS = [
   { name: '20261122102300-execution-jobs', class: ExecutionJobsMigration },
   { name: '20261122110000-email-refusal', class: EmailRefusalMigration },
   { name: '20261122130000-bounce-undo', class: BounceUndoMigration },
+  { name: '20261122140000-provider-health', class: ProviderHealthMigration },
   { name: '20261122150000-email-lists', class: EmailListsMigration },
 ];
 

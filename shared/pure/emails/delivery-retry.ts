@@ -1,8 +1,11 @@
 /**
  * What a mail server's verdict on one mail means for its record. `uncertain` is a deferral after which the server may have
- * the mail all the same.
+ * the mail all the same. `held`: its provider takes no email just now, or fewer; no delivery attempt is counted.
  */
-export type DeliveryVerdict = 'sent' | 'bounced' | 'failed' | 'deferred' | 'uncertain';
+export type DeliveryVerdict = 'sent' | 'bounced' | 'failed' | 'deferred' | 'uncertain' | 'held';
+
+/** How long an email may be held for its provider in all. */
+export const HELD_MS_MAX = 48 * 3_600_000;
 
 /**
  * How often in its life a mail is handed over without an answer to its content: each time may be a copy in the mailbox.

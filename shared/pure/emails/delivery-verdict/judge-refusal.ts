@@ -42,7 +42,8 @@ const LINE_CODES = /(?:^|\s)[245]\d\d(?:[- ]#?[245]\.\d{1,3}\.\d{1,3})?(?=[-\s])
 /** At the beginning, or behind the words as servers without RFC 3463 in mind write it: `(#5.1.1)`. */
 const CODE_IN_TEXT = /(?:^[245]\d\d[- ]|#)([245]\.\d{1,3}\.\d{1,3})\b/;
 
-function wordsOf(text: string): string {
+/** The words of a refusal in lower case, less addresses, codes and the paths of links. */
+export function refusalWords(text: string): string {
   return text
     .slice(0, TEXT_LENGTH_MAX)
     .replace(LINK, ' $1 $2 ')
@@ -71,7 +72,7 @@ export function judgeRefusal(refusal: Refusal): RefusalVerdict {
   const { stage, text } = refusal;
   const code = refusal.code === undefined ? '' : String(refusal.code);
   const enhanced = refusal.enhancedCode ?? CODE_IN_TEXT.exec(text)?.[1] ?? '';
-  const words = wordsOf(text);
+  const words = refusalWords(text);
   for (const rule of REFUSAL_RULES) {
     if (rule.kind === 'hard' && stage === 'mail') continue;
     if (!isMatch(rule, stage, code, enhanced, words)) continue;

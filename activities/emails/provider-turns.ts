@@ -1,0 +1,41 @@
+/** A turn at a provider that takes fewer emails. */
+export interface Turn {
+  waitMs: number;
+  /** The turn is so far away that the email is better put off. */
+  isHeld: boolean;
+  /** Call when the wait is over. */
+  done: () => void;
+}
+
+/** A wait in the send loop, which keeps others from its place. */
+const SHORT_WAIT_MS = 300;
+/** What was not used so long ago is not made up for. */
+const LATE_MS = 2_000;
+const HOLD_MS = { min: 2_000, max: 300_000 } as const;
+
+/** Gives out turns at a speed. At most a quarter of the places of the send loop wait for one. */
+export function paceOf(concurrency: number, now: () => number = Date.now) {
+  const free = new Map<string, { turnMs: number; holdMs: number }>();
+  const waitingMax = Math.max(1, Math.floor(concurrency / 4));
+  let waiting = 0;
+
+  return {
+    /** @param rate emails a second of this worker */
+    take(provider: string, rate: number): Turn {
+      const atMs = now();
+      const stepMs = 1_000 / rate;
+      const at = free.get(provider) ?? { turnMs: atMs, holdMs: 0 };
+      free.set(provider, at);
+      const turnMs = Math.max(at.turnMs, atMs - LATE_MS);
+      const waitMs = Math.max(0, turnMs - atMs);
+      if (waitMs <= SHORT_WAIT_MS && (waitMs === 0 || waiting < waitingMax)) {
+        at.turnMs = turnMs + stepMs;
+        if (waitMs > 0) waiting += 1;
+        return { waitMs, isHeld: false, done: () => (waiting -= waitMs > 0 ? 1 : 0) };
+      }
+      const holdMs = Math.min(Math.max(at.holdMs, atMs + HOLD_MS.min), atMs + HOLD_MS.max);
+      at.holdMs = holdMs + stepMs;
+      return { waitMs: holdMs - atMs, isHeld: true, done: () => undefined };
+    },
+  };
+}

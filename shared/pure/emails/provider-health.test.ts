@@ -1,0 +1,132 @@
+import { describe, expect, it } from '@jest/globals';
+import { afterReport, isUntroubled, UNTROUBLED, type ProviderHealth, type ProviderReport } from './provider-health.ts';
+
+const T0 = 1_000_000;
+const SECOND = 1_000;
+
+function report(change: Partial<ProviderReport> = {}): ProviderReport {
+  return {
+    ...{ workerId: 'w1', total: 0, accepted: 0, refused: 0, slowed: 0, hard: [], suspects: [] },
+    ...{ reason: null, probe: null, wantsProbe: false, ...change },
+  };
+}
+
+const refused = (count: number, change: Partial<ProviderReport> = {}) =>
+  report({ total: count, refused: count, reason: '554 policy', ...change });
+const accepted = (count: number) => report({ total: count, accepted: count });
+
+function after(...steps: [ProviderReport, number][]): ProviderHealth {
+  return steps.reduce((health, [step, atMs]) => afterReport(health, step, T0 + atMs), UNTROUBLED);
+}
+
+describe('a surge of refusals', () => {
+  it('pauses the provider for five seconds, with the reason', () => {
+    expect(after([refused(10), 0]).pause).toEqual({
+      ...{ sinceMs: T0, untilMs: T0 + 5 * SECOND, step: 0, reason: '554 policy' },
+    });
+  });
+
+  it('is counted over all workers', () => {
+    expect(after([refused(5), 0], [refused(5, { workerId: 'w2' }), 2 * SECOND]).pause).toBeDefined();
+  });
+
+  it('is neither nine refusals, nor ten in eleven seconds, nor ten among twenty-one results', () => {
+    expect(after([refused(9), 0]).pause).toBeUndefined();
+    expect(after([refused(5), 0], [refused(5), 11 * SECOND]).pause).toBeUndefined();
+    expect(after([refused(10, { total: 21, accepted: 11 }), 0]).pause).toBeUndefined();
+  });
+
+  it('is found behind many accepted emails of the seconds before', () => {
+    expect(after([accepted(1_000), 0], [refused(20), 2 * SECOND]).pause).toBeDefined();
+  });
+});
+
+describe('a pause', () => {
+  const wants = report({ wantsProbe: true });
+  const paused = after([refused(10), 0]);
+
+  it('lets one worker probe when it ends, and no other', () => {
+    expect(afterReport(paused, wants, T0 + 4 * SECOND).pause?.probe).toBeUndefined();
+    const probing = afterReport(paused, wants, T0 + 5 * SECOND);
+    expect(probing.pause?.probe?.workerId).toBe('w1');
+    const asked = afterReport(probing, report({ workerId: 'w2', wantsProbe: true }), T0 + 6 * SECOND);
+    expect(asked.pause?.probe?.workerId).toBe('w1');
+  });
+
+  it('gives the probe of a worker that died to another', () => {
+    const probing = afterReport(paused, wants, T0 + 5 * SECOND);
+    const later = afterReport(probing, report({ workerId: 'w2', wantsProbe: true }), T0 + 66 * SECOND);
+    expect(later.pause?.probe?.workerId).toBe('w2');
+  });
+
+  it('doubles after each probe that is refused, up to five minutes', () => {
+    let health = paused;
+    const lengths: number[] = [];
+    for (let n = 0, atMs = T0; n < 8; n++) {
+      health = afterReport(health, refused(1, { probe: 'refused' }), atMs);
+      lengths.push(((health.pause?.untilMs ?? 0) - atMs) / SECOND);
+      atMs = health.pause?.untilMs ?? 0;
+    }
+    expect(lengths).toEqual([10, 20, 40, 80, 160, 300, 300, 300]);
+  });
+
+  it('ends with a probe that is accepted, and goes on where it was when the provider refuses again soon', () => {
+    const longer = afterReport(paused, refused(1, { probe: 'refused' }), T0 + 5 * SECOND);
+    const open = afterReport(longer, { ...accepted(1), probe: 'accepted' }, T0 + 15 * SECOND);
+    expect(open.pause).toBeUndefined();
+    expect(afterReport(open, refused(10), T0 + 30 * SECOND).pause?.step).toBe(1);
+    expect(afterReport(open, refused(10), T0 + 90 * SECOND).pause?.step).toBe(0);
+  });
+
+  it('is followed by another probe soon when a probe said nothing of us', () => {
+    const unclear = afterReport(paused, report({ total: 1, probe: 'unclear' }), T0 + 10 * SECOND);
+    expect(unclear.pause).toMatchObject({ step: 0, untilMs: T0 + 15 * SECOND });
+  });
+});
+
+describe('hard verdicts in the same words', () => {
+  const hard = (recipients: number, total = recipients) =>
+    report({ total, hard: [{ words: 'no such user', recipients }] });
+
+  it('are not believed from twenty recipients in a minute on, and pause the provider', () => {
+    const health = after([hard(10), 0], [hard(10), 30 * SECOND]);
+    expect(health.suspects?.words).toEqual(['no such user']);
+    const told = afterReport(UNTROUBLED, report({ suspects: ['no such user'] }), T0);
+    expect(told.pause).toBeDefined();
+  });
+
+  it('are believed when there are fewer, when they take longer, and among others', () => {
+    expect(after([hard(19), 0]).suspects).toBeUndefined();
+    expect(after([hard(10), 0], [hard(10), 61 * SECOND]).suspects).toBeUndefined();
+    expect(after([hard(20, 26), 0]).suspects).toBeUndefined();
+  });
+
+  it('are believed again a minute after the provider has recovered', () => {
+    const paused = afterReport(UNTROUBLED, report({ suspects: ['no such user'] }), T0);
+    const waiting = afterReport(paused, report(), T0 + 200 * SECOND);
+    expect(waiting.suspects).toBeDefined();
+    const open = afterReport(waiting, { ...accepted(1), probe: 'accepted' }, T0 + 201 * SECOND);
+    expect(afterReport(open, report(), T0 + 230 * SECOND).suspects).toBeDefined();
+    const later = afterReport(open, report(), T0 + 300 * SECOND);
+    expect(later.suspects).toBeUndefined();
+    expect(isUntroubled(later)).toBe(true);
+  });
+});
+
+describe('the pace', () => {
+  const slowed = report({ total: 1, slowed: 1 });
+  const atSpeed = after([accepted(100), 0], [accepted(100), 1 * SECOND], [accepted(100), 2 * SECOND]);
+  const cut = afterReport(atSpeed, slowed, T0 + 3 * SECOND);
+
+  it('is half of what the provider took, and half of that when it complains again', () => {
+    expect(cut.pace?.rate).toBeCloseTo(50);
+    expect(afterReport(cut, slowed, T0 + 4 * SECOND).pace?.rate).toBeCloseTo(50);
+    expect(afterReport(cut, slowed, T0 + 9 * SECOND).pace?.rate).toBeLessThan(26);
+  });
+
+  it('grows by the same amount each second, and is forgotten at twice the speed before', () => {
+    const rates = [4, 5, 6].map((atSecond) => afterReport(cut, report(), T0 + atSecond * SECOND).pace?.rate ?? 0);
+    expect((rates[1] ?? 0) - (rates[0] ?? 0)).toBeCloseTo((rates[2] ?? 0) - (rates[1] ?? 0));
+    expect(afterReport(cut, report(), T0 + 200 * SECOND).pace).toBeUndefined();
+  });
+});

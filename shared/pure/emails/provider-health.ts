@@ -1,0 +1,230 @@
+/** What became of emails to a provider. */
+export interface ProviderCounts {
+  total: number;
+  accepted: number;
+  /** Refused for reasons that are about us. */
+  refused: number;
+  /** Put off with words about rates. */
+  slowed: number;
+}
+
+/** Words by which a provider called an address dead, and for how many recipients. */
+export interface HardWords {
+  words: string;
+  recipients: number;
+}
+
+/** What one worker has seen of a provider since it last reported. */
+export interface ProviderReport extends ProviderCounts {
+  workerId: string;
+  hard: HardWords[];
+  /** Words that this worker takes for a surge already. */
+  suspects: string[];
+  /** Code and rule of the latest refusal. */
+  reason: string | null;
+  probe: 'accepted' | 'refused' | 'unclear' | null;
+  /** The worker has an email for the provider, should a probe be due. */
+  wantsProbe: boolean;
+}
+
+interface Bucket extends ProviderCounts {
+  atMs: number;
+  hard: HardWords[];
+}
+
+export interface ProviderPause {
+  sinceMs: number;
+  /** When a single email may find out whether the provider takes email again. */
+  untilMs: number;
+  /** Pauses before this one that ended in a refusal. */
+  step: number;
+  reason: string;
+  probe?: { workerId: string; untilMs: number };
+}
+
+/** The speed at which a provider takes email, in emails a second over all workers. */
+export interface ProviderPace {
+  rate: number;
+  /** What it took before it complained. */
+  before: number;
+  changedMs: number;
+  slowedMs: number;
+}
+
+/** What all workers know of a provider behind a relay. Times are milliseconds since 1970 by the clock of the database. */
+export interface ProviderHealth {
+  window: Bucket[];
+  pause?: ProviderPause;
+  /** When the last pause ended: a provider that refuses again soon waits as long as before. */
+  recovered?: { atMs: number; step: number };
+  /** Words about dead addresses that are not believed. */
+  suspects?: { words: string[]; untilMs: number };
+  pace?: ProviderPace;
+  /** When each worker last sent to the provider. */
+  workers: Record<string, number>;
+}
+
+export const UNTROUBLED: ProviderHealth = { window: [], workers: {} };
+
+/** A surge of hard verdicts: so many recipients in the same words, within so long, and this share of all results. */
+export const HARD_SURGE = { recipients: 20, share: 0.8, ms: 60_000 } as const;
+const REFUSAL_SURGE = { count: 10, share: 0.5, ms: 10_000 } as const;
+const PAUSE_MS = { first: 5_000, max: 300_000 } as const;
+/** A probe that has no result by then has died with its worker. */
+const PROBE_MS = 60_000;
+const RELAPSE_MS = 60_000;
+const BUCKET_MS = 1_000;
+const RATE_WINDOW_MS = 10_000;
+/** The speed is cut once for the answers that come in together. */
+const CUT_EVERY_MS = 5_000;
+const RATE_MIN = 0.2;
+/** So long takes the way back to the speed before, when nothing is refused. */
+const RECOVERY_SECONDS = 60;
+/** Twice the speed before without a complaint: there is no limit any more. */
+const LIFTED_AT = 2;
+const WORKER_MS = 5_000;
+const WORDS_MAX = 8;
+
+/** Adds what a worker reports, and decides what follows from it. */
+export function afterReport(health: ProviderHealth, report: ProviderReport, nowMs: number): ProviderHealth {
+  const window = withBucket(health.window, report, nowMs);
+  const seen = Object.entries(health.workers).filter(([, atMs]) => atMs > nowMs - WORKER_MS);
+  const next: ProviderHealth = {
+    ...health,
+    window,
+    workers: { ...Object.fromEntries(seen), [report.workerId]: nowMs },
+  };
+  if (next.suspects && next.suspects.untilMs <= nowMs && !next.pause) delete next.suspects;
+  if (next.recovered && next.recovered.atMs <= nowMs - RELAPSE_MS) delete next.recovered;
+  const isHardSurge = suspect(next, report, nowMs);
+  if (next.pause) continuePause(next, next.pause, report, nowMs);
+  else if (isHardSurge || isRefusalSurge(window, nowMs)) openPause(next, report, nowMs);
+  adjustPace(next, report, nowMs);
+  return next;
+}
+
+/** Whether nothing is left to remember. */
+export function isUntroubled({ window, pause, pace, suspects, recovered }: ProviderHealth): boolean {
+  return !pause && !pace && !suspects && !recovered && window.length === 0;
+}
+
+function withBucket(window: Bucket[], report: ProviderReport, nowMs: number): Bucket[] {
+  const kept = window.filter((bucket) => bucket.atMs > nowMs - HARD_SURGE.ms);
+  const { total, accepted, refused, slowed } = report;
+  if (total === 0) return kept;
+  const hard = report.hard.slice(0, WORDS_MAX);
+  const last = kept.at(-1);
+  if (!last || nowMs - last.atMs >= BUCKET_MS)
+    return [...kept, { atMs: nowMs, total, accepted, refused, slowed, hard }];
+  const merged: Bucket = {
+    atMs: last.atMs,
+    total: last.total + total,
+    accepted: last.accepted + accepted,
+    refused: last.refused + refused,
+    slowed: last.slowed + slowed,
+    hard: addHard(last.hard, hard).slice(0, WORDS_MAX),
+  };
+  return [...kept.slice(0, -1), merged];
+}
+
+function addHard(left: readonly HardWords[], right: readonly HardWords[]): HardWords[] {
+  const counts = new Map<string, number>();
+  for (const { words, recipients } of [...left, ...right]) counts.set(words, (counts.get(words) ?? 0) + recipients);
+  return [...counts].map(([words, recipients]) => ({ words, recipients }));
+}
+
+/** Whether the latest results, over any time up to the longest that counts, are a surge of refusals. */
+function isRefusalSurge(window: readonly Bucket[], nowMs: number): boolean {
+  let total = 0;
+  let refused = 0;
+  for (const bucket of window.toReversed()) {
+    if (bucket.atMs <= nowMs - REFUSAL_SURGE.ms) return false;
+    total += bucket.total;
+    refused += bucket.refused;
+    if (refused >= REFUSAL_SURGE.count && refused >= total * REFUSAL_SURGE.share) return true;
+  }
+  return false;
+}
+
+function hardSurges(window: readonly Bucket[]): string[] {
+  const found = new Set<string>();
+  let total = 0;
+  let sums: HardWords[] = [];
+  for (const bucket of window.toReversed()) {
+    total += bucket.total;
+    sums = addHard(sums, bucket.hard);
+    for (const { words, recipients } of sums) {
+      if (recipients >= HARD_SURGE.recipients && recipients >= total * HARD_SURGE.share) found.add(words);
+    }
+  }
+  return [...found];
+}
+
+function suspect(next: ProviderHealth, report: ProviderReport, nowMs: number): boolean {
+  const found = [...report.suspects, ...hardSurges(next.window)];
+  if (found.length === 0) return false;
+  const words = [...new Set([...(next.suspects?.words ?? []), ...found])].slice(-WORDS_MAX);
+  next.suspects = { words, untilMs: nowMs + HARD_SURGE.ms };
+  return true;
+}
+
+function pauseMs(step: number): number {
+  return Math.min(PAUSE_MS.first * 2 ** step, PAUSE_MS.max);
+}
+
+function openPause(next: ProviderHealth, report: ProviderReport, nowMs: number): void {
+  const step = next.recovered?.step ?? 0;
+  next.pause = {
+    sinceMs: nowMs,
+    untilMs: nowMs + pauseMs(step),
+    step,
+    reason: report.reason ?? 'many refusals at once',
+  };
+}
+
+function continuePause(next: ProviderHealth, pause: ProviderPause, report: ProviderReport, nowMs: number): void {
+  const { probe, ...idle } = pause;
+  if (report.probe === 'accepted') {
+    delete next.pause;
+    next.window = [];
+    next.recovered = { atMs: nowMs, step: pause.step };
+    if (next.suspects) next.suspects = { ...next.suspects, untilMs: nowMs + HARD_SURGE.ms };
+    return;
+  }
+  if (report.probe === 'refused') {
+    const step = pause.step + 1;
+    next.pause = { ...idle, step, untilMs: nowMs + pauseMs(step), reason: report.reason ?? pause.reason };
+    return;
+  }
+  if (report.probe === 'unclear') {
+    next.pause = { ...idle, untilMs: nowMs + PAUSE_MS.first };
+    return;
+  }
+  const isFree = !probe || probe.untilMs <= nowMs;
+  if (!report.wantsProbe || !isFree || pause.untilMs > nowMs) return;
+  next.pause = { ...idle, probe: { workerId: report.workerId, untilMs: nowMs + PROBE_MS } };
+}
+
+/** Emails a second that the provider has taken lately. */
+function acceptedRate(window: readonly Bucket[], nowMs: number): number {
+  const recent = window.filter((bucket) => bucket.atMs > nowMs - RATE_WINDOW_MS);
+  const accepted = recent.reduce((sum, bucket) => sum + bucket.accepted, 0);
+  const seconds = Math.max(1, (nowMs - (recent[0]?.atMs ?? nowMs)) / 1_000);
+  return accepted / seconds;
+}
+
+/** Additive increase, multiplicative decrease. */
+function adjustPace(next: ProviderHealth, report: ProviderReport, nowMs: number): void {
+  const { pace } = next;
+  if (report.slowed > 0) {
+    if (pace && nowMs - pace.slowedMs < CUT_EVERY_MS) return;
+    const taken = Math.max(acceptedRate(next.window, nowMs), RATE_MIN);
+    const rate = Math.max(RATE_MIN, Math.min(pace?.rate ?? taken, taken) / 2);
+    next.pace = { rate, before: Math.max(pace?.before ?? taken, 1), changedMs: nowMs, slowedMs: nowMs };
+    return;
+  }
+  if (!pace) return;
+  const rate = pace.rate + (pace.before / RECOVERY_SECONDS) * ((nowMs - pace.changedMs) / 1_000);
+  if (rate >= pace.before * LIFTED_AT) delete next.pace;
+  else next.pace = { ...pace, rate, changedMs: nowMs };
+}

@@ -1,0 +1,31 @@
+import { domainOf } from './email-address.ts';
+
+/** Domains whose mail the same servers take. */
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  'gmail.com': ['googlemail.com'],
+  'outlook.com': ['hotmail.com', 'hotmail.co.uk', 'hotmail.de', 'hotmail.fr', 'hotmail.it', 'hotmail.es', 'live.com']
+    .concat(['live.co.uk', 'live.de', 'live.fr', 'live.it', 'live.nl', 'msn.com', 'passport.com'])
+    .concat(['outlook.de', 'outlook.fr', 'outlook.es', 'outlook.it']),
+  'yahoo.com': [
+    'aol.com',
+    'ymail.com',
+    'rocketmail.com',
+    'yahoo.co.uk',
+    'yahoo.de',
+    'yahoo.fr',
+    'yahoo.it',
+    'yahoo.es',
+  ],
+  'icloud.com': ['me.com', 'mac.com'],
+  'gmx.net': ['gmx.de', 'gmx.at', 'gmx.ch', 'gmx.com', 'web.de'],
+};
+
+const PROVIDER_OF = new Map(
+  Object.entries(GROUPS).flatMap(([provider, domains]) => domains.map((domain) => [domain, provider] as const)),
+);
+
+/** Who takes the mail of an address: the group that its domain belongs to, or the domain itself, in lower case. */
+export function recipientProviderOf(address: string): string {
+  const domain = domainOf(address).toLowerCase();
+  return PROVIDER_OF.get(domain) ?? domain;
+}

@@ -1,0 +1,49 @@
+import { describe, expect, it } from '@jest/globals';
+import { recipientProviderOf } from './recipient-provider.ts';
+import { signsOf } from './refusal-signs.ts';
+
+const kindOf = (reply: string) => signsOf('ann@mail.test', reply, 'rcpt').kind;
+
+describe('signsOf', () => {
+  it('tells a server that wants fewer emails from one that wants none', () => {
+    for (const reply of [
+      '421 4.7.0 Too many messages from your address, slow down',
+      '450 4.2.1 The sending rate is too high',
+      '451 4.7.651 The mail server has been temporarily rate limited due to IP reputation',
+      '452 4.3.1 Connection limit exceeded',
+      '454 4.7.0 Message rate exceeded',
+    ]) {
+      expect(`${reply}: ${kindOf(reply)}`).toBe(`${reply}: too fast`);
+    }
+    expect(kindOf('554 5.7.1 Your address is on a blocklist')).toBe('about us');
+    expect(kindOf('451 4.7.1 Your IP is listed by a blocklist')).toBe('about us');
+  });
+
+  it('takes nothing from greylisting, full mailboxes, busy servers, broken connections and faults of one message', () => {
+    for (const reply of [
+      '451 4.7.1 Greylisted, please try again in 300 seconds',
+      '450 4.2.1 The user you are trying to contact is receiving mail at a rate that prevents delivery',
+      '452 4.2.2 Mailbox full',
+      '451 4.3.0 Try again later',
+      '552 5.3.4 Message too large',
+      'something odd (the connection broke at RCPT TO)',
+    ]) {
+      expect(`${reply}: ${kindOf(reply)}`).toBe(`${reply}: nothing`);
+    }
+  });
+
+  it('compares words without the recipient, numbers and codes', () => {
+    const first = signsOf('ann@mail.test', '550 5.1.1 <ann@mail.test>: ann, unknown user [x81]', 'rcpt');
+    const second = signsOf('bob@mail.test', '550 5.1.1 <bob@mail.test>: bob, unknown user [k77]', 'rcpt');
+    expect(first).toEqual(second);
+    expect(first).toMatchObject({ kind: 'dead address', reason: expect.not.stringContaining('ann') });
+  });
+});
+
+describe('recipientProviderOf', () => {
+  it('joins the domains of one provider, and leaves others as they are', () => {
+    expect(recipientProviderOf('a@Hotmail.com')).toBe(recipientProviderOf('b@live.com'));
+    expect(recipientProviderOf('a@web.de')).toBe(recipientProviderOf('b@gmx.net'));
+    expect(recipientProviderOf('a@Mail.test')).toBe('mail.test');
+  });
+});

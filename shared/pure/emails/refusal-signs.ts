@@ -1,0 +1,53 @@
+import { judgeRefusal, refusalWords, type RefusalVerdict } from './delivery-verdict/judge-refusal.ts';
+
+/** A refusal, for good or for now, as far as it is about more than one email. */
+export interface RefusalSigns {
+  kind: 'about us' | 'too fast' | 'dead address' | 'nothing';
+  /** The words less what differs between recipients, to compare refusals by. */
+  words: string;
+  /** Code and rule, which name nobody. */
+  reason: string;
+}
+
+/** Codes that servers answer with when emails come too fast. */
+const RATE_CODES = /^4(?:21|5[0124])\b/;
+const RATE_WORDS =
+  /\brate\b|rate[- ]?(?:limit|control)|too many (?!messages (?:on|in))|throttl|slow(?:ing)? down|too (?:fast|quick|frequent)|frequency|(?:sending|sender|message|connection|hourly|daily) (?:\S+ )?(?:limit|quota)|limits? (?:\S+ )?exceeded|per (?:second|minute|hour|day|session|connection)\b|unusual (?:rate|volume|traffic)|unexpected volume|tss04/;
+/** They are about one recipient. */
+const OF_THE_MAILBOX = /^(?:mailbox-full|recipient-rate)/;
+const WORDS_LENGTH_MAX = 120;
+
+/**
+ * Looks at a refusal for what it says of a provider. A refusal for now (4xx) is judged by its words alone.
+ * @param reply the server's reply with its codes, such as `421 4.7.0 Too many messages`
+ */
+export function signsOf(
+  recipient: string,
+  reply: string,
+  stage: 'mail' | 'rcpt' | 'data',
+  verdict?: RefusalVerdict,
+): RefusalSigns {
+  const code = /^[245]\d\d/.exec(reply)?.[0] ?? '';
+  const text = refusalWords(reply);
+  const name = recipient.slice(0, recipient.lastIndexOf('@')).toLowerCase();
+  const words = text
+    .split(' ')
+    .filter((word) => word.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '') !== name)
+    .map((word) => (/\d/.test(word) ? '#' : word))
+    .join(' ')
+    .slice(0, WORDS_LENGTH_MAX);
+  const judged = verdict ?? judgeRefusal({ stage, text });
+  const reason = `${code} ${judged.rule}`.trim();
+  const signs = { words, reason };
+  // The connection broke, and the server said nothing.
+  if (code === '') return { ...signs, kind: 'nothing' };
+  if (code.startsWith('4')) {
+    if (OF_THE_MAILBOX.test(judged.rule)) return { ...signs, kind: 'nothing' };
+    if (RATE_CODES.test(reply) && RATE_WORDS.test(text)) return { ...signs, kind: 'too fast' };
+    const isAboutUs = judged.kind === 'sender' && judged.mayPass && judged.rule !== 'no-rule';
+    return { ...signs, kind: isAboutUs ? 'about us' : 'nothing' };
+  }
+  if (judged.kind === 'hard') return { ...signs, kind: 'dead address' };
+  // What will never pass is about one message, and other senders must not wait for it.
+  return { ...signs, kind: judged.kind === 'sender' && judged.mayPass ? 'about us' : 'nothing' };
+}

@@ -1,0 +1,108 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { query, sql } from '../shared/domain/database/sql.ts';
+import { eventually, startTestStack, type TestStack } from './support/stack.ts';
+import { startWorkerProcess, type WorkerProcess } from './support/worker-process.ts';
+
+const RECIPIENTS = 1_200;
+const BLOCKED = { code: 554, text: '5.7.1 Your address is on a blocklist', stage: 'rcpt' } as const;
+const FORGETFUL = { code: 550, text: '5.1.1 No such user here', stage: 'rcpt' } as const;
+
+let stack: TestStack;
+let attempts: string[] = [];
+let workers: WorkerProcess[] = [];
+beforeAll(async () => {
+  stack = await startTestStack({
+    hasWorkers: false,
+    config: { API_RATE_LIMIT_PER_MINUTE: 1_000_000 },
+    sink: { keepMessages: false, onRecipient: (address) => attempts.push(address) },
+  });
+  workers = [1, 2].map(() => startWorkerProcess(stack.config, stack.temporal));
+});
+afterEach(() => {
+  attempts = [];
+});
+afterAll(async () => {
+  await Promise.all(workers.map((worker) => worker.kill()));
+  await stack.stop();
+});
+
+const addressOf = (domain: string, n: number) => `reader${n}@${domain}`;
+const attemptsAt = (domain: string) => attempts.filter((address) => address.endsWith(`@${domain}`)).length;
+const countOf = async (condition: ReturnType<typeof sql>) =>
+  (await query(stack.em(), sql`select from email where ${condition}`)).length;
+
+/** A campaign to as many recipients at each of the domains, one after the other. */
+async function startCampaign(domains: string[]): Promise<{ id: string; read: () => Promise<any> }> {
+  const project = await stack.createProject();
+  for (const domain of domains) {
+    await query(
+      stack.em(),
+      sql`
+        insert into contact (id, project_id, email, subscribed, created_at, updated_at)
+        select everpost_uuid_v7(), ${project.project.id}, 'reader' || n || '@' || ${domain}, true, now(), now()
+        from generate_series(1, ${RECIPIENTS}::int) n`,
+    );
+  }
+  const { body } = await project.api('POST', '/campaigns', {
+    body: { name: 'News', subject: 'News', body: '<p>News</p>', from: 'news@example.com', audienceType: 'ALL' },
+  });
+  const id: string = body.data.id;
+  await project.api('POST', `/campaigns/${id}/send`, { body: {} });
+  return { id, read: async () => (await project.api('GET', `/campaigns/${id}`)).body };
+}
+
+async function deliver(to: string): Promise<void> {
+  const body = { to, from: 'hello@example.com', subject: 'Your code', body: '<p>1234</p>' };
+  expect((await stack.api('POST', '/v1/send', { body })).status).toBe(200);
+}
+
+describe('a provider that refuses our address', () => {
+  it('is left alone by all workers, the campaign says why it waits, and all are sent when it takes them again', async () => {
+    for (let n = 1; n <= RECIPIENTS; n++) stack.sink.replyTo(addressOf('blocking.test', n), BLOCKED);
+    const campaign = await startCampaign(['blocking.test', 'taking.test']);
+
+    await eventually(async () => (await campaign.read()).waiting?.provider === 'blocking.test', 30_000);
+    await eventually(async () => stack.sink.messageCount() === RECIPIENTS, 30_000);
+    expect((await campaign.read()).status).toBe('SENDING');
+    expect(attemptsAt('blocking.test')).toBeLessThan(RECIPIENTS / 2);
+    const triedOnce = await countOf(sql`campaign_id = ${campaign.id} and deferrals > 0`);
+    expect(triedOnce).toBeLessThan(RECIPIENTS / 2);
+
+    stack.sink.clear();
+    await deliver('code@blocking.test');
+    await eventually(async () => (await campaign.read()).status === 'SENT', 120_000);
+    await eventually(async () => stack.sink.recipientCounts().has('code@blocking.test'), 60_000);
+    expect(stack.sink.messageCount()).toBe(RECIPIENTS + 1);
+    expect(await campaign.read()).toMatchObject({ sentCount: 2 * RECIPIENTS, waiting: null });
+    expect(await query(stack.em(), sql`select from contact where not subscribed and email like 'reader%'`)).toEqual([]);
+    expect(await query(stack.em(), sql`select from suppression`)).toEqual([]);
+  }, 200_000);
+});
+
+describe('a provider that forgets all of its addresses', () => {
+  it('costs no more readers than it takes to notice, and the others get their email', async () => {
+    stack.sink.clear();
+    for (let n = 1; n <= RECIPIENTS; n++) stack.sink.replyTo(addressOf('forgetful.test', n), FORGETFUL);
+    const campaign = await startCampaign(['forgetful.test']);
+    await eventually(async () => (await campaign.read()).waiting?.provider === 'forgetful.test', 30_000);
+    stack.sink.clear();
+    await eventually(async () => (await campaign.read()).status === 'SENT', 120_000);
+    // Each worker notices at the twentieth; some more are on the wire then.
+    const bounced = await countOf(sql`campaign_id = ${campaign.id} and status = 'BOUNCED'`);
+    expect(bounced).toBeLessThanOrEqual(2 * 20);
+    expect((await campaign.read()).sentCount).toBe(RECIPIENTS - bounced);
+  }, 200_000);
+});
+
+describe('a provider that asks for fewer emails', () => {
+  it('gets them later, and no delivery attempt is counted', async () => {
+    stack.sink.clear();
+    const to = 'reader@slow.test';
+    stack.sink.replyTo(to, { code: 451, text: '4.7.1 Message rate limit exceeded', stage: 'rcpt', times: 1 });
+    await deliver(to);
+    await eventually(async () => (await countOf(sql`to_address = ${to} and held_at is not null`)) === 1, 30_000);
+    await eventually(async () => stack.sink.recipientCounts().has(to), 60_000);
+    await eventually(async () => (await countOf(sql`to_address = ${to} and status = 'SENT'`)) === 1);
+    expect(await countOf(sql`to_address = ${to} and deferrals = 0`)).toBe(1);
+  }, 120_000);
+});
