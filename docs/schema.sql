@@ -173,6 +173,7 @@ create table campaign (
   suppressed_count integer not null default 0,
   scheduled_at timestamp(3) with time zone,
   error text,
+  waiting jsonb,
   constraint campaign_pkey PRIMARY KEY (id),
   constraint campaign_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
   constraint campaign_audience_type_check CHECK ((audience_type = ANY (ARRAY['ALL'::text, 'SEGMENT'::text, 'FILTERED'::text]))),
@@ -204,6 +205,7 @@ create table contact (
   updated_at timestamp(3) with time zone not null,
   changed_depth smallint,
   changed_depth_at timestamp(3) with time zone,
+  bounced_email_id uuid,
   constraint contact_project_id_email_key UNIQUE (project_id, email),
   constraint contact_pkey PRIMARY KEY (id)
 );
@@ -253,15 +255,26 @@ create table email (
   retry_at timestamp(3) with time zone,
   erased_contact_id uuid,
   refusal jsonb,
+  held_at timestamp(3) with time zone,
+  attempts jsonb,
+  trouble text default 
+CASE
+    WHEN (status = ANY (ARRAY['BOUNCED'::text, 'COMPLAINED'::text, 'FAILED'::text, 'SKIPPED'::text, 'SUPPRESSED'::text, 'CANCELLED'::text])) THEN status
+    ELSE NULL::text
+END,
   constraint email_pkey PRIMARY KEY (id),
   constraint email_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'SENDING'::text, 'SENT'::text, 'DELIVERED'::text, 'OPENED'::text, 'CLICKED'::text, 'BOUNCED'::text, 'COMPLAINED'::text, 'FAILED'::text, 'SKIPPED'::text, 'SUPPRESSED'::text, 'CANCELLED'::text])))
 );
-CREATE INDEX email_by_contact ON email USING btree (contact_id);
+CREATE INDEX email_by_address ON email USING btree (project_id, to_address, created_at, id) WHERE (to_address IS NOT NULL);
+CREATE INDEX email_by_creation ON email USING btree (project_id, created_at, id);
+CREATE INDEX email_by_hard_bounce ON email USING btree (project_id, bounced_at, id) WHERE ((bounced_at IS NOT NULL) AND ((refusal ->> 'kind'::text) = 'hard'::text) AND ((refusal ->> 'undoneAt'::text) IS NULL));
 CREATE INDEX email_by_template ON email USING btree (template_id) WHERE (template_id IS NOT NULL);
+CREATE INDEX email_by_trouble ON email USING btree (project_id, trouble, created_at, id) WHERE (trouble IS NOT NULL);
 CREATE UNIQUE INDEX email_campaign_contact ON email USING btree (campaign_id, contact_id) WHERE (campaign_id IS NOT NULL);
 CREATE UNIQUE INDEX email_campaign_seq ON email USING btree (campaign_id, campaign_seq) WHERE (campaign_id IS NOT NULL);
 CREATE INDEX email_delivery_due ON email USING btree (delivery_due_at) WHERE (delivery_due_at IS NOT NULL);
-CREATE INDEX email_without_contact ON email USING btree (project_id, to_address) WHERE ((contact_id IS NULL) AND (to_address IS NOT NULL));
+CREATE INDEX email_of_contact ON email USING btree (contact_id, created_at, id) WHERE (contact_id IS NOT NULL);
+CREATE INDEX email_trouble_of_campaign ON email USING btree (campaign_id, trouble, campaign_seq) WHERE (trouble IS NOT NULL);
 
 create table email_content (
   email_id uuid not null,
@@ -413,6 +426,13 @@ create table project (
   constraint project_tracking_check CHECK ((tracking = ANY (ARRAY['MARKETING_ONLY'::text, 'ENABLED'::text, 'DISABLED'::text])))
 );
 
+create table provider_health (
+  relay text not null,
+  provider text not null,
+  state jsonb not null,
+  constraint provider_health_pkey PRIMARY KEY (relay, provider)
+);
+
 create table rate_window (
   project_id uuid not null,
   window_start timestamp(0) with time zone not null,
@@ -519,10 +539,12 @@ create table suppression (
   email_id uuid,
   created_at timestamp(3) with time zone not null default now(),
   address_hash bytea not null,
+  words text,
   constraint suppression_pkey PRIMARY KEY (project_id, address_hash),
   constraint suppression_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
-  constraint suppression_reason_check CHECK ((reason = ANY (ARRAY['HARD_BOUNCE'::text, 'COMPLAINT'::text])))
+  constraint suppression_reason_check CHECK ((reason = ANY (ARRAY['HARD_BOUNCE'::text, 'COMPLAINT'::text, 'MANUAL'::text])))
 );
+CREATE INDEX suppression_by_creation ON suppression USING btree (project_id, created_at, address_hash);
 
 create table template (
   id uuid not null,

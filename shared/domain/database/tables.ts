@@ -125,6 +125,7 @@ export interface Tables {
     suppressedCount: number;
     scheduledAt: Date | null;
     error: string | null;
+    waiting: unknown;
   };
   campaign_page: {
     campaignId: string;
@@ -142,6 +143,7 @@ export interface Tables {
     updatedAt: Date;
     changedDepth: number | null;
     changedDepthAt: Date | null;
+    bouncedEmailId: string | null;
   };
   contact_field: {
     projectId: string;
@@ -180,6 +182,9 @@ export interface Tables {
     retryAt: Date | null;
     erasedContactId: string | null;
     refusal: unknown;
+    heldAt: Date | null;
+    attempts: unknown;
+    trouble: string | null;
   };
   email_content: {
     emailId: string;
@@ -279,6 +284,11 @@ export interface Tables {
     updatedAt: Date;
     webhookSecret: string;
   };
+  provider_health: {
+    relay: string;
+    provider: string;
+    state: unknown;
+  };
   rate_window: {
     projectId: string;
     windowStart: Date;
@@ -356,6 +366,7 @@ export interface Tables {
     emailId: string | null;
     createdAt: Date;
     addressHash: Buffer;
+    words: string | null;
   };
   template: {
     id: string;
