@@ -177,14 +177,13 @@ describe('the domain checks', () => {
 
     await query(stack.em(), sql`update sender_domain set next_check_at = now() where domain = 'unfinished.example'`);
     await runDomainChecks();
-    expect(
-      new Set(
-        dns
-          .queries()
-          .slice(asked)
-          .map(({ name }) => name.split('.').slice(-2).join('.')),
-      ),
-    ).toEqual(new Set(['unfinished.example']));
+    const names = dns
+      .queries()
+      .slice(asked)
+      .map(({ name }) => name);
+    // The DMARC policy may be that of the domain above.
+    const others = names.filter((name) => !name.endsWith('unfinished.example') && name !== '_dmarc.example');
+    expect([names.length > 0, others]).toEqual([true, []]);
   });
 
   it('are spaced: pending ones every few minutes, verified ones hourly, unanswered ones further and further', async () => {

@@ -4,6 +4,7 @@ import { exchangeProviderStates, type ProviderStates } from '../../shared/domain
 import type { Em } from '../../shared/domain/database/em.ts';
 import type { ProviderHealth } from '../../shared/pure/emails/provider-health.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
+import type { SmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
 import type { ProviderLedger } from './provider-ledger.ts';
 
 /** What this process knows of what all workers have seen, at most about a second old while it sends. */
@@ -24,6 +25,8 @@ export interface ProviderExchangeOptions {
   em: () => Em;
   /** The servers of this worker; its pool decides which of them takes an email. */
   relay: string;
+  /** Nothing is exchanged once its pool is closed. */
+  smtp: Pick<SmtpPool, 'isClosed'>;
   logger: Logger;
   meter: MetricMeter;
 }
@@ -58,7 +61,7 @@ function createTeller({ relay, logger, meter }: ProviderExchangeOptions) {
 
 /** Creates the exchange of a worker process. Where the database is away it goes on by what it knows. */
 export function createProviderExchange(options: ProviderExchangeOptions): ProviderExchange {
-  const { em, relay, logger } = options;
+  const { em, relay, logger, smtp } = options;
   const workerId = randomUUID();
   const tell = createTeller(options);
   let ledger: ProviderLedger | undefined;
@@ -76,7 +79,7 @@ export function createProviderExchange(options: ProviderExchangeOptions): Provid
   const nowMs = () => Date.now() + aheadMs;
 
   async function exchange(): Promise<void> {
-    if (!ledger) return;
+    if (!ledger || smtp.isClosed()) return;
     const reports = ledger.takeReports((provider) => states.has(provider), wanted);
     try {
       const answer = await exchangeProviderStates(em(), relay, reports);
@@ -106,7 +109,7 @@ export function createProviderExchange(options: ProviderExchangeOptions): Provid
   function use(): void {
     usedAt = performance.now();
     timer ??= setInterval(() => {
-      if (performance.now() - usedAt < IDLE_MS) {
+      if (performance.now() - usedAt < IDLE_MS && !smtp.isClosed()) {
         void run();
         return;
       }

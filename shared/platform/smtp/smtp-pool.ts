@@ -59,6 +59,8 @@ export interface SmtpPool {
   send(envelope: SmtpEnvelope, raw: RawMessage, options?: SendOptions): Promise<SmtpOutcome>;
   /** Refuses what waits, lets what is on the wire finish for `timeoutMs` (default 10,000), then cuts the rest. */
   close(options?: { timeoutMs?: number }): Promise<void>;
+  /** Whether the pool was closed, so nothing is sent any more. */
+  isClosed(): boolean;
 }
 
 /** A connection of the pool. */
@@ -140,6 +142,10 @@ class Pool {
       this.#queue.add({ envelope: wireEnvelope, raw, urgency, isAlone, isRetry: false, signal, resolve, reject });
       this.#pump();
     });
+  }
+
+  isClosed(): boolean {
+    return this.#closing !== undefined;
   }
 
   close(timeoutMs: number): Promise<void> {
@@ -364,5 +370,6 @@ export function createSmtpPool(options: SmtpPoolOptions): SmtpPool {
     usage: () => pool.usage(),
     send: (envelope, raw, sendOptions = {}) => pool.send(envelope, raw, sendOptions),
     close: ({ timeoutMs = CLOSE_TIMEOUT_MS } = {}) => pool.close(timeoutMs),
+    isClosed: () => pool.isClosed(),
   };
 }
