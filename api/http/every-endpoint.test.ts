@@ -150,7 +150,11 @@ describe('ids', () => {
     await em.flush();
     const workflow = await app.api('POST', '/workflows', { body: { name: 'Mine', eventName: 'signup' } });
     const domain = await app.api('POST', '/domains', { body: { domain: 'mine.example' } });
+    const sent = await app.api('POST', '/v1/send', {
+      body: { to: 'mine@example.com', subject: 'S', body: 'B', from: 'hello@example.com' },
+    });
     const records = {
+      emails: sent.body.data.emails[0].email,
       contacts: contact.body.id,
       templates: template.body.id,
       campaigns: campaign.id,
