@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Connection } from '@temporalio/client';
 import {
   Client,
-  Connection,
   ScheduleAlreadyRunning,
   ScheduleOverlapPolicy,
   type ConnectionOptions,
@@ -10,7 +10,7 @@ import {
 } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { SEARCH_ATTRIBUTES } from '../platform/search-attributes.ts';
-import { clientOptions, GRPC, hasStatus, type TemporalConnectOptions } from './temporal.ts';
+import { createConnection, clientOptions, GRPC, hasStatus, type TemporalConnectOptions } from './temporal.ts';
 
 /** How long a closed execution stays visible in Temporal. PostgreSQL keeps what the product needs. */
 const RETENTION = '3 days';
@@ -158,9 +158,12 @@ export async function ensureSchedules(client: Client, definitions: readonly Sche
 }
 
 async function connect(options: ConnectionOptions): Promise<Connection> {
+  const connection = createConnection({ connectTimeout: CONNECT_TIMEOUT_MS, ...options });
   try {
-    return await Connection.connect({ connectTimeout: CONNECT_TIMEOUT_MS, ...options });
+    await connection.ensureConnected();
+    return connection;
   } catch (error) {
+    await connection.close();
     throw new Error(`Temporal cannot be reached at ${options.address ?? 'localhost:7233'}`, { cause: error });
   }
 }

@@ -87,7 +87,7 @@ function refusedCall(): GrpcCall {
  * A connection whose calls all end. The SDK repeats a failed call after a pause; one that comes back from its pause when
  * the connection is closed would throw out of a timer, where nobody catches it, and its caller would wait without end.
  */
-function createConnection(options: ConnectionOptions): Connection {
+export function createConnection(options: ConnectionOptions): Connection {
   let isClosed = false;
   const refuseOnceClosed: GrpcInterceptor = (call, nextCall) =>
     isClosed ? refusedCall() : (nextCall(call) as unknown as GrpcCall);
