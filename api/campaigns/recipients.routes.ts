@@ -5,7 +5,7 @@ import { EMAIL_STATUSES } from '../../shared/pure/emails/email-types.ts';
 import { emailView } from '../emails/email.view.ts';
 import { continuationOf, readEmailCursor } from '../emails/emails.schemas.ts';
 import { answeredAddress } from '../http/answered-address.ts';
-import { csvLine } from '../http/csv-reply.ts';
+import { csvTable } from '../http/csv-reply.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { cursorPageQuery, formatQuery, idParams } from '../http/pagination.ts';
 
@@ -43,12 +43,8 @@ function recipientView(email: ListedEmail): Recipient {
 
 const COLUMNS = Object.keys(recipientSchema.shape) as (keyof Recipient)[];
 
-async function* recipientsCsv(pages: AsyncIterable<ListedEmail[]>): AsyncGenerator<string> {
-  yield csvLine(COLUMNS);
-  for await (const page of pages) {
-    const recipients = page.map(recipientView);
-    yield recipients.map((recipient) => csvLine(COLUMNS.map((column) => recipient[column]))).join('');
-  }
+async function* viewed(pages: AsyncIterable<ListedEmail[]>): AsyncGenerator<Recipient[]> {
+  for await (const page of pages) yield page.map(recipientView);
 }
 
 const list = endpoint({
@@ -75,11 +71,11 @@ const list = endpoint({
     },
   },
   errors: ['BAD_REQUEST', 'CAMPAIGN_NOT_FOUND'],
-  async handle({ em, project, params: { id }, query: { cursor, limit, state, format }, prefersCsv }) {
+  async handle({ em, project, params: { id }, query: { cursor, limit, state, format }, wantsCsv }) {
     const after = readEmailCursor(cursor, true);
     await assertCampaignExists(em, project.id, id);
-    if (format === 'csv' || (format === undefined && prefersCsv)) {
-      const pieces = recipientsCsv(readRecipients(em, project.id, id, state));
+    if (wantsCsv(format)) {
+      const pieces = csvTable(COLUMNS, viewed(readRecipients(em, project.id, id, state)));
       return { status: 200, csv: { filename: `recipients-${id}.csv`, pieces } };
     }
     const page = await listRecipients(em, project.id, id, { state, limit, after });

@@ -33,6 +33,6 @@ export interface RequestContext<Params, Query, Body> {
   em: Em;
   deps: ApiDeps;
   requestId: string;
-  /** Whether the Accept header asks for a table rather than JSON. */
-  prefersCsv: boolean;
+  /** Whether a table is asked for rather than JSON: by `format`, or where that is left out by the Accept header. */
+  wantsCsv: (format: 'json' | 'csv' | undefined) => boolean;
 }

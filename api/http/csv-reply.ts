@@ -10,7 +10,7 @@ export interface CsvReply {
 const FORMULA = /^\s*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|^[\t\r\n]/;
 
 /** One line (RFC 4180). A text that a spreadsheet would take for a formula gets an apostrophe before it. */
-export function csvLine(cells: readonly (string | number | Date | null)[]): string {
+function csvLine(cells: readonly (string | number | Date | null)[]): string {
   const texts = cells.map((cell) => {
     if (cell === null) return '';
     if (typeof cell === 'number') return String(cell);
@@ -18,6 +18,15 @@ export function csvLine(cells: readonly (string | number | Date | null)[]): stri
     return `"${FORMULA.test(cell) ? "'" : ''}${cell.replaceAll('"', '""')}"`;
   });
   return `${texts.join(',')}\r\n`;
+}
+
+/** A table of rows that come in pages: a line with the names of the columns, then a piece for each page. */
+export async function* csvTable<Column extends string>(
+  columns: readonly Column[],
+  pages: AsyncIterable<Readonly<Record<Column, string | number | null>>[]>,
+): AsyncGenerator<string> {
+  yield csvLine(columns);
+  for await (const rows of pages) yield rows.map((row) => csvLine(columns.map((column) => row[column]))).join('');
 }
 
 /** Resolves when the client has read what was written, or has gone. */

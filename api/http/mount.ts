@@ -205,7 +205,7 @@ async function answer(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyCl
       em: deps.orm.em.fork(),
       deps,
       requestId: requestIdOf(res),
-      prefersCsv: req.accepts(['json', 'csv']) === 'csv',
+      wantsCsv: (format) => (format ?? req.accepts(['json', 'csv'])) === 'csv',
     };
     const reply = claim
       ? await handleOnce(claim, requestLine(req, definition), context, definition.handle)

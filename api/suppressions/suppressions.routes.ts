@@ -9,7 +9,7 @@ import {
 import { removeSuppression } from '../../shared/domain/suppressions/suppressions.ts';
 import { AppError } from '../../shared/pure/app-error.ts';
 import { normalizeAddress } from '../../shared/pure/emails/email-address.ts';
-import { csvLine } from '../http/csv-reply.ts';
+import { csvTable } from '../http/csv-reply.ts';
 import { endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
 import {
   addedSuppressionsSchema,
@@ -25,22 +25,21 @@ import {
 
 const common = { tag: 'Suppressions', key: 'secret' } as const;
 
-const COLUMNS = Object.keys(suppressionSchema.shape) as (keyof z.infer<typeof suppressionSchema>)[];
+type Suppression = z.infer<typeof suppressionSchema>;
+const COLUMNS = Object.keys(suppressionSchema.shape) as (keyof Suppression)[];
 /** Lines of a table that are read together. */
 const TOGETHER = 1_000;
 
-async function* suppressionsCsv(
+async function* readSuppressions(
   em: Em,
   projectId: string,
   filters: Pick<SuppressionQuery, 'reason' | 'address'>,
-): AsyncGenerator<string> {
-  yield csvLine(COLUMNS);
+): AsyncGenerator<Suppression[]> {
   let after: SuppressionPlace | undefined;
   do {
     const page = await pageOfSuppressions(em, projectId, { ...filters, limit: TOGETHER, after });
     after = page.next;
-    const rows = page.suppressions.map(suppressionView);
-    yield rows.map((row) => csvLine(COLUMNS.map((column) => row[column]))).join('');
+    yield page.suppressions.map(suppressionView);
   } while (after);
 }
 
@@ -55,11 +54,12 @@ const list = endpoint({
   query: suppressionListQuery,
   replies: { 200: { description: 'A page of suppressions, or the table', schema: suppressionListSchema, csv: true } },
   errors: ['BAD_REQUEST'],
-  async handle({ em, project, query: { cursor, limit, reason, format, ...given }, prefersCsv }) {
+  async handle({ em, project, query: { cursor, limit, reason, format, ...given }, wantsCsv }) {
     const filters = { reason, address: given.address === undefined ? undefined : normalizeAddress(given.address) };
     const after = readSuppressionCursor(cursor);
-    if (format === 'csv' || (format === undefined && prefersCsv)) {
-      return { status: 200, csv: { filename: 'suppressions.csv', pieces: suppressionsCsv(em, project.id, filters) } };
+    if (wantsCsv(format)) {
+      const pieces = csvTable(COLUMNS, readSuppressions(em, project.id, filters));
+      return { status: 200, csv: { filename: 'suppressions.csv', pieces } };
     }
     const { suppressions, next } = await pageOfSuppressions(em, project.id, { ...filters, limit, after });
     return ok({
