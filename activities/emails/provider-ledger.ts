@@ -1,4 +1,4 @@
-import { HARD_SURGE, type ProviderReport } from '../../shared/pure/emails/provider-health.ts';
+import { HARD_SURGE, REFUSAL_SURGE, WORDS_MAX, type ProviderReport } from '../../shared/pure/emails/provider-health.ts';
 import type { RefusalSigns } from '../../shared/pure/emails/refusal-signs.ts';
 
 /** What this process has seen of providers since it last reported. */
@@ -38,8 +38,6 @@ const RECENT_MAX = Math.floor(HARD_SURGE.recipients / HARD_SURGE.share);
 /** What is not worth reporting by then is forgotten. */
 const ENTRY_MS = 10_000;
 const WORTH_REPORTING = 3;
-const SURGE = 10;
-const WORDS_MAX = 8;
 
 function emptyReport(workerId: string): ProviderReport {
   return {
@@ -104,7 +102,7 @@ export function createProviderLedger(workerId: string, now: () => number = Date.
       const isDoubted = isHard && (isNew || suspects.includes(words) || report.suspects.includes(words));
       if (kind !== 'about us' && !isDoubted) return false;
       report.refused += 1;
-      if (report.refused === SURGE) ledger.onSurge();
+      if (report.refused === REFUSAL_SURGE.count) ledger.onSurge();
       report.reason = reason;
       return isDoubted;
     },

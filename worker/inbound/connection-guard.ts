@@ -7,8 +7,6 @@ import { createConnectionQueue, type ClientConnection, type ConnectionQueue } fr
 import { createConnectionWatch, type ConnectionBounds, type ConnectionWatch } from './connection-watch.ts';
 import { takeProxyHeader } from './proxy-header.ts';
 
-export { CONNECTION_BOUNDS, type ConnectionBounds } from './connection-watch.ts';
-
 export interface ConnectionGuardOptions {
   server: SMTPServer;
   limits: ClientLimits;

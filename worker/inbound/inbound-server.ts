@@ -2,7 +2,8 @@ import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { createClientLimits } from './client-limits.ts';
-import { CONNECTION_BOUNDS, guardConnections, type ConnectionBounds } from './connection-guard.ts';
+import { guardConnections } from './connection-guard.ts';
+import { CONNECTION_BOUNDS, type ConnectionBounds } from './connection-watch.ts';
 import type { InboundMail, InboundRecipient } from './inbound-mail.ts';
 import type { InboundTls } from './inbound-tls.ts';
 

@@ -6,7 +6,7 @@ import {
   type ProviderReport,
 } from '../../pure/emails/provider-health.ts';
 import type { Em } from '../database/em.ts';
-import { json, query, queryOne, sql } from '../database/sql.ts';
+import { json, query, sql } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 
 /** What is known of the providers behind a relay; those without trouble are left out. */
@@ -33,14 +33,15 @@ export async function exchangeProviderStates(
   return inTransaction(em, async (tx) => {
     const providers = [...reports.keys()].sort();
     // The row is the lock, also where there was none.
-    const rows = await query<StateRow>(
+    const rows = await query<StateRow & { now: Date }>(
       tx,
       sql`
         insert into provider_health as h (relay, provider, state)
         select ${relay}, provider, ${json(UNTROUBLED)}::jsonb from unnest(${providers}::text[]) as provider order by provider
-        on conflict (relay, provider) do update set state = h.state returning provider, state`,
+        on conflict (relay, provider) do update set state = h.state returning provider, state, clock_timestamp() as now`,
     );
-    const nowMs = await clockMs(tx);
+    // Of the last row: then all of them are locked.
+    const nowMs = rows.at(-1)?.now.getTime() ?? Date.now();
     const changes = rows.map(({ provider, state }) => {
       const report = reports.get(provider);
       return { provider, before: state, after: report ? afterReport(state, report, nowMs) : state };
@@ -48,11 +49,6 @@ export async function exchangeProviderStates(
     await write(tx, relay, changes);
     return readStates(tx, relay, changes);
   });
-}
-
-async function clockMs(em: Em): Promise<number> {
-  const row = await queryOne<{ now: Date }>(em, sql`select clock_timestamp() as now`);
-  return row?.now.getTime() ?? Date.now();
 }
 
 async function write(em: Em, relay: string, changes: ProviderStates['changes']): Promise<void> {

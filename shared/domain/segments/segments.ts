@@ -76,7 +76,7 @@ async function assertCondition(
  * @param segmentId the segment that gets the condition, when there is one already
  * @throws AppError VALIDATION_ERROR when there are too many, or their conditions are too large together
  */
-async function assertRoom(
+async function assertRoomForSegment(
   em: Em,
   projectId: string,
   condition: FilterCondition | undefined,
@@ -104,7 +104,7 @@ export async function createSegment(em: Em, projectId: string, input: NewSegment
   return inTransaction(em, async (tx) => {
     const condition = input.type === 'DYNAMIC' ? input.condition : undefined;
     await lockConditions(tx, projectId);
-    await assertRoom(tx, projectId, condition);
+    await assertRoomForSegment(tx, projectId, condition);
     if (condition) await assertCondition(tx, projectId, condition);
     const { name, description, type, trackMembership } = input;
     const segment = tx.create(SegmentEntity, { projectId, name, description, type, condition, trackMembership });
@@ -129,7 +129,7 @@ export async function updateSegment(
     const segment = await lockSegment(tx, projectId, segmentId);
     const { condition, ...plain } = changes;
     if (condition && segment.type === 'STATIC') throw badRequest('A STATIC segment has members, not a condition');
-    if (condition) await assertRoom(tx, projectId, condition, segmentId);
+    if (condition) await assertRoomForSegment(tx, projectId, condition, segmentId);
     if (condition) await assertCondition(tx, projectId, condition, segmentId);
     const isForgotten = segment.type === 'DYNAMIC' && segment.trackMembership && changes.trackMembership === false;
     tx.assign(segment, { ...plain, ...(condition && { condition }), ...(isForgotten && { computedAt: null }) });

@@ -68,7 +68,8 @@ export const UNTROUBLED: ProviderHealth = { window: [], workers: {} };
 
 /** A surge of hard verdicts: so many recipients in the same words, within so long, and this share of all results. */
 export const HARD_SURGE = { recipients: 20, share: 0.8, ms: 60_000 } as const;
-const REFUSAL_SURGE = { count: 10, share: 0.5, ms: 10_000 } as const;
+/** A surge of refusals about us: so many, and this share of all results, within so long. */
+export const REFUSAL_SURGE = { count: 10, share: 0.5, ms: 10_000 } as const;
 const PAUSE_MS = { first: 5_000, max: 300_000 } as const;
 /** A probe that has no result by then has died with its worker. */
 const PROBE_MS = 60_000;
@@ -83,7 +84,8 @@ const RECOVERY_SECONDS = 60;
 /** Twice the speed before without a complaint: there is no limit any more. */
 const LIFTED_AT = 2;
 const WORKER_MS = 5_000;
-const WORDS_MAX = 8;
+/** Words of a provider that are told apart. */
+export const WORDS_MAX = 8;
 
 /** Adds what a worker reports, and decides what follows from it. */
 export function afterReport(health: ProviderHealth, report: ProviderReport, nowMs: number): ProviderHealth {
