@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { EMAIL_STATUSES, EMAIL_TYPES } from '../../shared/pure/emails/email-types.ts';
-import { parseIsoInstant } from '../../shared/pure/filters/iso-instant.ts';
 import type { EmailPage, EmailPlace } from '../../shared/domain/emails/email-lists.ts';
-import { instantSchema } from '../events/events.schemas.ts';
-import { cursorTimeSchema, decodeCursor, encodeCursor } from '../http/cursor.ts';
+import { instantSchema, momentSchema } from '../../shared/pure/filters/instant-schema.ts';
+import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { cursorPageQuery, textQuery } from '../http/pagination.ts';
 
 export const emailListQuery = z.object({
@@ -19,18 +18,18 @@ export const emailListQuery = z.object({
   until: instantSchema.optional().meta({ description: 'Queued on this day or moment, or earlier' }),
 });
 
-const timePlace = z.object({ at: cursorTimeSchema, id: z.uuid() });
-const numberPlace = timePlace.extend({ seq: z.string().regex(/^\d{1,9}$/) });
+const timePlace = z.object({ at: momentSchema, id: z.uuid() });
+const numberPlace = timePlace.extend({
+  seq: z
+    .string()
+    .regex(/^\d{1,9}$/)
+    .transform(Number),
+});
 
 /** @throws AppError BAD_REQUEST when the cursor is of another list */
 export function readEmailCursor(cursor: string | undefined, isByNumber: boolean): EmailPlace | undefined {
   if (cursor === undefined) return undefined;
-  const place = isByNumber ? decodeCursor(cursor, numberPlace) : { ...decodeCursor(cursor, timePlace), seq: null };
-  return {
-    at: new Date(parseIsoInstant(place.at)?.startMs ?? 0),
-    id: place.id,
-    seq: place.seq === null ? null : Number(place.seq),
-  };
+  return isByNumber ? decodeCursor(cursor, numberPlace) : { ...decodeCursor(cursor, timePlace), seq: null };
 }
 
 /** `cursor` and `hasMore` of a page. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Period } from '../../shared/domain/events/event-lists.ts';
 import { customDataSchema } from '../../shared/pure/contacts/custom-data-schema.ts';
+import { instantSchema } from '../../shared/pure/filters/instant-schema.ts';
 import { parseIsoInstant } from '../../shared/pure/filters/iso-instant.ts';
 import { CAMPAIGN_STATUSES } from '../../shared/pure/campaigns/campaign-status.ts';
 import { trackBody, trackedNameSchema } from '../track/track.schemas.ts';
@@ -21,14 +22,6 @@ export const eventListSchema = z.object({
   cursor: z.string(),
   hasMore: z.boolean(),
 });
-
-export const instantSchema = z
-  .string()
-  .refine((text) => parseIsoInstant(text) !== undefined, {
-    error: 'Must be a date (YYYY-MM-DD) or a date-time with Z or an offset',
-    params: { code: 'invalid_string' },
-  })
-  .meta({ examples: ['2026-01-31', '2026-01-31T08:00:00Z'] });
 
 export const eventStatsQuery = z.object({
   startDate: instantSchema.optional().meta({ description: 'The first day or moment' }),

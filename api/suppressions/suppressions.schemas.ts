@@ -2,10 +2,10 @@ import { z } from 'zod';
 import type { ListedSuppression, SuppressionPlace } from '../../shared/domain/suppressions/suppression-lists.ts';
 import { SUPPRESSION_REASONS } from '../../shared/domain/suppressions/suppressions.ts';
 import { emailAddressSchema } from '../../shared/pure/emails/email-address.ts';
-import { parseIsoInstant } from '../../shared/pure/filters/iso-instant.ts';
+import { momentSchema } from '../../shared/pure/filters/instant-schema.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
 import { answeredAddress } from '../http/answered-address.ts';
-import { cursorTimeSchema, decodeCursor, encodeCursor } from '../http/cursor.ts';
+import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { cursorPageQuery, formatQuery, textQuery } from '../http/pagination.ts';
 
 export const suppressionSchema = z
@@ -55,16 +55,11 @@ export const addedSuppressionsSchema = z.object({
 
 export const addressParams = z.object({ address: z.string().min(1).max(1_000) });
 
-const place = z.object({ at: cursorTimeSchema, hash: z.string().regex(/^[0-9a-f]{2,128}$/) });
+const place = z.object({ at: momentSchema, hash: z.string().regex(/^(?:[0-9a-f]{2}){1,64}$/) });
 
 /** @throws AppError BAD_REQUEST when the cursor is of another list */
 export function readSuppressionCursor(cursor: string | undefined): SuppressionPlace | undefined {
-  if (cursor === undefined) return undefined;
-  const { at, hash } = decodeCursor(
-    cursor,
-    place.refine(({ hash: text }) => text.length % 2 === 0),
-  );
-  return { at: new Date(parseIsoInstant(at)?.startMs ?? 0), hash };
+  return cursor === undefined ? undefined : decodeCursor(cursor, place);
 }
 
 /** The text of a place. */

@@ -6,8 +6,8 @@ import {
   type ActivityType,
 } from '../../pure/activity-types.ts';
 import type { Em } from '../database/em.ts';
-import type { Period } from '../events/event-lists.ts';
-import { joinSql, query, sql, type SqlFragment } from '../database/sql.ts';
+import { periodConditions, type Period } from '../events/event-lists.ts';
+import { isoText, joinSql, query, sql, type SqlFragment } from '../database/sql.ts';
 import { eventNames } from './event-names.ts';
 
 /** Where activities come from. The order settles which comes first of those of the same moment. */
@@ -65,11 +65,7 @@ interface Row {
 
 /** The conditions that put rows of a source after the cursor and into the period, for the columns of its index. */
 function placeConditions(list: ActivityQuery, source: Source, at: SqlFragment, id: SqlFragment): SqlFragment[] {
-  const conditions: SqlFragment[] = [];
-  const { from, to } = list.period;
-  if (from) conditions.push(sql`${at} >= ${from.start}::timestamptz`);
-  if (to?.precision === 'day') conditions.push(sql`${at} < ${to.start}::timestamptz + interval '24 hours'`);
-  if (to?.precision === 'moment') conditions.push(sql`${at} <= ${to.start}::timestamptz`);
+  const conditions = periodConditions(at, list.period);
   if (list.cursor) {
     const place = SOURCES.indexOf(source) - list.cursor.source;
     if (place < 0) conditions.push(sql`${at} <= ${list.cursor.at}::timestamptz`);
@@ -146,7 +142,7 @@ function refusalRows(projectId: string, list: ActivityQuery, rows: SqlFragment):
   return sql`
     select ${SOURCES.indexOf('workflow.refused')}::int, r.id, null, r.created_at, r.contact_id, jsonb_build_object(
       'workflowId', r.automation_id, 'workflowName', a.name, 'reason', r.reason, 'count', r.count, 'eventId', r.event_id,
-      'lastAt', to_char(r.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+      'lastAt', ${isoText(sql`r.updated_at`)})
     from automation_refusal r left join automation a on a.id = r.automation_id
     where ${joinSql(conditions, ' and ')} order by r.created_at desc, r.id desc ${rows}`;
 }

@@ -112,6 +112,11 @@ export async function limitStatements(tx: SqlEntityManager, statementMs: number)
   answerTimeouts.set(tx, answerTimeoutMs(statementMs));
 }
 
+/** A moment as the ISO 8601 text in UTC that events and answers have, as JavaScript writes it. */
+export function isoText(moment: SqlFragment): SqlFragment {
+  return sql`to_char((${moment}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+}
+
 /** `%`, `_` and `\` of a search text stand for themselves. */
 export function likePattern(text: string): string {
   return `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;

@@ -2,7 +2,7 @@ import type { DeliveryVerdict } from '../../pure/emails/delivery-retry.ts';
 import type { ProviderWait } from '../../pure/emails/provider-wait.ts';
 import { lockRecipients } from '../contacts/contact-locks.ts';
 import type { Em } from '../database/em.ts';
-import { json, queryPrepared, sql, type SqlFragment } from '../database/sql.ts';
+import { isoText, json, queryPrepared, sql, type SqlFragment } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { applyHardBounces, type BouncedEmail, type RecordedRefusal } from './hard-bounces.ts';
 
@@ -46,11 +46,6 @@ export function resultTable(results: DeliveryResult[]): SqlFragment {
       ${rows.map((result) => result.server ?? null)}::text[],
       ${rows.map((result) => result.held?.ms ?? null)}::float8[]
     ) as r (email_id, verdict, subject, error, refusal, server, held_ms)`;
-}
-
-/** A moment as the text that events have. */
-function isoText(moment: SqlFragment): SqlFragment {
-  return sql`to_char((${moment}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
 /** When an email that was put off is due again; the pauses follow its deferrals. */

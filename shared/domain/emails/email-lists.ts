@@ -2,7 +2,7 @@ import type { EmailStatus, EmailType } from '../../pure/emails/email-types.ts';
 import { normalizeAddress } from '../../pure/emails/email-address.ts';
 import type { Em } from '../database/em.ts';
 import { joinSql, query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
-import type { Period } from '../events/event-lists.ts';
+import { periodConditions, type Period } from '../events/event-lists.ts';
 
 /** A place in a list: of a campaign by the number of the recipient, elsewhere by time. */
 export interface EmailPlace {
@@ -107,14 +107,6 @@ function wayOf(projectId: string, { campaignId, contactId, address, status }: Em
   return { conditions: [ofProject, sql`e.to_address = ${normalizeAddress(address)}`], isByNumber: false };
 }
 
-function periodConditions({ from, to }: Period): SqlFragment[] {
-  const conditions: SqlFragment[] = [];
-  if (from) conditions.push(sql`e.created_at >= ${from.start}::timestamptz`);
-  if (to?.precision === 'day') conditions.push(sql`e.created_at < ${to.start}::timestamptz + interval '24 hours'`);
-  if (to?.precision === 'moment') conditions.push(sql`e.created_at <= ${to.start}::timestamptz`);
-  return conditions;
-}
-
 /** What every email of the answer fulfils, whatever index found it. */
 function filterConditions(projectId: string, list: EmailFilters): SqlFragment[] {
   const conditions = [sql`e.project_id = ${projectId}`];
@@ -125,7 +117,7 @@ function filterConditions(projectId: string, list: EmailFilters): SqlFragment[] 
   if (list.workflowId !== undefined) conditions.push(sql`e.automation_id = ${list.workflowId}`);
   if (list.status !== undefined) conditions.push(sql`e.status = ${list.status}`);
   if (list.type !== undefined) conditions.push(sql`${TYPE} = ${list.type}`);
-  return [...conditions, ...periodConditions(list.period ?? {})];
+  return [...conditions, ...periodConditions(sql`e.created_at`, list.period ?? {})];
 }
 
 /**
@@ -140,7 +132,7 @@ export async function listEmails(em: Em, projectId: string, list: EmailListQuery
     way.push(sql`e.campaign_seq is not null`);
     if (after) way.push(sql`e.campaign_seq < ${after.seq}`);
   } else {
-    way.push(...periodConditions(list.period ?? {}));
+    way.push(...periodConditions(sql`e.created_at`, list.period ?? {}));
     if (after) way.push(sql`(e.created_at, e.id) < (${after.at}::timestamptz, ${after.id}::uuid)`);
   }
   const order = isByNumber ? sql`e.campaign_seq desc` : sql`e.created_at desc, e.id desc`;

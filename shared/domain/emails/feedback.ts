@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { lockRecipients } from '../contacts/contact-locks.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
 import type { Em } from '../database/em.ts';
-import { json, query, queryOne, queryPrepared, sql, type SqlFragment } from '../database/sql.ts';
+import { isoText, json, query, queryOne, queryPrepared, sql, type SqlFragment } from '../database/sql.ts';
 import { suppressRecipients } from '../suppressions/suppressions.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { applyHardBounces, type RecordedRefusal } from './hard-bounces.ts';
@@ -46,7 +46,7 @@ const COMPLAINED: Turn = {
 /** States of mail that was, or may have been, handed to a server. */
 const HANDED_OVER = sql`('PENDING', 'SENDING', 'SENT', 'DELIVERED', 'OPENED', 'CLICKED', 'BOUNCED', 'COMPLAINED')`;
 
-const NOW_TEXT = sql`to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+const NOW_TEXT = isoText(sql`now()`);
 
 /** What every e-mail event says, of a row `m` of `email` with its campaign `c` and content `b`. */
 const EVENT_DATA = sql`

@@ -1,32 +1,19 @@
 import { z } from 'zod';
-import { parseIsoInstant } from '../../pure/filters/iso-instant.ts';
+import { momentSchema } from '../../pure/filters/instant-schema.ts';
 import { lockRecipients } from '../contacts/contact-locks.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
 import type { Em } from '../database/em.ts';
-import { joinSql, likePattern, query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
+import { isoText, joinSql, likePattern, query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { domainNameSchema, spellingsOf } from '../domains/domain-name.ts';
 import { removeBounceSuppressions } from '../suppressions/suppressions.ts';
 
 const WORDS_LENGTH_MAX = 500;
 
-/** A day (its first moment, UTC) or a date-time. */
-const moment = z.string().transform((text, context) => {
-  const instant = parseIsoInstant(text);
-  if (instant) return new Date(instant.startMs);
-  context.addIssue({
-    code: 'custom',
-    message: 'Must be a date (YYYY-MM-DD) or a date-time with Z or an offset',
-    params: { code: 'invalid_string' },
-    input: text,
-  });
-  return z.NEVER;
-});
-
 /** Which hard bounces of a project are meant. */
 export const bounceSelectionSchema = z.object({
-  since: moment.meta({ description: 'The first moment at which they were recorded' }),
-  until: moment.optional().meta({ description: 'The moment before which they were recorded; now when omitted' }),
+  since: momentSchema.meta({ description: 'The first moment at which they were recorded' }),
+  until: momentSchema.optional().meta({ description: 'The moment before which they were recorded; now when omitted' }),
   provider: domainNameSchema.optional().meta({ description: 'The domain of the recipients', examples: ['gmail.com'] }),
   words: z
     .string()
@@ -85,7 +72,7 @@ async function undoChunk(em: Em, projectId: string, emailIds: string[]): Promise
           order by id for no key update
         )
         update email e set refusal = e.refusal || jsonb_build_object('undoneAt',
-          to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+          ${isoText(sql`now()`)})
         from held h where e.id = h.id
         returning e.id,
           (select c.id from contact c where c.id = e.contact_id and c.bounced_email_id = e.id) as "bouncedContactId"`,

@@ -1,6 +1,6 @@
 import { isUniqueViolation } from '../database/database-errors.ts';
 import type { Em } from '../database/em.ts';
-import { queryPrepared, sql } from '../database/sql.ts';
+import { isoText, queryPrepared, sql } from '../database/sql.ts';
 
 /** A mail was opened, or one of its links was followed. */
 export interface MailHit {
@@ -97,7 +97,7 @@ async function insertHits(em: Em, hits: MailHit[]): Promise<void> {
         where t.opened_at is null and not exists (select from hit h where h.email_id = t.id and h.url is null)
       ),
       numbered as (
-        select t.*, s.id as event_id, s.url, s.n, s.at, to_char(s.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as moment,
+        select t.*, s.id as event_id, s.url, s.n, s.at, ${isoText(sql`s.at`)} as moment,
           case when s.url is null then t.opens else t.clicks end
             + (sum(1 + s.repeats) over (partition by t.id, s.url is null order by s.n))::int - s.repeats as nth
         from step s join target t on t.id = s.email_id

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../database/em.ts';
 import type { IsoInstant } from '../../pure/filters/iso-instant.ts';
-import { joinSql, query, queryOne, sql } from '../database/sql.ts';
+import { joinSql, query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 import type { Event } from './event.entity.ts';
 
 export interface EventListQuery {
@@ -64,17 +64,22 @@ export interface Period {
   to?: IsoInstant;
 }
 
+/** The conditions that a column of moments lies in a period. */
+export function periodConditions(column: SqlFragment, { from, to }: Period): SqlFragment[] {
+  const conditions: SqlFragment[] = [];
+  if (from) conditions.push(sql`${column} >= ${from.start}::timestamptz`);
+  if (to?.precision === 'day') conditions.push(sql`${column} < ${to.start}::timestamptz + interval '24 hours'`);
+  if (to?.precision === 'moment') conditions.push(sql`${column} <= ${to.start}::timestamptz`);
+  return conditions;
+}
+
 /** How often each event happened in a period, the most frequent first. */
 export async function countEvents(
   em: Em,
   projectId: string,
   period: Period,
 ): Promise<{ name: string; count: number }[]> {
-  const filters = [sql`project_id = ${projectId}`];
-  const { from, to } = period;
-  if (from) filters.push(sql`created_at >= ${from.start}::timestamptz`);
-  if (to?.precision === 'day') filters.push(sql`created_at < ${to.start}::timestamptz + interval '24 hours'`);
-  if (to?.precision === 'moment') filters.push(sql`created_at <= ${to.start}::timestamptz`);
+  const filters = [sql`project_id = ${projectId}`, ...periodConditions(sql`created_at`, period)];
   return query(
     em,
     sql`select name, count(*) from event where ${joinSql(filters, ' and ')} group by name order by count desc, name

@@ -12,7 +12,7 @@ import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../database/em.ts';
 import { findConditionUsage, type ConditionUsage } from './condition-usage.ts';
 import { dataValue } from '../filters/filter-predicates.ts';
-import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
+import { isoText, query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 import { countFieldHolders } from '../contacts/field-removal.ts';
 
 export interface CatalogueField {
@@ -26,12 +26,12 @@ export interface CatalogueField {
 const STANDARD_FIELDS: readonly { field: string; type: FieldType; values: SqlFragment }[] = [
   { field: 'email', type: 'string', values: sql`to_jsonb(email)` },
   { field: 'subscribed', type: 'boolean', values: sql`to_jsonb(subscribed)` },
-  { field: 'createdAt', type: 'date', values: isoText(sql`created_at`) },
-  { field: 'updatedAt', type: 'date', values: isoText(sql`updated_at`) },
+  { field: 'createdAt', type: 'date', values: isoJson(sql`created_at`) },
+  { field: 'updatedAt', type: 'date', values: isoJson(sql`updated_at`) },
 ];
 
-function isoText(column: SqlFragment): SqlFragment {
-  return sql`to_jsonb(to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`;
+function isoJson(column: SqlFragment): SqlFragment {
+  return sql`to_jsonb(${isoText(column)})`;
 }
 
 /** A field as a path names it: a standard one, or custom data under `path`. */
