@@ -21,8 +21,8 @@ const SLOW_ANSWERS_MAX = 3;
 /** The longest turn of the event loop that requests may cause, in milliseconds of CPU time. */
 const TURN_MAX_MS = 50;
 const ROUNDS_MAX = 3;
-/** A failed run prints its own, and this repeats it. */
-const FIRST_SEED = givenSeed();
+/** The suite asks the same each time; `npm run fuzz` asks something new, and prints the seed that repeats a failure. */
+const FIRST_SEED = givenSeed() ?? (process.env['FUZZ_RUNS'] === undefined ? 20_261_122 : undefined);
 
 const endpoints = createEndpoints(testConfig());
 const document = createOpenApiDocument(endpoints, 'https://everpost.test') as unknown as OpenApiDocument;
@@ -63,7 +63,7 @@ async function send(method: string, { path, query, headers, body }: FuzzRequest)
 
 /** What an answer tells is used by the requests that follow; new keys replace the old ones. */
 function learn(operationId: string, path: string, answer: FuzzAnswer): void {
-  if (answer.status >= 300 || answer.text === '') return;
+  if (answer.status >= 300 || !answer.headers.get('content-type')?.startsWith('application/json')) return;
   const body = JSON.parse(answer.text);
   world.learn(path, body.data ?? body);
   if (operationId !== 'regenerateProjectKeys') return;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ContactEntity } from '../../shared/domain/contacts/contact.entity.ts';
 import { EventEntity } from '../../shared/domain/events/event.entity.ts';
 import { query, sql } from '../../shared/domain/database/sql.ts';
+import { eraseNext } from '../../shared/domain/lifecycle/erase-contacts.ts';
 import { startTestApi, type TestApi, type TestReply } from '../../tests/support/api.ts';
 
 let app: TestApi;
@@ -149,6 +150,8 @@ describe('POST /v1/track', () => {
       ];
       for (const reply of await Promise.all(requests)) expect(reply.status).toBeLessThan(500);
     }
+    // A deletion passes over what is locked by an event that makes the contact again: the workers erase it.
+    while ((await eraseNext(app.em(), app.project.id)).contacts > 0);
     const orphans = await query(
       app.em(),
       sql`select e.id from event e where e.name = 'raced' and not exists (select 1 from contact c where c.id = e.contact_id)`,

@@ -39,8 +39,8 @@ function paths(values: Values, template: string, parameters: Parameter[]): fc.Ar
     const isName = parameter.schema.format === undefined;
     const names = fc.constantFrom('signed_up', 'plan', 'names', 'track', 'usage', 'contact', 'data.plan');
     const texts = parameterTexts(values, parameter);
-    // An empty part would make another path.
-    return (isName ? fc.oneof(names, texts) : texts).map((text) => (text === '' ? 'x' : text));
+    // Such parts would make another path.
+    return (isName ? fc.oneof(names, texts) : texts).map((text) => (['', '.', '..'].includes(text) ? 'x' : text));
   });
   return fc
     .tuple(...parts)
