@@ -132,8 +132,7 @@ describe('the process', () => {
       compiled.push(source);
       return compile(source);
     });
-    const queue = (address: string) =>
-      queueTransactional(app.em(), app.project.id, request({ from: { address } }), deps);
+    const queue = (address: string) => queueTransactional(app.em(), app.project, request({ from: { address } }), deps);
     await expect(queue('a@unknown.example')).rejects.toMatchObject({ code: 'SENDER_DOMAIN_REFUSED' });
     expect(compiled).toHaveLength(0);
     await queue('a@example.com');
@@ -162,9 +161,9 @@ describe('the process', () => {
     ],
   ])('goes on with other things meanwhile: %s', async (_what, change) => {
     const deps = depsOf();
-    await queueTransactional(app.em(), app.project.id, request({ html: '<p>warm {{a}}</p>' }), deps);
+    await queueTransactional(app.em(), app.project, request({ html: '<p>warm {{a}}</p>' }), deps);
     const longestTurn = watchTurns();
-    await queueTransactional(app.em(), app.project.id, request(change), deps).catch((error: unknown) => {
+    await queueTransactional(app.em(), app.project, request(change), deps).catch((error: unknown) => {
       expect(error).toMatchObject({ code: 'VALIDATION_ERROR' });
     });
     expect(longestTurn()).toBeLessThan(TURN_CPU_MS_MAX);

@@ -83,7 +83,7 @@ function settle(batch: Waiting[], owners: (KeyOwner | CountedKeyOwner)[], limitP
     const owner = ownerOf.get(lookup);
     resolve(
       owner && {
-        project: { id: owner.id, name: owner.name, disabled: owner.disabled },
+        project: { id: owner.id, name: owner.name, disabled: owner.disabled, tracking: owner.tracking },
         rate: counters.get(owner.id)?.next(isPublic),
       },
     );

@@ -2,6 +2,7 @@ import type { Logger } from '../../shared/platform/logger.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import type { Em } from '../../shared/domain/database/em.ts';
 import type { Orm } from '../../shared/domain/schema/orm.ts';
+import type { TrackingMode } from '../../shared/pure/project.ts';
 import type { HitRecorder } from '../feedback/hit-recorder.ts';
 
 /** What every endpoint may use. */
@@ -22,6 +23,7 @@ export interface RequestProject {
   id: string;
   name: string;
   disabled: boolean;
+  tracking: TrackingMode;
 }
 
 /** What a handler gets: validated input and its own unit of work. */

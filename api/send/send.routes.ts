@@ -60,7 +60,7 @@ export function createSendEndpoints(config: Config): Endpoint[] {
         inboundDomain: config.INBOUND_DOMAIN,
         field: 'reply',
       };
-      const queued = await withReplyAddress(em, replyTo, (tx) => queueTransactional(tx, project.id, request, deps));
+      const queued = await withReplyAddress(em, replyTo, (tx) => queueTransactional(tx, project, request, deps));
       wakeDispatcher();
       return ok({
         emails: queued.map((mail) => ({ contact: mail.contact, email: mail.emailId })),

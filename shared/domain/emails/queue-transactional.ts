@@ -5,7 +5,6 @@ import { createTurns } from '../../platform/turns.ts';
 import { upsertContacts, type UpsertedContact } from '../contacts/contacts.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
 import type { Em } from '../database/em.ts';
-import { readTrackingMode } from '../projects/projects.ts';
 import { findTemplate } from '../templates/templates.ts';
 import type { Template } from '../templates/template.entity.ts';
 import { inTransaction } from '../database/transaction.ts';
@@ -89,12 +88,13 @@ function byAddress(to: Mailbox[]): [address: string, recipients: { recipient: Ma
  */
 export async function queueTransactional(
   em: Em,
-  projectId: string,
+  project: { id: string; tracking: TrackingMode },
   request: TransactionalRequest,
   deps: TransactionalDeps,
 ): Promise<QueuedMail[]> {
+  const projectId = project.id;
   const template = request.templateId === undefined ? undefined : await findTemplate(em, projectId, request.templateId);
-  const content = resolveContent(request, template, await readTrackingMode(em, projectId));
+  const content = resolveContent(request, template, project.tracking);
   // Before anything is compiled: a request that is refused costs no more than this.
   await assertSenderDomain(em, projectId, content.from.address);
   const queueAll = async (): Promise<QueuedMail[]> => {

@@ -1,3 +1,4 @@
+import type { TrackingMode } from '../../pure/project.ts';
 import type { Em } from '../database/em.ts';
 import { query, queryPrepared, sql } from '../database/sql.ts';
 
@@ -8,6 +9,7 @@ export interface KeyOwner {
   id: string;
   name: string;
   disabled: boolean;
+  tracking: TrackingMode;
 }
 
 /** The project of a key, and its requests of the current minute including those just counted. */
@@ -27,10 +29,10 @@ export async function countRequests(em: Em, counts: ReadonlyMap<string, number>)
         select * from unnest(${[...counts.keys()]}::text[], ${[...counts.values()]}::int[]) as w (lookup, requests)
       ),
       found as (
-        select w.lookup, p.id, p.name, p.disabled, 0 as secret_requests, w.requests as public_requests
+        select w.lookup, p.id, p.name, p.disabled, p.tracking, 0 as secret_requests, w.requests as public_requests
         from wanted w join project p on p.public_key = w.lookup
         union all
-        select w.lookup, p.id, p.name, p.disabled, w.requests, 0
+        select w.lookup, p.id, p.name, p.disabled, p.tracking, w.requests, 0
         from wanted w join project p on p.secret_key_hash = w.lookup
       ),
       counted as (
@@ -44,7 +46,7 @@ export async function countRequests(em: Em, counts: ReadonlyMap<string, number>)
           window_start = excluded.window_start
         returning project_id, used, public_used
       )
-      select f.lookup, f.id, f.name, f.disabled, c.used as secret_used, c.public_used,
+      select f.lookup, f.id, f.name, f.disabled, f.tracking, c.used as secret_used, c.public_used,
         ceil(extract(epoch from date_trunc('minute', now()) + interval '1 minute' - clock_timestamp()))::int as reset_seconds
       from found f join counted c on c.project_id = f.id`,
   );
@@ -55,7 +57,7 @@ export async function findKeyOwners(em: Em, lookups: string[]): Promise<KeyOwner
   return query<KeyOwner>(
     em,
     sql`
-      select w.lookup, p.id, p.name, p.disabled from unnest(${lookups}::text[]) as w (lookup)
+      select w.lookup, p.id, p.name, p.disabled, p.tracking from unnest(${lookups}::text[]) as w (lookup)
       join project p on w.lookup in (p.public_key, p.secret_key_hash)`,
   );
 }

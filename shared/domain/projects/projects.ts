@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { AppError } from '../../pure/app-error.ts';
 import type { TrackingMode } from '../../pure/project.ts';
 import type { Em } from '../database/em.ts';
-import { query, queryPrepared, sql } from '../database/sql.ts';
+import { query, sql } from '../database/sql.ts';
 import { ProjectEntity, type Project } from './project.entity.ts';
 import { PLAIN_WEBHOOK_SECRETS, type WebhookSecrets } from './webhook-secrets.ts';
 
@@ -38,15 +38,6 @@ export async function findProject(em: Em, projectId: string): Promise<Project> {
   const project = await em.findOne(ProjectEntity, { id: projectId });
   if (!project) throw new AppError('RESOURCE_NOT_FOUND', { message: 'Project not found' });
   return project;
-}
-
-/** What the project wants to have counted. A project that is gone wants nothing. */
-export async function readTrackingMode(em: Em, projectId: string): Promise<TrackingMode> {
-  const [row] = await queryPrepared<{ tracking: TrackingMode }>(
-    em,
-    sql`select tracking from project where id = ${projectId}`,
-  );
-  return row?.tracking ?? 'DISABLED';
 }
 
 /** All projects, oldest first. */
