@@ -72,6 +72,30 @@ describe('a body that comes octet by octet', () => {
   });
 });
 
+describe('large bodies that never end', () => {
+  it('take the room of their project only: it is told to wait, and others send large ones meanwhile', async () => {
+    const uploads = await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        const upload = await openRaw(app.url);
+        upload.socket.write(
+          `POST /v1/send HTTP/1.1\r\nHost: a\r\n${bearer(app.attacker.keys.secretKey)}` +
+            `Content-Type: application/json\r\nContent-Length: ${40 * 1024 * 1024}\r\n\r\n{"body":"`,
+        );
+        return upload;
+      }),
+    );
+    const file = { filename: 'a.bin', content: Buffer.alloc(10_000_000).toString('base64'), contentType: 'a/b' };
+    const body = { to: 'a@example.com', subject: 'S', body: 'B', from: 'a@example.com', attachments: [file] };
+    expect((await app.neighbour.api('POST', '/v1/send', { body })).status).toBe(200);
+    // One has the room of the project; the others end their wait for it.
+    const refused = () => uploads.filter(({ received }) => statusOf(received()) === 429);
+    await eventually(() => Promise.resolve(refused().length === 3), 30_000);
+    for (const { received } of refused()) expect(received()).toMatch(/^retry-after: \d+\r$/im);
+    for (const { socket } of uploads) socket.destroy();
+    await eventually(async () => (await app.attacker.api('GET', '/events?limit=1')).status === 200);
+  });
+});
+
 describe('two projects', () => {
   it('one of which floods: the requests of the other are answered', async () => {
     const large = { to: 'a@example.com', subject: 'S', body: `<p>${'x'.repeat(1_000_000)}</p>`, from: 'a@example.com' };
