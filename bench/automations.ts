@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
+import { recordedEvents } from '../shared/domain/events/recorded-events.ts';
 import { WORKFLOW_TYPES, executionWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import { round, type Bench, type BenchContext } from './harness/contract.ts';
 import { measureEventBurst } from './harness/event-burst.ts';
@@ -51,7 +52,7 @@ async function createAutomation(stack: BenchStack, eventName: string): Promise<s
   return workflow.id;
 }
 
-/** Records the event for new contacts, all in one statement; the fan-out goes with it. */
+/** Records the event for new contacts, all in one statement. */
 async function recordEvents(stack: BenchStack, name: string, count: number): Promise<void> {
   await query(
     stack.em(),
@@ -60,9 +61,11 @@ async function recordEvents(stack: BenchStack, name: string, count: number): Pro
         insert into contact (id, project_id, email, subscribed, created_at, updated_at)
         select everpost_uuid_v7(), ${stack.project.id}, gen_random_uuid() || '@example.com', true, now(), now()
         from generate_series(1, ${count}::int) n returning id
-      )
-      insert into event (id, project_id, contact_id, name, data, created_at)
-      select everpost_uuid_v7(), ${stack.project.id}, id, ${name}, '{"plan": "pro"}', now() from reader`,
+      ),
+      ${recordedEvents(sql`
+        select everpost_uuid_v7(), ${stack.project.id}::uuid, id, null::uuid, ${name}, '{"plan": "pro"}'::jsonb, now()
+        from reader`)}
+      select`,
   );
 }
 

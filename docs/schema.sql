@@ -324,7 +324,6 @@ CREATE INDEX event_by_creation ON event USING btree (project_id, created_at, id)
 CREATE INDEX event_by_name ON event USING btree (project_id, name, created_at);
 CREATE INDEX event_first_of_mail ON event USING btree (project_id, name, created_at) WHERE (((name = 'email.open'::text) AND ((data ->> 'isFirstOpen'::text) = 'true'::text)) OR ((name = 'email.click'::text) AND ((data ->> 'isFirstClick'::text) = 'true'::text)) OR ((name = 'email.bounce'::text) AND ((data ->> 'bounceType'::text) = 'hard'::text)));
 CREATE INDEX event_of_email_without_contact ON event USING btree (email_id) WHERE ((contact_id IS NULL) AND (email_id IS NOT NULL));
-CREATE TRIGGER event_fan_out AFTER INSERT ON event REFERENCING NEW TABLE AS recorded FOR EACH STATEMENT EXECUTE FUNCTION everpost_fan_out();
 CREATE TRIGGER event_names AFTER INSERT ON event REFERENCING NEW TABLE AS recorded FOR EACH STATEMENT EXECUTE FUNCTION everpost_note_event_names();
 
 create table event_name (
@@ -733,69 +732,28 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION everpost_fan_out()
- RETURNS trigger
+CREATE OR REPLACE FUNCTION everpost_end_waits(events event[])
+ RETURNS TABLE(project_id uuid, execution_id uuid)
  LANGUAGE plpgsql
+ ROWS 1
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
+#variable_conflict use_column
 begin
-  with matched as (
-    select distinct on (a.id, n.contact_id) a.id as automation_id, a.project_id, a.graph_id, a.allow_reentry,
-      n.contact_id, n.data, n.id as event_id,
-      everpost_depth_of_cause(n.name, n.contact_id, n.email_id, n.data) + 1 as depth
-    from recorded n
-    join automation a on a.project_id = n.project_id and a.trigger_event = n.name and a.enabled and a.trigger_type = 'EVENT'
-    join project p on p.id = a.project_id and not p.disabled
-    where n.contact_id is not null and (n.email_id is null or n.data ->> 'workflowId' is distinct from a.id::text)
-    order by a.id, n.contact_id, n.id
-  ),
-  judged as materialized (
-    select *, case
-        when depth > 8 then 'CHAIN_TOO_LONG'
-        when allow_reentry and everpost_has_started_often(automation_id, contact_id) then 'TOO_OFTEN'
-      end as refusal
-    from matched
-  ),
-  refused as (
-    insert into automation_refusal
-      (id, project_id, automation_id, contact_id, reason, hour, count, event_id, created_at, updated_at)
-    select everpost_uuid_v7(), project_id, automation_id, contact_id, refusal, date_trunc('hour', now()), 1, event_id, now(),
-      now()
-    from judged where refusal is not null order by contact_id, automation_id
-    on conflict (contact_id, automation_id, reason, hour) do update
-      set count = automation_refusal.count + 1, event_id = excluded.event_id, updated_at = excluded.updated_at
-  ),
-  started as (
-    insert into automation_execution
-      (id, project_id, automation_id, graph_id, contact_id, is_first, context, depth, started_at, created_at, updated_at)
-    select everpost_uuid_v7(), project_id, automation_id, graph_id, contact_id,
-      not allow_reentry or not exists (
-        select from automation_execution e where e.automation_id = j.automation_id and e.contact_id = j.contact_id),
-      data, depth, now(), now(), now()
-    from judged j where refusal is null
-    on conflict do nothing
-    returning id, project_id
-  )
-  insert into outbox (id, project_id, kind, subject_id)
-  select everpost_uuid_v7(), project_id, 'execution', id from started;
-
-  with ended as (
-    update event_wait w set event_id = first.id, event_data = first.data, resolved_at = now()
-    from (
-      select distinct on (o.execution_id) o.execution_id, n.id, n.data
-      from recorded n
-      join (
-        select execution_id, contact_id, event_name from event_wait
-        where event_id is null and (contact_id, event_name) in (select contact_id, name from recorded)
-        order by execution_id for update
-      ) o on o.contact_id = n.contact_id and o.event_name = n.name
-      order by o.execution_id, n.id
-    ) first
-    where w.execution_id = first.execution_id and w.event_id is null
-    returning w.execution_id, w.project_id
-  )
-  insert into outbox (id, project_id, kind, subject_id)
-  select everpost_uuid_v7(), project_id, 'executionEvent', execution_id from ended;
-  return null;
+  return query
+  update event_wait w set event_id = first.id, event_data = first.data, resolved_at = now()
+  from (
+    select distinct on (o.execution_id) o.execution_id, n.id, n.data
+    from unnest(events) n
+    join (
+      select execution_id, contact_id, event_name from event_wait
+      where event_id is null and (contact_id, event_name) in (select contact_id, name from unnest(events))
+      order by execution_id for update
+    ) o on o.contact_id = n.contact_id and o.event_name = n.name
+    order by o.execution_id, n.id
+  ) first
+  where w.execution_id = first.execution_id and w.event_id is null
+  returning w.project_id, w.execution_id;
 end
 $function$;
 
@@ -977,6 +935,53 @@ begin
     ) o
   ))
   returning project_id, subject_id, batch_id, attempts, is_restart;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION everpost_start_executions(events event[])
+ RETURNS TABLE(project_id uuid, execution_id uuid)
+ LANGUAGE plpgsql
+ ROWS 1
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+#variable_conflict use_column
+begin
+  return query
+  with matched as (
+    select distinct on (a.id, n.contact_id) a.id as automation_id, a.project_id, a.graph_id, a.allow_reentry,
+      n.contact_id, n.data, n.id as event_id,
+      everpost_depth_of_cause(n.name, n.contact_id, n.email_id, n.data) + 1 as depth
+    from unnest(events) n
+    join automation a on a.project_id = n.project_id and a.trigger_event = n.name and a.enabled and a.trigger_type = 'EVENT'
+    join project p on p.id = a.project_id and not p.disabled
+    where n.contact_id is not null and (n.email_id is null or n.data ->> 'workflowId' is distinct from a.id::text)
+    order by a.id, n.contact_id, n.id
+  ),
+  judged as materialized (
+    select *, case
+        when depth > 8 then 'CHAIN_TOO_LONG'
+        when allow_reentry and everpost_has_started_often(automation_id, contact_id) then 'TOO_OFTEN'
+      end as refusal
+    from matched
+  ),
+  refused as (
+    insert into automation_refusal
+      (id, project_id, automation_id, contact_id, reason, hour, count, event_id, created_at, updated_at)
+    select everpost_uuid_v7(), project_id, automation_id, contact_id, refusal, date_trunc('hour', now()), 1, event_id, now(),
+      now()
+    from judged where refusal is not null order by contact_id, automation_id
+    on conflict (contact_id, automation_id, reason, hour) do update
+      set count = automation_refusal.count + 1, event_id = excluded.event_id, updated_at = excluded.updated_at
+  )
+  insert into automation_execution
+    (id, project_id, automation_id, graph_id, contact_id, is_first, context, depth, started_at, created_at, updated_at)
+  select everpost_uuid_v7(), project_id, automation_id, graph_id, contact_id,
+    not allow_reentry or not exists (
+      select from automation_execution e where e.automation_id = j.automation_id and e.contact_id = j.contact_id),
+    data, depth, now(), now(), now()
+  from judged j where refusal is null
+  on conflict do nothing
+  returning project_id, id;
 end
 $function$;
 

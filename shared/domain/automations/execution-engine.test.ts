@@ -265,7 +265,7 @@ describe('a wait and its event', () => {
   });
 });
 
-describe('the fan-out', () => {
+describe('an event that is recorded', () => {
   it('starts an automation once for many events of one statement, and for each contact', async () => {
     const { id, event } = await createAutomation({ steps: [], transitions: [] });
     const contactIds = await Promise.all(Array.from({ length: 3 }, createContact));

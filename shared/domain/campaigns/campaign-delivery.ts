@@ -158,7 +158,7 @@ export async function recordCampaignResults(
             and (e.status = 'PENDING' or (e.status = 'CANCELLED' and r.verdict not in ${PUT_OFF}))
           returning e.*, r.verdict
         ),
-        emitted as (${resultEvents(frame)}),
+        ${resultEvents(frame)},
         counts as (
           select count(*) filter (where verdict = 'sent')::int as sent, count(*) filter (where verdict = 'failed')::int as failed,
             count(*) filter (where verdict = 'bounced')::int as bounced, count(*) filter (where verdict = 'skipped')::int as skipped,

@@ -74,7 +74,7 @@ export async function closeRecipients(em: Em, campaignId: string, onChunk: () =>
           returning e.*, case when e.status = 'FAILED' then 'failed' end as verdict,
             c.from_address as campaign_from, c.subject as campaign_subject
         ),
-        emitted as (${resultEvents('of campaign')})
+        ${resultEvents('of campaign')}
         update campaign set failed_count = failed_count + (select count(*) from changed)
         where id = ${campaignId} and exists (select from changed where status = 'FAILED')`,
     );

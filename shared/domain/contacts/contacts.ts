@@ -5,6 +5,7 @@ import { storedJson, throwDataTooLarge } from './contact-data-limit.ts';
 import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
 import { isUniqueViolation } from '../database/database-errors.ts';
 import { recordEvents, subscriptionEvent, type ExecutionCause, type SubscriptionCause } from '../events/events.ts';
+import { recordedEvents } from '../events/recorded-events.ts';
 import type { Em } from '../database/em.ts';
 import { likePattern, joinSql, json, query, queryOne, queryPrepared, sql, type SqlFragment } from '../database/sql.ts';
 import { IN_LOCK_ORDER } from './contact-locks.ts';
@@ -141,11 +142,12 @@ export async function upsertContacts(em: Em, input: ContactUpsert): Promise<Upse
   const emails = [...input.emails].sort();
   const { event } = input;
   const recorded = event
-    ? sql`
-      insert into event (id, project_id, contact_id, name, data, created_at)
-      select everpost_uuid_v7(), ${input.projectId}, id, ${event.name}, ${json(event.data)}::jsonb, now() from upserted
-      returning id, contact_id, created_at`
-    : sql`select null::uuid as id, null::uuid as contact_id, null::timestamptz as created_at where false`;
+    ? recordedEvents(sql`
+      select everpost_uuid_v7(), ${input.projectId}::uuid, id, null::uuid, ${event.name}, ${json(event.data)}::jsonb, now()
+      from upserted`)
+    : sql`recorded as (
+        select null::uuid as id, null::uuid as contact_id, null::timestamptz as created_at where false
+      )`;
   const fieldTypes = fieldTypesInsert(input.projectId, patch.stored);
   const noted = fieldTypes ? sql`noted as (${fieldTypes}),` : sql``;
   const rows = await queryPrepared<UpsertedContact>(
@@ -159,9 +161,9 @@ export async function upsertContacts(em: Em, input: ContactUpsert): Promise<Upse
           set data = ${patchedData(sql`contact.data`, stored, patch.removed)}, updated_at = now()
         returning ${RETURNED_COLUMNS}, (xmax = 0) as "isNew", bounced_email_id is not null as "isBounced"
       ),
+      ${recorded},
       ${noted}
-      returned as (${successorUpdate(input.projectId, sql`(select * from upserted where "isNew") n`)}),
-      recorded as (${recorded})
+      returned as (${successorUpdate(input.projectId, sql`(select * from upserted where "isNew") n`)})
       select u.*, r.id as "eventId", r.created_at as "eventAt"
       from upserted u left join recorded r on r.contact_id = u.id`,
   ).catch(throwDataTooLarge);

@@ -3,6 +3,7 @@ import type { ProviderWait } from '../../pure/emails/provider-wait.ts';
 import { lockRecipients } from '../contacts/contact-locks.ts';
 import type { Em } from '../database/em.ts';
 import { isoText, json, queryPrepared, sql, type SqlFragment } from '../database/sql.ts';
+import { recordedEvents } from '../events/recorded-events.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { applyHardBounces, type BouncedEmail, type RecordedRefusal } from './hard-bounces.ts';
 
@@ -106,14 +107,13 @@ function frameColumns(frame: EventFrame | 'from content' | 'of campaign'): [from
 }
 
 /**
- * Inserts the `email.sent`, `email.bounce`, `email.failed` and `email.suppressed` events of the changed rows, less those of
- * erased contacts: a CTE body over `changed`, which must have the columns of `email` plus `verdict`; of a campaign also
+ * Records the `email.sent`, `email.bounce`, `email.failed` and `email.suppressed` events of the changed rows, less those of
+ * erased contacts: common table expressions over `changed`, which must have the columns of `email` plus `verdict`; of a campaign also
  * `campaign_from` and `campaign_subject`.
  */
 export function resultEvents(frame: EventFrame | 'from content' | 'of campaign'): SqlFragment {
   const [from, subject] = frameColumns(frame);
-  return sql`
-    insert into event (id, project_id, contact_id, email_id, name, data, created_at)
+  return recordedEvents(sql`
     select everpost_uuid_v7(), changed.project_id, changed.contact_id, changed.id,
       case changed.verdict when 'sent' then 'email.sent' when 'bounced' then 'email.bounce'
         when 'failed' then 'email.failed' else 'email.suppressed' end,
@@ -127,7 +127,7 @@ export function resultEvents(frame: EventFrame | 'from content' | 'of campaign')
         else jsonb_strip_nulls(jsonb_build_object(
           'reason', changed.error, 'rule', changed.refusal ->> 'rule', 'server', changed.refusal ->> 'server')) end,
       now()
-    from changed where changed.verdict in ('sent', 'bounced', 'failed', 'suppressed') and changed.to_address is not null`;
+    from changed where changed.verdict in ('sent', 'bounced', 'failed', 'suppressed') and changed.to_address is not null`);
 }
 
 /** Locks the contacts that hard bounces may change; in the transaction, before the results are recorded. */
@@ -167,7 +167,7 @@ export async function recordTransactionalResults(
           where e.id = r.email_id and e.status = 'SENDING' and e.claim_token = ${claimToken}
           returning e.*, r.verdict
         ),
-        emitted as (${resultEvents('from content')})
+        ${resultEvents('from content')}
         select id as email_id, contact_id, verdict from changed`,
     );
     await applyHardBounces(tx, projectId, bouncedAmong(recorded));

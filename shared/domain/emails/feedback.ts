@@ -3,6 +3,7 @@ import { lockRecipients } from '../contacts/contact-locks.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
 import type { Em } from '../database/em.ts';
 import { isoText, json, query, queryOne, queryPrepared, sql, type SqlFragment } from '../database/sql.ts';
+import { recordedEvents } from '../events/recorded-events.ts';
 import { suppressRecipients } from '../suppressions/suppressions.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { applyHardBounces, type RecordedRefusal } from './hard-bounces.ts';
@@ -72,18 +73,16 @@ function turnStatement(held: SqlFragment, turn: Turn, data: Record<string, unkno
       update email e set ${turn.column} = now(), status = case when e.status in ${turn.from} then ${turn.to} else e.status end
       from held h where e.id = h.id and e.${turn.column} is null and e.status in ${HANDED_OVER} returning e.*
     ),
+    ${recordedEvents(sql`
+      select everpost_uuid_v7(), m.project_id, m.contact_id, m.id, ${turn.event},
+        ${EVENT_DATA} || ${moment} || ${json(data)}::jsonb, now()
+      from turned m left join campaign c on c.id = m.campaign_id left join email_content b on b.email_id = m.id
+      where m.to_address is not null`)},
     counts as (select campaign_id as id, count(*)::int as count from turned where campaign_id is not null group by 1),
     campaigns as materialized (
       select c.id, n.count from campaign c join counts n on n.id = c.id order by c.id for no key update of c
     ),
-    counted as (update campaign c set ${turn.counter} = c.${turn.counter} + n.count from campaigns n where c.id = n.id),
-    emitted as (
-      insert into event (id, project_id, contact_id, email_id, name, data, created_at)
-      select everpost_uuid_v7(), m.project_id, m.contact_id, m.id, ${turn.event},
-        ${EVENT_DATA} || ${moment} || ${json(data)}::jsonb, now()
-      from turned m left join campaign c on c.id = m.campaign_id left join email_content b on b.email_id = m.id
-      where m.to_address is not null
-    )
+    counted as (update campaign c set ${turn.counter} = c.${turn.counter} + n.count from campaigns n where c.id = n.id)
     ${result}`;
 }
 
@@ -173,6 +172,9 @@ function derivedId(...parts: string[]): string {
   return `${a}-${b}-8${c}-a${d}-${e}`;
 }
 
+/** The same report or reply again is no event. */
+const ONCE = sql`on conflict (id) do nothing`;
+
 /** Events of one name about one mail. Who has seen its envelope sender can make up reports without end. */
 const REPORTS_PER_MAIL_MAX = 5;
 const REPLIES_PER_MAIL_MAX = 50;
@@ -195,13 +197,16 @@ export async function recordSoftBounce(
   await query(
     em,
     sql`
-      insert into event (id, project_id, contact_id, email_id, name, data, created_at)
+      with ${recordedEvents(
+        sql`
       select ${derivedId('soft bounce', emailId, reportId)}::uuid, m.project_id, m.contact_id, m.id, 'email.bounce',
         ${EVENT_DATA} || ${json({ bounceType: 'soft', diagnostic, rule, server })}::jsonb, now()
       from email m left join campaign c on c.id = m.campaign_id left join email_content b on b.email_id = m.id
       where m.id = ${emailId} and m.contact_id is not null and m.to_address is not null and m.status in ${HANDED_OVER}
-        and ${isBelow('email.bounce', REPORTS_PER_MAIL_MAX)}
-      on conflict (id) do nothing`,
+        and ${isBelow('email.bounce', REPORTS_PER_MAIL_MAX)}`,
+        ONCE,
+      )}
+      select`,
   );
 }
 
@@ -229,13 +234,16 @@ export async function recordReply(em: Em, emailId: string, reply: Reply): Promis
   await query(
     em,
     sql`
-      insert into event (id, project_id, contact_id, email_id, name, data, created_at)
+      with ${recordedEvents(
+        sql`
       select ${derivedId('reply', emailId, reply.id)}::uuid, m.project_id, m.contact_id, m.id, 'email.received',
         ${EVENT_DATA} || ${json(words)}::jsonb || jsonb_build_object('receivedAt', ${NOW_TEXT}), now()
       from email m left join campaign c on c.id = m.campaign_id left join email_content b on b.email_id = m.id
       where m.id = ${emailId} and m.contact_id is not null and m.to_address is not null and m.status in ${HANDED_OVER}
-        and ${isBelow('email.received', REPLIES_PER_MAIL_MAX)}
-      on conflict (id) do nothing`,
+        and ${isBelow('email.received', REPLIES_PER_MAIL_MAX)}`,
+        ONCE,
+      )}
+      select`,
   );
 }
 

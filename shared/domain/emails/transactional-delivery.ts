@@ -81,7 +81,7 @@ export async function claimMails(
           and (e.retry_at is null or e.retry_at <= now()) and ${isHeldBy(deliveryId)}
         returning e.*, w.verdict
       ),
-      emitted as (${resultEvents('from content')})
+      ${resultEvents('from content')}
       select changed.id, octet_length(c.html) + octet_length(c.body_text) as "bodyBytes",
         c.attachment_set_id as "attachmentSetId", coalesce((
           select sum(octet_length(a.content)) from attachment a where a.set_id = c.attachment_set_id
@@ -133,8 +133,9 @@ export async function abandonMails(em: Em, emailIds: string[], deliveryId: strin
           claim_token = null, delivery_due_at = null
         where id = any(${emailIds}::uuid[]) and status in ('PENDING', 'SENDING') and ${isHeldBy(deliveryId)}
         returning e.*, 'failed' as verdict
-      )
-      ${resultEvents('from content')}`,
+      ),
+      ${resultEvents('from content')}
+      select`,
   );
 }
 

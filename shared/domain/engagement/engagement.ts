@@ -1,6 +1,7 @@
 import { isUniqueViolation } from '../database/database-errors.ts';
 import type { Em } from '../database/em.ts';
 import { isoText, queryPrepared, sql } from '../database/sql.ts';
+import { recordedEvents } from '../events/recorded-events.ts';
 
 /** A mail was opened, or one of its links was followed. */
 export interface MailHit {
@@ -68,6 +69,32 @@ async function insertHits(em: Em, hits: MailHit[]): Promise<void> {
           min(h.at) as first_at, min(h.at) filter (where h.url is not null) as first_click_at
         from target t join hit h on h.email_id = t.id group by t.id, t.opened_at
       ),
+      step as (
+        select h.id, h.email_id, h.url, h.n, h.repeats, h.at from hit h
+        union all
+        select everpost_uuid_v7(), t.id, null, 0, 0, y.first_at from target t join tally y on y.id = t.id
+        where t.opened_at is null and not exists (select from hit h where h.email_id = t.id and h.url is null)
+      ),
+      numbered as (
+        select t.*, s.id as event_id, s.url, s.n, s.at, ${isoText(sql`s.at`)} as moment,
+          case when s.url is null then t.opens else t.clicks end
+            + (sum(1 + s.repeats) over (partition by t.id, s.url is null order by s.n))::int - s.repeats as nth
+        from step s join target t on t.id = s.email_id
+      ),
+      ${recordedEvents(sql`
+      select m.event_id, m.project_id, m.contact_id, m.id, case when m.url is null then 'email.open' else 'email.click' end,
+        jsonb_build_object(
+          'emailId', m.id, 'subject', coalesce(m.subject, c.subject), 'from', coalesce(b.from_address, c.from_address),
+          'to', m.to_address, 'campaignId', m.campaign_id, 'templateId', m.template_id, 'workflowId', m.automation_id
+        ) || case
+          when m.url is null then jsonb_build_object('openedAt', m.moment, 'opens', m.nth, 'isFirstOpen', m.nth = 1)
+          else jsonb_build_object('link', m.url, 'clickedAt', m.moment, 'clicks', m.nth, 'isFirstClick', m.nth = 1) end,
+        m.at
+      from numbered m
+      left join campaign c on c.id = m.campaign_id
+      left join email_content b on b.email_id = m.id
+      where m.nth <= ${HIT_EVENTS_MAX} and m.to_address is not null
+      order by m.n`)},
       flipped as (
         update email e set
           opens = t.opens + y.opens, clicks = t.clicks + y.clicks, opened_at = coalesce(t.opened_at, y.first_at),
@@ -89,32 +116,7 @@ async function insertHits(em: Em, hits: MailHit[]): Promise<void> {
       counted as (
         update campaign c set opened_count = c.opened_count + h.opened, clicked_count = c.clicked_count + h.clicked
         from held h where c.id = h.id
-      ),
-      step as (
-        select h.id, h.email_id, h.url, h.n, h.repeats, h.at from hit h
-        union all
-        select everpost_uuid_v7(), t.id, null, 0, 0, y.first_at from target t join tally y on y.id = t.id
-        where t.opened_at is null and not exists (select from hit h where h.email_id = t.id and h.url is null)
-      ),
-      numbered as (
-        select t.*, s.id as event_id, s.url, s.n, s.at, ${isoText(sql`s.at`)} as moment,
-          case when s.url is null then t.opens else t.clicks end
-            + (sum(1 + s.repeats) over (partition by t.id, s.url is null order by s.n))::int - s.repeats as nth
-        from step s join target t on t.id = s.email_id
       )
-      insert into event (id, project_id, contact_id, email_id, name, data, created_at)
-      select m.event_id, m.project_id, m.contact_id, m.id, case when m.url is null then 'email.open' else 'email.click' end,
-        jsonb_build_object(
-          'emailId', m.id, 'subject', coalesce(m.subject, c.subject), 'from', coalesce(b.from_address, c.from_address),
-          'to', m.to_address, 'campaignId', m.campaign_id, 'templateId', m.template_id, 'workflowId', m.automation_id
-        ) || case
-          when m.url is null then jsonb_build_object('openedAt', m.moment, 'opens', m.nth, 'isFirstOpen', m.nth = 1)
-          else jsonb_build_object('link', m.url, 'clickedAt', m.moment, 'clicks', m.nth, 'isFirstClick', m.nth = 1) end,
-        m.at
-      from numbered m
-      left join campaign c on c.id = m.campaign_id
-      left join email_content b on b.email_id = m.id
-      where m.nth <= ${HIT_EVENTS_MAX} and m.to_address is not null
-      order by m.n`,
+      select`,
   );
 }

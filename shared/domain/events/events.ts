@@ -4,6 +4,7 @@ import { LIMITS } from '../../pure/limits.ts';
 import { findCheckViolation } from '../database/database-errors.ts';
 import type { Em } from '../database/em.ts';
 import { json, query, sql } from '../database/sql.ts';
+import { recordedEvents } from './recorded-events.ts';
 
 /**
  * Throws on what a statement that records events has thrown, as a 422 where their name is one too many for the project.
@@ -29,11 +30,12 @@ export async function recordEvents(em: Em, events: NewEvent[]): Promise<string[]
   await query(
     em,
     sql`
-      insert into event (id, project_id, contact_id, email_id, name, data, created_at)
-      select * , now() from unnest(
-        ${rows.map((row) => row.id)}::uuid[], ${rows.map((row) => row.projectId)}::uuid[],
-        ${rows.map((row) => row.contactId)}::uuid[], ${rows.map((row) => row.emailId ?? null)}::uuid[],
-        ${rows.map((row) => row.name)}::text[], ${rows.map((row) => json(row.data ?? {}))}::jsonb[])`,
+      with ${recordedEvents(sql`
+        select *, now() from unnest(
+          ${rows.map((row) => row.id)}::uuid[], ${rows.map((row) => row.projectId)}::uuid[],
+          ${rows.map((row) => row.contactId)}::uuid[], ${rows.map((row) => row.emailId ?? null)}::uuid[],
+          ${rows.map((row) => row.name)}::text[], ${rows.map((row) => json(row.data ?? {}))}::jsonb[])`)}
+      select`,
   );
   return rows.map((row) => row.id);
 }

@@ -29,6 +29,7 @@ import { EmailRefusalMigration } from './migrations/20261122110000-email-refusal
 import { BounceUndoMigration } from './migrations/20261122130000-bounce-undo.ts';
 import { EmailListsMigration } from './migrations/20261122150000-email-lists.ts';
 import { ProviderHealthMigration } from './migrations/20261122140000-provider-health.ts';
+import { EventConsequencesMigration } from './migrations/20261122205000-event-consequences.ts';
 import { query, sql } from '../database/sql.ts';
 import { assertUsableDatabase, permanentFault } from './usable-database.ts';
 import pg from 'pg';
@@ -81,6 +82,7 @@ const MIGRATIONS = [
   { name: '20261122130000-bounce-undo', class: BounceUndoMigration },
   { name: '20261122140000-provider-health', class: ProviderHealthMigration },
   { name: '20261122150000-email-lists', class: EmailListsMigration },
+  { name: '20261122205000-event-consequences', class: EventConsequencesMigration },
 ];
 
 /** Timestamps of raw queries arrive as Date and counts as number, as those of entities do. */

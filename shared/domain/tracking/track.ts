@@ -7,6 +7,7 @@ import { upsertContacts } from '../contacts/contacts.ts';
 import type { Em } from '../database/em.ts';
 import { json, queryOne, sql } from '../database/sql.ts';
 import { throwTooManyEventNames } from '../events/events.ts';
+import { recordedEvents } from '../events/recorded-events.ts';
 import type { Event } from '../events/event.entity.ts';
 import { inTransaction } from '../database/transaction.ts';
 
@@ -79,9 +80,9 @@ export async function recordNamedEvent(em: Em, event: NamedEvent): Promise<Event
   const row = await queryOne<{ created_at: Date }>(
     em,
     sql`
-      insert into event (id, project_id, contact_id, name, data, created_at)
-      select ${id}, ${projectId}, c.id, ${name}, ${json(data)}::jsonb, now() from ${source}
-      returning created_at`,
+      with ${recordedEvents(sql`
+        select ${id}::uuid, ${projectId}::uuid, c.id, null::uuid, ${name}, ${json(data)}::jsonb, now() from ${source}`)}
+      select created_at from recorded`,
   ).catch((error: unknown) => throwTooManyEventNames(error, 'name'));
   if (!row) throw new AppError('CONTACT_NOT_FOUND');
   return { id, projectId, contactId: contactId ?? null, emailId: null, name, data, createdAt: row.created_at };
