@@ -1,0 +1,81 @@
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { TASK_QUEUES } from '../shared/pure/task-queues.ts';
+import { projectRoot } from '../shared/platform/paths.ts';
+
+const chart = path.join(projectRoot, 'deploy/helm/everpost');
+const read = (file: string) => readFileSync(path.join(chart, file), 'utf8');
+
+interface Values {
+  image: { repository: string };
+  workers: Record<string, { taskQueues: string[] }>;
+  env: Record<string, unknown>;
+}
+
+const schema = z.fromJSONSchema(JSON.parse(read('values.schema.json')));
+const defaults = parse(read('values.yaml')) as Values;
+const filled = {
+  ...defaults,
+  image: { ...defaults.image, repository: 'registry.example/everpost' },
+  existingSecret: 'everpost',
+  publicUrl: 'https://mail.example',
+  temporal: { address: 'temporal:7233', namespace: 'everpost' },
+};
+const withEnv = (env: Record<string, unknown>) => ({ ...filled, env });
+const withQueues = (taskQueues: string[]) => ({
+  ...filled,
+  workers: { all: { ...defaults.workers['all'], taskQueues } },
+});
+
+describe('the values of the Helm chart', () => {
+  it('are right once the image, the secret, the address and Temporal are named', () => {
+    expect(schema.safeParse(filled)).toMatchObject({ success: true });
+  });
+
+  it.each([
+    ['the defaults alone', defaults],
+    ['a field that does not exist', { ...filled, replicas: 3 }],
+    ['a public address without a scheme', { ...filled, publicUrl: 'mail.example' }],
+    ['a queue that does not exist', withQueues(['mail'])],
+    ['a secret among the variables', withEnv({ APP_SECRET: 'x'.repeat(32) })],
+    ['no workers', { ...filled, workers: {} }],
+  ])('refuse %s', (_name, values) => {
+    expect(schema.safeParse(values).success).toBe(false);
+  });
+
+  it('take every queue of the workers, and every further variable', () => {
+    expect(schema.safeParse(withQueues(Object.keys(TASK_QUEUES)))).toMatchObject({ success: true });
+    expect(schema.safeParse(withEnv({ INBOUND_DOMAIN: 'in.example', SMTP_CONNECTIONS: 50 }))).toMatchObject({
+      success: true,
+    });
+  });
+});
+
+describe('the templates of the Helm chart', () => {
+  const texts = globSync('templates/*', { cwd: chart }).map(read);
+
+  it('set variables that the configuration reads', () => {
+    const known = readFileSync(path.join(projectRoot, 'shared/platform/config.ts'), 'utf8');
+    const variables = texts.flatMap((text) => [...text.matchAll(/(?:name: |^)([A-Z][A-Z_]+)(?:, value|:)/gm)]);
+    const set = variables.map(([, name]) => name).filter((name) => !name?.startsWith('TEMPORAL_'));
+    expect(set.length).toBeGreaterThan(8);
+    for (const name of set) expect(known).toMatch(new RegExp(`\\b${name}:`));
+  });
+
+  it('read values that exist', () => {
+    const used = new Set(
+      texts.flatMap((text) => [...text.matchAll(/\.Values((?:\.\w+)+)/g)].map(([, name]) => name ?? '')),
+    );
+    expect(used.size).toBeGreaterThan(15);
+    for (const name of used) {
+      const found = name
+        .split('.')
+        .slice(1)
+        .reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], defaults);
+      expect([name, found]).not.toEqual([name, undefined]);
+    }
+  });
+});
