@@ -13,8 +13,13 @@ it('lets a browser on any site track events with the public key', async () => {
   expect(preflight.headers.get('access-control-allow-origin')).toBe('*');
   expect(preflight.headers.get('access-control-allow-headers')).toContain('Authorization');
 
-  const tracked = await api.api('POST', '/v1/track', { key: 'public', body: { email: 'a@mail.test', event: 'visit' } });
+  const tracked = await api.api('POST', '/v1/track', {
+    key: 'public',
+    body: { email: 'a@mail.test', event: 'visit', x: 1 },
+  });
   expect(tracked.status).toBe(200);
+  expect(tracked.headers.get('everpost-ignored-fields')).toBe('x');
+  expect(tracked.headers.get('access-control-expose-headers')).toContain('Everpost-Ignored-Fields');
   expect(tracked.headers.get('access-control-allow-origin')).toBe('*');
   const refused = await api.api('POST', '/v1/track', { key: null, body: {} });
   expect(refused.headers.get('access-control-allow-origin')).toBe('*');

@@ -1,5 +1,6 @@
 import type { Express, RequestHandler } from 'express';
 import type { Endpoint } from './endpoint.ts';
+import { IGNORED_FIELDS_HEADER } from './ignored-fields.ts';
 
 const PREFLIGHT_SECONDS = '86400';
 
@@ -8,7 +9,7 @@ const allowAnyOrigin: RequestHandler = (_req, res, next) => {
   res.setHeader('Access-Control-Allow-Origin', '*');
   res.setHeader(
     'Access-Control-Expose-Headers',
-    'X-Request-ID, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After',
+    `X-Request-ID, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, ${IGNORED_FIELDS_HEADER}`,
   );
   res.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
   next();

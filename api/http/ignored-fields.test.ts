@@ -19,3 +19,15 @@ it('names the keys of a body that the endpoint does not know, in bounds and safe
   const created = await app.api('POST', '/contacts', { body: { email: 'ada@mail.test', name: 'Ada' } });
   expect(created.headers.get(HEADER)).toBe('name');
 });
+
+it('names the keys that the form of a body does not know, where an endpoint takes several forms', async () => {
+  const ignored = async (path: string, body: object) => (await app.api('POST', path, { body })).headers.get(HEADER);
+  expect(await ignored('/events/track', { email: 'ada@mail.test', event: 'visit', contactId: 'x', y: 1 })).toBe(
+    'contactId, y',
+  );
+  expect(await ignored('/events/track', { name: 'visit', email: 'ada@mail.test', y: 1 })).toBe('email, y');
+  const condition = { logic: 'AND', groups: [{ filters: [{ field: 'subscribed', operator: 'equals', value: true }] }] };
+  expect(await ignored('/segments', { name: 'All', type: 'DYNAMIC', condition, y: 1 })).toBe('y');
+  expect(await ignored('/segments', { name: 'Some', type: 'STATIC', y: 1 })).toBe('y');
+  expect(await ignored('/workflows', { name: 'Hello', eventName: 'visit', y: 1 })).toBe('y');
+});

@@ -16,6 +16,7 @@ import type { Endpoint, FlatRequirement, Reply } from './endpoint.ts';
 import { errorEnvelope, requestIdOf, sendError, toAppError } from './error-envelope.ts';
 import { fieldErrorsOf } from './field-errors.ts';
 import { contentCodingOf } from './body-reader.ts';
+import { IGNORED_FIELDS_HEADER, ignoredFields } from './ignored-fields.ts';
 import { contentLengthOf, createJsonBody, EARLY_BYTES_MAX, type JsonBody } from './json-body.ts';
 import { lengthOf, sendJson, stringifyReply } from './json-reply.ts';
 import type { Load } from './load.ts';
@@ -88,17 +89,6 @@ function unmetRequirement(requirements: FlatRequirement[] | undefined, body: unk
   if (!requirements) return undefined;
   const record = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
   return requirements.find((requirement) => !requirement.isMet(record))?.message;
-}
-
-const IGNORED_FIELDS_MAX = 20;
-const SHOWN_FIELD = /^[\w.-]{1,64}$/;
-
-/** The first keys of a body that its endpoint does not know, as far as they can stand in a header. */
-function ignoredFields({ body: schema, multipart }: Endpoint, body: unknown): string[] {
-  if (multipart || !(schema instanceof z.ZodObject) || typeof body !== 'object' || body === null) return [];
-  const { shape } = schema;
-  const unknown = Object.keys(body).filter((key) => !Object.hasOwn(shape, key) && SHOWN_FIELD.test(key));
-  return unknown.slice(0, IGNORED_FIELDS_MAX);
 }
 
 function requestLine(req: Request, definition: Endpoint): string {
@@ -196,7 +186,7 @@ async function answer(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyCl
     const unmet = unmetRequirement(definition.flatRequirements, body);
     if (unmet !== undefined) return { status: 400, send: () => res.status(400).json({ error: unmet }) };
     const ignored = ignoredFields(definition, body);
-    if (ignored.length > 0) res.setHeader('Everpost-Ignored-Fields', ignored.join(', '));
+    if (ignored.length > 0) res.setHeader(IGNORED_FIELDS_HEADER, ignored.join(', '));
     const context: RequestContext<unknown, unknown, unknown> = {
       project: admission.project,
       params,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../shared/pure/error-catalogue.ts';
 import type { Endpoint } from '../http/endpoint.ts';
+import { hasIgnoredFields, IGNORED_FIELDS_HEADER } from '../http/ignored-fields.ts';
 
 const fieldErrorSchema = z.object({
   field: z.string().meta({ examples: ['attachments.0.filename'] }),
@@ -74,7 +75,7 @@ function errorResponses(definition: Endpoint) {
 }
 
 const ignoredFieldsHeaders = z.object({
-  'Everpost-Ignored-Fields': z
+  [IGNORED_FIELDS_HEADER]: z
     .string()
     .optional()
     .meta({
@@ -84,7 +85,7 @@ const ignoredFieldsHeaders = z.object({
 });
 
 function replyResponses(definition: Endpoint) {
-  const headers = definition.body instanceof z.ZodObject ? { headers: ignoredFieldsHeaders } : {};
+  const headers = hasIgnoredFields(definition) ? { headers: ignoredFieldsHeaders } : {};
   return Object.fromEntries(
     Object.entries(definition.replies).map(([status, reply]) => {
       const schema =
