@@ -7,11 +7,7 @@ import tseslint from 'typescript-eslint';
 const TERMINAL_ROOMS = ['cli/**', 'local/**', 'bench/**', 'scripts/**', 'tests/**'];
 const TESTS = ['**/*.test.ts', 'tests/**'];
 /** Files with functions that are still to be split. */
-const LONG_FUNCTIONS = [
-  'activities/emails/email-activities.ts',
-  'worker/inbound/inbound-mail.ts',
-  'worker/inbound/inbound-server.ts',
-];
+const LONG_FUNCTIONS = ['activities/emails/email-activities.ts'];
 const MACHINE_MODULES = `^(node:|(${builtinModules.join('|')})$)`;
 
 const MJS_GLOBALS = [

@@ -17,7 +17,8 @@ beforeAll(async () => {
   const { config } = stack;
   const links = linkSignerOf(config);
   const logger = createLogger({ level: 'silent', name: 'test' });
-  const started = await startInbound({ config, orm: stack.orm, logger, links, wakeDispatcher: () => undefined });
+  const smtp = { send: () => Promise.reject(new Error('nobody writes to the operator here')) };
+  const started = await startInbound({ config, orm: stack.orm, logger, links, smtp, wakeDispatcher: () => undefined });
   inbound = started!;
 });
 afterAll(async () => {

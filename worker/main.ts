@@ -89,7 +89,7 @@ await runProcess('worker', async ({ onStop, fail }) => {
   );
   const dispatcher = createDispatcher({ orm, client, logger, pollMs: OUTBOX_POLL_MS });
   const links = linkSignerOf(config);
-  const inbound = await startInbound({ config, orm, logger, links, wakeDispatcher: dispatcher.wake });
+  const inbound = await startInbound({ config, orm, logger, links, smtp, wakeDispatcher: dispatcher.wake });
   const workers = await createWorkers({
     connection,
     namespace: temporal.namespace,

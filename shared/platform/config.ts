@@ -1,6 +1,9 @@
+import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
+import { isReturnPathHost } from '../pure/emails/return-path.ts';
 import { parseCodecKeys, type CodecKey } from './codec-keys.ts';
+import { domainOf, emailAddressSchema } from '../pure/emails/email-address.ts';
 import { DELIVERY_RETRY_SECONDS_DEFAULT } from '../pure/emails/delivery-retry.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
@@ -120,6 +123,9 @@ const environmentSchema = z.object({
   INBOUND_PROXY_SOURCES: networks
     .default([])
     .describe('addresses and networks of these forwarders, comma-separated; others are clients themselves'),
+  OPERATOR_EMAIL: emailAddressSchema
+    .optional()
+    .describe('where mail of people to postmaster@ and abuse@ at INBOUND_DOMAIN is forwarded to'),
   DELIVERY_RECEIPTS: z
     .stringbool()
     .default(true)
@@ -156,6 +162,15 @@ function checkPairs(values: z.infer<typeof environmentSchema>, context: z.Refine
       code: 'custom',
       path: ['INBOUND_PROXY_SOURCES'],
       message: 'is required together with INBOUND_PROXY_PROTOCOL',
+    });
+  }
+  const { OPERATOR_EMAIL: operator, INBOUND_DOMAIN: inbound } = values;
+  const operatorDomain = domainToASCII(domainOf(operator ?? ''));
+  if (operator !== undefined && (operatorDomain === domainToASCII(inbound ?? '') || isReturnPathHost(operatorDomain))) {
+    context.addIssue({
+      code: 'custom',
+      path: ['OPERATOR_EMAIL'],
+      message: 'must not be at INBOUND_DOMAIN or at a bounce.* domain: what is forwarded would come back',
     });
   }
   const [key, cert] = ['INBOUND_TLS_KEY_FILE', 'INBOUND_TLS_CERT_FILE'] as const;

@@ -10,7 +10,7 @@ import { createLinkSigner, type LinkSigner } from '../../shared/platform/links.t
 import { createLogger } from '../../shared/platform/logger.ts';
 import { createVerp, type Verp } from '../../shared/platform/mail/verp.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
-import { createInboundMail } from '../../worker/inbound/inbound-mail.ts';
+import { createInboundMail, type InboundMailDeps } from '../../worker/inbound/inbound-mail.ts';
 import {
   startInboundServer,
   type InboundServer,
@@ -36,7 +36,7 @@ export interface TestInbound {
   links: LinkSigner;
   server: InboundServer;
   /** Another listener on the same database, with limits of its own. */
-  listen: (options?: Partial<InboundServerOptions>) => Promise<InboundServer>;
+  listen: (options?: Partial<InboundServerOptions>, mail?: Partial<InboundMailDeps>) => Promise<InboundServer>;
   /** A mail of a campaign that has been sent to a contact of its own. */
   sentMail: (options?: { replyTo?: string; projectId?: string }) => Promise<SentMail>;
   /** What has become of it. */
@@ -67,8 +67,10 @@ export async function startTestInbound(): Promise<TestInbound> {
   const links = createLinkSigner({ appSecret, publicUrl: 'https://e.test' });
   const logger = createLogger({ level: 'silent', name: 'test' });
   const deps = { orm: database.orm, logger, links, verp, domain: INBOUND_DOMAIN, wakeDispatcher: () => undefined };
-  const listen: TestInbound['listen'] = (options = {}) =>
-    startInboundServer({ port: 0, domain: INBOUND_DOMAIN, mail: createInboundMail(deps), logger, ...options });
+  const listen: TestInbound['listen'] = (options = {}, mailDeps = {}) => {
+    const mail = createInboundMail({ ...deps, ...mailDeps });
+    return startInboundServer({ port: 0, domain: INBOUND_DOMAIN, mail, logger, ...options });
+  };
   const server = await listen();
 
   return {

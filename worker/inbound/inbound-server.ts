@@ -1,10 +1,11 @@
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import type { Logger } from '../../shared/platform/logger.ts';
-import { createClientLimits } from './client-limits.ts';
-import { guardConnections } from './connection-guard.ts';
+import { createClientLimits, type ClientLimits } from './client-limits.ts';
+import { guardConnections, type ConnectionGuard } from './connection-guard.ts';
 import { CONNECTION_BOUNDS, type ConnectionBounds } from './connection-watch.ts';
-import type { InboundMail, InboundRecipient } from './inbound-mail.ts';
+import type { InboundMail } from './inbound-mail.ts';
+import type { InboundRecipient } from './inbound-recipients.ts';
 import type { InboundTls } from './inbound-tls.ts';
 
 export interface InboundServer {
@@ -59,34 +60,62 @@ async function readAll(stream: SMTPServerDataStream): Promise<Buffer | undefined
   return length <= MESSAGE_BYTES_MAX ? Buffer.concat(chunks) : undefined;
 }
 
-/**
- * Listens for mail to INBOUND_DOMAIN: bounces, complaints and answers. Only addresses that we gave out are taken, and
- * nothing is ever passed on. A message that cannot be recorded just now is refused with 451, so that its server keeps it.
- */
-export async function startInboundServer(options: InboundServerOptions): Promise<InboundServer> {
-  const { mail, logger, tls } = options;
-  const limits = createClientLimits({
-    unprovenPerMinute: options.unprovenPerMinute ?? UNPROVEN_PER_MINUTE,
-    connectionsMax: CONNECTIONS_MAX,
-  });
-  const recipientsOf = new WeakMap<SMTPServerSession['envelope'], Map<string, InboundRecipient>>();
+/** What the steps of a session share. */
+interface Listener {
+  mail: InboundMail;
+  limits: ClientLimits;
+  logger: Logger;
+  recipientsOf: WeakMap<SMTPServerSession['envelope'], Map<string, InboundRecipient>>;
+  guard: () => ConnectionGuard;
+}
 
-  async function acceptRecipient(address: string, session: SMTPServerSession): Promise<Error | null> {
-    const known = recipientsOf.get(session.envelope) ?? new Map<string, InboundRecipient>();
-    recipientsOf.set(session.envelope, known);
-    if (known.size >= RECIPIENTS_MAX) return refusal(452, '4.5.3 Too many recipients');
-    const recipient = await mail.findRecipient(address, () => limits.mayGuess(session.remoteAddress));
-    if (recipient === 'later') return refusal(421, '4.7.0 Too many unknown recipients, try again later');
-    if (!recipient) {
-      limits.countRefusal(session.remoteAddress);
-      return refusal(550, '5.1.1 No such mailbox here');
-    }
-    known.set(address, recipient);
-    if ('emailId' in recipient) limits.prove(session.remoteAddress, recipient.emailId);
-    guard.recipientAccepted(session.id);
-    return null;
+/** Reports and other mail are decided upon as a whole: a message is for one or for the other. */
+function mayJoin(recipient: InboundRecipient, known: ReadonlyMap<string, InboundRecipient>): boolean {
+  return [...known.values()].every(({ kind }) => (kind === 'reports') === (recipient.kind === 'reports'));
+}
+
+async function acceptRecipient(listener: Listener, address: string, session: SMTPServerSession): Promise<Error | null> {
+  const { mail, limits, recipientsOf, guard } = listener;
+  const known = recipientsOf.get(session.envelope) ?? new Map<string, InboundRecipient>();
+  recipientsOf.set(session.envelope, known);
+  if (known.size >= RECIPIENTS_MAX) return refusal(452, '4.5.3 Too many recipients');
+  const recipient = await mail.findRecipient(address, () => limits.mayGuess(session.remoteAddress));
+  if (recipient === 'later') return refusal(421, '4.7.0 Too many unknown recipients, try again later');
+  if (!recipient) {
+    limits.countRefusal(session.remoteAddress);
+    return refusal(550, '5.1.1 No such mailbox here');
   }
+  if (!mayJoin(recipient, known)) return refusal(452, '4.5.3 This recipient needs a message of its own');
+  known.set(address, recipient);
+  if ('emailId' in recipient) limits.prove(session.remoteAddress, recipient.emailId);
+  guard().recipientAccepted(session.id);
+  return null;
+}
 
+async function takeMessage(
+  { mail, limits, recipientsOf, guard }: Listener,
+  stream: SMTPServerDataStream,
+  session: SMTPServerSession,
+): Promise<Error | null> {
+  const raw = await readAll(stream);
+  guard().messageEnded(session.id);
+  limits.countOctets(session.remoteAddress, stream.byteLength);
+  if (!raw) return refusal(552, `5.3.4 The message is larger than ${MESSAGE_BYTES_MAX} bytes`);
+  const from = session.envelope.mailFrom ? session.envelope.mailFrom.address : '';
+  const taken = await mail.take(raw, from, [...(recipientsOf.get(session.envelope)?.values() ?? [])]);
+  for (const emailId of taken.proved) limits.prove(session.remoteAddress, emailId);
+  return taken.refusal ? refusal(taken.refusal.code, taken.refusal.text) : null;
+}
+
+function answer(logger: Logger, work: Promise<Error | null>, callback: (error: Error | null) => void): void {
+  work.then(callback, (error: unknown) => {
+    if (isHangUp(error)) return callback(null);
+    logger.error({ err: error }, 'inbound mail could not be taken, its server is asked to come back');
+    callback(refusal(451, '4.3.0 Try again later'));
+  });
+}
+
+function createServer({ domain, tls, logger }: InboundServerOptions, listener: Listener): SMTPServer {
   /** A renewed certificate is there for the first connection after it was found. */
   async function renewCertificate(): Promise<null> {
     const renewed = await tls?.renewed();
@@ -94,27 +123,8 @@ export async function startInboundServer(options: InboundServerOptions): Promise
     return null;
   }
 
-  async function takeMessage(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<Error | null> {
-    const raw = await readAll(stream);
-    guard.messageEnded(session.id);
-    limits.countOctets(session.remoteAddress, stream.byteLength);
-    if (!raw) return refusal(552, `5.3.4 The message is larger than ${MESSAGE_BYTES_MAX} bytes`);
-    const from = session.envelope.mailFrom ? session.envelope.mailFrom.address : '';
-    const proved = await mail.take(raw, from, [...(recipientsOf.get(session.envelope)?.values() ?? [])]);
-    for (const emailId of proved) limits.prove(session.remoteAddress, emailId);
-    return null;
-  }
-
-  function answer(work: Promise<Error | null>, callback: (error: Error | null) => void): void {
-    work.then(callback, (error: unknown) => {
-      if (isHangUp(error)) return callback(null);
-      logger.error({ err: error }, 'inbound mail could not be taken, its server is asked to come back');
-      callback(refusal(451, '4.3.0 Try again later'));
-    });
-  }
-
   const server = new SMTPServer({
-    name: options.domain,
+    name: domain,
     banner: 'ready for bounces and replies',
     disabledCommands: tls ? ['AUTH'] : ['AUTH', 'STARTTLS'],
     ...tls?.identity,
@@ -126,15 +136,31 @@ export async function startInboundServer(options: InboundServerOptions): Promise
     socketTimeout: IDLE_MS,
     closeTimeout: CLOSE_MS,
     logger: false,
-    onConnect: (_session, callback) => answer(renewCertificate(), callback),
+    onConnect: (_session, callback) => answer(logger, renewCertificate(), callback),
     onMailFrom(_address, session, callback) {
-      const mayBegin = limits.beginMessage(session.remoteAddress);
+      const mayBegin = listener.limits.beginMessage(session.remoteAddress);
       callback(mayBegin ? null : refusal(421, '4.7.0 Too many messages, try again later'));
     },
-    onRcptTo: (address, session, callback) => answer(acceptRecipient(address.address, session), callback),
-    onData: (stream, session, callback) => answer(takeMessage(stream, session), callback),
+    onRcptTo: (address, session, callback) =>
+      answer(logger, acceptRecipient(listener, address.address, session), callback),
+    onData: (stream, session, callback) => answer(logger, takeMessage(listener, stream, session), callback),
   });
   server.on('error', (error: Error) => logger.debug({ reason: error.message }, 'an inbound connection failed'));
+  return server;
+}
+
+/**
+ * Listens for mail to INBOUND_DOMAIN: bounces, complaints and answers. Only addresses that we gave out are taken; what
+ * people write to the operator is passed on to that one address. A message that cannot be dealt with just now is refused
+ * with 451, so that its server keeps it.
+ */
+export async function startInboundServer(options: InboundServerOptions): Promise<InboundServer> {
+  const { mail, logger } = options;
+  const limits = createClientLimits({
+    unprovenPerMinute: options.unprovenPerMinute ?? UNPROVEN_PER_MINUTE,
+    connectionsMax: CONNECTIONS_MAX,
+  });
+  const server = createServer(options, { mail, limits, logger, recipientsOf: new WeakMap(), guard: () => guard });
   const guard = guardConnections({
     ...{ server, limits, socketsMax: SOCKETS_MAX, proxySources: options.proxySources ?? [] },
     bounds: { ...CONNECTION_BOUNDS, ...options.bounds },

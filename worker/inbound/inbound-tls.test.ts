@@ -20,7 +20,7 @@ const mail: InboundMail = {
   findRecipient: () => Promise.resolve({ kind: 'reports' }),
   take(raw) {
     taken.push(raw.toString());
-    return Promise.resolve([]);
+    return Promise.resolve({ proved: [] });
   },
 };
 

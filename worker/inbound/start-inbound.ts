@@ -4,15 +4,19 @@ import type { LinkSigner } from '../../shared/platform/links.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { createVerp } from '../../shared/platform/mail/verp.ts';
 import { appSecretsOf } from '../../shared/platform/sealed-values.ts';
+import type { SmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
 import { createInboundMail } from './inbound-mail.ts';
 import { startInboundServer, type InboundServer } from './inbound-server.ts';
 import { openInboundTls, tlsFilesOf } from './inbound-tls.ts';
+import { createOperatorMail } from './operator-mail.ts';
 
 export interface InboundDeps {
   config: Config;
   orm: Orm;
   logger: Logger;
   links: LinkSigner;
+  /** Takes mail for the operator. */
+  smtp: Pick<SmtpPool, 'send'>;
   wakeDispatcher: () => void;
 }
 
@@ -30,7 +34,10 @@ export async function startInbound(deps: InboundDeps): Promise<InboundServer | u
   }
   const files = tlsFilesOf(deps.config);
   const tls = files && (await openInboundTls({ files, logger: deps.logger }));
-  const mail = createInboundMail({ ...deps, domain, verp: createVerp({ ...appSecretsOf(deps.config), domain }) });
+  const { OPERATOR_EMAIL: operator } = deps.config;
+  const operatorMail = operator === undefined ? undefined : createOperatorMail({ ...deps, operator, domain });
+  const verp = createVerp({ ...appSecretsOf(deps.config), domain });
+  const mail = createInboundMail({ ...deps, domain, verp, operatorMail });
   try {
     const proxySources = deps.config.INBOUND_PROXY_PROTOCOL ? deps.config.INBOUND_PROXY_SOURCES : [];
     const server = await startInboundServer({ port, domain, mail, tls, proxySources, logger: deps.logger });

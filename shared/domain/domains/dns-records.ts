@@ -1,5 +1,5 @@
 import type { DnsAnswer, DnsResolver } from '../../platform/dns/resolver.ts';
-import { returnPathDomain } from '../../platform/mail/verp.ts';
+import { returnPathDomain } from '../../pure/emails/return-path.ts';
 
 export const RECORD_PURPOSES = ['DKIM', 'RETURN_PATH', 'SPF', 'DMARC'] as const;
 export type RecordPurpose = (typeof RECORD_PURPOSES)[number];

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { domainToASCII } from 'node:url';
 import { createDkimSigner, type DkimSigner } from '../../platform/mail/dkim/dkim-signer.ts';
 import type { DkimKeyring } from '../../platform/mail/dkim/key-pair.ts';
-import { returnPathDomain } from '../../platform/mail/verp.ts';
+import { returnPathDomain } from '../../pure/emails/return-path.ts';
 import type { Em } from '../database/em.ts';
 import { queryOne, sql } from '../database/sql.ts';
 

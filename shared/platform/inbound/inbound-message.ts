@@ -18,7 +18,7 @@ const FROM_LENGTH_MAX = 2_000;
 const EMAIL_IDS_MAX = 20;
 
 /** The address in a From field, lower-cased; empty when there is none. */
-function addressIn(field: string): string {
+export function addressIn(field: string): string {
   const bare = field.slice(0, FROM_LENGTH_MAX).replace(/"(?:[^"\\]|\\.)*"/g, '');
   const address =
     /<\s*([^<>\s]{1,320})\s*>/.exec(bare)?.[1] ?? /[^\s<>,;:"()]{1,64}@[^\s<>,;:"()]{1,255}/.exec(bare)?.[0];

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { domainToASCII } from 'node:url';
+import { isReturnPathHost } from '../../pure/emails/return-path.ts';
 import { deriveKeys, type AppSecrets } from '../sealed-values.ts';
 
 /**
@@ -23,8 +24,6 @@ export interface Verp {
 
 const PREFIX = 'bounce+';
 const UNSUBSCRIBE_PREFIX = 'unsubscribe+';
-/** The label below a sender domain that bounces return to; its own label, so that the domain's own MX stays. */
-const RETURN_PATH_LABEL = 'bounce';
 const UUID_BYTES = 16;
 /** With the id 25 bytes: exactly 40 characters of base32, which keeps the local part below the 64 of RFC 5321. */
 const SIGNATURE_BYTES = 9;
@@ -62,17 +61,12 @@ function fromBase32(text: string): Buffer {
   return Buffer.from(bytes);
 }
 
-/** The domain of the envelope sender of mail from a verified domain. */
-export function returnPathDomain(domain: string): string {
-  return `${RETURN_PATH_LABEL}.${domain}`;
-}
-
 /** Makes and reads envelope senders at `domain`, signed with a key derived from APP_SECRET. */
 export function createVerp({ domain, ...secrets }: AppSecrets & { domain: string }): Verp {
   const keys = deriveKeys(secrets, 'everpost return paths');
   const unsubscribeKeys = deriveKeys(secrets, 'everpost unsubscribe addresses');
   const inboundHost = domainToASCII(domain) || domain.toLowerCase();
-  const takesBounces = (host: string): boolean => host === inboundHost || host.startsWith(`${RETURN_PATH_LABEL}.`);
+  const takesBounces = (host: string): boolean => host === inboundHost || isReturnPathHost(host);
   const sign = (id: Buffer, key: Buffer): Buffer =>
     createHmac('sha256', key).update(id).digest().subarray(0, SIGNATURE_BYTES);
 

@@ -1,0 +1,64 @@
+import { domainToASCII } from 'node:url';
+import { findReplyAddressOwner, REPORT_MAILBOXES, toReplyAddress } from '../../shared/domain/emails/reply-addresses.ts';
+import type { Em } from '../../shared/domain/database/em.ts';
+import type { Verp } from '../../shared/platform/mail/verp.ts';
+import { isReturnPathHost } from '../../shared/pure/emails/return-path.ts';
+import { isOperatorMailbox, POSTMASTER } from './operator-mail.ts';
+import { createReplyAddressBook } from './reply-address-book.ts';
+
+/** An address that mail is taken for. */
+export type InboundRecipient =
+  | { kind: 'mail'; emailId: string; address: string }
+  | { kind: 'unsubscribe'; emailId: string }
+  | { kind: 'replyTo'; projectId: string; address: string }
+  | { kind: 'reports' };
+
+/**
+ * What an address is for; undefined when nothing is taken for it, `later` when that may not be looked up for this client
+ * (`mayGuess`).
+ */
+export type FindRecipient = (
+  address: string,
+  mayGuess: () => boolean,
+) => Promise<InboundRecipient | undefined | 'later'>;
+
+export interface RecipientOptions {
+  em: () => Em;
+  verp: Verp;
+  /** INBOUND_DOMAIN. */
+  domain: string;
+  /** Whether somebody reads what people write to the operator. */
+  hasOperator: boolean;
+}
+
+const REPORTS: InboundRecipient = { kind: 'reports' };
+
+/** Creates what knows the addresses that mail is taken for. */
+export function createRecipientFinder({ em, verp, domain, hasOperator }: RecipientOptions): FindRecipient {
+  const inboundHost = domainToASCII(domain) || domain.toLowerCase();
+  const replyAddresses = createReplyAddressBook({ find: (address) => findReplyAddressOwner(em(), address) });
+
+  /** Without an operator the mailboxes for reports are left, and nobody is postmaster. */
+  function isReportMailbox(local: string, host: string): boolean {
+    if (hasOperator && isReturnPathHost(host) && isOperatorMailbox(local)) return true;
+    return host === inboundHost && REPORT_MAILBOXES.has(local) && (hasOperator || local !== POSTMASTER);
+  }
+
+  return async (text, mayGuess) => {
+    const address = toReplyAddress(text);
+    const emailId = verp.readAddress(address);
+    if (emailId !== undefined) return { kind: 'mail', emailId, address };
+    const unsubscribed = verp.readUnsubscribeAddress(address);
+    if (unsubscribed !== undefined) return { kind: 'unsubscribe', emailId: unsubscribed };
+    const at = address.lastIndexOf('@');
+    const host = address.slice(at + 1);
+    // RFC 5321 section 4.5.1: "postmaster" is taken without a domain as well.
+    if (hasOperator && address === POSTMASTER) return REPORTS;
+    if (isReportMailbox(address.slice(0, at), host)) return REPORTS;
+    const isReserved = host === inboundHost && REPORT_MAILBOXES.has(address.slice(0, at));
+    if (host !== inboundHost || isReserved) return mayGuess() ? undefined : 'later';
+    const owner = await replyAddresses.ownerOf(address, mayGuess);
+    if (owner === 'later') return owner;
+    return owner === 'unknown' ? undefined : { kind: 'replyTo', address, ...owner };
+  };
+}

@@ -1,0 +1,90 @@
+import {
+  findEmailAddress,
+  recordDeliveries,
+  recordDelivery,
+  recordHardBounce,
+  recordSoftBounce,
+} from '../../shared/domain/emails/feedback.ts';
+import type { Em } from '../../shared/domain/database/em.ts';
+import { createGroupWriter } from '../../shared/platform/group-writer.ts';
+import type { DsnRecipient } from '../../shared/platform/inbound/dsn.ts';
+import type { LinkSigner } from '../../shared/platform/links.ts';
+import type { Verp } from '../../shared/platform/mail/verp.ts';
+import { judgeReport } from '../../shared/pure/emails/delivery-verdict/judge-report.ts';
+
+/** The outcome of a report of success. */
+export const DELIVERED = 'delivered';
+
+/**
+ * Success in the words of RFC 3464 section 2.3.3: in the mailbox; handed on to a server that gives no receipts, which is
+ * all that will ever be known; or handed on to the addresses behind this one.
+ */
+const DELIVERED_ACTIONS = new Set(['delivered', 'relayed', 'expanded']);
+const RECEIPTS_MAX = 200;
+/** Of the server's words, as much as is kept with an email. */
+const DIAGNOSTIC_LENGTH_MAX = 500;
+
+/**
+ * Finds the email that a report proves to be about, by what we signed: the envelope sender, the unsubscribe address, or
+ * the unsubscribe link.
+ */
+export function createProof(verp: Verp, links: LinkSigner): (evidence: string) => string | undefined {
+  return (evidence) => {
+    for (const match of evidence.matchAll(/bounce\+[a-z2-7]{40}@[a-z0-9.-]{1,253}/gi)) {
+      const emailId = verp.readAddress(match[0]);
+      if (emailId !== undefined) return emailId;
+    }
+    for (const match of evidence.matchAll(/unsubscribe\+[a-z2-7]{40}@[a-z0-9.-]{1,253}/gi)) {
+      const emailId = verp.readUnsubscribeAddress(match[0]);
+      if (emailId !== undefined) return emailId;
+    }
+    for (const match of evidence.matchAll(/\/unsubscribe\/([\w-]{64})/g)) {
+      const owner = links.readRecipientToken(match[1] ?? '');
+      if (owner) return owner.emailId;
+    }
+    return undefined;
+  };
+}
+
+/**
+ * Of several failures of different kinds the one of our recipient; where it is not among them, as after a forwarding, one
+ * that costs nobody a subscription.
+ */
+async function ownFailure<F extends { failed: DsnRecipient; kind: string }>(
+  em: Em,
+  emailId: string,
+  failures: F[],
+): Promise<F> {
+  const address = await findEmailAddress(em, emailId);
+  const [mildest] = failures.filter((each) => each.kind !== 'hard');
+  const own = failures.find(({ failed }) => failed.recipient === address) ?? mildest;
+  if (!own) throw new TypeError('no failure among several kinds');
+  return own;
+}
+
+/** Creates what records a delivery report about an email. @returns a function that answers what was concluded */
+export function createReportRecorder(em: () => Em) {
+  // A relay returns the receipts of a campaign over many connections at once: they share statements.
+  const recordInGroup = createGroupWriter((emailIds: string[]) => recordDeliveries(em(), emailIds), RECEIPTS_MAX);
+
+  return async (emailId: string, reportId: string, recipients: DsnRecipient[]): Promise<string> => {
+    const failures = recipients
+      .filter((each) => each.action === 'failed')
+      .map((failed) => ({ failed, ...judgeReport(failed) }));
+    const [first] = failures;
+    if (first) {
+      const isAgreed = failures.every((each) => each.kind === first.kind);
+      const { failed, kind, rule } = isAgreed ? first : await ownFailure(em(), emailId, failures);
+      const diagnostic = (failed.diagnostic === '' ? failed.status : failed.diagnostic).slice(0, DIAGNOSTIC_LENGTH_MAX);
+      const failure = { kind, rule, diagnostic, ...(failed.remoteMta !== '' && { server: failed.remoteMta }) };
+      if (kind === 'hard') await recordHardBounce(em(), emailId, failure);
+      else await recordSoftBounce(em(), emailId, failure, reportId);
+      return `${kind === 'hard' ? 'hard' : 'soft'} bounce ${failed.status} ${rule}`;
+    }
+    if (recipients.some((each) => DELIVERED_ACTIONS.has(each.action))) {
+      if (!(await recordInGroup(emailId))) await recordDelivery(em(), emailId);
+      return DELIVERED;
+    }
+    return 'nothing yet';
+  };
+}

@@ -1,0 +1,145 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { domainToASCII } from 'node:url';
+import { judgeRefusal } from '../../shared/pure/emails/delivery-verdict/judge-refusal.ts';
+import { domainOf } from '../../shared/pure/emails/email-address.ts';
+import { isAutomatic } from '../../shared/platform/inbound/automatic-message.ts';
+import { addressIn } from '../../shared/platform/inbound/inbound-message.ts';
+import { readEntity, type MimeEntity } from '../../shared/platform/inbound/mime-reader.ts';
+import type { Logger } from '../../shared/platform/logger.ts';
+import { isReturnPathHost } from '../../shared/pure/emails/return-path.ts';
+import type { SmtpOutcome, SmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
+
+/** A reply by which the listener does not take a message. */
+export interface SmtpRefusal {
+  code: number;
+  text: string;
+}
+
+/** Hands on what people write to the operator of this installation. */
+export interface OperatorMail {
+  /**
+   * Forwards a message, as it is, below a few fields of its own.
+   * @returns undefined once a mail server has taken it over; else the reply to give, so that its sender keeps it
+   */
+  forward: (raw: Buffer, envelopeFrom: string) => Promise<SmtpRefusal | undefined>;
+}
+
+export interface OperatorMailOptions {
+  /** OPERATOR_EMAIL. */
+  operator: string;
+  /** INBOUND_DOMAIN. */
+  domain: string;
+  smtp: Pick<SmtpPool, 'send'>;
+  logger: Logger;
+  now?: () => number;
+  /** How long a server may take; the sender of the message waits for it. Milliseconds. */
+  forwardMs?: number;
+}
+
+export const POSTMASTER = 'postmaster';
+
+/** Whether people write to a mailbox: what RFC 2142 asks every domain to have. */
+export function isOperatorMailbox(local: string): boolean {
+  return local === POSTMASTER || local === 'abuse';
+}
+
+/** Says which listener has forwarded a message: it never takes the same one again. */
+const FORWARDED_FIELD = 'Everpost-Forwarded';
+/** Below the 30 s after which the listener ends a connection that is silent. */
+const FORWARD_MS = 25_000;
+/** Servers that a message has passed, to find loops by (RFC 5321 section 6.3); others pass five or so. */
+const HOPS_MAX = 18;
+/** So many at once, and then one a minute. */
+const BURST_MAX = 30;
+const EACH_MS = 60_000;
+
+const LOOP: SmtpRefusal = { code: 554, text: '5.4.6 This message has been here before' };
+const TOO_MANY: SmtpRefusal = { code: 451, text: '4.7.1 Too many messages for the operator, try again later' };
+const NOT_NOW: SmtpRefusal = { code: 451, text: '4.4.1 The message cannot be passed on just now, try again later' };
+const NOT_TAKEN: SmtpRefusal = { code: 554, text: '5.3.0 The mail server of the operator does not take this message' };
+
+/** Allows so many at once, and one more each minute. */
+function createAllowance(now: () => number): () => boolean {
+  let usedUntilMs = 0;
+  return () => {
+    const nextMs = Math.max(usedUntilMs, now()) + EACH_MS;
+    if (nextMs - now() > BURST_MAX * EACH_MS) return false;
+    usedUntilMs = nextMs;
+    return true;
+  };
+}
+
+function refusalOf(outcome: SmtpOutcome): SmtpRefusal | undefined {
+  if (outcome.kind === 'accepted') return undefined;
+  if (outcome.kind !== 'rejected') return NOT_NOW;
+  return judgeRefusal({ ...outcome, code: outcome.replyCode, text: outcome.reply }).mayPass ? NOT_NOW : NOT_TAKEN;
+}
+
+/**
+ * Creates what forwards mail to the operator. It goes to the servers that all email goes to, while its sender waits: what
+ * the listener has answered with 250 is with another server already, so nothing has to be stored.
+ *
+ * There are no loops. What was forwarded here is known by its field, what others have forwarded by the servers it has passed. It
+ * has no envelope sender, so nobody returns it or answers it. What claims to come from here, and answers of programs in
+ * the name of the operator, are refused. The rate is bounded for whatever is left.
+ */
+export function createOperatorMail(options: OperatorMailOptions): OperatorMail {
+  const { operator, smtp, logger, now = Date.now, forwardMs = FORWARD_MS } = options;
+  const host = domainToASCII(options.domain) || options.domain.toLowerCase();
+  const mayForward = createAllowance(now);
+
+  /** Whether an answer to the address would come back. */
+  function isHere(address: string): boolean {
+    const domain = domainToASCII(domainOf(address));
+    return domain === host || (isReturnPathHost(domain) && isOperatorMailbox(address.split('@')[0] ?? ''));
+  }
+
+  function isLoop(message: MimeEntity, envelopeFrom: string): boolean {
+    const from = addressIn(message.field('from')) || envelopeFrom.toLowerCase();
+    const authors = [envelopeFrom.toLowerCase(), from];
+    const isOfOperator = authors.includes(operator.toLowerCase());
+    return (
+      message.fields(FORWARDED_FIELD.toLowerCase()).some((value) => value.trim().toLowerCase() === host) ||
+      message.fields('received').length > HOPS_MAX ||
+      authors.some(isHere) ||
+      (isOfOperator && isAutomatic(message, { envelopeFrom, from, subject: message.field('subject') }))
+    );
+  }
+
+  function fields(message: MimeEntity): string {
+    const date = new Date(now()).toUTCString().replace('GMT', '+0000');
+    const isMarked = /^auto-/i.test(message.field('auto-submitted'));
+    return [
+      `Received: by ${host} (Everpost) for <${operator}>; ${date}`,
+      `${FORWARDED_FIELD}: ${host}`,
+      ...(isMarked ? [] : ['Auto-Submitted: auto-generated']),
+      '',
+    ].join('\r\n');
+  }
+
+  async function send(raw: Buffer): Promise<SmtpRefusal | undefined> {
+    const end = new AbortController();
+    const late = delay(forwardMs, NOT_NOW, { signal: end.signal });
+    const sent = smtp.send({ from: '', to: operator }, raw, { signal: end.signal }).then(refusalOf);
+    try {
+      return await Promise.race([sent, late]);
+    } catch (error) {
+      logger.warn({ err: error }, 'Mail for the operator cannot be passed on just now');
+      return NOT_NOW;
+    } finally {
+      for (const promise of [sent, late]) promise.catch(() => undefined);
+      end.abort();
+    }
+  }
+
+  return {
+    async forward(raw, envelopeFrom) {
+      const message = readEntity(raw.toString('latin1'));
+      if (isLoop(message, envelopeFrom)) return LOOP;
+      if (!mayForward()) return TOO_MANY;
+      const refusal = await send(Buffer.concat([Buffer.from(fields(message), 'latin1'), raw]));
+      if (refusal === NOT_TAKEN) logger.error('The mail server of OPERATOR_EMAIL refuses what is forwarded to it');
+      return refusal;
+    },
+  };
+}
