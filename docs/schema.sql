@@ -174,6 +174,7 @@ create table campaign (
   scheduled_at timestamp(3) with time zone,
   error text,
   waiting jsonb,
+  paused_at timestamp(3) with time zone,
   constraint campaign_pkey PRIMARY KEY (id),
   constraint campaign_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
   constraint campaign_audience_type_check CHECK ((audience_type = ANY (ARRAY['ALL'::text, 'SEGMENT'::text, 'FILTERED'::text]))),

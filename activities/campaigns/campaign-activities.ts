@@ -27,6 +27,8 @@ export interface CampaignStateView {
   scheduledForMs: number | null;
   totalRecipients: number;
   isAudienceFrozen: boolean;
+  /** Since when; absent when it is not paused, and in old histories. */
+  pausedSince?: string;
   /** Recipients of one page at the project's sending speed. */
   pageSize: number;
   /** Pages under way at the same time; absent in old histories. */
@@ -102,6 +104,7 @@ export function createCampaignActivities(deps: ActivityDeps & { identities: Send
         scheduledForMs: state.scheduledFor?.getTime() ?? null,
         totalRecipients: state.totalRecipients,
         isAudienceFrozen: state.isAudienceFrozen,
+        ...(state.pausedAt && { pausedSince: state.pausedAt.toISOString() }),
         ...divisionFor(policy?.ratePerSecond ?? 0),
       };
     },

@@ -48,14 +48,16 @@ export const campaignSchema = z
       .describe(
         'why a campaign that is being sent waits for a provider of recipients, and when that one is tried next',
       ),
+    paused: z.boolean().describe('whether somebody has paused a campaign that is being sent'),
+    pausedAt: z.iso.datetime().nullable().describe('since when it is paused'),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
   })
   .meta({ id: 'Campaign' });
 
 /** What the campaign waits for now: a wait is written when emails are held, and is over when nobody renews it. */
-function waitingView({ status, waiting }: Campaign): ProviderWait | null {
-  if (status !== 'SENDING' || !waiting) return null;
+function waitingView({ status, pausedAt, waiting }: Campaign): ProviderWait | null {
+  if (status !== 'SENDING' || pausedAt || !waiting) return null;
   return Date.parse(waiting.until) + WAIT_RENEWED_MS > Date.now() ? waiting : null;
 }
 
@@ -74,6 +76,8 @@ export function campaignView(campaign: Campaign): z.infer<typeof campaignSchema>
     sentAt: campaign.sentAt?.toISOString() ?? null,
     error: campaign.error ?? null,
     waiting: waitingView(campaign),
+    paused: Boolean(campaign.pausedAt),
+    pausedAt: campaign.pausedAt?.toISOString() ?? null,
     createdAt: campaign.createdAt.toISOString(),
     updatedAt: campaign.updatedAt.toISOString(),
   };

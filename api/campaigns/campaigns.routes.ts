@@ -18,21 +18,20 @@ import { queueTestMail } from '../../shared/domain/campaigns/test-send.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { linkSignerOf } from '../../shared/platform/links.ts';
 import { created, endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
-import { idParams, offsetPage } from '../http/pagination.ts';
+import { offsetPage } from '../http/pagination.ts';
 import { replyToUse } from '../templates/reply-to.ts';
 import { campaignSchema, campaignStatsSchema, campaignStatsView, campaignView } from './campaign.view.ts';
 import {
   campaignBody,
   campaignListQuery,
   campaignListSchema,
+  oneCampaign,
   sendCampaignBody,
   testCampaignBody,
   testCampaignSchema,
 } from './campaigns.schemas.ts';
 
 const common = { tag: 'Campaigns', key: 'secret' } as const;
-/** Only here does a malformed id fail validation; the document wants it so. */
-const one = { ...common, params: idParams, badIdIs: 'VALIDATION_ERROR', errors: ['CAMPAIGN_NOT_FOUND'] } as const;
 
 function readStatus(text: string | undefined): CampaignStatus | undefined {
   if (text === undefined || text === '') return undefined;
@@ -114,7 +113,7 @@ const create = endpoint({
 });
 
 const get = endpoint({
-  ...one,
+  ...oneCampaign,
   operationId: 'getCampaign',
   method: 'get',
   path: '/campaigns/:id',
@@ -126,7 +125,7 @@ const get = endpoint({
 });
 
 const replace = endpoint({
-  ...one,
+  ...oneCampaign,
   operationId: 'replaceCampaign',
   method: 'put',
   path: '/campaigns/:id',
@@ -143,7 +142,7 @@ const replace = endpoint({
 });
 
 const remove = endpoint({
-  ...one,
+  ...oneCampaign,
   operationId: 'deleteCampaign',
   method: 'delete',
   path: '/campaigns/:id',
@@ -157,7 +156,7 @@ const remove = endpoint({
 });
 
 const duplicate = endpoint({
-  ...one,
+  ...oneCampaign,
   operationId: 'duplicateCampaign',
   method: 'post',
   path: '/campaigns/:id/duplicate',
@@ -169,7 +168,7 @@ const duplicate = endpoint({
 });
 
 const send = endpoint({
-  ...one,
+  ...oneCampaign,
   operationId: 'sendCampaign',
   cost: 'heavy',
   method: 'post',
@@ -190,7 +189,7 @@ const send = endpoint({
 });
 
 const cancel = endpoint({
-  ...one,
+  ...oneCampaign,
   operationId: 'cancelCampaign',
   method: 'post',
   path: '/campaigns/:id/cancel',
@@ -206,7 +205,7 @@ const cancel = endpoint({
 function testSend(config: Config): Endpoint {
   const links = linkSignerOf(config);
   return endpoint({
-    ...one,
+    ...oneCampaign,
     operationId: 'testCampaign',
     method: 'post',
     path: '/campaigns/:id/test',
@@ -223,7 +222,7 @@ function testSend(config: Config): Endpoint {
 }
 
 const stats = endpoint({
-  ...one,
+  ...oneCampaign,
   operationId: 'getCampaignStats',
   method: 'get',
   path: '/campaigns/:id/stats',

@@ -2,10 +2,19 @@ import { z } from 'zod';
 import { AUDIENCE_TYPES, CAMPAIGN_STATUSES } from '../../shared/pure/campaigns/campaign-status.ts';
 import { emailAddressSchema } from '../../shared/pure/emails/email-address.ts';
 import { filterConditionSchema } from '../../shared/pure/filters/filter-condition.ts';
-import { offsetPageQuery, offsetPageSchema, searchQuery, sortQuery } from '../http/pagination.ts';
+import { idParams, offsetPageQuery, offsetPageSchema, searchQuery, sortQuery } from '../http/pagination.ts';
 import { contentFields } from '../templates/templates.schemas.ts';
 import { campaignSchema } from './campaign.view.ts';
 import { answeredAddress } from '../http/answered-address.ts';
+
+/** What the endpoints of one campaign have in common. Only here does a malformed id fail validation; the document wants it so. */
+export const oneCampaign = {
+  tag: 'Campaigns',
+  key: 'secret',
+  params: idParams,
+  badIdIs: 'VALIDATION_ERROR',
+  errors: ['CAMPAIGN_NOT_FOUND'],
+} as const;
 
 export const campaignListQuery = z.object({
   ...offsetPageQuery,

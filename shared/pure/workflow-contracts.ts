@@ -39,13 +39,13 @@ export interface DomainChecksInput {
   asOfMs?: number;
 }
 
-/** Says that the campaign's row changed (scheduled anew, cancelled): read it again. Carries nothing. */
+/** Says that the campaign's row changed (scheduled anew, paused, resumed, cancelled): read it again. Carries nothing. */
 export const CAMPAIGN_CHANGED_SIGNAL = 'campaignChanged';
 /** Query: `CampaignProgress`. For operators and tests; the API answers from PostgreSQL. */
 export const CAMPAIGN_PROGRESS_QUERY = 'progress';
 
 export interface CampaignProgress {
-  phase: 'waiting' | 'freezing audience' | 'sending' | 'retrying deferred mail' | 'finished';
+  phase: 'waiting' | 'freezing audience' | 'sending' | 'retrying deferred mail' | 'paused' | 'finished';
   totalRecipients: number;
   pagesDone: number;
   pagesTotal: number;

@@ -6,10 +6,12 @@ import type { Activities } from '../../activities/index.ts';
 import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
 import {
   CAMPAIGN_CHANGED_SIGNAL,
+  CAMPAIGN_PROGRESS_QUERY,
   WORKFLOW_TYPES,
   campaignWorkflowId,
   emailDeliveryWorkflowId,
   jobWorkflowId,
+  type CampaignProgress,
 } from '../../shared/pure/workflow-contracts.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTestNamespace, type TestNamespace } from '../support/temporal.ts';
@@ -109,6 +111,25 @@ it('records campaigns that are cancelled, throttled, given up', async () => {
   await record('throttled', ofCampaign(throttled));
   const givenUp = ApplicationFailure.nonRetryable('Given up.', 'TypeError');
   await record('given-up', ofCampaign(fakeCampaign({ sendRecipientPage: () => Promise.reject(givenUp) })));
+}, 60_000);
+
+it('records a campaign that is paused and resumed', async () => {
+  const paused = endlessCampaign();
+  const left = [1, 101, 201];
+  paused.activities.planDeferred = async () => ({ firstSeqs: left.splice(0), retryInMs: 0 });
+  await record(
+    'paused',
+    ofCampaign(paused, async (handle) => {
+      await isSending(paused);
+      paused.campaign.pausedSince = new Date().toISOString();
+      await handle.signal(CAMPAIGN_CHANGED_SIGNAL);
+      await eventually(async () => (await handle.query<CampaignProgress>(CAMPAIGN_PROGRESS_QUERY)).phase === 'paused');
+      left.push(201, 301);
+      paused.activities.sendRecipientPage = async () => ({ sent: 100, deferred: 0, isStopped: false });
+      delete paused.campaign.pausedSince;
+      await handle.signal(CAMPAIGN_CHANGED_SIGNAL);
+    }),
+  );
 }, 60_000);
 
 it('records a campaign that is continued', async () => {

@@ -30,15 +30,17 @@ export async function readState(run: CampaignRun): Promise<CampaignStateView> {
 /**
  * Runs work that ends at once when the campaign is cancelled, also while a retry is waiting. The recipients that were
  * not reached get their outcome at once as well, because a message on the wire to a slow server may take minutes.
+ * @param onPause is called when the campaign is found paused, maybe more than once; without it the work goes on
  * @returns undefined when the campaign ended before the work did
  */
 export async function whileSending<T>(
   run: CampaignRun,
   work: (scope: CancellationScope) => Promise<T>,
+  onPause?: (scope: CancellationScope) => void,
 ): Promise<T | undefined> {
   const scope = new CancellationScope();
   let isDone = false;
-  const watching = cancelWhenEnded(run, scope, () => isDone).catch((error: unknown) => {
+  const watching = cancelWhenEnded({ run, scope, isDone: () => isDone, onPause }).catch((error: unknown) => {
     scope.cancel();
     throw error;
   });
@@ -49,13 +51,23 @@ export async function whileSending<T>(
   return isEnded ? undefined : result;
 }
 
+interface Watch {
+  run: CampaignRun;
+  scope: CancellationScope;
+  isDone: () => boolean;
+  onPause: ((scope: CancellationScope) => void) | undefined;
+}
+
 /** @returns whether the campaign has ended before the work was done */
-async function cancelWhenEnded(run: CampaignRun, scope: CancellationScope, isDone: () => boolean): Promise<boolean> {
+async function cancelWhenEnded({ run, scope, isDone, onPause }: Watch): Promise<boolean> {
   for (;;) {
     await condition(() => isDone() || run.changes !== run.changesRead);
     if (isDone()) return false;
     const current = await readState(run);
-    if (current.status === 'SENDING') continue;
+    if (current.status === 'SENDING') {
+      if (current.pausedSince !== undefined) onPause?.(scope);
+      continue;
+    }
     scope.cancel();
     if (patched('recipients-closed-early')) await bulk.closeRecipients({ campaignId: run.campaignId });
     return true;

@@ -28,7 +28,7 @@ const TIMER_MS_MAX = 300 * 24 * 60 * 60 * 1_000;
 
 /**
  * One campaign: waits until it is due, freezes the audience, sends page by page, comes back for email that servers
- * deferred, closes. PostgreSQL holds the state, this workflow decides what is next: it reads the state again after every
+ * deferred, closes. Paused, it waits for a signal with nothing on the wire. PostgreSQL holds the state, this workflow decides what is next: it reads the state again after every
  * signal and every restart. Cancelled in Temporal, the campaign is cancelled as through the API; a permanent fault
  * cancels it with the reason. It continues as new when no page is out; `nextSeq` is all that is carried over.
  */

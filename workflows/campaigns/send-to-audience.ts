@@ -2,6 +2,7 @@ import {
   ApplicationFailure,
   condition,
   continueAsNew,
+  isCancellation,
   setCurrentDetails,
   workflowInfo,
   type CancellationScope,
@@ -65,20 +66,33 @@ async function freezeAudience(run: CampaignRun, state: CampaignStateView): Promi
 interface Sending {
   pages: Pages;
   isStopped: boolean;
+  /** Somebody paused the campaign: messages on the wire are waited for, nothing else is. */
+  isPaused: boolean;
   /** Set when the history is long enough: where the next run begins. */
   nextSeq?: number;
   failure?: Error;
 }
 
 async function sendPages(run: CampaignRun, plan: Plan, pages: Pages): Promise<void> {
-  const sending: Sending = { pages, isStopped: false };
-  await whileSending(run, async (scope) => {
-    await Promise.all(Array.from({ length: plan.lanes }, () => runLane(run, plan, sending, scope)));
-  });
-  if (sending.failure !== undefined) throw sending.failure;
-  if (sending.nextSeq === undefined) return;
-  const { campaignId } = run;
-  await continueAsNew<typeof campaign>({ campaignId, nextSeq: sending.nextSeq, pageSize: plan.pageSize });
+  const sending: Sending = { pages, isStopped: false, isPaused: false };
+  await whileSending(
+    run,
+    async (scope) => {
+      await Promise.all(Array.from({ length: plan.lanes }, () => runLane(run, plan, sending, scope)));
+    },
+    (scope) => {
+      sending.isStopped = true;
+      sending.isPaused = true;
+      scope.cancel();
+    },
+  );
+  const { failure, isPaused, nextSeq } = sending;
+  if (failure !== undefined && !(isPaused && isCancellation(failure))) throw failure;
+  if (nextSeq !== undefined) await goOnAsNew(run, plan, nextSeq);
+}
+
+async function goOnAsNew({ campaignId }: CampaignRun, { pageSize }: Plan, nextSeq: number): Promise<never> {
+  return continueAsNew<typeof campaign>({ campaignId, nextSeq, pageSize });
 }
 
 /** A lane that fails ends the others, which may be waiting for a server; messages on the wire are waited for. */
@@ -110,7 +124,7 @@ async function sendPageByPage(run: CampaignRun, plan: Plan, sending: Sending): P
   }
 }
 
-/** Runs until every recipient has an outcome, or the campaign is cancelled. */
+/** Runs until every recipient has an outcome, or the campaign is cancelled; also sends what a pause has left. */
 async function retryDeferred(run: CampaignRun, plan: Plan): Promise<void> {
   const { campaignId, progress } = run;
   const { pageSize, total } = plan;
@@ -119,6 +133,10 @@ async function retryDeferred(run: CampaignRun, plan: Plan): Promise<void> {
     if (current.status !== 'SENDING') return;
     const round = await database.planDeferred({ campaignId, pageSize, fromSeq });
     if (round.firstSeqs.length === 0) return;
+    if (current.pausedSince !== undefined) {
+      await waitPaused(run, plan, current.pausedSince);
+      continue;
+    }
     if (round.retryInMs > 0) {
       progress.phase = 'retrying deferred mail';
       setCurrentDetails(`Mail that servers deferred is tried again.${waitDetails(run)}`);
@@ -132,6 +150,15 @@ async function retryDeferred(run: CampaignRun, plan: Plan): Promise<void> {
     await sendPages(run, plan, { ranges: ranges.values(), resumeAt: () => total + 1 });
     fromSeq = round.nextSeq ?? 1;
   }
+}
+
+/** Waits until something about the campaign changes. What is left is found in PostgreSQL, so nothing is carried over. */
+async function waitPaused(run: CampaignRun, plan: Plan, since: string): Promise<void> {
+  if (shouldContinueAsNew()) await goOnAsNew(run, plan, plan.total + 1);
+  run.progress.phase = 'paused';
+  setCurrentDetails(`**Paused** since ${since}, by a request. It goes on when it is resumed.`);
+  await condition(() => run.changes !== run.changesRead);
+  run.progress.phase = 'sending';
 }
 
 /** Closes the campaign. @throws ApplicationFailure when recipients are left without an outcome */

@@ -1,4 +1,3 @@
-import type { CampaignStatus } from '../../pure/campaigns/campaign-status.ts';
 import type { EmailType } from '../../pure/emails/email-types.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { TrackingMode } from '../../pure/project.ts';
@@ -19,6 +18,9 @@ import { suppressionJoin, type SuppressionReason } from '../suppressions/suppres
 import { json, query, queryOne, queryPrepared, sql } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 
+/** Whether emails of a campaign `c` may go out now. */
+const IS_GOING_OUT = sql`(c.status = 'SENDING' and c.paused_at is null)`;
+
 /** The content of a campaign as it is being sent. */
 export interface CampaignContent {
   id: string;
@@ -32,14 +34,14 @@ export interface CampaignContent {
   tracking: TrackingMode;
 }
 
-/** @returns undefined when the campaign is not being sent (any more) */
+/** @returns undefined when the campaign is not being sent (any more), or is paused */
 export async function loadSendingCampaign(em: Em, campaignId: string): Promise<CampaignContent | undefined> {
   return queryOne<CampaignContent>(
     em,
     sql`
       select c.id, c.project_id as "projectId", c.subject, c.body, c.from_address as "from", c.from_name as "fromName",
         c.reply_to as "replyTo", c.type, p.tracking
-      from campaign c join project p on p.id = c.project_id where c.id = ${campaignId} and c.status = 'SENDING'`,
+      from campaign c join project p on p.id = c.project_id where c.id = ${campaignId} and ${IS_GOING_OUT}`,
   );
 }
 
@@ -120,7 +122,7 @@ export async function* loadPendingRecipients(
 }
 
 export interface RecordOutcome {
-  /** Whether this attempt may go on sending: it still holds the page, and the campaign is still being sent. */
+  /** Whether this attempt may go on sending: it still holds the page, and the campaign is still being sent and not paused. */
   mayContinue: boolean;
 }
 
@@ -139,10 +141,8 @@ export async function recordCampaignResults(
 ): Promise<RecordOutcome> {
   const held = results.findLast((result) => result.held)?.held;
   const waiting = held ? json(held.wait) : null;
-  const record = async (
-    tx: Em,
-  ): Promise<{ recorded: RecordedResult[]; status: CampaignStatus | undefined; held: boolean }> => {
-    const [row] = await queryPrepared<{ recorded: RecordedResult[] | null; status?: CampaignStatus; held: boolean }>(
+  const record = async (tx: Em): Promise<{ recorded: RecordedResult[]; isGoingOut: boolean; held: boolean }> => {
+    const [row] = await queryPrepared<{ recorded: RecordedResult[] | null; isGoingOut: boolean | null; held: boolean }>(
       tx,
       sql`
         with page as (
@@ -169,13 +169,13 @@ export async function recordCampaignResults(
           update campaign c set sent_count = c.sent_count + n.sent, failed_count = c.failed_count + n.failed,
             bounced_count = c.bounced_count + n.bounced, skipped_count = c.skipped_count + n.skipped,
             suppressed_count = c.suppressed_count + n.suppressed, waiting = coalesce(${waiting}::jsonb, c.waiting)
-          from counts n where c.id = ${page.campaignId} returning c.status
+          from counts n where c.id = ${page.campaignId} returning ${IS_GOING_OUT} as is_going_out
         )
-        select (select status from counted) as status, exists (select from held) as held,
+        select (select is_going_out from counted) as "isGoingOut", exists (select from held) as held,
           (select json_agg(json_build_object('email_id', id, 'contact_id', contact_id, 'verdict', verdict))
            from changed where verdict = 'bounced') as recorded`,
     );
-    return { recorded: row?.recorded ?? [], status: row?.status, held: row?.held ?? false };
+    return { recorded: row?.recorded ?? [], isGoingOut: row?.isGoingOut ?? false, held: row?.held ?? false };
   };
 
   const hasBounces = results.some((result) => result.verdict === 'bounced');
@@ -191,5 +191,5 @@ export async function recordCampaignResults(
   let outcome = await recordAll();
   // The page may have gone with its campaign while the statement waited for it, which only a new one can see.
   if (!outcome.held) outcome = await recordAll();
-  return { mayContinue: outcome.held && outcome.status === 'SENDING' };
+  return { mayContinue: outcome.held && outcome.isGoingOut };
 }

@@ -10,6 +10,7 @@ export interface CampaignState {
   scheduledFor: Date | null;
   totalRecipients: number;
   isAudienceFrozen: boolean;
+  pausedAt: Date | null;
 }
 
 /** @returns undefined when the campaign has been deleted */
@@ -18,7 +19,7 @@ export async function readCampaignState(em: Em, campaignId: string): Promise<Cam
     em,
     sql`
       select project_id as "projectId", status, scheduled_for as "scheduledFor", total_recipients as "totalRecipients",
-        audience_frozen as "isAudienceFrozen"
+        audience_frozen as "isAudienceFrozen", paused_at as "pausedAt"
       from campaign where id = ${campaignId}`,
   );
 }
@@ -33,6 +34,9 @@ export async function beginScheduledCampaign(em: Em, campaignId: string, asOf: D
   );
 }
 
+/** What is over when the campaign is. */
+export const ENDED = sql`paused_at = null, updated_at = now()`;
+
 const REASON_LENGTH_MAX = 1_000;
 
 /**
@@ -43,7 +47,7 @@ export async function markCampaignCancelled(em: Em, campaignId: string, reason: 
   await query(
     em,
     sql`
-      update campaign set status = 'CANCELLED', error = ${reason?.slice(0, REASON_LENGTH_MAX) ?? null}, updated_at = now()
+      update campaign set status = 'CANCELLED', error = ${reason?.slice(0, REASON_LENGTH_MAX) ?? null}, ${ENDED}
       where id = ${campaignId} and status = any(${campaignStatusesBefore('CANCELLED')}::text[])`,
   );
 }
@@ -94,7 +98,7 @@ export async function finishCampaign(
   await query(
     em,
     sql`
-      update campaign set status = 'SENT', sent_at = now(), updated_at = now()
+      update campaign set status = 'SENT', sent_at = now(), ${ENDED}
       where id = ${campaignId} and status = 'SENDING' and audience_frozen
         and not exists (select from email where campaign_id = ${campaignId} and status in ('PENDING', 'SENDING'))`,
   );

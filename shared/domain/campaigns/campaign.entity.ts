@@ -35,6 +35,8 @@ export const CampaignEntity = defineEntity({
     error: p.text().nullable(),
     /** The provider that the latest of its emails was held for. */
     waiting: p.json<ProviderWait>().nullable(),
+    /** Set while it is being sent and somebody has paused it. */
+    pausedAt: p.datetime(3).nullable(),
     /** The moment the audience was fixed; contacts created later are not in it. */
     audienceAsOf: p.datetime(3).nullable(),
     /** The last contact taken into the audience, so that a repeated freeze goes on where the last one stopped. */

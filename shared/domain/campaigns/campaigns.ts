@@ -18,6 +18,7 @@ import { query, queryOne, sql } from '../database/sql.ts';
 import { assertTemplateSyntax } from '../templates/template-syntax.ts';
 import { assertAudience, hasAudience } from './audience.ts';
 import { CampaignEntity, type Campaign } from './campaign.entity.ts';
+import { ENDED } from './campaign-state.ts';
 import { assertRoom } from '../database/room.ts';
 import { inTransaction } from '../database/transaction.ts';
 
@@ -225,7 +226,7 @@ export async function cancelCampaign(em: Em, projectId: string, campaignId: stri
     const changed = await queryOne(
       tx,
       sql`
-        update campaign set status = 'CANCELLED', updated_at = now()
+        update campaign set status = 'CANCELLED', ${ENDED}
         where id = ${campaignId} and project_id = ${projectId} and status = any(${campaignStatusesBefore('CANCELLED')}::text[])
         returning id`,
     );

@@ -126,6 +126,7 @@ export interface Tables {
     scheduledAt: Date | null;
     error: string | null;
     waiting: unknown;
+    pausedAt: Date | null;
   };
   campaign_page: {
     campaignId: string;

@@ -43,7 +43,14 @@ export interface TimelineEntry {
   link?: string;
 }
 
-export const WAITING_REASONS = ['project disabled', 'deferred', 'throttled', 'no relay', 'queued'] as const;
+export const WAITING_REASONS = [
+  'project disabled',
+  'campaign paused',
+  'deferred',
+  'throttled',
+  'no relay',
+  'queued',
+] as const;
 
 /** Why an email is not sent yet, and until when where that is known. */
 export interface Waiting {
@@ -62,6 +69,7 @@ interface StoryRow extends ListedEmail {
   attempts: RecordedAttempt[] | null;
   refusal: { rule?: string; server?: string } | null;
   isDisabled: boolean;
+  isPaused: boolean;
   wasGivenBack: boolean;
   budgetUntil: Date | null;
 }
@@ -180,6 +188,7 @@ function timelineOf(row: StoryRow, events: EventRow[]): TimelineEntry[] {
 function waitingOf(row: StoryRow, now: Date): Waiting | null {
   if (row.status !== 'PENDING') return null;
   if (row.isDisabled) return { reason: 'project disabled', until: null };
+  if (row.isPaused) return { reason: 'campaign paused', until: null };
   if (row.retryAt && row.retryAt > now) return { reason: 'deferred', until: row.retryAt };
   if (row.budgetUntil && row.budgetUntil > now) return { reason: 'throttled', until: row.budgetUntil };
   return { reason: row.wasGivenBack ? 'no relay' : 'queued', until: null };
@@ -194,7 +203,7 @@ export async function readEmailStory(em: Em, projectId: string, emailId: string)
   const row = await queryOne<StoryRow & { now: Date }>(
     em,
     sql`
-      select ${EMAIL_COLUMNS}, e.attempts, e.refusal, p.disabled as "isDisabled", now() as now,
+      select ${EMAIL_COLUMNS}, e.attempts, e.refusal, p.disabled as "isDisabled", c.paused_at is not null as "isPaused", now() as now,
         e.delivery_id is not null and e.retry_at is null as "wasGivenBack",
         case when e.campaign_id is null then b.urgent_free_at else b.next_free_at end as "budgetUntil"
       from ${emailTables(sql`email`)} join project p on p.id = e.project_id

@@ -1,0 +1,40 @@
+import { badRequest } from '../../pure/app-error.ts';
+import type { Em } from '../database/em.ts';
+import { queryOne, sql } from '../database/sql.ts';
+import { inTransaction } from '../database/transaction.ts';
+import { addToOutbox } from '../outbox/outbox.ts';
+import type { Campaign } from './campaign.entity.ts';
+import { findCampaign } from './campaigns.ts';
+
+/**
+ * Pauses a campaign that is being sent, or lets it go on. PostgreSQL stops what has begun: no page and no message begins
+ * once this is committed, and messages on the wire are recorded. Said twice, it is done once. Wake the dispatcher
+ * afterwards.
+ * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST unless it is SENDING
+ */
+export async function setCampaignPaused(
+  em: Em,
+  projectId: string,
+  campaignId: string,
+  isPaused: boolean,
+): Promise<Campaign> {
+  return inTransaction(em, async (tx) => {
+    const changed = await queryOne(
+      tx,
+      sql`
+        update campaign set paused_at = case when ${isPaused}::boolean then now() end, updated_at = now()
+        where id = ${campaignId} and project_id = ${projectId} and status = 'SENDING'
+          and (paused_at is not null) <> ${isPaused}::boolean
+        returning id`,
+    );
+    const campaign = await findCampaign(tx, projectId, campaignId);
+    if (changed) await addToOutbox(tx, 'campaign', projectId, [campaignId]);
+    else if (campaign.status !== 'SENDING') {
+      throw badRequest(`A campaign that is ${campaign.status} cannot be ${isPaused ? 'paused' : 'resumed'}`, {
+        details: { status: campaign.status },
+        suggestion: 'Only a campaign that is SENDING can be paused and resumed',
+      });
+    }
+    return campaign;
+  });
+}

@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { WorkflowHandle } from '@temporalio/client';
+import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
+import {
+  CAMPAIGN_CHANGED_SIGNAL,
+  CAMPAIGN_PROGRESS_QUERY,
+  WORKFLOW_TYPES,
+  campaignWorkflowId,
+  type CampaignProgress,
+} from '../../shared/pure/workflow-contracts.ts';
+import { eventually } from '../../tests/support/eventually.ts';
+import { fakeCampaign, untilCancelled, type FakeCampaign } from '../../tests/support/fake-campaign.ts';
+import { createTestNamespace, type TestNamespace } from '../../tests/support/temporal.ts';
+import { startWorkflowWorkers, type WorkflowWorkers } from '../../tests/support/workflows.ts';
+
+let temporal: TestNamespace;
+let workers: WorkflowWorkers;
+beforeAll(async () => {
+  temporal = await createTestNamespace();
+  workers = await startWorkflowWorkers(temporal);
+});
+afterAll(async () => {
+  await workers.stop();
+  await temporal.close();
+});
+
+const PAUSED_SINCE = '2026-11-22T08:00:00.000Z';
+
+function start(): Promise<WorkflowHandle> {
+  const campaignId = randomUUID();
+  return temporal.client.workflow.start(WORKFLOW_TYPES.campaign, {
+    workflowId: campaignWorkflowId(campaignId),
+    taskQueue: TASK_QUEUES.orchestration,
+    args: [{ campaignId }],
+  });
+}
+
+/** A campaign of three pages, the last two of which are on the wire until they are cancelled, and left to be sent then. */
+function campaignAtWork(): FakeCampaign {
+  const fake = fakeCampaign({}, { totalRecipients: 300 });
+  const { sendRecipientPage } = fake.activities;
+  const left = new Set([101, 201]);
+  let isFirstTime = true;
+  Object.assign(fake.activities, {
+    async sendRecipientPage(page: Parameters<typeof sendRecipientPage>[0]) {
+      if (left.has(page.firstSeq) && isFirstTime) return untilCancelled();
+      left.delete(page.firstSeq);
+      return sendRecipientPage(page);
+    },
+    async planDeferred() {
+      isFirstTime = false;
+      return { firstSeqs: [...left].sort(), retryInMs: 0 };
+    },
+  });
+  return fake;
+}
+
+async function setPaused(fake: FakeCampaign, handle: WorkflowHandle, isPaused: boolean): Promise<void> {
+  if (isPaused) fake.campaign.pausedSince = PAUSED_SINCE;
+  else delete fake.campaign.pausedSince;
+  await handle.signal(CAMPAIGN_CHANGED_SIGNAL);
+}
+
+async function untilPaused(handle: WorkflowHandle): Promise<void> {
+  await eventually(async () => (await handle.query<CampaignProgress>(CAMPAIGN_PROGRESS_QUERY)).phase === 'paused');
+}
+
+describe('a campaign that is paused while its pages go out', () => {
+  it('ends them, waits with a word in the Temporal UI, and sends what is left when it is resumed', async () => {
+    const fake = campaignAtWork();
+    await workers.withActivities(fake.activities, async () => {
+      const handle = await start();
+      await eventually(() => Promise.resolve(fake.pages.length === 1));
+      await setPaused(fake, handle, true);
+      await untilPaused(handle);
+      const details = await handle.query<string>('__temporal_workflow_metadata');
+      expect(JSON.stringify(details)).toContain(`**Paused** since ${PAUSED_SINCE}`);
+      expect(fake.pages).toEqual(['1-100']);
+      expect((await handle.describe()).raw.pendingActivities ?? []).toEqual([]);
+      await setPaused(fake, handle, false);
+      await handle.result();
+    });
+    expect([...fake.pages].sort()).toEqual(['1-100', '101-200', '201-300']);
+    expect([fake.campaign.status, fake.closings]).toEqual(['SENT', ['at the end']]);
+  });
+
+  it('waits until it is resumed, however often it is told of something else', async () => {
+    const fake = campaignAtWork();
+    await workers.withActivities(fake.activities, async () => {
+      const handle = await start();
+      await eventually(() => Promise.resolve(fake.pages.length === 1));
+      await setPaused(fake, handle, true);
+      for (let times = 0; times < 5; times++) {
+        await untilPaused(handle);
+        await handle.signal(CAMPAIGN_CHANGED_SIGNAL);
+      }
+      await untilPaused(handle);
+      expect(fake.pages).toEqual(['1-100']);
+      await setPaused(fake, handle, false);
+      await handle.result();
+    });
+    expect(fake.pages).toHaveLength(3);
+  });
+
+  it.each(['through the API', 'in Temporal'])('is cancelled at once %s', async (way) => {
+    const fake = campaignAtWork();
+    await workers.withActivities(fake.activities, async () => {
+      const handle = await start();
+      await eventually(() => Promise.resolve(fake.pages.length === 1));
+      await setPaused(fake, handle, true);
+      await untilPaused(handle);
+      if (way === 'in Temporal') await handle.cancel();
+      else {
+        fake.campaign.status = 'CANCELLED';
+        await handle.signal(CAMPAIGN_CHANGED_SIGNAL);
+      }
+      await handle.result();
+    });
+    expect([fake.campaign.status, fake.pages]).toEqual(['CANCELLED', ['1-100']]);
+  });
+});
+
+describe('a campaign that is paused while its audience is written down', () => {
+  it('has its audience, and sends nothing before it is resumed', async () => {
+    let isFrozen = false;
+    const left = new Set([1, 101]);
+    const fake = fakeCampaign({}, { totalRecipients: 200 });
+    const { sendRecipientPage } = fake.activities;
+    Object.assign(fake.activities, {
+      async freezeAudience() {
+        await eventually(() => Promise.resolve(isFrozen));
+        return { totalRecipients: 200, isStopped: false };
+      },
+      async sendRecipientPage(page: Parameters<typeof sendRecipientPage>[0]) {
+        if (fake.campaign.pausedSince !== undefined) return { sent: 0, deferred: 0, isStopped: true };
+        left.delete(page.firstSeq);
+        return sendRecipientPage(page);
+      },
+      planDeferred: async () => ({ firstSeqs: [...left], retryInMs: 0 }),
+    });
+    await workers.withActivities(fake.activities, async () => {
+      const handle = await start();
+      await setPaused(fake, handle, true);
+      isFrozen = true;
+      await untilPaused(handle);
+      expect(fake.pages).toEqual([]);
+      await setPaused(fake, handle, false);
+      await handle.result();
+    });
+    expect([...fake.pages].sort()).toEqual(['1-100', '101-200']);
+  });
+});
