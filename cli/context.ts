@@ -17,6 +17,8 @@ export interface CliContext {
   /** @throws ConfigError when no database is named and no local stack is there */
   databaseUrl: () => string;
   temporalOptions: () => TemporalConnectOptions;
+  /** The variables of the processes; in a clone without DATABASE_URL those of the local stack, where it runs. */
+  environment: () => NodeJS.ProcessEnv;
   /** APP_SECRET and those before it, for what is sealed; undefined when the environment does not name it. */
   appSecrets: () => AppSecrets | undefined;
   /** Runs `work` with a unit of work of its own; the connection is closed afterwards. */
@@ -52,6 +54,13 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
     };
   }
 
+  function processEnvironment(): NodeJS.ProcessEnv {
+    const local = environment['DATABASE_URL'] ? undefined : readLocalStack(environment);
+    if (!local) return environment;
+    const { databaseUrl: DATABASE_URL, smtpUrl: SMTP_URL, publicUrl: PUBLIC_URL } = local;
+    return { APP_SECRET: readLocalSecret(environment), ...environment, DATABASE_URL, SMTP_URL, PUBLIC_URL };
+  }
+
   function appSecrets(): AppSecrets | undefined {
     const named = readAppSecrets(environment);
     if (named) return appSecretsOf(named);
@@ -72,7 +81,7 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
     io.writeOut(command.opts()['json'] ? `${JSON.stringify(result)}\n` : `${text}\n`);
   }
 
-  return { databaseUrl, temporalOptions, appSecrets, withDatabase, answer };
+  return { databaseUrl, temporalOptions, environment: processEnvironment, appSecrets, withDatabase, answer };
 }
 
 /** Adds a subcommand that takes `--json`, as all of them do. */

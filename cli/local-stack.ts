@@ -4,7 +4,12 @@ import { z } from 'zod';
 import { everpostHome } from '../shared/platform/paths.ts';
 import { ConfigError } from '../shared/platform/config.ts';
 
-const localStackSchema = z.object({ databaseUrl: z.string(), temporalAddress: z.string() });
+const localStackSchema = z.object({
+  databaseUrl: z.string(),
+  temporalAddress: z.string(),
+  smtpUrl: z.string().optional(),
+  publicUrl: z.string().optional(),
+});
 type LocalStack = z.infer<typeof localStackSchema>;
 
 /** Where `npm start` says how its database and its Temporal server are reached; undefined while it does not run. */

@@ -3,6 +3,7 @@ import { addBounceCommands } from './bounce-commands.ts';
 import { addDomainCommands } from './domain-commands.ts';
 import { addExecutionCommands } from './execution-commands.ts';
 import { describeFailure } from './failure.ts';
+import { addDoctorCommand } from './doctor/doctor-command.ts';
 import { createCliContext, type CliStreams } from './context.ts';
 import { addProjectCommands } from './project-commands.ts';
 import { addSecretsCommands } from './secrets-commands.ts';
@@ -35,6 +36,7 @@ export async function runCli(
   addSuppressionCommands(program, context);
   addBounceCommands(program, context);
   addSystemCommands(program, context);
+  addDoctorCommand(program, context);
   redirect(program, io);
   try {
     await program.parseAsync(args, { from: 'user' });

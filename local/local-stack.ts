@@ -65,8 +65,9 @@ export function createLocalStack({ home, env, guard, progress, onChildStarted }:
       PUBLIC_URL: env['PUBLIC_URL'] || apiUrl,
     };
     // Operator commands in this folder read it to reach the same stack.
-    const { databaseUrl, temporalAddress } = addresses;
-    writePrivateJson(runtimeFile, { databaseUrl, temporalAddress });
+    const { databaseUrl, temporalAddress, smtpUrl } = addresses;
+    const publicUrl = childEnv.PUBLIC_URL;
+    writePrivateJson(runtimeFile, { databaseUrl, temporalAddress, smtpUrl, publicUrl });
     guard.removeAfterwards(runtimeFile);
 
     progress('Bringing the database schema and Temporal up to date');

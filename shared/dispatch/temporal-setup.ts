@@ -80,7 +80,7 @@ async function ensureNamespace(connection: Connection, namespace: string): Promi
 }
 
 /** Names of the search attributes a namespace has. Temporal Cloud shows them only in the namespace's own record. */
-async function knownSearchAttributes(connection: Connection, namespace: string): Promise<Set<string>> {
+export async function knownSearchAttributes(connection: Connection, namespace: string): Promise<Set<string>> {
   try {
     const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
     return new Set(Object.keys(customAttributes));

@@ -185,20 +185,34 @@ export type Config = z.infer<typeof environmentSchema> & { publicUrl: string };
 /** Thrown with one message that lists every faulty variable; values are not shown, they may be secret. */
 export class ConfigError extends Error {}
 
+/** A variable that is missing or wrong. The message does not show its value, which may be secret. */
+export interface ConfigFault {
+  variable: string;
+  message: string;
+}
+
+/** The configuration of an environment, or all that is wrong with it. */
+export function inspectConfig(environment: NodeJS.ProcessEnv): { config: Config } | { faults: ConfigFault[] } {
+  const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const result = environmentSchema.superRefine(checkPairs).safeParse(present);
+  if (!result.success) {
+    return { faults: result.error.issues.map(({ path, message }) => ({ variable: path.join('.'), message })) };
+  }
+  const config = result.data;
+  const publicUrl = (config.PUBLIC_URL ?? `http://localhost:${config.PORT}`).replace(/\/+$/, '');
+  return { config: { ...config, publicUrl } };
+}
+
 /**
  * Reads and checks the environment. Temporal's variables (`TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, …) are read by
  * `@temporalio/envconfig`, the way Temporal's own tools read them.
  * @throws ConfigError naming all variables that are missing or wrong
  */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
-  const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-  const result = environmentSchema.superRefine(checkPairs).safeParse(present);
-  if (!result.success) {
-    const faults = result.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
-    throw new ConfigError(`The configuration is not usable:\n${faults.join('\n')}`);
-  }
-  const config = result.data;
-  return { ...config, publicUrl: (config.PUBLIC_URL ?? `http://localhost:${config.PORT}`).replace(/\/+$/, '') };
+  const inspected = inspectConfig(environment);
+  if ('config' in inspected) return inspected.config;
+  const faults = inspected.faults.map(({ variable, message }) => `  ${variable}: ${message}`);
+  throw new ConfigError(`The configuration is not usable:\n${faults.join('\n')}`);
 }
 
 /** What is wrong with links over plain HTTP; undefined for https, and on this machine. */

@@ -7,6 +7,7 @@ export interface DnsRecords {
   NS?: string[];
   TXT?: string[];
   CNAME?: string;
+  PTR?: string[];
   MX?: (readonly [preference: number, exchange: string])[];
 }
 
@@ -62,6 +63,8 @@ function recordsOf(name: string, type: string, records: DnsRecords): Answer[] {
       return (records.AAAA ?? []).map((data) => ({ ...base, type: 'AAAA', data }));
     case 'NS':
       return (records.NS ?? []).map((data) => ({ ...base, type: 'NS', data }));
+    case 'PTR':
+      return (records.PTR ?? []).map((data) => ({ ...base, type: 'PTR', data }));
     case 'TXT':
       return (records.TXT ?? []).map((text) => ({ ...base, type: 'TXT', data: stringsOf(text) }));
     case 'MX':

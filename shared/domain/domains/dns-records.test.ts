@@ -11,6 +11,7 @@ function resolverOf(zone: Record<string, string[]>): DnsResolver {
     },
     mx: async () => absent,
     ns: async () => absent,
+    names: async () => absent,
     addresses: async () => absent,
   };
 }

@@ -33,6 +33,10 @@ import { ProviderHealthMigration } from './migrations/20261122140000-provider-he
 import { EventConsequencesMigration } from './migrations/20261122205000-event-consequences.ts';
 import { query, sql } from '../database/sql.ts';
 import { assertUsableDatabase, permanentFault } from './usable-database.ts';
+import { errorMessage } from '../database/database-errors.ts';
+import type { Em } from '../database/em.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
+import { assertUsableDatabase, databaseName, permanentFault } from './usable-database.ts';
 import pg from 'pg';
 
 export type Orm = MikroORM;
@@ -130,16 +134,44 @@ export async function createOrm(options: OrmOptions): Promise<Orm> {
   return MikroORM.init(ormOptions(options));
 }
 
+function assertUsable(databaseUrl: string): Promise<void> {
+  return assertUsableDatabase(
+    databaseUrl,
+    MIGRATIONS.map(({ name }) => name),
+  );
+}
+
+/**
+ * Why a database cannot be used, as a sentence for an operator; undefined when it can. Nothing is changed.
+ * @throws never
+ */
+export async function findDatabaseFault(databaseUrl: string): Promise<string | undefined> {
+  try {
+    await assertUsable(databaseUrl);
+    return undefined;
+  } catch (error) {
+    return permanentFault(databaseUrl, error)?.message ?? `${databaseName(databaseUrl)}: ${errorMessage(error)}`;
+  }
+}
+
+/** Names of the migrations that a database lacks. Nothing is changed. */
+export async function pendingMigrations(em: Em): Promise<string[]> {
+  const table = await queryOne<{ name: string | null }>(
+    em,
+    sql`select to_regclass('mikro_orm_migrations')::text as name`,
+  );
+  const applied = table?.name ? await query<{ name: string }>(em, sql`select name from mikro_orm_migrations`) : [];
+  const names = new Set(applied.map(({ name }) => name));
+  return MIGRATIONS.map(({ name }) => name).filter((name) => !names.has(name));
+}
+
 /**
  * Brings the schema up to date. Safe to run from several processes at once.
  * @throws ConfigError when an operator has to mend something first
  */
 export async function migrateUp(databaseUrl: string): Promise<void> {
   try {
-    await assertUsableDatabase(
-      databaseUrl,
-      MIGRATIONS.map(({ name }) => name),
-    );
+    await assertUsable(databaseUrl);
     await runMigrations(databaseUrl);
   } catch (error) {
     throw permanentFault(databaseUrl, error) ?? error;

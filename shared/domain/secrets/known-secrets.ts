@@ -36,6 +36,23 @@ async function opensSomeKey(em: Em, { appSecret, previousSecrets }: AppSecrets):
   }
 }
 
+/** Which way the secrets of a process are those of the database; undefined when they are not. */
+async function standingOf(em: Em, secrets: AppSecrets): Promise<'known' | 'acceptable' | undefined> {
+  const rows = await query<{ id: string }>(em, sql`select secret_id as id from known_secret`);
+  const known = new Set(rows.map((row) => row.id));
+  if (known.has(secretId(secrets.appSecret))) return 'known';
+  const isAcceptable =
+    known.size === 0
+      ? await opensSomeKey(em, secrets)
+      : allSecrets(secrets).some((secret) => known.has(secretId(secret)));
+  return isAcceptable ? 'acceptable' : undefined;
+}
+
+/** Whether a process with these secrets may start on this database. Nothing is changed. */
+export async function isUsableSecret(em: Em, secrets: AppSecrets): Promise<boolean> {
+  return (await standingOf(em, secrets)) !== undefined;
+}
+
 /**
  * Checks that the secrets of a process are those of the database. The first one that comes is taken; a new one is taken
  * when a known one is named beside it.
@@ -44,14 +61,9 @@ async function opensSomeKey(em: Em, { appSecret, previousSecrets }: AppSecrets):
 export async function assertKnownSecret(em: Em, secrets: AppSecrets): Promise<void> {
   await inTransaction(em, async (tx) => {
     await query(tx, sql`select pg_advisory_xact_lock(${KNOWN_SECRETS_LOCK})`);
-    const rows = await query<{ id: string }>(tx, sql`select secret_id as id from known_secret`);
-    const known = new Set(rows.map((row) => row.id));
-    if (known.has(secretId(secrets.appSecret))) return;
-    const isTaken =
-      known.size === 0
-        ? await opensSomeKey(tx, secrets)
-        : allSecrets(secrets).some((secret) => known.has(secretId(secret)));
-    if (isTaken) return rememberSecret(tx, secrets.appSecret);
+    const standing = await standingOf(tx, secrets);
+    if (standing === 'known') return;
+    if (standing === 'acceptable') return rememberSecret(tx, secrets.appSecret);
     throw new ConfigError(
       'APP_SECRET is not one that this database knows. With it links in delivered mail would not work, and DKIM keys ' +
         'could not be read.\nSet the APP_SECRET of before. To replace it, name the old one in APP_SECRETS_PREVIOUS. ' +

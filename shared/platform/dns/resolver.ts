@@ -1,4 +1,5 @@
 import { Resolver } from 'node:dns/promises';
+import ipaddr from 'ipaddr.js';
 import type { MxRecord } from 'node:dns';
 
 export type { MxRecord } from 'node:dns';
@@ -19,6 +20,8 @@ export interface DnsResolver {
   ns: (name: string) => Promise<DnsAnswer<string>>;
   /** IPv4 and IPv6 addresses: found when there is one of either kind. */
   addresses: (name: string) => Promise<DnsAnswer<string>>;
+  /** The names of an IPv4 or IPv6 address (PTR). */
+  names: (address: string) => Promise<DnsAnswer<string>>;
 }
 
 export interface DnsResolverOptions {
@@ -43,6 +46,15 @@ function answerOf(error: unknown): DnsAnswer<never> {
     return { kind: 'absent', isNameUnknown: code === NAME_UNKNOWN };
   }
   return { kind: 'failed', reason: code };
+}
+
+/** The name at which the names of an address stand (RFC 1035 section 3.5, RFC 3596 section 2.5). */
+function reverseName(address: string): string {
+  const parsed = ipaddr.process(address);
+  const octets = parsed.toByteArray();
+  if (parsed.kind() === 'ipv4') return `${octets.reverse().join('.')}.in-addr.arpa`;
+  const digits = octets.map((octet) => octet.toString(16).padStart(2, '0')).join('');
+  return `${Array.from(digits).reverse().join('.')}.ip6.arpa`;
 }
 
 /** Asks DNS, each lookup bounded in time. Never throws: what goes wrong is an answer of kind `failed`. */
@@ -72,6 +84,7 @@ export function createDnsResolver({ servers, timeoutMs = LOOKUP_TIMEOUT_MS }: Dn
     txt: (name) => lookUp(async () => (await resolver.resolveTxt(name)).map((strings) => strings.join(''))),
     mx: (name) => lookUp(() => resolver.resolveMx(name)),
     ns: (name) => lookUp(() => resolver.resolveNs(name)),
+    names: (address) => lookUp(() => resolver.resolvePtr(reverseName(address))),
     async addresses(name) {
       const [four, six] = await Promise.all([
         lookUp(() => resolver.resolve4(name)),

@@ -24,6 +24,8 @@ export interface SmtpCapabilities {
 export interface SmtpConnection {
   socket: Socket;
   capabilities: SmtpCapabilities;
+  /** False where the URL has no login, and where the server takes none. */
+  isLoggedIn: boolean;
 }
 
 /** The parameters of each extension, by its name in capitals. */
@@ -122,12 +124,11 @@ class Opening {
         extensions = await this.#hello(dialogue);
       }
     }
-    if (auth) {
-      this.#checkLogin(dialogue.socket);
-      const offered = extensions.get('AUTH');
-      if (offered) await logIn(dialogue, auth, offered, this.#replyTimeoutMs);
-    }
-    return { socket: dialogue.release(), capabilities: capabilitiesOf(extensions) };
+    if (auth) this.#checkLogin(dialogue.socket);
+    const offered = extensions.get('AUTH');
+    const isLoggedIn = auth !== undefined && offered !== undefined;
+    if (isLoggedIn) await logIn(dialogue, auth, offered, this.#replyTimeoutMs);
+    return { socket: dialogue.release(), capabilities: capabilitiesOf(extensions), isLoggedIn };
   }
 
   /** Waits until a socket is connected. */

@@ -1,0 +1,95 @@
+import { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { inspectConfig, type Config, type ConfigFault } from '../../shared/platform/config.ts';
+import { fail, ok, warn, type Finding, type Probe } from './finding.ts';
+
+const AREA = 'configuration';
+const DAY_MS = 86_400_000;
+const CERTIFICATE_DAYS_MIN = 14;
+/** Node.js runs TypeScript without a flag from here on. */
+const NODE_MIN = [22, 18] as const;
+/** Stand in for what is required, so that the other variables can be read. They are used for nothing. */
+const STAND_INS = { DATABASE_URL: 'postgres://none', APP_SECRET: '-'.repeat(32) };
+
+export interface ReadConfig {
+  /** What can be read; defaults stand for faulty variables. */
+  config: Config;
+  faults: ConfigFault[];
+  isFaulty: (variable: string) => boolean;
+}
+
+/** Reads as much of the configuration as can be read, so that one wrong variable does not hide everything else. */
+export function readWhatIsUsable(environment: NodeJS.ProcessEnv): ReadConfig {
+  const faults: ConfigFault[] = [];
+  let usable = environment;
+  for (;;) {
+    const inspected = inspectConfig(usable);
+    if ('config' in inspected) {
+      const names = new Set(faults.map(({ variable }) => variable));
+      return { config: inspected.config, faults, isFaulty: (variable) => names.has(variable) };
+    }
+    faults.push(...inspected.faults);
+    const wrong = new Set(inspected.faults.flatMap(({ variable }) => [variable, variable.split('.')[0] ?? '']));
+    // Of a pair the missing half is named: without it the other half says nothing either.
+    const others = Object.entries(usable).filter(([name]) => !wrong.has(name) && !isHalfOf(name, wrong));
+    usable = { ...Object.fromEntries(others), ...standInsFor(wrong) };
+  }
+}
+
+function isHalfOf(name: string, wrong: ReadonlySet<string>): boolean {
+  return (
+    (name.startsWith('INBOUND_TLS_') && [...wrong].some((other) => other.startsWith('INBOUND_TLS_'))) ||
+    (name.startsWith('INBOUND_PROXY_') && [...wrong].some((other) => other.startsWith('INBOUND_PROXY_')))
+  );
+}
+
+function standInsFor(wrong: ReadonlySet<string>): Partial<typeof STAND_INS> {
+  return Object.fromEntries(Object.entries(STAND_INS).filter(([name]) => wrong.has(name)));
+}
+
+function nodeFinding(): Finding {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const isRecent = major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1]);
+  if (isRecent) return ok(AREA, `Node.js ${process.versions.node}`);
+  return fail(AREA, `Node.js is ${process.versions.node}`, `Install Node.js ${NODE_MIN.join('.')} or newer.`);
+}
+
+async function certificateFinding(file: string): Promise<Finding> {
+  const area = 'inbound TLS';
+  try {
+    const days = Math.floor((new X509Certificate(await readFile(file)).validToDate.getTime() - Date.now()) / DAY_MS);
+    if (days < 0) return fail(area, 'the certificate for STARTTLS has expired', 'Renew INBOUND_TLS_CERT_FILE.');
+    if (days < CERTIFICATE_DAYS_MIN) {
+      return warn(area, `the certificate for STARTTLS expires in ${days} days`, 'Renew INBOUND_TLS_CERT_FILE.');
+    }
+    return ok(area, `the certificate for STARTTLS is valid for ${days} more days`);
+  } catch {
+    return fail(
+      area,
+      'the certificate for STARTTLS cannot be read',
+      'INBOUND_TLS_CERT_FILE must name a readable file in PEM.',
+    );
+  }
+}
+
+/** Whether the variables can be used, the version of Node.js, and the certificate for inbound mail. */
+export function configProbe({ config, faults }: ReadConfig): Probe {
+  return {
+    area: AREA,
+    async run() {
+      const findings = faults.map(({ variable, message }) =>
+        fail(
+          AREA,
+          `${variable} ${message}`,
+          'Correct it: API and workers do not start like this. README lists all variables.',
+        ),
+      );
+      if (faults.length === 0) findings.push(ok(AREA, 'all variables can be used'));
+      findings.push(nodeFinding());
+      if (config.INBOUND_TLS_CERT_FILE !== undefined) {
+        findings.push(await certificateFinding(config.INBOUND_TLS_CERT_FILE));
+      }
+      return findings;
+    },
+  };
+}

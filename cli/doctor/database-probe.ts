@@ -1,0 +1,169 @@
+import type { Em } from '../../shared/domain/database/em.ts';
+import { query, queryOne, sql } from '../../shared/domain/database/sql.ts';
+import { createOrm, findDatabaseFault, pendingMigrations } from '../../shared/domain/schema/orm.ts';
+import { isUsableSecret } from '../../shared/domain/secrets/known-secrets.ts';
+import type { AppSecrets } from '../../shared/platform/sealed-values.ts';
+import { fail, ok, warn, type Finding, type Probe } from './finding.ts';
+
+const STATEMENT_MS = 4_000;
+const LIMITS = { statementMs: STATEMENT_MS, lockMs: 1_000, idleInTransactionMs: STATEMENT_MS, transactionMs: 8_000 };
+/** Connections of an API process beside its pool, for admission. */
+const ADMISSION_CONNECTIONS = 2;
+const CLOCK_WARN_MS = 1_000;
+const CLOCK_FAIL_MS = 30_000;
+/** Share of the connections in use from which little is left. */
+const CONNECTIONS_SHARE_MAX = 0.85;
+
+/** A setting of PostgreSQL, the values with which all is well, and what others mean. */
+interface WantedSetting {
+  name: string;
+  values: string[];
+  level: 'warn' | 'fail';
+  consequence: string;
+}
+
+const WANTED: WantedSetting[] = [
+  { name: 'fsync', values: ['on'], level: 'fail', consequence: 'a power cut can destroy the database' },
+  { name: 'full_page_writes', values: ['on'], level: 'fail', consequence: 'a power cut can destroy the database' },
+  {
+    name: 'synchronous_commit',
+    values: ['on', 'remote_write', 'remote_apply', 'local'],
+    level: 'warn',
+    consequence: 'a power cut can lose what callers were told is stored',
+  },
+  { name: 'autovacuum', values: ['on'], level: 'warn', consequence: 'tables grow, and queries get slower' },
+  { name: 'server_encoding', values: ['UTF8'], level: 'fail', consequence: 'not every text can be stored' },
+  {
+    name: 'default_transaction_isolation',
+    values: ['read committed'],
+    level: 'warn',
+    consequence: 'statements fail that others would wait for',
+  },
+  {
+    name: 'transaction_read_only',
+    values: ['off'],
+    level: 'fail',
+    consequence: 'nothing can be written; it may be a standby',
+  },
+];
+
+async function settingFindings(em: Em): Promise<Finding[]> {
+  const area = 'database settings';
+  const rows = await query<{ name: string; value: string }>(
+    em,
+    sql`select name, current_setting(name) as value from pg_settings where name in (${sqlList(WANTED.map(({ name }) => name))})`,
+  );
+  const values = new Map(rows.map(({ name, value }) => [name, value]));
+  const faults = WANTED.flatMap(({ name, values: wanted, level, consequence }) => {
+    const value = values.get(name);
+    if (value === undefined || wanted.includes(value)) return [];
+    const make = level === 'fail' ? fail : warn;
+    return [make(area, `${name} is ${value}: ${consequence}`, `Set ${name} to ${wanted[0] ?? ''} in PostgreSQL.`)];
+  });
+  return faults.length > 0 ? faults : [ok(area, WANTED.map(({ name }) => name).join(', '))];
+}
+
+async function connectionFindings(em: Em, poolSize: number): Promise<Finding[]> {
+  const area = 'connections';
+  const row = await queryOne<{ available: number; used: number; api: number; workers: number }>(
+    em,
+    sql`
+      select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+          - coalesce(current_setting('reserved_connections', true)::int, 0) as available,
+        count(*)::int as used,
+        count(distinct application_name) filter (where application_name like 'everpost-api %')::int as api,
+        count(distinct coalesce(host(client_addr), '')) filter (where application_name = 'everpost-worker')::int as workers
+      from pg_stat_activity where backend_type = 'client backend'`,
+  );
+  if (!row) return [];
+  const { available, used } = row;
+  const [api, workers] = [Math.max(1, row.api), Math.max(1, row.workers)];
+  const needed = api * (poolSize + ADMISSION_CONNECTIONS) + workers * poolSize;
+  const processes = `${api} API and ${workers} worker ${workers === 1 ? 'process' : 'processes'}`;
+  const action = 'Raise max_connections of PostgreSQL, or lower DATABASE_POOL_SIZE.';
+  if (needed > available) {
+    return [fail(area, `${processes} may open ${needed}, and PostgreSQL has ${available}`, action)];
+  }
+  const findings = [ok(area, `${processes} may open ${needed} of ${available}`)];
+  if (used > available * CONNECTIONS_SHARE_MAX) {
+    findings.push(warn(area, `${used} of ${available} are in use just now`, action));
+  }
+  return findings;
+}
+
+async function migrationFindings(em: Em): Promise<Finding[]> {
+  const area = 'migrations';
+  const pending = await pendingMigrations(em);
+  if (pending.length === 0) return [ok(area, 'the schema is up to date')];
+  return [fail(area, `${pending.length} are pending`, 'Run `everpost migrate`.')];
+}
+
+async function secretFindings(em: Em, secrets: AppSecrets | undefined): Promise<Finding[]> {
+  const area = 'secrets';
+  if (!secrets) return [];
+  if (await isUsableSecret(em, secrets)) return [ok(area, 'the database knows APP_SECRET')];
+  return [
+    fail(
+      area,
+      'the database does not know APP_SECRET: API and workers do not start with it',
+      'Set the one of before, or name it in APP_SECRETS_PREVIOUS. See "Rotating secrets" in docs/operations.md.',
+    ),
+  ];
+}
+
+/** The clock of this machine against that of the database; half of the way there and back is the time of the answer. */
+async function clockFindings(em: Em): Promise<Finding[]> {
+  const area = 'clock';
+  const startedAt = Date.now();
+  const row = await queryOne<{ at: Date }>(em, sql`select clock_timestamp() as at`);
+  const endedAt = Date.now();
+  if (!row) return [];
+  const offMs = Math.round(Math.abs(row.at.getTime() - (startedAt + endedAt) / 2) - (endedAt - startedAt) / 2);
+  return [judgeClock(area, Math.max(0, offMs))];
+}
+
+/** @param offMs by how much two clocks differ at least */
+export function judgeClock(area: string, offMs: number): Finding {
+  if (offMs < CLOCK_WARN_MS) return ok(area, 'this machine and the database agree');
+  const make = offMs < CLOCK_FAIL_MS ? warn : fail;
+  const seconds = (offMs / 1_000).toFixed(1);
+  return make(area, `this machine and the database are ${seconds} seconds apart`, 'Let NTP set the clocks of both.');
+}
+
+function sqlList(values: string[]) {
+  return sql`select unnest(${values}::text[])`;
+}
+
+export interface DatabaseProbeOptions {
+  databaseUrl: string;
+  poolSize: number;
+  secrets: AppSecrets | undefined;
+}
+
+/** Version, settings, connections, migrations, known secret and clock of the database. */
+export function databaseProbe({ databaseUrl, poolSize, secrets }: DatabaseProbeOptions): Probe {
+  return {
+    area: 'database',
+    async run() {
+      const fault = await findDatabaseFault(databaseUrl);
+      if (fault !== undefined) return [fail('database', fault, 'Nothing works before this is mended.')];
+      const orm = await createOrm({ databaseUrl, poolSize: 1, applicationName: 'everpost-doctor', limits: LIMITS });
+      try {
+        const em = orm.em.fork();
+        const row = await queryOne<{ version: string }>(em, sql`select current_setting('server_version') as version`);
+        const migrations = await migrationFindings(em);
+        const isMigrated = migrations.every(({ level }) => level === 'ok');
+        return [
+          ok('database', `PostgreSQL ${row?.version ?? ''}`),
+          ...(await settingFindings(em)),
+          ...(await connectionFindings(em, poolSize)),
+          ...migrations,
+          ...(isMigrated ? await secretFindings(em, secrets) : []),
+          ...(await clockFindings(em)),
+        ];
+      } finally {
+        await orm.close();
+      }
+    },
+  };
+}

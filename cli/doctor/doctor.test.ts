@@ -1,0 +1,267 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:https';
+import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { SCHEDULES } from '../../shared/dispatch/schedules.ts';
+import { setUpTemporal } from '../../shared/dispatch/temporal-setup.ts';
+import { rememberSecret } from '../../shared/domain/secrets/known-secrets.ts';
+import { createBlankDatabase } from '../../tests/support/database.ts';
+import { createTestCertificate } from '../../tests/support/certificate.ts';
+import { createDnsServer, type DnsServer } from '../../tests/support/dns-server.ts';
+import { createSmtpSink } from '../../tests/support/smtp-sink.ts';
+import { startTestStack, type TestStack } from '../../tests/support/stack.ts';
+import { runCli } from '../run-cli.ts';
+import type { Finding } from './finding.ts';
+
+const INBOUND_DOMAIN = 'in.everpost.test';
+
+let stack: TestStack;
+let dns: DnsServer;
+let home: string;
+const ownTemporal = { address: process.env['TEMPORAL_ADDRESS'], namespace: process.env['TEMPORAL_NAMESPACE'] };
+
+function useTemporal(address: string | undefined, namespace: string | undefined): void {
+  for (const [name, value] of Object.entries({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace })) {
+    process.env[name] = value ?? '';
+  }
+}
+
+beforeAll(async () => {
+  [stack, dns] = await Promise.all([startTestStack(), createDnsServer()]);
+  await setUpTemporal(stack.temporal, SCHEDULES);
+  home = mkdtempSync(path.join(tmpdir(), 'everpost-doctor-'));
+}, 60_000);
+afterAll(async () => {
+  useTemporal(ownTemporal.address, ownTemporal.namespace);
+  rmSync(home, { recursive: true, force: true });
+  await Promise.all([stack.stop(), dns.close()]);
+});
+beforeEach(() => {
+  useTemporal(stack.temporal.connectionOptions.address, stack.temporal.namespace);
+  dns.set(INBOUND_DOMAIN, { MX: [[10, 'mx.everpost.test']], TXT: ['v=spf1 ip4:192.0.2.1 ~all'] });
+  dns.set('mx.everpost.test', { A: ['192.0.2.1'] });
+});
+afterEach(() => dns.clear());
+
+interface Report {
+  exitCode: number;
+  checks: Finding[];
+  text: string;
+}
+
+async function examine(overrides: NodeJS.ProcessEnv = {}): Promise<Report> {
+  let [out, error] = ['', ''];
+  const exitCode = await runCli(['doctor', '--json'], {
+    environment: {
+      EVERPOST_HOME: home,
+      DATABASE_URL: stack.database.url,
+      APP_SECRET: stack.config.APP_SECRET,
+      SMTP_URL: stack.sink.url,
+      PUBLIC_URL: stack.url,
+      DNS_SERVERS: dns.address,
+      INBOUND_DOMAIN,
+      DATABASE_POOL_SIZE: '5',
+      ...overrides,
+    },
+    writeOut: (text) => (out += text),
+    writeError: (text) => (error += text),
+  });
+  return { exitCode, checks: (JSON.parse(out) as { checks: Finding[] }).checks, text: out + error };
+}
+
+/** The server of a test run is set to be fast, not safe. */
+const SETTINGS = 'database settings';
+
+/** What is not well, as `level area: message`. */
+const faultsOf = ({ checks }: Report) =>
+  checks
+    .filter(({ level, area }) => level !== 'ok' && area !== SETTINGS)
+    .map(({ level, area, message }) => `${level} ${area}: ${message}`);
+
+it('finds nothing wrong where everything is as it should be', async () => {
+  const report = await examine();
+  expect(faultsOf(report)).toEqual([]);
+  const areas = new Set(report.checks.map(({ area }) => area));
+  expect([...areas]).toEqual([
+    ...['configuration', 'database', 'database settings', 'connections', 'migrations', 'secrets', 'clock'],
+    ...['Temporal', 'workers', 'relay', 'PTR', 'inbound MX', 'SPF', 'PUBLIC_URL'],
+  ]);
+});
+
+it('ends with 1 when a check fails, and prints what to do about it', async () => {
+  const report = await examine();
+  expect(report.exitCode).toBe(report.checks.some(({ level }) => level === 'fail') ? 1 : 0);
+  const settings = report.checks.filter(({ area }) => area === SETTINGS);
+  expect(settings.map(({ level, message, action }) => [level, message.split(' ')[0], action])).toEqual([
+    ['fail', 'fsync', 'Set fsync to on in PostgreSQL.'],
+    ['fail', 'full_page_writes', 'Set full_page_writes to on in PostgreSQL.'],
+    ['warn', 'synchronous_commit', 'Set synchronous_commit to on in PostgreSQL.'],
+  ]);
+  expect(report.text).toContain('2 of ');
+});
+
+it('names every variable that is wrong, and looks at the rest all the same', async () => {
+  const report = await examine({ PORT: 'many', INBOUND_TLS_KEY_FILE: '/key.pem', DATABASE_POOL_SIZE: '0' });
+  expect(report.exitCode).toBe(1);
+  expect(faultsOf(report)).toEqual([
+    expect.stringContaining('fail configuration: PORT'),
+    expect.stringContaining('fail configuration: DATABASE_POOL_SIZE'),
+    expect.stringContaining('fail configuration: INBOUND_TLS_CERT_FILE is required together'),
+  ]);
+  expect(report.checks.filter(({ level }) => level === 'fail').every(({ action }) => action)).toBe(true);
+});
+
+it('prints no secret, whatever is wrong', async () => {
+  const secret = 'swordfish-0123456789-swordfish-0123456789';
+  const url = new URL(stack.database.url);
+  url.password = secret;
+  url.username = 'nobody';
+  const report = await examine({
+    APP_SECRET: secret,
+    APP_SECRETS_PREVIOUS: secret,
+    DATABASE_URL: url.href,
+    SMTP_URL: `smtp://user:${secret}@127.0.0.1:1,smtp://user:${secret}@relay.example?ignoreTLS=true`,
+    TEMPORAL_CODEC_TOKEN: secret,
+  });
+  expect(report.exitCode).toBe(1);
+  expect(report.text).not.toContain('swordfish');
+});
+
+describe('the database', () => {
+  it('fails without migrations, and nothing is changed', async () => {
+    const blank = await createBlankDatabase();
+    try {
+      for (let round = 0; round < 2; round += 1) {
+        const faults = faultsOf(await examine({ DATABASE_URL: blank.url }));
+        expect(faults).toEqual([expect.stringMatching(/^fail migrations: \d+ are pending$/)]);
+      }
+    } finally {
+      await blank.drop();
+    }
+  });
+
+  it('fails where it does not answer, holds fewer connections than the pools, or does not know the secret', async () => {
+    const gone = await examine({ DATABASE_URL: 'postgres://user:hidden@127.0.0.1:1/everpost' });
+    expect(faultsOf(gone)).toEqual([expect.stringContaining('fail database: PostgreSQL at 127.0.0.1:1/everpost')]);
+    const crowded = await examine({ DATABASE_POOL_SIZE: '500' });
+    expect(faultsOf(crowded)).toEqual([
+      expect.stringMatching(/^fail connections: 1 API and 1 worker process may open/),
+    ]);
+    await rememberSecret(stack.em(), stack.config.APP_SECRET);
+    const other = await examine({ APP_SECRET: 'another secret of at least 32 characters' });
+    expect(faultsOf(other)).toEqual([expect.stringContaining('fail secrets: the database does not know APP_SECRET')]);
+  });
+});
+
+describe('Temporal', () => {
+  it('fails without its namespace, and where nothing answers', async () => {
+    useTemporal(stack.temporal.connectionOptions.address, 'nowhere');
+    expect(faultsOf(await examine())).toEqual(['fail Temporal: there is no namespace nowhere']);
+    useTemporal('127.0.0.1:9', 'default');
+    expect(faultsOf(await examine())).toEqual([
+      expect.stringContaining('fail Temporal: 127.0.0.1:9 does not answer as it should'),
+    ]);
+  });
+});
+
+describe('relays', () => {
+  it('fails for a refused login, and warns of messages that are too large and of a missing login', async () => {
+    const auth = { user: 'user', pass: 'right' };
+    const [strict, open] = await Promise.all([
+      createSmtpSink({ auth, startTls: true }),
+      createSmtpSink({ size: 1_000 }),
+    ]);
+    try {
+      const tls = 'tls.rejectUnauthorized=false';
+      const wrong = `smtp://user:wrong@127.0.0.1:${strict.port}?${tls}`;
+      const unasked = `smtp://user:right@127.0.0.1:${open.port}`;
+      const report = await examine({ SMTP_URL: `${strict.url}?${tls},${wrong},${unasked}` });
+      expect(faultsOf(report)).toEqual([
+        expect.stringMatching(/^fail relay: 127\.0\.0\.1:\d+: the login was refused \(535\)/),
+        expect.stringMatching(/^warn relay: .*SMTP_URL has a login, and the relay offers none$/),
+        expect.stringMatching(/^warn relay: .*takes messages of 1000 octets at most/),
+      ]);
+      expect(report.checks).toContainEqual(
+        expect.objectContaining({ message: expect.stringMatching(/: TLSv1\.\d, login accepted$/) }),
+      );
+      const untrusted = await examine({ SMTP_URL: strict.url });
+      expect(faultsOf(untrusted)).toEqual([expect.stringContaining('fail relay:')]);
+    } finally {
+      await Promise.all([strict.close(), open.close()]);
+    }
+  });
+
+  it('ends the look at a relay that says nothing', async () => {
+    const sockets = new Set<Socket>();
+    const silent = createTcpServer((socket) => sockets.add(socket)).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    expect(faultsOf(await examine({ SMTP_URL: `smtp://127.0.0.1:${port}` }))).toEqual([
+      expect.stringContaining('the server is silent'),
+    ]);
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  });
+
+  it('fails without any', async () => {
+    expect(faultsOf(await examine({ SMTP_URL: '' }))).toEqual([
+      expect.stringContaining('fail relay: SMTP_URL names none'),
+    ]);
+  });
+});
+
+describe('inbound mail', () => {
+  it('fails without MX and SPF, warns where DNS is silent and where there is no inbound domain', async () => {
+    dns.clear();
+    expect(faultsOf(await examine())).toEqual([
+      expect.stringContaining('fail inbound MX: in.everpost.test has no MX record'),
+      'fail SPF: in.everpost.test has no SPF record',
+    ]);
+    dns.behave(INBOUND_DOMAIN, { drop: true });
+    expect(faultsOf(await examine())).toEqual([
+      'warn inbound MX: DNS does not answer (ETIMEOUT)',
+      'warn SPF: DNS does not answer (ETIMEOUT)',
+    ]);
+    expect(faultsOf(await examine({ INBOUND_DOMAIN: '' }))).toEqual([expect.stringContaining('warn inbound MX')]);
+  });
+
+  it('fails for a certificate of STARTTLS that cannot be read, and warns of one that expires soon', async () => {
+    const [key, cert] = [path.join(home, 'key.pem'), path.join(home, 'cert.pem')];
+    const certificate = createTestCertificate('in.everpost.test');
+    writeFileSync(key, certificate.key);
+    writeFileSync(cert, certificate.cert);
+    const files = { INBOUND_TLS_KEY_FILE: key, INBOUND_TLS_CERT_FILE: cert };
+    expect(faultsOf(await examine(files))).toEqual([
+      expect.stringMatching(/^warn inbound TLS: .* expires in [01] days$/),
+    ]);
+    expect(faultsOf(await examine({ ...files, INBOUND_TLS_CERT_FILE: '/nowhere' }))).toEqual([
+      'fail inbound TLS: the certificate for STARTTLS cannot be read',
+    ]);
+  });
+});
+
+describe('PUBLIC_URL', () => {
+  let server: Server;
+  beforeAll(async () => {
+    server = createServer(createTestCertificate('localhost'), (_request, response) => response.end('hello'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  });
+  afterAll(() => void server.close());
+
+  it('fails for a certificate that nobody knows and for another service, and warns without https', async () => {
+    const { port } = server.address() as AddressInfo;
+    expect(faultsOf(await examine({ PUBLIC_URL: `https://localhost:${port}` }))).toEqual([
+      expect.stringMatching(/^fail PUBLIC_URL: the certificate of .* is not accepted/),
+    ]);
+    expect(faultsOf(await examine({ PUBLIC_URL: `${stack.url}/elsewhere` }))).toEqual([
+      expect.stringMatching(/^fail PUBLIC_URL: .*answers 404/),
+    ]);
+    expect(faultsOf(await examine({ PUBLIC_URL: 'http://everpost.invalid' }))).toEqual([
+      expect.stringContaining('warn PUBLIC_URL: http://everpost.invalid is not https'),
+      expect.stringContaining('warn PUBLIC_URL: http://everpost.invalid cannot be reached from here'),
+    ]);
+  });
+});

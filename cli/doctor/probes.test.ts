@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { createDnsResolver, type DnsResolver } from '../../shared/platform/dns/resolver.ts';
+import { createDnsServer, type DnsServer } from '../../tests/support/dns-server.ts';
+import { judgeClock } from './database-probe.ts';
+import { ok } from './finding.ts';
+import { judgeSpf } from './inbound-probe.ts';
+import { nameFinding } from './relay-probe.ts';
+import { runProbes } from './run-probes.ts';
+
+let dns: DnsServer;
+let resolver: DnsResolver;
+beforeAll(async () => {
+  dns = await createDnsServer();
+  resolver = createDnsResolver({ servers: [dns.address], timeoutMs: 400 });
+});
+afterAll(() => dns.close());
+
+it('a public address needs a name that leads back to it', async () => {
+  dns.set('34.216.184.93.in-addr.arpa', { PTR: ['mail.example.net'] });
+  dns.set('mail.example.net', { A: ['93.184.216.34'] });
+  dns.set('35.216.184.93.in-addr.arpa', { PTR: ['mail.example.net'] });
+  const levelOf = async (address: string) => (await nameFinding(resolver, 'relay', address)).level;
+  expect(await levelOf('93.184.216.34')).toBe('ok');
+  expect(await levelOf('93.184.216.35')).toBe('fail');
+  expect(await levelOf('93.184.216.36')).toBe('fail');
+  expect(await levelOf('10.0.0.1')).toBe('ok');
+  dns.set('4.3.2.1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.6.2.ip6.arpa', { PTR: ['six.example.net'] });
+  dns.set('six.example.net', { AAAA: ['2600::1234'] });
+  expect(await levelOf('2600::1234')).toBe('ok');
+  dns.behave('37.216.184.93.in-addr.arpa', { rcode: 'SERVFAIL' });
+  expect(await levelOf('93.184.216.37')).toBe('warn');
+});
+
+it.each<[string[], string]>([
+  [['v=spf1 ip4:93.184.216.0/24 ~all'], 'ok'],
+  [['v=spf1 include:relay.example -all', 'other'], 'ok'],
+  [['v=spf1 mx redirect=relay.example'], 'ok'],
+  [['v=spf1 ip4:93.184.216.34'], 'warn'],
+  [['v=spf1 ip4:192.0.2.1 ip6:2001:db8::/32 ~all'], 'warn'],
+  [['v=spf1 ip4:93.184.216.34 +all'], 'fail'],
+  [['v=spf1 all'], 'fail'],
+  [['v=spf1 -all'], 'fail'],
+  [['v=spf1 mx -all', 'v=spf1 -all'], 'fail'],
+  [['v=spf10 mx -all'], 'fail'],
+  [[], 'fail'],
+])('the SPF records %j are judged %s', (texts, level) => {
+  expect(judgeSpf('in.example', texts, ['93.184.216.34']).level).toBe(level);
+});
+
+it('clocks that differ are judged by how much', () => {
+  expect([999, 1_000, 29_999, 30_000].map((offMs) => judgeClock('clock', offMs).level)).toEqual([
+    ...['ok', 'warn', 'warn', 'fail'],
+  ]);
+});
+
+it('a probe that does not end or throws is a failed check, and the others stand', async () => {
+  let isAborted = false;
+  const findings = await runProbes(
+    [
+      {
+        area: 'endless',
+        run: (signal) => new Promise(() => signal.addEventListener('abort', () => (isAborted = true), { once: true })),
+      },
+      { area: 'broken', run: () => Promise.reject(new Error('of ada@example.com')) },
+      { area: 'well', run: async () => [ok('well', 'all is well')] },
+    ],
+    50,
+  );
+  expect(findings.map(({ area, level }) => [area, level])).toEqual([
+    ...[
+      ['endless', 'fail'],
+      ['broken', 'fail'],
+      ['well', 'ok'],
+    ],
+  ]);
+  expect(findings[1]?.message).toBe('of [address]');
+  expect(isAborted).toBe(true);
+});

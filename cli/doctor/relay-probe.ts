@@ -1,0 +1,120 @@
+import ipaddr from 'ipaddr.js';
+import { TLSSocket } from 'node:tls';
+import type { Config } from '../../shared/platform/config.ts';
+import type { DnsResolver } from '../../shared/platform/dns/resolver.ts';
+import { openSmtpConnection, type SmtpConnection } from '../../shared/platform/smtp/connect.ts';
+import { SmtpUnavailableError } from '../../shared/platform/smtp/errors.ts';
+import { isLoopback, parseSmtpUrl, type SmtpServerOptions } from '../../shared/platform/smtp/smtp-url.ts';
+import { redactText } from '../../shared/pure/redact.ts';
+import { fail, ok, warn, type Finding, type Probe } from './finding.ts';
+
+const AREA = 'relay';
+const CONNECT_MS = 4_000;
+const REPLY_MS = 4_000;
+
+/** What to do about each code of a failed connection; others are of the network. */
+const ACTIONS: Record<string, string> = {
+  EAUTH: 'Check user and password in SMTP_URL, and which ways to log in the relay allows.',
+  EINSECUREAUTH: 'Let the relay offer STARTTLS, or permit it with ?allowInsecureAuth=true in SMTP_URL.',
+  EPROTOCOL: 'Look into the log of the relay: it refuses this client.',
+};
+
+/** Whether others on the internet can see this address. */
+export function isPublicAddress(address: string): boolean {
+  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast';
+}
+
+function securityFinding(server: SmtpServerOptions, { socket, isLoggedIn }: SmtpConnection): Finding {
+  const { label, host, auth } = server;
+  if (auth && !isLoggedIn) {
+    return warn(
+      AREA,
+      `${label}: SMTP_URL has a login, and the relay offers none`,
+      'Check the port: 587 is for logins.',
+    );
+  }
+  const login = isLoggedIn ? ', login accepted' : '';
+  if (socket instanceof TLSSocket) return ok(AREA, `${label}: ${socket.getProtocol() ?? 'TLS'}${login}`);
+  if (isLoopback(host)) return ok(AREA, `${label}: on this machine${login}`);
+  return warn(AREA, `${label}: messages go out in clear`, 'Let the relay offer STARTTLS, or use smtps://.');
+}
+
+function sizeFindings(
+  { label }: SmtpServerOptions,
+  { sizeMax }: SmtpConnection['capabilities'],
+  bytesMax: number,
+): Finding[] {
+  if (sizeMax === 0 || sizeMax >= bytesMax) return [];
+  return [
+    warn(
+      AREA,
+      `${label}: takes messages of ${sizeMax} octets at most, and MESSAGE_MAX_BYTES is ${bytesMax}`,
+      `Set MESSAGE_MAX_BYTES to ${sizeMax}, so that callers learn at once what is too large.`,
+    ),
+  ];
+}
+
+/**
+ * Whether the address that a relay sends from has a name, and the name that address: large providers refuse mail of others
+ * (RFC 1912 section 2.1). Behind a private address the relay's own way out cannot be seen from here.
+ */
+export async function nameFinding(resolver: DnsResolver, label: string, address: string): Promise<Finding> {
+  const area = 'PTR';
+  if (!isPublicAddress(address)) return ok(area, `${label}: not a public address, so nothing to look up`);
+  const action = 'Set the PTR record at the provider of the address, to a name that leads back to it.';
+  const answer = await resolver.names(address);
+  if (answer.kind === 'failed')
+    return warn(area, `${label}: DNS does not answer (${answer.reason})`, 'Run it again later.');
+  if (answer.kind === 'absent') return fail(area, `${label}: ${address} has no PTR record`, action);
+  for (const name of answer.records) {
+    const forward = await resolver.addresses(name);
+    if (forward.kind === 'found' && forward.records.some((other) => isSame(other, address))) {
+      return ok(area, `${label}: ${address} is ${name}`);
+    }
+  }
+  return fail(area, `${label}: ${address} is ${answer.records[0] ?? ''}, which does not lead back to it`, action);
+}
+
+function isSame(left: string, right: string): boolean {
+  return ipaddr.isValid(left) && ipaddr.process(left).toString() === ipaddr.process(right).toString();
+}
+
+function unreachable({ label }: SmtpServerOptions, error: unknown): Finding {
+  if (!(error instanceof SmtpUnavailableError)) throw error;
+  const reply = error.response === undefined ? '' : ` (${redactText(error.response)})`;
+  const action = ACTIONS[error.code ?? ''] ?? 'Check host and port in SMTP_URL, and the firewall between.';
+  const words = error.message.replace(`SMTP server ${label}: `, '');
+  return fail(AREA, `${label}: ${redactText(words)}${reply}`, action);
+}
+
+/** Connects as a worker does, up to where messages would follow: greeting, EHLO, STARTTLS, login. */
+export function relayProbe(
+  url: string,
+  resolver: DnsResolver,
+  { MESSAGE_MAX_BYTES: bytesMax }: Pick<Config, 'MESSAGE_MAX_BYTES'>,
+): Probe {
+  return {
+    area: AREA,
+    async run(signal) {
+      let server: SmtpServerOptions;
+      try {
+        server = { ...parseSmtpUrl(url), connectionTimeoutMs: CONNECT_MS, replyTimeoutMs: REPLY_MS };
+      } catch (error) {
+        return [fail(AREA, (error as Error).message, 'Correct SMTP_URL.')];
+      }
+      try {
+        const connection = await openSmtpConnection(server, signal);
+        const { socket } = connection;
+        const address = socket.remoteAddress ?? '';
+        const findings = [
+          securityFinding(server, connection),
+          ...sizeFindings(server, connection.capabilities, bytesMax),
+        ];
+        socket.on('error', () => undefined).end('QUIT\r\n');
+        return [...findings, await nameFinding(resolver, server.label, address)];
+      } catch (error) {
+        return [unreachable(server, error)];
+      }
+    },
+  };
+}

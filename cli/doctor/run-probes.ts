@@ -1,0 +1,30 @@
+import { redactText } from '../../shared/pure/redact.ts';
+import { fail, type Finding, type Probe } from './finding.ts';
+
+export const PROBE_TIMEOUT_MS = 10_000;
+
+async function runProbe({ area, run }: Probe, timeoutMs: number): Promise<Finding[]> {
+  const ending = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Finding[]>((resolve) => {
+    timer = setTimeout(() => {
+      resolve([
+        fail(area, `no answer within ${timeoutMs / 1_000} seconds`, 'Look whether it runs, and at the network.'),
+      ]);
+      ending.abort();
+    }, timeoutMs);
+  });
+  try {
+    return await Promise.race([run(ending.signal), late]);
+  } catch (error) {
+    const words = error instanceof Error ? error.message : String(error);
+    return [fail(area, redactText(words), 'This was not foreseen: look into the log of the API and of the workers.')];
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Runs all probes side by side, each bounded in time. Findings keep the order of the probes. Never throws. */
+export async function runProbes(probes: readonly Probe[], timeoutMs = PROBE_TIMEOUT_MS): Promise<Finding[]> {
+  return (await Promise.all(probes.map((probe) => runProbe(probe, timeoutMs)))).flat();
+}

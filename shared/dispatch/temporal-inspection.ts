@@ -1,0 +1,84 @@
+import { Client } from '@temporalio/client';
+import proto from '@temporalio/proto';
+import { TASK_QUEUES } from '../pure/task-queues.ts';
+import { SEARCH_ATTRIBUTES } from '../platform/search-attributes.ts';
+import { SCHEDULES } from './schedules.ts';
+import { GRPC, clientOptions, createConnection, hasStatus, type TemporalConnectOptions } from './temporal.ts';
+import { knownSearchAttributes } from './temporal-setup.ts';
+
+/** What a Temporal server says about the namespace of Everpost. */
+export interface TemporalState {
+  /** Empty when the server does not tell. */
+  serverVersion: string;
+  hasNamespace: boolean;
+  missingSearchAttributes: string[];
+  missingSchedules: string[];
+  pausedSchedules: string[];
+  /** Task queues that no worker asks for activities. */
+  unservedQueues: string[];
+}
+
+const ACTIVITY_QUEUE = proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY;
+
+async function namespaceExists({ workflowService, options }: Client): Promise<boolean> {
+  try {
+    await workflowService.describeNamespace({ namespace: options.namespace });
+    return true;
+  } catch (error) {
+    if (hasStatus(error, GRPC.notFound)) return false;
+    throw error;
+  }
+}
+
+async function schedulesOf(client: Client): Promise<Pick<TemporalState, 'missingSchedules' | 'pausedSchedules'>> {
+  const paused = new Map<string, boolean>();
+  for await (const { scheduleId, state } of client.schedule.list()) paused.set(scheduleId, state.paused);
+  const ids = SCHEDULES.map(({ scheduleId }) => scheduleId);
+  return {
+    missingSchedules: ids.filter((id) => !paused.has(id)),
+    pausedSchedules: ids.filter((id) => paused.get(id)),
+  };
+}
+
+async function unservedQueuesOf({ workflowService, options }: Client): Promise<string[]> {
+  const queues = await Promise.all(
+    Object.entries(TASK_QUEUES).map(async ([queue, name]) => {
+      const taskQueue = { name };
+      const { namespace } = options;
+      const described = await workflowService.describeTaskQueue({
+        namespace,
+        taskQueue,
+        taskQueueType: ACTIVITY_QUEUE,
+      });
+      return { queue, isServed: described.pollers.length > 0 };
+    }),
+  );
+  return queues.filter(({ isServed }) => !isServed).map(({ queue }) => queue);
+}
+
+/**
+ * Looks at the namespace of Everpost and changes nothing.
+ * @throws the error of gRPC when Temporal cannot be reached within `timeoutMs`, or refuses the credentials
+ */
+export async function inspectTemporal(options: TemporalConnectOptions, timeoutMs: number): Promise<TemporalState> {
+  const connection = createConnection(options.connectionOptions);
+  const client = new Client({ connection, ...clientOptions(options) });
+  try {
+    return await connection.withDeadline(Date.now() + timeoutMs, async () => {
+      const hasNamespace = await namespaceExists(client);
+      const { serverVersion } = await client.workflowService.getSystemInfo({});
+      const absent = { missingSearchAttributes: [], missingSchedules: [], pausedSchedules: [], unservedQueues: [] };
+      if (!hasNamespace) return { serverVersion, hasNamespace, ...absent };
+      const known = await knownSearchAttributes(connection, options.namespace);
+      return {
+        serverVersion,
+        hasNamespace,
+        missingSearchAttributes: Object.values(SEARCH_ATTRIBUTES).filter((name) => !known.has(name)),
+        ...(await schedulesOf(client)),
+        unservedQueues: await unservedQueuesOf(client),
+      };
+    });
+  } finally {
+    await connection.close();
+  }
+}
