@@ -31,6 +31,7 @@ COPY activities activities
 COPY api api
 COPY worker worker
 COPY cli cli
+COPY docs docs
 RUN ln -s /app/cli/main.ts /usr/local/bin/everpost
 USER node
 EXPOSE 3000

@@ -2,6 +2,7 @@ import express, { type Express } from 'express';
 import helmet from 'helmet';
 import { AppError } from '../shared/pure/app-error.ts';
 import { mountCodec } from './codec/codec.routes.ts';
+import { mountDocs } from './docs/docs.routes.ts';
 import { mountFeedback } from './feedback/feedback.routes.ts';
 import { createAdmissions } from './http/admission.ts';
 import type { ApiDeps } from './http/context.ts';
@@ -51,6 +52,7 @@ export function createApp(deps: ApiDeps, checks: HealthChecks): Express {
   const load = createLoad(deps.config.DATABASE_POOL_SIZE);
   mountFeedback(app, deps, load);
   mountReference(app, endpoints, deps.config.publicUrl);
+  mountDocs(app);
   const admissions = createAdmissions({
     orm: deps.admissionOrm,
     logger: deps.logger,

@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { AppError } from '../../shared/pure/app-error.ts';
-import { ERROR_CATALOGUE } from '../../shared/pure/error-catalogue.ts';
+import { ERROR_CATALOGUE, type ErrorCode } from '../../shared/pure/error-catalogue.ts';
 import { isDatabaseUnavailable } from '../../shared/domain/database/database-errors.ts';
 import { boundedError } from './error-limits.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
@@ -15,15 +15,23 @@ function wireCodeOf(error: AppError): string {
   return entry.wireCode ?? error.code;
 }
 
+/** What to do, and where in the docs to read more. A path: only the caller knows by which address it reaches this server. */
+function suggestionOf(suggestion: string | undefined, code: ErrorCode): string {
+  const page = `See /docs/errors/${code}`;
+  return suggestion === undefined ? page : `${suggestion}. ${page}`;
+}
+
 /** The error envelope of the interface document. */
 export function errorEnvelope(error: AppError, requestId: string) {
+  const { suggestion, ...bounded } = boundedError(error);
   return {
     success: false,
     error: {
       code: wireCodeOf(error),
       statusCode: error.statusCode,
       requestId,
-      ...boundedError(error),
+      ...bounded,
+      suggestion: suggestionOf(suggestion, error.code),
     },
     timestamp: new Date().toISOString(),
   };

@@ -146,6 +146,7 @@ describe('a request', () => {
         message: 'An unexpected error occurred',
         statusCode: 500,
         requestId: reply.headers.get('x-request-id'),
+        suggestion: 'See /docs/errors/INTERNAL_SERVER_ERROR',
       },
       timestamp: expect.any(String),
     });

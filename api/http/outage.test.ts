@@ -34,6 +34,7 @@ function expectUnavailable(reply: TestReply): void {
     message: expect.any(String),
     statusCode: 503,
     requestId: reply.headers.get('x-request-id'),
+    suggestion: 'See /docs/errors/SERVICE_UNAVAILABLE',
   });
 }
 

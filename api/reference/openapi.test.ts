@@ -78,9 +78,9 @@ describe('/openapi.json', () => {
   });
 });
 
-describe('/docs', () => {
+describe('/docs/reference', () => {
   it('shows a page whose parts are there', async () => {
-    const page = await app.api('GET', '/docs', { key: null });
+    const page = await app.api('GET', '/docs/reference', { key: null });
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     const parts = [...String(page.body).matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? '');
     expect(parts.length).toBeGreaterThan(1);

@@ -16,9 +16,10 @@ const PAGE = `<!doctype html>
 <link rel="stylesheet" href="/docs/assets/swagger-ui.css">
 </head>
 <body>
+<p><a href="/docs">Everpost docs</a></p>
 <div id="reference"></div>
 <script src="/docs/assets/swagger-ui-bundle.js"></script>
-<script src="/docs/page.js"></script>
+<script src="/docs/reference.js"></script>
 </body>
 </html>`;
 
@@ -39,16 +40,16 @@ const limitDuration: RequestHandler = (req, res, next) => {
   next();
 };
 
-/** `GET /openapi.json` and the readable reference at `GET /docs`, both made from the endpoints themselves. */
+/** `GET /openapi.json` and the readable reference at `GET /docs/reference`, both made from the endpoints themselves. */
 export function mountReference(app: Express, endpoints: Endpoint[], publicUrl: string): void {
   const document = Buffer.from(JSON.stringify(createOpenApiDocument(endpoints, publicUrl)));
   app.get('/openapi.json', (_req, res) => {
     sendJson(res, [document]);
   });
-  app.get('/docs', (_req, res) => {
+  app.get('/docs/reference', (_req, res) => {
     res.type('html').send(PAGE);
   });
-  app.get('/docs/page.js', (_req, res) => {
+  app.get('/docs/reference.js', (_req, res) => {
     res.type('js').send(PAGE_SCRIPT);
   });
   app.use('/docs/assets', limitDuration, express.static(absolutePath(), { index: false, maxAge: '1d' }));

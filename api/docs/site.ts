@@ -1,0 +1,115 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Token, Tokens } from 'marked';
+import { projectRoot } from '../../shared/platform/paths.ts';
+import { renderPage } from './layout.ts';
+import { addressOf, headingsOf, lex, renderMarkdown, servedTarget } from './markdown.ts';
+
+const DOCS = path.join(projectRoot, 'docs');
+const HOME = 'README.md';
+const WORD = /[\p{L}\p{N}][\p{L}\p{N}_.@-]*/gu;
+
+export interface NavigationGroup {
+  title: string;
+  links: { text: string; address: string }[];
+}
+
+/** A part of a page under one heading. The search in the browser reads this; see `assets/docs.js`. */
+interface SearchEntry {
+  address: string;
+  page: string;
+  heading: string;
+  /** The different words in it, in lower case. */
+  words: string;
+}
+
+export interface Site {
+  /** HTML of the page at an address, or undefined. */
+  page: (address: string) => string | undefined;
+  /** HTML for an address where there is none. */
+  missingPage: () => string;
+  searchIndex: () => SearchEntry[];
+}
+
+/** The Markdown files of `docs/`, relative to it. */
+export function listFiles(): string[] {
+  return readdirSync(DOCS, { recursive: true, encoding: 'utf8' })
+    .map((file) => file.replaceAll(path.sep, '/'))
+    .filter((file) => file.endsWith('.md'))
+    .sort();
+}
+
+function read(file: string): string {
+  return readFileSync(path.join(DOCS, file), 'utf8');
+}
+
+function linksIn(tokens: Token[]): Tokens.Link[] {
+  return tokens.flatMap((token): Tokens.Link[] => {
+    if (token.type === 'link') return [token as Tokens.Link];
+    if (token.type === 'list') return linksIn((token as Tokens.List).items);
+    return 'tokens' in token && token.tokens ? linksIn(token.tokens) : [];
+  });
+}
+
+/** The first page lists all others under its headings: that list is the navigation of every page. */
+function readNavigation(): NavigationGroup[] {
+  const groups: NavigationGroup[] = [];
+  for (const token of lex(read(HOME))) {
+    if (token.type === 'heading' && token.depth === 2)
+      groups.push({ title: (token as Tokens.Heading).text, links: [] });
+    for (const { text, href } of linksIn(token.type === 'list' ? [token] : [])) {
+      groups.at(-1)?.links.push({ text, address: servedTarget(HOME, href) ?? href });
+    }
+  }
+  return groups;
+}
+
+function searchEntriesOf(file: string): SearchEntry[] {
+  const tokens = lex(read(file));
+  const headings = headingsOf(tokens);
+  const page = headings[0]?.text ?? file;
+  const entries: SearchEntry[] = [];
+  let raw = '';
+  const close = () => {
+    const entry = entries.at(-1);
+    if (entry) entry.words = [...new Set(raw.toLowerCase().match(WORD) ?? [])].join(' ');
+    raw = '';
+  };
+  for (const token of tokens) {
+    if (token.type === 'heading') {
+      close();
+      const { depth, text, id } = headings[entries.length] ?? { depth: 1, text: page, id: '' };
+      entries.push({ address: `${addressOf(file)}${depth === 1 ? '' : `#${id}`}`, page, heading: text, words: '' });
+    }
+    raw += ` ${token.raw}`;
+  }
+  close();
+  return entries;
+}
+
+/** The pages made from the Markdown files of `docs/`. Each is rendered when it is first asked for, and kept. */
+export function createSite(): Site {
+  const fileAt = new Map(listFiles().map((file) => [addressOf(file), file]));
+  const navigation = readNavigation();
+  const rendered = new Map<string, string>();
+  let index: SearchEntry[] | undefined;
+  return {
+    page(address) {
+      const file = fileAt.get(address);
+      if (file === undefined) return undefined;
+      const kept = rendered.get(address);
+      if (kept !== undefined) return kept;
+      const html = renderPage({ address, navigation, ...renderMarkdown(file, read(file)) });
+      rendered.set(address, html);
+      return html;
+    },
+    missingPage() {
+      const text = '# There is no such page\n\nThe pages there are stand in the list, and the search knows them all.\n';
+      return renderPage({ address: '', navigation, ...renderMarkdown(HOME, text) });
+    },
+    searchIndex() {
+      index ??= [...fileAt.values()].flatMap(searchEntriesOf);
+      return index;
+    },
+  };
+}
