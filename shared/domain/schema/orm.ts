@@ -31,8 +31,6 @@ import { EmailListsMigration } from './migrations/20261122150000-email-lists.ts'
 import { CampaignPauseMigration } from './migrations/20261122200000-campaign-pause.ts';
 import { ProviderHealthMigration } from './migrations/20261122140000-provider-health.ts';
 import { EventConsequencesMigration } from './migrations/20261122205000-event-consequences.ts';
-import { query, sql } from '../database/sql.ts';
-import { assertUsableDatabase, permanentFault } from './usable-database.ts';
 import { errorMessage } from '../database/database-errors.ts';
 import type { Em } from '../database/em.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
