@@ -1,7 +1,7 @@
 import { AppError, badRequest } from '../../pure/app-error.ts';
 import { conditionTree, readConfigOf, type StoredConfig } from '../../pure/automations/automation-config.ts';
-import type { TriggerType } from '../../pure/automations/automation-status.ts';
-import { likePattern } from '../database/sql.ts';
+import { ACTIVE_EXECUTION_STATUSES, type TriggerType } from '../../pure/automations/automation-status.ts';
+import { likePattern, literalList } from '../database/sql.ts';
 import { refersToEvent } from '../usage/event-usage.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../database/em.ts';
@@ -168,7 +168,7 @@ export async function deleteAutomation(em: Em, projectId: string, automationId: 
       tx,
       sql`
         select count(*) from automation_execution
-        where automation_id = ${automationId} and status in ('RUNNING', 'WAITING')`,
+        where automation_id = ${automationId} and status in ${literalList(ACTIVE_EXECUTION_STATUSES)}`,
     );
     if (active && active.count > 0) {
       throw new AppError('CONFLICT', {

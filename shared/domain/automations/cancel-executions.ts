@@ -1,5 +1,6 @@
+import { ACTIVE_EXECUTION_STATUSES } from '../../pure/automations/automation-status.ts';
 import type { Em } from '../database/em.ts';
-import { query, queryOne, sql } from '../database/sql.ts';
+import { query, queryOne, sql, literalList } from '../database/sql.ts';
 
 /**
  * Cancels those of the executions that are active, in the caller's transaction: no step of theirs takes effect after it, and
@@ -12,7 +13,7 @@ export async function cancelExecutions(em: Em, executionIds: string[], reason: s
     sql`
       with locked as (
         select id from automation_execution
-        where id = any(${executionIds}::uuid[]) and status in ('RUNNING', 'WAITING') order by id for update
+        where id = any(${executionIds}::uuid[]) and status in ${literalList(ACTIVE_EXECUTION_STATUSES)} order by id for update
       ),
       ended as (
         update automation_execution x set status = 'CANCELLED', exit_reason = ${reason}, completed_at = now(),
@@ -42,7 +43,7 @@ export async function lockExecutions(tx: Em, contactIds: string[]): Promise<stri
     tx,
     sql`
       select id from automation_execution
-      where contact_id = any(${contactIds}::uuid[]) and status in ('RUNNING', 'WAITING') order by id for update`,
+      where contact_id = any(${contactIds}::uuid[]) and status in ${literalList(ACTIVE_EXECUTION_STATUSES)} order by id for update`,
   );
   return rows.map((row) => row.id);
 }

@@ -1,5 +1,6 @@
+import { ACTIVE_EXECUTION_STATUSES } from '../../pure/automations/automation-status.ts';
 import type { Em } from '../database/em.ts';
-import { query, queryOne, sql } from '../database/sql.ts';
+import { query, queryOne, sql, literalList } from '../database/sql.ts';
 import { createJob } from '../jobs/jobs.ts';
 import { cancelExecutions } from './cancel-executions.ts';
 
@@ -23,7 +24,7 @@ function activeIn({ projectId, automationId, startedBefore }: Cancellation) {
         select id from automation
         where project_id = ${projectId} and (${automationId}::uuid is null or id = ${automationId}::uuid)
       )
-      and status in ('RUNNING', 'WAITING') and started_at <= ${startedBefore}`;
+      and status in ${literalList(ACTIVE_EXECUTION_STATUSES)} and started_at <= ${startedBefore}`;
 }
 
 /** Cancels some of them, in the caller's transaction. @returns how many; fewer than `EXECUTION_CHUNK` were the last */

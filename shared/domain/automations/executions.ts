@@ -2,11 +2,15 @@ import { v7 as uuidV7 } from 'uuid';
 import { AppError, badRequest } from '../../pure/app-error.ts';
 import type { GraphStep } from '../../pure/automations/automation-graph.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import type { ExecutionStatus, StepExecutionStatus } from '../../pure/automations/automation-status.ts';
+import {
+  ACTIVE_EXECUTION_STATUSES,
+  type ExecutionStatus,
+  type StepExecutionStatus,
+} from '../../pure/automations/automation-status.ts';
 import { findContact } from '../contacts/contacts.ts';
 import type { Em } from '../database/em.ts';
 import { addToOutbox } from '../outbox/outbox.ts';
-import { joinSql, json, query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
+import { joinSql, json, query, queryOne, sql, type SqlFragment, literalList } from '../database/sql.ts';
 import { findAutomation } from './automation-graphs.ts';
 import type { Automation } from './automation.entity.ts';
 import { cancelExecutions } from './cancel-executions.ts';
@@ -117,7 +121,7 @@ async function entryRefusal(em: Em, automationId: string, contactId: string): Pr
   const latest = await queryOne<{ id: string; isActive: boolean }>(
     em,
     sql`
-      select id, status in ('RUNNING', 'WAITING') as "isActive" from automation_execution
+      select id, status in ${literalList(ACTIVE_EXECUTION_STATUSES)} as "isActive" from automation_execution
       where automation_id = ${automationId} and contact_id = ${contactId} order by created_at desc, id desc limit 1`,
   );
   return new AppError('CONFLICT', {

@@ -1,5 +1,6 @@
+import { ACTIVE_EXECUTION_STATUSES } from '../../pure/automations/automation-status.ts';
 import type { Em } from '../database/em.ts';
-import { query, sql } from '../database/sql.ts';
+import { query, sql, literalList } from '../database/sql.ts';
 
 /**
  * Ends an execution that cannot go on, at the step it has come to, whatever is wrong with it: nothing of it is read but
@@ -12,7 +13,7 @@ export async function failExecution(em: Em, executionId: string, reason: string)
       with failed as (
         update automation_execution
         set status = 'FAILED', exit_reason = ${reason}, completed_at = now(), updated_at = now(), resume_at = null
-        where id = ${executionId} and status in ('RUNNING', 'WAITING')
+        where id = ${executionId} and status in ${literalList(ACTIVE_EXECUTION_STATUSES)}
         returning id, visit, current_step_id
       ),
       waits as (delete from event_wait w using failed f where w.execution_id = f.id)

@@ -10,10 +10,10 @@ import {
   resultEvents,
   resultTable,
   type DeliveryResult,
-  type EventFrame,
   type RecordedResult,
 } from '../emails/delivery-results.ts';
 import type { Em } from '../database/em.ts';
+import type { EmailHeading } from '../events/email-events.ts';
 import { suppressionJoin, type SuppressionReason } from '../suppressions/suppressions.ts';
 import { json, query, queryOne, queryPrepared, sql } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
@@ -134,7 +134,7 @@ export interface RecordOutcome {
 export async function recordCampaignResults(
   em: Em,
   page: CampaignPage & { claimToken: string },
-  frame: EventFrame,
+  heading: EmailHeading,
   projectId: string,
   results: DeliveryResult[],
   retrySeconds: readonly number[],
@@ -158,7 +158,7 @@ export async function recordCampaignResults(
             and (e.status = 'PENDING' or (e.status = 'CANCELLED' and r.verdict not in ${PUT_OFF}))
           returning e.*, r.verdict
         ),
-        ${resultEvents(frame)},
+        ${resultEvents(heading)},
         counts as (
           select count(*) filter (where verdict = 'sent')::int as sent, count(*) filter (where verdict = 'failed')::int as failed,
             count(*) filter (where verdict = 'bounced')::int as bounced, count(*) filter (where verdict = 'skipped')::int as skipped,

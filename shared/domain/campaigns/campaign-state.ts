@@ -75,10 +75,9 @@ export async function closeRecipients(em: Em, campaignId: string, onChunk: () =>
           where e.campaign_id = ${campaignId} and e.status = 'PENDING'
             and e.campaign_seq > ${after} and e.campaign_seq <= ${after + CLOSE_CHUNK}::int
             and (c.id is null or c.status = 'CANCELLED')
-          returning e.*, case when e.status = 'FAILED' then 'failed' end as verdict,
-            c.from_address as campaign_from, c.subject as campaign_subject
+          returning e.*, case when e.status = 'FAILED' then 'failed' end as verdict
         ),
-        ${resultEvents('of campaign')}
+        ${resultEvents()}
         update campaign set failed_count = failed_count + (select count(*) from changed)
         where id = ${campaignId} and exists (select from changed where status = 'FAILED')`,
     );

@@ -48,6 +48,15 @@ export function joinSql(fragments: SqlFragment[], separator: string): SqlFragmen
   );
 }
 
+/**
+ * Constants of the code as a list such as `('RUNNING', 'WAITING')`. As text and not as a parameter, so that PostgreSQL can
+ * use a partial index with that condition.
+ */
+export function literalList(constants: readonly string[]): SqlFragment {
+  if (!constants.every((constant) => /^[\w.]+$/.test(constant))) throw new TypeError('not constants of the code');
+  return new SqlFragment(`(${constants.map((constant) => `'${constant}'`).join(', ')})`);
+}
+
 /** Marks a JavaScript value as JSON: the driver would bind an array as a PostgreSQL array otherwise. */
 export function json(value: unknown): string {
   return JSON.stringify(value);

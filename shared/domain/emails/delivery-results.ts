@@ -1,9 +1,10 @@
 import type { DeliveryVerdict } from '../../pure/emails/delivery-retry.ts';
+import { HANDED_OVER_STATUSES } from '../../pure/emails/email-types.ts';
 import type { ProviderWait } from '../../pure/emails/provider-wait.ts';
 import { lockRecipients } from '../contacts/contact-locks.ts';
 import type { Em } from '../database/em.ts';
-import { isoText, json, queryPrepared, sql, type SqlFragment } from '../database/sql.ts';
-import { recordedEvents } from '../events/recorded-events.ts';
+import { isoText, json, queryPrepared, sql, SqlFragment, joinSql } from '../database/sql.ts';
+import { recordedEmailEvents, type EmailHeading } from '../events/email-events.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { applyHardBounces, type BouncedEmail, type RecordedRefusal } from './hard-bounces.ts';
 
@@ -61,6 +62,14 @@ function retryAt(retrySeconds: readonly number[]): SqlFragment {
 export const REMAINING_MS = sql`
   greatest(0, ceil(extract(epoch from coalesce(e.retry_at, now()) - now()) * 1000))::float8`;
 
+/** The furthest report on an email that came before its sending was recorded; each has its moment in a column. */
+const REPORTED_BEFORE = joinSql(
+  HANDED_OVER_STATUSES.filter((status) => status !== 'SENT')
+    .toReversed()
+    .map((status) => new SqlFragment(`when e.${status.toLowerCase()}_at is not null then '${status}'`)),
+  ' ',
+);
+
 /**
  * The `set` list of an update of `email e` from such a table. A deferred mail goes back to PENDING. A receipt may have
  * come, or a scanner may have opened a mail, before its sending is recorded. A mail whose contact was erased meanwhile
@@ -69,9 +78,7 @@ export const REMAINING_MS = sql`
 export function resultColumns(retrySeconds: readonly number[]): SqlFragment {
   return sql`
   status = case r.verdict
-    when 'sent' then case when e.complained_at is not null then 'COMPLAINED' when e.bounced_at is not null then 'BOUNCED'
-      when e.clicked_at is not null then 'CLICKED' when e.opened_at is not null then 'OPENED'
-      when e.delivered_at is not null then 'DELIVERED' else 'SENT' end
+    when 'sent' then case ${REPORTED_BEFORE} else 'SENT' end
     when 'bounced' then 'BOUNCED' when 'failed' then 'FAILED'
     when 'skipped' then 'SKIPPED' when 'suppressed' then 'SUPPRESSED' else 'PENDING' end,
   deferrals = e.deferrals + (r.verdict in ('deferred', 'uncertain'))::int,
@@ -89,45 +96,24 @@ export function resultColumns(retrySeconds: readonly number[]): SqlFragment {
   claim_token = null`;
 }
 
-export interface EventFrame {
-  from: string;
-  /** Subject of mails that have none of their own. */
-  subject: string | null;
-}
-
-/** Author and subject of a changed row. */
-function frameColumns(frame: EventFrame | 'from content' | 'of campaign'): [from: SqlFragment, subject: SqlFragment] {
-  if (frame === 'from content') {
-    return [sql`(select from_address from email_content where email_id = changed.id)`, sql`changed.subject`];
-  }
-  if (frame === 'of campaign') {
-    return [sql`changed.campaign_from`, sql`coalesce(changed.subject, changed.campaign_subject)`];
-  }
-  return [sql`${frame.from}::text`, sql`coalesce(changed.subject, ${frame.subject}::text)`];
-}
-
 /**
- * Records the `email.sent`, `email.bounce`, `email.failed` and `email.suppressed` events of the changed rows, less those of
- * erased contacts: common table expressions over `changed`, which must have the columns of `email` plus `verdict`; of a campaign also
- * `campaign_from` and `campaign_subject`.
+ * Records the `email.sent`, `email.bounce`, `email.failed` and `email.suppressed` events of the changed rows: common table
+ * expressions over `changed`, which must have the columns of `email` plus `verdict`.
  */
-export function resultEvents(frame: EventFrame | 'from content' | 'of campaign'): SqlFragment {
-  const [from, subject] = frameColumns(frame);
-  return recordedEvents(sql`
-    select everpost_uuid_v7(), changed.project_id, changed.contact_id, changed.id,
-      case changed.verdict when 'sent' then 'email.sent' when 'bounced' then 'email.bounce'
-        when 'failed' then 'email.failed' else 'email.suppressed' end,
-      jsonb_build_object(
-        'emailId', changed.id, 'subject', ${subject}, 'from', ${from}, 'to', changed.to_address,
-        'campaignId', changed.campaign_id, 'templateId', changed.template_id, 'workflowId', changed.automation_id
-      ) || case changed.verdict
-        when 'sent' then jsonb_build_object('sentAt', ${isoText(sql`now()`)})
-        when 'bounced' then jsonb_build_object('bounceType', 'hard', 'diagnostic', changed.error) || jsonb_strip_nulls(
-          jsonb_build_object('rule', changed.refusal ->> 'rule', 'server', changed.refusal ->> 'server'))
-        else jsonb_strip_nulls(jsonb_build_object(
-          'reason', changed.error, 'rule', changed.refusal ->> 'rule', 'server', changed.refusal ->> 'server')) end,
-      now()
-    from changed where changed.verdict in ('sent', 'bounced', 'failed', 'suppressed') and changed.to_address is not null`);
+export function resultEvents(heading?: EmailHeading): SqlFragment {
+  return recordedEmailEvents({
+    emails: sql`changed`,
+    name: sql`case m.verdict when 'sent' then 'email.sent' when 'bounced' then 'email.bounce'
+      when 'failed' then 'email.failed' else 'email.suppressed' end`,
+    details: sql`case m.verdict
+      when 'sent' then jsonb_build_object('sentAt', ${isoText(sql`now()`)})
+      when 'bounced' then jsonb_build_object('bounceType', 'hard', 'diagnostic', m.error) || jsonb_strip_nulls(
+        jsonb_build_object('rule', m.refusal ->> 'rule', 'server', m.refusal ->> 'server'))
+      else jsonb_strip_nulls(jsonb_build_object(
+        'reason', m.error, 'rule', m.refusal ->> 'rule', 'server', m.refusal ->> 'server')) end`,
+    where: sql`m.verdict in ('sent', 'bounced', 'failed', 'suppressed')`,
+    heading,
+  });
 }
 
 /** Locks the contacts that hard bounces may change; in the transaction, before the results are recorded. */
@@ -167,7 +153,7 @@ export async function recordTransactionalResults(
           where e.id = r.email_id and e.status = 'SENDING' and e.claim_token = ${claimToken}
           returning e.*, r.verdict
         ),
-        ${resultEvents('from content')}
+        ${resultEvents()}
         select id as email_id, contact_id, verdict from changed`,
     );
     await applyHardBounces(tx, projectId, bouncedAmong(recorded));

@@ -1,61 +1,50 @@
 import { createHash } from 'node:crypto';
+import { emailStatusesBelow, REPORTABLE_STATUSES, type HandedOverStatus } from '../../pure/emails/email-types.ts';
 import { lockRecipients } from '../contacts/contact-locks.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
 import type { Em } from '../database/em.ts';
-import { isoText, json, query, queryOne, queryPrepared, sql, type SqlFragment } from '../database/sql.ts';
-import { recordedEvents } from '../events/recorded-events.ts';
+import { isoText, json, literalList, query, queryOne, queryPrepared, sql, type SqlFragment } from '../database/sql.ts';
+import { recordedEmailEvents } from '../events/email-events.ts';
 import { suppressRecipients } from '../suppressions/suppressions.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { applyHardBounces, type RecordedRefusal } from './hard-bounces.ts';
 
 /** Something that a mail server or a mailbox provider says about a mail, and its place in the record of the mail. */
-interface Turn {
+interface StatusChange {
   column: SqlFragment;
   counter: SqlFragment;
-  /** The states it moves the mail out of; from any other the state stays and only the moment is kept. */
-  from: SqlFragment;
-  to: string;
+  /** Where the email is from then on; one that is there or beyond stays, and only the moment is kept. */
+  to: HandedOverStatus;
   event: string;
   moment?: string;
 }
 
-const DELIVERED: Turn = {
+const DELIVERED: StatusChange = {
   column: sql`delivered_at`,
   counter: sql`delivered_count`,
-  from: sql`('SENT')`,
   to: 'DELIVERED',
   event: 'email.delivery',
   moment: 'deliveredAt',
 };
-/** A gateway may open a mail and follow its links before the mailbox behind it refuses, so a bounce outranks both. */
-const BOUNCED: Turn = {
+const BOUNCED: StatusChange = {
   column: sql`bounced_at`,
   counter: sql`bounced_count`,
-  from: sql`('SENT', 'DELIVERED', 'OPENED', 'CLICKED')`,
   to: 'BOUNCED',
   event: 'email.bounce',
 };
-const COMPLAINED: Turn = {
+const COMPLAINED: StatusChange = {
   column: sql`complained_at`,
   counter: sql`complained_count`,
-  from: sql`('SENT', 'DELIVERED', 'OPENED', 'CLICKED', 'BOUNCED')`,
   to: 'COMPLAINED',
   event: 'email.complaint',
   moment: 'complainedAt',
 };
 
-/** States of mail that was, or may have been, handed to a server. */
-const HANDED_OVER = sql`('PENDING', 'SENDING', 'SENT', 'DELIVERED', 'OPENED', 'CLICKED', 'BOUNCED', 'COMPLAINED')`;
+const REPORTABLE = literalList(REPORTABLE_STATUSES);
 
 const NOW_TEXT = isoText(sql`now()`);
 
-/** What every e-mail event says, of a row `m` of `email` with its campaign `c` and content `b`. */
-const EVENT_DATA = sql`
-  jsonb_build_object(
-    'emailId', m.id, 'subject', coalesce(m.subject, c.subject), 'from', coalesce(b.from_address, c.from_address),
-    'to', m.to_address, 'campaignId', m.campaign_id, 'templateId', m.template_id, 'workflowId', m.automation_id)`;
-
-interface TurnedMail {
+interface ChangedEmail {
   project_id: string;
   contact_id: string | null;
 }
@@ -64,45 +53,56 @@ interface TurnedMail {
  * A turn as a statement over the mails in a table `held`: the first one of each mail sets the moment, counts and is an
  * event. Of a mail whose contact was erased it counts only.
  */
-function turnStatement(held: SqlFragment, turn: Turn, data: Record<string, unknown>, result: SqlFragment): SqlFragment {
+function statusChangeStatement(
+  held: SqlFragment,
+  change: StatusChange,
+  data: Record<string, unknown>,
+  result: SqlFragment,
+): SqlFragment {
   const moment =
-    turn.moment === undefined ? sql`'{}'::jsonb` : sql`jsonb_build_object(${turn.moment}::text, ${NOW_TEXT})`;
+    change.moment === undefined ? sql`'{}'::jsonb` : sql`jsonb_build_object(${change.moment}::text, ${NOW_TEXT})`;
   return sql`
     with held as materialized (${held}),
-    turned as (
-      update email e set ${turn.column} = now(), status = case when e.status in ${turn.from} then ${turn.to} else e.status end
-      from held h where e.id = h.id and e.${turn.column} is null and e.status in ${HANDED_OVER} returning e.*
+    changed as (
+      update email e set ${change.column} = now(), status = case when e.status in ${literalList(emailStatusesBelow(change.to))} then ${change.to} else e.status end
+      from held h where e.id = h.id and e.${change.column} is null and e.status in ${REPORTABLE} returning e.*
     ),
-    ${recordedEvents(sql`
-      select everpost_uuid_v7(), m.project_id, m.contact_id, m.id, ${turn.event},
-        ${EVENT_DATA} || ${moment} || ${json(data)}::jsonb, now()
-      from turned m left join campaign c on c.id = m.campaign_id left join email_content b on b.email_id = m.id
-      where m.to_address is not null`)},
-    counts as (select campaign_id as id, count(*)::int as count from turned where campaign_id is not null group by 1),
+    ${recordedEmailEvents({
+      emails: sql`changed`,
+      name: sql`${change.event}`,
+      details: sql`${moment} || ${json(data)}::jsonb`,
+      where: sql`true`,
+    })},
+    counts as (select campaign_id as id, count(*)::int as count from changed where campaign_id is not null group by 1),
     campaigns as materialized (
       select c.id, n.count from campaign c join counts n on n.id = c.id order by c.id for no key update of c
     ),
-    counted as (update campaign c set ${turn.counter} = c.${turn.counter} + n.count from campaigns n where c.id = n.id)
+    counted as (update campaign c set ${change.counter} = c.${change.counter} + n.count from campaigns n where c.id = n.id)
     ${result}`;
 }
 
 /** Takes a turn once: the first report sets the moment, counts in the campaign and is an event; repeats are nothing. */
-async function takeTurn(
+async function applyStatusChange(
   em: Em,
   emailId: string,
-  turn: Turn,
+  change: StatusChange,
   data: Record<string, unknown>,
-): Promise<TurnedMail | undefined> {
-  const [mail] = await queryPrepared<TurnedMail>(
+): Promise<ChangedEmail | undefined> {
+  const [mail] = await queryPrepared<ChangedEmail>(
     em,
-    turnStatement(sql`select ${emailId}::uuid as id`, turn, data, sql`select project_id, contact_id from turned`),
+    statusChangeStatement(
+      sql`select ${emailId}::uuid as id`,
+      change,
+      data,
+      sql`select project_id, contact_id from changed`,
+    ),
   );
   return mail;
 }
 
 /** A server says that the mail has reached the mailbox. */
 export async function recordDelivery(em: Em, emailId: string): Promise<void> {
-  await takeTurn(em, emailId, DELIVERED, {});
+  await applyStatusChange(em, emailId, DELIVERED, {});
 }
 
 /**
@@ -113,7 +113,7 @@ export async function recordDelivery(em: Em, emailId: string): Promise<void> {
 export async function recordDeliveries(em: Em, emailIds: string[]): Promise<boolean[]> {
   const held = await queryPrepared<{ id: string }>(
     em,
-    turnStatement(
+    statusChangeStatement(
       sql`select id from email where id = any(${emailIds}::uuid[]) for no key update skip locked`,
       DELIVERED,
       {},
@@ -136,7 +136,7 @@ export async function recordHardBounce(em: Em, emailId: string, failure: Reporte
   const { rule, server } = refusal;
   await inTransaction(em, async (tx) => {
     await lockRecipients(tx, [emailId]);
-    const mail = await takeTurn(tx, emailId, BOUNCED, { bounceType: 'hard', diagnostic, rule, server });
+    const mail = await applyStatusChange(tx, emailId, BOUNCED, { bounceType: 'hard', diagnostic, rule, server });
     if (!mail) return;
     await query(
       tx,
@@ -152,7 +152,7 @@ export async function recordHardBounce(em: Em, emailId: string, failure: Reporte
 export async function recordComplaint(em: Em, emailId: string): Promise<void> {
   await inTransaction(em, async (tx) => {
     await lockRecipients(tx, [emailId]);
-    const mail = await takeTurn(tx, emailId, COMPLAINED, {});
+    const mail = await applyStatusChange(tx, emailId, COMPLAINED, {});
     if (!mail) return;
     await suppressRecipients(tx, [emailId], 'COMPLAINT');
     if (mail.contact_id !== null) await setSubscribed(tx, mail.project_id, [mail.contact_id], false);
@@ -179,10 +179,10 @@ const ONCE = sql`on conflict (id) do nothing`;
 const REPORTS_PER_MAIL_MAX = 5;
 const REPLIES_PER_MAIL_MAX = 50;
 
-/** Whether a mail `m` has had fewer events of a name than `max`. */
-function isBelow(name: string, max: number): SqlFragment {
+/** Whether an email `m` was handed over to a known contact and has had fewer events of a name than `max`. */
+function canBeReported(name: string, max: number): SqlFragment {
   return sql`
-    (select count(*) from (
+    m.contact_id is not null and m.status in ${REPORTABLE} and (select count(*) from (
       select from event e where e.contact_id = m.contact_id and e.name = ${name} and e.email_id = m.id limit ${max}
     ) earlier) < ${max}::int`;
 }
@@ -197,15 +197,14 @@ export async function recordSoftBounce(
   await query(
     em,
     sql`
-      with ${recordedEvents(
-        sql`
-      select ${derivedId('soft bounce', emailId, reportId)}::uuid, m.project_id, m.contact_id, m.id, 'email.bounce',
-        ${EVENT_DATA} || ${json({ bounceType: 'soft', diagnostic, rule, server })}::jsonb, now()
-      from email m left join campaign c on c.id = m.campaign_id left join email_content b on b.email_id = m.id
-      where m.id = ${emailId} and m.contact_id is not null and m.to_address is not null and m.status in ${HANDED_OVER}
-        and ${isBelow('email.bounce', REPORTS_PER_MAIL_MAX)}`,
-        ONCE,
-      )}
+      with ${recordedEmailEvents({
+        emails: sql`email`,
+        id: sql`${derivedId('soft bounce', emailId, reportId)}::uuid`,
+        name: sql`'email.bounce'`,
+        details: sql`${json({ bounceType: 'soft', diagnostic, rule, server })}::jsonb`,
+        where: sql`m.id = ${emailId} and ${canBeReported('email.bounce', REPORTS_PER_MAIL_MAX)}`,
+        onConflict: ONCE,
+      })}
       select`,
   );
 }
@@ -234,15 +233,14 @@ export async function recordReply(em: Em, emailId: string, reply: Reply): Promis
   await query(
     em,
     sql`
-      with ${recordedEvents(
-        sql`
-      select ${derivedId('reply', emailId, reply.id)}::uuid, m.project_id, m.contact_id, m.id, 'email.received',
-        ${EVENT_DATA} || ${json(words)}::jsonb || jsonb_build_object('receivedAt', ${NOW_TEXT}), now()
-      from email m left join campaign c on c.id = m.campaign_id left join email_content b on b.email_id = m.id
-      where m.id = ${emailId} and m.contact_id is not null and m.to_address is not null and m.status in ${HANDED_OVER}
-        and ${isBelow('email.received', REPLIES_PER_MAIL_MAX)}`,
-        ONCE,
-      )}
+      with ${recordedEmailEvents({
+        emails: sql`email`,
+        id: sql`${derivedId('reply', emailId, reply.id)}::uuid`,
+        name: sql`'email.received'`,
+        details: sql`${json(words)}::jsonb || jsonb_build_object('receivedAt', ${NOW_TEXT})`,
+        where: sql`m.id = ${emailId} and ${canBeReported('email.received', REPLIES_PER_MAIL_MAX)}`,
+        onConflict: ONCE,
+      })}
       select`,
   );
 }
@@ -257,7 +255,7 @@ export async function findRepliedMail(em: Em, projectId: string, emailIds: strin
     sql`
       select id from email
       where id = any(${emailIds}::uuid[]) and project_id = ${projectId} and contact_id is not null
-        and status in ${HANDED_OVER}
+        and status in ${REPORTABLE}
       order by array_position(${emailIds}::uuid[], id) desc limit 1`,
   );
   return mail?.id;

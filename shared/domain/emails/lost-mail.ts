@@ -1,5 +1,6 @@
+import { OPEN_EMAIL_STATUSES } from '../../pure/emails/email-types.ts';
 import type { Em } from '../database/em.ts';
-import { query, sql, type SqlFragment } from '../database/sql.ts';
+import { query, sql, type SqlFragment, literalList } from '../database/sql.ts';
 
 /** How long an attempt may go on sending after its workflow was ended: it learns of that by its heartbeat, in seconds. */
 export const ATTEMPT_ENDS_MS = 60_000;
@@ -16,7 +17,7 @@ export function overdueMails(quietMinutes: number): SqlFragment {
   return sql`
     email e where e.delivery_due_at < now() - ${quietMinutes}::int * interval '1 minute'
       and (e.delivery_id is not null or e.delivery_due_at < now() - interval '1 hour')
-      and e.status in ('PENDING', 'SENDING')
+      and e.status in ${literalList(OPEN_EMAIL_STATUSES)}
       and not exists (select from outbox o where o.kind in ('email', 'automationEmail') and o.subject_id = e.id)`;
 }
 

@@ -1,6 +1,7 @@
+import { OPEN_EMAIL_STATUSES } from '../../pure/emails/email-types.ts';
 import type { Em } from '../database/em.ts';
 import { REMAINING_MS, resultEvents } from './delivery-results.ts';
-import { query, sql, type SqlFragment } from '../database/sql.ts';
+import { query, sql, type SqlFragment, literalList } from '../database/sql.ts';
 import { suppressionJoin } from '../suppressions/suppressions.ts';
 
 /** A mail as stored when it was queued, ready to be composed. */
@@ -77,11 +78,11 @@ export async function claimMails(
             ${suppressionJoin(sql`w.project_id`, sql`w.to_address`)}
           where w.id = any(${emailIds}::uuid[]) order by w.id for no key update of w
         ) w
-        where e.id = w.id and e.status in ('PENDING', 'SENDING')
+        where e.id = w.id and e.status in ${literalList(OPEN_EMAIL_STATUSES)}
           and (e.retry_at is null or e.retry_at <= now()) and ${isHeldBy(deliveryId)}
         returning e.*, w.verdict
       ),
-      ${resultEvents('from content')}
+      ${resultEvents()}
       select changed.id, octet_length(c.html) + octet_length(c.body_text) as "bodyBytes",
         c.attachment_set_id as "attachmentSetId", coalesce((
           select sum(octet_length(a.content)) from attachment a where a.set_id = c.attachment_set_id
@@ -131,10 +132,10 @@ export async function abandonMails(em: Em, emailIds: string[], deliveryId: strin
       with changed as (
         update email e set status = 'FAILED', error = ${reason},
           claim_token = null, delivery_due_at = null
-        where id = any(${emailIds}::uuid[]) and status in ('PENDING', 'SENDING') and ${isHeldBy(deliveryId)}
+        where id = any(${emailIds}::uuid[]) and status in ${literalList(OPEN_EMAIL_STATUSES)} and ${isHeldBy(deliveryId)}
         returning e.*, 'failed' as verdict
       ),
-      ${resultEvents('from content')}
+      ${resultEvents()}
       select`,
   );
 }

@@ -1,7 +1,8 @@
+import { emailStatusesBelow, REPORTABLE_STATUSES } from '../../pure/emails/email-types.ts';
 import { isUniqueViolation } from '../database/database-errors.ts';
 import type { Em } from '../database/em.ts';
-import { isoText, queryPrepared, sql } from '../database/sql.ts';
-import { recordedEvents } from '../events/recorded-events.ts';
+import { isoText, literalList, queryPrepared, sql } from '../database/sql.ts';
+import { recordedEmailEvents } from '../events/email-events.ts';
 
 /** A mail was opened, or one of its links was followed. */
 export interface MailHit {
@@ -21,6 +22,10 @@ export interface MailHit {
  * leave no row; nobody reads a message a hundred times.
  */
 export const HIT_EVENTS_MAX = 50;
+
+const REPORTABLE = literalList(REPORTABLE_STATUSES);
+const BELOW_OPENED = literalList(emailStatusesBelow('OPENED'));
+const BELOW_CLICKED = literalList(emailStatusesBelow('CLICKED'));
 
 /**
  * Records opens and clicks, any number at once. The same hits given again, because nobody confirmed that they were
@@ -58,8 +63,7 @@ async function insertHits(em: Em, hits: MailHit[]): Promise<void> {
       ),
       target as materialized (
         select e.* from email e
-        where e.id in (select email_id from hit) and e.status in
-          ('PENDING', 'SENDING', 'SENT', 'DELIVERED', 'OPENED', 'CLICKED', 'BOUNCED', 'COMPLAINED')
+        where e.id in (select email_id from hit) and e.status in ${REPORTABLE}
         order by e.id for no key update
       ),
       tally as (
@@ -81,27 +85,23 @@ async function insertHits(em: Em, hits: MailHit[]): Promise<void> {
             + (sum(1 + s.repeats) over (partition by t.id, s.url is null order by s.n))::int - s.repeats as nth
         from step s join target t on t.id = s.email_id
       ),
-      ${recordedEvents(sql`
-      select m.event_id, m.project_id, m.contact_id, m.id, case when m.url is null then 'email.open' else 'email.click' end,
-        jsonb_build_object(
-          'emailId', m.id, 'subject', coalesce(m.subject, c.subject), 'from', coalesce(b.from_address, c.from_address),
-          'to', m.to_address, 'campaignId', m.campaign_id, 'templateId', m.template_id, 'workflowId', m.automation_id
-        ) || case
+      ${recordedEmailEvents({
+        emails: sql`numbered`,
+        id: sql`m.event_id`,
+        name: sql`case when m.url is null then 'email.open' else 'email.click' end`,
+        details: sql`case
           when m.url is null then jsonb_build_object('openedAt', m.moment, 'opens', m.nth, 'isFirstOpen', m.nth = 1)
-          else jsonb_build_object('link', m.url, 'clickedAt', m.moment, 'clicks', m.nth, 'isFirstClick', m.nth = 1) end,
-        m.at
-      from numbered m
-      left join campaign c on c.id = m.campaign_id
-      left join email_content b on b.email_id = m.id
-      where m.nth <= ${HIT_EVENTS_MAX} and m.to_address is not null
-      order by m.n`)},
+          else jsonb_build_object('link', m.url, 'clickedAt', m.moment, 'clicks', m.nth, 'isFirstClick', m.nth = 1) end`,
+        at: sql`m.at`,
+        where: sql`m.nth <= ${HIT_EVENTS_MAX} order by m.n`,
+      })},
       flipped as (
         update email e set
           opens = t.opens + y.opens, clicks = t.clicks + y.clicks, opened_at = coalesce(t.opened_at, y.first_at),
           clicked_at = coalesce(t.clicked_at, y.first_click_at),
           status = case
-            when y.clicks > 0 and t.status in ('SENT', 'DELIVERED', 'OPENED') then 'CLICKED'
-            when t.status in ('SENT', 'DELIVERED') then 'OPENED' else t.status end
+            when y.clicks > 0 and t.status in ${BELOW_CLICKED} then 'CLICKED'
+            when t.status in ${BELOW_OPENED} then 'OPENED' else t.status end
         from target t join tally y on y.id = t.id where e.id = t.id
         returning e.campaign_id, (t.opened_at is null)::int as opened, (t.clicked_at is null and y.clicks > 0)::int as clicked
       ),

@@ -1,7 +1,8 @@
+import { ACTIVE_EXECUTION_STATUSES } from '../../pure/automations/automation-status.ts';
 import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
 import { cancelExecutions } from '../automations/cancel-executions.ts';
 import type { Em } from '../database/em.ts';
-import { query, queryOne, sql } from '../database/sql.ts';
+import { query, queryOne, sql, literalList } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 
 /** Contacts that are erased together, and rows of each kind that go at a time: a transaction of about a second at most. */
@@ -106,7 +107,7 @@ async function eraseExecutions(tx: Em, contactIds: string[]): Promise<number> {
   const executions = await query<{ id: string; isActive: boolean }>(
     tx,
     sql`
-      select id, status in ('RUNNING', 'WAITING') as "isActive" from automation_execution
+      select id, status in ${literalList(ACTIVE_EXECUTION_STATUSES)} as "isActive" from automation_execution
       where contact_id = any(${contactIds}::uuid[]) and not is_stripped
       order by id limit ${EXECUTIONS_MAX} for update`,
   );

@@ -1,7 +1,8 @@
+import { OPEN_EMAIL_STATUSES } from '../../pure/emails/email-types.ts';
 import type { Config } from '../../platform/config.ts';
 import { sweepIdempotencyKeys } from '../idempotency/idempotency.ts';
 import type { Em } from '../database/em.ts';
-import { limitStatements, query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
+import { limitStatements, query, queryOne, sql, type SqlFragment, literalList } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 
 /** How many rows of each kind went. */
@@ -101,7 +102,7 @@ function sweepAttachments(em: Em, { attachments: days }: Retention): Promise<num
     select set_id, position from attachment a
     where set_id < ${idBefore(days)} and created_at ${olderThan(days)} and not exists (
       select from email_content c join email e on e.id = c.email_id
-      where c.attachment_set_id = a.set_id and e.status in ('PENDING', 'SENDING')
+      where c.attachment_set_id = a.set_id and e.status in ${literalList(OPEN_EMAIL_STATUSES)}
     )
     order by set_id`;
   return deleteChunk(em, sql`attachment`, sql`(set_id, position)`, old);

@@ -1,3 +1,4 @@
+import { ACTIVE_EXECUTION_STATUSES } from '../../pure/automations/automation-status.ts';
 import { ACTIVE_CAMPAIGN_STATUSES } from '../../pure/campaigns/campaign-status.ts';
 import {
   campaignWorkflowId,
@@ -7,7 +8,7 @@ import {
 } from '../../pure/workflow-contracts.ts';
 import { ATTEMPT_ENDS_MS, DELIVERY_OF_MAIL, deliverAnew, overdueMails } from '../emails/lost-mail.ts';
 import type { Em } from '../database/em.ts';
-import { query, sql, type SqlFragment } from '../database/sql.ts';
+import { query, sql, type SqlFragment, literalList } from '../database/sql.ts';
 
 type RowKind = 'campaign' | 'execution' | 'job';
 type ClaimKind = RowKind | 'email';
@@ -37,7 +38,7 @@ const WORKFLOW_ID_OF: Record<ClaimKind, (id: string) => string> = {
 /** The rows of each kind that have not ended. */
 const ACTIVE_ROWS: Record<RowKind, SqlFragment> = {
   campaign: sql`campaign where status = any(${[...ACTIVE_CAMPAIGN_STATUSES]}::text[])`,
-  execution: sql`automation_execution where status in ('RUNNING', 'WAITING')`,
+  execution: sql`automation_execution where status in ${literalList(ACTIVE_EXECUTION_STATUSES)}`,
   job: sql`job where state in ('waiting', 'active')`,
 };
 

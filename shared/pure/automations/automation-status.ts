@@ -23,6 +23,17 @@ export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
 
 /** An execution in these statuses goes on by itself; from the others it never moves. */
 export const ACTIVE_EXECUTION_STATUSES = ['RUNNING', 'WAITING'] as const satisfies readonly ExecutionStatus[];
+
+/** All that may become of an execution. */
+export const EXECUTION_TRANSITIONS: Record<ExecutionStatus, readonly ExecutionStatus[]> = {
+  RUNNING: ['WAITING', 'COMPLETED', 'EXITED', 'FAILED', 'CANCELLED'],
+  WAITING: ['RUNNING', 'COMPLETED', 'EXITED', 'FAILED', 'CANCELLED'],
+  COMPLETED: [],
+  EXITED: [],
+  FAILED: [],
+  CANCELLED: [],
+};
+
 export type EndedExecutionStatus = Exclude<ExecutionStatus, (typeof ACTIVE_EXECUTION_STATUSES)[number]>;
 
 export const STEP_EXECUTION_STATUSES = ['PENDING', 'RUNNING', 'WAITING', 'COMPLETED', 'SKIPPED', 'FAILED'] as const;

@@ -19,6 +19,51 @@ export const EMAIL_STATUSES = [
 ] as const;
 export type EmailStatus = (typeof EMAIL_STATUSES)[number];
 
+/** An email in these statuses has no outcome yet. */
+export const OPEN_EMAIL_STATUSES = ['PENDING', 'SENDING'] as const satisfies readonly EmailStatus[];
+
+/** What is known of an email that was handed over. Reports only move it on: a bounce outranks the opens of a scanner. */
+export const HANDED_OVER_STATUSES = [
+  'SENT',
+  'DELIVERED',
+  'OPENED',
+  'CLICKED',
+  'BOUNCED',
+  'COMPLAINED',
+] as const satisfies readonly EmailStatus[];
+export type HandedOverStatus = (typeof HANDED_OVER_STATUSES)[number];
+
+/** The statuses from which a report moves an email to `to`. */
+export function emailStatusesBelow(to: HandedOverStatus): HandedOverStatus[] {
+  return HANDED_OVER_STATUSES.slice(0, HANDED_OVER_STATUSES.indexOf(to));
+}
+
+/** Reports are taken of these: a report may come before the handing over is recorded. */
+export const REPORTABLE_STATUSES = [...OPEN_EMAIL_STATUSES, ...HANDED_OVER_STATUSES] as const;
+
+const emailStatusesAbove = (from: HandedOverStatus) =>
+  HANDED_OVER_STATUSES.slice(HANDED_OVER_STATUSES.indexOf(from) + 1);
+
+const OUTCOMES = [...HANDED_OVER_STATUSES, 'FAILED', 'SKIPPED', 'SUPPRESSED'] as const;
+
+/** All that may become of an email. Reports may come before its sending is recorded, so it can be CLICKED at once. */
+export const EMAIL_TRANSITIONS: Record<EmailStatus, readonly EmailStatus[]> = {
+  PENDING: ['SENDING', 'CANCELLED', ...OUTCOMES],
+  // PENDING again when it is put off or given back.
+  SENDING: ['PENDING', 'CANCELLED', ...OUTCOMES],
+  SENT: emailStatusesAbove('SENT'),
+  DELIVERED: emailStatusesAbove('DELIVERED'),
+  OPENED: emailStatusesAbove('OPENED'),
+  CLICKED: emailStatusesAbove('CLICKED'),
+  BOUNCED: emailStatusesAbove('BOUNCED'),
+  COMPLAINED: [],
+  FAILED: [],
+  SKIPPED: [],
+  SUPPRESSED: [],
+  // A page of a campaign was under way when the campaign was cancelled.
+  CANCELLED: OUTCOMES,
+};
+
 /** MARKETING and HEADLESS mail goes to subscribed contacts only; TRANSACTIONAL mail reaches everybody. */
 export function needsSubscription(type: EmailType): boolean {
   return type !== 'TRANSACTIONAL';

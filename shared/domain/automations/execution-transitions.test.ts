@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { AutomationGraph, GraphStep } from '../../pure/automations/automation-graph.ts';
+import { EXECUTION_STATUSES, EXECUTION_TRANSITIONS } from '../../pure/automations/automation-status.ts';
+import { createLinkSigner } from '../../platform/links.ts';
+import { createMailCompiler } from '../../platform/mail/mail-content.ts';
+import { createGraphAutomation, createModelContact } from '../../../tests/support/automation-model.ts';
+import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { listTransitions, watchStatuses } from '../../../tests/support/status-watch.ts';
+import { recordEvents } from '../events/events.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
+import { createProject } from '../projects/projects.ts';
+import { cancelExecutions } from './cancel-executions.ts';
+import { createExecutionEngine, type ExecutionEngine } from './execution-engine.ts';
+import { failExecution } from './fail-execution.ts';
+
+let database: TestDatabase;
+let projectId: string;
+let engine: ExecutionEngine;
+let transitionsSeen: () => Promise<string[]>;
+const em = () => database.orm.em.fork();
+beforeAll(async () => {
+  database = await createTestDatabase();
+  projectId = (await createProject(em(), 'Test')).project.id;
+  engine = createExecutionEngine({
+    em,
+    links: createLinkSigner({ appSecret: 'x'.repeat(32), publicUrl: 'https://everpost.test' }),
+    compileMail: createMailCompiler(),
+    messageBytesMax: 1_000_000,
+  });
+  transitionsSeen = await watchStatuses(em, 'automation_execution');
+});
+afterAll(() => database.drop());
+
+/** A graph of these steps, one after the other. */
+function path(...steps: Pick<GraphStep, 'type' | 'config'>[]): AutomationGraph {
+  const all = [{ type: 'TRIGGER' as const, config: {} }, ...steps].map((step) => ({
+    ...step,
+    id: randomUUID(),
+    name: step.type,
+    templateId: null,
+  }));
+  return {
+    steps: all,
+    transitions: all.slice(1).map((step, index) => ({ fromStepId: all[index]!.id, toStepId: step.id, branch: null })),
+  };
+}
+
+const DELAY = { type: 'DELAY', config: { amount: 1, unit: 'hours' } } as const;
+const EXIT = { type: 'EXIT', config: { reason: 'done' } } as const;
+const WEBHOOK = { type: 'WEBHOOK', config: { url: 'https://example.com', method: 'POST' } } as const;
+const BROKEN = { type: 'DELAY', config: { amount: 'soon' } } as const;
+
+const GRAPHS = [
+  path(),
+  path(DELAY),
+  path(DELAY, EXIT),
+  path(EXIT),
+  path(BROKEN),
+  path(DELAY, BROKEN),
+  path(DELAY, WEBHOOK),
+];
+
+async function enter(graph: AutomationGraph): Promise<string> {
+  const { event } = await createGraphAutomation(em(), projectId, graph);
+  await recordEvents(em(), [{ projectId, contactId: await createModelContact(em(), projectId), name: event }]);
+  const row = await queryOne<{ id: string }>(em(), sql`select id from automation_execution order by id desc limit 1`);
+  return row!.id;
+}
+
+async function advanceTwice(executionId: string): Promise<void> {
+  const twoHoursLater = new Date(Date.now() + 7_200_000);
+  for (const now of [new Date(), twoHoursLater]) {
+    await engine.advance(executionId, { now: () => now, runId: null, isRepetition: false });
+  }
+}
+
+const ends = [
+  advanceTwice,
+  (id: string) => cancelExecutions(em(), [id], 'by hand'),
+  (id: string) => failExecution(em(), id, 'the activity was given up'),
+];
+
+it('An execution takes every transition of the table, and no other, whatever happens to it in whatever status', async () => {
+  for (const graph of GRAPHS) await advanceTwice(await enter(graph));
+  for (const end of ends) {
+    for (const status of EXECUTION_STATUSES) {
+      const id = await enter(path(DELAY));
+      await query(em(), sql`alter table automation_execution disable trigger note_transition`);
+      await query(em(), sql`update automation_execution set status = ${status} where id = ${id}`);
+      await query(em(), sql`alter table automation_execution enable trigger note_transition`);
+      await end(id);
+    }
+  }
+
+  expect(await transitionsSeen()).toEqual(listTransitions(EXECUTION_TRANSITIONS));
+});
