@@ -44,6 +44,16 @@ export function projectDisabledFailure(projectId: string, pauseSeconds: number):
   });
 }
 
+/** Readers call the emails of the project spam; the campaign holds until they do not, or somebody lets it go on. */
+export function complaintHoldFailure(campaignId: string, pauseMs: number): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: 'ComplaintHold',
+    message: `Campaign ${campaignId} holds, because too many readers call emails of its project spam. Its field waiting says more.`,
+    nextRetryDelay: pauseMs,
+    category: 'BENIGN',
+  });
+}
+
 const SMTP_UNAVAILABLE = 'SmtpUnavailable';
 
 /** No server takes mail just now; the work waits and goes on when one does. */

@@ -9,6 +9,7 @@ import { createDomainActivities } from './domains/domain-activities.ts';
 import { createEmailActivities } from './emails/email-activities.ts';
 import { createProviderExchange } from './emails/provider-exchange.ts';
 import { createProviderGuard } from './emails/provider-guard.ts';
+import { createSendTally } from './emails/send-tally.ts';
 import { createJobActivities } from './jobs/job-activities.ts';
 import { createMaintenanceActivities } from './maintenance/maintenance-activities.ts';
 import { createReconcileActivities } from './maintenance/reconcile-activities.ts';
@@ -24,6 +25,7 @@ export function createActivities(deps: ActivityDeps) {
   );
   const guard = createProviderGuard(
     createProviderExchange({ ...deps, em: () => deps.orm.em.fork(), relay: relayNameOf(deps.config.SMTP_URL) }),
+    createSendTally({ ...deps, em: () => deps.orm.em.fork() }),
     deps.smtp.capacity,
   );
   return {

@@ -12,13 +12,15 @@ import {
   type CampaignPage,
   type PendingRecipient,
 } from '../../shared/domain/campaigns/campaign-delivery.ts';
+import { complaintWait, holdCampaign } from '../../shared/domain/campaigns/complaint-hold.ts';
 import { markCampaignCancelled } from '../../shared/domain/campaigns/campaign-state.ts';
 import type { Em } from '../../shared/domain/database/em.ts';
 import type { SendingIdentities } from '../../shared/domain/domains/sending-identities.ts';
+import { findExcessiveRate } from '../../shared/domain/emails/complaint-rates.ts';
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
 import { readSendPolicy } from '../../shared/domain/emails/send-budget.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { projectDisabledFailure } from '../failures.ts';
+import { complaintHoldFailure, projectDisabledFailure } from '../failures.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { createResultBuffer, type ResultBuffer } from '../emails/result-buffer.ts';
 import type { ProviderGuard } from '../emails/provider-guard.ts';
@@ -91,6 +93,7 @@ async function sendAll(
     pool: deps.smtp,
     guard: deps.guard,
     urgency: 'campaign',
+    projectId: attempt.projectId,
     buffer: attempt.buffer,
     unmade: attempt.unmade,
     concurrency: Math.ceil(deps.smtp.capacity / pagesAtWork),
@@ -162,6 +165,21 @@ async function sendAndRecord(
   }
 }
 
+/** How soon a campaign that holds for complaints goes on, once it may. */
+const COMPLAINT_PAUSE_MS = 30_000;
+
+/** @throws ApplicationFailure while too many readers call emails of the project spam */
+async function holdForComplaints({ em, deps }: PageSender, campaign: CampaignContent): Promise<void> {
+  const { COMPLAINT_RATE_MAX: rateMax, COMPLAINT_RATE_MIN_EMAILS: emailsMin } = deps.config;
+  if (rateMax === 0 || campaign.complaintsAccepted) return;
+  const rate = await findExcessiveRate(em(), campaign.projectId, { rateMax, emailsMin });
+  if (!rate) return;
+  const until = new Date(Date.now() + COMPLAINT_PAUSE_MS);
+  const isNew = await holdCampaign(em(), campaign.id, complaintWait(campaign.id, rate, rateMax, until));
+  if (isNew) deps.logger.warn({ campaignId: campaign.id, ...rate }, 'A campaign holds: too many readers complain');
+  throw complaintHoldFailure(campaign.id, COMPLAINT_PAUSE_MS);
+}
+
 /** Takes the page from an attempt that was thought dead. */
 async function claimPage(
   { em, deps }: PageSender,
@@ -201,6 +219,7 @@ export function createPageSender(deps: PageSender['deps'] & { identities: Sendin
     const policy = campaign && (await readSendPolicy(em(), campaign.projectId, deps.config.EMAIL_RATE_PER_SECOND));
     if (!policy) return STOPPED;
     if (policy.isDisabled) throw projectDisabledFailure(campaign.projectId, deps.config.DELIVERY_PAUSE_SECONDS);
+    await holdForComplaints(sender, campaign);
     const composer = await composerOrEnd(sender, campaign);
     if (!composer) return STOPPED;
 

@@ -104,6 +104,7 @@ export function createEmailActivities(deps: ActivityDeps & { identities: Sending
       pool: deps.smtp,
       guard: deps.guard,
       urgency,
+      projectId,
       buffer,
       unmade,
       concurrency,

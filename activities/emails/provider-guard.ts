@@ -7,9 +7,11 @@ import type { Hold, OutcomeAssessment } from './outcome-result.ts';
 import { createProviderLedger, type ProviderLedger } from './provider-ledger.ts';
 import type { ProviderExchange } from './provider-exchange.ts';
 import { paceOf } from './provider-turns.ts';
+import type { SendTally } from './send-tally.ts';
 
 /** Leave to hand one email over; give it back with `settle` or `abandon`. */
 export interface Admission {
+  projectId: string;
   provider: string;
   isProbe: boolean;
 }
@@ -20,7 +22,7 @@ export interface ProviderGuard {
   ready: () => Promise<void>;
   /** Whether an email to the address would be held now, as far as is known. */
   isPaused: (address: string) => boolean;
-  admit: (envelope: SmtpEnvelope, signal: AbortSignal) => Promise<Admission | Hold>;
+  admit: (envelope: SmtpEnvelope, projectId: string, signal: AbortSignal) => Promise<Admission | Hold>;
   settle: (envelope: SmtpEnvelope, admission: Admission, outcome: SmtpOutcome) => OutcomeAssessment;
   /** The email got no outcome. */
   abandon: (admission: Admission) => void;
@@ -33,7 +35,7 @@ const SLOWED_MS = 10_000;
 const SPREAD_MS = 1_000;
 
 /** Creates the guard of a worker process. */
-export function createProviderGuard(exchange: ProviderExchange, concurrency: number): ProviderGuard {
+export function createProviderGuard(exchange: ProviderExchange, tally: SendTally, concurrency: number): ProviderGuard {
   const ledger = createProviderLedger(exchange.workerId);
   const turns = paceOf(concurrency);
   exchange.start(ledger);
@@ -44,10 +46,10 @@ export function createProviderGuard(exchange: ProviderExchange, concurrency: num
   }
 
   /** Asks for the probe when one is due. */
-  async function admitPaused(provider: string): Promise<Admission | Hold | undefined> {
+  async function admitPaused(provider: string, projectId: string): Promise<Admission | Hold | undefined> {
     const untilMs = exchange.stateOf(provider)?.pause?.untilMs ?? 0;
     const leftMs = untilMs - exchange.nowMs();
-    if (leftMs <= 0 && (await exchange.takeProbe(provider))) return { provider, isProbe: true };
+    if (leftMs <= 0 && (await exchange.takeProbe(provider))) return { projectId, provider, isProbe: true };
     const pause = exchange.stateOf(provider)?.pause;
     if (!pause) return undefined;
     const ms = Math.max(pause.untilMs - exchange.nowMs(), PROBE_WAIT_MS);
@@ -58,22 +60,23 @@ export function createProviderGuard(exchange: ProviderExchange, concurrency: num
     ready: exchange.ready,
     isPaused: (address) => exchange.stateOf(recipientProviderOf(address))?.pause !== undefined,
 
-    async admit({ to }, signal) {
+    async admit({ to }, projectId, signal) {
       const provider = recipientProviderOf(to);
       const state = exchange.stateOf(provider);
       if (state?.pause) {
-        const answer = await admitPaused(provider);
+        const answer = await admitPaused(provider, projectId);
         if (answer) return answer;
       }
-      if (!state?.pace) return { provider, isProbe: false };
+      if (!state?.pace) return { projectId, provider, isProbe: false };
       const turn = turns.take(provider, state.pace.rate / Math.max(1, Object.keys(state.workers).length));
       if (turn.isHeld) return hold(provider, 'The provider takes fewer emails at a time', turn.waitMs);
       if (turn.waitMs > 0) await delay(turn.waitMs, undefined, { signal }).catch(() => undefined);
       turn.done();
-      return { provider, isProbe: false };
+      return { projectId, provider, isProbe: false };
     },
 
-    settle({ to }, { provider, isProbe }, outcome) {
+    settle({ to }, { projectId, provider, isProbe }, outcome) {
+      if (outcome.kind === 'accepted') tally.add(projectId, provider);
       const { sign, verdict } = assess(
         ledger,
         to,

@@ -54,7 +54,7 @@ const unprepared = (name: string): MailToSend => ({
 const OPEN: ProviderGuard = {
   ready: async () => undefined,
   isPaused: () => false,
-  admit: async () => ({ provider: 'mail.test', isProbe: false }),
+  admit: async () => ({ projectId: 'project', provider: 'mail.test', isProbe: false }),
   settle: () => ({}),
   abandon: () => undefined,
 };
@@ -67,7 +67,17 @@ async function send(mails: MailToSend[], unmade: UnmadeMessages): Promise<Record
   };
   const buffer = createResultBuffer({ maxItems: 10, maxAgeMs: 10, signal, record });
   await sendMails(mails, {
-    ...{ pool, guard: OPEN, urgency: 'transactional', buffer, unmade, signal, concurrency: 2, mailCount: mails.length },
+    ...{
+      pool,
+      guard: OPEN,
+      urgency: 'transactional',
+      projectId: 'project',
+      buffer,
+      unmade,
+      signal,
+      concurrency: 2,
+      mailCount: mails.length,
+    },
     config: { DELIVERY_RETRY_SECONDS: [1], DELIVERY_PAUSE_SECONDS: 1 },
     shouldStop: () => false,
   });

@@ -50,6 +50,8 @@ export interface SendLoopOptions {
   /** Holds emails to providers that refuse ours. */
   guard: ProviderGuard;
   urgency: SmtpUrgency;
+  /** Whose emails these are. */
+  projectId: string;
   buffer: ResultBuffer;
   /** Mails in flight at the same time. */
   concurrency: number;
@@ -145,7 +147,7 @@ export async function sendMails(mails: Iterable<MailToSend>, options: SendLoopOp
           leave(next.value, next.value.cause);
           continue;
         }
-        const admission = await guard.admit(next.value.envelope, signal);
+        const admission = await guard.admit(next.value.envelope, options.projectId, signal);
         if ('wait' in admission) {
           buffer.add(heldResult(next.value, admission));
           continue;

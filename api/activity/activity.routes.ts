@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { badRequest } from '../../shared/pure/app-error.ts';
 import { listActivity, type ActivityCursor } from '../../shared/domain/activity-feed/activity-feed.ts';
 import { countActivity, totalOf } from '../../shared/domain/activity-feed/activity-stats.ts';
+import { listComplaintRates } from '../../shared/domain/emails/complaint-rates.ts';
 import { periodOf } from '../events/events.schemas.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
@@ -69,7 +70,8 @@ const stats = endpoint({
   path: '/activity/stats',
   tag: 'Activity',
   summary: 'Totals, rates and a series of UTC days',
-  description: 'Counts the last 30 days unless dates are given. Opened, clicked and bounced count each mail once.',
+  description:
+    'Counts the last 30 days unless dates are given. Opened, clicked and bounced count each mail once. `complaintRates` are those of the last 7 days, whatever the dates.',
   key: 'secret',
   query: activityStatsQuery,
   replies: { 200: { description: 'The figures', schema: activityStatsSchema } },
@@ -77,7 +79,8 @@ const stats = endpoint({
   async handle({ em, project, query }) {
     const { from, until } = readRange(query, Date.now());
     const series = await countActivity(em, project.id, from, until);
-    return ok(activityStatsView(totalOf(series), series));
+    const rates = await listComplaintRates(em, project.id);
+    return ok(activityStatsView(totalOf(series), series, rates));
   },
 });
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ActivityCounts, DayCounts } from '../../shared/domain/activity-feed/activity-stats.ts';
+import type { ComplaintRate } from '../../shared/domain/emails/complaint-rates.ts';
 import { ACTIVITY_TYPES, type ActivityType } from '../../shared/pure/activity-types.ts';
 import { eventStatsQuery } from '../events/events.schemas.ts';
 import { cursorTimeSchema } from '../http/cursor.ts';
@@ -73,11 +74,18 @@ export const activityStatsSchema = z
       complaintRate: z.number(),
     }),
     series: z.array(z.object({ date: z.iso.date(), ...counts })),
+    complaintRates: z
+      .array(z.object({ provider: z.string(), sent: z.int(), complaints: z.int(), complaintRate: z.number() }))
+      .describe('by provider of recipients, percent of what was sent to it; the 50 with the most complaints or emails'),
   })
   .meta({ id: 'ActivityStats' });
 
 /** The figures of a period; rates are percent of what was sent in it. */
-export function activityStatsView(totals: ActivityCounts, series: DayCounts[]): z.infer<typeof activityStatsSchema> {
+export function activityStatsView(
+  totals: ActivityCounts,
+  series: DayCounts[],
+  complaintRates: ComplaintRate[],
+): z.infer<typeof activityStatsSchema> {
   const { sent } = totals;
   return {
     totals,
@@ -89,5 +97,9 @@ export function activityStatsView(totals: ActivityCounts, series: DayCounts[]): 
       complaintRate: percent(totals.complaints, sent),
     },
     series,
+    complaintRates: complaintRates.map(({ provider, sent, complained }) => ({
+      ...{ provider, sent, complaints: complained },
+      complaintRate: percent(complained, sent),
+    })),
   };
 }

@@ -184,6 +184,7 @@ describe('GET /activity/stats', () => {
       workflowsStarted: 0,
     };
     expect(body).toEqual({
+      complaintRates: [],
       totals: {
         events: 2,
         sent: 2,

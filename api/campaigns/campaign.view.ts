@@ -46,7 +46,7 @@ export const campaignSchema = z
       .object({ reason: z.string(), provider: z.string(), until: z.iso.datetime() })
       .nullable()
       .describe(
-        'why a campaign that is being sent waits for a provider of recipients, and when that one is tried next',
+        'why a campaign that is being sent waits: a provider of recipients refuses its emails, or too many readers there complain; and when it is tried next',
       ),
     paused: z.boolean().describe('whether somebody has paused a campaign that is being sent'),
     pausedAt: z.iso.datetime().nullable().describe('since when it is paused'),

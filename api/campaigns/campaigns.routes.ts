@@ -13,6 +13,7 @@ import {
   sendCampaign,
   type CampaignInput,
 } from '../../shared/domain/campaigns/campaigns.ts';
+import { continueCampaign } from '../../shared/domain/campaigns/complaint-hold.ts';
 import { withReplyAddress } from '../../shared/domain/emails/reply-addresses.ts';
 import { queueTestMail } from '../../shared/domain/campaigns/test-send.ts';
 import type { Config } from '../../shared/platform/config.ts';
@@ -202,6 +203,21 @@ const cancel = endpoint({
   },
 });
 
+const goOn = endpoint({
+  ...one,
+  operationId: 'continueCampaign',
+  method: 'post',
+  path: '/campaigns/:id/continue',
+  summary: 'Let a campaign go on whatever the rate of complaints is',
+  description:
+    'A campaign holds while too many readers at a provider call emails of the project spam; `waiting` says so.',
+  replies: { 200: { description: 'The campaign, which goes on within half a minute', schema: campaignSchema } },
+  errors: ['CAMPAIGN_NOT_FOUND', 'BAD_REQUEST'],
+  async handle({ em, project, params }) {
+    return ok(campaignView(await continueCampaign(em, project.id, params.id)));
+  },
+});
+
 function testSend(config: Config): Endpoint {
   const links = linkSignerOf(config);
   return endpoint({
@@ -235,5 +251,5 @@ const stats = endpoint({
 
 /** The campaign endpoints, in the order of the interface document. */
 export function createCampaignEndpoints(config: Config): Endpoint[] {
-  return [list, create, send, get, replace, remove, duplicate, cancel, testSend(config), stats];
+  return [list, create, send, get, replace, remove, duplicate, cancel, goOn, testSend(config), stats];
 }

@@ -106,6 +106,18 @@ const environmentSchema = z.object({
     .describe(
       'pauses after each time a mail server defers a mail (4xx), comma-separated; after the last it has failed',
     ),
+  COMPLAINT_RATE_MAX: z.coerce
+    .number()
+    .min(0)
+    .max(100)
+    .default(0.3)
+    .describe('percent of complaints at a provider in 7 days at which campaigns of a project hold; 0 = never'),
+  COMPLAINT_RATE_MIN_EMAILS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(1_000)
+    .describe('emails to a provider in 7 days before their rate of complaints counts'),
   DELIVERY_PAUSE_SECONDS: z.coerce
     .number()
     .positive()

@@ -32,6 +32,8 @@ export interface CampaignContent {
   replyTo: string | null;
   type: EmailType;
   tracking: TrackingMode;
+  /** Goes on whatever the rate of complaints is. */
+  complaintsAccepted: boolean;
 }
 
 /** @returns undefined when the campaign is not being sent (any more), or is paused */
@@ -40,7 +42,7 @@ export async function loadSendingCampaign(em: Em, campaignId: string): Promise<C
     em,
     sql`
       select c.id, c.project_id as "projectId", c.subject, c.body, c.from_address as "from", c.from_name as "fromName",
-        c.reply_to as "replyTo", c.type, p.tracking
+        c.reply_to as "replyTo", c.type, p.tracking, c.complaints_accepted as "complaintsAccepted"
       from campaign c join project p on p.id = c.project_id where c.id = ${campaignId} and ${IS_GOING_OUT}`,
   );
 }

@@ -37,6 +37,8 @@ export const CampaignEntity = defineEntity({
     waiting: p.json<ProviderWait>().nullable(),
     /** Set while it is being sent and somebody has paused it. */
     pausedAt: p.datetime(3).nullable(),
+    /** Goes on whatever the rate of complaints is. */
+    complaintsAccepted: p.boolean().default(false),
     /** The moment the audience was fixed; contacts created later are not in it. */
     audienceAsOf: p.datetime(3).nullable(),
     /** The last contact taken into the audience, so that a repeated freeze goes on where the last one stopped. */

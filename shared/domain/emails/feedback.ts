@@ -7,6 +7,8 @@ import { isoText, json, literalList, query, queryOne, queryPrepared, sql, type S
 import { recordedEmailEvents } from '../events/email-events.ts';
 import { suppressRecipients } from '../suppressions/suppressions.ts';
 import { inTransaction } from '../database/transaction.ts';
+import { recipientProviderOf } from '../../pure/emails/recipient-provider.ts';
+import { countComplaint } from './complaint-rates.ts';
 import { applyHardBounces, type RecordedRefusal } from './hard-bounces.ts';
 
 /** Something that a mail server or a mailbox provider says about a mail, and its place in the record of the mail. */
@@ -47,6 +49,7 @@ const NOW_TEXT = isoText(sql`now()`);
 interface ChangedEmail {
   project_id: string;
   contact_id: string | null;
+  to_address: string | null;
 }
 
 /**
@@ -94,7 +97,7 @@ async function applyStatusChange(
       sql`select ${emailId}::uuid as id`,
       change,
       data,
-      sql`select project_id, contact_id from changed`,
+      sql`select project_id, contact_id, to_address from changed`,
     ),
   );
   return mail;
@@ -156,6 +159,7 @@ export async function recordComplaint(em: Em, emailId: string): Promise<void> {
     if (!mail) return;
     await suppressRecipients(tx, [emailId], 'COMPLAINT');
     if (mail.contact_id !== null) await setSubscribed(tx, mail.project_id, [mail.contact_id], false);
+    if (mail.to_address !== null) await countComplaint(tx, mail.project_id, recipientProviderOf(mail.to_address));
   });
 }
 

@@ -18,6 +18,7 @@ export interface CleanUpReport {
   graphSnapshots: number;
   refusals: number;
   erasedContacts: number;
+  providerDays: number;
 }
 
 /** How long each kind of row is kept, in days; 0 keeps it. */
@@ -48,6 +49,8 @@ export function retentionOf(config: Config): Retention {
 
 /** Executions that were not started. */
 const REFUSAL_DAYS = 30;
+/** Longer than rates of complaints look back. */
+const PROVIDER_DAYS = 9;
 /** Rows of one kind that go at a time. */
 export const CLEAN_UP_CHUNK = 5_000;
 /** A sweep may read a large table to find its chunk. */
@@ -206,6 +209,12 @@ function sweepRefusals(em: Em): Promise<number> {
   return deleteChunk(em, sql`automation_refusal`, sql`id`, old);
 }
 
+/** Days that no rate of complaints counts any more. */
+function sweepProviderDays(em: Em): Promise<number> {
+  const old = sql`select project_id, provider, day from provider_day where day ${olderThan(PROVIDER_DAYS)}`;
+  return deleteChunk(em, sql`provider_day`, sql`(project_id, provider, day)`, old);
+}
+
 type Sweep = (em: Em, retention: Retention) => Promise<number>;
 
 /** A sweep of rows that the operator may want to keep for good. */
@@ -225,6 +234,7 @@ const SWEEPS: Record<keyof CleanUpReport, Sweep> = {
   graphSnapshots: sweepGraphSnapshots,
   refusals: sweepRefusals,
   erasedContacts: unlessKept('erasedContacts', sweepErasedContacts),
+  providerDays: sweepProviderDays,
 };
 
 /** The kinds of rows that are swept, in order. */

@@ -1,0 +1,45 @@
+import { countSent, type SentCount } from '../../shared/domain/emails/complaint-rates.ts';
+import type { Em } from '../../shared/domain/database/em.ts';
+import type { Logger } from '../../shared/platform/logger.ts';
+
+/** Counts emails that servers took over, by project and provider. */
+export interface SendTally {
+  add: (projectId: string, provider: string) => void;
+}
+
+const EVERY_MS = 500;
+/** Kept while the database is away. */
+const COUNTS_MAX = 100_000;
+
+/**
+ * Creates the tally of a worker process. It is written twice a second, so sending waits for no counter that all workers
+ * share. A process that is killed loses half a second of it.
+ */
+export function createSendTally({ em, logger }: { em: () => Em; logger: Logger }): SendTally {
+  let counts = new Map<string, SentCount>();
+  let timer: NodeJS.Timeout | undefined;
+
+  function add({ projectId, provider, count }: SentCount): void {
+    const key = `${projectId} ${provider}`;
+    const known = counts.get(key);
+    if (known) known.count += count;
+    else if (counts.size < COUNTS_MAX) counts.set(key, { projectId, provider, count });
+    timer ??= setTimeout(() => void write(), EVERY_MS).unref();
+  }
+
+  async function write(): Promise<void> {
+    const written = [...counts.values()];
+    counts = new Map();
+    try {
+      await countSent(em(), written);
+      timer = undefined;
+      if (counts.size > 0) timer = setTimeout(() => void write(), EVERY_MS).unref();
+    } catch (error) {
+      logger.debug({ err: error }, 'Emails could not be counted, they are counted later');
+      timer = undefined;
+      for (const each of written) add(each);
+    }
+  }
+
+  return { add: (projectId, provider) => add({ projectId, provider, count: 1 }) };
+}

@@ -1,0 +1,51 @@
+import { badRequest } from '../../pure/app-error.ts';
+import { ACTIVE_CAMPAIGN_STATUSES } from '../../pure/campaigns/campaign-status.ts';
+import type { ProviderWait } from '../../pure/emails/provider-wait.ts';
+import type { Em } from '../database/em.ts';
+import { json, query, queryOne, sql } from '../database/sql.ts';
+import type { ComplaintRate } from '../emails/complaint-rates.ts';
+import type { Campaign } from './campaign.entity.ts';
+import { findCampaign } from './campaigns.ts';
+
+/** Why a campaign holds, and what to do. */
+export function complaintWait(campaignId: string, rate: ComplaintRate, rateMax: number, until: Date): ProviderWait {
+  const percent = ((rate.complained / rate.sent) * 100).toFixed(2);
+  return {
+    reason:
+      `${percent} % of ${rate.sent} emails of the last 7 days were called spam; campaigns hold at ${rateMax} %. ` +
+      `See to it that readers want what they get, or let this campaign go on with POST /campaigns/${campaignId}/continue`,
+    provider: rate.provider,
+    until: until.toISOString(),
+  };
+}
+
+/** Notes what a campaign that is being sent holds for. @returns whether it has only just begun to */
+export async function holdCampaign(em: Em, campaignId: string, wait: ProviderWait): Promise<boolean> {
+  const row = await queryOne<{ isNew: boolean }>(
+    em,
+    sql`
+      update campaign c set waiting = ${json(wait)}::jsonb
+      from (select id, waiting from campaign where id = ${campaignId} for no key update) old
+      where c.id = old.id and c.status = 'SENDING'
+      returning coalesce(old.waiting ->> 'provider' <> ${wait.provider}
+        or (old.waiting ->> 'until')::timestamptz < now() - interval '1 minute', true) as "isNew"`,
+  );
+  return row?.isNew ?? false;
+}
+
+/**
+ * Lets a campaign go on whatever its project's rate of complaints is.
+ * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST unless it is SCHEDULED or SENDING
+ */
+export async function continueCampaign(em: Em, projectId: string, campaignId: string): Promise<Campaign> {
+  await query(
+    em,
+    sql`
+      update campaign set complaints_accepted = true, waiting = null, updated_at = now()
+      where id = ${campaignId} and project_id = ${projectId} and not complaints_accepted
+        and status = any(${[...ACTIVE_CAMPAIGN_STATUSES]}::text[])`,
+  );
+  const campaign = await findCampaign(em, projectId, campaignId);
+  if (ACTIVE_CAMPAIGN_STATUSES.includes(campaign.status)) return campaign;
+  throw badRequest(`A campaign that is ${campaign.status} cannot go on`, { details: { status: campaign.status } });
+}

@@ -1,0 +1,82 @@
+import type { Em } from '../database/em.ts';
+import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
+
+/** How often readers at a provider have called emails of a project spam, over the last seven UTC days. */
+export interface ComplaintRate {
+  provider: string;
+  sent: number;
+  complained: number;
+}
+
+/** When a rate is too high. */
+export interface ComplaintLimit {
+  /** Percent. */
+  rateMax: number;
+  /** A rate of fewer emails says nothing. */
+  emailsMin: number;
+}
+
+/** Emails of a project that were handed over. */
+export interface SentCount {
+  projectId: string;
+  provider: string;
+  count: number;
+}
+
+const DAYS = 7;
+const RATES_MAX = 50;
+const TODAY = sql`(now() at time zone 'UTC')::date`;
+const IN_WINDOW = sql`day > ${TODAY} - ${DAYS}::int`;
+
+function addTo(column: SqlFragment, counts: readonly SentCount[]): SqlFragment {
+  return sql`
+    insert into provider_day as d (project_id, provider, day, ${column})
+    select project_id, provider, ${TODAY}, count
+    from unnest(
+      ${counts.map((each) => each.projectId)}::uuid[], ${counts.map((each) => each.provider)}::text[],
+      ${counts.map((each) => each.count)}::int[]
+    ) as t (project_id, provider, count)
+    order by project_id, provider
+    on conflict (project_id, provider, day) do update set ${column} = d.${column} + excluded.${column}`;
+}
+
+/** Counts emails that were handed over; each project and provider stands there once. */
+export async function countSent(em: Em, counts: readonly SentCount[]): Promise<void> {
+  if (counts.length > 0) await query(em, addTo(sql`sent`, counts));
+}
+
+/** Counts a complaint; in the transaction that records it. */
+export async function countComplaint(tx: Em, projectId: string, provider: string): Promise<void> {
+  await query(tx, addTo(sql`complained`, [{ projectId, provider, count: 1 }]));
+}
+
+/** The rates of a project: those with the most complaints first, then those with the most emails. */
+export async function listComplaintRates(em: Em, projectId: string): Promise<ComplaintRate[]> {
+  return query<ComplaintRate>(
+    em,
+    sql`
+      select provider, sum(sent)::int as sent, sum(complained)::int as complained
+      from provider_day where project_id = ${projectId} and ${IN_WINDOW}
+      group by provider order by 3 desc, 2 desc, 1 limit ${RATES_MAX}`,
+  );
+}
+
+/** The highest rate of a project that is too high. Only providers with complaints are looked at. */
+export async function findExcessiveRate(
+  em: Em,
+  projectId: string,
+  { rateMax, emailsMin }: ComplaintLimit,
+): Promise<ComplaintRate | undefined> {
+  return queryOne<ComplaintRate>(
+    em,
+    sql`
+      select provider, sum(sent)::int as sent, sum(complained)::int as complained
+      from provider_day
+      where project_id = ${projectId} and ${IN_WINDOW} and provider in (
+        select provider from provider_day where project_id = ${projectId} and complained > 0 and ${IN_WINDOW}
+      )
+      group by provider
+      having sum(sent) >= ${emailsMin}::int and sum(complained) * 100 >= sum(sent) * ${rateMax}::float8
+      order by sum(complained)::float8 / sum(sent) desc limit 1`,
+  );
+}
