@@ -204,7 +204,7 @@ const cancel = endpoint({
 });
 
 const goOn = endpoint({
-  ...one,
+  ...oneCampaign,
   operationId: 'continueCampaign',
   method: 'post',
   path: '/campaigns/:id/continue',
