@@ -6,9 +6,11 @@ import {
   finishCampaign,
   markCampaignCancelled,
   readCampaignState,
+  type CampaignState,
 } from '../../shared/domain/campaigns/campaign-state.ts';
 import { planDeferredRound, type DeferredRound } from '../../shared/domain/campaigns/deferred-pages.ts';
 import { freezeNextRecipients, type FreezeProgress } from '../../shared/domain/campaigns/freeze-audience.ts';
+import { requeueNextRecipients } from '../../shared/domain/campaigns/resend.ts';
 import { isTooSlow } from '../../shared/domain/database/database-errors.ts';
 import type { SendingIdentities } from '../../shared/domain/domains/sending-identities.ts';
 import { readSendPolicy } from '../../shared/domain/emails/send-budget.ts';
@@ -29,6 +31,8 @@ export interface CampaignStateView {
   isAudienceFrozen: boolean;
   /** Since when; absent when it is not paused, and in old histories. */
   pausedSince?: string;
+  /** Recipients are to be queued again before anything is sent; absent otherwise, and in old histories. */
+  isResending?: true;
   /** Recipients of one page at the project's sending speed. */
   pageSize: number;
   /** Pages under way at the same time; absent in old histories. */
@@ -39,6 +43,12 @@ export interface FrozenAudience {
   totalRecipients: number;
   /** The campaign is not being sent any more. */
   isStopped: boolean;
+}
+
+export interface ClosedCampaign {
+  status: CampaignStatus | 'DELETED';
+  /** It has ended, and is to be sent again. */
+  isResending?: true;
 }
 
 const PAGE_SIZE_MAX = 1_000;
@@ -69,6 +79,26 @@ function divisionFor(ratePerSecond: number): Pick<CampaignStateView, 'pageSize' 
   };
 }
 
+const DELETED: CampaignStateView = {
+  status: 'DELETED',
+  scheduledForMs: null,
+  totalRecipients: 0,
+  isAudienceFrozen: false,
+  ...divisionFor(0),
+};
+
+function stateView(state: CampaignState, ratePerSecond: number): CampaignStateView {
+  return {
+    status: state.status,
+    scheduledForMs: state.scheduledFor?.getTime() ?? null,
+    totalRecipients: state.totalRecipients,
+    isAudienceFrozen: state.isAudienceFrozen,
+    ...(state.isResending && { isResending: true }),
+    ...(state.pausedAt && { pausedSince: state.pausedAt.toISOString() }),
+    ...divisionFor(ratePerSecond),
+  };
+}
+
 /** Activities of the campaign workflow. */
 export function createCampaignActivities(deps: ActivityDeps & { identities: SendingIdentities; guard: ProviderGuard }) {
   const em = () => deps.orm.em.fork();
@@ -89,24 +119,9 @@ export function createCampaignActivities(deps: ActivityDeps & { identities: Send
     /** The campaign's state, read from PostgreSQL, which decides what is so. */
     async readCampaign({ campaignId }: CampaignRef): Promise<CampaignStateView> {
       const state = await readCampaignState(em(), campaignId);
-      if (!state) {
-        return {
-          status: 'DELETED',
-          scheduledForMs: null,
-          totalRecipients: 0,
-          isAudienceFrozen: false,
-          ...divisionFor(0),
-        };
-      }
+      if (!state) return DELETED;
       const policy = await readSendPolicy(em(), state.projectId, deps.config.EMAIL_RATE_PER_SECOND);
-      return {
-        status: state.status,
-        scheduledForMs: state.scheduledFor?.getTime() ?? null,
-        totalRecipients: state.totalRecipients,
-        isAudienceFrozen: state.isAudienceFrozen,
-        ...(state.pausedAt && { pausedSince: state.pausedAt.toISOString() }),
-        ...divisionFor(policy?.ratePerSecond ?? 0),
-      };
+      return stateView(state, policy?.ratePerSecond ?? 0);
     },
 
     /** Moves a scheduled campaign to SENDING when its time has come by the workflow's clock. */
@@ -139,6 +154,16 @@ export function createCampaignActivities(deps: ActivityDeps & { identities: Send
       );
     },
 
+    /** Queues the recipients who are to be sent to again. A repeated call goes on after the last committed part. */
+    async requeueRecipients({ campaignId }: CampaignRef): Promise<void> {
+      await withHeartbeat(deps, async (signal, advance) => {
+        while (!(await requeueNextRecipients(em(), campaignId))) {
+          signal.throwIfAborted();
+          advance();
+        }
+      });
+    },
+
     sendRecipientPage: createPageSender(deps),
 
     /** The pages to try again because servers deferred mail, and when. */
@@ -161,9 +186,9 @@ export function createCampaignActivities(deps: ActivityDeps & { identities: Send
     },
 
     /** Closes the campaign once every recipient has an outcome. */
-    async finishCampaign({ campaignId }: CampaignRef): Promise<{ status: CampaignStatus | 'DELETED' }> {
+    async finishCampaign({ campaignId }: CampaignRef): Promise<ClosedCampaign> {
       const state = await withHeartbeat(deps, (_signal, advance) => finishCampaign(em(), campaignId, advance));
-      return { status: state?.status ?? 'DELETED' };
+      return { status: state?.status ?? 'DELETED', ...(state?.isResending && { isResending: true }) };
     },
   };
 }

@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { AUDIENCE_TYPES, CAMPAIGN_STATUSES } from '../../shared/pure/campaigns/campaign-status.ts';
+import {
+  AUDIENCE_TYPES,
+  CAMPAIGN_STATUSES,
+  RESENDABLE_STATES,
+  type ResendableState,
+} from '../../shared/pure/campaigns/campaign-status.ts';
+import { EMAIL_STATUSES } from '../../shared/pure/emails/email-types.ts';
 import { emailAddressSchema } from '../../shared/pure/emails/email-address.ts';
 import { filterConditionSchema } from '../../shared/pure/filters/filter-condition.ts';
 import { idParams, offsetPageQuery, offsetPageSchema, searchQuery, sortQuery } from '../http/pagination.ts';
@@ -42,6 +48,32 @@ export const sendCampaignBody = z.object({
     .union([z.string(), z.number()])
     .nullish()
     .meta({ description: 'Any date-time; omitted or null sends at once', examples: ['2026-12-24T08:00:00Z'] }),
+});
+
+const isResendable = (state: string): state is ResendableState => RESENDABLE_STATES.some((known) => known === state);
+
+export const resendCampaignBody = z.object({
+  states: z
+    .array(z.string())
+    .min(1)
+    .max(100)
+    .transform((states, context): ResendableState[] => {
+      const known = states.filter(isResendable);
+      const wrong = states.find((state) => !isResendable(state));
+      if (wrong === undefined) return [...new Set(known)];
+      const isState = EMAIL_STATUSES.some((state) => state === wrong);
+      const fault = isState ? 'Recipients in this state are not sent to again' : 'This is not a state of recipients';
+      context.addIssue({
+        code: 'custom',
+        message: `${fault}: "${wrong.slice(0, 50)}"; use ${RESENDABLE_STATES.join(', ')}`,
+        params: { code: 'invalid_enum_value' },
+      });
+      return z.NEVER;
+    })
+    .meta({
+      description: `States of GET /campaigns/{id}/recipients: ${RESENDABLE_STATES.join(', ')}`,
+      examples: [['FAILED', 'BOUNCED']],
+    }),
 });
 
 export const testCampaignBody = z.object({ email: emailAddressSchema });

@@ -1,7 +1,8 @@
 import { setCampaignPaused } from '../../shared/domain/campaigns/pause.ts';
+import { resendCampaign } from '../../shared/domain/campaigns/resend.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { campaignSchema, campaignView } from './campaign.view.ts';
-import { oneCampaign } from './campaigns.schemas.ts';
+import { oneCampaign, resendCampaignBody } from './campaigns.schemas.ts';
 
 /** Pausing and resuming. */
 function pausing(name: 'pause' | 'resume', summary: string, description: string): Endpoint {
@@ -33,5 +34,25 @@ const resume = pausing(
   'It goes on with the recipients that have no outcome yet. Resuming a campaign that is not paused changes nothing.',
 );
 
-/** What operators do to a campaign that goes out. */
-export const campaignControlEndpoints: Endpoint[] = [pause, resume];
+const resend = endpoint({
+  ...oneCampaign,
+  operationId: 'resendCampaign',
+  cost: 'heavy',
+  method: 'post',
+  path: '/campaigns/:id/resend',
+  summary: 'Send a campaign that has ended again, to the recipients in some states',
+  description:
+    'Goes to those who are in one of the states now, once each, and to nobody else. Contacts that are gone or have unsubscribed, and suppressed addresses, are left out and keep their state. The campaign is SENDING until all have their outcome; what is counted of a recipient is what became of the last sending.',
+  idempotent: true,
+  body: resendCampaignBody,
+  replies: { 200: { description: 'The campaign, SENDING', schema: campaignSchema } },
+  errors: ['CAMPAIGN_NOT_FOUND', 'BAD_REQUEST', 'SENDER_DOMAIN_REFUSED'],
+  async handle({ em, project, params, body, deps }) {
+    const campaign = await resendCampaign(em, project.id, params.id, body.states);
+    deps.wakeDispatcher();
+    return ok(campaignView(campaign));
+  },
+});
+
+/** What operators do to a campaign that goes out or has gone out. */
+export const campaignControlEndpoints: Endpoint[] = [pause, resume, resend];

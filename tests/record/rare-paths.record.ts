@@ -132,6 +132,23 @@ it('records a campaign that is paused and resumed', async () => {
   );
 }, 60_000);
 
+it('records a campaign that is sent again, at its end and by a run of its own', async () => {
+  const left = [101];
+  const planDeferred = async () => ({ firstSeqs: left.splice(0), retryInMs: 0 });
+  const atEnd = fakeCampaign({ planDeferred });
+  const { finishCampaign } = atEnd.activities;
+  let closings = 0;
+  atEnd.activities.finishCampaign = async (campaign) => {
+    if (closings++ > 0) return finishCampaign(campaign);
+    left.push(201);
+    atEnd.campaign.isResending = true;
+    return { status: 'SENDING', isResending: true };
+  };
+  await record('sent-again-at-its-end', ofCampaign(atEnd));
+  left.push(1);
+  await record('sent-again', ofCampaign(fakeCampaign({ planDeferred }, { isResending: true, isAudienceFrozen: true })));
+}, 60_000);
+
 it('records a campaign that is continued', async () => {
   const process = await createTemporalProcess({ 'limit.historyCount.suggestContinueAsNew': SUGGESTED_AFTER });
   await process.start();

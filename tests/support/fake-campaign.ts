@@ -12,6 +12,7 @@ export type CampaignActivities = Pick<
   | 'planDeferred'
   | 'finishCampaign'
   | 'closeRecipients'
+  | 'requeueRecipients'
 >;
 
 export interface FakeCampaign {
@@ -62,6 +63,9 @@ export function fakeCampaign(
     async sendRecipientPage({ firstSeq, lastSeq }) {
       pages.push(`${firstSeq}-${lastSeq}`);
       return { sent: lastSeq - firstSeq + 1, deferred: 0, isStopped: campaign.status !== 'SENDING' };
+    },
+    async requeueRecipients() {
+      delete campaign.isResending;
     },
     planDeferred: () => Promise.resolve({ firstSeqs: [], retryInMs: 0 }),
     async finishCampaign() {

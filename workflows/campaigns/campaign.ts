@@ -29,7 +29,7 @@ const TIMER_MS_MAX = 300 * 24 * 60 * 60 * 1_000;
 /**
  * One campaign: waits until it is due, freezes the audience, sends page by page, comes back for email that servers
  * deferred, closes. Paused, it waits for a signal with nothing on the wire. PostgreSQL holds the state, this workflow decides what is next: it reads the state again after every
- * signal and every restart. Cancelled in Temporal, the campaign is cancelled as through the API; a permanent fault
+ * signal and every restart. When it has ended, it may be sent again to some: by this run, or by one that follows it. Cancelled in Temporal, the campaign is cancelled as through the API; a permanent fault
  * cancels it with the reason. It continues as new when no page is out; `nextSeq` is all that is carried over.
  */
 export async function campaign(input: CampaignInput): Promise<void> {
@@ -52,6 +52,11 @@ export async function campaign(input: CampaignInput): Promise<void> {
 }
 
 async function runCampaign(run: CampaignRun, input: CampaignInput): Promise<void> {
+  for (let next = input; await sendOnce(run, next);) next = { campaignId: input.campaignId };
+}
+
+/** @returns whether there is more to do */
+async function sendOnce(run: CampaignRun, input: CampaignInput): Promise<boolean> {
   const { campaignId } = run;
   try {
     const state = await waitUntilSending(run);

@@ -3,13 +3,14 @@ import {
   condition,
   continueAsNew,
   isCancellation,
+  patched,
   setCurrentDetails,
   workflowInfo,
   type CancellationScope,
 } from '@temporalio/workflow';
 import type { CampaignInput } from '../../shared/pure/workflow-contracts.ts';
 import type { CampaignStateView } from '../../activities/campaigns/campaign-activities.ts';
-import { bulk, campaignDelivery, database } from '../proxies.ts';
+import { bulk, campaignDelivery, chunked, database } from '../proxies.ts';
 import { readState, whileSending, type CampaignRun } from './campaign-run.ts';
 import type { campaign } from './campaign.ts';
 
@@ -45,8 +46,8 @@ export async function sendToAudience(run: CampaignRun, input: CampaignInput, sta
   run.progress.totalRecipients = total;
   run.progress.pagesTotal = Math.ceil(total / pageSize);
   run.progress.phase = 'sending';
-  const ranges = pagesFrom(input.nextSeq ?? 1, plan);
-  await sendPages(run, plan, { ranges, resumeAt: (page) => page.firstSeq });
+  if (state.isResending) await requeue(run);
+  else await sendPages(run, plan, { ranges: pagesFrom(input.nextSeq ?? 1, plan), resumeAt: (page) => page.firstSeq });
   await retryDeferred(run, plan);
 }
 
@@ -60,6 +61,15 @@ async function freezeAudience(run: CampaignRun, state: CampaignStateView): Promi
     bulk.freezeAudience.executeWithOptions({ summary: 'freeze audience' }, [{ campaignId }]),
   );
   return !frozen || frozen.isStopped ? undefined : frozen.totalRecipients;
+}
+
+/** Queues those who are to be sent to again; they are found as deferred mail is. */
+async function requeue(run: CampaignRun): Promise<void> {
+  const { campaignId } = run;
+  setCurrentDetails('Queueing the recipients who are sent to again.');
+  await whileSending(run, () =>
+    chunked.requeueRecipients.executeWithOptions({ summary: 'queue again' }, [{ campaignId }]),
+  );
 }
 
 /** What the lanes of `sendPages` share. */
@@ -161,12 +171,18 @@ async function waitPaused(run: CampaignRun, plan: Plan, since: string): Promise<
   run.progress.phase = 'sending';
 }
 
-/** Closes the campaign. @throws ApplicationFailure when recipients are left without an outcome */
-export async function closeCampaign({ campaignId, progress }: CampaignRun): Promise<void> {
-  const { status } = await bulk.finishCampaign.executeWithOptions({ summary: 'close' }, [{ campaignId }]);
+/**
+ * Closes the campaign.
+ * @returns whether there is more to do, since it was sent again meanwhile
+ * @throws ApplicationFailure when recipients are left without an outcome
+ */
+export async function closeCampaign(run: CampaignRun): Promise<boolean> {
+  const { campaignId, progress } = run;
+  const { status, isResending } = await bulk.finishCampaign.executeWithOptions({ summary: 'close' }, [{ campaignId }]);
+  if (isResending || (run.changes !== run.changesRead && patched('sent-again-at-its-end'))) return true;
   progress.phase = 'finished';
   setCurrentDetails(`The campaign is **${status}**.`);
-  if (status !== 'SENDING') return;
+  if (status !== 'SENDING') return false;
   throw ApplicationFailure.nonRetryable(
     `Campaign ${campaignId} has recipients without an outcome. Reset this workflow to its first task to go on.`,
     'RecipientsLeft',

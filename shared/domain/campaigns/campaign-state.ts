@@ -11,6 +11,8 @@ export interface CampaignState {
   totalRecipients: number;
   isAudienceFrozen: boolean;
   pausedAt: Date | null;
+  /** Recipients who are to be sent to again have not all been queued. */
+  isResending: boolean;
 }
 
 /** @returns undefined when the campaign has been deleted */
@@ -19,7 +21,8 @@ export async function readCampaignState(em: Em, campaignId: string): Promise<Cam
     em,
     sql`
       select project_id as "projectId", status, scheduled_for as "scheduledFor", total_recipients as "totalRecipients",
-        audience_frozen as "isAudienceFrozen", paused_at as "pausedAt"
+        audience_frozen as "isAudienceFrozen", paused_at as "pausedAt",
+        resend_states is not null as "isResending"
       from campaign where id = ${campaignId}`,
   );
 }
@@ -35,7 +38,10 @@ export async function beginScheduledCampaign(em: Em, campaignId: string, asOf: D
 }
 
 /** What is over when the campaign is. */
-export const ENDED = sql`paused_at = null, updated_at = now()`;
+export const ENDED = sql`paused_at = null, resend_states = null, updated_at = now()`;
+
+/** Thrown to undo what was done for a campaign that is not being sent any more. */
+export class CampaignEndedError extends Error {}
 
 const REASON_LENGTH_MAX = 1_000;
 
@@ -86,7 +92,7 @@ export async function closeRecipients(em: Em, campaignId: string, onChunk: () =>
 }
 
 /**
- * Closes a campaign: SENT when every recipient has an outcome. Recipients of a cancelled or deleted one get theirs.
+ * Closes a campaign: SENT when every recipient has an outcome and nobody has had it sent again meanwhile. Recipients of a cancelled or deleted one get theirs.
  * @returns the final state; its status is still SENDING when recipients without an outcome are left
  */
 export async function finishCampaign(
@@ -97,8 +103,8 @@ export async function finishCampaign(
   await query(
     em,
     sql`
-      update campaign set status = 'SENT', sent_at = now(), ${ENDED}
-      where id = ${campaignId} and status = 'SENDING' and audience_frozen
+      update campaign set status = 'SENT', sent_at = coalesce(sent_at, now()), ${ENDED}
+      where id = ${campaignId} and status = 'SENDING' and audience_frozen and resend_states is null
         and not exists (select from email where campaign_id = ${campaignId} and status in ('PENDING', 'SENDING'))`,
   );
   const state = await readCampaignState(em, campaignId);

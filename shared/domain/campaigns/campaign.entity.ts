@@ -44,6 +44,10 @@ export const CampaignEntity = defineEntity({
     /** The last contact taken into the audience, so that a repeated freeze goes on where the last one stopped. */
     audienceCursor: p.uuid().nullable(),
     audienceFrozen: p.boolean().default(false),
+    /** The recipients who are to be sent to again, until all of them are queued. */
+    resendStates: p.array().nullable(),
+    resendAsOf: p.datetime(3).nullable(),
+    resendAfterSeq: p.integer().default(0),
   },
 });
 export type Campaign = InferEntity<typeof CampaignEntity>;

@@ -97,7 +97,8 @@ async function assertRoomForCampaign(em: Em, projectId: string): Promise<void> {
   });
 }
 
-async function assertRoomForActiveCampaign(em: Em, projectId: string, campaignId: string): Promise<void> {
+/** @throws AppError VALIDATION_ERROR while too many others are active */
+export async function assertRoomForActiveCampaign(em: Em, projectId: string, campaignId: string): Promise<void> {
   await assertRoom(em, {
     rows: sql`
       from campaign where project_id = ${projectId} and id <> ${campaignId}
@@ -121,6 +122,18 @@ export async function createCampaign(em: Em, projectId: string, input: CampaignI
 async function lockCampaign(em: Em, projectId: string, campaignId: string): Promise<Campaign> {
   await query(em, sql`select from campaign where id = ${campaignId} and project_id = ${projectId} for update`);
   return findCampaign(em, projectId, campaignId);
+}
+
+/** As `lockCampaign`, for what ends its pages: they are locked before it. */
+export async function lockCampaignAndPages(em: Em, projectId: string, campaignId: string): Promise<Campaign> {
+  await query(
+    em,
+    sql`
+      select from campaign_page where campaign_id = (
+        select id from campaign where id = ${campaignId} and project_id = ${projectId}
+      ) order by first_seq for update`,
+  );
+  return lockCampaign(em, projectId, campaignId);
 }
 
 /** Replaces content and audience of a campaign that has not gone out. @throws AppError BAD_REQUEST otherwise */
@@ -147,15 +160,7 @@ export async function replaceCampaign(
 /** Deletes a campaign; mail that was sent stays on record. @throws AppError CONFLICT while it is scheduled or going out */
 export async function deleteCampaign(em: Em, projectId: string, campaignId: string): Promise<void> {
   await inTransaction(em, async (tx) => {
-    // Pages go with their campaign, and are locked before it.
-    await query(
-      tx,
-      sql`
-        select from campaign_page where campaign_id = (
-          select id from campaign where id = ${campaignId} and project_id = ${projectId}
-        ) order by first_seq for update`,
-    );
-    const campaign = await lockCampaign(tx, projectId, campaignId);
+    const campaign = await lockCampaignAndPages(tx, projectId, campaignId);
     if (ACTIVE_CAMPAIGN_STATUSES.includes(campaign.status)) {
       throw new AppError('CONFLICT', {
         message: `A campaign that is ${campaign.status} cannot be deleted`,

@@ -2,6 +2,7 @@ import type { Em } from '../database/em.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { audiencePredicate, type AudienceOf } from './audience.ts';
+import { CampaignEndedError } from './campaign-state.ts';
 
 export interface FreezeProgress {
   isComplete: boolean;
@@ -27,9 +28,6 @@ async function loadAudience(em: Em, campaignId: string): Promise<AudienceRow | u
       from campaign where id = ${campaignId} and status = 'SENDING'`,
   );
 }
-
-/** Thrown to undo a chunk. */
-class CampaignEndedError extends Error {}
 
 /**
  * Looks through the next `windowSize` contacts, by id, for the audience of a campaign that is being sent. Recipients,

@@ -127,6 +127,9 @@ export interface Tables {
     error: string | null;
     waiting: unknown;
     pausedAt: Date | null;
+    resendStates: string[] | null;
+    resendAsOf: Date | null;
+    resendAfterSeq: number;
   };
   campaign_page: {
     campaignId: string;

@@ -34,23 +34,30 @@ export function untilGatheredMs(): number {
 /**
  * The statement of `addToOutbox`, to stand in a CTE of another one. `isGathered` is for what may wait a moment: what the
  * processes add within a second goes into one start, which costs Temporal as much as some hundred rows cost PostgreSQL.
+ * `isRestart` has a workflow that is closed followed by another of its id.
  */
 export function outboxInsert(
   kind: OutboxKind,
   projectId: string,
   subjectIds: string[],
-  options: { isGathered: boolean } = { isGathered: false },
+  options: { isGathered?: boolean; isRestart?: boolean } = {},
 ): SqlFragment {
   const due = options.isGathered ? sql`date_trunc('second', now()) + interval '1 second'` : sql`now()`;
   return sql`
-    insert into outbox (id, project_id, kind, subject_id, available_at)
-    select i, ${projectId}, ${kind}, s, ${due}
+    insert into outbox (id, project_id, kind, subject_id, available_at, is_restart)
+    select i, ${projectId}, ${kind}, s, ${due}, ${options.isRestart ?? false}::boolean
     from unnest(${subjectIds.map(() => uuidV7())}::uuid[], ${subjectIds}::uuid[]) as n (i, s)`;
 }
 
 /** Adds what must reach Temporal to the caller's transaction. Wake the dispatcher after the commit. */
-export async function addToOutbox(em: Em, kind: OutboxKind, projectId: string, subjectIds: string[]): Promise<void> {
-  await queryPrepared(em, outboxInsert(kind, projectId, subjectIds));
+export async function addToOutbox(
+  em: Em,
+  kind: OutboxKind,
+  projectId: string,
+  subjectIds: string[],
+  options?: { isRestart: boolean },
+): Promise<void> {
+  await queryPrepared(em, outboxInsert(kind, projectId, subjectIds, options));
 }
 
 /**

@@ -30,6 +30,7 @@ import { BounceUndoMigration } from './migrations/20261122130000-bounce-undo.ts'
 import { EmailListsMigration } from './migrations/20261122150000-email-lists.ts';
 import { CampaignPauseMigration } from './migrations/20261122200000-campaign-pause.ts';
 import { ComplaintRatesMigration } from './migrations/20261122191000-complaint-rates.ts';
+import { CampaignResendMigration } from './migrations/20261122201000-campaign-resend.ts';
 import { ProviderHealthMigration } from './migrations/20261122140000-provider-health.ts';
 import { EventConsequencesMigration } from './migrations/20261122205000-event-consequences.ts';
 import { errorMessage } from '../database/database-errors.ts';
@@ -88,6 +89,7 @@ const MIGRATIONS = [
   { name: '20261122150000-email-lists', class: EmailListsMigration },
   { name: '20261122191000-complaint-rates', class: ComplaintRatesMigration },
   { name: '20261122200000-campaign-pause', class: CampaignPauseMigration },
+  { name: '20261122201000-campaign-resend', class: CampaignResendMigration },
   { name: '20261122205000-event-consequences', class: EventConsequencesMigration },
 ];
 

@@ -21,3 +21,7 @@ export function campaignStatusesBefore(to: CampaignStatus): CampaignStatus[] {
 export const EDITABLE_CAMPAIGN_STATUSES: readonly CampaignStatus[] = ['DRAFT', 'SCHEDULED'];
 /** A campaign in these statuses has a running workflow and cannot be deleted. */
 export const ACTIVE_CAMPAIGN_STATUSES: readonly CampaignStatus[] = ['SCHEDULED', 'SENDING'];
+
+/** States of recipients to whom a campaign that has ended can be sent again: those who have not got it. */
+export const RESENDABLE_STATES = ['FAILED', 'BOUNCED', 'SKIPPED', 'SUPPRESSED'] as const;
+export type ResendableState = (typeof RESENDABLE_STATES)[number];

@@ -1,0 +1,145 @@
+import { badRequest } from '../../pure/app-error.ts';
+import type { ResendableState } from '../../pure/campaigns/campaign-status.ts';
+import { needsSubscription, type EmailType } from '../../pure/emails/email-types.ts';
+import { assertSenderDomain } from '../domains/sender-domains.ts';
+import type { Em } from '../database/em.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
+import { inTransaction } from '../database/transaction.ts';
+import { addToOutbox } from '../outbox/outbox.ts';
+import { suppressionJoin } from '../suppressions/suppressions.ts';
+import type { Campaign } from './campaign.entity.ts';
+import { CampaignEndedError } from './campaign-state.ts';
+import { assertRoomForActiveCampaign, findCampaign, lockCampaignAndPages } from './campaigns.ts';
+
+/** A campaign that could not go on ends like one that somebody cancelled, but with a reason. */
+function hasEnded({ status, error }: Campaign): boolean {
+  return status === 'SENT' || (status === 'CANCELLED' && Boolean(error));
+}
+
+async function assertResendable(em: Em, campaign: Campaign, states: readonly ResendableState[]): Promise<void> {
+  const { id, projectId, status } = campaign;
+  if (!hasEnded(campaign)) {
+    throw badRequest(`A campaign that is ${status} cannot be sent again`, {
+      details: { status },
+      suggestion: 'Only a campaign that is SENT, or that ended with an error, can be sent again',
+    });
+  }
+  const found = await queryOne<{ isAny: boolean; isClosing: boolean }>(
+    em,
+    sql`
+      select exists (select from email where campaign_id = ${id} and trouble = any(${[...states]}::text[])) as "isAny",
+        ${status === 'CANCELLED'}::boolean
+          and exists (select from email where campaign_id = ${id} and status in ('PENDING', 'SENDING')) as "isClosing"`,
+  );
+  if (!campaign.audienceFrozen || found?.isClosing) {
+    throw badRequest('The campaign ended before all of its recipients had an outcome', {
+      details: { status },
+      suggestion: campaign.audienceFrozen ? 'Try again in a minute' : 'Duplicate it and send the copy',
+    });
+  }
+  if (!found?.isAny) throw badRequest('Campaign has no recipients in these states', { details: { states } });
+  await assertRoomForActiveCampaign(em, projectId, id);
+  await assertSenderDomain(em, projectId, campaign.from);
+}
+
+/**
+ * Has a campaign that has ended sent again to the recipients who are in one of the states now, less those who may not
+ * have it: contacts that are gone or have unsubscribed, suppressed addresses. These keep their states. The campaign is
+ * SENDING until all have their outcome. Wake the dispatcher afterwards.
+ * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST when it has not ended or has nobody in these states,
+ *   SENDER_DOMAIN_REFUSED, VALIDATION_ERROR while too many are active
+ */
+export async function resendCampaign(
+  em: Em,
+  projectId: string,
+  campaignId: string,
+  states: readonly ResendableState[],
+): Promise<Campaign> {
+  return inTransaction(em, async (tx) => {
+    const campaign = await lockCampaignAndPages(tx, projectId, campaignId);
+    await assertResendable(tx, campaign, states);
+    // An attempt of the time before records nothing any more.
+    await query(tx, sql`delete from campaign_page where campaign_id = ${campaignId}`);
+    await query(
+      tx,
+      sql`
+        update campaign set status = 'SENDING', error = null, waiting = null, resend_states = ${[...states]}::text[],
+          resend_as_of = now(), resend_after_seq = 0, updated_at = now()
+        where id = ${campaignId}`,
+    );
+    await addToOutbox(tx, 'campaign', projectId, [campaignId], { isRestart: true });
+    return findCampaign(tx, projectId, campaignId);
+  });
+}
+
+interface Resend {
+  projectId: string;
+  type: EmailType;
+  states: string[] | null;
+  asOf: Date;
+  afterSeq: number;
+  total: number;
+}
+
+const CHUNK = 20_000;
+
+/**
+ * Queues the next recipients of a campaign that is sent again, by their numbers. A recipient becomes as if never sent to;
+ * what was counted of it is taken back in the same statement, so that counters and states agree at every moment. The
+ * emails keep their events and what was opened or clicked.
+ * @returns whether it was the last part, or the campaign is not being sent any more
+ */
+export async function requeueNextRecipients(em: Em, campaignId: string): Promise<boolean> {
+  try {
+    return await inTransaction(em, async (tx) => {
+      await query(tx, sql`select pg_advisory_xact_lock(hashtextextended(${campaignId}, 0))`);
+      const resend = await queryOne<Resend>(
+        tx,
+        sql`
+          select project_id as "projectId", type, resend_states as states, resend_as_of as "asOf",
+            resend_after_seq as "afterSeq", total_recipients as total
+          from campaign where id = ${campaignId} and status = 'SENDING'`,
+      );
+      return resend?.states ? requeueChunk(tx, campaignId, resend, resend.states) : true;
+    });
+  } catch (error) {
+    if (error instanceof CampaignEndedError) return true;
+    throw error;
+  }
+}
+
+async function requeueChunk(em: Em, campaignId: string, resend: Resend, states: string[]): Promise<boolean> {
+  const { projectId, type, asOf, afterSeq, total } = resend;
+  const lastSeq = afterSeq + CHUNK;
+  const isComplete = lastSeq >= total;
+  const kept = await queryOne(
+    em,
+    sql`
+      with due as materialized (
+        select e.id, e.status, e.sent_at, e.delivered_at, e.bounced_at
+        from email e join contact c on c.id = e.contact_id ${suppressionJoin(sql`${projectId}::uuid`, sql`e.to_address`)}
+        where e.campaign_id = ${campaignId} and e.campaign_seq > ${afterSeq} and e.campaign_seq <= ${lastSeq}
+          and e.status = any(${states}::text[]) and (e.bounced_at is null or e.bounced_at <= ${asOf})
+          and e.to_address is not null and s.reason is null and (c.subscribed or not ${needsSubscription(type)}::boolean)
+        order by e.id for no key update of e
+      ),
+      requeued as (
+        update email e set status = 'PENDING', deferrals = 0, uncertain_attempts = 0, retry_at = null, held_at = null,
+          error = null, refusal = null, sent_at = null, delivered_at = null, bounced_at = null
+        from due d where e.id = d.id
+      ),
+      counts as (
+        select count(sent_at)::int as sent, count(delivered_at)::int as delivered, count(bounced_at)::int as bounced,
+          count(*) filter (where status = 'FAILED')::int as failed, count(*) filter (where status = 'SKIPPED')::int as skipped,
+          count(*) filter (where status = 'SUPPRESSED')::int as suppressed
+        from due
+      )
+      update campaign c set sent_count = c.sent_count - n.sent, delivered_count = c.delivered_count - n.delivered,
+        bounced_count = c.bounced_count - n.bounced, failed_count = c.failed_count - n.failed,
+        skipped_count = c.skipped_count - n.skipped, suppressed_count = c.suppressed_count - n.suppressed,
+        resend_after_seq = ${lastSeq}, resend_states = case when not ${isComplete}::boolean then c.resend_states end
+      from counts n where c.id = ${campaignId} and c.status = 'SENDING' returning c.id`,
+  );
+  if (!kept) throw new CampaignEndedError();
+  return isComplete;
+}

@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { WorkflowHandle } from '@temporalio/client';
+import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
+import { CAMPAIGN_CHANGED_SIGNAL, WORKFLOW_TYPES, campaignWorkflowId } from '../../shared/pure/workflow-contracts.ts';
+import { eventually } from '../../tests/support/eventually.ts';
+import { fakeCampaign, type FakeCampaign } from '../../tests/support/fake-campaign.ts';
+import { createTestNamespace, type TestNamespace } from '../../tests/support/temporal.ts';
+import { startWorkflowWorkers, type WorkflowWorkers } from '../../tests/support/workflows.ts';
+
+let temporal: TestNamespace;
+let workers: WorkflowWorkers;
+beforeAll(async () => {
+  temporal = await createTestNamespace();
+  workers = await startWorkflowWorkers(temporal);
+});
+afterAll(async () => {
+  await workers.stop();
+  await temporal.close();
+});
+
+function start(): Promise<WorkflowHandle> {
+  const campaignId = randomUUID();
+  return temporal.client.workflow.start(WORKFLOW_TYPES.campaign, {
+    workflowId: campaignWorkflowId(campaignId),
+    taskQueue: TASK_QUEUES.orchestration,
+    args: [{ campaignId }],
+  });
+}
+
+/** A campaign of two pages; those in `left` have recipients who are queued. */
+function campaignWith(left: number[], state: Partial<FakeCampaign['campaign']> = {}): FakeCampaign {
+  return fakeCampaign(
+    { planDeferred: async () => ({ firstSeqs: left.splice(0), retryInMs: 0 }) },
+    { totalRecipients: 200, ...state },
+  );
+}
+
+describe('a campaign that is sent again', () => {
+  it('queues its recipients first, and sends the pages that have some', async () => {
+    const fake = campaignWith([101], { isResending: true, isAudienceFrozen: true });
+    await workers.withActivities(fake.activities, async () => (await start()).result());
+    expect([fake.pages, fake.campaign]).toMatchObject([['101-200'], { status: 'SENT' }]);
+    expect(fake.campaign.isResending).toBeUndefined();
+  });
+
+  it('while its workflow is closing it is sent again by that workflow', async () => {
+    const left: number[] = [];
+    const fake = campaignWith(left);
+    const { finishCampaign } = fake.activities;
+    let handle: WorkflowHandle | undefined;
+    let closings = 0;
+    fake.activities.finishCampaign = async (campaign) => {
+      const closed = await finishCampaign(campaign);
+      if (closings++ > 0) return closed;
+      // The answer says SENT, and the request comes before it is there.
+      left.push(1);
+      Object.assign(fake.campaign, { status: 'SENDING', isResending: true });
+      await eventually(() => Promise.resolve(handle !== undefined));
+      await handle?.signal(CAMPAIGN_CHANGED_SIGNAL);
+      return closed;
+    };
+    await workers.withActivities(fake.activities, async () => {
+      handle = await start();
+      await handle.result();
+    });
+    expect([fake.pages.slice(2), fake.campaign.status, closings]).toEqual([['1-100'], 'SENT', 2]);
+  });
+
+  it('is not closed by a repeated attempt to close it that comes late', async () => {
+    const left: number[] = [];
+    const fake = campaignWith(left);
+    const { finishCampaign } = fake.activities;
+    let closings = 0;
+    fake.activities.finishCampaign = async (campaign) => {
+      if (closings++ > 0) return finishCampaign(campaign);
+      left.push(101);
+      fake.campaign.isResending = true;
+      return { status: 'SENDING', isResending: true };
+    };
+    await workers.withActivities(fake.activities, async () => (await start()).result());
+    expect([fake.pages.slice(2), fake.campaign.status]).toEqual([['101-200'], 'SENT']);
+  });
+});
