@@ -4,6 +4,7 @@ import { executionEndpoints } from './automations/executions.routes.ts';
 import { stepEndpoints } from './automations/steps.routes.ts';
 import { activityEndpoints } from './activity/activity.routes.ts';
 import { createCampaignEndpoints } from './campaigns/campaigns.routes.ts';
+import { createCheckEndpoint } from './campaigns/check.routes.ts';
 import { campaignControlEndpoints } from './campaigns/control.routes.ts';
 import { recipientEndpoints } from './campaigns/recipients.routes.ts';
 import { bulkEndpoints } from './contacts/bulk.routes.ts';
@@ -37,6 +38,7 @@ export function createEndpoints(config: Config): Endpoint[] {
     ...contactEndpoints,
     ...templateEndpoints,
     ...createCampaignEndpoints(config),
+    createCheckEndpoint(config),
     ...campaignControlEndpoints,
     ...recipientEndpoints,
     ...segmentEndpoints,

@@ -1,5 +1,5 @@
 import { AppError } from '../../pure/app-error.ts';
-import { needsSubscription } from '../../pure/emails/email-types.ts';
+import { needsSubscription, type EmailType } from '../../pure/emails/email-types.ts';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
 import type { Em } from '../database/em.ts';
 import { compileFilter } from '../filters/filter-compiler.ts';
@@ -30,14 +30,23 @@ function conditionOf(campaign: AudienceOf): FilterCondition | undefined {
   return undefined;
 }
 
+/** Whether a contact `c` may have email of a type. */
+export function consentPredicate(type: EmailType): SqlFragment {
+  return needsSubscription(type) ? sql`c.subscribed` : sql`true`;
+}
+
 /**
  * Whom a campaign goes to, as a predicate over `contact c`: the audience, less unsubscribed contacts where the mail
  * needs consent.
  * @throws AppError BAD_REQUEST when the condition makes no sense
  */
 export async function audiencePredicate(em: Em, campaign: AudienceOf, asOf: Date): Promise<SqlFragment> {
+  return sql`${consentPredicate(campaign.type)} and ${await statedAudience(em, campaign, asOf)}`;
+}
+
+/** The audience as it is stated, with those who have not consented. @throws AppError BAD_REQUEST */
+export async function statedAudience(em: Em, campaign: AudienceOf, asOf: Date): Promise<SqlFragment> {
   const parts = [sql`c.project_id = ${campaign.projectId}`];
-  if (needsSubscription(campaign.type)) parts.push(sql`c.subscribed`);
   const condition = conditionOf(campaign);
   if (condition) {
     const segments = await loadReferencedSegments(em, campaign.projectId, condition, {

@@ -72,6 +72,11 @@ function* findHrefs(shape: string): Generator<AttributeValue> {
   }
 }
 
+/** The addresses of the links of rendered HTML, in order. */
+export function* linksOf(html: string): Generator<string> {
+  for (const { start, end } of findHrefs(html)) yield decodeEntities(html.slice(start, end)).trim();
+}
+
 function maskTemplateTags(html: string): string {
   return html.replace(TEMPLATE_TAG, (tag) => (/^\{\{\s*(?:[#/]|else\s*\}\})/.test(tag) ? ' ' : 'x').repeat(tag.length));
 }

@@ -1,0 +1,28 @@
+import { checkCampaign } from '../../shared/domain/campaigns/check.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import { linkSignerOf } from '../../shared/platform/links.ts';
+import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+import { oneCampaign } from './campaigns.schemas.ts';
+import { campaignCheckSchema, campaignCheckView } from './check.view.ts';
+
+/** The endpoint that looks at a campaign before it is sent. */
+export function createCheckEndpoint(config: Config): Endpoint {
+  const links = linkSignerOf(config);
+  const { publicUrl, EMAIL_RATE_PER_SECOND: ratePerSecond } = config;
+  return endpoint({
+    ...oneCampaign,
+    operationId: 'checkCampaign',
+    cost: 'heavy',
+    method: 'post',
+    path: '/campaigns/:id/check',
+    summary: 'What would become of a campaign that were sent now',
+    description:
+      'Counts its recipients as a send at this moment would, renders it for the first of them, and looks at sender, size, links, placeholders and text. Changes nothing.',
+    replies: { 200: { description: 'What was found', schema: campaignCheckSchema } },
+    errors: ['CAMPAIGN_NOT_FOUND', 'BAD_REQUEST'],
+    async handle({ em, project, params }) {
+      const check = await checkCampaign(em, project.id, params.id, { links, publicUrl, ratePerSecond });
+      return ok(campaignCheckView(check));
+    },
+  });
+}

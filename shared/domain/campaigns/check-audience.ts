@@ -1,0 +1,110 @@
+import type { DataPath, DataValue, Placeholder } from '../../pure/templates/placeholders.ts';
+import type { Em } from '../database/em.ts';
+import { joinSql, queryOne, sql, type SqlFragment } from '../database/sql.ts';
+import { suppressionJoin } from '../suppressions/suppressions.ts';
+import { audiencePredicate, consentPredicate, statedAudience, type AudienceOf } from './audience.ts';
+
+export interface AudienceCounts {
+  /** Contacts that the audience names. */
+  matching: number;
+  /** Recipients of a campaign that is sent now: its `totalRecipients`. */
+  queued: number;
+  /** Those of them who will be sent to. */
+  receiving: number;
+  unsubscribed: number;
+  suppressed: number;
+}
+
+/** The moment that conditions of time are read at, by the database. */
+export async function readClock(em: Em): Promise<Date> {
+  const row = await queryOne<{ now: Date }>(em, sql`select now() as now`);
+  return row?.now ?? new Date();
+}
+
+/**
+ * How many a campaign would reach if it were sent now, and how many not, from the predicate that writes audiences down.
+ * @throws AppError BAD_REQUEST when the condition makes no sense
+ */
+export async function countAudience(em: Em, campaign: AudienceOf, asOf: Date): Promise<AudienceCounts> {
+  const consents = consentPredicate(campaign.type);
+  const counts = await queryOne<Omit<AudienceCounts, 'receiving' | 'unsubscribed'>>(
+    em,
+    sql`
+      select count(*)::int as matching, count(*) filter (where ${consents})::int as queued,
+        count(*) filter (where ${consents} and s.reason is not null)::int as suppressed
+      from contact c ${suppressionJoin(sql`c.project_id`, sql`c.email`)}
+      where ${await statedAudience(em, campaign, asOf)}`,
+  );
+  const { matching, queued, suppressed } = counts ?? { matching: 0, queued: 0, suppressed: 0 };
+  return { matching, queued, receiving: queued - suppressed, unsubscribed: matching - queued, suppressed };
+}
+
+export interface EmptyPlaceholder {
+  placeholder: string;
+  /** Recipients for whom it prints nothing. */
+  recipients: number;
+}
+
+export interface PlaceholderCounts {
+  /** Recipients looked at: the first ones, by id. */
+  checked: number;
+  empty: EmptyPlaceholder[];
+}
+
+/** Recipients whose data is looked at. */
+const CHECKED_MAX = 100_000;
+
+function valueAt({ keys, whole }: DataPath): SqlFragment {
+  return sql`nullif(c.data #> ${[...keys]}::text[], 'null'), nullif(c.data -> ${whole}::text, 'null')`;
+}
+
+function firstOf({ paths }: DataValue): SqlFragment {
+  return paths.length === 0 ? sql`null::jsonb` : sql`coalesce(${joinSql(paths.map(valueAt), ', ')})`;
+}
+
+/** As the template language has it: objects, arrays and empty texts print nothing. */
+function printsNothing(value: DataValue): SqlFragment {
+  const first = firstOf(value);
+  return sql`
+    (case when ${first} is null then ${!value.hasFallback}::boolean
+      else jsonb_typeof(${first}) in ('object', 'array') or ${first} = '""' end)`;
+}
+
+/** What `#if` takes for yes. */
+function isTruthy(value: DataValue): SqlFragment {
+  return sql`(coalesce(${firstOf(value)}, 'null') not in ('null', 'false', '0', '""', '[]'))`;
+}
+
+function isEmpty({ value, conditions }: Placeholder): SqlFragment {
+  const printed = conditions.map((condition) =>
+    condition.isNegated ? sql`not ${isTruthy(condition.value)}` : isTruthy(condition.value),
+  );
+  return joinSql([...printed, printsNothing(value)], ' and ');
+}
+
+/** The placeholders that print nothing for some of the recipients, and for how many. */
+export async function countEmptyPlaceholders(
+  em: Em,
+  campaign: AudienceOf,
+  placeholders: Placeholder[],
+  asOf: Date,
+): Promise<PlaceholderCounts> {
+  if (placeholders.length === 0) return { checked: 0, empty: [] };
+  const counts = placeholders.map((placeholder) => sql`count(*) filter (where ${isEmpty(placeholder)})`);
+  const row = await queryOne<{ checked: number; counts: number[] }>(
+    em,
+    sql`
+      select count(*)::int as checked, array[${joinSql(counts, ', ')}]::int[] as counts from (
+        select c.data from contact c where ${await audiencePredicate(em, campaign, asOf)} order by c.id limit ${CHECKED_MAX}
+      ) c`,
+  );
+  const perSource = new Map<string, number>();
+  placeholders.forEach(({ source }, index) => {
+    const count = row?.counts[index] ?? 0;
+    if (count > 0) perSource.set(source, Math.max(perSource.get(source) ?? 0, count));
+  });
+  return {
+    checked: row?.checked ?? 0,
+    empty: [...perSource].map(([placeholder, recipients]) => ({ placeholder, recipients })),
+  };
+}

@@ -1,0 +1,78 @@
+import { linksOf } from '../../platform/mail/tracked-html.ts';
+import { compileMail, type MailRenderInput } from '../../platform/mail/mail-content.ts';
+import { isMailTracked, type TrackingMode } from '../../pure/project.ts';
+import { findPlaceholders, type Placeholder } from '../../pure/templates/placeholders.ts';
+import { TemplateLimitError, TemplateSyntaxError } from '../../pure/templates/template-language.ts';
+import type { Campaign } from './campaign.entity.ts';
+
+export interface BadLink {
+  href: string;
+  reason: string;
+}
+
+export interface ContentCheck {
+  /** Why the mail cannot be rendered; the rest is empty then. */
+  fault: string | null;
+  /** Of the HTML as it goes out. */
+  htmlBytes: number;
+  textBytes: number;
+  /** Whether the author's HTML has text for mail programs that show no HTML. */
+  hasPlainText: boolean;
+  badLinks: BadLink[];
+  placeholders: Placeholder[];
+}
+
+const PLACEHOLDERS_MAX = 50;
+const BAD_LINKS_MAX = 50;
+const HREF_SHOWN_MAX = 200;
+const SCHEME = /^([a-z][a-z\d+.-]*):/i;
+const SCHEMES: ReadonlySet<string> = new Set(['mailto', 'tel', 'sms', 'cid', 'webcal']);
+
+function faultOfLink(href: string): string | undefined {
+  if (href === '' || href === '#') return 'It leads nowhere.';
+  if (href.startsWith('#')) return undefined;
+  const scheme = SCHEME.exec(href)?.[1]?.toLowerCase();
+  if (scheme === undefined) return 'It has no scheme such as https://, so it leads nowhere from an email.';
+  if (SCHEMES.has(scheme)) return undefined;
+  if (scheme !== 'http' && scheme !== 'https') return `Mail programs do not follow ${scheme}: links.`;
+  const rest = href.slice(scheme.length + 1);
+  if (!rest.startsWith('//') || /\s/.test(href) || !URL.canParse(href)) return 'It is not a well-formed address.';
+  const { hostname } = new URL(href);
+  return hostname.includes('.') || hostname.startsWith('[') ? undefined : 'Its host is not known to others.';
+}
+
+function findBadLinks(html: string, isOwnLink: (url: string) => boolean): BadLink[] {
+  const found = new Map<string, BadLink>();
+  for (const href of linksOf(html)) {
+    const reason = isOwnLink(href) ? undefined : faultOfLink(href);
+    if (reason !== undefined) found.set(href, { href: href.slice(0, HREF_SHOWN_MAX), reason });
+    if (found.size === BAD_LINKS_MAX) break;
+  }
+  return [...found.values()];
+}
+
+/** Renders a campaign for one contact, as it would go out, and looks at the result. */
+export async function checkContent(
+  campaign: Campaign,
+  tracking: TrackingMode,
+  scope: MailRenderInput,
+): Promise<ContentCheck> {
+  const { subject, body: html, type } = campaign;
+  try {
+    const mail = await compileMail({ subject, html, type, isTracked: isMailTracked(tracking, type) });
+    // Without footer and tracking it is what the author wrote.
+    const own = (await compileMail({ subject, html, type: 'TRANSACTIONAL', isTracked: false })).render(scope);
+    const sent = mail.render(scope);
+    return {
+      fault: null,
+      htmlBytes: Buffer.byteLength(sent.html),
+      textBytes: Buffer.byteLength(sent.text),
+      hasPlainText: own.text.trim() !== '',
+      badLinks: findBadLinks(own.html, scope.urls.isOwnLink),
+      placeholders: [subject, html].flatMap((source) => findPlaceholders(source, PLACEHOLDERS_MAX)),
+    };
+  } catch (error) {
+    if (!(error instanceof TemplateSyntaxError || error instanceof TemplateLimitError)) throw error;
+    return { fault: error.message, htmlBytes: 0, textBytes: 0, hasPlainText: true, badLinks: [], placeholders: [] };
+  }
+}

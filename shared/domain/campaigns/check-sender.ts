@@ -1,0 +1,70 @@
+import { domainToASCII } from 'node:url';
+import { domainOf } from '../../pure/emails/email-address.ts';
+import type { Em } from '../database/em.ts';
+import { queryOne, sql } from '../database/sql.ts';
+import { SenderDomainEntity } from '../domains/sender-domain.entity.ts';
+import { readSendPolicy } from '../emails/send-budget.ts';
+
+export interface SenderCheck {
+  domain: string;
+  isRegistered: boolean;
+  isVerified: boolean;
+  checkedAt: Date | null;
+  /** Whether mail is signed by the author's domain, or returns to it, so that DMARC counts it (RFC 9989). */
+  isDkimAligned: boolean;
+  isSpfAligned: boolean;
+  hasDmarc: boolean;
+}
+
+/** What receivers will see of the sender's domain, by its last check. */
+export async function checkSender(em: Em, projectId: string, from: string): Promise<SenderCheck> {
+  const spelt = domainOf(from);
+  const domain = domainToASCII(spelt) || spelt;
+  const found = await em.findOne(SenderDomainEntity, { projectId, domain });
+  const has = (...purposes: string[]) => purposes.every((purpose) => found?.recordsFound.includes(purpose) ?? false);
+  const isSigned = found?.dnsVerified ?? false;
+  return {
+    domain: spelt,
+    isRegistered: found !== null,
+    isVerified: found?.verified ?? false,
+    checkedAt: found?.lastCheckedAt ?? null,
+    isDkimAligned: isSigned && has('DKIM'),
+    isSpfAligned: isSigned && has('RETURN_PATH', 'SPF'),
+    hasDmarc: has('DMARC'),
+  };
+}
+
+export interface SendingSpeed {
+  emailsPerSecond: number;
+  /** The limit of the project, or what it reached within the last day. */
+  basis: 'limit' | 'measured';
+}
+
+const BUCKET_SECONDS = 10;
+/** Of fewer in one bucket nothing follows. */
+const BUCKET_MIN = 50;
+/** The latest emails of a day that are looked at. */
+const EMAILS_SEEN = 20_000;
+
+/** How fast a project sends today; undefined where it has no limit and has sent too little to tell. */
+export async function readSendingSpeed(
+  em: Em,
+  projectId: string,
+  defaultRatePerSecond: number,
+): Promise<SendingSpeed | undefined> {
+  const policy = await readSendPolicy(em, projectId, defaultRatePerSecond);
+  if (policy && policy.ratePerSecond > 0) return { emailsPerSecond: policy.ratePerSecond, basis: 'limit' };
+  const fullest = await queryOne<{ emails: number | null }>(
+    em,
+    sql`
+      select max(emails)::int as emails from (
+        select count(*) as emails from (
+          select created_at from event
+          where project_id = ${projectId} and name = 'email.sent' and created_at > now() - interval '1 day'
+          order by created_at desc limit ${EMAILS_SEEN}
+        ) sent group by floor(extract(epoch from created_at) / ${BUCKET_SECONDS}::int)
+      ) bucket`,
+  );
+  const emails = fullest?.emails ?? 0;
+  return emails < BUCKET_MIN ? undefined : { emailsPerSecond: emails / BUCKET_SECONDS, basis: 'measured' };
+}

@@ -1,0 +1,94 @@
+import { badRequest } from '../../pure/app-error.ts';
+import { EDITABLE_CAMPAIGN_STATUSES } from '../../pure/campaigns/campaign-status.ts';
+import { needsSubscription } from '../../pure/emails/email-types.ts';
+import type { LinkSigner } from '../../platform/links.ts';
+import type { Em } from '../database/em.ts';
+import { queryOne, sql } from '../database/sql.ts';
+import { inTransaction } from '../database/transaction.ts';
+import { readTrackingMode } from '../projects/projects.ts';
+import { audiencePredicate } from './audience.ts';
+import type { Campaign } from './campaign.entity.ts';
+import { findCampaign } from './campaigns.ts';
+import {
+  countAudience,
+  countEmptyPlaceholders,
+  readClock,
+  type AudienceCounts,
+  type PlaceholderCounts,
+} from './check-audience.ts';
+import { checkContent, type ContentCheck } from './check-content.ts';
+import { checkSender, readSendingSpeed, type SenderCheck, type SendingSpeed } from './check-sender.ts';
+
+export interface CampaignCheck {
+  audience: AudienceCounts;
+  sender: SenderCheck;
+  content: ContentCheck;
+  placeholders: PlaceholderCounts;
+  /** Whether the mail has to offer one-click unsubscribing, and whether that works: RFC 8058 wants https. */
+  oneClick: { isRequired: boolean; isHttps: boolean };
+  speed: SendingSpeed | undefined;
+}
+
+export interface CheckDeps {
+  links: LinkSigner;
+  publicUrl: string;
+  ratePerSecond: number;
+}
+
+/** Stands for the recipient where there is none. */
+const SAMPLE = {
+  id: '00000000-0000-0000-0000-000000000000',
+  email: 'somebody@example.com',
+  subscribed: true,
+  data: {},
+} as const;
+
+interface SampleContact {
+  id: string;
+  email: string;
+  subscribed: boolean;
+  data: Record<string, unknown>;
+}
+
+async function firstRecipient(em: Em, campaign: Campaign, asOf: Date): Promise<SampleContact> {
+  const contact = await queryOne<SampleContact>(
+    em,
+    sql`
+      select c.id, c.email, c.subscribed, c.data from contact c where ${await audiencePredicate(em, campaign, asOf)}
+      order by c.id limit 1`,
+  );
+  return contact ?? SAMPLE;
+}
+
+/**
+ * What would become of a campaign that were sent now. It reads one snapshot and changes nothing.
+ * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST when it has gone out or its condition makes no sense
+ */
+export async function checkCampaign(
+  em: Em,
+  projectId: string,
+  campaignId: string,
+  { links, publicUrl, ratePerSecond }: CheckDeps,
+): Promise<CampaignCheck> {
+  return inTransaction(em, async (tx) => {
+    await queryOne(tx, sql`set transaction isolation level repeatable read, read only`);
+    const campaign = await findCampaign(tx, projectId, campaignId);
+    const { status, type, from } = campaign;
+    if (!EDITABLE_CAMPAIGN_STATUSES.includes(status)) {
+      throw badRequest(`A campaign that is ${status} cannot be checked before it is sent`, { details: { status } });
+    }
+    const asOf = await readClock(tx);
+    const audience = await countAudience(tx, campaign, asOf);
+    const contact = await firstRecipient(tx, campaign, asOf);
+    const urls = links.recipientUrls({ contactId: contact.id, emailId: SAMPLE.id });
+    const content = await checkContent(campaign, await readTrackingMode(tx, projectId), { contact, urls });
+    return {
+      audience,
+      content,
+      sender: await checkSender(tx, projectId, from),
+      placeholders: await countEmptyPlaceholders(tx, campaign, content.placeholders, asOf),
+      oneClick: { isRequired: needsSubscription(type), isHttps: publicUrl.startsWith('https:') },
+      speed: await readSendingSpeed(tx, projectId, ratePerSecond),
+    };
+  });
+}

@@ -1,0 +1,103 @@
+import type { Operand } from './template-language/expression.ts';
+import { parseTokens, type TemplateNode } from './template-language/parser.ts';
+import { tokenize } from './template-language/tokenizer.ts';
+
+/** A value of a contact's data: the path to it, and the key to try when a stored key itself holds dots. */
+export interface DataPath {
+  keys: readonly string[];
+  whole: string;
+}
+
+/** Values in order; the first that is there counts. */
+export interface DataValue {
+  paths: DataPath[];
+  /** Something that every contact has comes behind them. */
+  hasFallback: boolean;
+}
+
+/** A place of a template that prints data of the contact. */
+export interface Placeholder {
+  /** As it is written, less its braces. */
+  source: string;
+  value: DataValue;
+  /** The blocks it stands in: it is printed when all of them hold. */
+  conditions: { value: DataValue; isNegated: boolean }[];
+}
+
+/** Names that every contact has. */
+const GIVEN: ReadonlySet<string> = new Set([
+  'email',
+  'id',
+  'subscribed',
+  'svc_email',
+  'svc_id',
+  'unsubscribeUrl',
+  'subscribeUrl',
+  'manageUrl',
+]);
+const LOOP_NAMES: ReadonlySet<string> = new Set(['this', '@index', '@key']);
+
+function dataPathOf({ segments, rests }: { segments: readonly string[]; rests: readonly string[] }): DataPath {
+  const from = segments[0] === 'data' && segments.length > 1 ? 1 : 0;
+  return { keys: segments.slice(from), whole: rests[from] ?? '' };
+}
+
+/** @returns undefined when it reads the round of a loop, which is no value of the contact */
+function valueOf(operands: readonly Operand[], isInLoop: boolean): DataValue | undefined {
+  const paths: DataPath[] = [];
+  for (const operand of operands) {
+    if (operand.type === 'literal') return { paths, hasFallback: true };
+    const root = operand.path.segments[0] ?? '';
+    if (isInLoop && LOOP_NAMES.has(root)) return undefined;
+    if (GIVEN.has(root)) return { paths, hasFallback: true };
+    paths.push(dataPathOf(operand.path));
+  }
+  return { paths, hasFallback: false };
+}
+
+function sourceOf(operands: readonly Operand[]): string {
+  return operands
+    .map((operand) => (operand.type === 'path' ? operand.source : JSON.stringify(operand.text)))
+    .join(' ?? ');
+}
+
+interface Place {
+  isInLoop: boolean;
+  conditions: Placeholder['conditions'];
+}
+
+function* walk(nodes: readonly TemplateNode[], place: Place): Generator<Placeholder> {
+  for (const node of nodes) {
+    if (node.type === 'text') continue;
+    const value = valueOf(node.operands, place.isInLoop);
+    if (node.type === 'output') {
+      if (value && value.paths.length > 0) {
+        yield { source: sourceOf(node.operands), value, conditions: place.conditions };
+      }
+      continue;
+    }
+    // What every contact has holds for all of them, and what a loop reads is not known here.
+    const known = value && !value.hasFallback ? value : undefined;
+    const within = (isNegated: boolean): Placeholder['conditions'] =>
+      known ? [...place.conditions, { value: known, isNegated }] : place.conditions;
+    const isUnless = node.kind === 'unless';
+    yield* walk(node.body, { isInLoop: place.isInLoop || node.kind === 'each', conditions: within(isUnless) });
+    yield* walk(node.otherwise, { isInLoop: place.isInLoop, conditions: within(!isUnless) });
+  }
+}
+
+/**
+ * The first `max` different places of a template that print data of the contact.
+ * @throws TemplateSyntaxError, TemplateLimitError
+ */
+export function findPlaceholders(source: string, max: number): Placeholder[] {
+  const found = new Map<string, Placeholder>();
+  for (const placeholder of walk(parseTokens(tokenize(source, { decodesEntities: true }), source), {
+    isInLoop: false,
+    conditions: [],
+  })) {
+    if (found.size >= max) break;
+    found.set(JSON.stringify(placeholder), placeholder);
+  }
+  return [...found.values()];
+}
