@@ -20,6 +20,7 @@ import { projectEndpoints } from './projects/projects.routes.ts';
 import { segmentEndpoints } from './segments/segments.routes.ts';
 import { createSendEndpoints } from './send/send.routes.ts';
 import { suppressionEndpoints } from './suppressions/suppressions.routes.ts';
+import { suppressionImportEndpoints } from './suppressions/import.routes.ts';
 import { bounceUndoEndpoints } from './suppressions/undo.routes.ts';
 import { templateEndpoints } from './templates/templates.routes.ts';
 import { trackEndpoints } from './track/track.routes.ts';
@@ -48,6 +49,7 @@ export function createEndpoints(config: Config): Endpoint[] {
     ...eventEndpoints,
     ...createDomainEndpoints(config),
     ...suppressionEndpoints,
+    ...suppressionImportEndpoints,
     ...activityEndpoints,
     ...emailEndpoints,
     ...bounceUndoEndpoints,

@@ -81,7 +81,12 @@ const add = endpoint({
   replies: { 200: { description: 'How many were added', schema: addedSuppressionsSchema } },
   async handle({ em, project, body }) {
     const addresses = [...new Set(body.emails.map(normalizeAddress))];
-    const added = await suppressAddresses(em, project.id, addresses, body.words ?? null);
+    const words = body.words ?? null;
+    const added = await suppressAddresses(
+      em,
+      project.id,
+      addresses.map((address) => ({ address, words })),
+    );
     return ok({ added, present: addresses.length - added });
   },
 });

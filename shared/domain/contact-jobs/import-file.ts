@@ -1,13 +1,9 @@
-import { isUtf8 } from 'node:buffer';
-import { CsvError, parse } from 'csv-parse';
 import { RESERVED_DATA_KEYS } from '../../pure/contacts/custom-data.ts';
 import { isEmailAddress, normalizeAddress } from '../../pure/emails/email-address.ts';
 import { utf8Bytes } from '../../pure/json-bytes.ts';
 import { LIMITS } from '../../pure/limits.ts';
+import { ImportFileError, isBlank, readCsv } from './csv-file.ts';
 import { readCell, readSubscribed } from './import-cells.ts';
-
-/** The file cannot be imported at all; the message is for whoever uploaded it. */
-export class ImportFileError extends Error {}
 
 /** A row that can be stored. */
 export interface ImportedContact {
@@ -39,8 +35,6 @@ export interface ImportFile {
 /** Refused rows that are described; the others are only counted. */
 const DESCRIBED_MAX = 100;
 const COLUMNS_MAX = 500;
-/** The parser works this much at a time, so that the process goes on with other things in between. */
-const SLICE_BYTES = 64 * 1024;
 const EMAIL_SHOWN_MAX = 254;
 
 const DATA_FAULT = `has more than ${LIMITS.contactDataBytes} bytes of custom data`;
@@ -111,17 +105,12 @@ function readRow(
   return { row, email: normalizeAddress(cells[columns.email] ?? ''), subscribed, data: text };
 }
 
-function isBlank(cells: string[]): boolean {
-  return cells.every((cell) => cell.trim() === '');
-}
-
 /**
- * Reads a CSV file (RFC 4180; also with a byte order mark, any line ends, blank lines) as a whole before anything of it
- * is stored, so a file that breaks off changes nothing. The first row names the columns.
+ * Reads a file of contacts as a whole before anything of it is stored, so a file that breaks off changes nothing. The
+ * first row names the columns.
  * @throws ImportFileError saying why the file cannot be imported
  */
 export async function readImportFile(content: Buffer): Promise<ImportFile> {
-  if (!isUtf8(content)) throw new ImportFileError('The file is not text in UTF-8');
   const file: ImportFile = { rows: [], firstValues: Object.create(null) as Record<string, unknown> };
   let columns: Columns | undefined;
   let rowNumber = 0;
@@ -147,57 +136,7 @@ export async function readImportFile(content: Buffer): Promise<ImportFile> {
     }
   }
 
-  await parseSlices(content, take);
+  await readCsv(content, take);
   if (!columns) throw new ImportFileError('The file is empty');
   return file;
-}
-
-/** Hands each record to `take` as it is parsed. */
-async function parseSlices(content: Buffer, take: (cells: string[]) => void): Promise<void> {
-  let fault: Error | undefined;
-  const parser = parse({
-    bom: true,
-    relax_column_count: true,
-    on_record(cells: string[]) {
-      take(cells);
-      return null;
-    },
-  });
-  const failed = new Promise<never>((_, reject) => {
-    parser.once('error', (error) => {
-      fault = error;
-      reject(error);
-    });
-  });
-  failed.catch(() => undefined);
-  const ended = new Promise<void>((resolve) => parser.once('end', resolve));
-  parser.resume();
-  try {
-    for (let at = 0; at < content.length && !fault; at += SLICE_BYTES) {
-      const written = new Promise<void>((resolve) => {
-        parser.write(content.subarray(at, at + SLICE_BYTES), () => resolve());
-      });
-      await Promise.race([written, failed]);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    parser.end();
-    await Promise.race([ended, failed]);
-  } catch (error) {
-    throw error instanceof CsvError ? new ImportFileError(describe(error)) : error;
-  }
-}
-
-function describe(error: CsvError): string {
-  const line = (error as unknown as { lines?: number }).lines;
-  const place = line === undefined ? '' : ` on line ${line}`;
-  switch (error.code) {
-    case 'CSV_QUOTE_NOT_CLOSED':
-      return `The file is not valid CSV: a quoted cell is never closed`;
-    case 'INVALID_OPENING_QUOTE':
-      return `The file is not valid CSV: a quote inside a cell that is not quoted${place}`;
-    case 'CSV_INVALID_CLOSING_QUOTE':
-      return `The file is not valid CSV: a quoted cell goes on after its closing quote${place}`;
-    default:
-      return `The file is not valid CSV${place}`;
-  }
 }

@@ -67,23 +67,32 @@ export async function pageOfSuppressions(
   return next ? { suppressions, next } : { suppressions };
 }
 
+/** An address, normalised, and why it is suppressed. */
+export interface SuppressedAddress {
+  address: string;
+  words: string | null;
+}
+
 /**
  * Suppresses addresses by hand. One that is suppressed already keeps its reason and its words.
- * @param addresses normalised
  * @returns how many were added
  */
 export async function suppressAddresses(
   em: Em,
   projectId: string,
-  addresses: readonly string[],
-  words: string | null,
+  suppressed: readonly SuppressedAddress[],
 ): Promise<number> {
   const added = await query(
     em,
     sql`
       insert into suppression (project_id, address_hash, email, reason, words, created_at)
-      select ${projectId}::uuid, ${addressHash(sql`${projectId}::uuid`, sql`a.address`)}, a.address, 'MANUAL', ${words}, now()
-      from (select distinct address from unnest(${[...addresses]}::text[]) as given (address) order by address) a
+      select ${projectId}::uuid, ${addressHash(sql`${projectId}::uuid`, sql`a.address`)}, a.address, 'MANUAL', a.words, now()
+      from (
+        select distinct on (address) address, words
+        from unnest(${suppressed.map(({ address }) => address)}::text[], ${suppressed.map(({ words }) => words)}::text[])
+          as given (address, words)
+        order by address
+      ) a
         cross join ${ADDRESS_HASH_KEY}
       on conflict (project_id, address_hash) do nothing returning 1`,
   );

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startTestApi, type TestApi, type TestProject, type TestReply } from '../../tests/support/api.ts';
+
+let app: TestApi;
+beforeAll(async () => {
+  app = await startTestApi();
+});
+afterAll(() => app.stop());
+
+async function upload(
+  owner: TestProject,
+  content: string | Uint8Array<ArrayBuffer>,
+  field = 'file',
+): Promise<Pick<TestReply, 'status' | 'body'>> {
+  const body = new FormData();
+  body.append(field, new Blob([content]), 'suppressions.csv');
+  const response = await fetch(`${app.url}/suppressions/import`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${owner.keys.secretKey}` },
+    body,
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+const listed = async (owner: TestProject) =>
+  (await owner.api('GET', '/suppressions')).body.suppressions.map(({ email, words }: Record<string, string>) => [
+    email,
+    words,
+  ]);
+
+describe('POST /suppressions/import', () => {
+  it('suppresses the addresses of a file, once each, and reports the rows that are none', async () => {
+    const owner = await app.createProject();
+    await owner.api('POST', '/suppressions', { body: { emails: ['there@mail.test'], words: 'before' } });
+    const file =
+      '\uFEFFName,EMAIL,words\r\nAda,Ada@mail.test,"asked, twice"\r\nBob,nobody,\r\n,,\r\n,ada@mail.test,again\r\nC,,x\r\n"D",there@mail.test,now\r\n';
+    expect(await upload(owner, file)).toEqual({
+      status: 200,
+      body: {
+        totalRows: 5,
+        added: 1,
+        present: 2,
+        failureCount: 2,
+        errors: [
+          { row: 3, email: 'nobody', error: 'The row is not a valid email address' },
+          { row: 6, email: null, error: 'The row has no email address' },
+        ],
+      },
+    });
+    expect(await listed(owner)).toEqual([
+      ['ada@mail.test', 'asked, twice'],
+      ['there@mail.test', 'before'],
+    ]);
+    expect((await upload(owner, file)).body).toMatchObject({ added: 0, present: 3 });
+  });
+
+  it('takes a table that was exported', async () => {
+    const [from, to] = [await app.createProject(), await app.createProject()];
+    await from.api('POST', '/suppressions', { body: { emails: ['a@mail.test', 'b@mail.test'], words: 'moved' } });
+    const exported = await from.api('GET', '/suppressions?format=csv');
+    expect((await upload(to, exported.body)).body).toMatchObject({ totalRows: 2, added: 2, failureCount: 0 });
+    expect((await listed(to)).sort()).toEqual((await listed(from)).sort());
+  });
+
+  it('takes more rows than one request of addresses may have', async () => {
+    const rows = Array.from({ length: 10_050 }, (_, n) => `reader${n}@mail.test`).join('\n');
+    const owner = await app.createProject();
+    expect((await upload(owner, `email\n${rows}\n`)).body).toMatchObject({ totalRows: 10_050, added: 10_050 });
+  });
+
+  it.each<[string, string | Uint8Array<ArrayBuffer>]>([
+    ['has no column email', 'address\na@mail.test\n'],
+    ['is empty', ''],
+    ['is not UTF-8', new Uint8Array([0x65, 0xff, 0xfe])],
+    ['breaks off in a quoted cell', 'email\n"a@mail.test\n'],
+  ])('a file that %s is 422 and names the field', async (_name, content) => {
+    const reply = await upload(app, content);
+    expect([reply.status, reply.body.error.errors[0].field]).toEqual([422, 'file']);
+  });
+
+  it('without a file is 422, and without a form 415', async () => {
+    expect((await upload(app, 'email\na@mail.test', 'other')).status).toBe(422);
+    expect((await app.api('POST', '/suppressions/import', { body: { emails: [] } })).status).toBe(415);
+  });
+});

@@ -1,0 +1,54 @@
+import { isEmailAddress, normalizeAddress } from '../../pure/emails/email-address.ts';
+import type { SuppressedAddress } from '../suppressions/suppression-lists.ts';
+import { ImportFileError, isBlank, readCsv } from './csv-file.ts';
+import type { RefusedRow } from './import-file.ts';
+
+export interface SuppressionFile {
+  totalRows: number;
+  suppressed: SuppressedAddress[];
+  failureCount: number;
+  /** The first of the rows that cannot be stored. */
+  errors: RefusedRow[];
+}
+
+const DESCRIBED_MAX = 100;
+const WORDS_LENGTH_MAX = 500;
+const EMAIL_SHOWN_MAX = 254;
+
+function columnOf(header: string[], name: string): number {
+  return header.findIndex((cell) => cell.trim().toLowerCase() === name);
+}
+
+/**
+ * Reads a file of addresses to suppress: the column `email`, and `words` where there is one; others are passed over, so
+ * that an export can be read again.
+ * @throws ImportFileError saying why the file cannot be imported
+ */
+export async function readSuppressionFile(content: Buffer): Promise<SuppressionFile> {
+  const file: SuppressionFile = { totalRows: 0, suppressed: [], failureCount: 0, errors: [] };
+  let columns: { email: number; words: number } | undefined;
+  let row = 0;
+  await readCsv(content, (cells) => {
+    row += 1;
+    if (!columns) {
+      columns = { email: columnOf(cells, 'email'), words: columnOf(cells, 'words') };
+      if (columns.email < 0) throw new ImportFileError('The header has no column "email"');
+      return;
+    }
+    if (isBlank(cells)) return;
+    file.totalRows += 1;
+    const address = normalizeAddress(cells[columns.email] ?? '');
+    const words = (cells[columns.words] ?? '').trim().replaceAll('\0', '').slice(0, WORDS_LENGTH_MAX);
+    if (isEmailAddress(address)) {
+      file.suppressed.push({ address, words: words === '' ? null : words });
+      return;
+    }
+    file.failureCount += 1;
+    if (file.errors.length === DESCRIBED_MAX) return;
+    const email = address.replaceAll('\0', '').slice(0, EMAIL_SHOWN_MAX);
+    const fault = email === '' ? 'has no email address' : 'is not a valid email address';
+    file.errors.push({ row, email: email === '' ? null : email, error: `The row ${fault}` });
+  });
+  if (!columns) throw new ImportFileError('The file is empty');
+  return file;
+}
