@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { v7 as uuidV7 } from 'uuid';
+import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { EMAIL_STATUSES } from '../../pure/emails/email-types.ts';
+import { instantSchema } from '../../pure/filters/instant-schema.ts';
+import { listRecipients, readRecipients } from '../campaigns/recipients.ts';
+import type { Em } from '../database/em.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
+import { createProject } from '../projects/projects.ts';
+import { listEmails, type EmailFilters } from './email-lists.ts';
+import { readEmailStory } from './email-timeline.ts';
+
+const EMAILS = 60_000;
+/** A page looks through 5,000 emails at most, a little twice, and reads what belongs to those it shows. */
+const ROWS_MAX = 20_000;
+
+let database: TestDatabase;
+let projectId: string;
+const [campaignId, contactId] = [uuidV7(), uuidV7()];
+const em = () => database.orm.em.fork();
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  projectId = (await createProject(em(), 'Large')).project.id;
+  await query(
+    em(),
+    sql`
+      insert into campaign (id, project_id, name, subject, body, from_address, status, audience_type, created_at, updated_at)
+      values (${campaignId}, ${projectId}, 'News', 'Hi', 'x', 'a@example.com', 'SENT', 'ALL', now(), now())`,
+  );
+  // A third is of other projects; a tenth of the campaign, few of the contact, few have failed.
+  await query(
+    em(),
+    sql`
+      insert into email (id, project_id, contact_id, campaign_id, campaign_seq, template_id, to_address, status, created_at)
+      select everpost_uuid_v7(), case when n % 3 = 0 then everpost_uuid_v7() else ${projectId}::uuid end,
+        case when n % 600 = 2 then ${contactId}::uuid else everpost_uuid_v7() end,
+        case when n % 10 = 1 then ${campaignId}::uuid end, case when n % 10 = 1 then n end,
+        case when n % 50 = 2 then ${campaignId}::uuid end, 'reader' || n || '@mail.test',
+        case when n % 1000 = 1 then 'FAILED' else 'SENT' end, now() - n * interval '1 second'
+      from generate_series(1, ${EMAILS}::int) n`,
+  );
+  await query(em(), sql`vacuum (analyze) email`);
+}, 60_000);
+afterAll(() => database.drop());
+
+interface Reads {
+  fullScans: number;
+  rows: number;
+}
+
+/** What a connection has read of the emails and the events, in this transaction and lately. */
+async function readsSoFar(tx: Em): Promise<Reads> {
+  const reads = await queryOne<Reads>(
+    tx,
+    sql`
+      select sum(seq_scan)::int as "fullScans", sum(seq_tup_read + idx_tup_fetch)::int as rows
+      from pg_stat_xact_user_tables where relname in ('email', 'event')`,
+  );
+  return reads ?? { fullScans: -1, rows: -1 };
+}
+
+async function readsOf(work: (tx: Em) => Promise<unknown>): Promise<Reads> {
+  const tx = em();
+  await tx.begin();
+  try {
+    const before = await readsSoFar(tx);
+    await work(tx);
+    const after = await readsSoFar(tx);
+    return { fullScans: after.fullScans - before.fullScans, rows: after.rows - before.rows };
+  } finally {
+    await tx.rollback();
+  }
+}
+
+function expectFew({ fullScans, rows }: Reads): void {
+  expect(fullScans).toBe(0);
+  expect(rows).toBeLessThan(ROWS_MAX);
+}
+
+const hourAgo = instantSchema.parse(new Date(Date.now() - 3_600_000).toISOString());
+const filters: [string, () => EmailFilters][] = [
+  ['nothing', () => ({})],
+  ['an address', () => ({ address: 'reader7@mail.test' })],
+  ['an unknown address', () => ({ address: 'nobody@mail.test' })],
+  ['a contact', () => ({ contactId })],
+  ['a campaign', () => ({ campaignId })],
+  ['a campaign and a frequent state', () => ({ campaignId, status: 'SENT' })],
+  ['a campaign and a rare state', () => ({ campaignId, status: 'FAILED' })],
+  ['a template', () => ({ templateId: campaignId })],
+  ['an unknown workflow', () => ({ workflowId: campaignId })],
+  ['a type', () => ({ type: 'MARKETING' })],
+  ['a period', () => ({ period: { from: hourAgo } })],
+  ...EMAIL_STATUSES.map((status): [string, () => EmailFilters] => [`the state ${status}`, () => ({ status })]),
+];
+
+describe('among many emails', () => {
+  it.each(filters)(
+    'a page of those with %s is found by an index, and so is the page behind it',
+    async (_name, filter) => {
+      const first = await listEmails(em(), projectId, { ...filter(), limit: 50 });
+      expectFew(await readsOf((tx) => listEmails(tx, projectId, { ...filter(), limit: 50 })));
+      const after = first.next;
+      if (after) expectFew(await readsOf((tx) => listEmails(tx, projectId, { ...filter(), limit: 50, after })));
+    },
+  );
+
+  it('one with its timeline is found by an index', async () => {
+    const page = await listEmails(em(), projectId, { limit: 1 });
+    const id = page.emails[0]?.id ?? '';
+    expectFew(await readsOf((tx) => readEmailStory(tx, projectId, id)));
+  });
+
+  it.each([undefined, ...EMAIL_STATUSES])(
+    'the recipients of a campaign in the state %s are found by an index',
+    async (state) => {
+      expectFew(await readsOf((tx) => listRecipients(tx, projectId, campaignId, { state, limit: 50 })));
+    },
+  );
+
+  it('all recipients of a campaign are read once each', async () => {
+    let count = 0;
+    const reads = await readsOf(async (tx) => {
+      for await (const page of readRecipients(tx, projectId, campaignId, undefined)) count += page.length;
+    });
+    expect(reads.fullScans).toBe(0);
+    const stored = await query(
+      em(),
+      sql`select from email where campaign_id = ${campaignId} and project_id = ${projectId}`,
+    );
+    expect(count).toBe(stored.length);
+  });
+});
