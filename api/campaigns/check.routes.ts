@@ -21,7 +21,7 @@ export function createCheckEndpoint(config: Config): Endpoint {
     replies: { 200: { description: 'What was found', schema: campaignCheckSchema } },
     errors: ['CAMPAIGN_NOT_FOUND', 'BAD_REQUEST'],
     async handle({ em, project, params }) {
-      const check = await checkCampaign(em, project.id, params.id, { links, publicUrl, ratePerSecond });
+      const check = await checkCampaign(em, project, params.id, { links, publicUrl, ratePerSecond });
       return ok(campaignCheckView(check));
     },
   });

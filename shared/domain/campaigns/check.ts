@@ -1,11 +1,11 @@
 import { badRequest } from '../../pure/app-error.ts';
 import { EDITABLE_CAMPAIGN_STATUSES } from '../../pure/campaigns/campaign-status.ts';
 import { needsSubscription } from '../../pure/emails/email-types.ts';
+import type { TrackingMode } from '../../pure/project.ts';
 import type { LinkSigner } from '../../platform/links.ts';
 import type { Em } from '../database/em.ts';
 import { queryOne, sql } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
-import { readTrackingMode } from '../projects/projects.ts';
 import { audiencePredicate } from './audience.ts';
 import type { Campaign } from './campaign.entity.ts';
 import { findCampaign } from './campaigns.ts';
@@ -66,10 +66,11 @@ async function firstRecipient(em: Em, campaign: Campaign, asOf: Date): Promise<S
  */
 export async function checkCampaign(
   em: Em,
-  projectId: string,
+  project: { id: string; tracking: TrackingMode },
   campaignId: string,
   { links, publicUrl, ratePerSecond }: CheckDeps,
 ): Promise<CampaignCheck> {
+  const { id: projectId, tracking } = project;
   return inTransaction(em, async (tx) => {
     await queryOne(tx, sql`set transaction isolation level repeatable read, read only`);
     const campaign = await findCampaign(tx, projectId, campaignId);
@@ -81,7 +82,7 @@ export async function checkCampaign(
     const audience = await countAudience(tx, campaign, asOf);
     const contact = await firstRecipient(tx, campaign, asOf);
     const urls = links.recipientUrls({ contactId: contact.id, emailId: SAMPLE.id });
-    const content = await checkContent(campaign, await readTrackingMode(tx, projectId), { contact, urls });
+    const content = await checkContent(campaign, tracking, { contact, urls });
     return {
       audience,
       content,

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { RESENDABLE_STATES } from '../../pure/campaigns/campaign-status.ts';
 import { EMAIL_STATUSES, EMAIL_TRANSITIONS, type EmailStatus } from '../../pure/emails/email-types.ts';
 import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
 import { listTransitions, watchStatuses } from '../../../tests/support/status-watch.ts';
 import { recordCampaignResults } from '../campaigns/campaign-delivery.ts';
 import { finishCampaign } from '../campaigns/campaign-state.ts';
+import { requeueNextRecipients } from '../campaigns/resend.ts';
 import { upsertContacts } from '../contacts/contacts.ts';
 import { query, sql, SqlFragment } from '../database/sql.ts';
 import { recordMailHits } from '../engagement/engagement.ts';
@@ -136,6 +138,17 @@ function writers(): ((status: EmailStatus) => Promise<unknown>)[] {
       await addEmail(status, campaignId);
       await finishCampaign(em(), campaignId, () => undefined);
     }),
+    async (status) => {
+      const campaignId = await addCampaign('SENDING', null);
+      await addEmail(status, campaignId);
+      await query(
+        em(),
+        sql`
+          update campaign set total_recipients = 1, resend_states = ${[...RESENDABLE_STATES]}::text[], resend_as_of = now()
+          where id = ${campaignId}`,
+      );
+      await requeueNextRecipients(em(), campaignId);
+    },
     onOne(({ id }) => recordDelivery(em(), id)),
     onOne(({ id }) => recordDeliveries(em(), [id])),
     onOne(({ id }) => recordHardBounce(em(), id, failure)),

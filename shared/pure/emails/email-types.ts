@@ -55,11 +55,12 @@ export const EMAIL_TRANSITIONS: Record<EmailStatus, readonly EmailStatus[]> = {
   DELIVERED: emailStatusesAbove('DELIVERED'),
   OPENED: emailStatusesAbove('OPENED'),
   CLICKED: emailStatusesAbove('CLICKED'),
-  BOUNCED: emailStatusesAbove('BOUNCED'),
+  // A campaign that is sent again makes the emails PENDING that nobody has got.
+  BOUNCED: [...emailStatusesAbove('BOUNCED'), 'PENDING'],
   COMPLAINED: [],
-  FAILED: [],
-  SKIPPED: [],
-  SUPPRESSED: [],
+  FAILED: ['PENDING'],
+  SKIPPED: ['PENDING'],
+  SUPPRESSED: ['PENDING'],
   // A page of a campaign was under way when the campaign was cancelled.
   CANCELLED: OUTCOMES,
 };
