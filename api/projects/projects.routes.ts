@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AppError } from '../../shared/pure/app-error.ts';
-import { rotateProjectKeys } from '../../shared/domain/projects/projects.ts';
+import type { Project } from '../../shared/domain/projects/project.entity.ts';
+import { findProject, rotateProjectKeys } from '../../shared/domain/projects/projects.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { idParams } from '../http/pagination.ts';
 
@@ -11,6 +12,25 @@ const rotatedKeysSchema = z.object({
   secret: z.string().meta({ examples: ['sk_…'], description: 'Shown here only' }),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
+});
+
+const projectSchema = rotatedKeysSchema.omit({ secret: true }).meta({ id: 'Project' });
+
+function projectView({ id, name, publicKey, createdAt, updatedAt }: Project): z.infer<typeof projectSchema> {
+  return { id, name, public: publicKey, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() };
+}
+
+const list = endpoint({
+  operationId: 'listProjects',
+  method: 'get',
+  path: '/users/@me/projects',
+  tag: 'Projects',
+  summary: 'The project that the key belongs to',
+  key: 'secret',
+  replies: { 200: { description: 'A list of one project', schema: z.array(projectSchema) } },
+  async handle({ em, project }) {
+    return ok([projectView(await findProject(em, project.id))]);
+  },
 });
 
 const regenerateKeys = endpoint({
@@ -26,15 +46,8 @@ const regenerateKeys = endpoint({
   async handle({ em, project, params }) {
     if (params.id !== project.id) throw new AppError('RESOURCE_NOT_FOUND', { message: 'Project not found' });
     const { project: rotated, keys } = await rotateProjectKeys(em, project.id);
-    return ok({
-      id: rotated.id,
-      name: rotated.name,
-      public: keys.publicKey,
-      secret: keys.secretKey,
-      createdAt: rotated.createdAt.toISOString(),
-      updatedAt: rotated.updatedAt.toISOString(),
-    });
+    return ok({ ...projectView(rotated), secret: keys.secretKey });
   },
 });
 
-export const projectEndpoints: Endpoint[] = [regenerateKeys];
+export const projectEndpoints: Endpoint[] = [list, regenerateKeys];

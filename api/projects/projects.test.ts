@@ -8,6 +8,23 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
+describe('GET /users/@me/projects', () => {
+  it('tells which project a key belongs to, and no secret of it', async () => {
+    const { project, keys, api } = await app.createProject();
+    const reply = await api('GET', '/users/@me/projects');
+    expect([reply.status, reply.body]).toEqual([
+      200,
+      [
+        {
+          ...{ id: project.id, name: project.name, public: keys.publicKey },
+          createdAt: project.createdAt.toISOString(),
+          updatedAt: project.updatedAt.toISOString(),
+        },
+      ],
+    ]);
+  });
+});
+
 describe('POST /users/@me/projects/:id/regenerate-keys', () => {
   it('replaces both keys, and the old ones stop working at once', async () => {
     const { project, keys, api } = await app.createProject();
