@@ -6,6 +6,7 @@ import tseslint from 'typescript-eslint';
 /** Programs of operators and developers: they talk on the terminal and read the environment themselves. */
 const TERMINAL_ROOMS = ['cli/**', 'local/**', 'bench/**', 'scripts/**', 'tests/**'];
 const TESTS = ['**/*.test.ts', 'tests/**'];
+const CONSOLE = ['api/console/web/**/*.mjs'];
 /** Files with functions that are still to be split. */
 const LONG_FUNCTIONS = ['activities/emails/email-activities.ts'];
 const MACHINE_MODULES = `^(node:|(${builtinModules.join('|')})$)`;
@@ -15,9 +16,19 @@ const MJS_GLOBALS = [
   ...['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'],
 ];
 
+const BROWSER_GLOBALS = [
+  ...['window', 'document', 'location', 'navigator', 'performance', 'crypto', 'fetch', 'matchMedia'],
+  ...['AbortController', 'FormData', 'HTMLElement', 'ResizeObserver', 'URLSearchParams', 'getComputedStyle'],
+  ...['setTimeout', 'clearTimeout'],
+];
+
 const STRIPPABLE_SYNTAX = {
   selector: 'TSEnumDeclaration, TSModuleDeclaration[kind="namespace"]',
   message: 'Node strips types and compiles nothing: use a const object, or a module.',
+};
+const MARKUP = {
+  selector: 'Identifier[name=/^(innerHTML|outerHTML|insertAdjacentHTML|dangerouslySetInnerHTML|document.write)$/]',
+  message: 'Every value is text.',
 };
 const ENVIRONMENT = {
   selector: "MemberExpression[object.name='process'][property.name='env']",
@@ -38,8 +49,25 @@ export default defineConfig(
   js.configs.recommended,
   {
     files: ['**/*.mjs'],
+    ignores: CONSOLE,
     languageOptions: {
       globals: Object.fromEntries(MJS_GLOBALS.map((name) => [name, 'readonly'])),
+    },
+  },
+  {
+    // Runs in browsers, and shows what strangers have written.
+    files: CONSOLE,
+    languageOptions: { globals: Object.fromEntries(BROWSER_GLOBALS.map((name) => [name, 'readonly'])) },
+    rules: {
+      'no-console': 'error',
+      'no-restricted-syntax': ['error', MARKUP],
+      'no-restricted-globals': ['error', 'localStorage', 'sessionStorage', 'indexedDB'],
+      'no-param-reassign': 'error',
+      eqeqeq: 'error',
+      'object-shorthand': 'error',
+      'max-lines': ['error', 300],
+      'max-lines-per-function': ['error', { max: 80, skipBlankLines: true, skipComments: true }],
+      complexity: ['error', { max: 20, variant: 'modified' }],
     },
   },
   {

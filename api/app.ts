@@ -3,6 +3,7 @@ import helmet from 'helmet';
 import { AppError } from '../shared/pure/app-error.ts';
 import { mountCodec } from './codec/codec.routes.ts';
 import { mountDocs } from './docs/docs.routes.ts';
+import { mountConsole } from './console/console.routes.ts';
 import { mountFeedback } from './feedback/feedback.routes.ts';
 import { createAdmissions } from './http/admission.ts';
 import type { ApiDeps } from './http/context.ts';
@@ -53,6 +54,7 @@ export function createApp(deps: ApiDeps, checks: HealthChecks): Express {
   mountFeedback(app, deps, load);
   mountReference(app, endpoints, deps.config.publicUrl);
   mountDocs(app);
+  mountConsole(app, deps.config);
   const admissions = createAdmissions({
     orm: deps.admissionOrm,
     logger: deps.logger,

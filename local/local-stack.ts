@@ -138,6 +138,9 @@ function environmentOfChildren(home: string, env: NodeJS.ProcessEnv, addresses: 
     TEMPORAL_ADDRESS: addresses.temporalAddress,
     SMTP_URL: addresses.smtpUrl,
     ...(isOwnTemporal && { TEMPORAL_CONFIG_FILE: profileFile }),
+    ...(addresses.temporalUiUrl !== null && {
+      TEMPORAL_UI_URL: `${addresses.temporalUiUrl}/namespaces/${env['TEMPORAL_NAMESPACE'] ?? 'default'}`,
+    }),
   };
 }
 

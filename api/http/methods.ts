@@ -4,8 +4,11 @@ import type { Endpoint } from './endpoint.ts';
 
 const isParameter = (part: string | undefined): boolean => part?.startsWith(':') ?? false;
 
+/** What is asked for here of an endpoint. */
+type Declared = Pick<Endpoint, 'path' | 'method' | 'badIdIs'>;
+
 /** Whether a path of a request fits an endpoint, which has no other id where `own` has a fixed part: `lookup` is no contact. */
-function fits(requested: string, own: string, { path, badIdIs }: Endpoint): boolean {
+function fits(requested: string, own: string, { path, badIdIs }: Declared): boolean {
   const parts = requested.split('/');
   const ownParts = own.split('/');
   const declared = path.split('/');
@@ -17,7 +20,7 @@ function fits(requested: string, own: string, { path, badIdIs }: Endpoint): bool
   );
 }
 
-function refuseMethods(path: string, endpoints: Endpoint[]): RequestHandler {
+function refuseMethods(path: string, endpoints: Declared[]): RequestHandler {
   const own = endpoints.filter((definition) => definition.path === path);
   return (req, res, next) => {
     const others = endpoints.filter((definition) => definition.path !== path && fits(req.path, path, definition));
@@ -44,6 +47,6 @@ export function pathsInOrder(endpoints: Endpoint[]): string[] {
  * Answers what is asked of a declared path by a method that it does not have: 405 with `Allow` (RFC 9110 section 15.5.6), and
  * `OPTIONS` with 204. Mount it behind the endpoints of `path`, and before those of the paths that come later.
  */
-export function mountRefusedMethods(app: Express, path: string, endpoints: Endpoint[]): void {
+export function mountRefusedMethods(app: Express, path: string, endpoints: Declared[]): void {
   app.all(path, refuseMethods(path, endpoints));
 }

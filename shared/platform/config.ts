@@ -165,6 +165,12 @@ const environmentSchema = z.object({
     .optional()
     .describe('token of the endpoints /codec/decode and /codec/encode; without it they do not exist'),
   TEMPORAL_UI_ORIGIN: list.default([]).describe('origins of the Temporal UI that may call them, comma-separated'),
+  TEMPORAL_UI_URL: z
+    .url({ protocol: /^https?$/ })
+    .regex(/\/namespaces\/[^/?#]+\/*$/, 'must end with /namespaces/ and the name of the namespace')
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional()
+    .describe('page of the namespace in the Temporal UI, to which the console links'),
   WORKFLOW_BUNDLE: z.string().optional().describe('prebuilt workflow bundle'),
 });
 

@@ -40,7 +40,7 @@ export async function startBrowser(): Promise<TestBrowser> {
   const browser: Browser = await launch({
     executablePath: await browserPath(),
     headless: 'shell',
-    args: ['--disable-dev-shm-usage', ...(isRoot ? ['--no-sandbox'] : [])],
+    args: ['--disable-dev-shm-usage', '--lang=en-US', ...(isRoot ? ['--no-sandbox'] : [])],
     defaultViewport: PHONE,
   });
   const page = await browser.newPage();

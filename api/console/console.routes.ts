@@ -1,0 +1,52 @@
+import type { Express, Response } from 'express';
+import { AppError } from '../../shared/pure/app-error.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import { mountRefusedMethods } from '../http/methods.ts';
+import { readConsoleFiles } from './console-files.ts';
+
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+const YEAR_SECONDS = 31_536_000;
+
+/** Looked at again each time, so that a deployment is seen at once. */
+function sendFresh(res: Response, type: string, body: Buffer | string): void {
+  res.setHeader('Cache-Control', 'no-cache');
+  res.type(type).send(body);
+}
+
+/**
+ * `GET /console`: a page that does everything through the endpoints of this API, with the secret key that is typed in.
+ * Its files need no key. Their addresses change with them, so browsers keep them for a year.
+ */
+export function mountConsole(app: Express, { TEMPORAL_UI_URL }: Pick<Config, 'TEMPORAL_UI_URL'>): void {
+  const { version, files, page } = readConsoleFiles();
+  const paths = ['/console', '/console/config.json', '/console/assets/:version/*file'] as const;
+  const [pagePath, configPath, filePath] = paths;
+
+  app.get(pagePath, (_req, res) => {
+    res.setHeader('Content-Security-Policy', POLICY);
+    sendFresh(res, 'html', page);
+  });
+  app.get(configPath, (_req, res) => {
+    sendFresh(res, 'json', JSON.stringify({ temporalUiUrl: TEMPORAL_UI_URL ?? null }));
+  });
+  app.get(filePath, (req, res) => {
+    const file = files.get(req.params.file.join('/'));
+    if (!file) throw new AppError('RESOURCE_NOT_FOUND', { message: 'The console has no such file' });
+    // During a deployment, the page of one process may ask another one: what it gets then is not to be kept.
+    const isAsked = req.params.version === version;
+    res.setHeader('Cache-Control', isAsked ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-store');
+    res.type(file.type).send(file.body);
+  });
+  for (const path of paths) mountRefusedMethods(app, path, [{ path, method: 'get' }]);
+}

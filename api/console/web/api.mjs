@@ -1,0 +1,120 @@
+/** @typedef {{ field: string, message: string }} FieldFault */
+
+/** The secret key. It is nowhere else, and gone with the page. */
+let secretKey = '';
+
+/** @param {string} key */
+export function useKey(key) {
+  secretKey = key;
+}
+
+/** What went wrong, in the words of the API where it has spoken. */
+export class ApiError extends Error {
+  /** @param {{ message: string, status?: number, code?: string, suggestion?: string, requestId?: string, faults?: FieldFault[] }} told */
+  constructor({ message, status = 0, code = '', suggestion = '', requestId = '', faults = [] }) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.suggestion = suggestion;
+    this.requestId = requestId;
+    this.faults = faults;
+  }
+}
+
+/** @param {string} text */
+function parsed(text) {
+  try {
+    return /** @type {unknown} */ (JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * @param {Response} response
+ * @param {any} body
+ */
+function errorOf(response, body) {
+  const { status } = response;
+  const requestId = response.headers.get('X-Request-ID') ?? '';
+  if (typeof body?.error === 'string') return new ApiError({ message: body.error, status, requestId });
+  const told = body?.error;
+  if (typeof told?.message !== 'string') {
+    const suggestion = 'Something between this page and the API may have answered in its place. Try again';
+    return new ApiError({ message: `The answer has status ${status} and no explanation`, status, suggestion });
+  }
+  const { message, code, suggestion, errors: faults = [] } = told;
+  return new ApiError({ message, status, code, suggestion, requestId, faults });
+}
+
+/**
+ * Calls the API.
+ * @param {string} method
+ * @param {string} path with its query
+ * @param {{ body?: unknown, signal?: AbortSignal, headers?: Record<string, string> }} [options]
+ * @returns {Promise<any>} what the answer holds, out of its envelope; undefined where it is empty
+ * @throws {ApiError}
+ */
+export async function call(method, path, { body, signal, headers = {} } = {}) {
+  /** @type {Response} */
+  let response;
+  let text;
+  try {
+    response = await fetch(path, {
+      method,
+      headers: {
+        Authorization: `Bearer ${secretKey}`,
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal,
+      cache: 'no-store',
+      credentials: 'omit',
+      redirect: 'error',
+    });
+    text = await response.text();
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    const suggestion = 'Look at the network and whether the API runs, then try again';
+    throw new ApiError({ message: 'The API cannot be reached', suggestion });
+  }
+  const answer = text === '' ? undefined : parsed(text);
+  if (!response.ok) throw errorOf(response, answer);
+  const isEnvelope = answer && typeof answer === 'object' && 'success' in answer && 'data' in answer;
+  return isEnvelope ? answer.data : answer;
+}
+
+/** @type {Map<string, Promise<boolean>>} */
+const offers = new Map();
+
+/**
+ * Whether the API has an endpoint, as its answer to OPTIONS says.
+ * @param {string} method
+ * @param {string} path with any id in it
+ * @returns {Promise<boolean>}
+ */
+export function offersEndpoint(method, path) {
+  const key = `${method} ${path.replaceAll(/[0-9a-f-]{36}/g, ':id')}`;
+  let offer = offers.get(key);
+  if (!offer) {
+    offer = fetch(path, { method: 'OPTIONS', credentials: 'omit' }).then(
+      (response) => response.ok && (response.headers.get('Allow') ?? '').split(', ').includes(method),
+      () => false,
+    );
+    offers.set(key, offer);
+  }
+  return offer;
+}
+
+/**
+ * A path with a query; what is undefined or empty is left out.
+ * @param {string} path
+ * @param {Record<string, string | number | undefined>} values
+ */
+export function withQuery(path, values) {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== '');
+  const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  if (query === '') return path;
+  return `${path}${path.includes('?') ? '&' : '?'}${query}`;
+}

@@ -1,0 +1,51 @@
+import { html } from './html.mjs';
+
+const NUMBER = new Intl.NumberFormat();
+const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const RELATIVE = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
+/** @type {[Intl.RelativeTimeFormatUnit, number][]} */
+const UNITS = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+];
+
+/** @param {number} value */
+export const count = (value) => NUMBER.format(value);
+
+/** @param {number} value in percent */
+export const percent = (value) => `${value.toFixed(value !== 0 && value < 1 ? 2 : 1)} %`;
+
+/** @param {string | number | Date} at */
+function ago(at) {
+  const seconds = (new Date(at).getTime() - Date.now()) / 1000;
+  const [unit, length] = UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];
+  return RELATIVE.format(Math.round(seconds / length), unit);
+}
+
+/** A moment, with how long ago it was. @param {{ at: string | null | undefined }} props */
+export function Time({ at }) {
+  if (!at) return html`<span class="quiet">never</span>`;
+  return html`<time datetime=${at} title=${at}>${TIME.format(new Date(at))}</time>${' '}
+    <span class="quiet">${ago(at)}</span>`;
+}
+
+/** How long something takes, roughly. @param {number} seconds */
+export function duration(seconds) {
+  if (seconds < 90) return `${Math.max(1, Math.round(seconds))} s`;
+  if (seconds < 5_400) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${(seconds / 3_600).toFixed(1)} h` : `${Math.round(seconds / 86_400)} days`;
+}
+
+const GOOD = ['SENT', 'DELIVERED', 'OPENED', 'CLICKED', 'VERIFIED', 'COMPLETED', 'enabled', 'found'];
+const BAD = ['BOUNCED', 'COMPLAINED', 'FAILED', 'missing', 'suppressed'];
+const BUSY = ['PENDING', 'SENDING', 'SCHEDULED', 'RUNNING', 'WAITING', 'PAUSED'];
+
+/** A state, in words and in colour. @param {{ state: string }} props */
+export function State({ state }) {
+  const kind = GOOD.includes(state) ? 'good' : BAD.includes(state) ? 'bad' : BUSY.includes(state) ? 'busy' : 'plain';
+  return html`<span class="state ${kind}">${state.toLowerCase()}</span>`;
+}
+
+/** What stands after the @ of an address. @param {string | null} address */
+export const domainOf = (address) => address?.split('@').at(-1) ?? 'erased';

@@ -1,0 +1,2 @@
+/** What tools see here; the browser gets the file of the package itself at this address (../../console-files.ts). */
+export * from 'preact';

@@ -1,0 +1,93 @@
+import { ApiError, call } from './api.mjs';
+import { html } from './html.mjs';
+import { Component } from './lib/preact.mjs';
+
+/** What the API said, and what it suggests. @param {{ error: unknown, onRetry?: () => void }} props */
+export function Trouble({ error, onRetry }) {
+  const { message, suggestion, faults, code, requestId } =
+    error instanceof ApiError ? error : new ApiError({ message: `This page has a fault: ${String(error)}` });
+  return html`<div class="trouble" role="alert">
+    <p><strong>${message}</strong></p>
+    ${suggestion && html`<p>${suggestion}.</p>`}
+    ${
+      faults.length > 0 &&
+      html`<ul>
+        ${faults.slice(0, 10).map((fault) => html`<li>${fault.field}: ${fault.message}</li>`)}
+      </ul>`
+    }
+    ${code && html`<p class="quiet">${code}, request ${requestId}</p>`}
+    ${onRetry && html`<button type="button" onClick=${onRetry}>Try again</button>`}
+  </div>`;
+}
+
+/**
+ * Asks for a path and shows what came, or that it is loading, or what went wrong. With `every`, asks again after so many
+ * seconds, as long as it is above zero and the page is looked at.
+ * @typedef {{
+ *   path: string,
+ *   every?: number | ((data: any) => number),
+ *   children: (data: any, tools: { reload: () => void }) => any,
+ * }} LoadProps
+ * @extends {Component<LoadProps, { data?: any, error?: unknown, of?: string }>}
+ */
+export class Load extends Component {
+  /** @type {AbortController | undefined} */
+  running;
+  /** @type {number | undefined} */
+  timer;
+  reload = () => void this.load();
+
+  componentDidMount() {
+    document.addEventListener('visibilitychange', this.onVisible);
+    void this.load();
+  }
+
+  /** @param {LoadProps} before */
+  componentDidUpdate(before) {
+    if (before.path !== this.props.path) void this.load();
+  }
+
+  componentWillUnmount() {
+    document.removeEventListener('visibilitychange', this.onVisible);
+    this.running?.abort();
+    clearTimeout(this.timer);
+  }
+
+  onVisible = () => {
+    if (!document.hidden && this.seconds() > 0) void this.load();
+  };
+
+  seconds() {
+    const { every = 0 } = this.props;
+    return typeof every === 'number' ? every : this.state.data === undefined ? 0 : every(this.state.data);
+  }
+
+  async load() {
+    this.running?.abort();
+    clearTimeout(this.timer);
+    const { path } = this.props;
+    const running = (this.running = new AbortController());
+    try {
+      const data = await call('GET', path, { signal: running.signal });
+      if (!running.signal.aborted) this.setState({ data, error: undefined, of: path });
+    } catch (error) {
+      if (!running.signal.aborted)
+        this.setState({ error, ...(this.state.of !== path && { data: undefined, of: path }) });
+    }
+    if (running.signal.aborted) return;
+    const seconds = this.seconds();
+    if (seconds > 0 && !document.hidden) this.timer = window.setTimeout(this.reload, seconds * 1_000);
+  }
+
+  render() {
+    const { data, error, of } = this.state;
+    const isOld = of !== this.props.path;
+    if (!isOld && error !== undefined && data === undefined)
+      return html`<${Trouble} error=${error} onRetry=${this.reload} />`;
+    if (isOld && data === undefined) return html`<p class="loading" role="status">Loading…</p>`;
+    return html`<div aria-busy=${isOld ? 'true' : undefined}>
+      ${error !== undefined && html`<${Trouble} error=${error} onRetry=${this.reload} />`}
+      ${this.props.children(data, { reload: this.reload })}
+    </div>`;
+  }
+}

@@ -1,0 +1,148 @@
+import { call, useKey } from './api.mjs';
+import { html } from './html.mjs';
+import { Component, createRef, render } from './lib/preact.mjs';
+import { Trouble } from './load.mjs';
+import { linkTo, placeOf, routeOf } from './route.mjs';
+import { SignIn } from './sign-in.mjs';
+import { AddressView } from './views/address.mjs';
+import { CampaignView } from './views/campaign.mjs';
+import { CampaignsView } from './views/campaigns.mjs';
+import { EmailView } from './views/email.mjs';
+import { EmailsView } from './views/emails.mjs';
+import { DomainsView } from './views/domains.mjs';
+import { SegmentView } from './views/segment.mjs';
+import { SegmentsView } from './views/segments.mjs';
+import { SuppressionsView } from './views/suppressions.mjs';
+import { TodayView } from './views/today.mjs';
+import { WorkflowView } from './views/workflow.mjs';
+import { WorkflowsView } from './views/workflows.mjs';
+
+/** @typedef {import('./route.mjs').Route} Route */
+/** @typedef {{ temporalUiUrl: string | null }} Settings */
+/** @typedef {{ id: string, name: string }} Project */
+/** @typedef {{ route: Route, project: Project, settings: Settings }} ViewProps */
+
+/** What each place shows: a list, and one of it. @type {Record<string, { title: string, all?: any, one?: any }>} */
+const VIEWS = {
+  today: { title: 'Today', all: TodayView },
+  emails: { title: 'Emails', all: EmailsView, one: EmailView },
+  address: { title: 'Address', one: AddressView },
+  campaigns: { title: 'Campaigns', all: CampaignsView, one: CampaignView },
+  domains: { title: 'Domains', all: DomainsView },
+  workflows: { title: 'Workflows', all: WorkflowsView, one: WorkflowView },
+  segments: { title: 'Segments', all: SegmentsView, one: SegmentView },
+  suppressions: { title: 'Suppressions', all: SuppressionsView },
+};
+const MENU = Object.keys(VIEWS).filter((name) => VIEWS[name]?.all);
+
+/** Shows a view, or why it cannot be shown. @extends {Component<ViewProps, { error?: unknown }>} */
+class Place extends Component {
+  /** @param {unknown} error */
+  componentDidCatch(error) {
+    this.setState({ error });
+  }
+
+  render() {
+    const { route } = this.props;
+    const { error } = this.state;
+    if (error !== undefined) return html`<${Trouble} error=${error} onRetry=${() => location.reload()} />`;
+    const views = VIEWS[route.name];
+    const View = route.id === '' ? views?.all : views?.one;
+    if (!View)
+      return html`<h1>There is no such page</h1>
+        <p><a href="#/">Go to the first one</a></p>`;
+    return html`<${View} ...${this.props} />`;
+  }
+}
+
+/** @extends {Component<{}, { route: Route, project?: Project, settings: Settings }>} */
+class Console extends Component {
+  main = createRef();
+  /** @type {{ route: Route, project?: Project, settings: Settings }} */
+  state = { route: routeOf(location.hash), settings: { temporalUiUrl: null } };
+
+  componentDidMount() {
+    window.addEventListener('hashchange', () => this.setState({ route: routeOf(location.hash) }, this.arrive));
+  }
+
+  /** A new page is announced by its heading, and the keyboard goes on from there. */
+  arrive = () => {
+    window.scrollTo(0, 0);
+    this.main.current?.focus();
+  };
+
+  /** @param {string} key */
+  enter = async (key) => {
+    useKey(key);
+    const [[project], settings] = await Promise.all([
+      call('GET', '/users/@me/projects'),
+      call('GET', '/console/config.json'),
+    ]);
+    this.setState({ project, settings }, this.arrive);
+  };
+
+  leave = () => {
+    useKey('');
+    this.setState({ project: undefined });
+  };
+
+  /** @param {SubmitEvent} event */
+  search = (event) => {
+    event.preventDefault();
+    const form = /** @type {HTMLFormElement} */ (event.currentTarget);
+    const wanted = String(new FormData(form).get('wanted') ?? '');
+    if (wanted.trim() === '') return;
+    location.hash = placeOf(wanted);
+    form.reset();
+  };
+
+  /** @param {Project} project */
+  header(project) {
+    const { route } = this.state;
+    return html`<header>
+      <a class="skip" href="#content" onClick=${this.skip}>Skip to the content</a>
+      <p class="name">Everpost <span>${project.name}</span></p>
+      <nav aria-label="Console">
+        ${MENU.map(
+          (name) =>
+            html`<a href=${linkTo(name)} aria-current=${route.name === name ? 'page' : undefined}
+              >${VIEWS[name]?.title}</a
+            >`,
+        )}
+      </nav>
+      <form role="search" onSubmit=${this.search}>
+        <input
+          name="wanted"
+          type="search"
+          aria-label="Address, or id of an email"
+          placeholder="Address, or id of an email"
+        />
+        <button type="submit">Find</button>
+      </form>
+      <button type="button" onClick=${this.leave}>Forget the key</button>
+    </header>`;
+  }
+
+  /** @param {MouseEvent} event */
+  skip = (event) => {
+    event.preventDefault();
+    this.main.current?.focus();
+  };
+
+  render() {
+    const { project, route, settings } = this.state;
+    if (!project) {
+      document.title = 'Everpost console';
+      return html`<main class="entrance"><${SignIn} onKey=${this.enter} /></main>`;
+    }
+    document.title = `${VIEWS[route.name]?.title ?? 'Not found'} – Everpost console`;
+    return html`${this.header(project)}
+      <main id="content" tabindex="-1" ref=${this.main}>
+        <${Place} key=${`${route.name}/${route.id}`} route=${route} project=${project} settings=${settings} />
+      </main>`;
+  }
+}
+
+const root = /** @type {HTMLElement} */ (document.getElementById('console'));
+root.textContent = '';
+render(html`<${Console} />`, root);

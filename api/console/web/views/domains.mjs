@@ -1,0 +1,56 @@
+import { Action, Copy } from '../action.mjs';
+import { call } from '../api.mjs';
+import { State, Time } from '../format.mjs';
+import { html } from '../html.mjs';
+import { Load } from '../load.mjs';
+import { Table } from '../table.mjs';
+
+/** @typedef {import('../api-types.ts').Domain} Domain */
+
+const COLUMNS = ['Record', 'At the last check', 'Name', 'Value'];
+
+/** @param {Domain['records'][number]} record */
+function row({ type, name, value, purpose, required, found }) {
+  return [
+    html`${purpose.replaceAll('_', ' ')}, ${type}${required ? '' : html` <span class="quiet">(recommended)</span>`}`,
+    html`<${State} state=${found ? 'found' : required ? 'missing' : 'not there'} />`,
+    html`<code>${name}</code> <${Copy} text=${name} what=${`the name of the ${purpose} record`} />`,
+    html`<code>${value}</code> <${Copy} text=${value} what=${`the value of the ${purpose} record`} />`,
+  ];
+}
+
+/** One domain with its records as wanted and as found. @param {{ domain: Domain, onChange: () => void }} props */
+function DomainCard({ domain, onChange }) {
+  const { id, domain: name, status, records, lastCheckedAt } = domain;
+  const look = async () => {
+    const { verified } = await call('GET', `/domains/${id}/verify`);
+    onChange();
+    return verified ? 'It is verified.' : 'A required record is still missing.';
+  };
+  return html`<section class="card" aria-label=${name}>
+    <h2>${name} <${State} state=${status} /></h2>
+    <p>
+      Last looked up: <${Time} at=${lastCheckedAt} />${' '}
+      <${Action} label="Look now" question=${`The records of ${name} are looked up in DNS now.`} run=${look} />
+    </p>
+    <${Table}
+      caption=${`Records of ${name}`}
+      columns=${COLUMNS}
+      rows=${records.map(row)}
+      empty="It needs no records."
+    />
+  </section>`;
+}
+
+/** The sender domains, those with something missing first. @param {import('../main.mjs').ViewProps} props */
+export function DomainsView({ project }) {
+  return html`<h1>Sender domains</h1>
+    <${Load} path=${`/domains/project/${project.id}`}>
+      ${(/** @type {Domain[]} */ domains, /** @type {any} */ { reload }) => {
+        if (domains.length === 0)
+          return html`<p class="empty">There is no sender domain yet: POST /domains adds one.</p>`;
+        const inOrder = [...domains].sort((left, right) => Number(left.verified) - Number(right.verified));
+        return inOrder.map((domain) => html`<${DomainCard} key=${domain.id} domain=${domain} onChange=${reload} />`);
+      }}
+    <//>`;
+}

@@ -1,0 +1,77 @@
+import { State, Time } from '../format.mjs';
+import { html } from '../html.mjs';
+import { Load } from '../load.mjs';
+import { linkTo } from '../route.mjs';
+import { Facts } from '../table.mjs';
+import { Waybacks } from './waybacks.mjs';
+
+/** @typedef {import('../api-types.ts').EmailStory} EmailStory */
+
+const REASONS = {
+  'project disabled': 'The project is disabled. It goes on when the operator enables it',
+  deferred: 'The server asked for another attempt later',
+  throttled: 'The sending speed of the project holds it',
+  'no relay': 'An attempt found no mail server that answers',
+  queued: 'No attempt has taken it yet',
+};
+
+/** Where it is now. @param {EmailStory} email */
+function Now({ status, waiting, error }) {
+  return html`<p class="now">
+    <${State} state=${status} />
+    ${waiting && html` ${REASONS[waiting.reason]}.`}
+    ${waiting?.until && html` Next attempt: <${Time} at=${waiting.until} />.`} ${error && html` <q>${error}</q>`}
+  </p>`;
+}
+
+/** @param {EmailStory['timeline'][number]} entry */
+function Entry({ at, type, server, words, rule, bounceType, nextAttemptAt, link }) {
+  return html`<li>
+    <strong>${bounceType ? `${bounceType} bounce` : type}</strong> <${Time} at=${at} />
+    ${server && html`<p>Server: ${server}</p>`} ${words && html`<p><q>${words}</q></p>`}
+    ${rule && html`<p class="quiet">Judged by the rule ${rule}</p>`}
+    ${nextAttemptAt && html`<p>Next attempt: <${Time} at=${nextAttemptAt} /></p>`} ${link && html`<p>Link: ${link}</p>`}
+  </li>`;
+}
+
+/** @param {EmailStory} email */
+function facts({ to, type, campaignId, workflowId, executionId, templateId, opens, clicks, deferrals, createdAt, id }) {
+  /** @type {[string, any][]} */
+  const rows = [
+    ['To', to === null ? 'erased' : html`<a href=${linkTo('address', to)}>${to}</a>`],
+    ['Type', type.toLowerCase()],
+    ['Queued', html`<${Time} at=${createdAt} />`],
+    ['Attempts put off', deferrals],
+    ['Opens, clicks', `${opens}, ${clicks}`],
+    ['Id', html`<code>${id}</code>`],
+  ];
+  if (campaignId) rows.push(['Campaign', html`<a href=${linkTo('campaigns', campaignId)}>its campaign</a>`]);
+  if (workflowId && executionId)
+    rows.push([
+      'Workflow',
+      html`<a href=${linkTo('workflows', workflowId, { execution: executionId })}>its execution</a>`,
+    ]);
+  if (templateId) rows.push(['Template', html`<code>${templateId}</code>`]);
+  return rows;
+}
+
+const isOnItsWay = (/** @type {EmailStory} */ { status }) => status === 'PENDING' || status === 'SENDING';
+
+/** One email: where it is, what happened to it, and the way back. @param {import('../main.mjs').ViewProps} props */
+export function EmailView({ route: { id } }) {
+  return html`<${Load}
+    path=${`/emails/${encodeURIComponent(id)}`}
+    every=${(/** @type {EmailStory} */ it) => (isOnItsWay(it) ? 3 : 0)}
+  >
+    ${(/** @type {EmailStory} */ email, /** @type {any} */ { reload }) => html`
+      <h1>${email.subject || 'No subject'}</h1>
+      <${Now} ...${email} />
+      <${Facts} rows=${facts(email)} />
+      ${email.to !== null && html`<${Waybacks} address=${email.to} email=${email} onChange=${reload} />`}
+      <h2>What happened</h2>
+      <ol class="timeline">
+        ${email.timeline.map((entry) => html`<${Entry} ...${entry} />`)}
+      </ol>
+    `}
+  <//>`;
+}

@@ -1,0 +1,61 @@
+import { Action } from '../action.mjs';
+import { call } from '../api.mjs';
+import { State, Time } from '../format.mjs';
+import { html } from '../html.mjs';
+import { Load } from '../load.mjs';
+import { linkTo } from '../route.mjs';
+import { Table } from '../table.mjs';
+
+/** @typedef {import('../api-types.ts').ExecutionDetail} ExecutionDetail */
+/** @typedef {import('../main.mjs').Settings} Settings */
+
+/** The execution in the Temporal UI, where its address is known. @param {{ execution: { temporalWorkflowId: string }, settings: Settings }} props */
+export function TemporalLink({ execution: { temporalWorkflowId }, settings: { temporalUiUrl } }) {
+  if (!temporalUiUrl) return null;
+  const address = `${temporalUiUrl}/workflows/${encodeURIComponent(temporalWorkflowId)}`;
+  return html`<a href=${address} rel="noreferrer">In the Temporal UI</a>`;
+}
+
+const COLUMNS = ['Step', 'State', 'Why', 'Began', 'Ended'];
+
+/** @param {ExecutionDetail['stepExecutions'][number]} record */
+const row = ({ step, status, error, startedAt, completedAt }) => [
+  step.name,
+  html`<${State} state=${status} />`,
+  error ?? '',
+  html`<${Time} at=${startedAt} />`,
+  completedAt ? html`<${Time} at=${completedAt} />` : '',
+];
+
+/** One contact's way through a workflow. @param {{ path: string, settings: Settings }} props */
+export function ExecutionCard({ path, settings }) {
+  return html`<${Load} path=${path}>
+    ${(/** @type {ExecutionDetail} */ execution, /** @type {any} */ { reload }) => {
+      const { contact, status, exitReason, currentStep, stepExecutions, workflowId } = execution;
+      const isActive = status === 'RUNNING' || status === 'WAITING';
+      const cancel = async () => {
+        await call('DELETE', path);
+        reload();
+        return 'Cancelled.';
+      };
+      return html`<section class="card" aria-labelledby="execution">
+        <h2 id="execution">
+          ${contact ? html`<a href=${linkTo('address', contact.email)}>${contact.email}</a>` : 'A deleted contact'}${' '}
+          <${State} state=${status} />
+        </h2>
+        <p>${currentStep && `At the step ${currentStep.name}. `}${exitReason && html`<q>${exitReason}</q>`}</p>
+        <p class="choices">
+          <${TemporalLink} execution=${execution} settings=${settings} />
+          ${isActive && html`<${Action} label="Cancel it" kind="danger" question="It ends at once and for good." run=${cancel} />`}
+          <a href=${linkTo('workflows', workflowId)}>Close</a>
+        </p>
+        <${Table}
+          caption="What became of each step"
+          columns=${COLUMNS}
+          rows=${stepExecutions.map(row)}
+          empty="No step was begun yet."
+        />
+      </section>`;
+    }}
+  <//>`;
+}

@@ -1,0 +1,90 @@
+import { Action } from '../action.mjs';
+import { call, withQuery } from '../api.mjs';
+import { Time } from '../format.mjs';
+import { html } from '../html.mjs';
+import { Load } from '../load.mjs';
+
+/** @typedef {import('../api-types.ts').ContactList} ContactList */
+/** @typedef {import('../api-types.ts').Email} Email */
+/** @typedef {import('../api-types.ts').SuppressionList} SuppressionList */
+
+/** @param {string} address */
+const inPath = (address) => encodeURIComponent(address);
+
+/** The contact of an address. @param {{ address: string, contact: import('../api-types.ts').Contact, onChange: () => void }} props */
+function Subscription({ address, contact, onChange }) {
+  if (contact.subscribed) return html`<p>The contact is subscribed.</p>`;
+  const subscribe = async () => {
+    await call('PATCH', `/contacts/${contact.id}`, { body: { subscribed: true } });
+    onChange();
+    return 'Subscribed.';
+  };
+  return html`<p>
+    The contact is unsubscribed: no campaign reaches it.
+    <${Action}
+      label="Subscribe again"
+      question=${`Only who asked for it may be subscribed again. Has ${address} asked for it?`}
+      run=${subscribe}
+    />
+  </p>`;
+}
+
+/** Whether an address may have email, and the way back. @param {{ address: string, onChange: () => void }} props */
+function Standing({ address, onChange }) {
+  const unsuppress = async () => {
+    await call('DELETE', `/suppressions/${inPath(address)}`);
+    onChange();
+    return 'It may have email again.';
+  };
+  return html`<${Load} path=${withQuery('/suppressions', { address, limit: 1 })}>
+    ${(/** @type {SuppressionList} */ { suppressions: [suppression] }, /** @type {any} */ { reload }) =>
+      suppression
+        ? html`<p>
+            <strong>Suppressed</strong> as ${suppression.reason.toLowerCase().replaceAll('_', ' ')},
+            <${Time} at=${suppression.createdAt} />: it gets no email of any kind.
+            ${suppression.words && html` <q>${suppression.words}</q>`}
+            <${Action}
+              label="Let it have email again"
+              question=${`${address} will get email again. Do this when the reason is gone.`}
+              run=${() => unsuppress().finally(reload)}
+            />
+          </p>`
+        : html`<p>The address is not suppressed.</p>`}
+  <//>`;
+}
+
+/** Sends the template of an email to its address once more. @param {{ address: string, email: Email, onChange: () => void }} props */
+function Again({ address, email: { templateId, campaignId }, onChange }) {
+  if (campaignId) return html`<p>The page of the campaign sends again to all whom it did not reach.</p>`;
+  if (!templateId) return html`<p>Only the program that sent it can send it again: it had no template.</p>`;
+  const send = async (/** @type {string} */ key) => {
+    const headers = { 'Idempotency-Key': key };
+    await call('POST', '/v1/send', { body: { to: address, template: templateId }, headers });
+    onChange();
+    return 'On its way, as a new email.';
+  };
+  return html`<p>
+    <${Action}
+      label="Send the template again"
+      question=${`${address} will get the template as it is now, filled with what is stored of the contact. What the first request said besides is not kept.`}
+      run=${send}
+    />
+  </p>`;
+}
+
+/** What stands between an address and its email. @param {{ address: string, email?: Email, onChange: () => void }} props */
+export function Waybacks({ address, email, onChange }) {
+  return html`<section class="card" aria-label="May this address have email?">
+    <h2>May this address have email?</h2>
+    <${Standing} address=${address} onChange=${onChange} />
+    <${Load} path=${withQuery('/contacts', { search: address, limit: 20 })}>
+      ${(/** @type {ContactList} */ { data }, /** @type {any} */ { reload }) => {
+        const contact = data.find((one) => one.email === address.toLowerCase());
+        return contact
+          ? html`<${Subscription} address=${address} contact=${contact} onChange=${reload} />`
+          : html`<p>There is no contact with this address.</p>`;
+      }}
+    <//>
+    ${email && html`<${Again} address=${address} email=${email} onChange=${onChange} />`}
+  </section>`;
+}

@@ -1,0 +1,148 @@
+import axe from 'axe-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { startTestApi, type TestApi } from './support/api.ts';
+import { startBrowser, type TestBrowser } from './support/browser.ts';
+import { consolePage, type ConsolePage } from './support/console-page.ts';
+import { bounceWords, fillConsole, HOSTILE, type ConsoleWorld } from './support/console-world.ts';
+
+const TEMPORAL_UI_URL = 'https://temporal.test/namespaces/default';
+const WIDTHS = { phone: 390, desk: 1_440, wall: 3_840 };
+
+/** What axe-core objects to, and whether the page is wider than its window. */
+const OBJECTIONS = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => [
+  ...violations.map(({ id, nodes }) => id + ' ' + nodes.slice(0, 3).map(({ html }) => html.slice(0, 200)).join(' ')),
+  ...(document.documentElement.scrollWidth > innerWidth ? ['too wide'] : []),
+])`;
+
+let app: TestApi;
+let browser: TestBrowser;
+let operator: ConsolePage;
+let world: ConsoleWorld;
+beforeAll(async () => {
+  [app, browser] = await Promise.all([startTestApi({ config: { TEMPORAL_UI_URL } }), startBrowser()]);
+  world = await fillConsole(app);
+  operator = consolePage(browser.page);
+  await browser.page.setViewport({ width: WIDTHS.desk, height: 900 });
+});
+afterAll(async () => {
+  await browser.close();
+  await app.stop();
+});
+afterEach(() => expect(operator.clicks()).toBeLessThanOrEqual(2));
+
+const enter = () => operator.enter(app.url, app.keys.secretKey);
+
+describe('an operator finds in two clicks at most', () => {
+  it('why somebody did not get an email', async () => {
+    await enter();
+    await operator.find('ada@mail.test');
+    await operator.says(bounceWords());
+    expect(operator.clicks()).toBe(0);
+  });
+
+  it('where an email is now, and why it waits', async () => {
+    await enter();
+    await operator.find(world.bobEmailId);
+    await operator.says('The server asked for another attempt later');
+    await operator.says('451 4.7.1 greylisted, try again later');
+  });
+
+  it('how to let an address have email again', async () => {
+    await enter();
+    await operator.find('ada@mail.test');
+    await operator.says(/Suppressed as hard bounce/);
+    await operator.click('Let it have email again');
+    await browser.page.click('dialog .choices button');
+    await operator.says('The address is not suppressed.');
+    expect((await app.api('GET', '/suppressions')).body.suppressions).toEqual([]);
+  });
+
+  it('how far a campaign is', async () => {
+    await enter();
+    await operator.click('Campaigns');
+    await operator.says('Campaigns, newest first');
+    await operator.click(`Spring ${HOSTILE}`);
+    await operator.says(/\d+ of 120 recipients are done/);
+  });
+
+  it('who did not get a campaign, and why', async () => {
+    await enter();
+    await operator.click('Campaigns');
+    await operator.says('Campaigns, newest first');
+    await operator.click(`Spring ${HOSTILE}`);
+    await operator.says('Recipients that are bounced');
+    await operator.says('550 5.7.1 refused for spam');
+  });
+
+  it('how much went out today, and how many complained', async () => {
+    await enter();
+    await operator.says('Accepted by servers today');
+    await operator.says(/Complaint rate of 30 days\s+0.0 % \(goal below 0.1 %, limit 0.3 %\)/);
+  });
+
+  it('how much waits, and since when', async () => {
+    await enter();
+    await operator.says(/Emails that wait\s+21/);
+    await operator.says(/The oldest seen waits since\s+.*\d+ minutes ago/);
+  });
+
+  it('which provider refuses, and in which words', async () => {
+    await enter();
+    await operator.says('Refused today, by provider');
+    await operator.says('550 5.7.1 refused for spam');
+  });
+
+  it('which DNS record of a domain is missing', async () => {
+    await enter();
+    await operator.click('Domains');
+    await operator.says(/DKIM, TXT[\s\S]*missing/);
+  });
+
+  it('which executions have failed, where, why, and what Temporal knows of them', async () => {
+    await enter();
+    await operator.click('Workflows');
+    await operator.says('Workflows, newest first');
+    await operator.click('Welcome');
+    await operator.says('The webhook answered 500');
+    await operator.says('2 failed');
+    const links = await browser.page.$$eval('a[href^="https://temporal.test"]', (found) =>
+      found.map((link) => link.getAttribute('href')),
+    );
+    expect(links).toContain(`${TEMPORAL_UI_URL}/workflows/execution%2F${world.executionId}`);
+  });
+});
+
+describe('every page', () => {
+  const pages = () => [
+    ['today', 'Refused today'],
+    ['emails', 'Emails, newest first'],
+    [`emails/${world.bobEmailId}`, 'What happened'],
+    ['address/ada%40mail.test', 'newest first'],
+    ['campaigns', 'newest first'],
+    [`campaigns/${world.campaignId}`, 'Recipients that are'],
+    ['domains', 'Records of'],
+    ['workflows', 'newest first'],
+    [`workflows/${world.workflowId}?execution=${world.executionId}`, 'What became of each step'],
+    ['segments', 'newest first'],
+    ['suppressions', 'suppressed'],
+  ];
+
+  it.each([
+    ['a phone', WIDTHS.phone, 'light'],
+    ['a desk', WIDTHS.desk, 'dark'],
+    ['a wall', WIDTHS.wall, 'light'],
+  ])('fits %s and has nothing that axe-core objects to', async (_name, width, scheme) => {
+    await browser.page.setViewport({ width, height: 900 });
+    await browser.page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
+    await enter();
+    await browser.page.evaluate(axe.source);
+    const objections: string[] = [];
+    for (const [place = '', wanted = ''] of pages()) {
+      await operator.go(`#/${place}`);
+      await operator.says(wanted);
+      for (const objection of (await browser.page.evaluate(OBJECTIONS)) as string[])
+        objections.push(`${place}: ${objection}`);
+    }
+    expect(objections).toEqual([]);
+  });
+});

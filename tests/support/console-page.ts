@@ -1,0 +1,60 @@
+import type { Page } from 'puppeteer-core';
+import { eventually } from './eventually.ts';
+
+/** A console in a browser, and an operator who counts clicks. */
+export interface ConsolePage {
+  page: Page;
+  /** Opens the console with a key. */
+  enter: (url: string, key: string) => Promise<void>;
+  /** Clicks on the first link or button of that name. */
+  click: (name: string) => Promise<void>;
+  clicks: () => number;
+  /** Types into the search field and presses Enter. */
+  find: (text: string) => Promise<void>;
+  text: () => Promise<string>;
+  /** Waits until the page says something. */
+  says: (wanted: string | RegExp) => Promise<string>;
+  go: (hash: string) => Promise<void>;
+}
+
+const SAYS_MS = 10_000;
+
+/** Drives a page of a browser. */
+export function consolePage(page: Page): ConsolePage {
+  let clicks = 0;
+  const text = () => page.evaluate('document.body.innerText') as Promise<string>;
+  const says: ConsolePage['says'] = async (wanted) => {
+    const holds = (shown: string) => (typeof wanted === 'string' ? shown.includes(wanted) : wanted.test(shown));
+    return eventually(async () => {
+      const shown = await text();
+      if (!holds(shown)) throw new Error(`The page does not say ${String(wanted)}, but: ${shown}`);
+      return shown;
+    }, SAYS_MS);
+  };
+  return {
+    ...{ page, text, says },
+    async enter(url, key) {
+      await page.goto(`${url}/console`);
+      await page.waitForSelector('#key');
+      await page.type('#key', key);
+      await page.keyboard.press('Enter');
+      await page.waitForSelector('header');
+      clicks = 0;
+    },
+    async click(name) {
+      const element = await page.waitForSelector(
+        `::-p-xpath(//*[self::a or self::button][normalize-space()="${name}"])`,
+      );
+      await element?.click();
+      clicks += 1;
+    },
+    clicks: () => clicks,
+    async find(wanted) {
+      await page.type('input[name=wanted]', wanted);
+      await page.keyboard.press('Enter');
+    },
+    async go(hash) {
+      await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+    },
+  };
+}
