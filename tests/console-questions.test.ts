@@ -140,6 +140,7 @@ describe('every page', () => {
     for (const [place = '', wanted = ''] of pages()) {
       await operator.go(`#/${place}`);
       await operator.says(wanted);
+      if (place === 'today') await browser.page.waitForSelector('canvas');
       for (const objection of (await browser.page.evaluate(OBJECTIONS)) as string[])
         objections.push(`${place}: ${objection}`);
     }

@@ -40,7 +40,9 @@ export async function startBrowser(): Promise<TestBrowser> {
   const browser: Browser = await launch({
     executablePath: await browserPath(),
     headless: 'shell',
-    args: ['--disable-dev-shm-usage', '--lang=en-US', ...(isRoot ? ['--no-sandbox'] : [])],
+    args: ['--disable-dev-shm-usage', ...(isRoot ? ['--no-sandbox'] : [])],
+    // Where the machine has no language, Chromium has one that Intl refuses.
+    env: { ...process.env, LC_ALL: 'en_US.UTF-8', LANGUAGE: 'en_US' },
     defaultViewport: PHONE,
   });
   const page = await browser.newPage();

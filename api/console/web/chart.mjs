@@ -42,6 +42,8 @@ export class Chart extends Component {
       scales: {
         y: { range: (/** @type {any} */ _, /** @type {number} */ min, /** @type {number} */ max) => rangeOf(min, max) },
       },
+      legend: { live: false },
+      tzDate: (/** @type {number} */ seconds) => UPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC'),
       cursor: { drag: { x: false, y: false } },
     };
     this.plot = new UPlot(/** @type {any} */ (options), /** @type {any} */ (this.data()), element);
