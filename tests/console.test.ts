@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { HTTPRequest } from 'puppeteer-core';
 import { startTestApi, type TestApi } from './support/api.ts';
 import { startBrowser, type TestBrowser } from './support/browser.ts';
 import { consolePage, type ConsolePage } from './support/console-page.ts';
@@ -61,5 +62,65 @@ describe('the console', () => {
     await operator.says('Email not found');
     await operator.go('#/nowhere');
     await operator.says('There is no such page');
+  });
+
+  it('says when the API cannot be reached, and goes on when it can', async () => {
+    await operator.enter(app.url, app.keys.secretKey);
+    await browser.page.setOfflineMode(true);
+    await operator.go('#/domains');
+    await operator.says('The API cannot be reached');
+    await browser.page.setOfflineMode(false);
+    await operator.click('Try again');
+    await operator.says('shop.test');
+  });
+
+  it('is used with the keyboard alone, and gives the focus back after a question', async () => {
+    const { page } = browser;
+    const focused = () => page.evaluate('document.activeElement.textContent') as Promise<string>;
+    await operator.enter(app.url, app.keys.secretKey);
+    await operator.go(`#/campaigns/${world.campaignId}`);
+    await page.waitForSelector('button.danger');
+    expect(await page.evaluate('document.activeElement.id')).toBe('content');
+    await page.keyboard.press('Tab');
+    while ((await focused()) !== 'Cancel for good') await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await operator.says('Who has not had it never gets it.');
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('dialog', { hidden: true });
+    expect(await focused()).toBe('Cancel for good');
+    expect((await app.api('GET', `/campaigns/${world.campaignId}`)).body.status).toBe('SENDING');
+  });
+
+  it('has a button for what the API offers, and none for what it does not', async () => {
+    const { page } = browser;
+    const asked: string[] = [];
+    let allowed = '';
+    const answer = async (request: HTTPRequest): Promise<void> => {
+      const [, verb] = /\/campaigns\/[^/]+\/(pause|resend)$/.exec(request.url()) ?? [];
+      if (verb === undefined) return request.continue();
+      const method = request.method();
+      if (method !== 'OPTIONS') asked.push(`${method} ${verb} ${await request.fetchPostData()}`);
+      const status = method === 'OPTIONS' ? (allowed === '' ? 404 : 204) : 200;
+      await request.respond({ status, headers: { Allow: allowed }, contentType: 'application/json', body: '{}' });
+    };
+    await page.setRequestInterception(true);
+    const onRequest = (request: HTTPRequest) => void answer(request);
+    page.on('request', onRequest);
+    await operator.enter(app.url, app.keys.secretKey);
+    await operator.go(`#/campaigns/${world.campaignId}`);
+    expect(await operator.says('Recipients that are bounced')).not.toMatch(/Pause|Send again/);
+
+    allowed = 'POST';
+    await operator.enter(app.url, app.keys.secretKey);
+    await operator.go(`#/campaigns/${world.campaignId}`);
+    for (const label of ['Pause', 'Send again to all that are bounced']) {
+      await operator.click(label);
+      await page.waitForSelector('dialog[open]');
+      await page.click('dialog .choices button');
+      await page.waitForSelector('dialog', { hidden: true });
+    }
+    expect(asked).toEqual(['POST pause {}', 'POST resend {"states":["BOUNCED"]}']);
+    page.off('request', onRequest);
+    await page.setRequestInterception(false);
   });
 });
