@@ -30,7 +30,8 @@ export class Progress extends Component {
   render() {
     const { campaign, stats } = this.props;
     const { totalRecipients: total } = stats;
-    const done = doneOf(stats);
+    const hasEnded = campaign.status === 'SENT' || campaign.status === 'CANCELLED';
+    const done = hasEnded ? total : doneOf(stats);
     if (total === 0) return null;
     const speed = campaign.status === 'SENDING' ? this.speed() : 0;
     const rest =
