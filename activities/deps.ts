@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client';
-import type { MetricMeter } from '@temporalio/common';
 import type { Orm } from '../shared/domain/schema/orm.ts';
 import type { Config } from '../shared/platform/config.ts';
 import type { LinkSigner } from '../shared/platform/links.ts';
+import type { DeliveryMetrics } from '../shared/platform/metrics/delivery-metrics.ts';
 import type { Logger } from '../shared/platform/logger.ts';
 import type { SmtpPool } from '../shared/platform/smtp/smtp-pool.ts';
 
@@ -15,7 +15,7 @@ export interface ActivityDeps {
   links: LinkSigner;
   temporal: Client;
   /** For figures that operators watch. */
-  meter: MetricMeter;
+  metrics: DeliveryMetrics;
   /** How often a long activity says that it lives, in milliseconds; well below its heartbeat timeout. */
   heartbeatMs: number;
   /** Tells the dispatcher of this process that commits may have left something in the outbox. Others find it later. */

@@ -1,4 +1,4 @@
-import express, { type Express } from 'express';
+import express, { type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import { AppError } from '../shared/pure/app-error.ts';
 import { mountCodec } from './codec/codec.routes.ts';
@@ -21,11 +21,12 @@ import type { Config } from '../shared/platform/config.ts';
 import type { Logger } from '../shared/platform/logger.ts';
 
 /** What every answer goes through, whatever it says. */
-function createFrame(config: Config): { app: Express; endpoints: Endpoint[] } {
+function createFrame(config: Config, observe?: RequestHandler): { app: Express; endpoints: Endpoint[] } {
   const app = express();
   app.disable('x-powered-by');
   app.set('query parser', 'simple');
   app.set('etag', false);
+  if (observe) app.use(observe);
   app.use(requestId);
   app.use(requestLine);
   app.use(helmet({ contentSecurityPolicy: { directives: { 'upgrade-insecure-requests': null } } }));
@@ -35,8 +36,8 @@ function createFrame(config: Config): { app: Express; endpoints: Endpoint[] } {
 }
 
 /** What the API answers until PostgreSQL is there: it lives, is not ready, and every request may be repeated soon. */
-export function createWaitingApp(config: Config, logger: Logger): Express {
-  const { app } = createFrame(config);
+export function createWaitingApp(config: Config, logger: Logger, observe?: RequestHandler): Express {
+  const { app } = createFrame(config, observe);
   mountWaitingHealth(app, 'waiting for PostgreSQL');
   app.use(() => {
     throw new AppError('SERVICE_UNAVAILABLE');
@@ -45,9 +46,9 @@ export function createWaitingApp(config: Config, logger: Logger): Express {
   return app;
 }
 
-/** The Express application, not yet listening; tests use it on port 0. */
-export function createApp(deps: ApiDeps, checks: HealthChecks): Express {
-  const { app, endpoints } = createFrame(deps.config);
+/** The Express application, not yet listening; tests use it on port 0. `observe` sees every request. */
+export function createApp(deps: ApiDeps, checks: HealthChecks, observe?: RequestHandler): Express {
+  const { app, endpoints } = createFrame(deps.config, observe);
   mountHealth(app, checks);
   mountCodec(app, deps.config);
   const load = createLoad(deps.config.DATABASE_POOL_SIZE);

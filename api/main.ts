@@ -15,6 +15,7 @@ import { query, sql } from '../shared/domain/database/sql.ts';
 import { recordMailHits } from '../shared/domain/engagement/engagement.ts';
 import { createApp, createWaitingApp } from './app.ts';
 import { createAdmissionOrm } from './http/admission.ts';
+import { createApiMetrics } from './http/api-metrics.ts';
 import { createHttpServer } from './http/server.ts';
 import { createHitRecorder } from './feedback/hit-recorder.ts';
 
@@ -50,7 +51,8 @@ await runProcess('api', async ({ onStop }) => {
   const logger = createLogger({ level: config.LOG_LEVEL, name: 'api' });
   const warning = publicUrlWarning(config);
   if (warning !== undefined) logger.warn(warning);
-  let app = createWaitingApp(config, logger);
+  const metrics = await createApiMetrics(config, logger);
+  let app = createWaitingApp(config, logger, metrics.observe);
   const server = createHttpServer((req, res) => void app(req, res), config.API_CONNECTIONS_MAX);
   server.listen(config.PORT, config.HOST);
   await once(server, 'listening');
@@ -75,7 +77,9 @@ await runProcess('api', async ({ onStop }) => {
       },
       temporal: () => checkTemporal(client),
     },
+    metrics.observe,
   );
+  metrics.watch(orm);
   onStop(async () => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     // A connection that has had its last answer is idle only then.
@@ -84,6 +88,7 @@ await runProcess('api', async ({ onStop }) => {
     await closed;
     clearTimeout(timer);
     clearInterval(closing);
+    await metrics.server?.close();
     await hits.drain(HITS_DRAIN_MS);
     await dispatcher.stop();
     await client.connection.close();

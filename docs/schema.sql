@@ -189,6 +189,7 @@ CREATE INDEX campaign_by_reply_to ON campaign USING btree (lower(reply_to)) WHER
 CREATE INDEX campaign_by_scheduled_at ON campaign USING btree (project_id, scheduled_at, id) WHERE (scheduled_at IS NOT NULL);
 CREATE INDEX campaign_by_segment ON campaign USING btree (segment_id) WHERE (segment_id IS NOT NULL);
 CREATE INDEX campaign_by_sent_at ON campaign USING btree (project_id, sent_at, id) WHERE (sent_at IS NOT NULL);
+CREATE INDEX campaign_sending ON campaign USING btree (id) WHERE (status = 'SENDING'::text);
 
 create table campaign_page (
   campaign_id uuid not null,

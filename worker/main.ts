@@ -16,6 +16,7 @@ import { TASK_QUEUES, type TaskQueueName } from '../shared/pure/task-queues.ts';
 import { startInbound } from './inbound/start-inbound.ts';
 import { createWorkers } from './create-worker.ts';
 import { hindranceOf, startHealthServer, type Hindrance } from './health-server.ts';
+import { createWorkerMetrics } from './metrics.ts';
 import { temporalLogger } from './temporal-logger.ts';
 
 const OUTBOX_POLL_MS = 1_000;
@@ -48,11 +49,6 @@ async function connectToDatabase(config: Config, logger: Logger): Promise<Orm> {
   }
 }
 
-/** An IPv6 address stands in brackets before a port. */
-function hostInUrl(host: string): string {
-  return host.includes(':') ? `[${host}]` : host;
-}
-
 await runProcess('worker', async ({ onStop, fail }) => {
   const config = readConfig();
   const logger = createLogger({ level: config.LOG_LEVEL, name: 'worker' });
@@ -60,15 +56,16 @@ await runProcess('worker', async ({ onStop, fail }) => {
   if (warning !== undefined) logger.warn(warning);
   if (config.SMTP_URL.length === 0) throw new ConfigError('SMTP_URL is required, for example smtp://127.0.0.1:1025');
   const taskQueues = taskQueuesOf(config);
+  const metrics = await createWorkerMetrics(config, logger);
   Runtime.install({
     logger: temporalLogger(logger),
     shutdownSignals: [],
     telemetryOptions: {
       logging: { filter: { core: 'WARN', other: 'WARN' }, forward: {} },
-      ...(config.METRICS_PORT !== undefined && {
+      ...(metrics.sdkAddress !== undefined && {
         metrics: {
           prometheus: {
-            bindAddress: `${hostInUrl(config.METRICS_HOST)}:${config.METRICS_PORT}`,
+            bindAddress: metrics.sdkAddress,
             useSecondsForDurations: true,
             countersTotalSuffix: true,
           },
@@ -82,6 +79,7 @@ await runProcess('worker', async ({ onStop, fail }) => {
   const orm = await waitForDatabase(config.DATABASE_URL, logger, () => connectToDatabase(config, logger));
   look = async () => 'waiting for Temporal';
   const smtp = createSmtpPool({ urls: config.SMTP_URL, maxConnections: config.SMTP_CONNECTIONS, logger });
+  const metricsServer = await metrics.serve(orm, smtp);
   const temporal = readTemporalOptions(config.TEMPORAL_CODEC_KEYS);
   const client = createTemporalClient(temporal);
   const connection = await waitForTemporal(client, temporal.connectionOptions.address ?? 'localhost:7233', logger, () =>
@@ -98,7 +96,7 @@ await runProcess('worker', async ({ onStop, fail }) => {
     activities: createActivities({
       ...{ config, orm, logger, smtp, links },
       temporal: client,
-      meter: Runtime.instance().metricMeter,
+      metrics: metrics.delivery,
       heartbeatMs: HEARTBEAT_MS,
       wakeDispatcher: dispatcher.wake,
     }),
@@ -112,6 +110,7 @@ await runProcess('worker', async ({ onStop, fail }) => {
   onStop(async () => {
     for (const worker of workers) worker.shutdown();
     await health?.close();
+    await metricsServer?.close();
     await Promise.all([running, inbound?.close()]);
     await dispatcher.stop();
     await smtp.close();

@@ -92,6 +92,7 @@ async function sendAll(
   await sendMails(attempt.composer.prepareAll(recipients), {
     pool: deps.smtp,
     guard: deps.guard,
+    metrics: deps.metrics,
     urgency: 'campaign',
     projectId: attempt.projectId,
     buffer: attempt.buffer,

@@ -103,6 +103,7 @@ export function createEmailActivities(deps: ActivityDeps & { identities: Sending
     await sendMails(await Promise.all(mails.map((mail) => prepare(projectId, mail, files))), {
       pool: deps.smtp,
       guard: deps.guard,
+      metrics: deps.metrics,
       urgency,
       projectId,
       buffer,

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { MetricMeter } from '@temporalio/common';
 import { exchangeProviderStates, type ProviderStates } from '../../shared/domain/emails/provider-states.ts';
 import type { Em } from '../../shared/domain/database/em.ts';
 import type { ProviderHealth } from '../../shared/pure/emails/provider-health.ts';
+import type { DeliveryMetrics } from '../../shared/platform/metrics/delivery-metrics.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import type { SmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
 import type { ProviderLedger } from './provider-ledger.ts';
@@ -28,7 +28,7 @@ export interface ProviderExchangeOptions {
   /** Nothing is exchanged once its pool is closed. */
   smtp: Pick<SmtpPool, 'isClosed'>;
   logger: Logger;
-  meter: MetricMeter;
+  metrics: DeliveryMetrics;
 }
 
 const EVERY_MS = 1_000;
@@ -38,17 +38,14 @@ const FRESH_MS = 2_000;
 const IDLE_MS = 15_000;
 
 /** Creates what tells operators of pauses and of recoveries. */
-function createTeller({ relay, logger, meter }: ProviderExchangeOptions) {
-  const pauses = meter.createCounter('everpost_provider_pauses', 'pauses', 'Providers that sending was paused for');
-  const recoveries = meter.createCounter('everpost_provider_recoveries', 'recoveries', 'Pauses that have ended');
-
+function createTeller({ relay, logger, metrics }: ProviderExchangeOptions) {
   return ({ provider, before, after }: ProviderStates['changes'][number], nowMs: number): void => {
     if (!before.pause && after.pause) {
-      pauses.add(1);
+      metrics.providerPaused(provider);
       const { reason } = after.pause;
       logger.warn({ provider, relay, reason }, 'The provider refuses our emails; sending to it is paused');
     } else if (before.pause && !after.pause) {
-      recoveries.add(1);
+      metrics.providerRecovered(provider);
       const seconds = Math.round((nowMs - before.pause.sinceMs) / 1_000);
       logger.info({ provider, relay, seconds }, 'The provider takes our emails again');
     }

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Registry } from 'prom-client';
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { composeMessage } from '../../shared/platform/mail/mime/compose.ts';
+import { createDeliveryMetrics } from '../../shared/platform/metrics/delivery-metrics.ts';
 import { createSmtpPool, type SmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
 import { createSmtpSink, type SmtpSink } from '../../tests/support/smtp-sink.ts';
 import type { ProviderGuard } from './provider-guard.ts';
@@ -78,6 +80,7 @@ async function send(mails: MailToSend[], unmade: UnmadeMessages): Promise<Record
       concurrency: 2,
       mailCount: mails.length,
     },
+    metrics: createDeliveryMetrics(new Registry()),
     config: { DELIVERY_RETRY_SECONDS: [1], DELIVERY_PAUSE_SECONDS: 1 },
     shouldStop: () => false,
   });

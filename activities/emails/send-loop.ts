@@ -1,5 +1,6 @@
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
 import type { Config } from '../../shared/platform/config.ts';
+import type { DeliveryMetrics } from '../../shared/platform/metrics/delivery-metrics.ts';
 import {
   MESSAGE_MS_MAX,
   SmtpUnavailableError,
@@ -18,6 +19,8 @@ import type { Pace } from './send-throttle.ts';
 /** One mail on its way: composed at the last moment, so that memory holds only what is on the wire. */
 export interface PreparedMail extends AttemptLedger {
   envelope: SmtpEnvelope;
+  /** When somebody asked for it; missing for campaigns. */
+  queuedAt?: Date;
   /** @throws UnsendableAddressError */
   compose: () => RawMessage | Promise<RawMessage>;
 }
@@ -52,6 +55,7 @@ export interface SendLoopOptions {
   urgency: SmtpUrgency;
   /** Whose emails these are. */
   projectId: string;
+  metrics: DeliveryMetrics;
   buffer: ResultBuffer;
   /** Mails in flight at the same time. */
   concurrency: number;
@@ -79,6 +83,20 @@ const UNMADE = 'an unexpected error kept the message from being made';
 
 const resultFrame = ({ emailId, subject }: AttemptLedger) => ({ emailId, subject });
 
+/** Counts a result, and has it recorded. */
+function settlerOf({ metrics, urgency, buffer }: SendLoopOptions) {
+  return ({ envelope: { to }, queuedAt }: PreparedMail, result: DeliveryResult): void => {
+    metrics.note(result, { to, urgency, queuedAt });
+    buffer.add(result);
+  };
+}
+
+/** Counts that no server could be talked to. @returns the failure that says so */
+function unavailable({ metrics, config }: SendLoopOptions, error: SmtpUnavailableError): Error {
+  metrics.relayUnavailable();
+  return smtpUnavailableFailure(error, config.DELIVERY_PAUSE_SECONDS);
+}
+
 /**
  * Sends mails over the pool, a bounded number at a time, and puts each result into the buffer. Takes the mails one by
  * one from the iterable, so that nothing is prepared that will not be sent.
@@ -87,6 +105,7 @@ const resultFrame = ({ emailId, subject }: AttemptLedger) => ({ emailId, subject
  */
 export async function sendMails(mails: Iterable<MailToSend>, options: SendLoopOptions): Promise<void> {
   const { buffer, pool, guard, signal, config, urgency, unmade } = options;
+  const settle = settlerOf(options);
   await guard.ready();
   const iterator = mails[Symbol.iterator]();
   let broken: Error | undefined;
@@ -122,10 +141,10 @@ export async function sendMails(mails: Iterable<MailToSend>, options: SendLoopOp
       if (interruptionsInARow >= INTERRUPTIONS_MAX) {
         broken ??= new SmtpUnavailableError(`connections broke under ${interruptionsInARow} messages in a row`);
       }
-      buffer.add(resultOf(mail, outcome, config.DELIVERY_RETRY_SECONDS, assessment));
+      settle(mail, resultOf(mail, outcome, config.DELIVERY_RETRY_SECONDS, assessment));
     } catch (error) {
       if (!(error instanceof UnsendableAddressError)) throw error;
-      buffer.add({ ...resultFrame(mail), verdict: 'failed', error: error.message });
+      settle(mail, { ...resultFrame(mail), verdict: 'failed', error: error.message });
     } finally {
       if (!isSettled) guard.abandon(admission);
     }
@@ -149,7 +168,7 @@ export async function sendMails(mails: Iterable<MailToSend>, options: SendLoopOp
         }
         const admission = await guard.admit(next.value.envelope, options.projectId, signal);
         if ('wait' in admission) {
-          buffer.add(heldResult(next.value, admission));
+          settle(next.value, heldResult(next.value, admission));
           continue;
         }
         if (options.pace) await options.pace();
@@ -165,8 +184,6 @@ export async function sendMails(mails: Iterable<MailToSend>, options: SendLoopOp
   }
 
   await Promise.all(Array.from({ length: Math.min(options.concurrency, options.mailCount) }, lane));
-  if (broken instanceof SmtpUnavailableError) {
-    throw smtpUnavailableFailure(broken, config.DELIVERY_PAUSE_SECONDS);
-  }
+  if (broken instanceof SmtpUnavailableError) throw unavailable(options, broken);
   if (broken !== undefined) throw broken;
 }

@@ -27,6 +27,7 @@ export function createStoredMailComposer(deps: ActivityDeps & { identities: Send
     const { signer, returnPathHost } = identity;
     return {
       ...ledger,
+      queuedAt: mail.createdAt,
       envelope: envelopeOf({ emailId, from, to, returnPathHost }),
       compose() {
         const message = composeMessage({

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { RequestHandler } from 'express';
 import { createApp } from '../../api/app.ts';
 import { createAdmissionOrm } from '../../api/http/admission.ts';
 import { createHttpServer } from '../../api/http/server.ts';
@@ -67,6 +68,8 @@ export interface TestApiOptions {
   database?: TestDatabase;
   /** A way to that database that the test can cut; the test itself keeps using the database directly. */
   databaseUrl?: string;
+  /** Sees every request. */
+  observe?: RequestHandler;
   /** Called beside the count when the API says that there is work. */
   onWake?: (withinMs?: number) => void;
 }
@@ -144,6 +147,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const app = createApp(
     { config, orm, admissionOrm, logger, hits, wakeDispatcher },
     { database: async () => void (await query(orm.em.fork(), sql`select 1`)) },
+    options.observe,
   );
   const server = createHttpServer(app, config.API_CONNECTIONS_MAX);
   await new Promise<void>((resolve, reject) => {

@@ -1,10 +1,15 @@
-import { noopMetricMeter } from '@temporalio/common';
+import { createDatabaseGauges } from '../../shared/domain/lifecycle/database-gauges.ts';
+import { readFigures } from '../../shared/domain/lifecycle/figures.ts';
+import { poolUsageOf } from '../../shared/domain/schema/orm.ts';
+import { createDeliveryMetrics, createSmtpGauges } from '../../shared/platform/metrics/delivery-metrics.ts';
+import { countRequests } from '../../shared/platform/metrics/http-metrics.ts';
+import { createProcessMetrics, type ProcessMetrics } from '../../shared/platform/metrics/process-metrics.ts';
 import { createActivities } from '../../activities/index.ts';
 import { linkSignerOf } from '../../shared/platform/links.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { createTemporalClient } from '../../shared/dispatch/temporal.ts';
 import { dataConverterOf } from '../../shared/platform/temporal-codec.ts';
-import { createSmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
+import { createSmtpPool, type SmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
 import { createDispatcher } from '../../shared/dispatch/dispatcher.ts';
 import { testEnvironment } from './environment.ts';
 import { createSmtpSink, type SmtpSink } from './smtp-sink.ts';
@@ -18,6 +23,8 @@ export { eventually } from './eventually.ts';
 export interface TestStack extends TestApi {
   sink: SmtpSink;
   temporal: TestNamespace;
+  /** Figures of the API and of the workers; what the database knows is not kept between looks. */
+  metrics: ProcessMetrics;
   /** Stops the workers as SIGTERM would; `startWorkers` starts them again. */
   stopWorkers: () => Promise<void>;
   /** Starts workers, for all task queues or for some. */
@@ -36,6 +43,17 @@ export interface TestStackOptions extends TestApiOptions {
 
 const DISPATCHER_POLL_MS = 200;
 
+/** Adds what the database and the SMTP connections say. */
+function watch(metrics: ProcessMetrics, api: TestApi, pool: () => SmtpPool | undefined): void {
+  const { registry } = metrics;
+  const read = () => readFigures(api.em());
+  metrics.beforeAnswer(createDatabaseGauges(registry, { read, poolUsage: () => poolUsageOf(api.orm), keptMs: 0 }));
+  const noUse = { connections: 0, sending: 0, queued: 0 };
+  metrics.beforeAnswer(
+    createSmtpGauges(registry, { usage: () => pool()?.usage() ?? noUse, relays: () => pool()?.relays() ?? [] }),
+  );
+}
+
 /**
  * Everything of Everpost in this process, on real parts: the API on a database of its own, workers and dispatcher on a
  * Temporal namespace of their own, an SMTP server that keeps what it is given.
@@ -46,12 +64,17 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
   const temporal = await createTestNamespace(options.temporalServer, dataConverter);
   const logger = createLogger({ level: 'silent', name: 'test' });
   let wake: (withinMs?: number) => void = () => undefined;
+  const metrics = createProcessMetrics({ withNode: true });
+  const delivery = createDeliveryMetrics(metrics.registry);
   const api = await startTestApi({
     ...options,
+    observe: countRequests(metrics.registry),
     config: { SMTP_URL: [sink.url], SMTP_CONNECTIONS: 5, ...options.config },
     onWake: (withinMs) => wake(withinMs),
   });
   const { config } = api;
+  let smtp: SmtpPool | undefined;
+  watch(metrics, api, () => smtp);
   const dispatcherClient =
     options.temporalAddress === undefined
       ? temporal.client
@@ -66,7 +89,8 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
 
   let stopRunning: (() => Promise<void>) | undefined;
   async function startWorkers(taskQueues?: TaskQueueName[]): Promise<void> {
-    const smtp = createSmtpPool({ urls: config.SMTP_URL, maxConnections: config.SMTP_CONNECTIONS, logger });
+    const pool = createSmtpPool({ urls: config.SMTP_URL, maxConnections: config.SMTP_CONNECTIONS, logger });
+    smtp = pool;
     const links = linkSignerOf(config);
     const workers = await createWorkers({
       connection: temporal.connection,
@@ -74,9 +98,9 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
       dataConverter,
       logger,
       activities: createActivities({
-        ...{ config, orm: api.database.orm, logger, smtp, links },
+        ...{ config, orm: api.database.orm, logger, smtp: pool, links },
         temporal: temporal.client,
-        meter: noopMetricMeter,
+        metrics: delivery,
         heartbeatMs: 500,
         wakeDispatcher: (withinMs) => wake(withinMs),
       }),
@@ -88,7 +112,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
     stopRunning = async () => {
       for (const worker of workers) worker.shutdown();
       await running;
-      await smtp.close();
+      await pool.close();
     };
   }
   async function stopWorkers(): Promise<void> {
@@ -101,6 +125,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
     ...api,
     sink,
     temporal,
+    metrics,
     startWorkers,
     stopWorkers,
     async stop() {

@@ -1,6 +1,7 @@
-import { noopMetricMeter } from '@temporalio/common';
+import { Registry } from 'prom-client';
 import type { Client } from '@temporalio/client';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { createDeliveryMetrics } from '../../shared/platform/metrics/delivery-metrics.ts';
 import { createActivities } from '../../activities/index.ts';
 import { cancelExecutionWorkflows, signalEventArrivals } from '../../shared/dispatch/execution-starter.ts';
 import type { Em } from '../../shared/domain/database/em.ts';
@@ -98,7 +99,7 @@ export async function startTimeMachine(options: TestApiOptions = {}): Promise<Ti
       smtp,
       links,
       temporal: environment.client,
-      meter: noopMetricMeter,
+      metrics: createDeliveryMetrics(new Registry()),
       heartbeatMs: 500,
       wakeDispatcher: () => undefined,
     }),

@@ -31,6 +31,7 @@ import { EmailListsMigration } from './migrations/20261122150000-email-lists.ts'
 import { CampaignPauseMigration } from './migrations/20261122200000-campaign-pause.ts';
 import { ComplaintRatesMigration } from './migrations/20261122191000-complaint-rates.ts';
 import { CampaignResendMigration } from './migrations/20261122201000-campaign-resend.ts';
+import { CampaignsSendingMigration } from './migrations/20261122160000-campaigns-sending.ts';
 import { ProviderHealthMigration } from './migrations/20261122140000-provider-health.ts';
 import { EventConsequencesMigration } from './migrations/20261122205000-event-consequences.ts';
 import { errorMessage } from '../database/database-errors.ts';
@@ -87,6 +88,7 @@ const MIGRATIONS = [
   { name: '20261122130000-bounce-undo', class: BounceUndoMigration },
   { name: '20261122140000-provider-health', class: ProviderHealthMigration },
   { name: '20261122150000-email-lists', class: EmailListsMigration },
+  { name: '20261122160000-campaigns-sending', class: CampaignsSendingMigration },
   { name: '20261122191000-complaint-rates', class: ComplaintRatesMigration },
   { name: '20261122200000-campaign-pause', class: CampaignPauseMigration },
   { name: '20261122201000-campaign-resend', class: CampaignResendMigration },
@@ -101,7 +103,10 @@ function valueTypes(): pg.TypeOverrides {
   return types;
 }
 
-function ormOptions(options: OrmOptions): Options {
+/** Pools of connections, for metrics. */
+const pools = new WeakMap<object, { pool?: pg.Pool }>();
+
+function ormOptions(options: OrmOptions, onPool: (pool: pg.Pool) => void): Options {
   const { limits } = options;
   return {
     clientUrl: options.databaseUrl,
@@ -119,7 +124,10 @@ function ormOptions(options: OrmOptions): Options {
         onConnect: (client: pg.Client) => limitSession(client, limits),
       }),
       types: valueTypes(),
-      onPoolCreated: releaseLostConnections,
+      onPoolCreated(pool: pg.Pool) {
+        releaseLostConnections(pool);
+        onPool(pool);
+      },
     },
     extensions: [Migrator],
     migrations: {
@@ -131,9 +139,21 @@ function ormOptions(options: OrmOptions): Options {
   };
 }
 
+function remember<T extends object>(orm: T, held: { pool?: pg.Pool }): T {
+  pools.set(orm, held);
+  return orm;
+}
+
 /** Connects to PostgreSQL. Nothing is created or changed; close with `orm.close()`. */
 export async function createOrm(options: OrmOptions): Promise<Orm> {
-  return MikroORM.init(ormOptions(options));
+  const held: { pool?: pg.Pool } = {};
+  return MikroORM.init(ormOptions(options, (pool) => (held.pool = pool))).then((orm) => remember(orm, held));
+}
+
+/** The connections that an ORM has open, those of them that nobody uses, and how many callers wait for one. */
+export function poolUsageOf(orm: Orm): { total: number; idle: number; waiting: number } {
+  const pool = pools.get(orm)?.pool;
+  return { total: pool?.totalCount ?? 0, idle: pool?.idleCount ?? 0, waiting: pool?.waitingCount ?? 0 };
 }
 
 function assertUsable(databaseUrl: string): Promise<void> {

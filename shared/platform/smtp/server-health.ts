@@ -1,4 +1,5 @@
 import type { SmtpUnavailableError } from './errors.ts';
+import type { SmtpOutcome } from './message.ts';
 import type { SmtpServerOptions } from './smtp-url.ts';
 
 /** A server of a pool and what is known of it. */
@@ -14,6 +15,8 @@ export interface PoolServer {
   downUntil: number;
   /** Messages in a row that its connections broke under. */
   interruptions: number;
+  /** Messages by what became of them. */
+  readonly outcomes: Record<SmtpOutcome['kind'], number>;
 }
 
 export interface SmtpPoolLogger {
@@ -31,6 +34,7 @@ export class ServerHealth {
   constructor(servers: readonly SmtpServerOptions[], logger: SmtpPoolLogger) {
     this.servers = servers.map((options) => ({
       ...{ options, connections: 0, openings: 0, failures: 0, downUntil: 0, interruptions: 0 },
+      outcomes: { accepted: 0, rejected: 0, deferred: 0, interrupted: 0 },
     }));
     this.#logger = logger;
   }
@@ -89,12 +93,14 @@ export class ServerHealth {
   /** A connection of its own broke under a message. */
   interrupted(server: PoolServer, fields: object): void {
     server.interruptions += 1;
+    server.outcomes.interrupted += 1;
     this.#logger.warn({ server: server.options.label, ...fields }, 'The connection broke in the middle of a message');
   }
 
   /** It decided a message. */
-  decided(server: PoolServer): void {
+  decided(server: PoolServer, outcome: SmtpOutcome['kind']): void {
     server.interruptions = 0;
+    server.outcomes[outcome] += 1;
   }
 }
 

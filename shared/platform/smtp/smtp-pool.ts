@@ -44,11 +44,21 @@ export interface SendOptions {
   isAlone?: boolean;
 }
 
+export interface RelayState {
+  /** `host:port`. */
+  label: string;
+  connections: number;
+  isDown: boolean;
+  outcomes: Readonly<Record<SmtpOutcome['kind'], number>>;
+}
+
 export interface SmtpPool {
   /** Messages to hand over at the same time so that no connection ever waits for one. */
   readonly capacity: number;
   /** For metrics: open connections, messages on the wire, messages waiting for a connection. */
   usage(): { connections: number; sending: number; queued: number };
+  /** For metrics: each server with its connections, whether it is left alone, and what it made of messages. */
+  relays(): RelayState[];
   /**
    * Hands one message to a server. Callers beyond the capacity wait in line, the more urgent first. Whatever happens to
    * a connection on the way, the message has an outcome of its own: one that broke a fresh connection is `interrupted`,
@@ -127,6 +137,12 @@ class Pool {
 
   usage() {
     return { connections: this.#sessions.size, sending: this.#sending, queued: this.#queue.size };
+  }
+
+  relays(): RelayState[] {
+    return this.#health.servers.map(({ options, connections, failures, outcomes }) => ({
+      ...{ label: options.label, connections, isDown: failures > 0, outcomes },
+    }));
   }
 
   send(envelope: SmtpEnvelope, raw: RawMessage, options: SendOptions): Promise<SmtpOutcome> {
@@ -300,7 +316,7 @@ class Pool {
 
   #onDone(session: Session, job: Job, outcome: SmtpOutcome): void {
     this.#sending -= 1;
-    this.#health.decided(session.server);
+    this.#health.decided(session.server, outcome.kind);
     const { host: server } = session.server.options;
     job.resolve(outcome.kind === 'rejected' || outcome.kind === 'deferred' ? { ...outcome, server } : outcome);
   }
@@ -368,6 +384,7 @@ export function createSmtpPool(options: SmtpPoolOptions): SmtpPool {
   return {
     capacity: options.maxConnections * MESSAGES_PER_CONNECTION_AT_ONCE,
     usage: () => pool.usage(),
+    relays: () => pool.relays(),
     send: (envelope, raw, sendOptions = {}) => pool.send(envelope, raw, sendOptions),
     close: ({ timeoutMs = CLOSE_TIMEOUT_MS } = {}) => pool.close(timeoutMs),
     isClosed: () => pool.isClosed(),

@@ -29,3 +29,9 @@ export function recipientProviderOf(address: string): string {
   const domain = domainOf(address).toLowerCase();
   return PROVIDER_OF.get(domain) ?? domain;
 }
+
+/** The group of an address, or of a provider, in a bounded set of words: `other` for all that are not known to us. */
+export function providerGroupOf(addressOrProvider: string): string {
+  const provider = recipientProviderOf(addressOrProvider);
+  return Object.hasOwn(GROUPS, provider) ? provider : 'other';
+}

@@ -1,0 +1,114 @@
+import { Gauge, type Registry } from 'prom-client';
+import { providerGroupOf } from '../../pure/emails/recipient-provider.ts';
+import type { Figures } from './figures.ts';
+
+/** Connections of a pool. */
+export interface PoolUsage {
+  total: number;
+  idle: number;
+  /** Callers that wait for one. */
+  waiting: number;
+}
+
+export interface DatabaseGaugesOptions {
+  read: () => Promise<Figures>;
+  poolUsage: () => PoolUsage;
+  /** However often somebody asks, the database is asked once in this time. Default 10,000. */
+  keptMs?: number;
+}
+
+const KEPT_MS = 10_000;
+/** Longest wait for the database: a look must not hang because there is no connection. */
+const WAIT_MS = 3_000;
+
+function gauge<Label extends string>(registry: Registry, name: string, help: string, labelNames: Label[] = []) {
+  return new Gauge({ name, help, labelNames, registers: [registry] });
+}
+
+function createFigureGauges(registry: Registry) {
+  const oldest = 'for how many seconds the oldest of it has waited';
+  const outboxRows = gauge(registry, 'everpost_outbox_rows', 'What must reach Temporal; counted up to 10,000', [
+    'kind',
+  ]);
+  const outboxOldest = gauge(registry, 'everpost_outbox_oldest_seconds', `Of the outbox ${oldest}`, ['kind']);
+  const emails = gauge(registry, 'everpost_emails_due', 'Emails that are due, without campaigns; counted up to 10,000');
+  const emailsOldest = gauge(registry, 'everpost_emails_due_oldest_seconds', `Of emails that are due ${oldest}`);
+  const executions = gauge(registry, 'everpost_executions', 'Executions that have not ended', ['state']);
+  const lag = gauge(registry, 'everpost_execution_lag_seconds', 'For how long the most late execution has been due');
+  const jobs = gauge(registry, 'everpost_jobs', 'Imports and other jobs that are not done', ['kind', 'state']);
+  const progress = gauge(registry, 'everpost_job_progress_ratio', 'Least progress of active jobs, 0 to 1', ['kind']);
+  const idle = gauge(registry, 'everpost_job_idle_seconds', 'Since when a job has not moved', ['kind', 'state']);
+  const campaigns = gauge(registry, 'everpost_campaigns_sending', 'Campaigns that are being sent');
+  const left = gauge(registry, 'everpost_campaign_recipients_left', 'Recipients of these without an outcome');
+  const paused = gauge(registry, 'everpost_providers_paused', 'Providers that refuse our emails', ['provider']);
+  const labelled = [outboxRows, outboxOldest, executions, jobs, progress, idle, paused];
+  const plain = [emails, emailsOldest, lag, campaigns, left];
+
+  function forget(): void {
+    for (const each of labelled) each.reset();
+    for (const each of plain) each.remove();
+  }
+
+  function show(figures: Figures): void {
+    forget();
+    for (const { kind, rows, oldestSeconds } of figures.outbox) {
+      outboxRows.set({ kind }, rows);
+      outboxOldest.set({ kind }, oldestSeconds);
+    }
+    emails.set(figures.emailsDue.rows);
+    emailsOldest.set(figures.emailsDue.oldestSeconds);
+    executions.set({ state: 'RUNNING' }, figures.executions.running);
+    executions.set({ state: 'WAITING' }, figures.executions.waiting);
+    lag.set(figures.executionLagSeconds);
+    for (const { kind, state, rows, progress: share, idleSeconds } of figures.jobs) {
+      jobs.set({ kind, state }, rows);
+      idle.set({ kind, state }, idleSeconds);
+      if (state === 'active') progress.set({ kind }, share);
+    }
+    campaigns.set(figures.campaigns.sending);
+    left.set(figures.campaigns.recipientsLeft);
+    for (const provider of figures.pausedProviders) paused.inc({ provider: providerGroupOf(provider) });
+  }
+  return { show, forget };
+}
+
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('The figures took too long')), WAIT_MS);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Gauges of what PostgreSQL knows, and of the connections to it. Without an answer they have no value, and
+ * `everpost_database_up` is 0. @returns reads them; to be called before each answer
+ */
+export function createDatabaseGauges(registry: Registry, { read, poolUsage, keptMs = KEPT_MS }: DatabaseGaugesOptions) {
+  const isUp = gauge(registry, 'everpost_database_up', '1 when PostgreSQL has answered in time');
+  const pool = gauge(registry, 'everpost_database_pool', 'Connections of this process, and who waits for one', [
+    'state',
+  ]);
+  const gauges = createFigureGauges(registry);
+  let readAt = -Infinity;
+
+  return async function look(): Promise<void> {
+    const { total, idle, waiting } = poolUsage();
+    pool.set({ state: 'used' }, total - idle);
+    pool.set({ state: 'idle' }, idle);
+    pool.set({ state: 'waiting' }, waiting);
+    if (performance.now() - readAt < keptMs) return;
+    try {
+      gauges.show(await inTime(read()));
+      isUp.set(1);
+      readAt = performance.now();
+    } catch {
+      gauges.forget();
+      isUp.set(0);
+    }
+  };
+}

@@ -1,0 +1,138 @@
+import type { Em } from '../database/em.ts';
+import { limitStatements, query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
+import { inTransaction } from '../database/transaction.ts';
+import { OUTBOX_KINDS } from '../outbox/outbox.ts';
+
+/** How much waits, and for how many seconds the oldest of it has. */
+export interface Backlog {
+  rows: number;
+  oldestSeconds: number;
+}
+
+/** What an operator watches, over all projects. */
+export interface Figures {
+  outbox: (Backlog & { kind: string })[];
+  /** Transactional emails and those of automations that are due. */
+  emailsDue: Backlog;
+  executions: { running: number; waiting: number };
+  /** For how long the execution that is due longest has been due. */
+  executionLagSeconds: number;
+  /** Imports and other jobs that are not done: their least progress, and since when one of them has not moved. */
+  jobs: { kind: string; state: string; rows: number; progress: number; idleSeconds: number }[];
+  campaigns: { sending: number; recipientsLeft: number };
+  /** Providers that sending is paused for. */
+  pausedProviders: string[];
+}
+
+/** More rows than this are not counted: a look must cost little just when there is much. */
+export const ROWS_COUNTED_MAX = 10_000;
+/** Rows among which the oldest is looked for; ids grow with time, so the first are the oldest. */
+const ROWS_LOOKED_AT = 1_000;
+const STATEMENT_MS = 2_000;
+
+const secondsSince = (moment: SqlFragment): SqlFragment =>
+  sql`greatest(0, coalesce(extract(epoch from clock_timestamp() - ${moment}), 0))::float8`;
+
+/** The moment in an id of version 7 (RFC 9562 section 5.7). */
+const MOMENT_OF_ID = sql`to_timestamp(('x' || substr(replace(id::text, '-', ''), 1, 12))::bit(48)::bigint / 1000.0)`;
+
+async function outboxBacklog(em: Em): Promise<Figures['outbox']> {
+  return query(
+    em,
+    sql`
+      with oldest as (
+        select kind, min(${MOMENT_OF_ID}) as since
+        from (select * from outbox order by id limit ${ROWS_LOOKED_AT}) o
+        where attempts > 0 or (batch_id is null and available_at <= now()) group by kind
+      )
+      select k.kind, n.rows, ${secondsSince(sql`o.since`)} as "oldestSeconds"
+      from unnest(${[...OUTBOX_KINDS]}::text[]) as k (kind) left join oldest o on o.kind = k.kind
+      cross join lateral (
+        select count(*)::int as rows from (
+          select from outbox where kind = k.kind and batch_id is null limit ${ROWS_COUNTED_MAX}
+        ) r
+      ) n`,
+  );
+}
+
+async function emailBacklog(em: Em): Promise<Backlog> {
+  const row = await queryOne<Backlog>(
+    em,
+    sql`
+      select count(*)::int as rows, ${secondsSince(sql`min(delivery_due_at)`)} as "oldestSeconds"
+      from (
+        select delivery_due_at from email where delivery_due_at <= now() order by delivery_due_at limit ${ROWS_COUNTED_MAX}
+      ) e`,
+  );
+  return row ?? { rows: 0, oldestSeconds: 0 };
+}
+
+/** Executions that wait may be millions: above what is counted the size of their index is taken, as last estimated. */
+async function executionFigures(em: Em): Promise<Pick<Figures, 'executions' | 'executionLagSeconds'>> {
+  const row = await queryOne<{ running: number; waiting: number; estimate: number; lag: number }>(
+    em,
+    sql`
+      select
+        (select count(*)::int from (
+          select from automation_execution where status = 'RUNNING' limit ${ROWS_COUNTED_MAX}) r) as running,
+        (select count(*)::int from (
+          select from automation_execution where status = 'WAITING' limit ${ROWS_COUNTED_MAX}) w) as waiting,
+        (select reltuples::float8 from pg_class where oid = 'automation_execution_due'::regclass) as estimate,
+        ${secondsSince(sql`(
+          select resume_at from automation_execution where status = 'WAITING' and resume_at <= now()
+          order by resume_at limit 1)`)} as lag`,
+  );
+  const { running = 0, waiting = 0, estimate = 0, lag = 0 } = row ?? {};
+  const executions = { running, waiting: waiting < ROWS_COUNTED_MAX ? waiting : Math.max(waiting, estimate) };
+  return { executions, executionLagSeconds: lag };
+}
+
+async function jobFigures(em: Em): Promise<Figures['jobs']> {
+  return query(
+    em,
+    sql`
+      select kind, state, count(*)::int as rows,
+        min(case when total > 0 then least(1, position::float8 / total) else 0 end) as progress,
+        ${secondsSince(sql`min(updated_at)`)} as "idleSeconds"
+      from (
+        select * from job where state in ('waiting', 'active') order by state, updated_at limit ${ROWS_LOOKED_AT}
+      ) j group by kind, state`,
+  );
+}
+
+async function campaignFigures(em: Em): Promise<Figures['campaigns']> {
+  const row = await queryOne<Figures['campaigns']>(
+    em,
+    sql`
+      select count(*)::int as sending, coalesce(sum(greatest(0,
+        total_recipients - sent_count - failed_count - skipped_count - suppressed_count)), 0)::int as "recipientsLeft"
+      from (select * from campaign where status = 'SENDING' limit ${ROWS_LOOKED_AT}) c`,
+  );
+  return row ?? { sending: 0, recipientsLeft: 0 };
+}
+
+async function pausedProviders(em: Em): Promise<string[]> {
+  const rows = await query<{ provider: string }>(
+    em,
+    sql`select provider from provider_health where state -> 'pause' is not null limit ${ROWS_LOOKED_AT}`,
+  );
+  return rows.map(({ provider }) => provider);
+}
+
+/**
+ * Reads the figures. Every statement reads a bounded number of rows by an index, and ends after two seconds.
+ * @throws the driver's error when the database is away or too slow
+ */
+export async function readFigures(em: Em): Promise<Figures> {
+  return inTransaction(em, async (tx) => {
+    await limitStatements(tx, STATEMENT_MS);
+    return {
+      outbox: await outboxBacklog(tx),
+      emailsDue: await emailBacklog(tx),
+      ...(await executionFigures(tx)),
+      jobs: await jobFigures(tx),
+      campaigns: await campaignFigures(tx),
+      pausedProviders: await pausedProviders(tx),
+    };
+  });
+}

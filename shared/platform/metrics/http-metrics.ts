@@ -1,0 +1,36 @@
+import type { RequestHandler } from 'express';
+import { Counter, Histogram, type Registry } from 'prom-client';
+
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** What no route of ours answers has one name, for its path is the caller's own. */
+const NO_ROUTE = 'none';
+/** The client was gone before the answer was. */
+const CLIENT_GONE = '499';
+
+/** Counts requests by endpoint, method and status; an endpoint is the pattern of its path. */
+export function countRequests(registry: Registry): RequestHandler {
+  const requests = new Counter({
+    name: 'everpost_http_requests_total',
+    help: 'Answered requests',
+    labelNames: ['method', 'endpoint', 'status'],
+    registers: [registry],
+  });
+  const seconds = new Histogram({
+    name: 'everpost_http_request_seconds',
+    help: 'From the first octet of a request to the last one of its answer',
+    labelNames: ['endpoint'],
+    buckets: SECONDS,
+    registers: [registry],
+  });
+  return (req, res, next) => {
+    const end = seconds.startTimer();
+    res.once('close', () => {
+      const route = req.route as { path?: unknown } | undefined;
+      const endpoint = typeof route?.path === 'string' ? route.path : NO_ROUTE;
+      const status = res.writableFinished ? String(res.statusCode) : CLIENT_GONE;
+      requests.inc({ method: endpoint === NO_ROUTE ? 'any' : req.method, endpoint, status });
+      end({ endpoint });
+    });
+    next();
+  };
+}

@@ -1,0 +1,50 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Config } from '../config.ts';
+import type { Logger } from '../logger.ts';
+
+export interface MetricsServer {
+  port: number;
+  close: () => Promise<void>;
+}
+
+/**
+ * Answers `GET /metrics` on METRICS_PORT; undefined when there is none, or another process of this machine has it. One
+ * look at a time, however many ask.
+ */
+export async function startMetricsServer(
+  config: Pick<Config, 'METRICS_PORT' | 'METRICS_HOST'>,
+  logger: Logger,
+  textNow: () => Promise<string>,
+): Promise<MetricsServer | undefined> {
+  const { METRICS_PORT: port, METRICS_HOST: host } = config;
+  if (port === undefined) return undefined;
+  let looking: Promise<string> | undefined;
+  const look = (): Promise<string> => (looking ??= textNow().finally(() => (looking = undefined)));
+  const server = createServer((request, response) => {
+    request.resume();
+    if (request.method !== 'GET' || request.url !== '/metrics') {
+      response.writeHead(404).end();
+      return;
+    }
+    look().then(
+      (text) => response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }).end(text),
+      () => response.writeHead(500).end(),
+    );
+  });
+  try {
+    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    logger.warn({ port }, 'another process answers for metrics on this port');
+    return undefined;
+  }
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

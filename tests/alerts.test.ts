@@ -1,0 +1,191 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { v7 as uuidV7 } from 'uuid';
+import { createDatabaseGauges } from '../shared/domain/lifecycle/database-gauges.ts';
+import { readFigures } from '../shared/domain/lifecycle/figures.ts';
+import { createOrm, poolUsageOf } from '../shared/domain/schema/orm.ts';
+import { query, sql } from '../shared/domain/database/sql.ts';
+import { createProcessMetrics } from '../shared/platform/metrics/process-metrics.ts';
+import { holds, readAlertRules } from './support/alert-rules.ts';
+import { eventually, startTestStack, type TestStack } from './support/stack.ts';
+
+const RULES = readAlertRules();
+const HOUR_AGO = () => uuidV7({ msecs: Date.now() - 3_600_000 });
+
+let stack: TestStack;
+let before: string;
+beforeAll(async () => {
+  stack = await startTestStack({ config: { DELIVERY_PAUSE_SECONDS: 600 } });
+});
+afterAll(() => stack.stop());
+beforeEach(async () => {
+  before = await stack.metrics.text();
+});
+
+/** The alerts that the metrics of now, and of the beginning of the test, would raise. */
+async function firing(text?: string): Promise<string[]> {
+  const after = text ?? (await stack.metrics.text());
+  return RULES.filter(({ expr }) => holds(expr, before, after)).map(({ alert }) => alert);
+}
+
+async function sendTo(addresses: string[]): Promise<void> {
+  for (const to of addresses) {
+    const body = { to, subject: 'Hello', body: '<p>Hi</p>', from: 'hello@example.com' };
+    expect((await stack.api('POST', '/v1/send', { body })).status).toBe(200);
+  }
+}
+const addresses = (count: number, host: string) => Array.from({ length: count }, () => `${uuidV7()}@${host}`);
+const run = (statement: ReturnType<typeof sql>) => query(stack.em(), statement);
+
+it('there are twelve, and the manual says what to do about each', () => {
+  const manual = readFileSync(new URL('../docs/operations.md', import.meta.url), 'utf8');
+  expect(RULES).toHaveLength(12);
+  expect(RULES.filter(({ alert }) => !manual.includes(`| \`${alert}\` |`))).toEqual([]);
+});
+
+it('every metric that the dashboard and the alerts name exists', async () => {
+  const dashboard = readFileSync(new URL('../deploy/grafana/everpost.json', import.meta.url), 'utf8');
+  const { panels } = JSON.parse(dashboard) as { panels: { title: string; targets: { expr: string }[] }[] };
+  const exprs = [...panels.flatMap(({ targets }) => targets), ...RULES].map(({ expr }) => expr);
+  const named = new Set(exprs.flatMap((expr) => expr.match(/\b(?:everpost|nodejs|process)_\w+/g) ?? []));
+  const text = await stack.metrics.text();
+  const missing = [...named].filter((name) => !text.includes(`# TYPE ${name.replace(/_(?:bucket|sum|count)$/, '')} `));
+  expect(missing).toEqual([]);
+  const own = [...text.matchAll(/^# TYPE (everpost_\w+) /gm)].map(([, name = '']) => name);
+  expect(own.filter((name) => !dashboard.includes(name))).toEqual([]);
+});
+
+it('no label holds anything but words of ours', async () => {
+  await sendTo(addresses(3, 'company.test'));
+  await eventually(async () =>
+    stack.sink.messages().some(({ to }) => to.some((address) => address.endsWith('company.test'))),
+  );
+  await stack.api('GET', `/contacts/${uuidV7()}`);
+  await stack.api('GET', '/some/address@company.test');
+  const text = await stack.metrics.text();
+  expect(text).toContain('endpoint="/contacts/:id",status="404"');
+  expect(text).toContain('method="any",endpoint="none",status="404"');
+  expect(text).not.toMatch(/@|company\.test|[0-9a-f]{8}-[0-9a-f]{4}-/);
+});
+
+it('all are silent while emails go out and requests are answered', async () => {
+  await sendTo(addresses(30, 'quiet.test'));
+  await eventually(async () => stack.sink.messageCount() >= 30);
+  for (const path of ['/contacts', '/campaigns', '/nowhere']) await stack.api('GET', path);
+  await eventually(async () => (await firing()).length === 0);
+  expect(await firing()).toEqual([]);
+});
+
+describe('an alert is raised', () => {
+  it('when PostgreSQL is away, and nothing is said of what it would know', async () => {
+    const orm = await createOrm({ databaseUrl: 'postgres://nobody@127.0.0.1:1/none' });
+    const metrics = createProcessMetrics({ withNode: false });
+    const read = () => readFigures(orm.em.fork());
+    metrics.beforeAnswer(createDatabaseGauges(metrics.registry, { read, poolUsage: () => poolUsageOf(orm) }));
+    const text = await metrics.text();
+    expect(await firing(text)).toEqual(['EverpostDatabaseAway']);
+    expect(text).not.toMatch(/^everpost_emails_due /m);
+    await orm.close();
+  });
+
+  it('when callers wait for connections', async () => {
+    const orm = await createOrm({ databaseUrl: stack.database.url, poolSize: 2 });
+    const metrics = createProcessMetrics({ withNode: false });
+    const read = () => readFigures(stack.em());
+    metrics.beforeAnswer(createDatabaseGauges(metrics.registry, { read, poolUsage: () => poolUsageOf(orm) }));
+    const busy = Array.from({ length: 3 }, () => query(orm.em.fork(), sql`select pg_sleep(2)`));
+    await eventually(async () => poolUsageOf(orm).waiting > 0);
+    expect(await firing(await metrics.text())).toEqual(['EverpostConnectionsExhausted']);
+    await Promise.all(busy);
+    await orm.close();
+  });
+
+  it('when something in the outbox has waited for long, also after attempts that failed', async () => {
+    await run(sql`
+      insert into outbox (id, project_id, kind, subject_id, attempts, available_at)
+      values (${HOUR_AGO()}, ${uuidV7()}, 'segment', ${uuidV7()}, 3, now() + interval '1 hour')`);
+    expect(await firing()).toEqual(['EverpostOutboxStuck']);
+    await run(sql`delete from outbox where kind = 'segment'`);
+  });
+
+  it('when emails that are due stay where they are', async () => {
+    await run(sql`
+      insert into email (id, project_id, status, created_at, delivery_due_at)
+      values (${uuidV7()}, ${stack.project.id}, 'PENDING', now(), now() - interval '10 minutes')`);
+    expect(await firing()).toEqual(['EverpostEmailsLate']);
+    await run(sql`delete from email where delivery_due_at < now() - interval '9 minutes'`);
+  });
+
+  it('when requests end with a 5xx', async () => {
+    await run(sql`alter table template rename to template_away`);
+    expect((await stack.api('GET', '/templates')).status).toBe(500);
+    await run(sql`alter table template_away rename to template`);
+    expect(await firing()).toEqual(['EverpostApiErrors']);
+  });
+
+  it('when executions are not taken up', async () => {
+    await run(sql`
+      insert into automation_execution (id, project_id, automation_id, graph_id, contact_id, status, is_first, resume_at,
+        started_at, created_at, updated_at)
+      select i, i, i, i, i, 'WAITING', false, now() - interval '5 minutes', now(), now(), now() from (select ${uuidV7()}::uuid as i) n`);
+    expect(await firing()).toEqual(['EverpostExecutionsLate']);
+    await run(sql`delete from automation_execution`);
+  });
+
+  it('when a job does not move', async () => {
+    await run(sql`
+      insert into job (id, project_id, kind, state, position, total, updated_at)
+      values (${uuidV7()}, ${stack.project.id}, 'IMPORT', 'active', 30, 100, now() - interval '20 minutes')`);
+    expect(await firing()).toEqual(['EverpostJobStuck']);
+    expect(await stack.metrics.text()).toContain('everpost_job_progress_ratio{kind="IMPORT"} 0.3');
+    await run(sql`delete from job`);
+  });
+
+  it('when sending to a provider is paused, and an unknown one is not named', async () => {
+    await run(sql`
+      insert into provider_health (relay, provider, state)
+      select 'elsewhere:25', p, '{"window": [], "workers": {}, "pause": {"untilMs": 0, "sinceMs": 0, "step": 0, "reason": "x"}}'
+      from unnest(array['gmail.com', 'company.test']) p`);
+    expect(await firing()).toEqual(['EverpostProviderPaused']);
+    const text = await stack.metrics.text();
+    expect(text).toContain('everpost_providers_paused{provider="gmail.com"} 1');
+    expect(text).toContain('everpost_providers_paused{provider="other"} 1');
+    expect(text).not.toContain('company.test');
+    await run(sql`delete from provider_health where relay = 'elsewhere:25'`);
+  });
+
+  it('when a process is too busy to look at its events', async () => {
+    const metrics = createProcessMetrics({ withNode: true });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const until = performance.now() + 900;
+    while (performance.now() < until);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(await firing(await metrics.text())).toEqual(['EverpostEventLoopBlocked']);
+  });
+
+  it('when emails bounce', async () => {
+    const dead = addresses(6, 'dead.test');
+    for (const address of dead) stack.sink.replyTo(address, { code: 550, text: '5.1.1 No such user', stage: 'rcpt' });
+    await sendTo([...addresses(20, 'live.test'), ...dead]);
+    await eventually(async () => (await firing()).includes('EverpostEmailsRefused'));
+    expect(await firing()).toEqual(['EverpostEmailsRefused']);
+    const text = await stack.metrics.text();
+    expect(text).toMatch(/^everpost_refusals_total\{kind="hard",rule="[\w-]+",provider="other"\} 6$/m);
+    for (const word of ['dead.test', 'live.test', stack.project.id]) expect(text).not.toContain(word);
+  });
+
+  it('when many are put off', async () => {
+    const late = addresses(12, 'late.test');
+    for (const address of late) stack.sink.replyTo(address, { code: 451, text: '4.2.1 Mailbox busy', stage: 'rcpt' });
+    await sendTo([...addresses(12, 'live.test'), ...late]);
+    await eventually(async () => (await firing()).includes('EverpostEmailsDeferred'));
+    expect(await firing()).toEqual(['EverpostEmailsDeferred']);
+  });
+
+  it('when a relay cannot be connected to', async () => {
+    await stack.sink.setUnavailable(true);
+    await sendTo(addresses(1, 'live.test'));
+    await eventually(async () => (await firing()).includes('EverpostRelayDown'));
+    await stack.sink.setUnavailable(false);
+  });
+});
