@@ -154,7 +154,10 @@ const environmentSchema = z.object({
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   METRICS_PORT: port.optional().describe('Prometheus metrics of the process, at GET /metrics'),
   HEALTH_PORT: port.optional().describe('health of the worker: 200 while it takes work, else 503'),
-  METRICS_HOST: z.string().default('127.0.0.1').describe('address that metrics, and the health of the worker, listen on'),
+  METRICS_HOST: z
+    .string()
+    .default('127.0.0.1')
+    .describe('address that metrics, and the health of the worker, listen on'),
   WORKER_TASK_QUEUES: list.default([]).describe('task queues this worker serves; empty = all'),
   TEMPORAL_CODEC_KEYS: codecKeys
     .default([])
