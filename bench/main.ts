@@ -16,6 +16,7 @@ const BENCHES: Record<string, () => Promise<{ bench: Bench }>> = {
   campaign: () => import('./campaign.ts'),
   import: () => import('./import.ts'),
   isolation: () => import('./isolation.ts'),
+  refusals: () => import('./refusals.ts'),
   segments: () => import('./segments.ts'),
   send: () => import('./send.ts'),
   track: () => import('./track.ts'),

@@ -123,7 +123,8 @@ async function sendSlice(sender: PageSender, attempt: RunningAttempt): Promise<A
   const throttle: Throttle = { em: sender.em, projectId, ratePerSecond, isUrgent: false, signal };
   for await (const recipients of loadPendingRecipients(sender.em, attempt.page, sliceSize(ratePerSecond))) {
     const count = recipients.filter(
-      (recipient) => !attempt.composer.refusalOf(recipient) && !sender.deps.guard.isPaused(recipient.toAddress ?? ''),
+      (recipient) =>
+        !attempt.composer.refusalOf(recipient) && !sender.deps.guard.isPaused(recipient.toAddress ?? '', projectId),
     ).length;
     await sendAll(sender, attempt, recipients, count > 0 ? await takeReservation(throttle, count) : undefined);
     const left = (recipients[0]?.leftCount ?? 0) - recipients.length;

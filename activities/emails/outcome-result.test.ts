@@ -46,7 +46,15 @@ describe('resultOf', () => {
     });
     expect(resultOf(attempt(0), rejected('554 5.7.1 Blocked'), RETRY_SECONDS).verdict).toBe('deferred');
     expect(resultOf(attempt(4), rejected('554 5.7.1 Blocked'), RETRY_SECONDS).verdict).toBe('failed');
-    expect(resultOf(attempt(0), rejected('552 5.3.4 Message too large'), RETRY_SECONDS).verdict).toBe('failed');
+  });
+
+  it('believes what a server has against the message when it says so again', () => {
+    const tooLarge = rejected('552 5.3.4 Message too large');
+    expect(resultOf(attempt(0), tooLarge, RETRY_SECONDS).verdict).toBe('deferred');
+    expect(resultOf(attempt(1), tooLarge, RETRY_SECONDS)).toMatchObject({
+      verdict: 'failed',
+      refusal: { kind: 'sender' },
+    });
   });
 
   it('counts no attempt for an email that came too fast, until its provider has held it for 48 hours', () => {

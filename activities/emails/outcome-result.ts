@@ -26,8 +26,8 @@ export interface OutcomeAssessment {
 const MAY_HAVE_ARRIVED = 'the email may have arrived';
 
 /**
- * What an attempt means for the email. A refusal for good (5xx) ends in a bounce only when the address is dead. One that
- * may pass is a deferral, as are a refusal for now (4xx) and a connection that broke. Deferrals have an end, and it comes
+ * What an attempt means for the email. A refusal for good (5xx) ends in a bounce only when the address is dead. What a server
+ * has against the message is believed when it says so again: it may say it to everybody just now. One that may pass is a deferral, as are a refusal for now (4xx) and a connection that broke. Deferrals have an end, and it comes
  * soon when each attempt may have been a copy for the recipient.
  */
 export function resultOf(
@@ -46,7 +46,8 @@ export function resultOf(
     const { kind, mayPass, rule } =
       assessment.verdict ?? judgeRefusal({ ...outcome, code: outcome.replyCode, text: outcome.reply });
     refusal = { kind, rule, server: outcome.server };
-    if (!mayPass) return { ...result, verdict: kind === 'hard' ? 'bounced' : 'failed', error, refusal };
+    const isDoubted = kind === 'sender' && email.deferrals === 0;
+    if (!mayPass && !isDoubted) return { ...result, verdict: kind === 'hard' ? 'bounced' : 'failed', error, refusal };
   }
   const isUncertain = outcome.kind === 'interrupted' && outcome.mayHaveBeenAccepted;
   const uncertainAttempts = email.uncertainAttempts + (isUncertain ? 1 : 0);

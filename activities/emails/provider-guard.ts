@@ -13,15 +13,16 @@ import type { SendTally } from './send-tally.ts';
 export interface Admission {
   projectId: string;
   provider: string;
-  isProbe: boolean;
+  /** The pause that the email finds out about: of the provider, or of a project there. */
+  probeOf?: string | undefined;
 }
 
 /** Keeps emails from providers that refuse ours. Costs a connection nothing, and a query at most once a second. */
 export interface ProviderGuard {
   /** Knows what the other workers have seen, if it has not asked lately. */
   ready: () => Promise<void>;
-  /** Whether an email to the address would be held now, as far as is known. */
-  isPaused: (address: string) => boolean;
+  /** Whether an email of the project to the address would be held now, as far as is known. */
+  isPaused: (address: string, projectId: string) => boolean;
   admit: (envelope: SmtpEnvelope, projectId: string, signal: AbortSignal) => Promise<Admission | Hold>;
   settle: (envelope: SmtpEnvelope, admission: Admission, outcome: SmtpOutcome) => OutcomeAssessment;
   /** The email got no outcome. */
@@ -34,11 +35,23 @@ const SLOWED_MS = 10_000;
 /** Emails of a pause do not all come back at once. */
 const SPREAD_MS = 1_000;
 
+/** What a provider has against the messages of one project is kept apart from what it has against our servers. */
+function contentKey(provider: string, projectId: string): string {
+  return `${provider} ${projectId}`;
+}
+
 /** Creates the guard of a worker process. */
 export function createProviderGuard(exchange: ProviderExchange, tally: SendTally, concurrency: number): ProviderGuard {
   const ledger = createProviderLedger(exchange.workerId);
   const turns = paceOf(concurrency);
   exchange.start(ledger);
+
+  const pauseOf = (key: string) => exchange.stateOf(key)?.pause;
+
+  /** The pauses that an email may meet. */
+  function keysOf(provider: string, projectId: string): [ofProvider: string, ofProject: string] {
+    return [provider, contentKey(provider, projectId)];
+  }
 
   function hold(provider: string, reason: string, ms: number): Hold {
     const until = new Date(Date.now() + ms).toISOString();
@@ -46,58 +59,56 @@ export function createProviderGuard(exchange: ProviderExchange, tally: SendTally
   }
 
   /** Asks for the probe when one is due. */
-  async function admitPaused(provider: string, projectId: string): Promise<Admission | Hold | undefined> {
-    const untilMs = exchange.stateOf(provider)?.pause?.untilMs ?? 0;
-    const leftMs = untilMs - exchange.nowMs();
-    if (leftMs <= 0 && (await exchange.takeProbe(provider))) return { projectId, provider, isProbe: true };
-    const pause = exchange.stateOf(provider)?.pause;
+  async function admitPaused(key: string, provider: string, projectId: string): Promise<Admission | Hold | undefined> {
+    const leftMs = (pauseOf(key)?.untilMs ?? 0) - exchange.nowMs();
+    if (leftMs <= 0 && (await exchange.takeProbe(key))) return { projectId, provider, probeOf: key };
+    const pause = pauseOf(key);
     if (!pause) return undefined;
     const ms = Math.max(pause.untilMs - exchange.nowMs(), PROBE_WAIT_MS);
     return hold(provider, `The provider refuses our emails: ${pause.reason}`, ms);
   }
 
+  function reportProbe(key: string, provider: string, sign: Seen['sign']): void {
+    const refusedBy = key === provider ? 'about us' : 'about the message';
+    ledger.probed(key, sign === 'accepted' ? 'accepted' : sign === refusedBy ? 'refused' : 'unclear');
+    exchange.soon();
+  }
+
   return {
     ready: exchange.ready,
-    isPaused: (address) => exchange.stateOf(recipientProviderOf(address))?.pause !== undefined,
+    isPaused: (address, projectId) =>
+      keysOf(recipientProviderOf(address), projectId).some((key) => pauseOf(key) !== undefined),
 
     async admit({ to }, projectId, signal) {
       const provider = recipientProviderOf(to);
-      const state = exchange.stateOf(provider);
-      if (state?.pause) {
-        const answer = await admitPaused(provider, projectId);
+      for (const key of keysOf(provider, projectId)) {
+        const answer = pauseOf(key) && (await admitPaused(key, provider, projectId));
         if (answer) return answer;
       }
-      if (!state?.pace) return { projectId, provider, isProbe: false };
+      const state = exchange.stateOf(provider);
+      if (!state?.pace) return { projectId, provider };
       const turn = turns.take(provider, state.pace.rate / Math.max(1, Object.keys(state.workers).length));
       if (turn.isHeld) return hold(provider, 'The provider takes fewer emails at a time', turn.waitMs);
       if (turn.waitMs > 0) await delay(turn.waitMs, undefined, { signal }).catch(() => undefined);
       turn.done();
-      return { projectId, provider, isProbe: false };
+      return { projectId, provider };
     },
 
-    settle({ to }, { projectId, provider, isProbe }, outcome) {
-      if (outcome.kind === 'accepted') tally.add(projectId, provider);
-      const { sign, verdict } = assess(
-        ledger,
-        to,
-        provider,
-        outcome,
-        exchange.stateOf(provider)?.suspects?.words ?? [],
-      );
-      const isPaused = exchange.stateOf(provider)?.pause !== undefined;
-      if (isProbe) {
-        ledger.probed(provider, outcome.kind === 'accepted' ? 'accepted' : sign === 'about us' ? 'refused' : 'unclear');
-        exchange.soon();
-      }
+    settle({ to }, { projectId, provider, probeOf }, outcome) {
+      const keys = keysOf(provider, projectId);
+      const { sign, verdict } = assess(ledger, to, keys, outcome, exchange.stateOf(provider)?.suspects?.words ?? []);
+      if (sign === 'accepted') tally.add(projectId, provider);
+      if (probeOf !== undefined) reportProbe(probeOf, provider, sign);
       if (sign === 'too fast') return { hold: hold(provider, 'The provider takes fewer emails at a time', SLOWED_MS) };
       // A fault of one message may be meant for all of them just now.
+      const isPaused = keys.some((key) => pauseOf(key) !== undefined);
       if (verdict?.kind === 'sender' && isPaused) return { verdict: { ...verdict, mayPass: true } };
       return verdict ? { verdict } : {};
     },
 
-    abandon({ provider, isProbe }) {
-      if (!isProbe) return;
-      ledger.probed(provider, 'unclear');
+    abandon({ probeOf }) {
+      if (probeOf === undefined) return;
+      ledger.probed(probeOf, 'unclear');
       exchange.soon();
     },
   };
@@ -112,12 +123,13 @@ interface Seen {
 function assess(
   ledger: ProviderLedger,
   to: string,
-  provider: string,
+  [provider, project]: [ofProvider: string, ofProject: string],
   outcome: SmtpOutcome,
   suspects: readonly string[],
 ): Seen {
   if (outcome.kind === 'accepted') {
     ledger.accepted(provider, to);
+    if (ledger.has(project)) ledger.accepted(project, to);
     return { sign: 'accepted' };
   }
   const { reply, stage } = outcome;
@@ -125,6 +137,7 @@ function assess(
     outcome.kind === 'rejected' ? judgeRefusal({ ...outcome, code: outcome.replyCode, text: reply }) : undefined;
   const signs = signsOf(to, reply, stage, verdict);
   const isDoubted = ledger.refused(provider, to, signs, suspects);
+  if (signs.kind === 'about the message') ledger.refused(project, to, { ...signs, kind: 'about us' }, []);
   if (!isDoubted) return { sign: signs.kind, ...(verdict && { verdict }) };
   return { sign: 'about us', verdict: { kind: 'sender', mayPass: true, rule: 'hard-surge' } };
 }

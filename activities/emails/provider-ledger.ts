@@ -8,6 +8,8 @@ export interface ProviderLedger {
   accepted: (provider: string, recipient: string) => void;
   /** @returns whether the refusal calls the address dead in words that so many get that they are not believed */
   refused: (provider: string, recipient: string, signs: RefusalSigns, suspects: readonly string[]) => boolean;
+  /** Whether something was seen of the provider lately. */
+  has: (provider: string) => boolean;
   probed: (provider: string, probe: ProviderReport['probe']) => void;
   /** Has a report made, also where there is nothing to report. */
   want: (provider: string) => void;
@@ -106,6 +108,8 @@ export function createProviderLedger(workerId: string, now: () => number = Date.
       report.reason = reason;
       return isDoubted;
     },
+
+    has: (provider) => entries.has(provider),
 
     probed(provider, probe) {
       entryOf(provider).report.probe = probe;

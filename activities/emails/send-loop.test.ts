@@ -56,7 +56,7 @@ const unprepared = (name: string): MailToSend => ({
 const OPEN: ProviderGuard = {
   ready: async () => undefined,
   isPaused: () => false,
-  admit: async () => ({ projectId: 'project', provider: 'mail.test', isProbe: false }),
+  admit: async () => ({ projectId: 'project', provider: 'mail.test' }),
   settle: () => ({}),
   abandon: () => undefined,
 };

@@ -19,16 +19,21 @@ describe('signsOf', () => {
     expect(kindOf('451 4.7.1 Your IP is listed by a blocklist')).toBe('about us');
   });
 
-  it('takes nothing from greylisting, full mailboxes, busy servers, broken connections and faults of one message', () => {
+  it('takes nothing from greylisting, full mailboxes, busy servers and broken connections', () => {
     for (const reply of [
       '451 4.7.1 Greylisted, please try again in 300 seconds',
       '450 4.2.1 The user you are trying to contact is receiving mail at a rate that prevents delivery',
       '452 4.2.2 Mailbox full',
       '451 4.3.0 Try again later',
-      '552 5.3.4 Message too large',
       'something odd (the connection broke at RCPT TO)',
     ]) {
       expect(`${reply}: ${kindOf(reply)}`).toBe(`${reply}: nothing`);
+    }
+  });
+
+  it('tells what a provider has against a message from what it has against us', () => {
+    for (const reply of ['552 5.3.4 Message too large', '554 5.7.1 Message rejected as spam']) {
+      expect(signsOf('ann@mail.test', reply, 'data').kind).toBe('about the message');
     }
   });
 

@@ -2,7 +2,7 @@ import { judgeRefusal, refusalWords, type RefusalVerdict } from './delivery-verd
 
 /** A refusal, for good or for now, as far as it is about more than one email. */
 export interface RefusalSigns {
-  kind: 'about us' | 'too fast' | 'dead address' | 'nothing';
+  kind: 'about us' | 'about the message' | 'too fast' | 'dead address' | 'nothing';
   /** The words less what differs between recipients, to compare refusals by. */
   words: string;
   /** Code and rule, which name nobody. */
@@ -48,6 +48,7 @@ export function signsOf(
     return { ...signs, kind: isAboutUs ? 'about us' : 'nothing' };
   }
   if (judged.kind === 'hard') return { ...signs, kind: 'dead address' };
-  // What will never pass is about one message, and other senders must not wait for it.
-  return { ...signs, kind: judged.kind === 'sender' && judged.mayPass ? 'about us' : 'nothing' };
+  if (judged.kind !== 'sender') return { ...signs, kind: 'nothing' };
+  // What will never pass is about what one project sends, and others must not wait for it.
+  return { ...signs, kind: judged.mayPass ? 'about us' : 'about the message' };
 }

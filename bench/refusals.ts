@@ -1,0 +1,167 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
+import { BENCH_MAIL } from './harness/bench-mail.ts';
+import { round, type Bench, type BenchContext } from './harness/contract.ts';
+import type { BenchStack } from './harness/stack.ts';
+
+const PROVIDERS = ['refusing.test', 'second.test', 'third.test'] as const;
+const [REFUSING] = PROVIDERS;
+/** Where a server that stands for several providers knows whom an email is for. */
+const STAGES = ['rcpt', 'data', 'content'] as const;
+type Stage = (typeof STAGES)[number];
+
+const POLL_MS = 100;
+const RUN_MS_MAX = 15 * 60_000;
+const START_MS_MAX = 10_000;
+/** One of so many addresses of each provider is dead. */
+const DEAD_EACH = 100;
+/** Attempts with such a silence behind them were the last before a pause. */
+const SILENCE_MS = 2_000;
+
+interface Seen {
+  providers: Record<string, { accepted: number; firstAt: number; lastAt: number }>;
+  refusedAt: number[];
+  kinds: number;
+}
+
+interface Gateway {
+  url: string;
+  call: (method: 'GET' | 'POST' | 'DELETE', path?: string) => Promise<Seen>;
+}
+
+async function startGateway(context: BenchContext): Promise<Gateway> {
+  const running = await context.startNode({ name: 'refusing-sink', entry: 'bench/harness/refusing-sink-main.ts' });
+  const line = await running.line((text) => text.startsWith('{'), START_MS_MAX);
+  const { smtpPort, controlPort } = JSON.parse(line) as { smtpPort: number; controlPort: number };
+  return {
+    url: `smtp://127.0.0.1:${smtpPort}`,
+    call: async (method, path = '') =>
+      (await (await fetch(`http://127.0.0.1:${controlPort}/${path}`, { method })).json()) as Seen,
+  };
+}
+
+/** Writes contacts of a run, the providers by turns. */
+async function createContacts(stack: BenchStack, run: string, count: number): Promise<void> {
+  await query(
+    stack.em(),
+    sql`
+      insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)
+      select everpost_uuid_v7(), ${stack.project.id},
+        case when (n / 3) % ${DEAD_EACH}::int = 0 then 'dead' else 'reader' end || n || '.' || ${run} || '@'
+          || (${[...PROVIDERS]}::text[])[n % 3 + 1],
+        true, jsonb_build_object('run', ${run}::text), now(), now()
+      from generate_series(0, ${count - 1}::int) n`,
+  );
+  await query(stack.em(), sql`vacuum analyze contact`);
+}
+
+/** Emails a second to the providers that refuse nothing. */
+function speedOfOthers({ providers }: Seen): number {
+  const others = PROVIDERS.slice(1).flatMap((name) => providers[name] ?? []);
+  const accepted = others.reduce((sum, each) => sum + each.accepted, 0);
+  const ms = Math.max(...others.map((each) => each.lastAt)) - Math.min(...others.map((each) => each.firstAt));
+  return (accepted / Math.max(1, ms)) * 1_000;
+}
+
+/** From the first refusal until emails stopped to go to the provider. */
+function pauseMs(refusedAt: readonly number[]): number {
+  const last = refusedAt.findIndex((at, index) => (refusedAt[index + 1] ?? Infinity) - at > SILENCE_MS);
+  return (refusedAt[last] ?? 0) - (refusedAt[0] ?? 0);
+}
+
+async function untilSent(stack: BenchStack, campaignId: string, refusedSince: string): Promise<void> {
+  const endAt = Date.now() + RUN_MS_MAX;
+  while (Date.now() < endAt) {
+    const row = await queryOne<{ status: string }>(
+      stack.em(),
+      sql`select status from campaign where id = ${campaignId}`,
+    );
+    if (row?.status === 'SENT') return;
+    await delay(POLL_MS);
+  }
+  throw new Error(`The campaign of ${refusedSince} is not SENT after ${RUN_MS_MAX / 60_000} minutes`);
+}
+
+/** Sends a campaign, with refusals at a stage for a while, and says what became of it. */
+async function runCampaign(
+  context: BenchContext,
+  stack: BenchStack,
+  gateway: Gateway,
+  stage: Stage | 'none',
+): Promise<Record<string, number>> {
+  const [recipients, seconds] = [context.number('recipients'), context.number('seconds')];
+  await createContacts(stack, stage, recipients);
+  const created = (await stack.call('POST', '/campaigns', {
+    ...{ name: stage, subject: BENCH_MAIL.subject, body: BENCH_MAIL.html, type: BENCH_MAIL.type },
+    ...{ from: `news@${stack.project.domain}`, audienceType: 'FILTERED' },
+    audienceCondition: {
+      logic: 'AND',
+      groups: [{ filters: [{ field: 'data.run', operator: 'equals', value: stage }] }],
+    },
+  })) as { data: { id: string } };
+  const { id } = created.data;
+  await gateway.call('DELETE');
+  await gateway.call('POST', stage === 'none' ? stage : `${stage}/${REFUSING}`);
+  context.progress(stage === 'none' ? 'Sending without refusals' : `Sending while ${REFUSING} refuses at ${stage}`);
+  await stack.call('POST', `/campaigns/${id}/send`, {});
+  const beganAt = performance.now();
+  if (stage !== 'none') {
+    await delay(seconds * 1_000);
+    await gateway.call('POST', 'none');
+  }
+  await untilSent(stack, id, stage);
+  const seen = await gateway.call('GET');
+  const counts = await queryOne<Record<'failed' | 'bounced' | 'dead' | 'unsubscribed' | 'suppressed', number>>(
+    stack.em(),
+    sql`
+      select count(*) filter (where e.status = 'FAILED')::int as failed,
+        count(*) filter (where e.status = 'BOUNCED')::int as bounced,
+        count(*) filter (where e.to_address like 'dead%')::int as dead,
+        count(*) filter (where not c.subscribed and e.to_address like 'reader%')::int as unsubscribed,
+        (select count(*) from suppression where project_id = ${stack.project.id})::int as suppressed
+      from email e join contact c on c.id = e.contact_id where e.campaign_id = ${id}`,
+  );
+  return {
+    ...counts,
+    refusals: seen.refusedAt.length,
+    kinds: seen.kinds,
+    pauseSeconds: round(pauseMs(seen.refusedAt) / 1_000, 2),
+    seconds: round((performance.now() - beganAt) / 1_000, 1),
+    othersPerSecond: round(speedOfOthers(seen)),
+  };
+}
+
+export const bench: Bench = {
+  description: 'What a provider that refuses everything for a while costs readers, emails and other providers.',
+  options: {
+    recipients: { type: 'string', default: '50000' },
+    seconds: { type: 'string', default: '60' },
+  },
+  async run(context) {
+    const gateway = await startGateway(context);
+    const stack = await context.startStack({ smtpUrl: gateway.url });
+    const undisturbed = await runCampaign(context, stack, gateway, 'none');
+    const stages: Record<string, Record<string, number>> = {};
+    for (const stage of STAGES) stages[stage] = await runCampaign(context, stack, gateway, stage);
+    const runs = Object.values(stages);
+    const sum = (key: string): number => runs.reduce((total, run) => total + (run[key] ?? 0), 0);
+    const slowest = Math.min(...runs.map((run) => run['othersPerSecond'] ?? 0));
+    return {
+      name: 'refusals',
+      figure: slowest,
+      unit: 'emails/s',
+      limit: undisturbed['othersPerSecond'] ?? 0,
+      ratio: round(slowest / (undisturbed['othersPerSecond'] ?? 1), 3),
+      recipients: context.number('recipients'),
+      refusedSeconds: context.number('seconds'),
+      unsubscribed: sum('unsubscribed'),
+      /** Suppressions beyond those of dead addresses; each run sees those of the runs before. */
+      suppressed: (runs.at(-1)?.['suppressed'] ?? 0) - sum('dead') - (undisturbed['dead'] ?? 0),
+      failed: sum('failed'),
+      hardBouncesMissed: sum('dead') - sum('bounced'),
+      pauseSecondsMax: Math.max(...runs.map((run) => run['pauseSeconds'] ?? 0)),
+      undisturbed,
+      stages,
+    };
+  },
+};
