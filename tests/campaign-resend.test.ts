@@ -72,16 +72,26 @@ function watchCounters(id: string): () => Promise<number> {
   };
 }
 
+/** A campaign that has been sent to all, of whom some refused it. */
 async function createFailures(): Promise<string> {
-  for (let n = 1; n <= FAILED; n++) {
-    stack.sink.replyTo(address(n), REFUSAL);
-  }
   const { body } = await stack.api('POST', '/campaigns', { body: campaignContent() });
-  await stack.api('POST', `/campaigns/${body.data.id}/send`, { body: {} });
-  const { sentCount } = await untilSent(body.data.id);
-  expect(sentCount).toBe(RECIPIENTS - FAILED);
-  stack.sink.clear();
-  return body.data.id;
+  const id: string = body.data.id;
+  await query(
+    stack.em(),
+    sql`
+      insert into email (id, project_id, contact_id, campaign_id, campaign_seq, to_address, status, created_at, sent_at)
+      select everpost_uuid_v7(), project_id, id, ${id}, n, email, case when n > ${FAILED} then 'SENT' else 'FAILED' end, now(),
+        case when n > ${FAILED} then now() end
+      from (select *, substring(email from '[0-9]+')::int as n from contact where project_id = ${stack.project.id}) c`,
+  );
+  await query(
+    stack.em(),
+    sql`
+      update campaign set status = 'SENT', audience_frozen = true, sent_at = now() - interval '1 hour',
+        total_recipients = ${RECIPIENTS}, failed_count = ${FAILED}, sent_count = ${RECIPIENTS - FAILED}
+      where id = ${id}`,
+  );
+  return id;
 }
 
 describe('a campaign that is sent again to those who failed', () => {
@@ -114,14 +124,14 @@ describe('a campaign that is sent again to those who failed', () => {
   }, 150_000);
 
   it('can be sent again right after it has ended, and again', async () => {
+    stack.sink.clear();
     stack.sink.replyTo(address(9), REFUSAL);
     const { body } = await stack.api('POST', '/campaigns', { body: campaignContent() });
     const id: string = body.data.id;
     await stack.api('POST', `/campaigns/${id}/send`, { body: {} });
     for (let round = 0; round < 3; round++) {
-      const { sentCount, totalRecipients } = await untilSent(id);
-      // One is refused, one suppressed.
-      expect(sentCount).toBe(totalRecipients - 2);
+      await untilSent(id);
+      expect((await stack.api('GET', `/campaigns/${id}/stats`)).body.failedCount).toBe(1);
       // The workflow of the time before may still be at its end.
       expect((await stack.api('POST', `/campaigns/${id}/resend`, { body: { states: ['FAILED'] } })).status).toBe(200);
     }
