@@ -129,7 +129,12 @@ describe('the docs in a browser', () => {
     ['light', 360],
     ['dark', 360],
   ] as const)('have no accessibility faults, %s and %d pixels wide', async (scheme, width) => {
-    for (const address of ['/docs', '/docs/limits', '/docs/errors/VALIDATION_ERROR', '/docs/looking-at-executions']) {
+    for (const address of [
+      '/docs',
+      '/docs/guides/segments',
+      '/docs/errors/VALIDATION_ERROR',
+      '/docs/looking-at-executions',
+    ]) {
       expect([address, await violations(scheme, width, address)]).toEqual([address, []]);
       expect(await browser.page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
     }

@@ -1,0 +1,79 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { trustDomain } from '../shared/domain/domains/sender-domains.ts';
+import { projectRoot } from '../shared/platform/paths.ts';
+import { createDnsServer, type DnsServer } from './support/dns-server.ts';
+import { readExamples, startPage } from './support/docs-examples.ts';
+import { startTestStack, type TestStack } from './support/stack.ts';
+import { render } from './support/templates.ts';
+
+const GUIDES = path.join(projectRoot, 'docs', 'guides');
+const guides = readdirSync(GUIDES).map((name) => `guides/${name}`);
+
+let stack: TestStack;
+let dns: DnsServer;
+beforeAll(async () => {
+  dns = await createDnsServer();
+  stack = await startTestStack({ config: { DNS_SERVERS: [dns.address], INBOUND_DOMAIN: 'mail.example.net' } });
+});
+afterAll(async () => {
+  await stack.stop();
+  await dns.close();
+});
+
+describe('the code of the docs runs and answers what the page shows', () => {
+  it.each(guides)('%s', async (file) => {
+    const project = await stack.createProject();
+    // The domain that `npm start` trusts.
+    await trustDomain(stack.em(), project.project.id, 'local.test');
+    const examples = await readExamples(file);
+    const page = await startPage(stack.url, project);
+    try {
+      for (const example of examples) await page.run(example);
+    } finally {
+      await page.close();
+    }
+    expect(examples.length).toBeGreaterThan(0);
+  });
+});
+
+describe('an example that the page shows wrongly', () => {
+  const wrong = { language: 'json', words: ['partial'], text: '{ "data": [{ "id": 2 }] }' };
+  const answering = (text: string) => ({ language: 'bash', words: [], code: `echo '${text}'` });
+
+  it.each([
+    ['another value', { ...answering('{ "data": [{ "id": 1 }] }'), answer: wrong }],
+    ['a list without the item', { ...answering('{ "data": [] }'), answer: wrong }],
+    [
+      'a field that the page does not show',
+      { ...answering('{ "a": 1 }'), answer: { ...wrong, words: [], text: '{}' } },
+    ],
+    ['another text', { ...answering('sent'), answer: { language: 'text', words: [], text: 'sent twice' } }],
+    ['an error where no answer is shown', answering('{"success":false}')],
+    [
+      'a filter that matches somebody',
+      { language: 'json', words: ['filter', 'ada'], code: '{ "field": "email", "operator": "exists" }' },
+    ],
+    ['a language that nobody runs', { language: 'python', words: [], code: 'print()' }],
+  ])('fails: %s', async (_case, example) => {
+    const page = await startPage(stack.url, stack);
+    try {
+      await expect(page.run(example)).rejects.toThrow(/the page shows|nobody runs|answered|matches/);
+    } finally {
+      await page.close();
+    }
+  });
+});
+
+describe('guides/templates.md', () => {
+  const page = readFileSync(path.join(GUIDES, 'templates.md'), 'utf8');
+  const data = JSON.parse(/^With the data `(.*)`:$/m.exec(page)?.[1] ?? '') as Record<string, unknown>;
+  const rows = [...page.matchAll(/^\| `(\{\{.*\}\}.*?)` \| ?(?:`(.*)`)? ?\|$/gm)].map(
+    ([, template = '', text = '']) => [template, text],
+  );
+
+  it.each(rows)('%s prints %s', (template, text) => {
+    expect(render(template, data, 'html')).toBe(text);
+  });
+});
