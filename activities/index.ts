@@ -14,6 +14,7 @@ import { createJobActivities } from './jobs/job-activities.ts';
 import { createMaintenanceActivities } from './maintenance/maintenance-activities.ts';
 import { createReconcileActivities } from './maintenance/reconcile-activities.ts';
 import { createSegmentActivities } from './segments/segment-activities.ts';
+import { createWebhookActivities } from './webhooks/webhook-activities.ts';
 
 export type { ActivityDeps } from './deps.ts';
 
@@ -38,6 +39,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createAutomationActivities(deps),
     ...createMaintenanceActivities(deps),
     ...createReconcileActivities(deps),
+    ...createWebhookActivities(deps),
   };
 }
 export type Activities = ReturnType<typeof createActivities>;

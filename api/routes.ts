@@ -25,6 +25,7 @@ import { bounceUndoEndpoints } from './suppressions/undo.routes.ts';
 import { templateEndpoints } from './templates/templates.routes.ts';
 import { trackEndpoints } from './track/track.routes.ts';
 import { createVerifyEndpoints } from './verify/verify.routes.ts';
+import { createWebhookEndpoints } from './webhooks/webhooks.routes.ts';
 
 /** The table of contents: every endpoint, in the order of the interface document. */
 export function createEndpoints(config: Config): Endpoint[] {
@@ -53,6 +54,7 @@ export function createEndpoints(config: Config): Endpoint[] {
     ...activityEndpoints,
     ...emailEndpoints,
     ...bounceUndoEndpoints,
+    ...createWebhookEndpoints(config),
     ...projectEndpoints,
   ];
 }

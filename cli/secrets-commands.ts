@@ -44,16 +44,25 @@ export function addSecretsCommands(program: Command, context: CliContext): void 
       const result = await context.withDatabase(async (em) => {
         await assertKnownSecret(em, secrets);
         const counts = await resealAll(em, secrets);
-        const isComplete = [counts.dkimKeys, counts.webhookSecrets].every((count) => count.unreadable.length === 0);
+        const isComplete = [counts.dkimKeys, counts.webhookSecrets, counts.endpointSecrets].every(
+          (count) => count.unreadable.length === 0,
+        );
         if (isComplete) await forgetOtherSecrets(em, secrets.appSecret);
         return { ...counts, isComplete };
       });
-      const rows = [row('DKIM keys', result.dkimKeys), row('Webhook secrets', result.webhookSecrets)];
+      const rows = [
+        row('DKIM keys', result.dkimKeys),
+        row('Webhook secrets', result.webhookSecrets),
+        row('Endpoint secrets', result.endpointSecrets),
+      ];
       context.answer(command, result, formatTable(['STORED', 'RESEALED', 'UNCHANGED', 'UNREADABLE'], rows));
       if (result.isComplete) return;
       throw new ConfigError(
         `These cannot be read with APP_SECRET or APP_SECRETS_PREVIOUS: ` +
-          `${[...result.dkimKeys.unreadable, ...result.webhookSecrets.unreadable].slice(0, 20).join(', ')}. ` +
+          `${[result.dkimKeys, result.webhookSecrets, result.endpointSecrets]
+            .flatMap((count) => count.unreadable)
+            .slice(0, 20)
+            .join(', ')}. ` +
           'Name the secret they were stored under in APP_SECRETS_PREVIOUS and run the command again.',
       );
     },

@@ -189,7 +189,7 @@ describe('WEBHOOK', () => {
     });
     const secret = await readWebhookSecret(machine.em(), machine.project.id);
     const at = Number(call.headers['webhook-timestamp']);
-    const expected = signatureHeaders(secret, call.headers['webhook-id'] as string, at, call.body);
+    const expected = signatureHeaders([secret], call.headers['webhook-id'] as string, at, call.body);
     expect(call.headers).toMatchObject({ ...expected, 'content-type': 'application/json' });
     const execution = await executionOf(machine, id, executionId);
     expect(execution.stepExecutions[1]).toMatchObject({
@@ -207,7 +207,12 @@ describe('WEBHOOK', () => {
     await machine.finish(executionId);
     const [call] = calls as [Call];
     const signatureWith = (key: string) =>
-      signatureHeaders(key, call.headers['webhook-id'] as string, Number(call.headers['webhook-timestamp']), call.body);
+      signatureHeaders(
+        [key],
+        call.headers['webhook-id'] as string,
+        Number(call.headers['webhook-timestamp']),
+        call.body,
+      );
     expect(call.headers).toMatchObject(signatureWith(secret));
     expect(call.headers['webhook-signature']).not.toBe(signatureWith(before)['webhook-signature']);
     // It signs, and is in nothing that anybody reads afterwards.

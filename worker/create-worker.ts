@@ -59,6 +59,8 @@ function optionsFor(queue: TaskQueueName, deps: WorkerDeps): WorkerOptions {
     case 'jobs':
       return withActivities(common, deps, JOB_SLOTS);
     case 'webhooks':
+    case 'eventWebhooks':
+    case 'slowEventWebhooks':
       return withActivities(common, deps, WEBHOOK_SLOTS);
   }
 }

@@ -9,3 +9,4 @@ export { cleanUp } from './maintenance/clean-up.ts';
 export { reconcile } from './maintenance/reconcile.ts';
 export { segmentComputation } from './segments/segment-computation.ts';
 export { segmentRefresh } from './segments/segment-refresh.ts';
+export { webhookEndpoint } from './webhooks/webhook-endpoint.ts';

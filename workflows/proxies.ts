@@ -68,3 +68,20 @@ export const webhooks = proxyActivities<Activities>({
   heartbeatTimeout: HEARTBEAT_TIMEOUT,
   retry: { initialInterval: '1 second', backoffCoefficient: 3, maximumInterval: '1 hour' },
 });
+
+const EVENT_WEBHOOK_OPTIONS = {
+  startToCloseTimeout: '5 minutes',
+  heartbeatTimeout: HEARTBEAT_TIMEOUT,
+  retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
+} as const;
+
+/** Sending events to an endpoint, a turn at a time. What an endpoint does not take is no failure of the activity. */
+export const eventWebhooks = proxyActivities<Activities>({
+  ...EVENT_WEBHOOK_OPTIONS,
+  taskQueue: TASK_QUEUES.eventWebhooks,
+});
+/** The same in slots of their own: endpoints that hang or fail wait for one another, and no other waits for them. */
+export const slowEventWebhooks = proxyActivities<Activities>({
+  ...EVENT_WEBHOOK_OPTIONS,
+  taskQueue: TASK_QUEUES.slowEventWebhooks,
+});

@@ -153,6 +153,7 @@ describe('ids', () => {
     const sent = await app.api('POST', '/v1/send', {
       body: { to: 'mine@example.com', subject: 'S', body: 'B', from: 'hello@example.com' },
     });
+    const webhook = await app.api('POST', '/webhooks', { body: { url: 'https://203.0.114.9/' } });
     const records = {
       emails: sent.body.data.emails[0].email,
       contacts: contact.body.id,
@@ -162,6 +163,7 @@ describe('ids', () => {
       domains: domain.body.id,
       workflows: workflow.body.id,
       users: app.project.id,
+      webhooks: webhook.body.id,
       events: contact.body.id,
     };
     const stranger = await app.createProject();

@@ -13,6 +13,7 @@ import {
   type ClaimSize,
   type OutboxBatch,
 } from '../domain/outbox/outbox-claims.ts';
+import { wakeEndpoints } from '../domain/webhooks/delivery-state.ts';
 import { createPoller, type Poller } from './poller.ts';
 import { createStarters } from './starters.ts';
 import { createWatch } from './watch.ts';
@@ -67,6 +68,7 @@ const POLICIES: Record<OutboxKind, KindPolicy> = {
   job: { claimRows: 10, batchRows: 1, parallel: 1, handOverMs: 0, pauseMs: () => 100 },
   segment: { claimRows: 10, batchRows: 1, parallel: 1, handOverMs: 0, pauseMs: () => 100 },
   erasure: { claimRows: 100, batchRows: 100, parallel: 1, handOverMs: 0, pauseMs: () => 1_000 },
+  webhook: { claimRows: 50, batchRows: 10, parallel: 2, handOverMs: 0, pauseMs: shortly },
 };
 
 /** Kinds that a helper hands over like any other process: somebody waits for them, and one start takes many or much. */
@@ -143,6 +145,23 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   }, reportUnreadable);
   const timer = setInterval(() => watch.lookWithin(0), deps.pollMs);
   timer.unref();
+  // A helper leaves it to the others: whoever looks finds the same.
+  const events = deps.isHelper ? undefined : watchEvents();
+
+  /** Wakes the webhook endpoints that something is stored for. Events themselves tell nobody, so that they cost nothing. */
+  function watchEvents(): { stop: () => Promise<void> } {
+    const look = createWatch(async () => {
+      if ((await wakeEndpoints(em())) > 0) watch.lookWithin(0);
+    }, reportUnreadable);
+    const eventTimer = setInterval(() => look.lookWithin(0), deps.pollMs);
+    eventTimer.unref();
+    return {
+      async stop() {
+        clearInterval(eventTimer);
+        await look.stop();
+      },
+    };
+  }
 
   return {
     wake(withinMs = 0) {
@@ -151,6 +170,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     },
     async stop() {
       clearInterval(timer);
+      await events?.stop();
       await watch.stop();
       await Promise.all([...pollers.values()].map((poller) => poller.stop()));
     },

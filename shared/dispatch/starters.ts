@@ -3,17 +3,20 @@ import { PRIORITIES, TASK_QUEUES } from '../pure/task-queues.ts';
 import {
   CAMPAIGN_CHANGED_SIGNAL,
   CONTACTS_DELETED_SIGNAL,
+  WEBHOOK_WOKEN_SIGNAL,
   WORKFLOW_TYPES,
   campaignWorkflowId,
   emailDeliveryWorkflowId,
   erasureWorkflowId,
   jobWorkflowId,
   segmentComputationWorkflowId,
+  webhookEndpointWorkflowId,
   type CampaignInput,
   type EmailDeliveryInput,
   type ErasureInput,
   type JobInput,
   type SegmentComputationInput,
+  type WebhookEndpointInput,
 } from '../pure/workflow-contracts.ts';
 import { searchAttributes } from '../platform/search-attributes.ts';
 import type { Em } from '../domain/database/em.ts';
@@ -119,6 +122,26 @@ function startErasure(client: Client, { projectId }: OutboxBatch): Promise<unkno
   });
 }
 
+/** One workflow for each endpoint at a time: the one at work is told, a closed one begins again. */
+function wakeWebhooks(client: Client, { projectId, subjectIds }: OutboxBatch): Promise<unknown> {
+  const wake = (endpointId: string): Promise<unknown> => {
+    const input: WebhookEndpointInput = { endpointId };
+    return client.workflow.signalWithStart(WORKFLOW_TYPES.webhookEndpoint, {
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      workflowId: webhookEndpointWorkflowId(endpointId),
+      taskQueue: TASK_QUEUES.orchestration,
+      args: [input],
+      signal: WEBHOOK_WOKEN_SIGNAL,
+      signalArgs: [],
+      staticSummary: 'deliver events to an endpoint',
+      typedSearchAttributes: searchAttributes({ projectId }),
+      priority: { priorityKey: PRIORITIES.maintenance, fairnessKey: projectId },
+    });
+  };
+  return Promise.all([...new Set(subjectIds)].map(wake));
+}
+
 /** What is done with a batch of each kind. Ids make every repetition harmless. */
 export function createStarters({ em, client }: { em: () => Em; client: Client }): Record<OutboxKind, Starter> {
   return {
@@ -131,5 +154,6 @@ export function createStarters({ em, client }: { em: () => Em; client: Client })
     job: (batch) => startJob(em(), client, batch),
     segment: (batch) => startSegmentComputation(client, batch),
     erasure: (batch) => startErasure(client, batch),
+    webhook: (batch) => wakeWebhooks(client, batch),
   };
 }

@@ -5,6 +5,7 @@ import { isReturnPathHost } from '../pure/emails/return-path.ts';
 import { parseCodecKeys, type CodecKey } from './codec-keys.ts';
 import { domainOf, emailAddressSchema } from '../pure/emails/email-address.ts';
 import { DELIVERY_RETRY_SECONDS_DEFAULT } from '../pure/emails/delivery-retry.ts';
+import { WEBHOOK_RETRY_SECONDS_DEFAULT } from '../pure/webhooks/webhook-retry.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const days = z.coerce.number().int().min(0).max(36_500);
@@ -124,6 +125,17 @@ const environmentSchema = z.object({
     .default(15)
     .describe('pause before mail goes on when no SMTP server answers, or the project is disabled'),
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: z.stringbool().default(false),
+  WEBHOOK_RETRY_SECONDS: list
+    .transform((items) => items.map(Number))
+    .pipe(z.array(z.number().positive()).min(1))
+    .default([...WEBHOOK_RETRY_SECONDS_DEFAULT])
+    .describe('pauses after each time an endpoint does not take an event, comma-separated'),
+  WEBHOOK_DISABLE_DAYS: z.coerce
+    .number()
+    .positive()
+    .max(365)
+    .default(5)
+    .describe('days after which an endpoint that takes nothing at all is disabled'),
   INBOUND_SMTP_PORT: port.optional(),
   INBOUND_DOMAIN: z.string().optional(),
   INBOUND_TLS_KEY_FILE: z.string().optional().describe('private key (PEM) for STARTTLS of inbound mail'),
@@ -147,6 +159,7 @@ const environmentSchema = z.object({
     .describe('days that bodies and headers of sent email are kept; 0 = kept'),
   RETENTION_ATTACHMENTS_DAYS: days.default(7).describe('days that attachments of sent email are kept; 0 = kept'),
   RETENTION_JOBS_DAYS: days.default(30).describe('days that ended imports and bulk operations are kept; 0 = kept'),
+  RETENTION_WEBHOOKS_DAYS: days.default(7).describe('days that the log of webhook deliveries is kept; 0 = kept'),
   RETENTION_EMAILS_DAYS: days.default(0).describe('days that records of email are kept; 0 = kept'),
   RETENTION_EVENTS_DAYS: days.default(0).describe('days that events are kept; 0 = kept'),
   RETENTION_EXECUTIONS_DAYS: days.default(0).describe('days that ended executions are kept; 0 = kept'),

@@ -18,6 +18,7 @@ export const ERROR_CATALOGUE = {
   EXECUTION_NOT_FOUND: { status: 404, message: 'Execution not found' },
   DOMAIN_NOT_FOUND: { status: 404, message: 'Domain not found' },
   JOB_NOT_FOUND: { status: 404, message: 'Job not found' },
+  WEBHOOK_NOT_FOUND: { status: 404, message: 'Webhook endpoint not found' },
   METHOD_NOT_ALLOWED: { status: 405, message: 'This path does not take that method' },
   REQUEST_TIMEOUT: { status: 408, message: 'The request did not arrive in time' },
   CONFLICT: { status: 409, message: 'The request conflicts with the current state' },

@@ -88,6 +88,13 @@ export const LIMITS = {
   stepConfigBytes: 1_048_576,
   /** The body of one webhook, with its values. */
   webhookBodyBytes: 1_048_576,
+  /** Endpoints that events are sent to. */
+  webhooksPerProject: 50,
+  webhookUrlLength: 2_000,
+  /** Patterns of the events of one endpoint. */
+  webhookEvents: 100,
+  /** Events of one request to an endpoint. */
+  webhookBatch: 100,
   /** Members that one request adds to a segment, or removes. */
   membersPerRequest: 10_000,
   /** Addresses that one request suppresses. */

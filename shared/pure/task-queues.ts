@@ -15,6 +15,10 @@ export const TASK_QUEUES = {
   jobs: 'everpost-jobs',
   /** Activities that call servers of others, which may take their time. */
   webhooks: 'everpost-webhooks',
+  /** Activities that send events to endpoints which take them. */
+  eventWebhooks: 'everpost-event-webhooks',
+  /** The same for endpoints that failed or were slow when they were last called. */
+  slowEventWebhooks: 'everpost-slow-event-webhooks',
 } as const;
 export type TaskQueueName = keyof typeof TASK_QUEUES;
 

@@ -13,6 +13,7 @@ export const WORKFLOW_TYPES = {
   automationExecution: 'automationExecution',
   cleanUp: 'cleanUp',
   reconcile: 'reconcile',
+  webhookEndpoint: 'webhookEndpoint',
 } as const;
 
 /** Input of `emailDelivery`: emails of one project that were queued at about the same time. */
@@ -132,3 +133,26 @@ export type AdvanceOutcome =
   | { kind: 'wait'; label: string; untilMs: number | null; next: string }
   | { kind: 'webhook'; next: string }
   | { kind: 'more'; next: string };
+
+/** Input of `webhookEndpoint`: delivers to one endpoint whatever it has not had. All else stands in its row. */
+export interface WebhookEndpointInput {
+  endpointId: string;
+  /** Set by continue-as-new only: the endpoint failed or was slow. */
+  isTroubled?: boolean;
+}
+
+/** Says that there is, or may be, something to deliver: look again. Carries nothing. */
+export const WEBHOOK_WOKEN_SIGNAL = 'webhookWoken';
+
+/** One for each endpoint at a time; it may begin again after it has closed. */
+export function webhookEndpointWorkflowId(endpointId: string): string {
+  return `webhook/${endpointId}`;
+}
+
+/** Where a delivery stops, and what its workflow is to do. */
+export type WebhookDeliveryOutcome =
+  | { kind: 'gone' }
+  /** There is more to do at once. */
+  | { kind: 'more'; isTroubled: boolean }
+  /** Nothing is due for so long; null until it is woken. */
+  | { kind: 'idle'; inMs: number | null; isTroubled: boolean };

@@ -91,7 +91,7 @@ export async function prepareWebhook(
     headers,
     body,
     id: `msg_${state.executionId}_${state.visit}`,
-    secret: await readWebhookSecret(em, state.projectId, webhookSecrets),
+    secrets: [await readWebhookSecret(em, state.projectId, webhookSecrets)],
   };
 }
 

@@ -220,6 +220,7 @@ export interface Tables {
     name: string;
     data: unknown;
     createdAt: Date;
+    recordedAt: Date | null;
   };
   event_name: {
     projectId: string;
@@ -383,6 +384,47 @@ export interface Tables {
     fromName: string | null;
     replyTo: string | null;
     type: string;
+    createdAt: Date;
+    updatedAt: Date;
+  };
+  webhook_delivery: {
+    id: string;
+    endpointId: string;
+    eventAt: Date;
+    source: number;
+    eventId: string;
+    eventName: string;
+    eventCount: number;
+    contactId: string | null;
+    status: string;
+    attempts: number;
+    statusCode: number | null;
+    error: string | null;
+    durationMs: number | null;
+    retryAt: Date | null;
+    createdAt: Date;
+    updatedAt: Date;
+  };
+  webhook_endpoint: {
+    id: string;
+    projectId: string;
+    url: string;
+    events: string[];
+    description: string | null;
+    enabled: boolean;
+    batchSize: number;
+    secret: string;
+    previousSecret: string | null;
+    previousSecretUntil: Date | null;
+    cursorAt: Date;
+    cursorSource: number;
+    cursorId: string;
+    failures: number;
+    failingSince: Date | null;
+    retryAt: Date | null;
+    disabledAt: Date | null;
+    disabledReason: string | null;
+    wakeAt: Date;
     createdAt: Date;
     updatedAt: Date;
   };

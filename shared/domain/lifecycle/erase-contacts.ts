@@ -182,6 +182,7 @@ async function eraseEvents(tx: Em, contactIds: string[]): Promise<number> {
     sql`
       with memberships as (delete from segment_member where contact_id = any(${contactIds}::uuid[])),
       refusals as (delete from automation_refusal where contact_id = any(${contactIds}::uuid[])),
+      deliveries as (delete from webhook_delivery where contact_id = any(${contactIds}::uuid[])),
       gone as (
         delete from event where id in (
           select id from event where contact_id = any(${contactIds}::uuid[]) limit ${EVENTS_MAX}

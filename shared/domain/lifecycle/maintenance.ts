@@ -17,6 +17,7 @@ export interface CleanUpReport {
   jobFiles: number;
   graphSnapshots: number;
   refusals: number;
+  webhookDeliveries: number;
   erasedContacts: number;
   providerDays: number;
 }
@@ -30,6 +31,7 @@ export interface Retention {
   events: number;
   executions: number;
   jobs: number;
+  webhookDeliveries: number;
   erasedContacts: number;
 }
 
@@ -43,6 +45,7 @@ export function retentionOf(config: Config): Retention {
     events: config.RETENTION_EVENTS_DAYS,
     executions: config.RETENTION_EXECUTIONS_DAYS,
     jobs: config.RETENTION_JOBS_DAYS,
+    webhookDeliveries: config.RETENTION_WEBHOOKS_DAYS,
     erasedContacts: config.RETENTION_ERASED_CONTACTS_DAYS,
   };
 }
@@ -215,6 +218,14 @@ function sweepProviderDays(em: Em): Promise<number> {
   return deleteChunk(em, sql`provider_day`, sql`(project_id, provider, day)`, old);
 }
 
+/** The log of what endpoints of webhooks were sent. What is still to be sent stays. */
+function sweepWebhookDeliveries(em: Em, { webhookDeliveries: days }: Retention): Promise<number> {
+  const old = sql`
+    select id from webhook_delivery
+    where id < ${idBefore(days)} and updated_at ${olderThan(days)} and retry_at is null order by id`;
+  return deleteChunk(em, sql`webhook_delivery`, sql`id`, old);
+}
+
 type Sweep = (em: Em, retention: Retention) => Promise<number>;
 
 /** A sweep of rows that the operator may want to keep for good. */
@@ -233,6 +244,7 @@ const SWEEPS: Record<keyof CleanUpReport, Sweep> = {
   jobFiles: sweepJobFiles,
   graphSnapshots: sweepGraphSnapshots,
   refusals: sweepRefusals,
+  webhookDeliveries: unlessKept('webhookDeliveries', sweepWebhookDeliveries),
   erasedContacts: unlessKept('erasedContacts', sweepErasedContacts),
   providerDays: sweepProviderDays,
 };

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { AppError } from '../../pure/app-error.ts';
+import { createWebhookSecret } from '../../platform/webhook/signature.ts';
 import type { TrackingMode } from '../../pure/project.ts';
 import type { Em } from '../database/em.ts';
 import { query, sql } from '../database/sql.ts';
@@ -82,7 +83,7 @@ export async function rotateWebhookSecret(
   projectId: string,
   secrets: WebhookSecrets = PLAIN_WEBHOOK_SECRETS,
 ): Promise<string> {
-  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  const secret = createWebhookSecret();
   const stored = secrets.seal(secret, projectId);
   await query(em, sql`update project set webhook_secret = ${stored}, updated_at = now() where id = ${projectId}`);
   return readWebhookSecret(em, projectId, secrets);

@@ -1,6 +1,6 @@
 import { createDkimKeyring } from '../../platform/mail/dkim/key-pair.ts';
 import { SealError, type AppSecrets } from '../../platform/sealed-values.ts';
-import { createWebhookSecrets } from '../projects/webhook-secrets.ts';
+import { createWebhookSecrets, type WebhookSecrets } from '../projects/webhook-secrets.ts';
 import type { Em } from '../database/em.ts';
 import { query, sql, type SqlFragment } from '../database/sql.ts';
 
@@ -18,6 +18,8 @@ export interface ResealResult {
   dkimKeys: ResealCount;
   /** By project. */
   webhookSecrets: ResealCount;
+  /** By webhook endpoint. */
+  endpointSecrets: ResealCount;
 }
 
 interface StoredValue<Sealed> {
@@ -59,6 +61,25 @@ async function resealKind<Sealed>(em: Em, kind: ValueKind<Sealed>): Promise<Rese
   }
 }
 
+/** The secret of each endpoint, and the one before it, which signs beside it for a while. */
+async function resealEndpointSecrets(em: Em, webhookSecrets: WebhookSecrets): Promise<ResealCount> {
+  const total: ResealCount = { resealed: 0, unchanged: 0, unreadable: [] };
+  for (const column of [sql`secret`, sql`previous_secret`]) {
+    const count = await resealKind<string>(em, {
+      page: (afterId) => sql`
+        select id, ${column} as sealed from webhook_endpoint
+        where ${column} is not null and (${afterId}::uuid is null or id > ${afterId}::uuid) order by id limit ${CHUNK}`,
+      reseal: ({ id, sealed }) => webhookSecrets.reseal(sealed, id),
+      store: ({ id, sealed }, resealed) => sql`
+        update webhook_endpoint set ${column} = ${resealed} where id = ${id} and ${column} = ${sealed}`,
+    });
+    total.resealed += count.resealed;
+    total.unchanged += count.unchanged;
+    total.unreadable.push(...count.unreadable);
+  }
+  return total;
+}
+
 /**
  * Seals under APP_SECRET what is stored under the secrets before it. Each value is a statement of its own that changes
  * nothing when somebody else has changed the value, so it may run twice and while processes are at work.
@@ -84,5 +105,6 @@ export async function resealAll(em: Em, secrets: AppSecrets): Promise<ResealResu
       store: ({ id, sealed }, resealed) => sql`
         update project set webhook_secret = ${resealed} where id = ${id} and webhook_secret = ${sealed}`,
     }),
+    endpointSecrets: await resealEndpointSecrets(em, webhookSecrets),
   };
 }

@@ -49,7 +49,7 @@ const request = (url: string, fields: Partial<WebhookRequest> = {}): WebhookRequ
   headers: { authorization: 'Bearer x', 'x-other': '1' },
   body: '{"a":1}',
   id: 'msg_1',
-  secret: SECRET,
+  secrets: [SECRET],
   ...fields,
 });
 const open = () => createWebhookClient({ allowPrivateNetworks: true, dnsServers: [], timeoutMs: 1_500 });
@@ -57,7 +57,7 @@ const guarded = () => createWebhookClient({ allowPrivateNetworks: false, dnsServ
 
 describe('a signature', () => {
   it('is the one of the Standard Webhooks specification', () => {
-    const headers = signatureHeaders(SECRET, 'msg_p5jXN8AQM9LWM0D4loKWxJek', 1614265330, '{"test": 2432232314}');
+    const headers = signatureHeaders([SECRET], 'msg_p5jXN8AQM9LWM0D4loKWxJek', 1614265330, '{"test": 2432232314}');
     expect(headers['webhook-signature']).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
   });
 });

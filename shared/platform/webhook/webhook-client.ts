@@ -13,7 +13,10 @@ export interface WebhookRequest {
   body: string | null;
   /** The same for every attempt, so that a receiver knows a repetition. */
   id: string;
-  secret: string;
+  /** Signed with each of them. */
+  secrets: readonly string[];
+  /** Where false, an answer that redirects is the answer. */
+  followsRedirects?: boolean;
 }
 
 export interface WebhookAnswer {
@@ -34,6 +37,19 @@ export interface WebhookClient {
    * @throws WebhookRefusedError, or WebhookUnreachableError when nobody answered
    */
   send: (webhook: WebhookRequest) => Promise<WebhookAnswer>;
+  /** As the client itself, for many requests in a short time: hosts are looked up once and connections are kept. */
+  open: () => WebhookSession;
+  /**
+   * Whether a URL may be called, as far as that can be told now: a name that nobody knows yet may be known later.
+   * @throws WebhookRefusedError
+   */
+  check: (url: string) => Promise<void>;
+}
+
+export interface WebhookSession {
+  /** @throws WebhookRefusedError, or WebhookUnreachableError when nobody answered */
+  send: (webhook: WebhookRequest) => Promise<WebhookAnswer>;
+  close: () => Promise<void>;
 }
 
 /** The request may not be sent, and will not be later. */
@@ -52,11 +68,20 @@ export interface WebhookClientOptions {
 }
 
 const TIMEOUT_MS = 10_000;
+/** A caller waits for it. */
+const CHECK_MS = 2_000;
 const REDIRECTS_MAX = 5;
 const BODY_BYTES_MAX = 64 * 1024;
 const REDIRECT_CODES = new Set([301, 302, 303, 307, 308]);
 /** All that a server learns which the step does not name. */
 const PLAIN_HEADERS = { 'user-agent': 'Everpost', accept: '*/*' };
+
+/** Connections that are kept for a while. */
+interface Agents {
+  /** @throws WebhookRefusedError */
+  of: (url: URL) => Promise<Agent>;
+  close: () => Promise<void>;
+}
 
 interface Hop {
   url: URL;
@@ -130,12 +155,15 @@ function headerText(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value;
 }
 
-/**
- * An HTTP client for addresses that users write. Names are resolved once a hop, every address found must be public, and
- * the connection goes to those very addresses: a name that resolves to something else a moment later gains nothing.
- */
-export function createWebhookClient(options: WebhookClientOptions): WebhookClient {
-  const { allowPrivateNetworks, dnsServers, authorities, timeoutMs = TIMEOUT_MS } = options;
+interface Guard {
+  /** @throws WebhookRefusedError when one of the host's addresses is not public */
+  callableAddresses: (url: URL) => Promise<string[]>;
+  /** @throws WebhookRefusedError */
+  pinnedAgent: (url: URL, pipelining: 0 | 1) => Promise<Agent>;
+}
+
+/** Says which addresses may be called, and makes connections to none but these. */
+function createGuard({ allowPrivateNetworks, dnsServers, authorities }: WebhookClientOptions): Guard {
   const resolver = dnsServers.length > 0 ? createDnsResolver({ servers: dnsServers }) : undefined;
 
   async function addressesOf(host: string): Promise<string[]> {
@@ -146,8 +174,7 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
     return found.map((entry) => entry.address);
   }
 
-  /** @throws WebhookRefusedError when one of the host's addresses is not public */
-  async function pinnedAgent(url: URL): Promise<Agent> {
+  async function callableAddresses(url: URL): Promise<string[]> {
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const addresses = await addressesOf(host);
     const refused = allowPrivateNetworks ? undefined : addresses.find((address) => !isPublicAddress(address));
@@ -156,21 +183,57 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
         `its host is at ${refused}, which is not on the public internet (see WEBHOOK_ALLOW_PRIVATE_NETWORKS)`,
       );
     }
-    const entries = addresses.map((address) => ({ address, family: isIP(address) }));
+    return addresses;
+  }
+
+  async function pinnedAgent(url: URL, pipelining: 0 | 1): Promise<Agent> {
+    const entries = (await callableAddresses(url)).map((address) => ({ address, family: isIP(address) }));
     const lookup: LookupFunction = (_host, lookupOptions, callback) => {
       const [first] = entries;
       if (lookupOptions.all) callback(null, entries);
       else callback(first ? null : new Error('no address'), first?.address ?? '', first?.family);
     };
     const connect = { lookup, ...(authorities !== undefined && { ca: authorities }) };
-    return new Agent({ connect, pipelining: 0, maxHeaderSize: BODY_BYTES_MAX });
+    return new Agent({ connect, pipelining, maxHeaderSize: BODY_BYTES_MAX });
   }
 
-  async function sendHop(hop: Hop, webhook: WebhookRequest, signal: AbortSignal): Promise<WebhookAnswer | Hop> {
-    const agent = await pinnedAgent(hop.url);
+  return { callableAddresses, pinnedAgent };
+}
+
+/** The connections of a session, to each origin. */
+function keepAgents(pinnedAgent: Guard['pinnedAgent']): Agents {
+  const kept = new Map<string, Promise<Agent>>();
+  return {
+    of(url) {
+      const agent = kept.get(url.origin) ?? pinnedAgent(url, 1);
+      kept.set(url.origin, agent);
+      return agent;
+    },
+    async close() {
+      const opened = await Promise.allSettled([...kept.values()]);
+      await Promise.all(opened.map(async (result) => result.status === 'fulfilled' && result.value.destroy()));
+    },
+  };
+}
+
+/**
+ * An HTTP client for addresses that users write. Names are resolved once a hop, every address found must be public, and
+ * the connection goes to those very addresses: a name that resolves to something else a moment later gains nothing.
+ */
+export function createWebhookClient(options: WebhookClientOptions): WebhookClient {
+  const { timeoutMs = TIMEOUT_MS } = options;
+  const { callableAddresses, pinnedAgent } = createGuard(options);
+
+  async function sendHop(
+    hop: Hop,
+    webhook: WebhookRequest,
+    signal: AbortSignal,
+    agents?: Agents,
+  ): Promise<WebhookAnswer | Hop> {
+    const agent = await (agents?.of(hop.url) ?? pinnedAgent(hop.url, 0));
     try {
       const at = Math.floor(Date.now() / 1_000);
-      const signature = hop.isReceiver ? signatureHeaders(webhook.secret, webhook.id, at, hop.body ?? '') : {};
+      const signature = hop.isReceiver ? signatureHeaders(webhook.secrets, webhook.id, at, hop.body ?? '') : {};
       const response = await request(hop.url, {
         dispatcher: agent,
         method: hop.method,
@@ -179,7 +242,8 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
         signal,
       });
       const location = headerText(response.headers['location']);
-      if (REDIRECT_CODES.has(response.statusCode) && location !== undefined) {
+      if (REDIRECT_CODES.has(response.statusCode) && location !== undefined && webhook.followsRedirects !== false) {
+        if (agents) await response.body.dump();
         return follow(hop, response.statusCode, location);
       }
       const { text, isTruncated } = await readStart(response.body);
@@ -192,7 +256,7 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
         retryAfterMs: retryAfterOf(headerText(response.headers['retry-after'])),
       };
     } finally {
-      await agent.destroy();
+      if (!agents) await agent.destroy();
     }
   }
 
@@ -203,19 +267,32 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
     return new WebhookUnreachableError(`the connection failed (${codeOf(reason)})`);
   }
 
+  async function send(webhook: WebhookRequest, agents?: Agents): Promise<WebhookAnswer> {
+    const { url, method, headers, body } = webhook;
+    const signal = AbortSignal.timeout(timeoutMs);
+    let hop: Hop = { url: parseTarget(url), method, headers, body, isReceiver: true };
+    for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
+      const result = await whileNotAborted(sendHop(hop, webhook, signal, agents), signal).catch((error: unknown) => {
+        throw unreachable(error, signal);
+      });
+      if ('statusCode' in result) return result;
+      hop = result;
+    }
+    throw new WebhookRefusedError(`more than ${REDIRECTS_MAX} redirects`);
+  }
+
   return {
-    async send(webhook) {
-      const { url, method, headers, body } = webhook;
-      const signal = AbortSignal.timeout(timeoutMs);
-      let hop: Hop = { url: parseTarget(url), method, headers, body, isReceiver: true };
-      for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
-        const result = await whileNotAborted(sendHop(hop, webhook, signal), signal).catch((error: unknown) => {
-          throw unreachable(error, signal);
-        });
-        if ('statusCode' in result) return result;
-        hop = result;
-      }
-      throw new WebhookRefusedError(`more than ${REDIRECTS_MAX} redirects`);
+    send: (webhook) => send(webhook),
+    open() {
+      const agents = keepAgents(pinnedAgent);
+      return { send: (webhook) => send(webhook, agents), close: agents.close };
+    },
+    async check(text) {
+      const url = parseTarget(text);
+      const signal = AbortSignal.timeout(CHECK_MS);
+      await whileNotAborted(callableAddresses(url), signal).catch((error: unknown) => {
+        if (error instanceof WebhookRefusedError) throw error;
+      });
     },
   };
 }

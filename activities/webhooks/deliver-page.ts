@@ -1,0 +1,189 @@
+import {
+  findWaitingContacts,
+  passOver,
+  recordDeliveries,
+  type DeliveryRecord,
+  type OpenEndpoint,
+  type ParkedDelivery,
+} from '../../shared/domain/webhooks/delivery-state.ts';
+import { eventsAt, pageBehind, type HookEvent, type HookPlace } from '../../shared/domain/webhooks/hook-events.ts';
+import type { ActivityDeps } from '../deps.ts';
+import { batchMessages, singleMessage, type HookMessage } from './hook-message.ts';
+import { sendLanes, type HookAnswer, type LaneOptions } from './send-lanes.ts';
+
+export interface PageResult {
+  /** Events that were looked at; nothing is due when it is 0. */
+  seen: number;
+  /** Requests that were made. */
+  sent: number;
+  /** The endpoint took nothing and is left alone for a while. */
+  hasFailed: boolean;
+  isGone: boolean;
+}
+
+type SendOptions = Pick<LaneOptions, 'send' | 'isOver'>;
+
+/** Requests to one endpoint at a time. */
+const PARALLEL = 10;
+/** An endpoint for which this many wait apart gets them before it gets anything new. */
+const PARKED_MAX = 2_000;
+const RETRY_AFTER_MS_MAX = 60 * 60_000;
+
+const keyOf = ({ at, source, id }: HookPlace): string => `${at}|${source}|${id}`;
+
+/** Events of one contact are one lane, in their order; those without a contact wait for nothing. */
+function lanesOf(endpointId: string, events: readonly HookEvent[]): HookMessage[][] {
+  const lanes = Map.groupBy(events, (event) => event.contactId ?? keyOf(event));
+  return [...lanes.values()].map((lane) => lane.map((event) => singleMessage(endpointId, event)));
+}
+
+function recordOf(event: HookEvent, fields: Partial<DeliveryRecord>): DeliveryRecord {
+  const { at, source, id, name, contactId } = event;
+  return {
+    ...{ at, source, id, name, contactId, count: 1, status: 'RETRYING', attempts: 0 },
+    ...{ statusCode: null, error: null, durationMs: null, retryInMs: null },
+    ...fields,
+  };
+}
+
+/** The record of a request, under the first of its events. */
+function recordOfAnswer(answer: HookAnswer, fields: Partial<DeliveryRecord> = {}): DeliveryRecord[] {
+  const { events } = answer.message;
+  const { statusCode, error, durationMs, isTaken } = answer;
+  const status = isTaken ? 'DELIVERED' : 'RETRYING';
+  return events
+    .slice(0, 1)
+    .map((first) =>
+      recordOf(first, { count: events.length, status, attempts: 1, statusCode, error, durationMs, ...fields }),
+    );
+}
+
+/** The pause after so many attempts; the last one is kept. */
+function pauseAfter(pauses: readonly number[], attempts: number, answers: readonly HookAnswer[]): number {
+  const pause = pauses[Math.min(attempts, pauses.length) - 1] ?? 0;
+  const asked = Math.max(0, ...answers.map((answer) => answer.retryAfterMs ?? 0));
+  return Math.max(pause, Math.min(asked, RETRY_AFTER_MS_MAX));
+}
+
+function pausesOf({ config }: ActivityDeps): number[] {
+  return config.WEBHOOK_RETRY_SECONDS.map((seconds) => seconds * 1_000);
+}
+
+export type PageDelivery = (
+  endpoint: OpenEndpoint,
+  page: { /** Events to look at. */ rows: number; /** Events that wait apart. */ parked: number },
+  options: SendOptions,
+) => Promise<PageResult>;
+
+/** Delivers the next events behind an endpoint's place, and writes down what became of them. */
+export function createPageDelivery(deps: ActivityDeps): PageDelivery {
+  const em = () => deps.orm.em.fork();
+  const pauses = pausesOf(deps);
+
+  /** Nothing was taken: everything waits at its place, in its order. */
+  async function recordFailure(endpoint: OpenEndpoint, answers: HookAnswer[], seen: number): Promise<PageResult> {
+    const pauseMs = pauseAfter(pauses, endpoint.failures + 1, answers);
+    const records = answers.flatMap((answer) => recordOfAnswer(answer));
+    await recordDeliveries(em(), endpoint, records, { kind: 'failed', pauseMs });
+    const isGone = answers.some((answer) => answer.isGone);
+    return { seen, sent: answers.length, hasFailed: true, isGone };
+  }
+
+  /** Some events were taken: what was not is parked, for the others go on without it. */
+  function parkOthers(events: readonly HookEvent[], answers: readonly HookAnswer[]): DeliveryRecord[] {
+    const answered = new Map(answers.map((answer) => [answer.message.events[0], answer]));
+    return events.flatMap((event) => {
+      const answer = answered.get(event);
+      if (!answer) return [recordOf(event, { retryInMs: 0 })];
+      return recordOfAnswer(answer, answer.isTaken ? {} : { retryInMs: pauseAfter(pauses, 1, [answer]) });
+    });
+  }
+
+  async function deliverBatches(
+    endpoint: OpenEndpoint,
+    events: HookEvent[],
+    last: HookPlace,
+    { send, isOver }: SendOptions,
+  ): Promise<PageResult> {
+    const messages = batchMessages(endpoint.id, events, endpoint.batchSize);
+    const answers = await sendLanes([messages], { send, isOver, parallel: 1 });
+    const taken = answers.filter((answer) => answer.isTaken);
+    if (taken.length === 0) return recordFailure(endpoint, answers, events.length);
+    const place = taken.length === messages.length ? last : taken.at(-1)?.message.events.at(-1);
+    const records = taken.flatMap((answer) => recordOfAnswer(answer));
+    await recordDeliveries(em(), endpoint, records, { kind: 'took', place });
+    return { seen: events.length, sent: answers.length, hasFailed: false, isGone: false };
+  }
+
+  async function deliverSingles(
+    endpoint: OpenEndpoint,
+    events: HookEvent[],
+    { last, parked }: { last: HookPlace; parked: number },
+    { send, isOver }: SendOptions,
+  ): Promise<PageResult> {
+    const contactIds = [...new Set(events.flatMap((event) => event.contactId ?? []))];
+    const waiting = parked > 0 ? await findWaitingContacts(em(), endpoint.id, contactIds) : new Set<string>();
+    const open = events.filter((event) => event.contactId === null || !waiting.has(event.contactId));
+    const answers = await sendLanes(lanesOf(endpoint.id, open), { send, isOver, parallel: PARALLEL });
+    if (open.length > 0 && !answers.some((answer) => answer.isTaken)) {
+      return recordFailure(endpoint, answers, events.length);
+    }
+    await recordDeliveries(em(), endpoint, parkOthers(events, answers), { kind: 'took', place: last });
+    return { seen: events.length, sent: answers.length, hasFailed: false, isGone: false };
+  }
+
+  return async (endpoint, { rows, parked }, options) => {
+    const nothing: PageResult = { seen: 0, sent: 0, hasFailed: false, isGone: false };
+    if (parked >= PARKED_MAX) return nothing;
+    const { projectId, place, settledAt, patterns } = endpoint;
+    const { events, last, seen } = await pageBehind(em(), projectId, { place, settledAt, patterns, limit: rows });
+    if (!last) return nothing;
+    if (events.length === 0) {
+      await passOver(em(), endpoint, last);
+      return { ...nothing, seen };
+    }
+    if (endpoint.batchSize > 1) return deliverBatches(endpoint, events, last, options);
+    return deliverSingles(endpoint, events, { last, parked }, options);
+  };
+}
+
+/** The record of a parked event that is not there any more. */
+function recordOfLost(delivery: ParkedDelivery): DeliveryRecord {
+  const nothing = { name: 'unknown', happenedAt: new Date(), contactEmail: null, emailId: null, data: {} };
+  return recordOf({ ...delivery, ...nothing }, { status: 'FAILED', error: 'the event is not kept any more' });
+}
+
+export type ParkedEventsDelivery = (
+  endpoint: OpenEndpoint,
+  due: readonly ParkedDelivery[],
+  options: SendOptions,
+) => Promise<PageResult>;
+
+/** Delivers what waits apart, the first one of each contact. After the last pause it is given up. */
+export function createParkedEventsDelivery(deps: ActivityDeps): ParkedEventsDelivery {
+  const em = () => deps.orm.em.fork();
+  const pauses = pausesOf(deps);
+
+  return async (endpoint, due, { send, isOver }) => {
+    const events = await eventsAt(em(), endpoint.projectId, due);
+    const waiting = new Map(due.map((delivery) => [keyOf(delivery), delivery]));
+    const found = new Set(events.map(keyOf));
+    const lost = due.filter((delivery) => !found.has(keyOf(delivery))).map(recordOfLost);
+    const lanes = events.map((event) => [singleMessage(endpoint.id, event)]);
+    const answers = await sendLanes(lanes, { send, isOver, parallel: PARALLEL });
+    const records = answers.flatMap((answer) => {
+      if (answer.isTaken) return recordOfAnswer(answer);
+      const [event] = answer.message.events;
+      const attempts = 1 + ((event && waiting.get(keyOf(event))?.attempts) ?? 0);
+      // While the endpoint takes nothing at all, nothing is given up: it is disabled with all that waits.
+      const isGivenUp = attempts > pauses.length && endpoint.failures === 0;
+      if (isGivenUp) return recordOfAnswer(answer, { status: 'FAILED' });
+      return recordOfAnswer(answer, { retryInMs: pauseAfter(pauses, attempts, [answer]) });
+    });
+    const hasTaken = answers.some((answer) => answer.isTaken);
+    const verdict = hasTaken ? ({ kind: 'took', place: undefined } as const) : ({ kind: 'unknown' } as const);
+    await recordDeliveries(em(), endpoint, [...records, ...lost], verdict);
+    const isGone = !hasTaken && answers.some((answer) => answer.isGone);
+    return { seen: due.length, sent: answers.length, hasFailed: !hasTaken && answers.length > 0, isGone };
+  };
+}

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import type { HookEvent } from '../../shared/domain/webhooks/hook-events.ts';
+import { LIMITS } from '../../shared/pure/limits.ts';
+
+/** What is sent to an endpoint in one request. */
+export interface HookMessage {
+  /** The same for every attempt and every replay of these events at this endpoint. */
+  id: string;
+  body: string;
+  events: HookEvent[];
+}
+
+function payloadOf(event: HookEvent) {
+  const { id, name, happenedAt, contactId, contactEmail, emailId, data } = event;
+  const contact = contactId === null ? null : { id: contactId, email: contactEmail };
+  return { type: name, timestamp: happenedAt.toISOString(), data: { id, contact, emailId, data } };
+}
+
+function idOf(endpointId: string, events: readonly HookEvent[]): string {
+  const hash = createHash('sha256').update(endpointId);
+  for (const { at, source, id } of events) hash.update(`|${at}|${source}|${id}`);
+  return `msg_${hash.digest('hex').slice(0, 32)}`;
+}
+
+/** A message of one event, as the Standard Webhooks specification has it: `type`, `timestamp` and `data`. */
+export function singleMessage(endpointId: string, event: HookEvent): HookMessage {
+  return { id: idOf(endpointId, [event]), body: JSON.stringify(payloadOf(event)), events: [event] };
+}
+
+/** Messages of up to `size` events each, in their order: `data` is the list of what each would be on its own. */
+export function batchMessages(endpointId: string, events: readonly HookEvent[], size: number): HookMessage[] {
+  const messages: HookMessage[] = [];
+  let batch: HookEvent[] = [];
+  let payloads: string[] = [];
+  let bytes = 0;
+  const flush = (): void => {
+    const [first] = batch;
+    if (!first) return;
+    const head = `{"type":"batch","timestamp":${JSON.stringify(first.happenedAt.toISOString())},"data":[`;
+    messages.push({ id: idOf(endpointId, batch), body: `${head}${payloads.join(',')}]}`, events: batch });
+    [batch, payloads, bytes] = [[], [], 0];
+  };
+  for (const event of events) {
+    const payload = JSON.stringify(payloadOf(event));
+    const added = Buffer.byteLength(payload);
+    if (batch.length >= size || bytes + added > LIMITS.webhookBodyBytes) flush();
+    batch.push(event);
+    payloads.push(payload);
+    bytes += added;
+  }
+  flush();
+  return messages;
+}

@@ -1,0 +1,81 @@
+import {
+  WebhookRefusedError,
+  WebhookUnreachableError,
+  type WebhookAnswer,
+} from '../../shared/platform/webhook/webhook-client.ts';
+import type { HookMessage } from './hook-message.ts';
+
+/** What an endpoint said to a message. */
+export interface HookAnswer {
+  message: HookMessage;
+  isTaken: boolean;
+  /** It says that it is gone for good. */
+  isGone: boolean;
+  statusCode: number | null;
+  error: string | null;
+  durationMs: number;
+  /** What it asks for; milliseconds. */
+  retryAfterMs: number | null;
+}
+
+export interface LaneOptions {
+  send: (message: HookMessage) => Promise<WebhookAnswer>;
+  /** Requests under way at a time. */
+  parallel: number;
+  /** Ends the sending before its time; what is under way goes on to its end. */
+  isOver: () => boolean;
+}
+
+/** So many failures in a row: the endpoint is down, and the rest waits. */
+const DOWN_AFTER = 5;
+const GONE = 410;
+const TOO_MANY_REQUESTS = 429;
+
+/** @throws what is no fault of the endpoint */
+export async function callEndpoint(message: HookMessage, send: LaneOptions['send']): Promise<HookAnswer> {
+  const startedAt = performance.now();
+  const base = { message, isTaken: false, isGone: false, statusCode: null, retryAfterMs: null };
+  const durationMs = () => Math.round(performance.now() - startedAt);
+  try {
+    const { statusCode, retryAfterMs } = await send(message);
+    const isTaken = statusCode >= 200 && statusCode < 300;
+    const isRedirect = statusCode >= 300 && statusCode < 400;
+    const error = isTaken
+      ? null
+      : `the server answered ${statusCode}${isRedirect ? ', and redirects are not followed' : ''}`;
+    const isGone = statusCode === GONE;
+    const asks = statusCode === TOO_MANY_REQUESTS || statusCode >= 500 ? retryAfterMs : null;
+    return { ...base, isTaken, isGone, statusCode, error, durationMs: durationMs(), retryAfterMs: asks };
+  } catch (error) {
+    if (!(error instanceof WebhookRefusedError) && !(error instanceof WebhookUnreachableError)) throw error;
+    return { ...base, error: error.message, durationMs: durationMs() };
+  }
+}
+
+/**
+ * Sends messages, each lane in its order and several lanes at a time. A lane ends at its first failure; all end when the
+ * endpoint seems to be down.
+ * @returns the answers; messages that were not sent have none
+ */
+export async function sendLanes(
+  lanes: readonly (readonly HookMessage[])[],
+  { send, parallel, isOver }: LaneOptions,
+): Promise<HookAnswer[]> {
+  const answers: HookAnswer[] = [];
+  let [failedInARow, next] = [0, 0];
+  const isDone = (): boolean => isOver() || failedInARow >= DOWN_AFTER;
+
+  async function walk(): Promise<void> {
+    for (let lane = lanes[next++]; lane && !isDone(); lane = lanes[next++]) {
+      for (const message of lane) {
+        if (isDone()) return;
+        const answer = await callEndpoint(message, send);
+        answers.push(answer);
+        failedInARow = answer.isTaken ? 0 : failedInARow + 1;
+        if (!answer.isTaken) break;
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(parallel, lanes.length) }, walk));
+  return answers;
+}

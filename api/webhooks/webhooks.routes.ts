@@ -1,0 +1,204 @@
+import { z } from 'zod';
+import { createWebhookSecrets } from '../../shared/domain/projects/webhook-secrets.ts';
+import { listDeliveries, replay, sendTestEvent } from '../../shared/domain/webhooks/deliveries.ts';
+import {
+  createEndpoint,
+  deleteEndpoint,
+  findEndpoint,
+  listEndpoints,
+  rotateEndpointSecret,
+  updateEndpoint,
+} from '../../shared/domain/webhooks/endpoints.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import { appSecretsOf } from '../../shared/platform/sealed-values.ts';
+import { createWebhookClient, WebhookRefusedError } from '../../shared/platform/webhook/webhook-client.ts';
+import { validationError } from '../../shared/pure/app-error.ts';
+import { created, endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
+import { idParams } from '../http/pagination.ts';
+import {
+  createdWebhookSchema,
+  createWebhookBody,
+  deliveryCursor,
+  deliveryListQuery,
+  deliveryListSchema,
+  deliveryView,
+  patchWebhookBody,
+  readDeliveryCursor,
+  replayBody,
+  replaySchema,
+  rotatedSecretSchema,
+  testSchema,
+  webhookSchema,
+  webhookView,
+} from './webhooks.schemas.ts';
+
+const common = { tag: 'Webhooks', key: 'secret' } as const;
+const one = { ...common, params: idParams, badIdIs: 'WEBHOOK_NOT_FOUND' } as const;
+
+/** @throws AppError VALIDATION_ERROR for a URL that may not be called */
+function createUrlCheck(config: Config): (url: string | undefined) => Promise<void> {
+  const client = createWebhookClient({
+    allowPrivateNetworks: config.WEBHOOK_ALLOW_PRIVATE_NETWORKS,
+    dnsServers: config.DNS_SERVERS,
+  });
+  return async (url) => {
+    if (url === undefined) return;
+    try {
+      await client.check(url);
+    } catch (error) {
+      if (!(error instanceof WebhookRefusedError)) throw error;
+      const message = `This URL may not be called: ${error.message}`;
+      throw validationError([{ field: 'url', message, code: 'invalid_string' }]);
+    }
+  };
+}
+
+const list = endpoint({
+  ...common,
+  operationId: 'listWebhooks',
+  method: 'get',
+  path: '/webhooks',
+  summary: 'List all webhook endpoints, newest first',
+  replies: { 200: { description: 'The endpoints', schema: z.array(webhookSchema) } },
+  async handle({ em, project }) {
+    return ok((await listEndpoints(em, project.id)).map(webhookView));
+  },
+});
+
+const get = endpoint({
+  ...one,
+  operationId: 'getWebhook',
+  method: 'get',
+  path: '/webhooks/:id',
+  summary: 'Get a webhook endpoint',
+  replies: { 200: { description: 'The endpoint', schema: webhookSchema } },
+  async handle({ em, project, params }) {
+    return ok(webhookView(await findEndpoint(em, project.id, params.id)));
+  },
+});
+
+const remove = endpoint({
+  ...one,
+  operationId: 'deleteWebhook',
+  method: 'delete',
+  path: '/webhooks/:id',
+  summary: 'Delete a webhook endpoint with the log of its deliveries',
+  replies: { 204: { description: 'Deleted' } },
+  async handle({ em, project, params }) {
+    await deleteEndpoint(em, project.id, params.id);
+    return noContent();
+  },
+});
+
+const test = endpoint({
+  ...one,
+  operationId: 'testWebhook',
+  method: 'post',
+  path: '/webhooks/:id/test',
+  summary: 'Send a test event (`webhook.test`) to an endpoint, whatever events it takes',
+  replies: { 202: { description: 'It is on its way', schema: testSchema } },
+  errors: ['CONFLICT'],
+  async handle({ em, project, params, deps }) {
+    const deliveryId = await sendTestEvent(em, project.id, params.id);
+    deps.wakeDispatcher();
+    return { status: 202, data: { deliveryId } };
+  },
+});
+
+const deliveries = endpoint({
+  ...one,
+  operationId: 'listWebhookDeliveries',
+  method: 'get',
+  path: '/webhooks/:id/deliveries',
+  summary: 'List what an endpoint was sent, and what it answered, newest event first',
+  query: deliveryListQuery,
+  replies: { 200: { description: 'A page of deliveries', schema: deliveryListSchema } },
+  errors: ['BAD_REQUEST'],
+  async handle({ em, project, params, query: { limit, status, cursor } }) {
+    const after = readDeliveryCursor(cursor);
+    const page = await listDeliveries(em, project.id, params.id, { limit, status, after });
+    return ok({
+      deliveries: page.deliveries.map(deliveryView),
+      cursor: page.next ? deliveryCursor(page.next) : '',
+      hasMore: page.next !== undefined,
+    });
+  },
+});
+
+const sendAgain = endpoint({
+  ...one,
+  operationId: 'replayWebhook',
+  method: 'post',
+  path: '/webhooks/:id/replay',
+  summary: 'Deliver everything once more from a moment or an event on',
+  description: 'Each event comes with the `webhook-id` it had, so a receiver can tell what it has had already.',
+  body: replayBody,
+  replies: { 202: { description: 'It goes on from there', schema: replaySchema } },
+  async handle({ em, project, params, body, deps }) {
+    const retentionDays = deps.config.RETENTION_EVENTS_DAYS;
+    const from = await replay(em, project.id, params.id, { ...body, retentionDays });
+    deps.wakeDispatcher();
+    return { status: 202, data: { from: from.toISOString() } };
+  },
+});
+
+/** Endpoints of webhooks that write what depends on the configuration. */
+function createWritingEndpoints(config: Config): Endpoint[] {
+  const secrets = createWebhookSecrets(appSecretsOf(config));
+  const assertCallable = createUrlCheck(config);
+
+  const create = endpoint({
+    ...common,
+    operationId: 'createWebhook',
+    method: 'post',
+    path: '/webhooks',
+    summary: 'Have events sent to a URL, signed as the Standard Webhooks specification says',
+    isRemote: true,
+    body: createWebhookBody,
+    replies: { 201: { description: 'The endpoint with its secret', schema: createdWebhookSchema } },
+    async handle({ em, project, body }) {
+      await assertCallable(body.url);
+      const settings = { ...body, description: body.description ?? null };
+      const { endpoint: made, secret } = await createEndpoint(em, project.id, settings, secrets);
+      return created({ ...webhookView(made), secret });
+    },
+  });
+
+  const patch = endpoint({
+    ...one,
+    operationId: 'updateWebhook',
+    method: 'patch',
+    path: '/webhooks/:id',
+    summary: 'Change the given fields of an endpoint; it is tried again at once',
+    description: 'An endpoint that is enabled again goes on where it stopped.',
+    isRemote: true,
+    body: patchWebhookBody,
+    replies: { 200: { description: 'The endpoint after the change', schema: webhookSchema } },
+    async handle({ em, project, params, body, deps }) {
+      await findEndpoint(em, project.id, params.id);
+      await assertCallable(body.url);
+      const updated = await updateEndpoint(em, project.id, params.id, body);
+      deps.wakeDispatcher();
+      return ok(webhookView(updated));
+    },
+  });
+
+  const rotate = endpoint({
+    ...one,
+    operationId: 'rotateWebhookSecret',
+    method: 'post',
+    path: '/webhooks/:id/rotate-secret',
+    summary: 'Replace the secret of an endpoint; for a day the one before it signs as well',
+    replies: { 200: { description: 'The new secret', schema: rotatedSecretSchema } },
+    async handle({ em, project, params }) {
+      const { secret, previousSecretUntil } = await rotateEndpointSecret(em, project.id, params.id, secrets);
+      return ok({ secret, previousSecretExpiresAt: previousSecretUntil.toISOString() });
+    },
+  });
+  return [create, patch, rotate];
+}
+
+/** The endpoints of webhooks. */
+export function createWebhookEndpoints(config: Config): Endpoint[] {
+  return [list, get, ...createWritingEndpoints(config), remove, test, sendAgain, deliveries];
+}

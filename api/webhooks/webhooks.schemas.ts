@@ -1,0 +1,165 @@
+import { z } from 'zod';
+import type { HookPlace } from '../../shared/domain/webhooks/hook-events.ts';
+import { DELIVERY_STATUSES, type WebhookDelivery } from '../../shared/domain/webhooks/deliveries.ts';
+import type { WebhookEndpoint } from '../../shared/domain/webhooks/endpoints.ts';
+import { momentSchema } from '../../shared/pure/filters/instant-schema.ts';
+import { LIMITS } from '../../shared/pure/limits.ts';
+import { cursorTimeSchema, decodeCursor, encodeCursor } from '../http/cursor.ts';
+import { cursorPageQuery } from '../http/pagination.ts';
+
+const url = z
+  .string()
+  .trim()
+  .min(1)
+  .max(LIMITS.webhookUrlLength)
+  .meta({ examples: ['https://example.com/everpost'] });
+const events = z
+  .array(z.string().trim().min(1).max(LIMITS.eventNameLength))
+  .min(1)
+  .max(LIMITS.webhookEvents)
+  .meta({ description: 'Names of events; `*` stands for any text', examples: [['email.*', 'order.paid']] });
+const description = z.string().max(500).nullish();
+const batchSize = z
+  .int()
+  .min(1)
+  .max(LIMITS.webhookBatch)
+  .meta({ description: 'Events of one request; from 2 on they come as `type: "batch"` with a list' });
+
+export const createWebhookBody = z.object({
+  url,
+  events: events.default(['*']),
+  description,
+  enabled: z.boolean().default(true),
+  batchSize: batchSize.default(1),
+});
+
+export const patchWebhookBody = z.object({
+  url: url.optional(),
+  events: events.optional(),
+  description,
+  enabled: z.boolean().optional(),
+  batchSize: batchSize.optional(),
+});
+
+export const webhookSchema = z
+  .object({
+    id: z.uuid(),
+    url: z.string(),
+    events: z.array(z.string()),
+    description: z.string().nullable(),
+    enabled: z.boolean(),
+    batchSize: z.int(),
+    status: z
+      .enum(['active', 'failing', 'disabled'])
+      .meta({ description: '`failing`: it took nothing of what it was last sent, and is tried again' }),
+    disabledReason: z.string().nullable().meta({ description: 'Why Everpost disabled it' }),
+    disabledAt: z.iso.datetime().nullable(),
+    failingSince: z.iso.datetime().nullable(),
+    retryAt: z.iso.datetime().nullable(),
+    previousSecretExpiresAt: z.iso
+      .datetime()
+      .nullable()
+      .meta({ description: 'Until then the secret before this one signs as well' }),
+    projectId: z.uuid(),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  })
+  .meta({ id: 'Webhook' });
+
+export const createdWebhookSchema = webhookSchema.extend({
+  secret: z.string().meta({ description: 'What requests are signed with; shown here only', examples: ['whsec_…'] }),
+});
+
+export const rotatedSecretSchema = z.object({
+  secret: z.string().meta({ description: 'Shown here only', examples: ['whsec_…'] }),
+  previousSecretExpiresAt: z.iso.datetime(),
+});
+
+export const replayBody = z
+  .object({
+    since: momentSchema.optional().meta({ description: 'Everything stored since this moment' }),
+    eventId: z.uuid().optional().meta({ description: 'This event and everything after it' }),
+  })
+  .refine((body) => (body.since === undefined) !== (body.eventId === undefined), {
+    error: 'Exactly one of since and eventId is required',
+    path: ['since'],
+  });
+
+export const replaySchema = z.object({ from: z.iso.datetime() });
+
+export const testSchema = z.object({
+  deliveryId: z.uuid().meta({ description: 'Its outcome is in the list of deliveries' }),
+});
+
+export const deliveryListQuery = z.object({
+  ...cursorPageQuery({ limitDefault: 50 }),
+  status: z.enum(DELIVERY_STATUSES).optional(),
+});
+
+const deliverySchema = z
+  .object({
+    id: z.uuid(),
+    eventId: z.uuid().meta({ description: 'Of the first one where several went together' }),
+    type: z.string().meta({ description: 'The name of that event' }),
+    eventCount: z.int(),
+    contactId: z.uuid().nullable(),
+    status: z.enum(DELIVERY_STATUSES),
+    attempts: z.int(),
+    statusCode: z.int().nullable().meta({ description: 'Of the last answer' }),
+    error: z.string().nullable(),
+    durationMs: z.int().nullable(),
+    retryAt: z.iso.datetime().nullable(),
+    recordedAt: z.iso.datetime().meta({ description: 'When the event was stored' }),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  })
+  .meta({ id: 'WebhookDelivery' });
+
+export const deliveryListSchema = z.object({
+  deliveries: z.array(deliverySchema),
+  cursor: z.string(),
+  hasMore: z.boolean(),
+});
+
+const place = z.object({ at: cursorTimeSchema, source: z.string().regex(/^\d$/), id: z.uuid() });
+
+/** @throws AppError BAD_REQUEST when the cursor is of another list */
+export function readDeliveryCursor(cursor: string | undefined): HookPlace | undefined {
+  if (cursor === undefined) return undefined;
+  const { at, source, id } = decodeCursor(cursor, place);
+  return { at, source: Number(source), id };
+}
+
+/** The text of a place. */
+export function deliveryCursor({ at, source, id }: HookPlace): string {
+  return encodeCursor({ at, source: String(source), id });
+}
+
+const iso = (moment: Date | null): string | null => moment?.toISOString() ?? null;
+
+/** An endpoint as callers see it. */
+export function webhookView(endpoint: WebhookEndpoint): z.infer<typeof webhookSchema> {
+  const { failingSince, retryAt, disabledAt, previousSecretUntil, createdAt, updatedAt, failures, ...rest } = endpoint;
+  return {
+    ...rest,
+    status: !endpoint.enabled ? 'disabled' : failures > 0 ? 'failing' : 'active',
+    failingSince: iso(failingSince),
+    retryAt: iso(retryAt),
+    disabledAt: iso(disabledAt),
+    previousSecretExpiresAt: iso(previousSecretUntil),
+    createdAt: createdAt.toISOString(),
+    updatedAt: updatedAt.toISOString(),
+  };
+}
+
+/** A delivery as callers see it. */
+export function deliveryView(delivery: WebhookDelivery): z.infer<typeof deliverySchema> {
+  const { id, eventId, eventName, eventCount, contactId, status, attempts, statusCode, error, durationMs } = delivery;
+  return {
+    ...{ id, eventId, type: eventName, eventCount, contactId, status, attempts, statusCode, error, durationMs },
+    retryAt: iso(delivery.retryAt),
+    recordedAt: delivery.eventAt.toISOString(),
+    createdAt: delivery.createdAt.toISOString(),
+    updatedAt: delivery.updatedAt.toISOString(),
+  };
+}

@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { v7 as uuidV7 } from 'uuid';
+import { query, sql } from '../../shared/domain/database/sql.ts';
+import { startTestApi, type TestApi } from '../../tests/support/api.ts';
+
+let app: TestApi;
+beforeAll(async () => {
+  app = await startTestApi({ config: { RETENTION_EVENTS_DAYS: 30 } });
+});
+afterAll(() => app.stop());
+
+const URL = 'https://203.0.114.9/hook';
+
+async function createWebhook(fields: object = {}): Promise<any> {
+  const { status, body } = await app.api('POST', '/webhooks', { body: { url: URL, ...fields } });
+  expect([status, body]).toEqual([201, expect.anything()]);
+  return body;
+}
+
+describe('POST /webhooks', () => {
+  it('creates an endpoint for all events, and shows its secret once', async () => {
+    const { secret, ...webhook } = await createWebhook();
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(webhook).toEqual({
+      ...{ id: expect.any(String), url: URL, events: ['*'], description: null, enabled: true, batchSize: 1 },
+      ...{ status: 'active', disabledReason: null, disabledAt: null, failingSince: null, retryAt: null },
+      ...{ previousSecretExpiresAt: null, projectId: app.project.id },
+      ...{ createdAt: expect.any(String), updatedAt: expect.any(String) },
+    });
+    expect((await app.api('GET', `/webhooks/${webhook.id}`)).body).toEqual(webhook);
+    const [row] = await query<{ secret: string }>(
+      app.em(),
+      sql`select secret from webhook_endpoint where id = ${webhook.id}`,
+    );
+    expect(row?.secret).toMatch(/^sealed:/);
+    expect((await app.api('GET', '/webhooks')).body).toContainEqual(webhook);
+  });
+
+  it.each([
+    ['a private address', { url: 'http://127.0.0.1/' }, 'url'],
+    ['a private address in another form', { url: 'http://0x7f.1/' }, 'url'],
+    ['the metadata of a cloud', { url: 'http://169.254.169.254/latest' }, 'url'],
+    ['a name of this machine', { url: 'http://localhost:9/' }, 'url'],
+    ['another scheme', { url: 'ftp://example.com/' }, 'url'],
+    ['no URL', { url: 'nonsense' }, 'url'],
+    ['credentials', { url: 'https://a:b@example.com/' }, 'url'],
+    ['a long URL', { url: `https://example.com/${'x'.repeat(2_000)}` }, 'url'],
+    ['no events', { events: [] }, 'events'],
+    ['too many events', { events: Array(101).fill('a') }, 'events'],
+    ['an empty event', { events: ['a', ''] }, 'events.1'],
+    ['an event that does not exist', { events: ['email.sent', 'email.opend'] }, 'events.1'],
+    ['a pattern of none', { events: ['email.foo*'] }, 'events.0'],
+    ['batches that are too large', { batchSize: 101 }, 'batchSize'],
+    ['batches of nothing', { batchSize: 0 }, 'batchSize'],
+    ['a long description', { description: 'x'.repeat(501) }, 'description'],
+  ])('refuses %s and names the field', async (_case, fields, field) => {
+    const { status, body } = await app.api('POST', '/webhooks', { body: { url: URL, ...fields } });
+    expect([status, body.error.code, body.error.errors[0].field]).toEqual([422, 'VALIDATION_ERROR', field]);
+    expect(body.error.errors[0].message).not.toBe('');
+  });
+
+  it('takes a name that begins like one of ours when the project has tracked it', async () => {
+    expect((await app.api('POST', '/webhooks', { body: { url: URL, events: ['contact.created'] } })).status).toBe(422);
+    await app.api('POST', '/v1/track', { key: 'public', body: { email: 'a@mail.test', event: 'contact.created' } });
+    await createWebhook({ events: ['contact.created'] });
+  });
+
+  it('refuses one endpoint too many', async () => {
+    const { api, project } = await app.createProject();
+    await query(
+      app.em(),
+      sql`
+        insert into webhook_endpoint (id, project_id, url, events, secret)
+        select everpost_uuid_v7(), ${project.id}, ${URL}, '{*}', 's' from generate_series(1, 50)`,
+    );
+    const { status, body } = await api('POST', '/webhooks', { body: { url: URL } });
+    expect([status, body.error.errors[0]]).toEqual([422, expect.objectContaining({ field: 'url', code: 'too_big' })]);
+  });
+});
+
+describe('PATCH /webhooks/:id', () => {
+  it('changes what it is given, with the same checks', async () => {
+    const { id } = await createWebhook({ description: 'first' });
+    const patched = await app.api('PATCH', `/webhooks/${id}`, {
+      body: { events: ['order.*'], enabled: false, batchSize: 5, description: null },
+    });
+    expect(patched.body).toMatchObject({
+      ...{ url: URL, events: ['order.*'], enabled: false, status: 'disabled', batchSize: 5, description: null },
+    });
+    const refused = await app.api('PATCH', `/webhooks/${id}`, { body: { url: 'http://10.0.0.1/' } });
+    expect([refused.status, refused.body.error.errors[0].field]).toEqual([422, 'url']);
+    expect((await app.api('PATCH', `/webhooks/${id}`, { body: { enabled: true } })).body).toMatchObject({
+      ...{ status: 'active', events: ['order.*'] },
+    });
+  });
+});
+
+describe('POST /webhooks/:id/replay', () => {
+  it.each([
+    ['further back than events are kept', { since: '2001-01-01' }, 'since'],
+    ['a moment to come', { since: '2999-01-01' }, 'since'],
+    ['nothing', {}, 'since'],
+    ['both', { since: '2026-01-01', eventId: uuidV7() }, 'since'],
+    ['an event that nobody knows', { eventId: uuidV7() }, 'eventId'],
+    ['what is no event', { eventId: 'x' }, 'eventId'],
+  ])('refuses %s and says why', async (_case, body, field) => {
+    const { id } = await createWebhook();
+    const reply = await app.api('POST', `/webhooks/${id}/replay`, { body });
+    expect([reply.status, reply.body.error.errors[0].field]).toEqual([422, field]);
+  });
+
+  it('takes a moment within what is kept', async () => {
+    const { id } = await createWebhook();
+    const since = new Date(Date.now() - 86_400_000).toISOString();
+    const reply = await app.api('POST', `/webhooks/${id}/replay`, { body: { since } });
+    expect([reply.status, reply.body]).toEqual([202, { from: since }]);
+  });
+});
+
+describe('an endpoint that is disabled', () => {
+  it('is sent no test event', async () => {
+    const { id } = await createWebhook({ enabled: false });
+    expect((await app.api('POST', `/webhooks/${id}/test`)).status).toBe(409);
+  });
+});
+
+it('DELETE removes an endpoint with its log', async () => {
+  const { id } = await createWebhook();
+  await app.api('POST', `/webhooks/${id}/test`);
+  expect((await app.api('GET', `/webhooks/${id}/deliveries`)).body.deliveries).toHaveLength(1);
+  expect((await app.api('DELETE', `/webhooks/${id}`)).status).toBe(204);
+  expect((await app.api('GET', `/webhooks/${id}`)).status).toBe(404);
+  expect(await query(app.em(), sql`select 1 from webhook_delivery where endpoint_id = ${id}`)).toEqual([]);
+});
+
+it('a page of deliveries goes on behind its cursor', async () => {
+  const { id } = await createWebhook();
+  for (let n = 0; n < 3; n++) await app.api('POST', `/webhooks/${id}/test`);
+  const first = await app.api('GET', `/webhooks/${id}/deliveries?limit=2`);
+  expect([first.body.deliveries.length, first.body.hasMore]).toEqual([2, true]);
+  const second = await app.api('GET', `/webhooks/${id}/deliveries?limit=2&cursor=${first.body.cursor}`);
+  expect([second.body.deliveries.length, second.body.hasMore, second.body.cursor]).toEqual([1, false, '']);
+  expect((await app.api('GET', `/webhooks/${id}/deliveries?cursor=x`)).status).toBe(400);
+});

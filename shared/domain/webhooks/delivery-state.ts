@@ -1,0 +1,235 @@
+import { v7 as uuidV7 } from 'uuid';
+import { DISABLED_EVENT } from '../../pure/webhooks/event-patterns.ts';
+import type { Em } from '../database/em.ts';
+import { json, query, queryOne, sql } from '../database/sql.ts';
+import { inTransaction } from '../database/transaction.ts';
+import { recordEvents } from '../events/events.ts';
+import { outboxInsert } from '../outbox/outbox.ts';
+import { hasRowsBehind, type HookPlace } from './hook-events.ts';
+
+/** An endpoint as a delivery needs it. */
+export interface OpenEndpoint {
+  id: string;
+  projectId: string;
+  url: string;
+  patterns: string[];
+  batchSize: number;
+  /** Stored forms, the present one first. */
+  secrets: string[];
+  place: HookPlace;
+  failures: number;
+  failingSince: Date | null;
+  /** Milliseconds until it may be tried again; at most 0 where it may be now. */
+  waitMs: number;
+  isEnabled: boolean;
+  /** Everything stored before it can be seen by the statements that follow. */
+  settledAt: string;
+}
+
+/** Who delivers is looked for again when it has not been heard of for this long. */
+const LEASE = '2 minutes';
+
+/** Reads an endpoint that is about to be delivered to; undefined when it is gone. */
+export async function openEndpoint(em: Em, endpointId: string): Promise<OpenEndpoint | undefined> {
+  return queryOne<OpenEndpoint>(
+    em,
+    sql`
+      update webhook_endpoint w set wake_at = greatest(now(), w.retry_at) + ${LEASE}::interval
+      from project p where w.id = ${endpointId} and p.id = w.project_id
+      returning w.id, w.project_id as "projectId", w.url, w.events as patterns, w.batch_size as "batchSize",
+        case when w.previous_secret_until > now() then array[w.secret, w.previous_secret] else array[w.secret] end as secrets,
+        jsonb_build_object('at', w.cursor_at::text, 'source', w.cursor_source, 'id', w.cursor_id) as place,
+        w.failures, w.failing_since as "failingSince", w.enabled and not p.disabled as "isEnabled",
+        coalesce(extract(epoch from w.retry_at - clock_timestamp()) * 1000, 0)::float8 as "waitMs",
+        everpost_settled_at()::text as "settledAt"`,
+  );
+}
+
+/** An event that is delivered on its own, apart from the place of its endpoint. */
+export interface ParkedDelivery extends HookPlace {
+  attempts: number;
+  contactId: string | null;
+}
+
+export interface Parked {
+  /** The first one of each contact, where it is due. */
+  due: ParkedDelivery[];
+  /** Milliseconds until the next one is due; null when none is left. */
+  nextInMs: number | null;
+  count: number;
+}
+
+/** What failed apart from the others, and what waits behind it because it is of the same contact. */
+export async function findParked(em: Em, endpointId: string, limit: number): Promise<Parked> {
+  const heads = await query<ParkedDelivery & { inMs: number; total: number }>(
+    em,
+    sql`
+      with waiting as materialized (
+        select * from webhook_delivery where endpoint_id = ${endpointId} and retry_at is not null
+      )
+      select h.event_at::text as at, h.source, h.event_id as id, h.attempts, h.contact_id as "contactId",
+        (extract(epoch from h.retry_at - clock_timestamp()) * 1000)::float8 as "inMs",
+        (select count(*) from waiting) as total
+      from (
+        select distinct on (coalesce(contact_id, id)) * from waiting
+        order by coalesce(contact_id, id), event_at, source, event_id
+      ) h order by h.retry_at limit ${limit}`,
+  );
+  const due = heads.filter((head) => head.inMs <= 0);
+  const next = heads.find((head) => head.inMs > 0);
+  return { due, nextInMs: next ? Math.ceil(next.inMs) : null, count: heads[0]?.total ?? 0 };
+}
+
+/** The contacts of which something waits at an endpoint, among some. */
+export async function findWaitingContacts(em: Em, endpointId: string, contactIds: string[]): Promise<Set<string>> {
+  const rows = await query<{ id: string }>(
+    em,
+    sql`
+      select distinct contact_id as id from webhook_delivery
+      where endpoint_id = ${endpointId} and retry_at is not null and contact_id = any(${contactIds}::uuid[])`,
+  );
+  return new Set(rows.map((row) => row.id));
+}
+
+/** What became of an event, or of a request of several, named after the first of them. */
+export interface DeliveryRecord extends HookPlace {
+  name: string;
+  count: number;
+  contactId: string | null;
+  status: 'RETRYING' | 'DELIVERED' | 'FAILED';
+  /** Attempts that this is the result of: 1, or 0 where it waits behind another. */
+  attempts: number;
+  statusCode: number | null;
+  error: string | null;
+  durationMs: number | null;
+  /** When it is tried apart from the others, in milliseconds from now; null when it is not. */
+  retryInMs: number | null;
+}
+
+/** What becomes of the endpoint: it took something, or it took nothing and is left alone for a while. */
+export type EndpointVerdict =
+  | { kind: 'took'; /** Everything up to here is delivered or parked. */ place: HookPlace | undefined }
+  | { kind: 'failed'; /** Milliseconds. */ pauseMs: number }
+  /** What failed says nothing of the endpoint. */
+  | { kind: 'unknown' };
+
+/**
+ * Writes what became of some events, and the place that the endpoint has reached. Where somebody has moved the place
+ * meanwhile, as a replay does, it stays where they put it.
+ */
+export async function recordDeliveries(
+  em: Em,
+  endpoint: OpenEndpoint,
+  records: readonly DeliveryRecord[],
+  verdict: EndpointVerdict,
+): Promise<void> {
+  const rows = records.map((record) => ({ ...record, rowId: uuidV7() }));
+  const { place } = endpoint;
+  const next = verdict.kind === 'took' && verdict.place ? verdict.place : place;
+  const pauseMs = verdict.kind === 'failed' ? verdict.pauseMs : null;
+  await query(
+    em,
+    sql`
+      with owner as materialized (select id from webhook_endpoint where id = ${endpoint.id} for no key update),
+      recorded as (
+        insert into webhook_delivery as d (id, endpoint_id, event_at, source, event_id, event_name, event_count, contact_id,
+          status, attempts, status_code, error, duration_ms, retry_at)
+        select n."rowId", owner.id, n.at, n.source, n.id, n.name, n.count, n."contactId", n.status, n.attempts,
+          n."statusCode", n.error, n."durationMs", now() + n."retryInMs" * interval '1 millisecond'
+        from owner cross join jsonb_to_recordset(${json(rows)}::jsonb) as n ("rowId" uuid, at timestamptz, source smallint,
+          id uuid, name text, count smallint, "contactId" uuid, status text, attempts smallint, "statusCode" smallint,
+          error text, "durationMs" int, "retryInMs" float8)
+        on conflict (endpoint_id, event_at, source, event_id) do update set status = excluded.status,
+          event_count = excluded.event_count, status_code = excluded.status_code, error = excluded.error,
+          attempts = least(case when d.status = 'RETRYING' then d.attempts else 0 end + excluded.attempts, 30000),
+          duration_ms = excluded.duration_ms, retry_at = excluded.retry_at, updated_at = now()
+      )
+      update webhook_endpoint w set
+        failures = case v.kind when 'took' then 0 when 'failed' then least(w.failures + 1, 30000) else w.failures end,
+        failing_since = case v.kind when 'took' then null when 'failed' then coalesce(w.failing_since, now())
+          else w.failing_since end,
+        retry_at = case v.kind when 'unknown' then w.retry_at else now() + ${pauseMs}::float8 * interval '1 millisecond' end,
+        cursor_at = case when p.is_same then ${next.at}::timestamptz else w.cursor_at end,
+        cursor_source = case when p.is_same then ${next.source}::smallint else w.cursor_source end,
+        cursor_id = case when p.is_same then ${next.id}::uuid else w.cursor_id end
+      from (
+        select x.id, x.cursor_at = ${place.at}::timestamptz and x.cursor_source = ${place.source}::int
+          and x.cursor_id = ${place.id}::uuid as is_same
+        from webhook_endpoint x
+      ) p cross join (select ${verdict.kind}::text as kind) v
+      where w.id = ${endpoint.id} and p.id = w.id and w.id in (select id from owner)`,
+  );
+}
+
+/** Moves the place over events that the endpoint does not take. */
+export async function passOver(em: Em, { id, place }: OpenEndpoint, last: HookPlace): Promise<void> {
+  await query(
+    em,
+    sql`
+      update webhook_endpoint set cursor_at = ${last.at}::timestamptz, cursor_source = ${last.source}, cursor_id = ${last.id}
+      where id = ${id} and cursor_at = ${place.at}::timestamptz and cursor_source = ${place.source}
+        and cursor_id = ${place.id}`,
+  );
+}
+
+/** Nothing is left to do: the endpoint is woken by what is stored from now on, `pauseMs` from now at the earliest. */
+export async function closeEndpoint(em: Em, endpointId: string, pauseMs: number): Promise<void> {
+  await query(
+    em,
+    sql`
+      update webhook_endpoint set wake_at = now() + ${pauseMs}::float8 * interval '1 millisecond'
+      where id = ${endpointId}`,
+  );
+}
+
+/**
+ * Disables an endpoint that cannot be delivered to. It keeps its place, and goes on there when it is enabled again; an
+ * event tells the project's other endpoints, and whoever looks at the events.
+ */
+export async function disableEndpoint(em: Em, { id, projectId }: OpenEndpoint, reason: string): Promise<void> {
+  await inTransaction(em, async (tx) => {
+    const [disabled] = await query<{ url: string }>(
+      tx,
+      sql`
+        update webhook_endpoint set enabled = false, disabled_at = now(), disabled_reason = ${reason}, updated_at = now()
+        where id = ${id} and enabled returning url`,
+    );
+    if (!disabled) return;
+    await recordEvents(tx, [
+      { projectId, name: DISABLED_EVENT, contactId: null, data: { webhookId: id, url: disabled.url, reason } },
+    ]);
+  });
+}
+
+/** A transaction is seen to the end before its time; this is for a delivery whose workflow is lost. */
+const LOST_RETRY = '1 minute';
+
+/**
+ * Wakes the endpoints for which something is stored and which nobody delivers to. Cheap where there is nothing: some
+ * probes of indexes for each endpoint. @returns how many were woken; wake the dispatcher then
+ */
+export async function wakeEndpoints(em: Em): Promise<number> {
+  const settled = await queryOne<{ at: string }>(
+    em,
+    sql`select everpost_settled_at()::text as at where exists (select from webhook_endpoint where enabled)`,
+  );
+  if (!settled) return 0;
+  const due = await query<{ id: string; projectId: string }>(
+    em,
+    sql`
+      update webhook_endpoint w set wake_at = now() + ${LEASE}::interval
+      where w.id in (
+        select w.id from webhook_endpoint w join project p on p.id = w.project_id and not p.disabled
+        where w.enabled and w.wake_at <= now() and coalesce(w.retry_at <= now(), true) and (
+          ${hasRowsBehind(settled.at)} or exists (
+            select from webhook_delivery d
+            where d.endpoint_id = w.id and d.retry_at is not null and d.retry_at < now() - ${LOST_RETRY}::interval
+          )
+        )
+        for update of w skip locked
+      )
+      returning w.id, w.project_id as "projectId"`,
+  );
+  for (const { id, projectId } of due) await query(em, outboxInsert('webhook', projectId, [id]));
+  return due.length;
+}

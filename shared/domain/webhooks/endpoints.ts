@@ -1,0 +1,166 @@
+import { v7 as uuidV7 } from 'uuid';
+import { AppError, validationError } from '../../pure/app-error.ts';
+import { LIMITS } from '../../pure/limits.ts';
+import { unknownPatterns } from '../../pure/webhooks/event-patterns.ts';
+import { createWebhookSecret } from '../../platform/webhook/signature.ts';
+import type { Em } from '../database/em.ts';
+import { assertRoom } from '../database/room.ts';
+import type { Tables } from '../database/tables.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
+import { outboxInsert } from '../outbox/outbox.ts';
+import type { WebhookSecrets } from '../projects/webhook-secrets.ts';
+
+/** A place that events of a project are sent to. */
+export type WebhookEndpoint = Omit<
+  Tables['webhook_endpoint'],
+  'secret' | 'previousSecret' | 'cursorAt' | 'cursorSource' | 'cursorId' | 'wakeAt'
+>;
+
+/** For how long a replaced secret still signs. */
+export const SECRET_OVERLAP_HOURS = 24;
+
+const COLUMNS = sql`
+  id, project_id as "projectId", url, events, description, enabled, batch_size as "batchSize",
+  case when previous_secret_until > now() then previous_secret_until end as "previousSecretUntil", failures,
+  failing_since as "failingSince", retry_at as "retryAt", disabled_at as "disabledAt",
+  disabled_reason as "disabledReason", created_at as "createdAt", updated_at as "updatedAt"`;
+
+export interface WebhookSettings {
+  url: string;
+  events: string[];
+  description: string | null;
+  enabled: boolean;
+  batchSize: number;
+}
+
+/** @throws AppError VALIDATION_ERROR naming the events that neither Everpost nor the project knows */
+async function assertKnownEvents(em: Em, projectId: string, events: readonly string[]): Promise<void> {
+  const unknown = unknownPatterns(events);
+  if (unknown.length === 0) return;
+  // A project may track names that begin so, as long as they are none of Everpost's own.
+  const tracked = await query<{ name: string }>(
+    em,
+    sql`select name from event_name where project_id = ${projectId} and name = any(${unknown}::text[])`,
+  );
+  const known = new Set(tracked.map((row) => row.name));
+  const faults = [...events.entries()].filter(([, name]) => unknown.includes(name) && !known.has(name));
+  if (faults.length === 0) return;
+  throw validationError(
+    faults.map(([index, name]) => ({
+      field: `events.${index}`,
+      message: `There is no event ${name}`,
+      code: 'invalid_value',
+      received: name,
+    })),
+  );
+}
+
+/** @throws AppError VALIDATION_ERROR for unknown events, or one endpoint too many */
+export async function createEndpoint(
+  em: Em,
+  projectId: string,
+  settings: WebhookSettings,
+  secrets: WebhookSecrets,
+): Promise<{ endpoint: WebhookEndpoint; secret: string }> {
+  await assertKnownEvents(em, projectId, settings.events);
+  await assertRoom(em, {
+    rows: sql`from webhook_endpoint where project_id = ${projectId}`,
+    limit: LIMITS.webhooksPerProject,
+    field: 'url',
+    what: 'webhook endpoints in a project',
+  });
+  const [id, secret] = [uuidV7(), createWebhookSecret()];
+  const { url, events, description, enabled, batchSize } = settings;
+  const endpoint = await queryOne<WebhookEndpoint>(
+    em,
+    sql`
+      insert into webhook_endpoint (id, project_id, url, events, description, enabled, batch_size, secret)
+      values (${id}, ${projectId}, ${url}, ${events}::text[], ${description}, ${enabled}, ${batchSize},
+        ${secrets.seal(secret, id)})
+      returning ${COLUMNS}`,
+  );
+  return { endpoint: found(endpoint), secret };
+}
+
+/** Newest first. */
+export async function listEndpoints(em: Em, projectId: string): Promise<WebhookEndpoint[]> {
+  return query(
+    em,
+    sql`select ${COLUMNS} from webhook_endpoint where project_id = ${projectId} order by created_at desc, id desc`,
+  );
+}
+
+/** @throws AppError WEBHOOK_NOT_FOUND */
+export async function findEndpoint(em: Em, projectId: string, id: string): Promise<WebhookEndpoint> {
+  return found(
+    await queryOne(em, sql`select ${COLUMNS} from webhook_endpoint where id = ${id} and project_id = ${projectId}`),
+  );
+}
+
+function found(endpoint: WebhookEndpoint | undefined): WebhookEndpoint {
+  if (!endpoint) throw new AppError('WEBHOOK_NOT_FOUND');
+  return endpoint;
+}
+
+/**
+ * Changes an endpoint and has it tried again at once, for what failed may have been mended. One that is enabled goes on
+ * where it stopped. Wake the dispatcher. @throws AppError WEBHOOK_NOT_FOUND, VALIDATION_ERROR
+ */
+export async function updateEndpoint(
+  em: Em,
+  projectId: string,
+  id: string,
+  change: Partial<WebhookSettings>,
+): Promise<WebhookEndpoint> {
+  if (change.events) await assertKnownEvents(em, projectId, change.events);
+  const { url = null, events = null, enabled = null, batchSize = null } = change;
+  const hasDescription = change.description !== undefined;
+  return found(
+    await queryOne(
+      em,
+      sql`
+        with changed as (
+          update webhook_endpoint set url = coalesce(${url}, url), events = coalesce(${events}::text[], events),
+            description = case when ${hasDescription}::boolean then ${change.description ?? null} else description end,
+            batch_size = coalesce(${batchSize}::smallint, batch_size), enabled = coalesce(${enabled}::boolean, enabled),
+            disabled_at = case when ${enabled}::boolean then null else disabled_at end,
+            disabled_reason = case when ${enabled}::boolean then null else disabled_reason end,
+            failing_since = case when ${enabled}::boolean then null else failing_since end,
+            failures = case when ${enabled}::boolean then 0 else failures end,
+            retry_at = null, wake_at = now(), updated_at = now()
+          where id = ${id} and project_id = ${projectId}
+          returning *
+        ),
+        woken as (${outboxInsert('webhook', projectId, [id])} where exists (select from changed where enabled))
+        select ${COLUMNS} from changed`,
+    ),
+  );
+}
+
+/** @throws AppError WEBHOOK_NOT_FOUND */
+export async function deleteEndpoint(em: Em, projectId: string, id: string): Promise<void> {
+  const gone = await queryOne<WebhookEndpoint>(
+    em,
+    sql`delete from webhook_endpoint where id = ${id} and project_id = ${projectId} returning ${COLUMNS}`,
+  );
+  found(gone);
+}
+
+/** Replaces the secret; the one before it signs beside it for a while. @throws AppError WEBHOOK_NOT_FOUND */
+export async function rotateEndpointSecret(
+  em: Em,
+  projectId: string,
+  id: string,
+  secrets: WebhookSecrets,
+): Promise<{ secret: string; previousSecretUntil: Date }> {
+  const secret = createWebhookSecret();
+  const endpoint = await queryOne<WebhookEndpoint>(
+    em,
+    sql`
+      update webhook_endpoint set previous_secret = secret, secret = ${secrets.seal(secret, id)}, updated_at = now(),
+        previous_secret_until = now() + ${SECRET_OVERLAP_HOURS}::int * interval '1 hour'
+      where id = ${id} and project_id = ${projectId} returning ${COLUMNS}`,
+  );
+  const { previousSecretUntil } = found(endpoint);
+  return { secret, previousSecretUntil: previousSecretUntil ?? new Date() };
+}

@@ -1,0 +1,223 @@
+import { likePattern, TEST_EVENT } from '../../pure/webhooks/event-patterns.ts';
+import type { Em } from '../database/em.ts';
+import { joinSql, query, sql, type SqlFragment } from '../database/sql.ts';
+
+/** Where what is told to endpoints comes from. The order settles which comes first of those of the same moment. */
+const SOURCES = [
+  'event',
+  'campaignScheduled',
+  'campaignSent',
+  'executionStarted',
+  'executionEnded',
+  'refusal',
+  'test',
+] as const;
+type Source = (typeof SOURCES)[number];
+
+export const TEST_SOURCE = SOURCES.indexOf('test');
+
+/** A place in the order in which a project's events are stored. */
+export interface HookPlace {
+  /** With microseconds, as PostgreSQL writes it. */
+  at: string;
+  /** Index into the sources. */
+  source: number;
+  id: string;
+}
+
+/** Something that happened, as an endpoint is told of it. */
+export interface HookEvent extends HookPlace {
+  name: string;
+  happenedAt: Date;
+  contactId: string | null;
+  contactEmail: string | null;
+  emailId: string | null;
+  data: Record<string, unknown>;
+}
+
+export interface HookPage {
+  /** Those that the endpoint takes. */
+  events: HookEvent[];
+  /** The place of the last one looked at; undefined when there was none. */
+  last: HookPlace | undefined;
+  /** How many were looked at. */
+  seen: number;
+}
+
+interface SourceTable {
+  from: SqlFragment;
+  project: SqlFragment;
+  at: SqlFragment;
+  id: SqlFragment;
+  condition: SqlFragment;
+  /** name, happened_at, contact_id, email_id, data */
+  columns: SqlFragment;
+}
+
+const CAMPAIGN_DATA = sql`
+  jsonb_build_object('campaignId', c.id, 'name', c.name, 'subject', c.subject, 'status', c.status,
+    'scheduledFor', c.scheduled_for, 'totalRecipients', c.total_recipients, 'sentCount', c.sent_count)`;
+
+function campaignTable(at: SqlFragment, name: string): SourceTable {
+  return {
+    from: sql`campaign c`,
+    project: sql`c.project_id`,
+    at,
+    id: sql`c.id`,
+    condition: sql`${at} is not null`,
+    columns: sql`${name}::text, ${at}, null::uuid, null::uuid, ${CAMPAIGN_DATA}`,
+  };
+}
+
+const EXECUTION_DATA = sql`
+  jsonb_build_object('executionId', x.id, 'workflowId', x.automation_id,
+    'workflowName', (select a.name from automation a where a.id = x.automation_id), 'status', x.status,
+    'exitReason', x.exit_reason)`;
+
+function executionTable(at: SqlFragment, name: SqlFragment): SourceTable {
+  return {
+    from: sql`automation_execution x`,
+    project: sql`x.project_id`,
+    at,
+    id: sql`x.id`,
+    condition: sql`${at} is not null`,
+    columns: sql`${name}, ${at}, x.contact_id, null::uuid, ${EXECUTION_DATA}`,
+  };
+}
+
+const TABLES: Record<Exclude<Source, 'test'>, SourceTable> = {
+  event: {
+    from: sql`event e`,
+    project: sql`e.project_id`,
+    at: sql`e.recorded_at`,
+    id: sql`e.id`,
+    condition: sql`e.recorded_at is not null`,
+    columns: sql`e.name, e.created_at, e.contact_id, e.email_id, e.data`,
+  },
+  campaignScheduled: campaignTable(sql`c.scheduled_at`, 'campaign.scheduled'),
+  campaignSent: campaignTable(sql`c.sent_at`, 'campaign.sent'),
+  executionStarted: executionTable(sql`x.started_at`, sql`'workflow.started'`),
+  executionEnded: executionTable(
+    sql`x.completed_at`,
+    sql`case x.status when 'FAILED' then 'workflow.failed' when 'CANCELLED' then 'workflow.cancelled' else 'workflow.completed' end`,
+  ),
+  refusal: {
+    from: sql`automation_refusal r`,
+    project: sql`r.project_id`,
+    at: sql`r.created_at`,
+    id: sql`r.id`,
+    condition: sql`true`,
+    columns: sql`'workflow.refused', r.created_at, r.contact_id, null::uuid, jsonb_build_object('workflowId', r.automation_id,
+      'workflowName', (select a.name from automation a where a.id = r.automation_id), 'reason', r.reason, 'count', r.count,
+      'eventId', r.event_id)`,
+  },
+};
+const STORED = Object.entries(TABLES) as [Exclude<Source, 'test'>, SourceTable][];
+
+/** A place as columns or parameters. */
+export interface PlaceSql {
+  at: SqlFragment;
+  source: SqlFragment;
+  id: SqlFragment;
+}
+
+/** What is stored behind a place, each source read by its index no further than `rows`. */
+function rowsBehind(source: Exclude<Source, 'test'>, projectId: SqlFragment, place: PlaceSql, settled: SqlFragment) {
+  const { from, project, at, id, condition, columns } = TABLES[source];
+  const rank = sql`${SOURCES.indexOf(source)}::int`;
+  return sql`
+    select ${rank}, ${id}, ${at}::timestamptz, ${columns} from ${from}
+    where ${project} = ${projectId} and ${condition} and ${at} < ${settled} and ${at} >= ${place.at}
+      and (${at}, ${rank}, ${id}) > (${place.at}, ${place.source}, ${place.id})
+    order by ${at}, ${id}`;
+}
+
+/** The columns of `rowsBehind`. */
+const ROW = sql`source, id, at, name, happened_at, contact_id, email_id, data`;
+
+const VIEW = sql`
+  f.source, f.id, f.at::text as at, f.name, f.happened_at as "happenedAt", f.contact_id as "contactId",
+  c.email as "contactEmail", f.email_id as "emailId"`;
+
+/** Data of one page; a single event is at most 64 kB. */
+const PAGE_BYTES = 2_097_152;
+
+/**
+ * The next events of a project behind a place and before `settledAt`, of which an endpoint takes those with one of the
+ * names. Call it in a transaction of its own, after the one that read `settledAt`: what ended in between is seen.
+ */
+export async function pageBehind(
+  em: Em,
+  projectId: string,
+  { place, settledAt, patterns, limit }: { place: HookPlace; settledAt: string; patterns: string[]; limit: number },
+): Promise<HookPage> {
+  const from: PlaceSql = {
+    at: sql`${place.at}::timestamptz`,
+    source: sql`${place.source}::int`,
+    id: sql`${place.id}::uuid`,
+  };
+  const branches = STORED.map(
+    ([source]) =>
+      sql`(${rowsBehind(source, sql`${projectId}`, from, sql`${settledAt}::timestamptz`)} limit ${limit}::int)`,
+  );
+  const rows = await query<HookEvent & { isWanted: boolean }>(
+    em,
+    sql`
+      with feed (${ROW}) as (
+        select * from (${joinSql(branches, ' union all ')}) b order by 3, 1, 2 limit ${limit}::int
+      ),
+      judged as (select *, name like any(${patterns.map(likePattern)}::text[]) as is_wanted from feed),
+      measured as (
+        select *, sum(case when is_wanted then octet_length(data::text) else 0 end) over (order by at, source, id) as bytes
+        from judged
+      )
+      select ${VIEW}, f.is_wanted as "isWanted", case when f.is_wanted then f.data end as data
+      from measured f left join contact c on c.id = f.contact_id
+      where f.bytes < ${PAGE_BYTES} order by f.at, f.source, f.id`,
+  );
+  return { events: rows.filter((row) => row.isWanted), last: rows.at(-1), seen: rows.length };
+}
+
+/** The events at some places, as they are now; those that are gone are left out. */
+export async function eventsAt(em: Em, projectId: string, places: readonly HookPlace[]): Promise<HookEvent[]> {
+  const branches = STORED.flatMap(([source, table]) => {
+    const ids = places.filter((place) => SOURCES[place.source] === source).map((place) => place.id);
+    if (ids.length === 0) return [];
+    const { from, project, at, id, condition, columns } = table;
+    return [
+      sql`
+        select ${SOURCES.indexOf(source)}::int, ${id}, ${at}::timestamptz, ${columns} from ${from}
+        where ${id} = any(${ids}::uuid[]) and ${project} = ${projectId} and ${condition}`,
+    ];
+  });
+  const tests = places.filter((place) => place.source === TEST_SOURCE).map(testEvent);
+  if (branches.length === 0) return tests;
+  const rows = await query<HookEvent>(
+    em,
+    sql`
+      with feed (${ROW}) as (select * from (${joinSql(branches, ' union all ')}) b)
+      select ${VIEW}, f.data from feed f left join contact c on c.id = f.contact_id`,
+  );
+  return [...rows, ...tests];
+}
+
+function testEvent(place: HookPlace): HookEvent {
+  return {
+    ...place,
+    name: TEST_EVENT,
+    happenedAt: new Date(place.at),
+    contactId: null,
+    contactEmail: null,
+    emailId: null,
+    data: { message: 'This is a test.' },
+  };
+}
+
+/** Whether anything is stored behind the place of an endpoint `w`, whatever its name: the condition of a statement. */
+export function hasRowsBehind(settledAt: string): SqlFragment {
+  const place: PlaceSql = { at: sql`w.cursor_at`, source: sql`w.cursor_source`, id: sql`w.cursor_id` };
+  const branches = STORED.map(
+    ([source]) => sql`exists (${rowsBehind(source, sql`w.project_id`, place, sql`${settledAt}::timestamptz`)} limit 1)`,
+  );
+  return sql`(${joinSql(branches, ' or ')})`;
+}

@@ -1,0 +1,35 @@
+import { describe, expect, it } from '@jest/globals';
+import { likePattern, matchesPattern, unknownPatterns } from './event-patterns.ts';
+
+describe('a pattern of events', () => {
+  it.each([
+    ['*', 'anything', true],
+    ['email.*', 'email.sent', true],
+    ['email.*', 'emails.sent', false],
+    ['segment.*.entry', 'segment.vip.entry', true],
+    ['segment.*.entry', 'segment.entry', false],
+    ['*a*b*', 'xxaxxb', true],
+    ['*a*b*', 'xxbxxa', false],
+    ['ab*ba', 'aba', false],
+    ['order.paid', 'order.paid', true],
+    ['order.paid', 'order_paid', false],
+  ])('%s and %s: %s', (pattern, name, isMatch) => expect(matchesPattern(pattern, name)).toBe(isMatch));
+
+  it('stands for itself in LIKE but for its stars', () => {
+    expect(likePattern('a_b%c\\d.*')).toBe('a\\_b\\%c\\\\d.%');
+  });
+
+  it('that begins like an event of Everpost must name one', () => {
+    const known = ['*', 'email.sent', 'email.*', 'contact.*', 'segment.vip.entry', 'segment.*', 'campaign.sent'];
+    expect(unknownPatterns([...known, 'workflow.failed', 'order.paid', 'emails'])).toEqual([]);
+    const unknown = [
+      'email.delivered',
+      'email.x*',
+      'segment.vip',
+      'campaign.opened',
+      'contact.created',
+      'webhook.test',
+    ];
+    expect(unknownPatterns(unknown)).toEqual(unknown);
+  });
+});

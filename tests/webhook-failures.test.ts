@@ -1,0 +1,159 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
+import { track } from './support/automations.ts';
+import { startHookReceiver, type HookReceiver } from './support/hook-receiver.ts';
+import { eventually, startTestStack, type TestStack } from './support/stack.ts';
+import { startWorkerProcess } from './support/worker-process.ts';
+
+const PATIENCE_MS = 40_000;
+
+let stack: TestStack;
+const receivers: HookReceiver[] = [];
+beforeAll(async () => {
+  stack = await startTestStack({
+    config: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: true, WEBHOOK_RETRY_SECONDS: [0.2, 0.3, 0.4] },
+  });
+});
+afterEach(async () => {
+  await query(stack.em(), sql`delete from webhook_endpoint`);
+  await Promise.all(receivers.splice(0).map((receiver) => receiver.close()));
+});
+afterAll(() => stack.stop());
+
+async function subscribe(settings: object = {}): Promise<{ receiver: HookReceiver; id: string }> {
+  const receiver = await startHookReceiver();
+  receivers.push(receiver);
+  const { body } = await stack.api('POST', '/webhooks', { body: { url: receiver.url, events: ['step'], ...settings } });
+  return { receiver, id: body.id };
+}
+
+const emailOf = (call: { body: any }): string => call.body.data.contact.email;
+const numberOf = (call: { body: any }): number => call.body.data.data.n;
+const webhook = async (id: string) => (await stack.api('GET', `/webhooks/${id}`)).body;
+const log = async (id: string) => (await stack.api('GET', `/webhooks/${id}/deliveries`)).body.deliveries;
+
+describe('an endpoint that fails', () => {
+  it('gets everything when it is back, in the order of each contact, under the same ids', async () => {
+    const { receiver, id } = await subscribe();
+    let isDown = true;
+    const taken: any[] = [];
+    receiver.answer((call, response) => {
+      if (!isDown) taken.push(call);
+      response.writeHead(isDown ? 500 : 204).end();
+    });
+    for (let n = 0; n < 5; n++) await track(stack, 'a@mail.test', 'step', { n });
+    await eventually(async () => receiver.calls.length >= 3, PATIENCE_MS);
+    expect(await webhook(id)).toMatchObject({ status: 'failing', failingSince: expect.any(String) });
+    expect((await log(id)).at(-1)).toMatchObject({ status: 'RETRYING', statusCode: 500 });
+    isDown = false;
+    await eventually(async () => taken.length >= 5, PATIENCE_MS);
+    expect(taken.map(numberOf)).toEqual([0, 1, 2, 3, 4]);
+    expect(taken[0].headers['webhook-id']).toBe(receiver.calls[0]!.headers['webhook-id']);
+    await eventually(async () => (await webhook(id)).status === 'active');
+  });
+
+  it('at the events of one contact gets those of others, and the contact in its order afterwards', async () => {
+    const { receiver, id } = await subscribe();
+    let isRefused = true;
+    const taken: any[] = [];
+    receiver.answer((call, response) => {
+      const isTaken = !(isRefused && emailOf(call) === 'bad@mail.test');
+      if (isTaken) taken.push(call);
+      response.writeHead(isTaken ? 200 : 400).end();
+    });
+    for (let n = 0; n < 3; n++) {
+      for (const email of ['bad@mail.test', 'good@mail.test']) await track(stack, email, 'step', { n });
+    }
+    await eventually(async () => taken.filter((call) => emailOf(call) === 'good@mail.test').length === 3, PATIENCE_MS);
+    isRefused = false;
+    await eventually(async () => taken.length >= 6, PATIENCE_MS);
+    expect(taken.filter((call) => emailOf(call) === 'bad@mail.test').map(numberOf)).toEqual([0, 1, 2]);
+    await eventually(async () => (await log(id)).every((delivery: any) => delivery.status === 'DELIVERED'));
+  });
+
+  it('at one event for good has it given up after the last pause, and the next one of the contact sent', async () => {
+    const { receiver, id } = await subscribe();
+    receiver.answer((call, response) => void response.writeHead(numberOf(call) === 0 ? 500 : 200).end());
+    await track(stack, 'bad@mail.test', 'step', { n: 0 });
+    await track(stack, 'bad@mail.test', 'step', { n: 1 });
+    await track(stack, 'good@mail.test', 'step', { n: 2 });
+    await eventually(async () => receiver.calls.some((call) => numberOf(call) === 1), PATIENCE_MS);
+    expect(receiver.calls.filter((call) => numberOf(call) === 0)).toHaveLength(4);
+    await eventually(async () => (await log(id)).some((delivery: any) => delivery.status === 'FAILED'));
+  });
+
+  it('for days is disabled with a notice, and has lost nothing when it is enabled again', async () => {
+    const { receiver, id } = await subscribe();
+    const other = await subscribe({ events: ['webhook.disabled'] });
+    receiver.answer((_call, response) => void response.writeHead(503).end());
+    await track(stack, 'a@mail.test', 'step', { n: 1 });
+    await eventually(async () => (await webhook(id)).status === 'failing', PATIENCE_MS);
+    await query(
+      stack.em(),
+      sql`update webhook_endpoint set failing_since = now() - interval '6 days' where id = ${id}`,
+    );
+    await eventually(async () => (await webhook(id)).status === 'disabled', PATIENCE_MS);
+    expect(await webhook(id)).toMatchObject({ enabled: false, disabledReason: 'it took nothing for 5 days' });
+    await eventually(
+      async () => other.receiver.events().some((event) => event.data.data.webhookId === id),
+      PATIENCE_MS,
+    );
+    await track(stack, 'a@mail.test', 'step', { n: 2 });
+    const before = receiver.calls.length;
+    receiver.answer((_call, response) => void response.writeHead(200).end());
+    await stack.api('PATCH', `/webhooks/${id}`, { body: { enabled: true } });
+    await eventually(async () => receiver.calls.length >= before + 2, PATIENCE_MS);
+    expect(receiver.calls.slice(before).map(numberOf)).toEqual([1, 2]);
+  });
+
+  it('with 410 is disabled at once', async () => {
+    const { receiver, id } = await subscribe();
+    receiver.answer((_call, response) => void response.writeHead(410).end());
+    await track(stack, 'a@mail.test', 'step', { n: 1 });
+    await eventually(async () => (await webhook(id)).disabledReason === 'it answered 410 Gone', PATIENCE_MS);
+  });
+
+  it('by hanging delays no other', async () => {
+    const hanging = await Promise.all(Array.from({ length: 5 }, () => subscribe()));
+    for (const { receiver } of hanging) receiver.answer(() => undefined);
+    const { receiver } = await subscribe();
+    await track(stack, 'a@mail.test', 'step', { n: 0 });
+    await eventually(async () => hanging.every((each) => each.receiver.calls.length > 0), PATIENCE_MS);
+    for (let n = 1; n < 4; n++) {
+      const startedAt = performance.now();
+      await track(stack, 'a@mail.test', 'step', { n });
+      await eventually(async () => receiver.calls.some((call) => numberOf(call) === n), PATIENCE_MS);
+      expect(performance.now() - startedAt).toBeLessThan(8_000);
+    }
+  });
+});
+
+it('a worker that is killed again and again loses nothing', async () => {
+  await stack.stopWorkers();
+  const { receiver, id } = await subscribe();
+  receiver.answer((_call, response) => void setTimeout(() => response.writeHead(204).end(), 5));
+  const { body } = await stack.api('POST', '/contacts', { body: { email: 'many@mail.test' } });
+  await query(
+    stack.em(),
+    sql`
+      insert into event (id, project_id, contact_id, name, data, created_at)
+      select everpost_uuid_v7(), ${stack.project.id}, case when n % 10 = 0 then ${body.id}::uuid end, 'step',
+        jsonb_build_object('n', n), now() from generate_series(1, 3000) n`,
+  );
+  const distinct = () => new Set(receiver.calls.map(numberOf)).size;
+  for (let kill = 0; kill < 4; kill++) {
+    const worker = startWorkerProcess(stack.config, stack.temporal);
+    const seen = distinct();
+    await eventually(async () => distinct() > seen, PATIENCE_MS);
+    await worker.kill();
+  }
+  await stack.startWorkers();
+  await eventually(async () => distinct() === 3_000, 60_000);
+  await eventually(async () => {
+    const left = await queryOne(
+      stack.em(),
+      sql`select 1 from webhook_delivery where endpoint_id = ${id} and status <> 'DELIVERED' limit 1`,
+    );
+    return left === undefined;
+  }, PATIENCE_MS);
+}, 240_000);

@@ -1,0 +1,157 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import { query, sql } from '../shared/domain/database/sql.ts';
+import { createAutomation, track } from './support/automations.ts';
+import { startHookReceiver, type HookReceiver } from './support/hook-receiver.ts';
+import { eventually, startTestStack, type TestStack } from './support/stack.ts';
+
+const PATIENCE_MS = 30_000;
+
+let stack: TestStack;
+const receivers: HookReceiver[] = [];
+beforeAll(async () => {
+  stack = await startTestStack({ config: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: true, RETENTION_EVENTS_DAYS: 30 } });
+});
+afterEach(async () => {
+  await query(stack.em(), sql`delete from webhook_endpoint`);
+  await Promise.all(receivers.splice(0).map((receiver) => receiver.close()));
+});
+afterAll(() => stack.stop());
+
+async function subscribe(settings: object = {}): Promise<{ receiver: HookReceiver; id: string; secret: string }> {
+  const receiver = await startHookReceiver();
+  receivers.push(receiver);
+  const { status, body } = await stack.api('POST', '/webhooks', { body: { url: receiver.url, ...settings } });
+  expect(status).toBe(201);
+  return { receiver, id: body.id, secret: body.secret };
+}
+
+const numbersOf = (receiver: HookReceiver, email: string): number[] =>
+  receiver
+    .events()
+    .filter((event) => event.data.contact?.email === email)
+    .map((event) => event.data.data.n);
+
+async function trackMany(name: string, emails: string[], count: number): Promise<void> {
+  for (let n = 0; n < count; n++) await Promise.all(emails.map((email) => track(stack, email, name, { n })));
+}
+
+describe('an endpoint', () => {
+  it('gets the events it takes, signed as the published library of Standard Webhooks verifies', async () => {
+    const { receiver, secret } = await subscribe({ events: ['order.*'] });
+    await track(stack, 'ada@mail.test', 'other', { n: 1 });
+    await track(stack, 'ada@mail.test', 'order.paid', { n: 2 });
+    await eventually(async () => receiver.calls.length > 0, PATIENCE_MS);
+    const [call] = receiver.calls;
+    const verified = new Webhook(secret).verify(call!.text, call!.headers as Record<string, string>);
+    expect(verified).toEqual({
+      type: 'order.paid',
+      timestamp: expect.stringMatching(/Z$/),
+      data: {
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        contact: { id: expect.any(String), email: 'ada@mail.test' },
+        emailId: null,
+        data: { n: 2 },
+      },
+    });
+    expect(() => new Webhook(secret).verify(`${call!.text} `, call!.headers as Record<string, string>)).toThrow();
+    expect(receiver.events().map((event) => event.type)).toEqual(['order.paid']);
+  });
+
+  it('gets the events of each contact in their order', async () => {
+    const { receiver } = await subscribe({ events: ['step'] });
+    const emails = ['a@mail.test', 'b@mail.test', 'c@mail.test'];
+    await trackMany('step', emails, 12);
+    await eventually(async () => receiver.events().length >= 36, PATIENCE_MS);
+    for (const email of emails) expect(numbersOf(receiver, email)).toEqual([...Array(12).keys()]);
+  });
+
+  it('gets them in batches where it asks for that', async () => {
+    const { receiver, secret } = await subscribe({ events: ['step'], batchSize: 10 });
+    await trackMany('step', ['a@mail.test'], 25);
+    await eventually(async () => receiver.events().length >= 25, PATIENCE_MS);
+    expect(numbersOf(receiver, 'a@mail.test')).toEqual([...Array(25).keys()]);
+    for (const { body, text, headers } of receiver.calls) {
+      expect(body).toMatchObject({ type: 'batch', data: expect.any(Array) });
+      expect(body.data.length).toBeLessThanOrEqual(10);
+      new Webhook(secret).verify(text, headers as Record<string, string>);
+    }
+  });
+
+  it('is told of emails, contacts, campaigns and executions', async () => {
+    const { receiver } = await subscribe();
+    await createAutomation(stack, 'go', { Note: { type: 'UPDATE_CONTACT', config: { subscribed: false } } });
+    await track(stack, 'eve@mail.test', 'go');
+    await stack.api('POST', '/contacts', { body: { email: 'reader@mail.test' } });
+    const campaign = await stack.api('POST', '/campaigns', {
+      body: { name: 'C', subject: 'S', body: 'B', from: 'a@example.com', type: 'MARKETING', audienceType: 'ALL' },
+    });
+    await stack.api('POST', `/campaigns/${campaign.body.data?.id ?? campaign.body.id}/send`, { body: {} });
+    const expected = ['go', 'workflow.started', 'contact.unsubscribed', 'workflow.completed', 'email.sent'];
+    const isThere = (type: string) => receiver.events().some((event) => event.type === type);
+    await eventually(async () => [...expected, 'campaign.sent'].every(isThere), PATIENCE_MS);
+  });
+
+  it('gets a test event, and the log tells of it', async () => {
+    const { receiver, id } = await subscribe({ events: ['never'] });
+    const asked = await stack.api('POST', `/webhooks/${id}/test`);
+    expect(asked.status).toBe(202);
+    await eventually(async () => receiver.calls.length > 0, PATIENCE_MS);
+    expect(receiver.calls[0]!.body).toMatchObject({ type: 'webhook.test' });
+    const log = () => stack.api('GET', `/webhooks/${id}/deliveries`);
+    await eventually(async () => (await log()).body.deliveries[0]?.status === 'DELIVERED');
+    expect((await log()).body).toMatchObject({
+      deliveries: [{ id: asked.body.deliveryId, type: 'webhook.test', attempts: 1, statusCode: 204, error: null }],
+      hasMore: false,
+    });
+  });
+
+  it('has its secret rotated with an overlap in which both sign', async () => {
+    const { receiver, id, secret } = await subscribe({ events: ['step'] });
+    const rotated = await stack.api('POST', `/webhooks/${id}/rotate-secret`);
+    expect(rotated.body.secret).not.toBe(secret);
+    await track(stack, 'a@mail.test', 'step');
+    await eventually(async () => receiver.calls.length > 0, PATIENCE_MS);
+    const { text, headers } = receiver.calls[0]!;
+    for (const key of [secret, rotated.body.secret]) {
+      new Webhook(key).verify(text, headers as Record<string, string>);
+    }
+    await query(stack.em(), sql`update webhook_endpoint set previous_secret_until = now() where id = ${id}`);
+    await track(stack, 'a@mail.test', 'step');
+    await eventually(async () => receiver.calls.length > 1, PATIENCE_MS);
+    const last = receiver.calls.at(-1)!;
+    expect(() => new Webhook(secret).verify(last.text, last.headers as Record<string, string>)).toThrow();
+    new Webhook(rotated.body.secret).verify(last.text, last.headers as Record<string, string>);
+  });
+
+  it('gets everything again from an event on, under the same ids', async () => {
+    const { receiver, id } = await subscribe({ events: ['again'] });
+    await trackMany('again', ['a@mail.test'], 4);
+    await eventually(async () => receiver.calls.length >= 4, PATIENCE_MS);
+    const [, , third, fourth] = receiver.calls;
+    const reply = await stack.api('POST', `/webhooks/${id}/replay`, { body: { eventId: third!.body.data.id } });
+    expect([reply.status, Object.keys(reply.body)]).toEqual([202, ['from']]);
+    await eventually(async () => receiver.calls.length >= 6, PATIENCE_MS);
+    expect(receiver.calls.slice(4).map((call) => call.headers['webhook-id'])).toEqual(
+      [third, fourth].map((call) => call!.headers['webhook-id']),
+    );
+  });
+
+  it('loses no event of a transaction that commits long after later ones', async () => {
+    const { receiver } = await subscribe({ events: ['step'] });
+    const { body } = await stack.api('POST', '/contacts', { body: { email: 'late@mail.test' } });
+    const open = stack.database.orm.em.fork();
+    await open.begin();
+    await query(
+      open,
+      sql`
+        insert into event (id, project_id, contact_id, name, data, created_at)
+        values (everpost_uuid_v7(), ${stack.project.id}, ${body.id}, 'step', '{"n": 1}', now() - interval '1 hour')`,
+    );
+    await track(stack, 'early@mail.test', 'step', { n: 2 });
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    await open.commit();
+    await eventually(async () => receiver.events().length >= 2, PATIENCE_MS);
+    expect(receiver.events().map((event) => event.data.data.n)).toEqual([1, 2]);
+  });
+});
