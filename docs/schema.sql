@@ -68,6 +68,7 @@ CREATE UNIQUE INDEX automation_execution_active ON automation_execution USING bt
 CREATE INDEX automation_execution_by_completion ON automation_execution USING btree (project_id, completed_at, id) WHERE (completed_at IS NOT NULL);
 CREATE INDEX automation_execution_by_contact ON automation_execution USING btree (contact_id, automation_id, started_at);
 CREATE INDEX automation_execution_by_creation ON automation_execution USING btree (automation_id, created_at, id);
+CREATE INDEX automation_execution_by_end ON automation_execution USING btree (project_id, updated_at, id) WHERE (completed_at IS NOT NULL);
 CREATE INDEX automation_execution_by_project ON automation_execution USING btree (project_id, started_at);
 CREATE INDEX automation_execution_due ON automation_execution USING btree (resume_at) WHERE (status = 'WAITING'::text);
 CREATE UNIQUE INDEX automation_execution_first ON automation_execution USING btree (automation_id, contact_id) WHERE is_first;

@@ -90,6 +90,8 @@ describe('an endpoint', () => {
     const expected = ['go', 'workflow.started', 'contact.unsubscribed', 'workflow.completed', 'email.sent'];
     const isThere = (type: string) => receiver.events().some((event) => event.type === type);
     await eventually(async () => [...expected, 'campaign.sent'].every(isThere), PATIENCE_MS);
+    const ended = receiver.events().find((event) => event.type === 'workflow.completed');
+    expect(ended.data.data).toMatchObject({ executionId: ended.data.id, status: 'COMPLETED' });
   });
 
   it('gets a test event, and the log tells of it', async () => {

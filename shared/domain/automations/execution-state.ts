@@ -83,8 +83,7 @@ export async function saveState(tx: Em, state: ExecutionState, records: StepReco
       )
       update automation_execution set status = ${state.status}, visit = ${state.visit},
         current_step_id = ${state.currentStepId}::uuid, resume_at = ${state.resumeAt}, exit_reason = ${state.exitReason},
-        context = ${json(state.context)}::jsonb, temporal_run_id = ${state.runId},
-        completed_at = case when ${state.completedAt}::timestamptz is not null then now() end,
+        context = ${json(state.context)}::jsonb, completed_at = ${state.completedAt}, temporal_run_id = ${state.runId},
         updated_at = now()
       where id = ${state.executionId}`,
   );

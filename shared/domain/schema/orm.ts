@@ -38,6 +38,7 @@ import { errorMessage } from '../database/database-errors.ts';
 import type { Em } from '../database/em.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
 import { assertUsableDatabase, databaseName, permanentFault } from './usable-database.ts';
+import { EndedExecutionsMigration } from './migrations/20261122400100-ended-executions.ts';
 import { WebhooksMigration } from './migrations/20261122400000-webhooks.ts';
 import { query, sql } from '../database/sql.ts';
 import { assertUsableDatabase, permanentFault } from './usable-database.ts';
@@ -97,6 +98,7 @@ const MIGRATIONS = [
   { name: '20261122201000-campaign-resend', class: CampaignResendMigration },
   { name: '20261122205000-event-consequences', class: EventConsequencesMigration },
   { name: '20261122400000-webhooks', class: WebhooksMigration },
+  { name: '20261122400100-ended-executions', class: EndedExecutionsMigration },
 ];
 
 /** Timestamps of raw queries arrive as Date and counts as number, as those of entities do. */

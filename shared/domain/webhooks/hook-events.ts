@@ -74,14 +74,14 @@ const EXECUTION_DATA = sql`
     'workflowName', (select a.name from automation a where a.id = x.automation_id), 'status', x.status,
     'exitReason', x.exit_reason)`;
 
-function executionTable(at: SqlFragment, name: SqlFragment): SourceTable {
+function executionTable(at: SqlFragment, happenedAt: SqlFragment, name: SqlFragment): SourceTable {
   return {
     from: sql`automation_execution x`,
     project: sql`x.project_id`,
     at,
     id: sql`x.id`,
-    condition: sql`${at} is not null`,
-    columns: sql`${name}, ${at}, x.contact_id, null::uuid, ${EXECUTION_DATA}`,
+    condition: sql`${happenedAt} is not null`,
+    columns: sql`${name}, ${happenedAt}, x.contact_id, null::uuid, ${EXECUTION_DATA}`,
   };
 }
 
@@ -96,8 +96,9 @@ const TABLES: Record<Exclude<Source, 'test'>, SourceTable> = {
   },
   campaignScheduled: campaignTable(sql`c.scheduled_at`, 'campaign.scheduled'),
   campaignSent: campaignTable(sql`c.sent_at`, 'campaign.sent'),
-  executionStarted: executionTable(sql`x.started_at`, sql`'workflow.started'`),
+  executionStarted: executionTable(sql`x.started_at`, sql`x.started_at`, sql`'workflow.started'`),
   executionEnded: executionTable(
+    sql`x.updated_at`,
     sql`x.completed_at`,
     sql`case x.status when 'FAILED' then 'workflow.failed' when 'CANCELLED' then 'workflow.cancelled' else 'workflow.completed' end`,
   ),
