@@ -10,6 +10,7 @@ import { createEmailActivities } from './emails/email-activities.ts';
 import { createProviderExchange } from './emails/provider-exchange.ts';
 import { createProviderGuard } from './emails/provider-guard.ts';
 import { createSendTally } from './emails/send-tally.ts';
+import { createSandbox } from './emails/sandbox.ts';
 import { createJobActivities } from './jobs/job-activities.ts';
 import { createMaintenanceActivities } from './maintenance/maintenance-activities.ts';
 import { createReconcileActivities } from './maintenance/reconcile-activities.ts';
@@ -29,9 +30,10 @@ export function createActivities(deps: ActivityDeps) {
     createSendTally({ ...deps, em: () => deps.orm.em.fork() }),
     deps.smtp.capacity,
   );
+  const sandbox = createSandbox(deps);
   return {
-    ...createEmailActivities({ ...deps, identities, guard }),
-    ...createCampaignActivities({ ...deps, identities, guard }),
+    ...createEmailActivities({ ...deps, identities, guard, sandbox }),
+    ...createCampaignActivities({ ...deps, identities, guard, sandbox }),
     ...createJobActivities(deps),
     ...createErasureActivities(deps),
     ...createSegmentActivities(deps),

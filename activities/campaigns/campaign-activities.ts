@@ -16,6 +16,7 @@ import type { SendingIdentities } from '../../shared/domain/domains/sending-iden
 import { readSendPolicy } from '../../shared/domain/emails/send-budget.ts';
 import type { ActivityDeps } from '../deps.ts';
 import type { ProviderGuard } from '../emails/provider-guard.ts';
+import type { Sandbox } from '../emails/sandbox.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { createPageSender } from './send-page.ts';
 
@@ -100,7 +101,9 @@ function stateView(state: CampaignState, ratePerSecond: number): CampaignStateVi
 }
 
 /** Activities of the campaign workflow. */
-export function createCampaignActivities(deps: ActivityDeps & { identities: SendingIdentities; guard: ProviderGuard }) {
+export function createCampaignActivities(
+  deps: ActivityDeps & { identities: SendingIdentities; guard: ProviderGuard; sandbox: Sandbox },
+) {
   const em = () => deps.orm.em.fork();
 
   /** What makes no sense today will make none tomorrow: the campaign ends with the reason. */

@@ -24,6 +24,7 @@ import { complaintHoldFailure, projectDisabledFailure } from '../failures.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { createResultBuffer, type ResultBuffer } from '../emails/result-buffer.ts';
 import type { ProviderGuard } from '../emails/provider-guard.ts';
+import type { Sandbox } from '../emails/sandbox.ts';
 import { createUnmade, SEND_STALL_MS, sendMails, type UnmadeMessages } from '../emails/send-loop.ts';
 import { comeBackFor, sliceSize, takeReservation, type Pace, type Throttle } from '../emails/send-throttle.ts';
 import { createCampaignComposers, type CampaignComposer } from './campaign-composer.ts';
@@ -45,7 +46,7 @@ const RESULTS_AGE_MS = 50;
 
 /** What the pages of this process have in common. */
 interface PageSender {
-  deps: ActivityDeps & { guard: ProviderGuard };
+  deps: ActivityDeps & { guard: ProviderGuard; sandbox: Sandbox };
   em: () => Em;
   composerOf: ReturnType<typeof createCampaignComposers>;
   /** They share the connections; what each has in flight beyond its share would only wait in memory. */
@@ -93,6 +94,7 @@ async function sendAll(
     pool: deps.smtp,
     guard: deps.guard,
     metrics: deps.metrics,
+    sandbox: deps.sandbox,
     urgency: 'campaign',
     projectId: attempt.projectId,
     buffer: attempt.buffer,
@@ -148,6 +150,7 @@ async function sendAndRecord(
     async record(results) {
       const { mayContinue } = await attempt.record(results);
       if (!mayContinue) result.isStopped = true;
+      await sender.deps.sandbox.followUp(results);
       result.sent += results.filter((item) => item.verdict === 'sent').length;
       result.deferred += results.filter((item) => PUT_OFF.includes(item.verdict)).length;
       const held = results.findLast((item) => item.held)?.held;

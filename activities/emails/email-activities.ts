@@ -24,6 +24,7 @@ import { withHeartbeat } from '../heartbeat.ts';
 import { batchesOf, HEAVY_AT_ONCE, type DeliveryBatch } from './delivery-batches.ts';
 import type { ProviderGuard } from './provider-guard.ts';
 import { createResultBuffer, type ResultBuffer } from './result-buffer.ts';
+import type { Sandbox } from './sandbox.ts';
 import { createUnmade, SEND_STALL_MS, sendMails, type UnmadeMessages } from './send-loop.ts';
 import { comeBackFor, sliceSize, takeReservation, type Pace, type Throttle } from './send-throttle.ts';
 import { createStoredMailComposer } from './stored-mail-composer.ts';
@@ -71,7 +72,9 @@ function currentUrgency(): SmtpUrgency {
 }
 
 /** Activities for transactional mail. */
-export function createEmailActivities(deps: ActivityDeps & { identities: SendingIdentities; guard: ProviderGuard }) {
+export function createEmailActivities(
+  deps: ActivityDeps & { identities: SendingIdentities; guard: ProviderGuard; sandbox: Sandbox },
+) {
   const em = () => deps.orm.em.fork();
   const prepare = createStoredMailComposer(deps);
   const largeMessages = createOctetBudget(LARGE_MESSAGES_BYTES);
@@ -104,6 +107,7 @@ export function createEmailActivities(deps: ActivityDeps & { identities: Sending
       pool: deps.smtp,
       guard: deps.guard,
       metrics: deps.metrics,
+      sandbox: deps.sandbox,
       urgency,
       projectId,
       buffer,
@@ -170,6 +174,7 @@ export function createEmailActivities(deps: ActivityDeps & { identities: Sending
           async record(results) {
             await recordTransactionalResults(em(), projectId, claimToken, results, deps.config.DELIVERY_RETRY_SECONDS);
             recordedCount += results.length;
+            await deps.sandbox.followUp(results);
             advance();
           },
         });

@@ -83,6 +83,7 @@ async function send(mails: MailToSend[], unmade: UnmadeMessages): Promise<Record
     metrics: createDeliveryMetrics(new Registry()),
     config: { DELIVERY_RETRY_SECONDS: [1], DELIVERY_PAUSE_SECONDS: 1 },
     shouldStop: () => false,
+    sandbox: { answer: () => undefined },
   });
   await buffer.drain();
   return Object.fromEntries(results.map((result) => [result.emailId, result.verdict]));

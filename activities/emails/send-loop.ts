@@ -14,6 +14,7 @@ import { isLastAttempt, smtpUnavailableFailure } from '../failures.ts';
 import { heldResult, resultOf, type AttemptLedger } from './outcome-result.ts';
 import type { Admission, ProviderGuard } from './provider-guard.ts';
 import type { ResultBuffer } from './result-buffer.ts';
+import type { Sandbox } from './sandbox.ts';
 import type { Pace } from './send-throttle.ts';
 
 /** One mail on its way: composed at the last moment, so that memory holds only what is on the wire. */
@@ -52,6 +53,8 @@ export interface SendLoopOptions {
   pool: SmtpPool;
   /** Holds emails to providers that refuse ours. */
   guard: ProviderGuard;
+  /** Answers emails to its addresses in place of a server. */
+  sandbox: Pick<Sandbox, 'answer'>;
   urgency: SmtpUrgency;
   /** Whose emails these are. */
   projectId: string;
@@ -97,6 +100,11 @@ function unavailable({ metrics, config }: SendLoopOptions, error: SmtpUnavailabl
   return smtpUnavailableFailure(error, config.DELIVERY_PAUSE_SECONDS);
 }
 
+/** Puts the results of emails to the sandbox in their place. */
+function* answerSandbox(mails: Iterable<MailToSend>, sandbox: SendLoopOptions['sandbox']): Generator<MailToSend> {
+  for (const mail of mails) yield ('envelope' in mail && sandbox.answer(mail, mail.envelope.to)) || mail;
+}
+
 /**
  * Sends mails over the pool, a bounded number at a time, and puts each result into the buffer. Takes the mails one by
  * one from the iterable, so that nothing is prepared that will not be sent.
@@ -107,7 +115,7 @@ export async function sendMails(mails: Iterable<MailToSend>, options: SendLoopOp
   const { buffer, pool, guard, signal, config, urgency, unmade } = options;
   const settle = settlerOf(options);
   await guard.ready();
-  const iterator = mails[Symbol.iterator]();
+  const iterator = answerSandbox(mails, options.sandbox);
   let broken: Error | undefined;
   let interruptionsInARow = 0;
   const isStopped = (): boolean =>

@@ -1,0 +1,71 @@
+import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
+import { recordComplaint, recordDelivery, recordSoftBounce } from '../../shared/domain/emails/feedback.ts';
+import { unsubscribeByMail } from '../../shared/domain/emails/subscription-links.ts';
+import type { SmtpOutcome } from '../../shared/platform/smtp/smtp-pool.ts';
+import { sandboxBehaviour, sandboxDomains, type SandboxBehaviour } from '../../shared/pure/emails/sandbox.ts';
+import type { ActivityDeps } from '../deps.ts';
+import { resultOf, type AttemptLedger } from './outcome-result.ts';
+
+/** Answers emails to the sandbox without a server, so that everything that can become of an email can be tried. */
+export interface Sandbox {
+  /** What became of an email; undefined where it is for a server. */
+  answer: (email: AttemptLedger, to: string) => DeliveryResult | undefined;
+  /** Does what recipients and their servers do later. Call it when the results are recorded. */
+  followUp: (results: readonly DeliveryResult[]) => Promise<void>;
+}
+
+const HOST = 'sandbox';
+const refusal = (kind: 'rejected' | 'deferred', replyCode: number, reply: string): SmtpOutcome => ({
+  ...{ kind, stage: 'rcpt', replyCode, reply, server: HOST },
+});
+const UNKNOWN_USER = '550 5.1.1 User unknown in the sandbox';
+
+/** Creates the sandbox of a worker. */
+export function createSandbox(deps: Pick<ActivityDeps, 'config' | 'orm' | 'wakeDispatcher'>): Sandbox {
+  const domains = sandboxDomains(deps.config.INBOUND_DOMAIN);
+  const retrySeconds = deps.config.DELIVERY_RETRY_SECONDS;
+  const later = new Map<string, SandboxBehaviour>();
+
+  function outcomeOf(behaviour: SandboxBehaviour | 'unknown', deferrals: number): SmtpOutcome {
+    if (behaviour === 'bounced' || behaviour === 'unknown') return refusal('rejected', 550, UNKNOWN_USER);
+    const isFirst = behaviour === 'deferred' && deferrals === 0;
+    if (isFirst) return refusal('deferred', 451, '451 4.3.2 Try again later, says the sandbox');
+    return { kind: 'accepted', reply: '250 2.0.0 Taken by the sandbox' };
+  }
+
+  async function act(emailId: string, behaviour: SandboxBehaviour): Promise<void> {
+    const em = () => deps.orm.em.fork();
+    if (behaviour === 'soft-bounced') {
+      const diagnostic = '452 4.2.2 The mailbox is full, says the sandbox';
+      await recordSoftBounce(em(), emailId, { kind: 'temporary', rule: 'mailbox-full', diagnostic }, emailId);
+      return;
+    }
+    await recordDelivery(em(), emailId);
+    if (behaviour === 'complained') await recordComplaint(em(), emailId);
+    if (behaviour === 'unsubscribed') await unsubscribeByMail(em(), emailId);
+  }
+
+  return {
+    answer(email, to) {
+      const behaviour = sandboxBehaviour(to, domains);
+      if (behaviour === undefined) return undefined;
+      const { emailId, subject, deferrals } = email;
+      if (behaviour === 'suppressed') {
+        return { emailId, subject, verdict: 'suppressed', error: 'the sandbox suppresses this address' };
+      }
+      const result = resultOf(email, outcomeOf(behaviour, deferrals), retrySeconds);
+      if (result.verdict === 'sent' && behaviour !== 'unknown') later.set(emailId, behaviour);
+      return result;
+    },
+    async followUp(results) {
+      if (later.size === 0) return;
+      for (const { emailId, verdict } of results) {
+        const behaviour = verdict === 'sent' ? later.get(emailId) : undefined;
+        if (behaviour === undefined) continue;
+        later.delete(emailId);
+        await act(emailId, behaviour);
+        deps.wakeDispatcher();
+      }
+    },
+  };
+}

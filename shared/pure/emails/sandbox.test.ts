@@ -1,0 +1,20 @@
+import { describe, expect, it } from '@jest/globals';
+import { sandboxBehaviour, sandboxDomains } from './sandbox.ts';
+
+describe('an address of the sandbox', () => {
+  const domains = sandboxDomains('Mail.Example.com');
+
+  it.each([
+    ['delivered@sandbox.everpost.test', 'delivered'],
+    ['Soft-Bounced+order-5@SANDBOX.everpost.test', 'soft-bounced'],
+    ['bounced@sandbox.mail.example.com', 'bounced'],
+    ['somebody@sandbox.everpost.test', 'unknown'],
+    ['delivered@everpost.test', undefined],
+    ['delivered@sandbox.example.com', undefined],
+    ['delivered@a.sandbox.everpost.test', undefined],
+  ])('%s: %s', (address, behaviour) => expect(sandboxBehaviour(address, domains)).toBe(behaviour));
+
+  it('is at one domain where the installation takes no mail', () => {
+    expect(sandboxDomains(undefined)).toEqual(['sandbox.everpost.test']);
+  });
+});
