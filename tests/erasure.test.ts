@@ -164,6 +164,14 @@ async function sendMails(): Promise<void> {
   await eventually(async () => stack.sink.messages().length >= 5);
 }
 
+async function deliveriesOf(webhookId: string, contactId: string): Promise<number> {
+  const rows = await query(
+    stack.em(),
+    sql`select 1 from webhook_delivery where endpoint_id = ${webhookId} and contact_id = ${contactId}`,
+  );
+  return rows.length;
+}
+
 async function answerMails(): Promise<void> {
   const emails = await query<{ id: string }>(
     stack.em(),
@@ -184,12 +192,15 @@ async function answerMails(): Promise<void> {
 }
 
 it('nothing of a deleted contact is left in any column of any table, nor in Temporal', async () => {
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+  const webhook = await post('/webhooks', { url });
   await sendMails();
   await importRows();
   const [{ id: contactId }] = (await stack.api('GET', `/contacts?search=${ADDRESS}`)).body.data;
   const { jobId } = await post('/contacts/bulk-unsubscribe', { contactIds: [contactId] });
   await untilCompleted(`/contacts/bulk/${jobId}`);
   await answerMails();
+  await eventually(async () => (await deliveriesOf(webhook.id, contactId)) > 0);
   const before = await placesOfMarkers();
   const places = [
     'attachment.content',
@@ -214,5 +225,6 @@ it('nothing of a deleted contact is left in any column of any table, nor in Temp
     40_000,
   );
   expect(await placesOfMarkers()).toEqual([]);
+  expect(await deliveriesOf(webhook.id, contactId)).toBe(0);
   expect(await workflowsWithMarkers()).toEqual([]);
 }, 120_000);

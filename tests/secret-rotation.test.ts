@@ -22,6 +22,7 @@ const DOMAIN = 'signed.test';
 let before: TestApi;
 let after: TestApi;
 let webhookSecret: string;
+let endpoint: { id: string; secrets: string[] };
 beforeAll(async () => {
   before = await startTestApi({ config: { APP_SECRET: OLD } });
   await assertKnownSecret(before.em(), { appSecret: OLD });
@@ -32,6 +33,9 @@ beforeAll(async () => {
   });
   await query(before.em(), sql`update sender_domain set verified = true, dns_verified = true where domain = ${DOMAIN}`);
   webhookSecret = await readWebhookSecret(before.em(), before.project.id);
+  const { body: created } = await before.api('POST', '/webhooks', { body: { url: 'https://203.0.114.9/' } });
+  const { body: rotated } = await before.api('POST', `/webhooks/${created.id}/rotate-secret`);
+  endpoint = { id: created.id, secrets: [rotated.secret, created.secret] };
   const { database } = before;
   after = await startTestApi({ database, config: { APP_SECRET: NEW, APP_SECRETS_PREVIOUS: [OLD] } });
 });
@@ -138,6 +142,12 @@ describe('everpost secrets reseal', () => {
     });
     expect(await canSign(NEW)).toBe(true);
     expect(await readSecret(NEW)).toBe(webhookSecret);
+    const [stored] = await query<{ secrets: string[] }>(
+      before.em(),
+      sql`select array[secret, previous_secret] as secrets from webhook_endpoint where id = ${endpoint.id}`,
+    );
+    const { open } = createWebhookSecrets({ appSecret: NEW });
+    expect(stored?.secrets.map((sealed) => open(sealed, endpoint.id))).toEqual(endpoint.secrets);
     await expect(readSecret(OLD)).rejects.toThrow('APP_SECRET');
     await expect(assertKnownSecret(before.em(), { appSecret: OLD })).rejects.toThrow(
       'not one that this database knows',
