@@ -7,8 +7,6 @@ import tseslint from 'typescript-eslint';
 const TERMINAL_ROOMS = ['cli/**', 'local/**', 'bench/**', 'scripts/**', 'tests/**'];
 const TESTS = ['**/*.test.ts', 'tests/**'];
 const CONSOLE = ['api/console/web/**/*.mjs'];
-/** Files with functions that are still to be split. */
-const LONG_FUNCTIONS = ['activities/emails/email-activities.ts'];
 const MACHINE_MODULES = `^(node:|(${builtinModules.join('|')})$)`;
 
 const MJS_GLOBALS = [
@@ -174,11 +172,6 @@ export default defineConfig(
     // process.ts speaks before there is a logger; bundle-workflows.ts is a build step.
     files: [...TERMINAL_ROOMS, 'shared/platform/process.ts', 'worker/bundle-workflows.ts'],
     rules: { 'no-console': 'off' },
-  },
-  {
-    // To be split.
-    files: LONG_FUNCTIONS,
-    rules: { 'max-lines-per-function': 'off' },
   },
   {
     // A describe is as long as its tests, and a recording as its story.

@@ -12,7 +12,7 @@ import { waitForDatabase } from '../shared/domain/schema/wait-for-database.ts';
 import { assertKnownSecret } from '../shared/domain/secrets/known-secrets.ts';
 import { requestLimits } from '../shared/domain/database/session-limits.ts';
 import { query, sql } from '../shared/domain/database/sql.ts';
-import { recordMailHits } from '../shared/domain/engagement/engagement.ts';
+import { recordEngagements } from '../shared/domain/engagement/engagement.ts';
 import { createApp, createWaitingApp } from './app.ts';
 import { createAdmissionOrm } from './http/admission.ts';
 import { createApiMetrics } from './http/api-metrics.ts';
@@ -64,7 +64,7 @@ await runProcess('api', async ({ onStop }) => {
   const hits = createHitRecorder({
     logger,
     async record(batch) {
-      await recordMailHits(orm.em.fork(), batch);
+      await recordEngagements(orm.em.fork(), batch);
       dispatcher.wake();
     },
   });

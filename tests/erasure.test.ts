@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { recordComplaint, recordReply, recordSoftBounce } from '../shared/domain/emails/feedback.ts';
-import { recordMailHits } from '../shared/domain/engagement/engagement.ts';
+import { recordEngagements } from '../shared/domain/engagement/engagement.ts';
 import { query, sql, SqlFragment } from '../shared/domain/database/sql.ts';
 import { createAutomation, createTemplate, executionThatIs, track } from './support/automations.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
@@ -185,7 +185,7 @@ async function answerMails(): Promise<void> {
     'report',
   );
   await recordReply(stack.em(), first!, { id: 'r', from: ADDRESS, to: 'a@example.com', subject: 'Re: contentmark' });
-  await recordMailHits(stack.em(), [
+  await recordEngagements(stack.em(), [
     { id: crypto.randomUUID(), emailId: second!, url: `https://x.test/?who=${ADDRESS}`, ageMs: 0, repeats: 0 },
   ]);
   await recordComplaint(stack.em(), second!);

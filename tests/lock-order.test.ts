@@ -5,8 +5,8 @@ import { importContacts } from '../shared/domain/contact-jobs/import-contacts.ts
 import { recordTransactionalResults, type DeliveryResult } from '../shared/domain/emails/delivery-results.ts';
 import { recordComplaint, recordHardBounce } from '../shared/domain/emails/feedback.ts';
 import { changeSubscription } from '../shared/domain/emails/subscription-links.ts';
-import { recordMailHits } from '../shared/domain/engagement/engagement.ts';
-import { claimMails } from '../shared/domain/emails/transactional-delivery.ts';
+import { recordEngagements } from '../shared/domain/engagement/engagement.ts';
+import { claimEmails } from '../shared/domain/emails/transactional-delivery.ts';
 import { changeContacts } from '../shared/domain/contact-jobs/bulk-change.ts';
 import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
 import { inTransaction } from '../shared/domain/database/transaction.ts';
@@ -118,7 +118,7 @@ async function changeEverythingAtOnce(): Promise<void> {
         )
         update email e set status = 'PENDING' from held where e.id = held.id`,
     );
-    await claimMails(em(), ids, { deliveryId: randomUUID(), claimToken: token });
+    await claimEmails(em(), ids, { deliveryId: randomUUID(), claimToken: token });
     const verdicts = ['sent', 'bounced', 'deferred'] as const;
     const recorded = ids.map((emailId, index): DeliveryResult => ({
       emailId,
@@ -171,7 +171,7 @@ async function changeEverythingAtOnce(): Promise<void> {
         ...{ id: randomUUID(), emailId, ageMs: 0, repeats: 0 },
         url: index % 2 === 0 ? null : 'https://example.com',
       }));
-      await recordMailHits(em(), hits);
+      await recordEngagements(em(), hits);
     },
     async () => {
       for (const id of await someEmails(1))

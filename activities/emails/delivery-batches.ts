@@ -1,4 +1,4 @@
-import type { ClaimedMail } from '../../shared/domain/emails/transactional-delivery.ts';
+import type { ClaimedEmail } from '../../shared/domain/emails/transactional-delivery.ts';
 
 /** Emails that are loaded and sent together. */
 export interface DeliveryBatch {
@@ -16,37 +16,37 @@ const LIGHT_BYTES_MAX = 262_144;
 const LIGHT_AT_ONCE = 20;
 export const HEAVY_AT_ONCE = 4;
 
-const sizeOf = (mail: ClaimedMail): number => mail.bodyBytes + mail.attachmentBytes;
+const sizeOf = (email: ClaimedEmail): number => email.bodyBytes + email.attachmentBytes;
 
 function* chunksOf<T>(items: T[], size: number): Generator<T[]> {
   for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
 }
 
-function batchOf(mails: ClaimedMail[]): DeliveryBatch {
-  const [first] = mails;
+function batchOf(emails: ClaimedEmail[]): DeliveryBatch {
+  const [first] = emails;
   return {
-    ids: mails.map((mail) => mail.id),
+    ids: emails.map((email) => email.id),
     attachmentSetId: first?.attachmentSetId ?? null,
     sharedBytes: first?.attachmentBytes ?? 0,
-    messageBytes: Math.max(...mails.map(sizeOf)),
+    messageBytes: Math.max(...emails.map(sizeOf)),
   };
 }
 
 /** Divides emails so that few octets are in memory at once: small ones first, large ones with the same files together. */
-export function* batchesOf(mails: ClaimedMail[]): Generator<{ kind: 'light' | 'heavy'; batch: DeliveryBatch }> {
-  const groups = new Map<string, ClaimedMail[]>();
-  const light: ClaimedMail[] = [];
-  for (const mail of mails) {
-    if (sizeOf(mail) <= LIGHT_BYTES_MAX && mail.attachmentSetId === null) {
-      light.push(mail);
+export function* batchesOf(emails: ClaimedEmail[]): Generator<{ kind: 'light' | 'heavy'; batch: DeliveryBatch }> {
+  const groups = new Map<string, ClaimedEmail[]>();
+  const light: ClaimedEmail[] = [];
+  for (const email of emails) {
+    if (sizeOf(email) <= LIGHT_BYTES_MAX && email.attachmentSetId === null) {
+      light.push(email);
       continue;
     }
-    const key = mail.attachmentSetId ?? mail.id;
-    groups.set(key, [...(groups.get(key) ?? []), mail]);
+    const key = email.attachmentSetId ?? email.id;
+    groups.set(key, [...(groups.get(key) ?? []), email]);
   }
   for (const chunk of chunksOf(light, LIGHT_AT_ONCE)) yield { kind: 'light', batch: batchOf(chunk) };
   for (const group of groups.values()) {
-    const isLight = group.every((mail) => sizeOf(mail) <= LIGHT_BYTES_MAX);
+    const isLight = group.every((email) => sizeOf(email) <= LIGHT_BYTES_MAX);
     const size = isLight ? LIGHT_AT_ONCE : HEAVY_AT_ONCE;
     for (const chunk of chunksOf(group, size)) yield { kind: isLight ? 'light' : 'heavy', batch: batchOf(chunk) };
   }

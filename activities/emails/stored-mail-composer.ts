@@ -1,5 +1,5 @@
 import { domainOf } from '../../shared/pure/emails/email-address.ts';
-import type { StoredAttachment, StoredMail } from '../../shared/domain/emails/transactional-delivery.ts';
+import type { StoredAttachment, StoredEmail } from '../../shared/domain/emails/transactional-delivery.ts';
 import type { SendingIdentities, SendingIdentity } from '../../shared/domain/domains/sending-identities.ts';
 import { createEnvelopes } from '../../shared/platform/mail/envelopes.ts';
 import { messageIdOf } from '../../shared/platform/mail/message-id.ts';
@@ -13,7 +13,7 @@ export function createStoredMailComposer(deps: ActivityDeps & { identities: Send
 
   return async function prepare(
     projectId: string,
-    mail: StoredMail,
+    mail: StoredEmail,
     attachments: StoredAttachment[],
   ): Promise<MailToSend> {
     const { emailId, fromAddress: from, toAddress: to, deferrals, uncertainAttempts, heldAt } = mail;

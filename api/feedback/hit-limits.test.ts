@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
 import { ContactEntity } from '../../shared/domain/contacts/contact.entity.ts';
 import { EmailEntity } from '../../shared/domain/emails/email.entity.ts';
-import { HIT_EVENTS_MAX, recordMailHits, type MailHit } from '../../shared/domain/engagement/engagement.ts';
+import { HIT_EVENTS_MAX, recordEngagements, type Engagement } from '../../shared/domain/engagement/engagement.ts';
 import { query, queryOne, sql } from '../../shared/domain/database/sql.ts';
 import { createLinkSigner, encodeClickTarget, type MailLinks } from '../../shared/platform/links.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
@@ -56,7 +56,7 @@ async function eventsOf(contactId: string): Promise<Record<string, number>> {
 const hitsOf = (emailId: string) =>
   queryOne<{ opens: number; clicks: number }>(app.em(), sql`select opens, clicks from email where id = ${emailId}`);
 
-const hit = (emailId: string, url: string | null, repeats = 0): MailHit => ({
+const hit = (emailId: string, url: string | null, repeats = 0): Engagement => ({
   ...{ id: uuidV7(), emailId, url, ageMs: 0, repeats },
 });
 
@@ -66,7 +66,7 @@ describe('hits of one email', () => {
     for (let batch = 0; batch < 5; batch++) {
       const opens = Array.from({ length: 30 }, () => hit(emailId, null));
       const clicks = Array.from({ length: 20 }, () => hit(emailId, 'https://shop.test/'));
-      await recordMailHits(app.em(), [...opens, ...clicks]);
+      await recordEngagements(app.em(), [...opens, ...clicks]);
     }
     expect(await hitsOf(emailId)).toEqual({ opens: 150, clicks: 100 });
     expect(await eventsOf(contactId)).toEqual({ 'email.open': HIT_EVENTS_MAX, 'email.click': HIT_EVENTS_MAX });
@@ -74,20 +74,20 @@ describe('hits of one email', () => {
 
   it('that were put together count as many, and the numbers of later events follow from that', async () => {
     const { emailId, contactId } = await sentEmail();
-    await recordMailHits(app.em(), [hit(emailId, null, 9), hit(emailId, null), hit(emailId, null, 1_000)]);
+    await recordEngagements(app.em(), [hit(emailId, null, 9), hit(emailId, null), hit(emailId, null, 1_000)]);
     expect(await hitsOf(emailId)).toEqual({ opens: 1_012, clicks: 0 });
     const rows = await query<{ opens: number }>(
       app.em(),
       sql`select (data ->> 'opens')::int as opens from event where contact_id = ${contactId} order by opens`,
     );
     expect(rows.map((row) => row.opens)).toEqual([1, 11, 12]);
-    await recordMailHits(app.em(), [hit(emailId, null)]);
+    await recordEngagements(app.em(), [hit(emailId, null)]);
     expect(await eventsOf(contactId)).toEqual({ 'email.open': 3 });
   });
 
   it('take little of the room in which hits wait for the database', async () => {
     const [loud, quiet] = [uuidV7(), uuidV7()];
-    const recorded: MailHit[] = [];
+    const recorded: Engagement[] = [];
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => {
       release = resolve;

@@ -3,7 +3,7 @@ import { v7 as uuidV7 } from 'uuid';
 import { findFreePort } from '../../local/processes/free-port.ts';
 import { CampaignEntity } from '../../shared/domain/campaigns/campaign.entity.ts';
 import { EmailEntity } from '../../shared/domain/emails/email.entity.ts';
-import { recordMailHits } from '../../shared/domain/engagement/engagement.ts';
+import { recordEngagements } from '../../shared/domain/engagement/engagement.ts';
 import { EventEntity } from '../../shared/domain/events/event.entity.ts';
 import { createOrm, type Orm } from '../../shared/domain/schema/orm.ts';
 import { query, sql } from '../../shared/domain/database/sql.ts';
@@ -161,7 +161,7 @@ describe('an API process that is stopped without PostgreSQL', () => {
 
 describe('createHitRecorder without PostgreSQL', () => {
   const logger = createLogger({ level: 'silent', name: 'test' });
-  const record = (hits: Parameters<typeof recordMailHits>[1]) => recordMailHits(orm.em.fork(), hits);
+  const record = (hits: Parameters<typeof recordEngagements>[1]) => recordEngagements(orm.em.fork(), hits);
 
   it('keeps no more hits than it is told to, the latest', async () => {
     const [attempted, oldest, ...latest] = [await sentMail(), await sentMail(), await sentMail(), await sentMail()];

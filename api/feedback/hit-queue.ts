@@ -1,11 +1,11 @@
 import { v7 as uuidV7 } from 'uuid';
-import { HIT_EVENTS_MAX, type MailHit } from '../../shared/domain/engagement/engagement.ts';
+import { HIT_EVENTS_MAX, type Engagement } from '../../shared/domain/engagement/engagement.ts';
 
-export type Hit = Pick<MailHit, 'emailId' | 'url'>;
+export type Hit = Pick<Engagement, 'emailId' | 'url'>;
 
 /** A hit that waits to be recorded. */
 export interface WaitingHit {
-  hit: Pick<MailHit, 'id' | 'emailId' | 'url' | 'repeats'>;
+  hit: Pick<Engagement, 'id' | 'emailId' | 'url' | 'repeats'>;
   /** When it happened, on the monotonic clock. */
   at: number;
   settled: Promise<void>;

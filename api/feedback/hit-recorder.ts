@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDatabaseUnavailable } from '../../shared/domain/database/database-errors.ts';
-import type { MailHit } from '../../shared/domain/engagement/engagement.ts';
+import type { Engagement } from '../../shared/domain/engagement/engagement.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { createHitQueue, type Hit, type WaitingHit } from './hit-queue.ts';
 
@@ -16,7 +16,7 @@ export interface HitRecorder {
 }
 
 export interface HitRecorderOptions {
-  record: (hits: MailHit[]) => Promise<void>;
+  record: (hits: Engagement[]) => Promise<void>;
   logger: Logger;
   /** Hits that wait at most; then the oldest goes. */
   capacity?: number;

@@ -10,7 +10,7 @@ import { createOrm, type Orm } from '../../shared/domain/schema/orm.ts';
 import { createProject, type ProjectKeys } from '../../shared/domain/projects/projects.ts';
 import type { Project } from '../../shared/domain/projects/project.entity.ts';
 import { trustDomain } from '../../shared/domain/domains/sender-domains.ts';
-import { recordMailHits } from '../../shared/domain/engagement/engagement.ts';
+import { recordEngagements } from '../../shared/domain/engagement/engagement.ts';
 import { requestLimits } from '../../shared/domain/database/session-limits.ts';
 import { query, sql } from '../../shared/domain/database/sql.ts';
 import type { Config } from '../../shared/platform/config.ts';
@@ -136,7 +136,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const hits = createHitRecorder({
     logger,
     async record(batch) {
-      await recordMailHits(orm.em.fork(), batch);
+      await recordEngagements(orm.em.fork(), batch);
       wakeDispatcher();
     },
   });

@@ -8,7 +8,7 @@ import { recordedEmailEvents, type EmailHeading } from '../events/email-events.t
 import { inTransaction } from '../database/transaction.ts';
 import { applyHardBounces, type BouncedEmail, type RecordedRefusal } from './hard-bounces.ts';
 
-/** What became of one mail. `skipped` and `suppressed` were never handed to a server. */
+/** What became of one email. `skipped` and `suppressed` were never handed to a server. */
 export interface DeliveryResult {
   emailId: string;
   verdict: DeliveryVerdict | 'skipped' | 'suppressed';
@@ -71,8 +71,8 @@ const REPORTED_BEFORE = joinSql(
 );
 
 /**
- * The `set` list of an update of `email e` from such a table. A deferred mail goes back to PENDING. A receipt may have
- * come, or a scanner may have opened a mail, before its sending is recorded. A mail whose contact was erased meanwhile
+ * The `set` list of an update of `email e` from such a table. A deferred email goes back to PENDING. A receipt may have
+ * come, or a scanner may have opened an email, before its sending is recorded. An email whose contact was erased meanwhile
  * gets its outcome, but no words: the subject and what the server says may name the person.
  */
 export function resultColumns(retrySeconds: readonly number[]): SqlFragment {
@@ -132,8 +132,8 @@ export function bouncedAmong(recorded: readonly RecordedResult[]): BouncedEmail[
 }
 
 /**
- * Records what became of transactional mails that this attempt claimed. Rows whose claim another attempt took over are
- * left alone. A mail that is deferred is due again after the pause that `retrySeconds` has for it.
+ * Records what became of transactional emails that this attempt claimed. Rows whose claim another attempt took over are
+ * left alone. An email that is deferred is due again after the pause that `retrySeconds` has for it.
  */
 export async function recordTransactionalResults(
   em: Em,

@@ -9,7 +9,7 @@ import { finishCampaign } from '../campaigns/campaign-state.ts';
 import { requeueNextRecipients } from '../campaigns/resend.ts';
 import { upsertContacts } from '../contacts/contacts.ts';
 import { query, sql, SqlFragment } from '../database/sql.ts';
-import { recordMailHits } from '../engagement/engagement.ts';
+import { recordEngagements } from '../engagement/engagement.ts';
 import { deleteContacts } from '../lifecycle/delete-contacts.ts';
 import { eraseAtOnce } from '../lifecycle/erase-contacts.ts';
 import { createProject } from '../projects/projects.ts';
@@ -23,7 +23,7 @@ import {
   recordReply,
   recordSoftBounce,
 } from './feedback.ts';
-import { abandonMails, claimMails, releaseMails } from './transactional-delivery.ts';
+import { abandonEmails, claimEmails, releaseEmails } from './transactional-delivery.ts';
 
 const VERDICTS = ['sent', 'bounced', 'failed', 'skipped', 'suppressed', 'deferred', 'uncertain', 'held'] as const;
 /** Columns with the moment of a report, which may come before the sending is recorded. */
@@ -102,7 +102,7 @@ const hit = (emailId: string, url: string | null) => ({ id: randomUUID(), emailI
 function writers(): ((status: EmailStatus) => Promise<unknown>)[] {
   const onOne = (write: (email: TestEmail) => Promise<unknown>) => async (status: EmailStatus) =>
     write(await addEmail(status, null));
-  const claim = (email: TestEmail) => claimMails(em(), [email.id], email);
+  const claim = (email: TestEmail) => claimEmails(em(), [email.id], email);
   return [
     onOne(claim),
     onOne(async (email) => {
@@ -113,8 +113,8 @@ function writers(): ((status: EmailStatus) => Promise<unknown>)[] {
       await query(em(), sql`delete from contact where id = ${email.contactId}`);
       await claim(email);
     }),
-    onOne((email) => releaseMails(em(), [email.id], email.claimToken)),
-    onOne((email) => abandonMails(em(), [email.id], email.deliveryId, 'too late')),
+    onOne((email) => releaseEmails(em(), [email.id], email.claimToken)),
+    onOne((email) => abandonEmails(em(), [email.id], email.deliveryId, 'too late')),
     ...VERDICTS.map((verdict) =>
       onOne(({ id, claimToken }) =>
         recordTransactionalResults(em(), projectId, claimToken, [resultOf(id, verdict)], [60]),
@@ -155,8 +155,8 @@ function writers(): ((status: EmailStatus) => Promise<unknown>)[] {
     onOne(({ id }) => recordSoftBounce(em(), id, failure, 'report')),
     onOne(({ id }) => recordComplaint(em(), id)),
     onOne(({ id }) => recordReply(em(), id, { id: 'reply', from: 'x', to: 'y', subject: 'z' })),
-    onOne(({ id }) => recordMailHits(em(), [hit(id, null)])),
-    onOne(({ id }) => recordMailHits(em(), [hit(id, 'https://example.com')])),
+    onOne(({ id }) => recordEngagements(em(), [hit(id, null)])),
+    onOne(({ id }) => recordEngagements(em(), [hit(id, 'https://example.com')])),
     onOne(async ({ contactId }) => {
       await deleteContacts(em(), projectId, [contactId]);
       await eraseAtOnce(em(), projectId, [contactId]);

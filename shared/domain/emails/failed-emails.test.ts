@@ -7,7 +7,7 @@ import { closeRecipients } from '../campaigns/campaign-state.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
 import { createProject } from '../projects/projects.ts';
 import { recordTransactionalResults } from './delivery-results.ts';
-import { abandonMails, claimMails } from './transactional-delivery.ts';
+import { abandonEmails, claimEmails } from './transactional-delivery.ts';
 
 let database: TestDatabase;
 let projectId: string;
@@ -67,7 +67,7 @@ describe('an email that ends FAILED', () => {
   it('is an event with the words of the server when a server refused it', async () => {
     const id = await createEmail();
     const claimToken = uuidV7();
-    await claimMails(em(), [id], { deliveryId: uuidV7(), claimToken });
+    await claimEmails(em(), [id], { deliveryId: uuidV7(), claimToken });
     const refusal = { kind: 'sender', rule: 'blocked', server: 'mx.test' } as const;
     const result = {
       emailId: id,
@@ -90,7 +90,7 @@ describe('an email that ends FAILED', () => {
 
   it('is an event with the reason when its delivery was given up', async () => {
     const id = await createEmail();
-    for (let round = 0; round < 2; round++) await abandonMails(em(), [id], uuidV7(), 'no server for two days');
+    for (let round = 0; round < 2; round++) await abandonEmails(em(), [id], uuidV7(), 'no server for two days');
     await expectFailed(id, { reason: 'no server for two days', from: 'us@example.com' });
   });
 

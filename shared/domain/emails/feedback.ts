@@ -11,11 +11,11 @@ import { recipientProviderOf } from '../../pure/emails/recipient-provider.ts';
 import { countComplaint } from './complaint-rates.ts';
 import { applyHardBounces, type RecordedRefusal } from './hard-bounces.ts';
 
-/** Something that a mail server or a mailbox provider says about a mail, and its place in the record of the mail. */
+/** What a mail server or a mailbox provider says about an email, and where the record of the email keeps it. */
 interface StatusChange {
   column: SqlFragment;
   counter: SqlFragment;
-  /** Where the email is from then on; one that is there or beyond stays, and only the moment is kept. */
+  /** The new status. An email that has it or a later one keeps its status, and only the moment is noted. */
   to: HandedOverStatus;
   event: string;
   moment?: string;
@@ -53,8 +53,8 @@ interface ChangedEmail {
 }
 
 /**
- * A turn as a statement over the mails in a table `held`: the first one of each mail sets the moment, counts and is an
- * event. Of a mail whose contact was erased it counts only.
+ * A statement that applies a change to the emails in a table `held`. The first change of its kind sets the moment, counts
+ * in the campaign and is an event; repeats do nothing. For an email whose contact was erased it only counts.
  */
 function statusChangeStatement(
   held: SqlFragment,
@@ -84,14 +84,14 @@ function statusChangeStatement(
     ${result}`;
 }
 
-/** Takes a turn once: the first report sets the moment, counts in the campaign and is an event; repeats are nothing. */
+/** @returns the email when this was the first report of its kind */
 async function applyStatusChange(
   em: Em,
   emailId: string,
   change: StatusChange,
   data: Record<string, unknown>,
 ): Promise<ChangedEmail | undefined> {
-  const [mail] = await queryPrepared<ChangedEmail>(
+  const [email] = await queryPrepared<ChangedEmail>(
     em,
     statusChangeStatement(
       sql`select ${emailId}::uuid as id`,
@@ -100,18 +100,18 @@ async function applyStatusChange(
       sql`select project_id, contact_id, to_address from changed`,
     ),
   );
-  return mail;
+  return email;
 }
 
-/** A server says that the mail has reached the mailbox. */
+/** A server says that the email has reached the mailbox. */
 export async function recordDelivery(em: Em, emailId: string): Promise<void> {
   await applyStatusChange(em, emailId, DELIVERED, {});
 }
 
 /**
- * As `recordDelivery`, for any number of mails in one statement. Mails that another statement holds are left out: to wait
- * for several rows at once, while the sending of the same mails is being recorded, could make the two wait for each other.
- * @returns for each mail whether it was recorded, now or before
+ * As `recordDelivery`, for any number of emails in one statement. Emails that another statement holds are left out: waiting
+ * for several rows while their sending is being recorded could be a deadlock.
+ * @returns for each email whether it was recorded, now or before
  */
 export async function recordDeliveries(em: Em, emailIds: string[]): Promise<boolean[]> {
   const held = await queryPrepared<{ id: string }>(
@@ -123,7 +123,7 @@ export async function recordDeliveries(em: Em, emailIds: string[]): Promise<bool
       sql`select id from held`,
     ),
   );
-  const recorded = new Set(held.map((mail) => mail.id));
+  const recorded = new Set(held.map((email) => email.id));
   return emailIds.map((emailId) => recorded.has(emailId));
 }
 
@@ -139,27 +139,27 @@ export async function recordHardBounce(em: Em, emailId: string, failure: Reporte
   const { rule, server } = refusal;
   await inTransaction(em, async (tx) => {
     await lockRecipients(tx, [emailId]);
-    const mail = await applyStatusChange(tx, emailId, BOUNCED, { bounceType: 'hard', diagnostic, rule, server });
-    if (!mail) return;
+    const email = await applyStatusChange(tx, emailId, BOUNCED, { bounceType: 'hard', diagnostic, rule, server });
+    if (!email) return;
     await query(
       tx,
       sql`
         update email set error = ${diagnostic}, refusal = ${json(refusal)}::jsonb
         where id = ${emailId} and to_address is not null`,
     );
-    await applyHardBounces(tx, mail.project_id, [{ emailId, contactId: mail.contact_id }]);
+    await applyHardBounces(tx, email.project_id, [{ emailId, contactId: email.contact_id }]);
   });
 }
 
-/** The recipient calls the mail spam: no more of any kind. */
+/** The recipient calls the email spam and gets no more of any kind. */
 export async function recordComplaint(em: Em, emailId: string): Promise<void> {
   await inTransaction(em, async (tx) => {
     await lockRecipients(tx, [emailId]);
-    const mail = await applyStatusChange(tx, emailId, COMPLAINED, {});
-    if (!mail) return;
+    const email = await applyStatusChange(tx, emailId, COMPLAINED, {});
+    if (!email) return;
     await suppressRecipients(tx, [emailId], 'COMPLAINT');
-    if (mail.contact_id !== null) await setSubscribed(tx, mail.project_id, [mail.contact_id], false);
-    if (mail.to_address !== null) await countComplaint(tx, mail.project_id, recipientProviderOf(mail.to_address));
+    if (email.contact_id !== null) await setSubscribed(tx, email.project_id, [email.contact_id], false);
+    if (email.to_address !== null) await countComplaint(tx, email.project_id, recipientProviderOf(email.to_address));
   });
 }
 
@@ -176,12 +176,12 @@ function derivedId(...parts: string[]): string {
   return `${a}-${b}-8${c}-a${d}-${e}`;
 }
 
-/** The same report or reply again is no event. */
+/** A report or a reply that comes twice is one event. */
 const ONCE = sql`on conflict (id) do nothing`;
 
-/** Events of one name about one mail. Who has seen its envelope sender can make up reports without end. */
-const REPORTS_PER_MAIL_MAX = 5;
-const REPLIES_PER_MAIL_MAX = 50;
+/** Events of one name about one email. Anybody who has seen its envelope sender can make up reports without end. */
+const REPORTS_PER_EMAIL_MAX = 5;
+const REPLIES_PER_EMAIL_MAX = 50;
 
 /** Whether an email `m` was handed over to a known contact and has had fewer events of a name than `max`. */
 function canBeReported(name: string, max: number): SqlFragment {
@@ -191,7 +191,7 @@ function canBeReported(name: string, max: number): SqlFragment {
     ) earlier) < ${max}::int`;
 }
 
-/** The mail was not taken this time; nothing is concluded of the address. `reportId` tells reports apart. */
+/** The email was not accepted this time; the address stays as it is. `reportId` tells reports apart. */
 export async function recordSoftBounce(
   em: Em,
   emailId: string,
@@ -206,7 +206,7 @@ export async function recordSoftBounce(
         id: sql`${derivedId('soft bounce', emailId, reportId)}::uuid`,
         name: sql`'email.bounce'`,
         details: sql`${json({ bounceType: 'soft', diagnostic, rule, server })}::jsonb`,
-        where: sql`m.id = ${emailId} and ${canBeReported('email.bounce', REPORTS_PER_MAIL_MAX)}`,
+        where: sql`m.id = ${emailId} and ${canBeReported('email.bounce', REPORTS_PER_EMAIL_MAX)}`,
         onConflict: ONCE,
       })}
       select`,
@@ -231,7 +231,7 @@ export async function findEmailAddress(em: Em, emailId: string): Promise<string 
   return email?.address ?? undefined;
 }
 
-/** Somebody answered a mail. */
+/** Somebody answered an email. */
 export async function recordReply(em: Em, emailId: string, reply: Reply): Promise<void> {
   const words = { subject: reply.subject, from: reply.from, to: reply.to };
   await query(
@@ -242,7 +242,7 @@ export async function recordReply(em: Em, emailId: string, reply: Reply): Promis
         id: sql`${derivedId('reply', emailId, reply.id)}::uuid`,
         name: sql`'email.received'`,
         details: sql`${json(words)}::jsonb || jsonb_build_object('receivedAt', ${NOW_TEXT})`,
-        where: sql`m.id = ${emailId} and ${canBeReported('email.received', REPLIES_PER_MAIL_MAX)}`,
+        where: sql`m.id = ${emailId} and ${canBeReported('email.received', REPLIES_PER_EMAIL_MAX)}`,
         onConflict: ONCE,
       })}
       select`,
@@ -250,11 +250,11 @@ export async function recordReply(em: Em, emailId: string, reply: Reply): Promis
 }
 
 /**
- * The mail of a project that a message answers, of those whose Message-IDs it names: the one named last. An id says to
- * whom the mail went, and only those who have had the mail know it; what the message says of its author proves nothing.
+ * Finds the email of a project that a message answers, among those whose Message-IDs it names: the one named last. Only
+ * the recipient of an email knows its Message-ID; the author that a message names proves nothing.
  */
 export async function findRepliedMail(em: Em, projectId: string, emailIds: string[]): Promise<string | undefined> {
-  const mail = await queryOne<{ id: string }>(
+  const email = await queryOne<{ id: string }>(
     em,
     sql`
       select id from email
@@ -262,5 +262,5 @@ export async function findRepliedMail(em: Em, projectId: string, emailIds: strin
         and status in ${REPORTABLE}
       order by array_position(${emailIds}::uuid[], id) desc limit 1`,
   );
-  return mail?.id;
+  return email?.id;
 }

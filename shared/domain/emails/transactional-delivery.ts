@@ -4,8 +4,8 @@ import { REMAINING_MS, resultEvents } from './delivery-results.ts';
 import { query, sql, type SqlFragment, literalList } from '../database/sql.ts';
 import { suppressionJoin } from '../suppressions/suppressions.ts';
 
-/** A mail as stored when it was queued, ready to be composed. */
-export interface StoredMail {
+/** An email as stored when it was queued, ready to be composed. */
+export interface StoredEmail {
   emailId: string;
   toAddress: string;
   toName: string | null;
@@ -32,7 +32,7 @@ export interface StoredAttachment {
 }
 
 /** An email that this attempt may send. */
-export interface ClaimedMail {
+export interface ClaimedEmail {
   id: string;
   bodyBytes: number;
   attachmentSetId: string | null;
@@ -45,23 +45,23 @@ export interface DeliveryClaim {
   claimToken: string;
 }
 
-/** A mail that was thought lost belongs to the delivery that was started for it anew, and to no other. */
+/** An email that was thought lost belongs to the new delivery that was started for it, and to no other. */
 function isHeldBy(deliveryId: string): SqlFragment {
   return sql`(e.delivery_id is null or e.delivery_id = ${deliveryId}::uuid)`;
 }
 
 /**
- * Claims mails for one attempt of a delivery: those to be sent now, and those an attempt that died left undecided. The
- * token keeps that older attempt, should it be alive after all, from recording anything. Mail to a suppressed address
- * is not claimed but SUPPRESSED, with an event that says so; mail of a contact that was deleted is CANCELLED.
+ * Claims emails for one attempt of a delivery: those to be sent now, and those that a dead attempt left undecided. The
+ * token keeps the older attempt, should it be alive after all, from recording anything. An email to a suppressed address
+ * becomes SUPPRESSED instead, with an event; an email of a deleted contact becomes CANCELLED.
  * @returns those claimed, with what they take in memory
  */
-export async function claimMails(
+export async function claimEmails(
   em: Em,
   emailIds: string[],
   { deliveryId, claimToken }: DeliveryClaim,
-): Promise<ClaimedMail[]> {
-  return query<ClaimedMail>(
+): Promise<ClaimedEmail[]> {
+  return query<ClaimedEmail>(
     em,
     sql`
       with changed as (
@@ -91,8 +91,8 @@ export async function claimMails(
   );
 }
 
-/** Gives back those of the claimed mails that were not handed to a server. */
-export async function releaseMails(em: Em, emailIds: string[], claimToken: string): Promise<void> {
+/** Gives back the claimed emails that were not handed to a server. */
+export async function releaseEmails(em: Em, emailIds: string[], claimToken: string): Promise<void> {
   await query(
     em,
     sql`
@@ -101,9 +101,9 @@ export async function releaseMails(em: Em, emailIds: string[], claimToken: strin
   );
 }
 
-/** The content of mails, in the order they were queued. */
-export async function loadMails(em: Em, emailIds: string[]): Promise<StoredMail[]> {
-  return query<StoredMail>(
+/** The content of emails, in the order they were queued. */
+export async function loadEmails(em: Em, emailIds: string[]): Promise<StoredEmail[]> {
+  return query<StoredEmail>(
     em,
     sql`
       select e.id as "emailId", e.to_address as "toAddress", c.to_name as "toName", c.from_address as "fromAddress",
@@ -124,8 +124,8 @@ export async function loadAttachments(em: Em, setId: string): Promise<StoredAtta
   );
 }
 
-/** Marks mails of a delivery that could not be handed over for so long that nobody wants them any more. */
-export async function abandonMails(em: Em, emailIds: string[], deliveryId: string, reason: string): Promise<void> {
+/** Marks emails as FAILED that could not be handed over for so long that they are of no use any more. */
+export async function abandonEmails(em: Em, emailIds: string[], deliveryId: string, reason: string): Promise<void> {
   await query(
     em,
     sql`
@@ -140,8 +140,8 @@ export async function abandonMails(em: Em, emailIds: string[], deliveryId: strin
   );
 }
 
-/** Which of the mails a delivery has still to send, and how long each waits because a server has put it off. */
-export async function findPendingMails(
+/** The emails that a delivery has still to send, and how long each waits because a server has put it off. */
+export async function findPendingEmails(
   em: Em,
   emailIds: string[],
   deliveryId: string,

@@ -4,22 +4,22 @@ import type { Em } from '../database/em.ts';
 import { isoText, literalList, queryPrepared, sql } from '../database/sql.ts';
 import { recordedEmailEvents } from '../events/email-events.ts';
 
-/** A mail was opened, or one of its links was followed. */
-export interface MailHit {
+/** An email was opened, or one of its links was followed. */
+export interface Engagement {
   /** Becomes the id of its event. */
   id: string;
   emailId: string;
   /** The address behind the link; null for an open. */
   url: string | null;
-  /** How long ago it happened, in milliseconds. The moment is told by the clock of the database, as all others are. */
+  /** How long ago it happened, in milliseconds; the clock of the database is the one that counts. */
   ageMs: number;
   /** Further hits of the same kind, which are counted with this one and have no event. */
   repeats: number;
 }
 
 /**
- * Events of one email and kind. A link is public to whoever has it and never ends, so its later hits are counted and
- * leave no row; nobody reads a message a hundred times.
+ * Events of one email and kind. Anybody who has a link can follow it without end, so later hits are counted and leave no
+ * row.
  */
 export const HIT_EVENTS_MAX = 50;
 
@@ -32,7 +32,7 @@ const BELOW_CLICKED = literalList(emailStatusesBelow('CLICKED'));
  * recorded, are recorded once: their events have their ids, and a statement is done as a whole or not at all. Where none
  * of them has an event any more they may be counted twice.
  */
-export async function recordMailHits(em: Em, hits: MailHit[]): Promise<void> {
+export async function recordEngagements(em: Em, hits: Engagement[]): Promise<void> {
   try {
     await insertHits(em, hits);
   } catch (error) {
@@ -41,15 +41,15 @@ export async function recordMailHits(em: Em, hits: MailHit[]): Promise<void> {
 }
 
 /**
- * One statement: the state of each mail moves up (SENT or DELIVERED → OPENED → CLICKED, never down), the campaign counts
- * a mail the first time only, and the first hits are events. A click of a mail that never showed its image is an open too,
- * and recorded as both. Hits of mails that are gone, or were never handed over, change nothing; those of a contact that
- * was erased count and are no events.
+ * One statement: the status of each email moves up and never down, the campaign counts an email the first time only, and
+ * the first hits are events. A click in an email whose image was never loaded is an open too, and recorded as both. Hits
+ * of emails that are gone, or were never handed over, change nothing; those of an erased contact are counted and are no
+ * events.
  *
- * Rows are locked in the order of their ids, mails before campaigns, as everywhere; so two processes that record hits
- * of the same mails wait for each other instead of failing.
+ * Rows are locked in the order of their ids, emails before campaigns, as everywhere: two processes that record hits of the
+ * same emails wait for each other instead of failing.
  */
-async function insertHits(em: Em, hits: MailHit[]): Promise<void> {
+async function insertHits(em: Em, hits: Engagement[]): Promise<void> {
   await queryPrepared(
     em,
     sql`

@@ -5,8 +5,8 @@ import { upsertContacts } from '../contacts/contacts.ts';
 import { recordCampaignResults } from '../campaigns/campaign-delivery.ts';
 import { recordComplaint, recordHardBounce, recordReply, recordSoftBounce } from '../emails/feedback.ts';
 import { changeSubscription } from '../emails/subscription-links.ts';
-import { recordMailHits } from '../engagement/engagement.ts';
-import { claimMails } from '../emails/transactional-delivery.ts';
+import { recordEngagements } from '../engagement/engagement.ts';
+import { claimEmails } from '../emails/transactional-delivery.ts';
 import { createProject } from '../projects/projects.ts';
 import { query, queryOne, sql, SqlFragment } from '../database/sql.ts';
 import { listSuppressions, removeSuppression } from '../suppressions/suppressions.ts';
@@ -109,7 +109,7 @@ it('keeps mail of a deleted contact from being claimed before it is cleared', as
   const contactId = await addContact('unclaimed@mail.test');
   const id = await addEmail({ contactId, address: 'unclaimed@mail.test', status: 'PENDING' });
   await deleteContacts(em(), projectId, [contactId]);
-  expect(await claimMails(em(), [id], { deliveryId: id, claimToken: randomUUID() })).toEqual([]);
+  expect(await claimEmails(em(), [id], { deliveryId: id, claimToken: randomUUID() })).toEqual([]);
   expect(await emailRow(id)).toMatchObject({ status: 'CANCELLED', delivery_due_at: null });
 });
 
@@ -163,7 +163,7 @@ it('lets late results and reports count, without bringing anything back', async 
   const frame = { from: 'a@example.com', subject: 'Hello' };
   const results = [{ emailId, verdict: 'sent' as const, subject: 'Hello Ada', error: 'for late@mail.test' }];
   await recordCampaignResults(em(), page, frame, projectId, results, [60]);
-  await recordMailHits(em(), [
+  await recordEngagements(em(), [
     { id: randomUUID(), emailId, url: 'https://x.test/?late@mail.test', ageMs: 0, repeats: 0 },
   ]);
   await recordSoftBounce(
@@ -201,7 +201,7 @@ it('keeps an address suppressed by its hash, also when it comes back', async () 
 
   const again = await addContact('hashed@mail.test');
   const id = await addEmail({ contactId: again, address: 'hashed@mail.test', status: 'PENDING' });
-  expect(await claimMails(em(), [id], { deliveryId: id, claimToken: randomUUID() })).toEqual([]);
+  expect(await claimEmails(em(), [id], { deliveryId: id, claimToken: randomUUID() })).toEqual([]);
   expect(await emailRow(id)).toMatchObject({ status: 'SUPPRESSED' });
   expect(await removeSuppression(em(), projectId, 'hashed@mail.test')).toBe(true);
   expect(await removeSuppression(em(), projectId, 'hashed@mail.test')).toBe(false);

@@ -1,0 +1,113 @@
+import type { ApplicationFailure } from '@temporalio/common';
+import { loadAttachments, loadEmails, type ClaimedEmail } from '../../shared/domain/emails/transactional-delivery.ts';
+import { createOctetBudget, type OctetBudget, type Release } from '../../shared/platform/octet-budget.ts';
+import type { SmtpUrgency } from '../../shared/platform/smtp/smtp-pool.ts';
+import type { ActivityDeps } from '../deps.ts';
+import { memoryBusyFailure } from '../failures.ts';
+import { batchesOf, HEAVY_AT_ONCE, type DeliveryBatch } from './delivery-batches.ts';
+import type { ProviderGuard } from './provider-guard.ts';
+import type { ResultBuffer } from './result-buffer.ts';
+import type { Sandbox } from './sandbox.ts';
+import { sendMails, type UnmadeMessages } from './send-loop.ts';
+import { comeBackFor, sliceSize, takeReservation, type Pace, type Throttle } from './send-throttle.ts';
+import { createStoredMailComposer } from './stored-mail-composer.ts';
+
+/** Of a worker process, for messages that are large: their files, and each message on its way. */
+const LARGE_MESSAGES_BYTES = 134_217_728;
+/** A message is composed in one piece and written to the wire in another. */
+const FORMS = 2;
+const MEMORY_WAIT_MS = 1_000;
+
+/** One attempt at a delivery, with the emails that it has claimed. */
+export interface DeliveryAttempt {
+  projectId: string;
+  urgency: SmtpUrgency;
+  claimed: ClaimedEmail[];
+  buffer: ResultBuffer;
+  unmade: UnmadeMessages;
+  signal: AbortSignal;
+}
+
+export interface ClaimedEmailSender {
+  /** Sends all emails of an attempt. @throws ApplicationFailure when there is no memory for them now */
+  sendAll: (attempt: DeliveryAttempt) => Promise<void>;
+  /** Sends what goes in a few seconds. @returns the failure that has the attempt repeated for the rest */
+  sendSlice: (attempt: DeliveryAttempt, throttle: Throttle) => Promise<ApplicationFailure | undefined>;
+}
+
+type SenderDeps = ActivityDeps & Parameters<typeof createStoredMailComposer>[0] & { guard: ProviderGuard; sandbox: Sandbox };
+
+/** Memory for as many messages at once as there is room for. @throws ApplicationFailure when there is none for one */
+async function takeMemory(
+  budget: OctetBudget,
+  { sharedBytes, messageBytes }: DeliveryBatch,
+): Promise<{ atOnce: number; release: Release }> {
+  const need = (atOnce: number): number => sharedBytes + atOnce * FORMS * messageBytes;
+  for (const [atOnce, waitMs] of [
+    [HEAVY_AT_ONCE, 0],
+    [1, MEMORY_WAIT_MS],
+  ] as const) {
+    const release = await budget.take(need(atOnce), waitMs);
+    if (release) return { atOnce, release };
+  }
+  throw memoryBusyFailure();
+}
+
+/** Sends claimed emails; the large ones of a worker share a part of its memory. */
+export function createClaimedEmailSender(deps: SenderDeps): ClaimedEmailSender {
+  const em = () => deps.orm.em.fork();
+  const prepare = createStoredMailComposer(deps);
+  const largeMessages = createOctetBudget(LARGE_MESSAGES_BYTES);
+
+  async function sendBatch(
+    { projectId, urgency, buffer, unmade, signal }: DeliveryAttempt,
+    { ids, attachmentSetId }: DeliveryBatch,
+    concurrency: number,
+    pace: Pace | undefined,
+  ): Promise<void> {
+    const files = attachmentSetId === null ? [] : await loadAttachments(em(), attachmentSetId);
+    const emails = await loadEmails(em(), ids);
+    await sendMails(await Promise.all(emails.map((email) => prepare(projectId, email, files))), {
+      pool: deps.smtp,
+      guard: deps.guard,
+      metrics: deps.metrics,
+      sandbox: deps.sandbox,
+      urgency,
+      projectId,
+      buffer,
+      unmade,
+      concurrency,
+      config: deps.config,
+      mailCount: emails.length,
+      signal,
+      shouldStop: () => false,
+      pace,
+    });
+  }
+
+  async function send(attempt: DeliveryAttempt, emails: ClaimedEmail[], pace?: Pace): Promise<void> {
+    for (const { kind, batch } of batchesOf(emails)) {
+      if (kind === 'light') {
+        await sendBatch(attempt, batch, deps.smtp.capacity, pace);
+        continue;
+      }
+      const { atOnce, release } = await takeMemory(largeMessages, batch);
+      try {
+        await sendBatch(attempt, batch, atOnce, pace);
+      } finally {
+        release();
+      }
+    }
+  }
+
+  return {
+    sendAll: (attempt) => send(attempt, attempt.claimed),
+    async sendSlice(attempt, throttle) {
+      const { claimed } = attempt;
+      if (claimed.length === 0) return undefined;
+      const size = Math.min(claimed.length, sliceSize(throttle.ratePerSecond));
+      await send(attempt, claimed.slice(0, size), await takeReservation(throttle, size));
+      return size < claimed.length ? comeBackFor(throttle, claimed.length - size) : undefined;
+    },
+  };
+}
