@@ -68,8 +68,7 @@ ${renderNavigation(navigation, address)}
 </details>
 </nav>
 <main id="content" tabindex="-1">
-${renderContents(headings)}
-${html}</main>
+${html.replace('</h1>', () => `</h1>\n${renderContents(headings)}`)}</main>
 </div>
 </body>
 </html>

@@ -7,7 +7,8 @@ import { addressOf, headingsOf, lex, renderMarkdown, servedTarget } from './mark
 
 const DOCS = path.join(projectRoot, 'docs');
 const HOME = 'README.md';
-const WORD = /[\p{L}\p{N}][\p{L}\p{N}_.@-]*/gu;
+/** From three letters on; ids and numbers are not looked for. */
+const WORD = /(?<![\p{L}\p{N}_.@-])\p{L}[\p{L}\p{N}_.@-]{2,}/gu;
 
 export interface NavigationGroup {
   title: string;
@@ -51,8 +52,21 @@ function linksIn(tokens: Token[]): Tokens.Link[] {
   });
 }
 
-/** The first page lists all others under its headings: that list is the navigation of every page. */
-function readNavigation(): NavigationGroup[] {
+function titleOf(file: string): string {
+  return headingsOf(lex(read(file)))[0]?.text ?? file;
+}
+
+/** What a list in `docs/README.md` leaves out is reached all the same; the pages of errors have a list of their own. */
+function unlisted(groups: NavigationGroup[], files: string[]): NavigationGroup[] {
+  const listed = new Set(groups.flatMap(({ links }) => links.map(({ address }) => address)));
+  const links = files
+    .filter((file) => file !== HOME && path.posix.dirname(file) !== 'errors' && !listed.has(addressOf(file)))
+    .map((file) => ({ text: titleOf(file), address: addressOf(file) }));
+  return links.length === 0 ? [] : [{ title: 'More', links }];
+}
+
+/** The first page lists the others under its headings: that list is the navigation of every page. */
+function readNavigation(files: string[]): NavigationGroup[] {
   const groups: NavigationGroup[] = [];
   for (const token of lex(read(HOME))) {
     if (token.type === 'heading' && token.depth === 2)
@@ -61,7 +75,7 @@ function readNavigation(): NavigationGroup[] {
       groups.at(-1)?.links.push({ text, address: servedTarget(HOME, href) ?? href });
     }
   }
-  return groups;
+  return [...groups, ...unlisted(groups, files)];
 }
 
 function searchEntriesOf(file: string): SearchEntry[] {
@@ -89,8 +103,9 @@ function searchEntriesOf(file: string): SearchEntry[] {
 
 /** The pages made from the Markdown files of `docs/`. Each is rendered when it is first asked for, and kept. */
 export function createSite(): Site {
-  const fileAt = new Map(listFiles().map((file) => [addressOf(file), file]));
-  const navigation = readNavigation();
+  const files = listFiles();
+  const fileAt = new Map(files.map((file) => [addressOf(file), file]));
+  const navigation = readNavigation(files);
   const rendered = new Map<string, string>();
   let index: SearchEntry[] | undefined;
   return {
