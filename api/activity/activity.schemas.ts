@@ -46,7 +46,7 @@ export const activityPageSchema = z.object({
         contactEmail: answeredAddress.nullable(),
         metadata: z.record(z.string(), z.unknown()),
       })
-      .meta({ id: 'Activity' }),
+      .meta({ id: 'Activity', description: 'Something that happened in the project' }),
   ),
   cursor: z.string(),
   hasMore: z.boolean(),
@@ -65,20 +65,30 @@ const counts = {
 
 export const activityStatsSchema = z
   .object({
-    totals: z.object(counts),
-    rates: z.object({
-      deliveryRate: z.number(),
-      openRate: z.number(),
-      clickRate: z.number(),
-      bounceRate: z.number(),
-      complaintRate: z.number(),
-    }),
-    series: z.array(z.object({ date: z.iso.date(), ...counts })),
+    totals: z.object(counts).meta({ id: 'ActivityTotals', description: 'The counters of a period' }),
+    rates: z
+      .object({
+        deliveryRate: z.number(),
+        openRate: z.number(),
+        clickRate: z.number(),
+        bounceRate: z.number(),
+        complaintRate: z.number(),
+      })
+      .meta({ id: 'ActivityRates', description: 'Percent of what was sent' }),
+    series: z.array(
+      z
+        .object({ date: z.iso.date(), ...counts })
+        .meta({ id: 'ActivityDay', description: 'The counters of a day in UTC' }),
+    ),
     complaintRates: z
-      .array(z.object({ provider: z.string(), sent: z.int(), complaints: z.int(), complaintRate: z.number() }))
+      .array(
+        z
+          .object({ provider: z.string(), sent: z.int(), complaints: z.int(), complaintRate: z.number() })
+          .meta({ id: 'ProviderComplaints', description: 'Complaints at a provider of recipients in seven days' }),
+      )
       .describe('by provider of recipients, percent of what was sent to it; the 50 with the most complaints or emails'),
   })
-  .meta({ id: 'ActivityStats' });
+  .meta({ id: 'ActivityStats', description: 'Figures of a period' });
 
 /** The figures of a period; rates are percent of what was sent in it. */
 export function activityStatsView(

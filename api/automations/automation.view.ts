@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { STEP_TYPES, TRIGGER_TYPES, BRANCHES } from '../../shared/pure/automations/automation-status.ts';
+import { referenceSchema } from '../http/references.ts';
+import { anyStepConfig, positionSchema } from './step-config.schemas.ts';
 import type { AutomationDefinition } from '../../shared/domain/automations/automation-graphs.ts';
 import type {
   Automation,
@@ -13,14 +15,14 @@ const workflowFields = {
   description: z.string().nullable(),
   enabled: z.boolean(),
   triggerType: z.enum(TRIGGER_TYPES),
-  triggerConfig: z.object({ eventName: z.string() }),
+  triggerConfig: z.object({ eventName: z.string() }).meta({ id: 'WorkflowTrigger', description: 'What starts it' }),
   allowReentry: z.boolean(),
   projectId: z.uuid(),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
 };
 
-export const workflowSchema = z.object(workflowFields).meta({ id: 'Workflow' });
+export const workflowSchema = z.object(workflowFields).meta({ id: 'Workflow', description: 'An automation' });
 
 /** An automation as callers see it: there it is called a workflow. */
 export function workflowView(automation: Automation): z.infer<typeof workflowSchema> {
@@ -39,22 +41,27 @@ export function workflowView(automation: Automation): z.infer<typeof workflowSch
 }
 
 export const listedWorkflowSchema = z
-  .object({ ...workflowFields, _count: z.object({ steps: z.int(), executions: z.int() }) })
-  .meta({ id: 'ListedWorkflow' });
+  .object({
+    ...workflowFields,
+    _count: z
+      .object({ steps: z.int(), executions: z.int() })
+      .meta({ id: 'WorkflowCounts', description: 'How many it has of each' }),
+  })
+  .meta({ id: 'ListedWorkflow', description: 'An automation in a list' });
 
 const stepFields = {
   id: z.uuid(),
   type: z.enum(STEP_TYPES),
   name: z.string(),
-  position: z.object({ x: z.number(), y: z.number() }),
-  config: z.record(z.string(), z.unknown()),
+  position: positionSchema,
+  config: z.record(z.string(), z.unknown()).meta({ override: anyStepConfig }),
   workflowId: z.uuid(),
   templateId: z.uuid().nullable(),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
 };
 
-export const stepSchema = z.object(stepFields).meta({ id: 'WorkflowStep' });
+export const stepSchema = z.object(stepFields).meta({ id: 'WorkflowStep', description: 'A step of an automation' });
 
 /** A step as callers see it. */
 export function stepView(step: AutomationStep): z.infer<typeof stepSchema> {
@@ -80,7 +87,7 @@ export const transitionSchema = z
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
   })
-  .meta({ id: 'WorkflowTransition' });
+  .meta({ id: 'WorkflowTransition', description: 'A way from one step to another' });
 
 /** A transition as callers see it. */
 export function transitionView(transition: AutomationTransition): z.infer<typeof transitionSchema> {
@@ -94,16 +101,18 @@ export function transitionView(transition: AutomationTransition): z.infer<typeof
   };
 }
 
-const connectedStepSchema = z.object({
-  ...stepFields,
-  template: z.object({ id: z.uuid(), name: z.string() }).nullable(),
-  outgoingTransitions: z.array(transitionSchema),
-  incomingTransitions: z.array(transitionSchema),
-});
+const connectedStepSchema = z
+  .object({
+    ...stepFields,
+    template: referenceSchema.nullable(),
+    outgoingTransitions: z.array(transitionSchema),
+    incomingTransitions: z.array(transitionSchema),
+  })
+  .meta({ id: 'ConnectedStep', description: 'A step with its template and its transitions' });
 
 export const definitionSchema = z
   .object({ ...workflowFields, steps: z.array(connectedStepSchema), transitions: z.array(transitionSchema) })
-  .meta({ id: 'WorkflowDefinition' });
+  .meta({ id: 'WorkflowDefinition', description: 'An automation with its steps and transitions' });
 
 /** An automation with its steps and transitions. @param templates the names of the templates its steps use, by id */
 export function definitionView(

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { eventNameSchema } from '../../shared/pure/automations/automation-config.ts';
+import { eventNameSchema, STEP_CONFIGS } from '../../shared/pure/automations/automation-config.ts';
 import {
   ADDED_STEP_TYPES,
   EXECUTION_STATUSES,
@@ -9,6 +9,7 @@ import { jsonBytes } from '../../shared/pure/json-bytes.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
 import { offsetPageQuery, offsetPageSchema, searchQuery, sortQuery } from '../http/pagination.ts';
 import { listedWorkflowSchema } from './automation.view.ts';
+import { anyStepConfig, positionSchema } from './step-config.schemas.ts';
 import { listedExecutionSchema } from './execution.view.ts';
 
 const NAME_LENGTH_MAX = 100;
@@ -21,9 +22,11 @@ export const workflowListQuery = z.object({
   ...sortQuery(['createdAt', 'name', 'updatedAt']),
 });
 
-export const workflowListSchema = offsetPageSchema(listedWorkflowSchema);
+export const workflowListSchema = offsetPageSchema(listedWorkflowSchema, 'WorkflowPage');
 
-const triggerConfigSchema = z.object({ eventName: eventNameSchema });
+const triggerConfigSchema = z
+  .object({ eventName: eventNameSchema })
+  .meta({ id: 'NewTrigger', description: 'What starts it' });
 const nameSchema = z.string().trim().min(1).max(NAME_LENGTH_MAX);
 const descriptionSchema = z.string().max(DESCRIPTION_LENGTH_MAX).nullish();
 
@@ -50,24 +53,47 @@ export const patchWorkflowBody = z.object({
   name: nameSchema.optional(),
   description: descriptionSchema,
   triggerType: z.enum(TRIGGER_TYPES).optional(),
-  triggerConfig: triggerConfigSchema.partial().optional(),
+  triggerConfig: triggerConfigSchema.partial().meta({ id: 'TriggerPatch', description: 'What starts it' }).optional(),
   eventName: eventNameSchema.optional(),
   enabled: z.boolean().optional(),
   allowReentry: z.boolean().optional(),
 });
 
-const positionSchema = z.object({ x: z.number(), y: z.number() });
 /** Its shape depends on the type of the step, so it is checked once that is known. */
-const configSchema = z.record(z.string(), z.unknown()).meta({ description: 'Depends on the type of the step' });
+const configSchema = z.record(z.string(), z.unknown()).meta({ override: anyStepConfig });
+
+const newStep = {
+  name: nameSchema.optional().meta({ description: 'The type when omitted' }),
+  position: positionSchema.default({ x: 0, y: 0 }),
+  templateId: z.uuid().nullish().meta({ description: 'The template of a SEND_EMAIL step' }),
+  autoConnect: z.boolean().default(false).meta({ description: 'Lead to it from the newest step that leads nowhere' }),
+};
 
 export const createStepBody = z.object({
   type: z.enum(ADDED_STEP_TYPES),
-  name: nameSchema.optional().meta({ description: 'The type when omitted' }),
   config: configSchema.default({}),
-  position: positionSchema.default({ x: 0, y: 0 }),
-  templateId: z.uuid().nullish(),
-  autoConnect: z.boolean().default(false).meta({ description: 'Lead to it from the newest step that leads nowhere' }),
+  ...newStep,
 });
+
+function documentedStep(type: (typeof ADDED_STEP_TYPES)[number]) {
+  const config: z.ZodType = STEP_CONFIGS[type];
+  const words = type.split('_').map((word) => `${word.slice(0, 1)}${word.slice(1).toLowerCase()}`);
+  const mayBeEmpty = config.safeParse({}).success;
+  return z
+    .object({ type: z.literal(type), config: mayBeEmpty ? config.optional() : config, ...newStep })
+    .meta({ id: `New${words.join('')}Step`, description: `A step of type ${type}` });
+}
+
+/** The body by the type of the step, for the document: generated code then knows which config goes with it. */
+export const documentedStepBody = z.discriminatedUnion('type', [
+  documentedStep('SEND_EMAIL'),
+  documentedStep('DELAY'),
+  documentedStep('WAIT_FOR_EVENT'),
+  documentedStep('CONDITION'),
+  documentedStep('WEBHOOK'),
+  documentedStep('UPDATE_CONTACT'),
+  documentedStep('EXIT'),
+]);
 
 export const patchStepBody = z.object({
   name: nameSchema.optional(),
@@ -78,7 +104,13 @@ export const patchStepBody = z.object({
 
 export const stepParams = z.object({ id: z.uuid(), stepId: z.uuid() });
 
-export const removeStepQuery = z.object({ splice: z.stringbool().optional().catch(false) });
+export const removeStepQuery = z.object({
+  splice: z
+    .stringbool()
+    .optional()
+    .catch(false)
+    .meta({ override: { type: 'boolean' }, description: 'Join the steps before it to the one after it' }),
+});
 
 const branchSchema = z.enum(['yes', 'no', 'event', 'timeout']).nullish();
 
@@ -87,7 +119,11 @@ export const createTransitionBody = z
     fromStepId: z.uuid(),
     toStepId: z.uuid(),
     branch: branchSchema.meta({ description: 'yes or no from CONDITION, event or timeout from WAIT_FOR_EVENT' }),
-    condition: z.object({ branch: branchSchema }).nullish().meta({ description: 'Another place for branch' }),
+    condition: z
+      .object({ branch: branchSchema })
+      .meta({ id: 'BranchCondition', description: 'Another place for branch' })
+      .nullish()
+      .meta({ description: 'Another place for branch' }),
   })
   .transform(({ fromStepId, toStepId, branch, condition }) => ({
     fromStepId,
@@ -116,16 +152,18 @@ export const executionListQuery = z.object({
     .meta({ description: `One of ${EXECUTION_STATUSES.join(', ')}` }),
 });
 
-export const executionListSchema = offsetPageSchema(listedExecutionSchema);
+export const executionListSchema = offsetPageSchema(listedExecutionSchema, 'ExecutionPage');
 
 export const executionParams = z.object({ id: z.uuid(), executionId: z.uuid() });
 
 export const workflowFieldsSchema = z.object({
   fields: z.array(
-    z.object({
-      field: z.string(),
-      type: z.enum(['string', 'number', 'boolean', 'date']),
-      source: z.enum(['contact', 'event']),
-    }),
+    z
+      .object({
+        field: z.string(),
+        type: z.enum(['string', 'number', 'boolean', 'date']),
+        source: z.enum(['contact', 'event']),
+      })
+      .meta({ id: 'WorkflowField', description: 'A field that a CONDITION step can read' }),
   ),
 });

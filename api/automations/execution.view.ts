@@ -4,6 +4,7 @@ import {
   STEP_EXECUTION_STATUSES,
   STEP_TYPES,
 } from '../../shared/pure/automations/automation-status.ts';
+import { referenceSchema } from '../http/references.ts';
 import { executionWorkflowId } from '../../shared/pure/workflow-contracts.ts';
 import type { Execution, StepExecution } from '../../shared/domain/automations/executions.ts';
 
@@ -23,7 +24,9 @@ const executionFields = {
   temporalRunId: z.string().nullable().meta({ description: 'Null until its first step is done' }),
 };
 
-export const executionSchema = z.object(executionFields).meta({ id: 'WorkflowExecution' });
+export const executionSchema = z
+  .object(executionFields)
+  .meta({ id: 'WorkflowExecution', description: 'The way of a contact through an automation' });
 
 /** An execution as callers see it. */
 export function executionView(execution: Execution): z.infer<typeof executionSchema> {
@@ -44,34 +47,42 @@ export function executionView(execution: Execution): z.infer<typeof executionSch
   };
 }
 
-const stepRefSchema = z.object({ id: z.uuid(), name: z.string(), type: z.enum(STEP_TYPES) });
-const contactRefSchema = z.object({ id: z.uuid(), email: z.string() });
+const stepRefSchema = z
+  .object({ id: z.uuid(), name: z.string(), type: z.enum(STEP_TYPES) })
+  .meta({ id: 'ExecutedStep', description: 'A step by id, name and type' });
+const contactRefSchema = z
+  .object({ id: z.uuid(), email: z.string() })
+  .meta({ id: 'ExecutionContact', description: 'The contact of an execution' });
 
 function contactRef(execution: Execution): z.infer<typeof contactRefSchema> | null {
   return execution.contactEmail === null ? null : { id: execution.contactId, email: execution.contactEmail };
 }
 
-export const listedExecutionSchema = z.object({
-  ...executionFields,
-  contact: contactRefSchema.nullable().meta({ description: 'Null when the contact has been deleted' }),
-  currentStep: stepRefSchema.nullable(),
-});
+export const listedExecutionSchema = z
+  .object({
+    ...executionFields,
+    contact: contactRefSchema.nullable().meta({ description: 'Null when the contact has been deleted' }),
+    currentStep: stepRefSchema.nullable(),
+  })
+  .meta({ id: 'ListedExecution', description: 'An execution in a list' });
 
 /** An execution in a list. */
 export function listedExecutionView(execution: Execution): z.infer<typeof listedExecutionSchema> {
   return { ...executionView(execution), contact: contactRef(execution), currentStep: execution.currentStep };
 }
 
-const stepExecutionSchema = z.object({
-  id: z.uuid(),
-  stepId: z.uuid(),
-  step: stepRefSchema,
-  status: z.enum(STEP_EXECUTION_STATUSES),
-  output: z.record(z.string(), z.unknown()).nullable(),
-  error: z.string().nullable(),
-  startedAt: z.iso.datetime(),
-  completedAt: z.iso.datetime().nullable(),
-});
+const stepExecutionSchema = z
+  .object({
+    id: z.uuid(),
+    stepId: z.uuid(),
+    step: stepRefSchema,
+    status: z.enum(STEP_EXECUTION_STATUSES),
+    output: z.record(z.string(), z.unknown()).nullable(),
+    error: z.string().nullable(),
+    startedAt: z.iso.datetime(),
+    completedAt: z.iso.datetime().nullable(),
+  })
+  .meta({ id: 'StepExecution', description: 'What became of a step' });
 
 function stepExecutionView(record: StepExecution): z.infer<typeof stepExecutionSchema> {
   return {
@@ -89,12 +100,12 @@ function stepExecutionView(record: StepExecution): z.infer<typeof stepExecutionS
 export const executionDetailSchema = z
   .object({
     ...executionFields,
-    workflow: z.object({ id: z.uuid(), name: z.string() }),
+    workflow: referenceSchema,
     contact: contactRefSchema.nullable(),
     currentStep: stepRefSchema.nullable(),
     stepExecutions: z.array(stepExecutionSchema),
   })
-  .meta({ id: 'WorkflowExecutionDetail' });
+  .meta({ id: 'WorkflowExecutionDetail', description: 'An execution with what became of each step' });
 
 /** An execution with what became of each of its steps. */
 export function executionDetailView(

@@ -16,6 +16,7 @@ import { stepSchema, stepView, transitionSchema, transitionView } from './automa
 import {
   createStepBody,
   createTransitionBody,
+  documentedStepBody,
   patchStepBody,
   removeStepQuery,
   stepParams,
@@ -42,6 +43,7 @@ const add = endpoint({
   summary: 'Add a step',
   params: idParams,
   body: createStepBody,
+  documentedBody: documentedStepBody,
   replies: { 201: { description: 'The step', schema: stepSchema } },
   errors: ['WORKFLOW_NOT_FOUND', 'TEMPLATE_NOT_FOUND', 'BAD_REQUEST'],
   async handle({ em, project, params, body }) {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AUDIENCE_TYPES, CAMPAIGN_STATUSES } from '../../shared/pure/campaigns/campaign-status.ts';
+import { filterConditionSchema } from '../../shared/pure/filters/filter-condition.ts';
 import type { ProviderWait } from '../../shared/pure/emails/provider-wait.ts';
 import type { Campaign } from '../../shared/domain/campaigns/campaign.entity.ts';
 import { percent } from '../http/percent.ts';
@@ -35,7 +36,7 @@ export const campaignSchema = z
     ...contentSchema.shape,
     status: z.enum(CAMPAIGN_STATUSES),
     audienceType: z.enum(AUDIENCE_TYPES),
-    audienceCondition: z.unknown().nullable(),
+    audienceCondition: filterConditionSchema.nullable(),
     segmentId: z.uuid().nullable(),
     scheduledFor: z.iso.datetime().nullable(),
     ...countersSchema.shape,
@@ -44,6 +45,7 @@ export const campaignSchema = z
     error: z.string().nullable().describe('why a campaign that nobody cancelled could not go on, and what to do'),
     waiting: z
       .object({ reason: z.string(), provider: z.string(), until: z.iso.datetime() })
+      .meta({ id: 'ProviderWait', description: 'Why a campaign waits for a provider of recipients' })
       .nullable()
       .describe(
         'why a campaign that is being sent waits: a provider of recipients refuses its emails, or too many readers there complain; and when it is tried next',
@@ -53,7 +55,7 @@ export const campaignSchema = z
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
   })
-  .meta({ id: 'Campaign' });
+  .meta({ id: 'Campaign', description: 'One email to many contacts' });
 
 /** What the campaign waits for now: a wait is written when emails are held, and is over when nobody renews it. */
 function waitingView({ status, pausedAt, waiting }: Campaign): ProviderWait | null {
@@ -96,7 +98,7 @@ export const campaignStatsSchema = z
     bounceRate: z.number(),
     deliveryRate: z.number(),
   })
-  .meta({ id: 'CampaignStats' });
+  .meta({ id: 'CampaignStats', description: 'Counters and rates of a campaign' });
 
 /**
  * The counters of a campaign and their rates. Rates are of what was sent; bounces at send time never counted as sent,

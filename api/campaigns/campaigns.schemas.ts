@@ -32,7 +32,7 @@ export const campaignListQuery = z.object({
   ...sortQuery(['createdAt', 'name', 'updatedAt']),
 });
 
-export const campaignListSchema = offsetPageSchema(campaignSchema);
+export const campaignListSchema = offsetPageSchema(campaignSchema, 'CampaignPage');
 
 /** The body of POST and PUT; whether the audience has its companion is checked by the handler, with 400. */
 export const campaignBody = z.object({

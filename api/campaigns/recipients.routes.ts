@@ -29,7 +29,7 @@ const recipientSchema = z
     complainedAt: moment,
     unsubscribedAt: moment,
   })
-  .meta({ id: 'Recipient' });
+  .meta({ id: 'Recipient', description: 'What became of a recipient of a campaign' });
 type Recipient = z.infer<typeof recipientSchema>;
 
 function recipientView(email: ListedEmail): Recipient {

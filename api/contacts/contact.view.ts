@@ -10,7 +10,7 @@ export const contactSchema = z
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
   })
-  .meta({ id: 'Contact' });
+  .meta({ id: 'Contact', description: 'Somebody whom the project writes to' });
 
 interface ContactLike {
   id: string;

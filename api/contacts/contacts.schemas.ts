@@ -8,7 +8,10 @@ import { contactSchema } from './contact.view.ts';
 export const contactListQuery = z.object({
   ...cursorPageQuery(),
   search: searchQuery,
-  subscribed: z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] }).optional(),
+  subscribed: z
+    .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] })
+    .optional()
+    .meta({ override: { type: 'boolean' }, description: 'Only those that are, or are not; all when left out' }),
   ...sortQuery(['createdAt', 'email']),
 });
 
@@ -17,12 +20,14 @@ export const contactCursorSchema = z.discriminatedUnion('sort', [
   z.object({ sort: z.literal('createdAt'), value: cursorTimeSchema, id: z.uuid() }),
 ]);
 
-export const contactListSchema = z.object({
-  data: z.array(contactSchema),
-  cursor: z.string(),
-  hasMore: z.boolean(),
-  total: z.int().meta({ description: 'On the first page only, 0 on later ones' }),
-});
+export const contactListSchema = z
+  .object({
+    data: z.array(contactSchema),
+    cursor: z.string(),
+    hasMore: z.boolean(),
+    total: z.int().meta({ description: 'On the first page only, 0 on later ones' }),
+  })
+  .meta({ id: 'ContactPage', description: 'A page of contacts' });
 
 export const upsertContactBody = z.object({
   email: emailAddressSchema,
@@ -30,9 +35,13 @@ export const upsertContactBody = z.object({
   data: customDataSchema.optional(),
 });
 
-export const upsertedContactSchema = contactSchema.extend({
-  _meta: z.object({ isNew: z.boolean(), isUpdate: z.boolean() }),
-});
+export const upsertedContactSchema = contactSchema
+  .extend({
+    _meta: z
+      .object({ isNew: z.boolean(), isUpdate: z.boolean() })
+      .meta({ id: 'UpsertMeta', description: 'Whether the contact is new' }),
+  })
+  .meta({ id: 'UpsertedContact', description: 'A contact, and whether it is new' });
 
 export const patchContactBody = z.object({
   email: emailAddressSchema.optional(),

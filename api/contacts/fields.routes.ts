@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { FIELD_TYPES } from '../../shared/pure/contacts/custom-data.ts';
-import { CAMPAIGN_STATUSES } from '../../shared/pure/campaigns/campaign-status.ts';
 import { deleteField } from '../../shared/domain/contact-jobs/delete-field.ts';
 import {
   findFieldUsage,
@@ -10,6 +9,7 @@ import {
   readFieldName,
 } from '../../shared/domain/usage/field-catalogue.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+import { campaignReferenceSchema, referenceSchema } from '../http/references.ts';
 
 const VALUES_DEFAULT = 100;
 const VALUES_MAX = 1_000;
@@ -22,12 +22,14 @@ const one = {
   }),
 } as const;
 
-const fieldSchema = z.object({
-  field: z.string(),
-  type: z.enum(FIELD_TYPES),
-  isCustom: z.boolean(),
-  coverage: z.number().min(0).max(1),
-});
+const fieldSchema = z
+  .object({
+    field: z.string(),
+    type: z.enum(FIELD_TYPES),
+    isCustom: z.boolean(),
+    coverage: z.number().min(0).max(1),
+  })
+  .meta({ id: 'ContactField', description: 'A field of contacts' });
 
 const valuesQuery = z.object({
   limit: z.coerce
@@ -38,14 +40,14 @@ const valuesQuery = z.object({
     .transform((limit) => Math.min(limit, VALUES_MAX)),
 });
 
-const reference = z.object({ id: z.uuid(), name: z.string() });
-
-const usageSchema = z.object({
-  usedInSegments: z.array(reference),
-  usedInCampaigns: z.array(reference.extend({ status: z.enum(CAMPAIGN_STATUSES) })),
-  usedInWorkflows: z.array(reference),
-  contactCount: z.int(),
-});
+const usageSchema = z
+  .object({
+    usedInSegments: z.array(referenceSchema),
+    usedInCampaigns: z.array(campaignReferenceSchema),
+    usedInWorkflows: z.array(referenceSchema),
+    contactCount: z.int(),
+  })
+  .meta({ id: 'FieldUsage', description: 'What uses a field' });
 
 const list = endpoint({
   ...common,
@@ -53,7 +55,12 @@ const list = endpoint({
   method: 'get',
   path: '/contacts/fields',
   summary: 'List standard and custom fields with their types and coverage',
-  replies: { 200: { description: 'The fields', schema: z.object({ fields: z.array(fieldSchema) }) } },
+  replies: {
+    200: {
+      description: 'The fields',
+      schema: z.object({ fields: z.array(fieldSchema) }).meta({ id: 'ContactFields', description: 'The fields' }),
+    },
+  },
   async handle({ em, project }) {
     return ok({ fields: await listFields(em, project.id) });
   },
@@ -70,7 +77,9 @@ const values = endpoint({
   replies: {
     200: {
       description: 'The values',
-      schema: z.object({ field: z.string(), values: z.array(z.unknown()), count: z.int(), limit: z.int() }),
+      schema: z
+        .object({ field: z.string(), values: z.array(z.unknown()), count: z.int(), limit: z.int() })
+        .meta({ id: 'FieldValues', description: 'Distinct values of a field' }),
     },
   },
   errors: ['RESOURCE_NOT_FOUND'],
@@ -95,7 +104,12 @@ const usage = endpoint({
   },
 });
 
-const deletionSchema = z.object({ deletedFrom: z.int(), jobId: z.uuid().optional() });
+const deletionSchema = z
+  .object({
+    deletedFrom: z.int(),
+    jobId: z.uuid().optional().meta({ description: 'Given when many contacts have it' }),
+  })
+  .meta({ id: 'FieldDeletion', description: 'From how many contacts a field is removed' });
 
 const remove = endpoint({
   ...one,

@@ -8,30 +8,48 @@ const jobFields = {
   failedReason: z.string().nullable(),
 };
 
-const importResultSchema = z.object({
-  totalRows: z.int(),
-  createdCount: z.int(),
-  updatedCount: z.int(),
-  failureCount: z.int(),
-  errors: z
-    .array(z.object({ row: z.int(), email: z.string().nullable(), error: z.string() }))
-    .meta({ description: 'The first 100; rows count as in a spreadsheet, the header being row 1' }),
-});
+const importResultSchema = z
+  .object({
+    totalRows: z.int(),
+    createdCount: z.int(),
+    updatedCount: z.int(),
+    failureCount: z.int(),
+    errors: z
+      .array(
+        z
+          .object({ row: z.int(), email: z.string().nullable(), error: z.string() })
+          .meta({ id: 'ImportError', description: 'A row that was not imported' }),
+      )
+      .meta({ description: 'The first 100; rows count as in a spreadsheet, the header being row 1' }),
+  })
+  .meta({ id: 'ImportResult', description: 'What an import has done' });
 
-const bulkResultSchema = z.object({
-  operation: z.string(),
-  totalRequested: z.int(),
-  successCount: z.int(),
-  unchangedCount: z.int(),
-  failureCount: z.int(),
-  errors: z.array(z.object({ contactId: z.string(), error: z.string() })).meta({ description: 'The first 100' }),
-});
+const bulkResultSchema = z
+  .object({
+    operation: z.string(),
+    totalRequested: z.int(),
+    successCount: z.int(),
+    unchangedCount: z.int(),
+    failureCount: z.int(),
+    errors: z
+      .array(
+        z
+          .object({ contactId: z.string(), error: z.string() })
+          .meta({ id: 'BulkError', description: 'A contact that was not changed' }),
+      )
+      .meta({ description: 'The first 100' }),
+  })
+  .meta({ id: 'BulkResult', description: 'What a bulk operation has done' });
 
 export const importJobSchema = z
   .object({ ...jobFields, result: importResultSchema.nullable() })
-  .meta({ id: 'ImportJob' });
-export const bulkJobSchema = z.object({ ...jobFields, result: bulkResultSchema.nullable() }).meta({ id: 'BulkJob' });
-export const queuedJobSchema = z.object({ message: z.string(), jobId: z.uuid() });
+  .meta({ id: 'ImportJob', description: 'An import of contacts' });
+export const bulkJobSchema = z
+  .object({ ...jobFields, result: bulkResultSchema.nullable() })
+  .meta({ id: 'BulkJob', description: 'An operation on many contacts' });
+export const queuedJobSchema = z
+  .object({ message: z.string(), jobId: z.uuid() })
+  .meta({ id: 'QueuedJob', description: 'The job that does it in the background' });
 
 const OPERATIONS: Partial<Record<JobKind, string>> = {
   SUBSCRIBE: 'subscribe',

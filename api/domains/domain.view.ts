@@ -12,7 +12,7 @@ const dnsRecordSchema = z
     required: z.boolean().meta({ description: 'Whether the domain is verified only with it' }),
     found: z.boolean().meta({ description: 'Whether it was there at the last check' }),
   })
-  .meta({ id: 'DnsRecord' });
+  .meta({ id: 'DnsRecord', description: 'A DNS record to set up' });
 
 export const domainSchema = z
   .object({
@@ -27,7 +27,7 @@ export const domainSchema = z
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
   })
-  .meta({ id: 'Domain' });
+  .meta({ id: 'Domain', description: 'A domain to send from' });
 
 /** A sender domain as callers see it, with the DNS records its owner is to set up. */
 export function domainView(domain: KeyedSenderDomain, inboundDomain: string | undefined): z.infer<typeof domainSchema> {

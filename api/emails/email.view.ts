@@ -37,7 +37,7 @@ export const emailSchema = z
     opens: z.int(),
     clicks: z.int(),
   })
-  .meta({ id: 'Email' });
+  .meta({ id: 'Email', description: 'An email and its state' });
 
 export const emailListSchema = z.object({ emails: z.array(emailSchema), cursor: z.string(), hasMore: z.boolean() });
 
@@ -50,22 +50,25 @@ export const emailStorySchema = emailSchema
           .describe('"no relay": an attempt took it and found no server; "queued": no attempt has taken it yet'),
         until: moment,
       })
+      .meta({ id: 'EmailWait', description: 'What an email waits for' })
       .nullable()
       .describe('null when it is being sent just now, or has its outcome'),
     timeline: z.array(
-      z.object({
-        at: z.iso.datetime(),
-        type: z.enum(TIMELINE_TYPES),
-        server: z.string().optional(),
-        words: z.string().optional().describe('of the server, or why it ended'),
-        rule: z.string().optional().describe('what judged the refusal or the report'),
-        bounceType: z.enum(['hard', 'soft']).optional(),
-        nextAttemptAt: z.iso.datetime().optional(),
-        link: z.string().optional(),
-      }),
+      z
+        .object({
+          at: z.iso.datetime(),
+          type: z.enum(TIMELINE_TYPES),
+          server: z.string().optional(),
+          words: z.string().optional().describe('of the server, or why it ended'),
+          rule: z.string().optional().describe('what judged the refusal or the report'),
+          bounceType: z.enum(['hard', 'soft']).optional(),
+          nextAttemptAt: z.iso.datetime().optional(),
+          link: z.string().optional(),
+        })
+        .meta({ id: 'TimelineEntry', description: 'Something that happened to an email' }),
     ),
   })
-  .meta({ id: 'EmailStory' });
+  .meta({ id: 'EmailStory', description: 'An email, what happened to it, and why it waits' });
 
 const textOf = (at: Date | null): string | null => at?.toISOString() ?? null;
 

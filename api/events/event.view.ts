@@ -13,9 +13,17 @@ export const eventSchema = z
     projectId: z.uuid(),
     createdAt: z.iso.datetime(),
   })
-  .meta({ id: 'Event' });
+  .meta({ id: 'Event', description: 'Something that happened' });
 
-export const listedEventSchema = eventSchema.extend({ contact: z.object({ email: answeredAddress }).nullable() });
+export const listedEventSchema = eventSchema
+  .extend({
+    contact: z
+      .object({ email: answeredAddress })
+      .meta({ id: 'EventContact', description: 'Whose event it is' })
+      .nullable()
+      .meta({ description: 'Whose event it is; null when it belongs to nobody' }),
+  })
+  .meta({ id: 'ListedEvent', description: 'An event with the address of its contact' });
 
 /** An event as callers see it. */
 export function eventView(event: Event): z.infer<typeof eventSchema> {

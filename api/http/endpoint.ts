@@ -47,6 +47,8 @@ export interface Endpoint<Params = unknown, Query = unknown, Body = unknown> {
   badIdIs?: ErrorCode;
   query?: z.ZodType<Query>;
   body?: z.ZodType<Body>;
+  /** What the document says of a body that takes more than one schema to check. */
+  documentedBody?: z.ZodType;
   /** Largest body in bytes; the default fits everything but attachments. */
   bodyBytesMax?: number;
   /** Where a body holds base64, as a path in which `*` is any key: a large text there arrives as a Buffer. */

@@ -59,9 +59,15 @@ function unwrapUnion(issue: Issue): Issue[] {
   return best.flatMap((inner) => unwrapUnion({ ...inner, path: [...issue.path, ...inner.path] }));
 }
 
+/** One fault for each key that is not known, at its place. */
+function perKey(issue: Issue): Issue[] {
+  if (issue.code !== 'unrecognized_keys') return [issue];
+  return issue.keys.map((key) => ({ ...issue, path: [...issue.path, key], message: 'There is no such field' }));
+}
+
 /** Translates zod's issues into the field errors of the error envelope, the first thousand at most. */
 export function fieldErrorsOf(error: z.ZodError): FieldError[] {
-  const issues = error.issues.slice(0, ISSUES_MAX).flatMap(unwrapUnion).slice(0, ISSUES_MAX);
+  const issues = error.issues.slice(0, ISSUES_MAX).flatMap(unwrapUnion).flatMap(perKey).slice(0, ISSUES_MAX);
   return issues.map((issue) => ({
     field: issue.path.map(String).join('.'),
     message: issue.message,

@@ -19,6 +19,7 @@ import { contentCodingOf } from './body-reader.ts';
 import { IGNORED_FIELDS_HEADER, ignoredFields } from './ignored-fields.ts';
 import { contentLengthOf, createJsonBody, EARLY_BYTES_MAX, type JsonBody } from './json-body.ts';
 import { lengthOf, sendJson, stringifyReply } from './json-reply.ts';
+import { itemOf, locationOf } from './location.ts';
 import type { Load } from './load.ts';
 import { formBytesMax, readMultipart } from './multipart-body.ts';
 import { mountRefusedMethods, pathsInOrder } from './methods.ts';
@@ -170,6 +171,12 @@ interface MountDeps extends ApiDeps {
 
 interface ServeDeps extends MountDeps {
   claims: ReturnType<typeof createIdempotencyClaims>;
+  /** For endpoints that create records: the endpoint that is about one of them. */
+  items: ReadonlyMap<Endpoint, Endpoint>;
+}
+
+function setLocation(res: Response, location: string | undefined): void {
+  if (location !== undefined) res.setHeader('Location', location);
 }
 
 function assertInputStorable({ definition, req, body }: Incoming): void {
@@ -200,6 +207,8 @@ async function answer(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyCl
     const reply = claim
       ? await handleOnce(claim, requestLine(req, definition), context, definition.handle)
       : await definition.handle(context);
+    const location = reply.status === 201 && deps.items.get(definition);
+    if (location) setLocation(res, locationOf(location, req.params, reply.data));
     const { csv } = reply;
     if (csv) return { status: reply.status, send: () => sendTable(incoming, deps, csv) };
     const parts = reply.data === undefined ? [] : await stringifyReply(envelopeOf(definition, reply));
@@ -334,7 +343,13 @@ export function mountEndpoints(app: Express, endpoints: Endpoint[], deps: MountD
     em: () => deps.orm.em.fork(),
     ttlHours: deps.config.IDEMPOTENCY_TTL_HOURS,
   });
-  const serveDeps = { ...deps, claims };
+  const items = new Map(
+    endpoints.flatMap((definition): [Endpoint, Endpoint][] => {
+      const item = itemOf(definition, endpoints);
+      return item ? [[definition, item]] : [];
+    }),
+  );
+  const serveDeps = { ...deps, claims, items };
   for (const path of pathsInOrder(endpoints)) {
     for (const definition of endpoints.filter((it) => it.path === path)) {
       app[definition.method](path, (req: Request, res: Response) => serve(definition, req, res, serveDeps));

@@ -70,14 +70,16 @@ export function offsetPage<Item>(
 }
 
 /** The schema of such a reply, for the OpenAPI document. */
-export function offsetPageSchema(item: z.ZodType) {
-  return z.object({
-    data: z.array(item),
-    page: z.int(),
-    pageSize: z.int(),
-    total: z.int(),
-    totalPages: z.int(),
-  });
+export function offsetPageSchema(item: z.ZodType, id: string) {
+  return z
+    .object({
+      data: z.array(item).meta({ description: 'The items' }),
+      page: z.int(),
+      pageSize: z.int(),
+      total: z.int(),
+      totalPages: z.int(),
+    })
+    .meta({ id, description: 'A page of items, and how many there are in all' });
 }
 
 /** `{ id }` of a path. */

@@ -1,170 +1,130 @@
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
-import { ERROR_CATALOGUE, type ErrorCode } from '../../shared/pure/error-catalogue.ts';
+import { STEP_CONFIG_COMPONENTS } from '../automations/step-config.schemas.ts';
 import type { Endpoint } from '../http/endpoint.ts';
-import { hasIgnoredFields, IGNORED_FIELDS_HEADER } from '../http/ignored-fields.ts';
+import { errorResponses } from './error-responses.ts';
+import { linksOf } from './links.ts';
+import { refineSchemas } from './refine-schemas.ts';
+import { HEADERS, headersOf } from './response-headers.ts';
+import { TAGS } from './tags.ts';
+import { stepWebhook } from './webhooks.ts';
 
-const fieldErrorSchema = z.object({
-  field: z.string().meta({ examples: ['attachments.0.filename'] }),
-  message: z.string(),
-  code: z.string().meta({ examples: ['invalid_type'] }),
-  received: z.unknown().optional(),
-});
+const capitalized = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}`;
 
-const errorSchema = z
-  .object({
-    success: z.literal(false),
-    error: z.object({
-      code: z.string(),
-      message: z.string(),
-      statusCode: z.int(),
-      requestId: z.string(),
-      errors: z.array(fieldErrorSchema).optional(),
-      details: z.record(z.string(), z.unknown()).optional(),
-      suggestion: z.string().optional(),
-    }),
-    timestamp: z.iso.datetime(),
-  })
-  .meta({ id: 'Error' });
+const pathOf = ({ path }: Endpoint): string => path.replaceAll(/:(\w+)/g, '{$1}');
 
-const flatErrorSchema = z.object({ error: z.string() }).meta({ id: 'FlatError' });
-
-/** A URL that cannot be decoded is a 400 everywhere, and text that cannot be stored a 422, also in what is not declared. */
-const COMMON_ERRORS: ErrorCode[] = [
-  'BAD_REQUEST',
-  'INVALID_API_KEY',
-  'PROJECT_DISABLED',
-  'VALIDATION_ERROR',
-  'HEADERS_TOO_LARGE',
-  'RATE_LIMIT_EXCEEDED',
-  'INTERNAL_SERVER_ERROR',
-  'SERVICE_UNAVAILABLE',
-];
-
-function errorCodesOf(definition: Endpoint): ErrorCode[] {
-  const codes = new Set<ErrorCode>([...COMMON_ERRORS, ...(definition.errors ?? [])]);
-  if (definition.method !== 'get') {
-    const ofBodies = ['REQUEST_TIMEOUT', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
-    for (const code of ofBodies) codes.add(code);
-  }
-  if (definition.idempotent) codes.add('IDEMPOTENCY_KEY_REUSED');
-  if (definition.params && definition.badIdIs) codes.add(definition.badIdIs);
-  return [...codes];
+/** A schema with a name, so that generated code has one type for it: its own name, or one after the operation. */
+function named(schema: z.ZodType, id: string, description: string): z.ZodType {
+  const meta = schema.meta();
+  const isList = schema instanceof z.ZodArray;
+  return meta?.id === undefined && !isList ? schema.meta({ ...meta, id, description }) : schema;
 }
 
-function errorResponses(definition: Endpoint) {
-  const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of errorCodesOf(definition)) {
-    const { status } = ERROR_CATALOGUE[code];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
-  }
+function replyResponses(definition: Endpoint, endpoints: readonly Endpoint[]) {
+  const { operationId, envelope } = definition;
   return Object.fromEntries(
-    [...byStatus].map(([status, codes]) => [
-      String(status),
-      {
-        description: codes.map((code) => `${code}: ${ERROR_CATALOGUE[code].message}`).join('; '),
-        content: {
-          'application/json': {
-            schema:
-              status === 400 && definition.flatRequirements ? z.union([errorSchema, flatErrorSchema]) : errorSchema,
-          },
-        },
-      },
-    ]),
+    Object.entries(definition.replies).map(([status, { schema: own, description, csv }]) => {
+      const id = `${capitalized(operationId)}Response`;
+      const data = own && named(own, envelope ? `${capitalized(operationId)}Result` : id, description);
+      const wrapped =
+        data && envelope
+          ? z.object({ success: z.literal(true), data, message: z.string().optional() }).meta({ id, description })
+          : data;
+      const content = wrapped && {
+        content: { 'application/json': { schema: wrapped }, ...(csv && { 'text/csv': { schema: z.string() } }) },
+      };
+      const headers = headersOf(definition, Number(status), endpoints);
+      return [status, { description, ...headers, ...content, ...linksOf(definition, Number(status), endpoints) }];
+    }),
   );
 }
 
-const ignoredFieldsHeaders = z.object({
-  [IGNORED_FIELDS_HEADER]: z
+const idempotencyHeader = z.object({
+  'Idempotency-Key': z
     .string()
+    .min(1)
+    .max(255)
     .optional()
     .meta({
-      description: 'Keys of the body that this endpoint does not know, comma-separated; the first 20',
-      examples: ['cc, bcc'],
+      description:
+        'A text of your own. A request with a key that was used before is refused with 409, and not repeated',
+      examples: ['order-1042-confirmation'],
     }),
 });
 
-function replyResponses(definition: Endpoint) {
-  const headers = hasIgnoredFields(definition) ? { headers: ignoredFieldsHeaders } : {};
-  return Object.fromEntries(
-    Object.entries(definition.replies).map(([status, reply]) => {
-      const schema =
-        reply.schema && definition.envelope
-          ? z.object({ success: z.literal(true), data: reply.schema, message: z.string().optional() })
-          : reply.schema;
-      return [
-        status,
-        {
-          description: reply.description,
-          ...headers,
-          ...(schema && {
-            content: { 'application/json': { schema }, ...(reply.csv && { 'text/csv': { schema: z.string() } }) },
-          }),
-        },
-      ];
-    }),
-  );
+function requestBodyOf(definition: Endpoint) {
+  const { multipart, operationId, method, body } = definition;
+  const id = `${capitalized(operationId)}Request`;
+  if (multipart) {
+    const schema = z
+      .object({ [multipart.field]: z.string().meta({ format: 'binary' }) })
+      .meta({ id, description: 'A form' });
+    return { requestBody: { required: true, content: { 'multipart/form-data': { schema } } } };
+  }
+  if (!body) return {};
+  const schema = named(definition.documentedBody ?? body, id, `The body of ${operationId}`);
+  // Where nothing is required, a POST does something without a body, too; a PATCH without one says nothing.
+  const required = method !== 'post' || !body.safeParse({}).success;
+  return { requestBody: { required, content: { 'application/json': { schema } } } };
 }
 
-function formSchema(field: string) {
-  return z.object({ [field]: z.string().meta({ format: 'binary' }) });
-}
-
-function operationOf(definition: Endpoint): ZodOpenApiOperationObject {
-  const header = definition.idempotent
-    ? z.object({
-        'Idempotency-Key': z
-          .string()
-          .min(1)
-          .max(255)
-          .optional()
-          .meta({ description: 'At most once per key and project' }),
-      })
-    : undefined;
+function operationOf(definition: Endpoint, endpoints: readonly Endpoint[]): ZodOpenApiOperationObject {
   return {
     operationId: definition.operationId,
     tags: [definition.tag],
     summary: definition.summary,
-    ...(definition.description !== undefined && { description: definition.description }),
+    description: definition.description ?? `${definition.summary}.`,
     security: [definition.key === 'public' ? { publicKey: [] } : { secretKey: [] }],
     requestParams: {
       ...(definition.params instanceof z.ZodObject && { path: definition.params }),
       ...(definition.query instanceof z.ZodObject && { query: definition.query }),
-      ...(header && { header }),
+      ...(definition.idempotent && { header: idempotencyHeader }),
     },
-    ...(definition.multipart && {
-      requestBody: { content: { 'multipart/form-data': { schema: formSchema(definition.multipart.field) } } },
-    }),
-    ...(definition.body && { requestBody: { content: { 'application/json': { schema: definition.body } } } }),
-    responses: {
-      ...replyResponses(definition),
-      ...errorResponses(definition),
-    },
+    ...requestBodyOf(definition),
+    responses: { ...replyResponses(definition, endpoints), ...errorResponses(definition, endpoints) },
   };
 }
+
+const DESCRIPTION = `Transactional sending, event tracking, contacts, templates, segments, campaigns and automations.
+
+Every request carries a key of the project: the secret key (\`sk_…\`), or for \`POST /v1/track\` the public key (\`pk_…\`). A
+project may make 1000 requests a minute unless the operator says otherwise; the \`RateLimit-*\` headers tell how many are
+left. Answers with status 429 and 503 say in \`Retry-After\` when to try again.`;
 
 /** The OpenAPI 3.1 description of the endpoints, made from the declarations that serve them. */
 export function createOpenApiDocument(endpoints: Endpoint[], publicUrl: string) {
   const paths: ZodOpenApiPathsObject = {};
   for (const definition of endpoints) {
-    const path = definition.path.replaceAll(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [definition.method]: operationOf(definition) };
+    const path = pathOf(definition);
+    paths[path] = { ...paths[path], [definition.method]: operationOf(definition, endpoints) };
   }
-  return createDocument({
+  const document = createDocument({
     openapi: '3.1.0',
     info: {
       title: 'Everpost API',
       version: '1.0.0',
-      description: 'Transactional sending, event tracking, contacts, templates, segments, campaigns and automations.',
+      description: DESCRIPTION,
+      contact: { name: 'The operator of this instance', url: publicUrl },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: publicUrl }],
+    servers: [{ url: publicUrl, description: 'This instance' }],
+    tags: TAGS.filter(({ name }) => endpoints.some(({ tag }) => tag === name)),
+    externalDocs: { url: `${publicUrl}/docs`, description: 'This reference for people' },
     components: {
+      headers: HEADERS,
+      schemas: STEP_CONFIG_COMPONENTS,
       securitySchemes: {
         secretKey: { type: 'http', scheme: 'bearer', description: 'The secret key, sk_…' },
-        publicKey: { type: 'http', scheme: 'bearer', description: 'The public key, pk_…, for POST /v1/track only' },
+        publicKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description:
+            'The public key, pk_…, for POST /v1/track. A secret key is refused there unless the operator allows it',
+        },
       },
     },
     paths,
+    webhooks: { stepWebhook },
   });
+  return refineSchemas(document);
 }

@@ -13,13 +13,14 @@ export const segmentSchema = z
     memberCount: z.int().meta({ description: 'Cached; refreshed every five minutes' }),
     computeError: z
       .object({ message: z.string(), at: z.iso.datetime() })
+      .meta({ id: 'ComputeError', description: 'Why a segment could not be computed' })
       .nullable()
       .meta({ description: 'Why it could not be computed in the background; it is tried again, less and less often' }),
     projectId: z.uuid(),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
   })
-  .meta({ id: 'Segment' });
+  .meta({ id: 'Segment', description: 'A group of contacts' });
 
 /** A segment as callers see it. */
 export function segmentView(segment: Segment): z.infer<typeof segmentSchema> {

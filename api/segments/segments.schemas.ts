@@ -32,7 +32,7 @@ export const patchSegmentBody = z.object({
 });
 
 export const segmentContactsQuery = z.object(offsetPageQuery);
-export const segmentContactsSchema = offsetPageSchema(contactSchema);
+export const segmentContactsSchema = offsetPageSchema(contactSchema, 'SegmentContactPage');
 
 /** Kept as it is spelt, since the answer repeats the addresses that nobody has. */
 const spelledAddress = z.string().refine((email) => isEmailAddress(normalizeAddress(email)), {
@@ -57,6 +57,8 @@ export const removeMembersBody = z.object({ emails: z.array(z.string().max(1_000
 
 export const removedMembersSchema = z.object({ removed: z.int() });
 
-export const computedMembershipSchema = z.object({ added: z.int(), removed: z.int(), total: z.int() });
+export const computedMembershipSchema = z
+  .object({ added: z.int(), removed: z.int(), total: z.int() })
+  .meta({ id: 'SegmentChanges', description: 'How the members have changed' });
 
 export const refreshedSegmentSchema = z.object({ memberCount: z.int() });

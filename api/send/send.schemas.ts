@@ -15,15 +15,22 @@ import { senderAddressSchema } from './sender-address.ts';
 import { decodeBase64 } from './base64.ts';
 import { answeredAddress } from '../http/answered-address.ts';
 
-function mailboxOf(addressSchema: typeof emailAddressSchema) {
+function mailboxOf(addressSchema: typeof emailAddressSchema, id: string) {
   return z.union([
     addressSchema.transform((address) => ({ address, name: undefined })),
     z
-      .object({ name: oneLine(200).optional(), email: addressSchema })
+      .object({
+        name: oneLine(200)
+          .optional()
+          .meta({ description: 'The name shown beside the address', examples: ['Ada Lovelace'] }),
+        email: addressSchema.meta({ description: 'The address' }),
+      })
+      .meta({ id, description: 'An address with a name' })
       .transform(({ name, email }) => ({ address: email, name })),
   ]);
 }
-const mailboxSchema = mailboxOf(emailAddressSchema);
+const mailboxSchema = mailboxOf(emailAddressSchema, 'Address');
+const senderSchema = mailboxOf(senderAddressSchema, 'SenderAddress');
 
 /** A large file has been read from its base64 already, while the request was. */
 const base64Schema = z
@@ -65,7 +72,8 @@ const attachmentSchema = z
     error: 'Required when disposition is inline',
     path: ['contentId'],
     params: { code: 'invalid_type' },
-  });
+  })
+  .meta({ id: 'Attachment', description: 'A file of an email' });
 
 const headersSchema = atMost(LIMITS.customHeaders, z.record(z.string(), z.string())).superRefine((headers, context) => {
   for (const [name, value] of Object.entries(headers)) {
@@ -126,7 +134,7 @@ export function sendBodySchema(limits: { attachmentsBytesMax: number }) {
     subject: oneLine(SUBJECT_LENGTH_MAX).optional(),
     body: z.string().min(1).optional(),
     template: z.uuid().optional(),
-    from: mailboxOf(senderAddressSchema).optional(),
+    from: senderSchema.optional(),
     name: oneLine(200).optional().meta({ deprecated: true, description: 'Use from: { name, email }' }),
     subscribed: z.boolean().optional(),
     data: customDataSchema.optional(),
@@ -137,11 +145,17 @@ export function sendBodySchema(limits: { attachmentsBytesMax: number }) {
 }
 
 export const sentSchema = z.object({
-  emails: z.array(
-    z.object({
-      contact: z.object({ id: z.uuid(), email: answeredAddress }),
-      email: z.uuid().meta({ description: 'The e-mail record; later events of this mail carry it as emailId' }),
-    }),
-  ),
+  emails: z
+    .array(
+      z
+        .object({
+          contact: z
+            .object({ id: z.uuid(), email: answeredAddress })
+            .meta({ id: 'ContactReference', description: 'A contact by id and address' }),
+          email: z.uuid().meta({ description: 'The id of the email; later events of it carry it as `emailId`' }),
+        })
+        .meta({ id: 'AcceptedEmail', description: 'An email that was accepted, and its recipient' }),
+    )
+    .meta({ description: 'One for each recipient, in their order' }),
   timestamp: z.iso.datetime(),
 });

@@ -18,7 +18,7 @@ export const suppressionSchema = z
     campaignId: z.uuid().nullable(),
     createdAt: z.iso.datetime(),
   })
-  .meta({ id: 'Suppression' });
+  .meta({ id: 'Suppression', description: 'An address that gets no email, and why' });
 
 export const suppressionListQuery = z.object({
   ...cursorPageQuery({ limitDefault: 50 }),

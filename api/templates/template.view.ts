@@ -10,7 +10,7 @@ export const templateSchema = z
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
   })
-  .meta({ id: 'Template' });
+  .meta({ id: 'Template', description: 'Content to be used again' });
 
 /** A template as callers see it. */
 export function templateView(template: Template): z.infer<typeof templateSchema> {

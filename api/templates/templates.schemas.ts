@@ -4,6 +4,7 @@ import { EMAIL_TYPES } from '../../shared/pure/emails/email-types.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
 import { SUBJECT_LENGTH_MAX } from '../../shared/pure/templates/message-template.ts';
 import { offsetPageQuery, offsetPageSchema, searchQuery, sortQuery } from '../http/pagination.ts';
+import { campaignReferenceSchema } from '../http/references.ts';
 import { oneLine } from '../send/header-line.ts';
 import { senderAddressSchema } from '../send/sender-address.ts';
 import { templateSchema } from './template.view.ts';
@@ -35,10 +36,14 @@ export const templateListQuery = z.object({
   ...sortQuery(['createdAt', 'name', 'updatedAt']),
 });
 
-export const templateListSchema = offsetPageSchema(templateSchema);
+export const templateListSchema = offsetPageSchema(templateSchema, 'TemplatePage');
 
 export const templateUsageSchema = z.object({
-  campaigns: z.array(z.object({ id: z.uuid(), name: z.string(), status: z.string() })),
-  workflowSteps: z.array(z.object({ id: z.uuid(), name: z.string(), workflowId: z.uuid(), workflowName: z.string() })),
+  campaigns: z.array(campaignReferenceSchema),
+  workflowSteps: z.array(
+    z
+      .object({ id: z.uuid(), name: z.string(), workflowId: z.uuid(), workflowName: z.string() })
+      .meta({ id: 'StepReference', description: 'A step of a workflow' }),
+  ),
   emailsSent: z.int(),
 });

@@ -19,4 +19,4 @@ export const addressVerificationSchema = z
     suggestedEmail: answeredAddress.optional().meta({ description: 'Present when a typo is detected' }),
     reasons: z.array(z.string()).meta({ description: 'What the result rests on, in words' }),
   })
-  .meta({ id: 'AddressVerification' });
+  .meta({ id: 'AddressVerification', description: 'What is known of an address' });

@@ -23,7 +23,9 @@ export const eventNameSchema = z
   .max(LIMITS.eventNameLength)
   .meta({ examples: ['signed_up', 'email.open', 'segment.vip.entry'] });
 
-const triggerConfig = z.object({ eventName: eventNameSchema });
+const triggerConfig = z
+  .strictObject({ eventName: eventNameSchema })
+  .meta({ id: 'TriggerConfig', description: 'The config of the TRIGGER step, which every workflow has' });
 
 /** An address, or a template that prints one; what it prints is checked when the step runs. */
 const customEmailSchema = z
@@ -36,47 +38,76 @@ const customEmailSchema = z
     params: { code: 'invalid_string' },
   });
 
-const sendEmailConfig = z.object({
-  templateId: z.uuid().nullish(),
-  recipient: z
-    .object({ type: z.enum(['CONTACT', 'CUSTOM']), customEmail: customEmailSchema.nullish() })
-    .refine((recipient) => recipient.type !== 'CUSTOM' || recipient.customEmail, {
-      error: 'customEmail is required when the recipient is CUSTOM',
-      path: ['customEmail'],
-    })
-    .optional(),
-});
+const sendEmailConfig = z
+  .strictObject({
+    templateId: z.uuid().nullish().meta({ description: 'The template; it may stand beside `config` instead' }),
+    recipient: z
+      .strictObject({
+        type: z.enum(['CONTACT', 'CUSTOM']).meta({ description: 'The contact of the execution, or another address' }),
+        customEmail: customEmailSchema
+          .nullish()
+          .meta({ description: 'The address for CUSTOM, or a placeholder that prints one' }),
+      })
+      .refine((recipient) => recipient.type !== 'CUSTOM' || recipient.customEmail, {
+        error: 'customEmail is required when the recipient is CUSTOM',
+        path: ['customEmail'],
+      })
+      .meta({ id: 'SendEmailRecipient', description: 'Whom the email goes to; the contact when left out' })
+      .optional(),
+  })
+  .meta({ id: 'SendEmailConfig', description: 'The config of a SEND_EMAIL step' });
 
 const delayConfig = z
-  .object({ amount: z.number().positive(), unit: z.enum(['minutes', 'hours', 'days']) })
+  .strictObject({
+    amount: z
+      .number()
+      .positive()
+      .meta({ description: 'How many units; fractions are allowed', examples: [1.5] }),
+    unit: z.enum(['minutes', 'hours', 'days']).meta({ description: 'What `amount` counts' }),
+  })
   .refine((delay) => delay.amount * UNIT_MS[delay.unit] <= DELAY_MS_MAX, {
     error: 'A delay may last 365 days at most',
     path: ['amount'],
     params: { code: 'too_big' },
-  });
+  })
+  .meta({ id: 'DelayConfig', description: 'The config of a DELAY step, at most 365 days' });
 
-const waitForEventConfig = z.object({
-  eventName: eventNameSchema,
-  timeout: z
-    .number()
-    .min(1)
-    .max(TIMEOUT_SECONDS_MAX)
-    .nullish()
-    .meta({ description: 'Seconds; without it the wait has no end' }),
-});
+const waitForEventConfig = z
+  .strictObject({
+    eventName: eventNameSchema,
+    timeout: z
+      .number()
+      .min(1)
+      .max(TIMEOUT_SECONDS_MAX)
+      .nullish()
+      .meta({ description: 'Seconds; without it the wait has no end', examples: [86_400] }),
+  })
+  .meta({ id: 'WaitForEventConfig', description: 'The config of a WAIT_FOR_EVENT step' });
 
 /** The tree that stands for one filter alone. */
 function treeOf(filter: unknown) {
   return { logic: 'AND', groups: [{ filters: [filter] }] };
 }
+const TREE_KEYS: ReadonlySet<string> = new Set(['condition']);
+const FILTER_KEYS: ReadonlySet<string> = new Set(['field', 'operator', 'value', 'unit']);
 /** How deep the filter lies in that tree. */
 const SINGLE_FILTER_DEPTH = 4;
+
+/** The one way to write a CONDITION; the other is the filter itself. */
+export const filterTreeSchema = z
+  .strictObject({ condition: filterConditionSchema })
+  .meta({ id: 'FilterTree', description: 'A tree of filters' });
 
 /** A tree as `{ condition }`, or one filter in its place; kept in the form it was written in. */
 const conditionConfig = z
   .record(z.string(), z.unknown())
   .transform((config, context): { condition: FilterCondition } | Filter => {
     const isTree = config['condition'] !== undefined;
+    const unknown = Object.keys(config).filter((key) => !(isTree ? TREE_KEYS : FILTER_KEYS).has(key));
+    if (unknown.length > 0) {
+      context.addIssue({ code: 'unrecognized_keys', keys: unknown, input: config });
+      return z.NEVER;
+    }
     const result = filterConditionSchema.safeParse(isTree ? config['condition'] : treeOf(config), {
       reportInput: true,
     });
@@ -89,6 +120,14 @@ const conditionConfig = z
     }
     const [filter] = result.data.groups[0]?.filters ?? [];
     return isTree || !filter ? { condition: result.data } : filter;
+  })
+  .meta({
+    id: 'ConditionConfig',
+    override: ({ jsonSchema }) => {
+      for (const key of ['type', 'propertyNames', 'additionalProperties']) Reflect.deleteProperty(jsonSchema, key);
+      jsonSchema.description = 'The config of a CONDITION step: a tree of filters, or one filter in its place';
+      jsonSchema.anyOf = [{ $ref: '#/components/schemas/FilterTree' }, { $ref: '#/components/schemas/Filter' }];
+    },
   });
 
 /** RFC 9110 section 5.6.2. */
@@ -111,27 +150,42 @@ const OWN_HEADERS = new Set([
   'webhook-timestamp',
 ]);
 
-const webhookConfig = z.object({
-  url: z
-    .string()
-    .trim()
-    .min(1)
-    .max(URL_LENGTH_MAX)
-    .refine((url) => splitWebhookUrl(url) !== undefined, {
-      error:
-        'Must be an http or https URL without credentials; placeholders may stand behind the host, or one that prints a whole URL at the start',
-      params: { code: 'invalid_string' },
+const webhookConfig = z
+  .strictObject({
+    url: z
+      .string()
+      .trim()
+      .min(1)
+      .max(URL_LENGTH_MAX)
+      .refine((url) => splitWebhookUrl(url) !== undefined, {
+        error:
+          'Must be an http or https URL without credentials; placeholders may stand behind the host, or one that prints a whole URL at the start',
+        params: { code: 'invalid_string' },
+      })
+      .meta({
+        description: 'Where to call; placeholders may stand behind the host',
+        examples: ['https://crm.example.com/hook'],
+      }),
+    method: z
+      .enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
+      .default('POST')
+      .meta({ description: 'The method of the request' }),
+    headers: z
+      .record(
+        headerNameSchema.refine((name) => !OWN_HEADERS.has(name.toLowerCase()), 'This header is set by Everpost'),
+        z.string().max(HEADER_LENGTH_MAX),
+      )
+      .refine((headers) => Object.keys(headers).length <= HEADERS_MAX, `At most ${HEADERS_MAX} headers`)
+      .optional()
+      .meta({
+        description: 'Headers of the request; values may hold placeholders',
+        examples: [{ 'X-Source': 'everpost' }],
+      }),
+    body: z.unknown().optional().meta({
+      description: 'The body; texts in it may hold placeholders. Contact, workflow, execution and event when left out',
     }),
-  method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).default('POST'),
-  headers: z
-    .record(
-      headerNameSchema.refine((name) => !OWN_HEADERS.has(name.toLowerCase()), 'This header is set by Everpost'),
-      z.string().max(HEADER_LENGTH_MAX),
-    )
-    .refine((headers) => Object.keys(headers).length <= HEADERS_MAX, `At most ${HEADERS_MAX} headers`)
-    .optional(),
-  body: z.unknown().optional(),
-});
+  })
+  .meta({ id: 'WebhookConfig', description: 'The config of a WEBHOOK step' });
 
 interface ContactUpdateConfig {
   data?: Record<string, unknown>;
@@ -141,20 +195,33 @@ interface ContactUpdateConfig {
 }
 
 const updateContactConfig = z
-  .object({
+  .strictObject({
     data: customDataSchema.optional(),
-    updates: customDataSchema.optional(),
-    subscribed: z.boolean().optional(),
-    subscriptionAction: z.enum(['none', 'subscribe', 'unsubscribe']).optional(),
+    updates: customDataSchema.optional().meta({ description: 'Another name for `data`' }),
+    subscribed: z.boolean().optional().meta({ description: 'Whether the contact is subscribed from now on' }),
+    subscriptionAction: z
+      .enum(['none', 'subscribe', 'unsubscribe'])
+      .optional()
+      .meta({ description: 'Another way to say `subscribed`' }),
   })
   .refine((config) => Object.keys(readContactUpdate(config)).length > 0, {
     error: 'Needs data, subscribed, or both',
     path: ['data'],
-  });
+  })
+  .meta({ id: 'UpdateContactConfig', description: 'The config of an UPDATE_CONTACT step: data, subscribed, or both' });
 
-const exitConfig = z.object({ reason: z.string().trim().max(TEXT_LENGTH_MAX).nullish() });
+const exitConfig = z
+  .strictObject({
+    reason: z
+      .string()
+      .trim()
+      .max(TEXT_LENGTH_MAX)
+      .nullish()
+      .meta({ description: 'Kept as the `exitReason` of the execution', examples: ['has bought'] }),
+  })
+  .meta({ id: 'ExitConfig', description: 'The config of an EXIT step' });
 
-/** The shape of each step's `config`, as callers write it. */
+/** The shape of each step's `config`, as callers write it. A key that none of them knows is a typing error: it is refused. */
 export const STEP_CONFIGS = {
   TRIGGER: triggerConfig,
   SEND_EMAIL: sendEmailConfig,

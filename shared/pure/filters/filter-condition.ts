@@ -67,10 +67,16 @@ const filterSchema = z
       .string()
       .min(1)
       .max(FIELD_LENGTH_MAX)
-      .meta({ examples: ['data.plan', 'email', 'signed_up'] }),
-    operator: z.enum(FILTER_OPERATORS),
-    value: z.unknown().optional(),
-    unit: z.enum(FILTER_UNITS).optional(),
+      .meta({
+        description: '`email`, `subscribed`, `createdAt`, `data.<key>`, or the name of an event',
+        examples: ['data.plan', 'email', 'signed_up'],
+      }),
+    operator: z.enum(FILTER_OPERATORS).meta({ description: 'How the field is compared' }),
+    value: z
+      .unknown()
+      .optional()
+      .meta({ description: 'What it is compared with; the number of units for time windows', examples: ['pro', 30] }),
+    unit: z.enum(FILTER_UNITS).optional().meta({ description: 'Of time windows: what `value` counts' }),
   })
   .superRefine((filter, context) => {
     const { operator, value, unit } = filter;
@@ -119,18 +125,24 @@ const filterSchema = z
     operator,
     ...(WITHOUT_VALUE.has(operator) || value === undefined ? {} : { value }),
     ...(WINDOWED.has(operator) ? { unit } : {}),
-  }));
+  }))
+  .meta({ id: 'Filter', description: 'One test of one field' });
 
-const groupSchema = z.object({
-  filters: z.array(filterSchema),
-  get conditions() {
-    return conditionSchema.optional();
-  },
-});
+const groupSchema = z
+  .object({
+    filters: z.array(filterSchema).meta({ description: 'All of them must hold' }),
+    get conditions() {
+      return conditionSchema.optional();
+    },
+  })
+  .meta({ id: 'FilterGroup', description: 'Filters that must all hold, and a nested condition beside them' });
 
 const conditionSchema: z.ZodType<FilterCondition> = z
-  .object({ logic: z.enum(['AND', 'OR']), groups: z.array(groupSchema).min(1) })
-  .meta({ id: 'FilterCondition' });
+  .object({
+    logic: z.enum(['AND', 'OR']).meta({ description: 'Whether all groups must hold, or one of them' }),
+    groups: z.array(groupSchema).min(1).meta({ description: 'What `logic` joins' }),
+  })
+  .meta({ id: 'FilterCondition', description: 'Groups of filters, joined by `logic`; they nest' });
 
 type Path = (string | number)[];
 

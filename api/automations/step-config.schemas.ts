@@ -1,0 +1,21 @@
+import { z } from 'zod';
+import { filterTreeSchema, STEP_CONFIGS } from '../../shared/pure/automations/automation-config.ts';
+import { STEP_TYPES, type StepType } from '../../shared/pure/automations/automation-status.ts';
+
+export const positionSchema = z
+  .object({ x: z.number(), y: z.number() })
+  .meta({ id: 'StepPosition', description: 'Where an editor draws the step' });
+
+const refOf = (type: StepType) => ({ $ref: `#/components/schemas/${String(STEP_CONFIGS[type].meta()?.id)}` as const });
+
+/** Says in the document which forms a `config` has that stands beside no type. */
+export function anyStepConfig({ jsonSchema }: { jsonSchema: object }): void {
+  for (const key of ['type', 'propertyNames', 'additionalProperties']) Reflect.deleteProperty(jsonSchema, key);
+  Object.assign(jsonSchema, { anyOf: STEP_TYPES.map(refOf) });
+}
+
+/** The configurations by their names in the document. */
+export const STEP_CONFIG_COMPONENTS: Record<string, z.ZodType> = {
+  FilterTree: filterTreeSchema,
+  ...Object.fromEntries(STEP_TYPES.map((type) => [String(STEP_CONFIGS[type].meta()?.id), STEP_CONFIGS[type]])),
+};

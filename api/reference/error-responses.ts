@@ -1,0 +1,148 @@
+import { z } from 'zod';
+import { ERROR_CATALOGUE, type ErrorCode } from '../../shared/pure/error-catalogue.ts';
+import type { Endpoint } from '../http/endpoint.ts';
+import { headersOf } from './response-headers.ts';
+
+const fieldErrorSchema = z
+  .object({
+    field: z.string().meta({ description: 'Where it is, as a dot path', examples: ['attachments.0.filename'] }),
+    message: z.string().meta({ description: 'What is wrong with it', examples: ['Invalid email address'] }),
+    code: z.string().meta({ description: 'The kind of fault', examples: ['invalid_type', 'reserved_event'] }),
+    received: z.unknown().optional().meta({ description: 'The value, when it is short and plain' }),
+  })
+  .meta({ id: 'FieldError', description: 'One fault of one field' });
+
+/** Names of the errors of a status. */
+const NAMES: Record<number, string> = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  405: 'MethodNotAllowed',
+  408: 'RequestTimeout',
+  409: 'Conflict',
+  413: 'PayloadTooLarge',
+  415: 'UnsupportedMediaType',
+  422: 'Validation',
+  429: 'RateLimit',
+  431: 'HeadersTooLarge',
+  500: 'Internal',
+  503: 'Unavailable',
+};
+
+const senderRefusalSchema = z
+  .looseObject({
+    reason: z
+      .enum(['DOMAIN_NOT_REGISTERED', 'DOMAIN_NOT_VERIFIED'])
+      .optional()
+      .meta({ description: 'Why the sender domain is refused' }),
+    domain: z
+      .string()
+      .optional()
+      .meta({ description: 'The sender domain', examples: ['mail.example.com'] }),
+  })
+  .meta({ id: 'SenderRefusal', description: 'Given when the sender domain is refused' });
+
+const anyDetails = z
+  .record(z.string(), z.unknown())
+  .meta({ description: 'More about it, for programs', examples: [{ field: 'status' }] });
+
+type Entry = (typeof ERROR_CATALOGUE)[ErrorCode] & { wireCode?: string };
+
+const entryOf = (code: ErrorCode): Entry => ERROR_CATALOGUE[code];
+/** The code as callers receive it. */
+const wireCodeOf = (code: ErrorCode): string => entryOf(code).wireCode ?? code;
+
+function createErrorSchema(status: number): z.ZodType {
+  const name = NAMES[status] ?? `Status${status}`;
+  const codes = (Object.keys(ERROR_CATALOGUE) as ErrorCode[])
+    .filter((code) => entryOf(code).status === status)
+    .map(wireCodeOf);
+  const error = z.object({
+    code: z.enum(codes).meta({ description: 'What is wrong, for programs' }),
+    message: z.string().meta({ description: 'What is wrong, for people' }),
+    statusCode: z.literal(status).meta({ description: 'The HTTP status' }),
+    requestId: z.string().meta({ description: 'The same as in the header X-Request-ID' }),
+    errors: z.array(fieldErrorSchema).optional().meta({ description: 'The faulty fields' }),
+    details: (status === 403 ? senderRefusalSchema : anyDetails).optional(),
+    suggestion: z
+      .string()
+      .optional()
+      .meta({ description: 'What to do about it', examples: ['Check the key'] }),
+  });
+  return z
+    .object({
+      success: z.literal(false).meta({ description: 'Always false' }),
+      error: error.meta({ id: `${name}Error`, description: 'What is wrong' }),
+      timestamp: z.iso.datetime().meta({ description: 'When it was answered' }),
+    })
+    .meta({ id: `${name}Response`, description: `The answer with status ${status}` });
+}
+
+const statuses = new Set(Object.values(ERROR_CATALOGUE).map(({ status }) => status));
+const ERROR_SCHEMAS = new Map([...statuses].map((status) => [status as number, createErrorSchema(status)]));
+
+const flatErrorSchema = z
+  .object({
+    error: z.string().meta({ description: 'Which required field is missing', examples: ['Email is required'] }),
+  })
+  .meta({
+    id: 'FlatError',
+    description: 'A required field is missing. It has no `success`, which every other error has.',
+  });
+
+/** A URL that cannot be decoded is a 400 everywhere, and text that cannot be stored a 422, also in what is not declared. */
+const COMMON_ERRORS: ErrorCode[] = [
+  'BAD_REQUEST',
+  'INVALID_API_KEY',
+  'PROJECT_DISABLED',
+  'VALIDATION_ERROR',
+  'HEADERS_TOO_LARGE',
+  'RATE_LIMIT_EXCEEDED',
+  'INTERNAL_SERVER_ERROR',
+  'SERVICE_UNAVAILABLE',
+];
+
+function errorCodesOf(definition: Endpoint): ErrorCode[] {
+  const codes = new Set<ErrorCode>([...COMMON_ERRORS, ...(definition.errors ?? [])]);
+  if (definition.method !== 'get') {
+    const ofBodies = ['REQUEST_TIMEOUT', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
+    for (const code of ofBodies) codes.add(code);
+  }
+  if (definition.idempotent) codes.add('IDEMPOTENCY_KEY_REUSED');
+  if (definition.params && definition.badIdIs) codes.add(definition.badIdIs);
+  return [...codes];
+}
+
+function descriptionOf(status: number, codes: ErrorCode[], definition: Endpoint): string {
+  const lines = codes.map((code) => `${wireCodeOf(code)}: ${entryOf(code).message}`);
+  if (status === 403 && codes.includes('SENDER_DOMAIN_REFUSED')) lines.push('`details.reason` says why');
+  if (status === 400 && definition.flatRequirements) {
+    const sentences = definition.flatRequirements.map(({ message }) => `"${message}"`).join(', ');
+    lines.push(`in the flat form without a code: ${sentences}`);
+  }
+  return lines.join('; ');
+}
+
+/** The errors that an endpoint can answer, by status. */
+export function errorResponses(definition: Endpoint, endpoints: readonly Endpoint[]) {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of errorCodesOf(definition)) {
+    const { status } = entryOf(code);
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => {
+      const own = ERROR_SCHEMAS.get(status);
+      const schema = status === 400 && definition.flatRequirements && own ? z.union([own, flatErrorSchema]) : own;
+      return [
+        String(status),
+        {
+          description: descriptionOf(status, codes, definition),
+          ...headersOf(definition, status, endpoints),
+          content: { 'application/json': { ...(schema && { schema }) } },
+        },
+      ];
+    }),
+  );
+}

@@ -1,0 +1,28 @@
+import { itemOf } from '../http/location.ts';
+import type { Endpoint } from '../http/endpoint.ts';
+
+/** A link to the endpoint that reads what the field of an answer names. */
+function linkTo(target: Endpoint | undefined, field: string) {
+  if (target?.method !== 'get') return {};
+  const names = [...target.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+  const parameters = Object.fromEntries(
+    names.map((name, index) => [
+      name,
+      index === names.length - 1 ? `$response.body#${field}` : `$request.path.${name}`,
+    ]),
+  );
+  const { operationId, summary } = target;
+  return { links: { [operationId]: { operationId, description: summary, parameters } } };
+}
+
+/** What follows from an answer: where the new record is read, where the job is polled. */
+export function linksOf(definition: Endpoint, status: number, endpoints: readonly Endpoint[]) {
+  const data = definition.envelope ? '/data' : '';
+  if (status === 201) return linkTo(itemOf(definition, endpoints), `${data}/id`);
+  if (status !== 202) return {};
+  const jobPath = definition.multipart ? '/contacts/import/:jobId' : '/contacts/bulk/:jobId';
+  return linkTo(
+    endpoints.find(({ path }) => path === jobPath),
+    `${data}/jobId`,
+  );
+}

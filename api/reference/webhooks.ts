@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import type { ZodOpenApiPathItemObject } from 'zod-openapi';
+
+const reference = (id: string, what: string) =>
+  z.object({ id: z.uuid(), name: z.string() }).meta({ id, description: what });
+
+const bodySchema = z
+  .object({
+    contact: z
+      .object({
+        id: z.uuid(),
+        email: z.string().meta({ format: 'idn-email' }),
+        subscribed: z.boolean(),
+        data: z.record(z.string(), z.unknown()),
+      })
+      .meta({ id: 'WebhookContact', description: 'The contact that is at the step' }),
+    workflow: reference('WebhookWorkflow', 'The workflow that the step is in'),
+    execution: z
+      .object({ id: z.uuid(), startedAt: z.iso.datetime() })
+      .meta({ id: 'WebhookExecution', description: 'The execution that is at the step' }),
+    event: z.record(z.string(), z.unknown()).meta({
+      description: 'The event that started the execution, or what was given at the start',
+      examples: [{ plan: 'pro' }],
+    }),
+  })
+  .meta({ id: 'StepWebhookBody', description: 'What a WEBHOOK step sends that has no body of its own' });
+
+const headersSchema = z.object({
+  'webhook-id': z.string().meta({
+    description: 'The same with every attempt: a receiver that has seen it has had the call',
+    examples: ['0198c0de-0000-7000-8000-000000000009'],
+  }),
+  'webhook-timestamp': z.string().meta({
+    description: 'When the attempt was made, in seconds since 1970',
+    examples: ['1769846400'],
+  }),
+  'webhook-signature': z.string().meta({
+    description: '`v1,` and the base64 of HMAC-SHA-256 over `<id>.<timestamp>.<body>`, as Standard Webhooks has it',
+    examples: ['v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4='],
+  }),
+});
+
+/** What a WEBHOOK step of a workflow sends. */
+export const stepWebhook: ZodOpenApiPathItemObject = {
+  post: {
+    operationId: 'stepWebhook',
+    tags: ['Workflows'],
+    summary: 'A contact has come to a WEBHOOK step',
+    description:
+      'Sent to the `url` of the step, with its method, headers and body; this is the default body. It is signed with the ' +
+      'webhook secret of the project (`everpost project webhook-secret <id>`). Any answer with status 2xx ends the step; ' +
+      'otherwise it is sent again, with longer and longer pauses.',
+    security: [],
+    requestParams: { header: headersSchema },
+    requestBody: { required: true, content: { 'application/json': { schema: bodySchema } } },
+    responses: {
+      200: { description: 'The call has been received; the workflow goes on' },
+      400: { description: 'The call has not been received' },
+    },
+  },
+};
