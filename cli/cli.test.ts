@@ -120,6 +120,7 @@ describe('everpost project', () => {
       disabled: false,
       tracking: 'ENABLED',
       emailsPerSecond: null,
+      trackAcceptsSecretKey: false,
       domains: [],
       createdAt: expect.any(String),
       updatedAt: expect.any(String),
@@ -128,7 +129,7 @@ describe('everpost project', () => {
 
   it('replaces both keys', async () => {
     const created = await runForJson<CreatedProject>('project', 'create', '--name', 'Rotating');
-    const rotated = await runForJson<CreatedProject>('project', 'keys', created.id);
+    const rotated = await runForJson<CreatedProject>('project', 'keys', created.id, '--rotate');
 
     expect(Object.keys(rotated)).toEqual(['id', 'name', 'publicKey', 'secretKey']);
     expect(rotated.publicKey).not.toBe(created.publicKey);

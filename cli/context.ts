@@ -21,6 +21,10 @@ export interface CliContext {
   environment: () => NodeJS.ProcessEnv;
   /** APP_SECRET and those before it, for what is sealed; undefined when the environment does not name it. */
   appSecrets: () => AppSecrets | undefined;
+  /** INBOUND_DOMAIN; undefined when the environment does not name it. */
+  inboundDomain: () => string | undefined;
+  /** DNS_SERVERS; none for those of the system. */
+  dnsServers: () => string[];
   /** Runs `work` with a unit of work of its own; the connection is closed afterwards. */
   withDatabase: <T>(work: (em: Em) => Promise<T>) => Promise<T>;
   /** Prints the result: as one JSON value with `--json`, else the text for people. */
@@ -68,6 +72,9 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
     return appSecret === undefined ? undefined : { appSecret };
   }
 
+  const inboundDomain = () => environment['INBOUND_DOMAIN']?.trim().toLowerCase() || undefined;
+  const dnsServers = () => (environment['DNS_SERVERS'] ?? '').split(',').flatMap((server) => server.trim() || []);
+
   async function withDatabase<T>(work: (em: Em) => Promise<T>): Promise<T> {
     const orm = await createOrm({ databaseUrl: databaseUrl(), poolSize: 2, applicationName: 'everpost-cli' });
     try {
@@ -81,7 +88,10 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
     io.writeOut(command.opts()['json'] ? `${JSON.stringify(result)}\n` : `${text}\n`);
   }
 
-  return { databaseUrl, temporalOptions, environment: processEnvironment, appSecrets, withDatabase, answer };
+  return {
+    ...{ databaseUrl, temporalOptions, environment: processEnvironment, appSecrets, inboundDomain, dnsServers },
+    ...{ withDatabase, answer },
+  };
 }
 
 /** Adds a subcommand that takes `--json`, as all of them do. */

@@ -4,6 +4,7 @@ import type { Em } from '../shared/domain/database/em.ts';
 import type { Project } from '../shared/domain/projects/project.entity.ts';
 import {
   createProject,
+  findProject,
   listProjects,
   readWebhookSecret,
   rotateProjectKeys,
@@ -32,12 +33,14 @@ interface ProjectView {
   disabled: boolean;
   tracking: TrackingMode;
   emailsPerSecond: number | null;
+  trackAcceptsSecretKey: boolean;
   domains: string[];
   createdAt: Date;
   updatedAt: Date;
 }
 
 interface SetOptions {
+  trackAcceptsSecretKey?: boolean;
   tracking?: TrackingMode;
   emailsPerSecond?: number | typeof DEFAULT_SPEED;
 }
@@ -50,6 +53,7 @@ async function viewProject(em: Em, project: Project): Promise<ProjectView> {
     disabled: project.disabled,
     tracking: project.tracking,
     emailsPerSecond: project.emailsPerSecond ?? null,
+    trackAcceptsSecretKey: project.trackAcceptsSecretKey,
     domains: await listDomainNames(em, project.id),
     createdAt: project.createdAt,
     updatedAt: project.updatedAt,
@@ -94,13 +98,16 @@ function formatProject(view: ProjectView): string {
     State: view.disabled ? 'disabled' : 'enabled',
     Tracking: view.tracking,
     Speed: formatSpeed(view.emailsPerSecond),
+    'Keys of /v1/track': view.trackAcceptsSecretKey ? 'public and secret' : 'public',
     Domains: view.domains.join(', ') || 'none',
   });
 }
 
+const UNSIGNED =
+  'Email from trusted domains goes unsigned: `everpost domain list <projectId>` prints the DNS records that change this.';
 const SHOWN_ONCE = 'The secret key is shown only now; keep it safe.';
 
-/** `project create | list | enable | disable | keys | webhook-secret | set`. */
+/** `project create | list | rename | enable | disable | keys | webhook-secret | set`. */
 export function addProjectCommands(program: Command, context: CliContext): void {
   const project = program.command('project').description('Projects, their keys and settings');
   addCreate(project, context);
@@ -142,7 +149,8 @@ function addCreate(project: Command, context: CliContext): void {
         'Secret key': created.secretKey,
         Domains: created.domains.join(', ') || 'none',
       });
-      context.answer(command, created, `${text}\n${SHOWN_ONCE}`);
+      const unsigned = created.domains.length > 0 ? `\n${UNSIGNED}` : '';
+      context.answer(command, created, `${text}\n${SHOWN_ONCE}${unsigned}`);
     });
 }
 
@@ -174,6 +182,11 @@ function addSettings(project: Command, context: CliContext): void {
     (id: string, _options: object, command: Command) => changeSettings(context, command, id, { disabled: true }),
   );
 
+  addCommand(project, 'rename <id> <name>', 'Give a project another name').action(
+    (id: string, name: string, _options: object, command: Command) =>
+      changeSettings(context, command, id, { name: parseName(name) }),
+  );
+
   addCommand(project, 'set <id>', 'Change settings of a project')
     .addOption(
       new Option('--tracking <mode>', `opens and links are tracked: ${TRACKING_MODES.join(', ')}`).argParser(
@@ -185,23 +198,38 @@ function addSettings(project: Command, context: CliContext): void {
       'sending speed; 0 = unlimited, "default" = that of the instance',
       parseSpeed,
     )
+    .option('--track-accepts-secret-key', 'POST /v1/track takes the secret key, too, for libraries that hold one key')
+    .option('--no-track-accepts-secret-key', 'POST /v1/track takes the public key only')
     .action((id: string, options: SetOptions, command: Command) => {
-      const { tracking, emailsPerSecond } = options;
+      const { tracking, emailsPerSecond, trackAcceptsSecretKey } = options;
       const settings: ProjectSettings = {
         ...(tracking !== undefined && { tracking }),
+        ...(trackAcceptsSecretKey !== undefined && { trackAcceptsSecretKey }),
         ...(emailsPerSecond !== undefined && {
           emailsPerSecond: emailsPerSecond === DEFAULT_SPEED ? null : emailsPerSecond,
         }),
       };
       if (Object.keys(settings).length === 0)
-        throw badRequest('Nothing to set: give --tracking or --emails-per-second');
+        throw badRequest('Nothing to set: give --tracking, --emails-per-second or --track-accepts-secret-key');
       return changeSettings(context, command, id, settings);
     });
 }
 
 function addKeys(project: Command, context: CliContext): void {
-  addCommand(project, 'keys <id>', 'Replace both keys; the old ones stop working at once').action(
-    async (id: string, _options: object, command: Command) => {
+  addCommand(project, 'keys <id>', 'Print the public key; the secret one is stored nowhere')
+    .option('--rotate', 'replace both keys; the old ones stop working at once')
+    .action(async (id: string, { rotate }: { rotate?: boolean }, command: Command) => {
+      if (!rotate) {
+        const row = await context.withDatabase((em) => findProject(em, parseProjectId(id)));
+        const shown = { id: row.id, name: row.name, publicKey: row.publicKey };
+        const text = formatFields({ Project: row.name, 'Public key': row.publicKey });
+        context.answer(
+          command,
+          shown,
+          `${text}\nWith --rotate both keys are replaced; the old ones stop working at once.`,
+        );
+        return;
+      }
       const rotated = await context.withDatabase(async (em) => {
         const { project: row, keys } = await rotateProjectKeys(em, parseProjectId(id));
         return { id: row.id, name: row.name, ...keys };
@@ -212,8 +240,7 @@ function addKeys(project: Command, context: CliContext): void {
         'Secret key': rotated.secretKey,
       });
       context.answer(command, rotated, `${text}\n${SHOWN_ONCE}`);
-    },
-  );
+    });
 
   addCommand(project, 'webhook-secret <id>', 'Print the key that webhooks of a project are signed with')
     .option('--rotate', 'replace it first; receivers need the new one at once')

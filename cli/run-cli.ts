@@ -9,6 +9,7 @@ import { addProjectCommands } from './project-commands.ts';
 import { addSecretsCommands } from './secrets-commands.ts';
 import { addSuppressionCommands } from './suppression-commands.ts';
 import { addSystemCommands } from './system-commands.ts';
+import { everpostVersion } from './version.ts';
 
 /** Replaces each leaf's exit and streams too: commander copies neither to subcommands that exist already. */
 function redirect(command: Command, streams: CliStreams): void {
@@ -28,6 +29,7 @@ export async function runCli(
   const context = createCliContext(io);
   const program = new Command('everpost')
     .description('Operator commands of Everpost')
+    .version(everpostVersion(), '--version', 'print the version')
     .showHelpAfterError('(add --help for the usage)');
   addProjectCommands(program, context);
   addDomainCommands(program, context);

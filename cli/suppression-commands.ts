@@ -1,13 +1,18 @@
 import type { Command } from 'commander';
 import { findProject } from '../shared/domain/projects/projects.ts';
 import { listSuppressions, removeSuppression } from '../shared/domain/suppressions/suppressions.ts';
-import { AppError } from '../shared/pure/app-error.ts';
-import { normalizeAddress } from '../shared/pure/emails/email-address.ts';
+import { pageOfSuppressions, suppressAddresses } from '../shared/domain/suppressions/suppression-lists.ts';
+import { AppError, badRequest } from '../shared/pure/app-error.ts';
+import { isEmailAddress, normalizeAddress } from '../shared/pure/emails/email-address.ts';
 import { addCommand, type CliContext } from './context.ts';
 import { parseProjectId } from './project-id.ts';
-import { formatTable } from './text-output.ts';
+import { formatFields, formatTable } from './text-output.ts';
 
-/** `suppression list` and `suppression remove`. */
+function notSuppressed(email: string): AppError {
+  return new AppError('RESOURCE_NOT_FOUND', { message: `${email} is not suppressed in this project` });
+}
+
+/** `suppression list | show | add | remove`. */
 export function addSuppressionCommands(program: Command, context: CliContext): void {
   const suppression = program.command('suppression').description('Addresses that get no more mail');
 
@@ -29,13 +34,48 @@ export function addSuppressionCommands(program: Command, context: CliContext): v
     },
   );
 
+  addCommand(suppression, 'show <projectId> <address>', 'Say whether an address is suppressed, and why').action(
+    async (id: string, text: string, _options: object, command: Command) => {
+      const address = normalizeAddress(text);
+      const found = await context.withDatabase(async (em) => {
+        const project = await findProject(em, parseProjectId(id));
+        const { suppressions } = await pageOfSuppressions(em, project.id, { limit: 1, address });
+        return suppressions[0];
+      });
+      if (!found) throw notSuppressed(address);
+      const fields = {
+        Address: address,
+        Reason: found.reason,
+        Since: found.createdAt.toISOString(),
+        Words: found.words ?? 'none',
+        Email: found.emailId ?? 'none',
+        Campaign: found.campaignId ?? 'none',
+      };
+      context.answer(command, { ...found, email: address }, formatFields(fields));
+    },
+  );
+
+  addCommand(suppression, 'add <projectId> <address>', 'Let an address have no more mail of any kind')
+    .option('--words <text>', 'why, for people')
+    .action(async (id: string, text: string, { words }: { words?: string }, command: Command) => {
+      const email = normalizeAddress(text);
+      if (!isEmailAddress(email)) throw badRequest(`"${text}" is not an email address`);
+      const result = await context.withDatabase(async (em) => {
+        const project = await findProject(em, parseProjectId(id));
+        const added = await suppressAddresses(em, project.id, [email], words ?? null);
+        return { projectId: project.id, email, added: added > 0 };
+      });
+      const outcome = result.added ? 'gets no more mail' : 'was suppressed already and keeps its reason';
+      context.answer(command, result, `${email} ${outcome}.`);
+    });
+
   addCommand(suppression, 'remove <projectId> <address>', 'Let an address have mail again').action(
     async (id: string, text: string, _options: object, command: Command) => {
       const email = normalizeAddress(text);
       const projectId = await context.withDatabase(async (em) => {
         const project = await findProject(em, parseProjectId(id));
         if (await removeSuppression(em, project.id, email)) return project.id;
-        throw new AppError('RESOURCE_NOT_FOUND', { message: `${email} is not suppressed in this project` });
+        throw notSuppressed(email);
       });
       context.answer(
         command,

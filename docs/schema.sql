@@ -424,6 +424,7 @@ create table project (
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
   webhook_secret text not null default ('whsec_'::text || encode((uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())), 'base64'::text)),
+  track_accepts_secret_key boolean not null default false,
   constraint project_public_key_key UNIQUE (public_key),
   constraint project_secret_key_hash_key UNIQUE (secret_key_hash),
   constraint project_pkey PRIMARY KEY (id),

@@ -65,9 +65,11 @@ const create = endpoint({
   body: createWorkflowBody,
   replies: { 201: { description: 'The workflow', schema: workflowSchema } },
   async handle({ em, project, body }) {
-    const { name, description, eventName, triggerConfig } = body;
+    const { name, description, eventName, triggerConfig, allowReentry } = body;
     const triggerEvent = eventName ?? triggerConfig?.eventName ?? '';
-    return created(workflowView(await createAutomation(em, project.id, { name, description, triggerEvent })));
+    return created(
+      workflowView(await createAutomation(em, project.id, { name, description, triggerEvent, allowReentry })),
+    );
   },
 });
 

@@ -37,6 +37,7 @@ export const createWorkflowBody = z
     description: descriptionSchema,
     eventName: eventNameSchema.optional(),
     triggerConfig: triggerConfigSchema.optional(),
+    allowReentry: z.boolean().optional(),
   })
   .superRefine((body, context) => {
     if (body.eventName !== undefined || body.triggerConfig) return;
@@ -152,7 +153,9 @@ export const executionListQuery = z.object({
     .meta({ description: `One of ${EXECUTION_STATUSES.join(', ')}` }),
 });
 
-export const executionListSchema = offsetPageSchema(listedExecutionSchema, 'ExecutionPage');
+export const executionListSchema = offsetPageSchema(listedExecutionSchema, 'OffsetPageOfExecutions')
+  .extend({ executions: z.array(listedExecutionSchema).meta({ description: 'Another name for `data`' }) })
+  .meta({ id: 'ExecutionPage', description: 'A page of executions, and how many there are in all' });
 
 export const executionParams = z.object({ id: z.uuid(), executionId: z.uuid() });
 

@@ -68,7 +68,8 @@ const list = endpoint({
   async handle({ em, project, params, query }) {
     const status = readStatus(query.status);
     const [executions, total] = await listExecutions(em, project.id, params.id, { ...query, status });
-    return ok(offsetPage(executions.map(listedExecutionView), total, query));
+    const views = executions.map(listedExecutionView);
+    return ok({ ...offsetPage(views, total, query), executions: views });
   },
 });
 

@@ -8,10 +8,21 @@ const IDS_MAX = 1_000;
 
 export const jobIdParams = z.object({ jobId: z.uuid() });
 
-const bulkBody = z.object({
-  mode: z.literal('ids').optional(),
-  contactIds: z.array(z.uuid()).min(1).max(IDS_MAX),
-});
+const idsSchema = z.array(z.uuid()).min(1).max(IDS_MAX).optional();
+
+const bulkBody = z
+  .object({
+    mode: z.literal('ids').optional(),
+    contactIds: idsSchema.meta({ description: 'The ids of the contacts; required' }),
+    ids: idsSchema.meta({ description: 'Another name for `contactIds`' }),
+  })
+  .superRefine(({ contactIds, ids }, context) => {
+    if (contactIds ?? ids) return;
+    context.addIssue({
+      ...{ code: 'invalid_type', expected: 'array', path: ['contactIds'], input: undefined },
+      message: 'Required: the ids of the contacts',
+    });
+  });
 
 function bulkEndpoint(kind: BulkKind, verb: 'subscribe' | 'unsubscribe' | 'delete'): Endpoint {
   const name = `${verb[0]?.toUpperCase()}${verb.slice(1)}`;
@@ -25,7 +36,7 @@ function bulkEndpoint(kind: BulkKind, verb: 'subscribe' | 'unsubscribe' | 'delet
     body: bulkBody,
     replies: { 202: { description: 'Queued; poll /contacts/bulk/{jobId}', schema: queuedJobSchema } },
     async handle({ em, project, body, deps }) {
-      const contactIds = body.contactIds.map((id) => id.toLowerCase());
+      const contactIds = (body.contactIds ?? body.ids ?? []).map((id) => id.toLowerCase());
       const jobId = await inTransaction(em, (tx) =>
         createJob(tx, { projectId: project.id, kind, input: { contactIds }, total: contactIds.length }),
       );

@@ -17,7 +17,7 @@ import { domainSchema, domainView } from './domain.view.ts';
 import { createDomainBody, projectIdParams } from './domains.schemas.ts';
 
 function assertOwnProject(requestProjectId: string, projectId: string): void {
-  if (projectId.toLowerCase() !== requestProjectId) {
+  if (projectId !== 'current' && projectId.toLowerCase() !== requestProjectId) {
     throw new AppError('RESOURCE_NOT_FOUND', { message: 'Project not found' });
   }
 }

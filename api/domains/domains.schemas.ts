@@ -9,4 +9,6 @@ export const createDomainBody = z.object({
   projectId: z.uuid().optional().meta({ description: 'The project of the key, which is also the default' }),
 });
 
-export const projectIdParams = z.object({ projectId: z.uuid() });
+export const projectIdParams = z.object({
+  projectId: z.union([z.uuid(), z.literal('current')]).meta({ description: 'The project of the key, or `current`' }),
+});

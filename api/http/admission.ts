@@ -7,7 +7,7 @@ import {
 } from '../../shared/domain/projects/key-usage.ts';
 import { requestLimits } from '../../shared/domain/database/session-limits.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
-import { lookupOf, readKey, unknownKey, type KeyKind } from './api-key.ts';
+import { isPublicKey, lookupOf, publicKeyOnly, readKey, unknownKey, type KeyKind } from './api-key.ts';
 import type { RequestProject } from './context.ts';
 import { createRateCounter, type RateState } from './rate-limit.ts';
 
@@ -15,6 +15,8 @@ export interface Admission {
   project: RequestProject;
   /** Undefined when the counter could not be kept: then the request passes. */
   rate: RateState | undefined;
+  /** Whether its secret key does where a public one belongs. */
+  acceptsSecretKey: boolean;
 }
 
 export interface Admissions {
@@ -85,6 +87,7 @@ function settle(batch: Waiting[], owners: (KeyOwner | CountedKeyOwner)[], limitP
       owner && {
         project: { id: owner.id, name: owner.name, disabled: owner.disabled, tracking: owner.tracking },
         rate: counters.get(owner.id)?.next(isPublic),
+        acceptsSecretKey: owner.track_accepts_secret_key,
       },
     );
   }
@@ -147,12 +150,14 @@ export function createAdmissions({ orm, logger, limitPerMinute }: AdmissionDeps)
 
   return {
     async admit(authorization, keyKind, path) {
-      const lookup = lookupOf(readKey(authorization, keyKind, path));
+      const key = readKey(authorization, keyKind);
+      const lookup = lookupOf(key);
       const admission = await new Promise<Admission | undefined>((resolve, reject) => {
-        waiting.push({ lookup, isPublic: keyKind === 'public', resolve, reject });
+        waiting.push({ lookup, isPublic: isPublicKey(key), resolve, reject });
         start();
       });
       if (!admission) throw unknownKey();
+      if (keyKind === 'public' && !isPublicKey(key) && !admission.acceptsSecretKey) throw publicKeyOnly(path);
       return admission;
     },
   };

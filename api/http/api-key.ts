@@ -15,11 +15,19 @@ export function unknownKey(): AppError {
   return invalidKey('The API key is not known', 'Check the key; after a rotation only the new one works');
 }
 
+/** A secret key where a public one belongs. */
+export function publicKeyOnly(path: string): AppError {
+  return invalidKey(
+    `${path} takes the public key (pk_…) only`,
+    'Use the public key here, or call POST /events/track with the secret key',
+  );
+}
+
 /**
- * The key in an Authorization header, of the kind that an endpoint takes.
+ * The key in an Authorization header, of the kind that an endpoint takes, or a secret one where it takes the public one.
  * @throws AppError INVALID_API_KEY that says what is wrong with it
  */
-export function readKey(authorization: string | undefined, keyKind: KeyKind, path: string): string {
+export function readKey(authorization: string | undefined, keyKind: KeyKind): string {
   if (authorization === undefined || authorization.trim() === '') {
     throw invalidKey('No API key was given', 'Send the header Authorization: Bearer <API_KEY>');
   }
@@ -30,17 +38,19 @@ export function readKey(authorization: string | undefined, keyKind: KeyKind, pat
   const key = match[1];
   const wanted = PREFIXES[keyKind];
   if (!key.startsWith(wanted) && KEY_PATTERN.test(key)) {
-    throw keyKind === 'public'
-      ? invalidKey(
-          `${path} takes the public key (pk_…) only`,
-          'Use the public key here, or call POST /events/track with the secret key',
-        )
-      : invalidKey('A public key may only call POST /v1/track', 'Use the secret key (sk_…) for this endpoint');
+    // Whether the project accepts it there is known once its project is.
+    if (keyKind === 'public') return key;
+    throw invalidKey('A public key may only call POST /v1/track', 'Use the secret key (sk_…) for this endpoint');
   }
   if (!KEY_PATTERN.test(key)) {
     throw invalidKey('The API key is not valid', `A key is ${wanted} followed by 64 hexadecimal digits`);
   }
   return key;
+}
+
+/** Whether it is a public key. */
+export function isPublicKey(key: string): boolean {
+  return key.startsWith(PREFIXES.public);
 }
 
 /** The lookup form of a key: the public key itself, or the digest of the secret key. */

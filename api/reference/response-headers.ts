@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import type { ZodOpenApiHeaderObject } from 'zod-openapi';
+import { hasIgnoredFields, IGNORED_FIELDS_HEADER } from '../http/ignored-fields.ts';
 import { itemOf } from '../http/location.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 
@@ -19,7 +19,7 @@ export const HEADERS: Record<string, ZodOpenApiHeaderObject> = {
     'string',
     '/contacts/0198c0de-0000-7000-8000-000000000001',
   ),
-  'Everpost-Ignored-Fields': header(
+  [IGNORED_FIELDS_HEADER]: header(
     'Keys of the body that this endpoint does not know, comma-separated; the first 20',
     'string',
     'cc, bcc',
@@ -36,7 +36,7 @@ export function headersOf(definition: Endpoint, status: number, endpoints: reado
     ...(status < 300 || status === 429 ? ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'] : []),
     ...(RETRIED.has(status) ? ['Retry-After'] : []),
     ...(status === 201 && itemOf(definition, endpoints) ? ['Location'] : []),
-    ...(status < 300 && definition.body instanceof z.ZodObject ? ['Everpost-Ignored-Fields'] : []),
+    ...(status < 300 && hasIgnoredFields(definition) ? [IGNORED_FIELDS_HEADER] : []),
   ];
   return {
     headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` as const }])),

@@ -68,10 +68,15 @@ export interface NewAutomation {
   name: string;
   description?: string | null;
   triggerEvent: string;
+  allowReentry?: boolean;
 }
 
 /** Creates an automation, disabled, with its trigger step. @throws AppError VALIDATION_ERROR for one too many */
-export async function createAutomation(em: Em, projectId: string, input: NewAutomation): Promise<Automation> {
+export async function createAutomation(
+  em: Em,
+  projectId: string,
+  { allowReentry = false, ...input }: NewAutomation,
+): Promise<Automation> {
   return inTransaction(em, async (tx) => {
     await assertRoom(tx, {
       rows: sql`from automation where project_id = ${projectId}`,
@@ -79,7 +84,7 @@ export async function createAutomation(em: Em, projectId: string, input: NewAuto
       field: 'name',
       what: 'workflows in a project',
     });
-    const automation = tx.create(AutomationEntity, { projectId, ...input });
+    const automation = tx.create(AutomationEntity, { projectId, allowReentry, ...input });
     await tx.flush();
     tx.create(AutomationStepEntity, {
       automationId: automation.id,

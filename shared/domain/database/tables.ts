@@ -288,6 +288,7 @@ export interface Tables {
     createdAt: Date;
     updatedAt: Date;
     webhookSecret: string;
+    trackAcceptsSecretKey: boolean;
   };
   provider_health: {
     relay: string;

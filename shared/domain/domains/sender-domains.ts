@@ -33,6 +33,25 @@ export async function trustDomain(em: Em, projectId: string, domain: string): Pr
   return em.findOneOrFail(SenderDomainEntity, { projectId, domain: name }, { refresh: true });
 }
 
+/** @throws AppError DOMAIN_NOT_FOUND */
+export async function findDomainByName(em: Em, projectId: string, domain: string): Promise<SenderDomain> {
+  const row = await em.findOne(SenderDomainEntity, { projectId, domain }, { refresh: true });
+  if (!row) throw new AppError('DOMAIN_NOT_FOUND', { message: `The project has no domain ${domain}` });
+  return row;
+}
+
+/** Takes back `trustDomain`: from now on DNS alone decides. @throws AppError DOMAIN_NOT_FOUND */
+export async function untrustDomain(em: Em, projectId: string, domain: string): Promise<SenderDomain> {
+  await query(
+    em,
+    sql`
+      update sender_domain set trusted = false, verified = dns_verified,
+        verified_at = case when dns_verified then verified_at end, updated_at = now()
+      where project_id = ${projectId} and domain = ${domain}`,
+  );
+  return findDomainByName(em, projectId, domain);
+}
+
 /**
  * Checks that the project may send from an address. The match is exact: example.com does not cover mail.example.com.
  * @throws AppError SENDER_DOMAIN_REFUSED with details `{ reason, domain }`

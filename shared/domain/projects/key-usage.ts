@@ -10,6 +10,8 @@ export interface KeyOwner {
   name: string;
   disabled: boolean;
   tracking: TrackingMode;
+  /** Whether POST /v1/track takes its secret key, too. */
+  track_accepts_secret_key: boolean;
 }
 
 /** The project of a key, and its requests of the current minute including those just counted. */
@@ -29,10 +31,10 @@ export async function countRequests(em: Em, counts: ReadonlyMap<string, number>)
         select * from unnest(${[...counts.keys()]}::text[], ${[...counts.values()]}::int[]) as w (lookup, requests)
       ),
       found as (
-        select w.lookup, p.id, p.name, p.disabled, p.tracking, 0 as secret_requests, w.requests as public_requests
+        select w.lookup, p.id, p.name, p.disabled, p.tracking, p.track_accepts_secret_key, 0 as secret_requests, w.requests as public_requests
         from wanted w join project p on p.public_key = w.lookup
         union all
-        select w.lookup, p.id, p.name, p.disabled, p.tracking, w.requests, 0
+        select w.lookup, p.id, p.name, p.disabled, p.tracking, p.track_accepts_secret_key, w.requests, 0
         from wanted w join project p on p.secret_key_hash = w.lookup
       ),
       counted as (
@@ -46,7 +48,7 @@ export async function countRequests(em: Em, counts: ReadonlyMap<string, number>)
           window_start = excluded.window_start
         returning project_id, used, public_used
       )
-      select f.lookup, f.id, f.name, f.disabled, f.tracking, c.used as secret_used, c.public_used,
+      select f.lookup, f.id, f.name, f.disabled, f.tracking, f.track_accepts_secret_key, c.used as secret_used, c.public_used,
         ceil(extract(epoch from date_trunc('minute', now()) + interval '1 minute' - clock_timestamp()))::int as reset_seconds
       from found f join counted c on c.project_id = f.id`,
   );
@@ -57,7 +59,7 @@ export async function findKeyOwners(em: Em, lookups: string[]): Promise<KeyOwner
   return query<KeyOwner>(
     em,
     sql`
-      select w.lookup, p.id, p.name, p.disabled, p.tracking from unnest(${lookups}::text[]) as w (lookup)
+      select w.lookup, p.id, p.name, p.disabled, p.tracking, p.track_accepts_secret_key from unnest(${lookups}::text[]) as w (lookup)
       join project p on w.lookup in (p.public_key, p.secret_key_hash)`,
   );
 }

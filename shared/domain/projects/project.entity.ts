@@ -13,6 +13,8 @@ export const ProjectEntity = defineEntity({
     secretKeyHash: p.text().unique(),
     disabled: p.boolean().default(false),
     tracking: p.enum(TRACKING_MODES).default('MARKETING_ONLY'),
+    /** Whether POST /v1/track takes the secret key, too. */
+    trackAcceptsSecretKey: p.boolean().default(false),
     /** Sending speed of this project in mails a second; null takes the instance's default, 0 is unlimited. */
     emailsPerSecond: p.integer().nullable(),
   },

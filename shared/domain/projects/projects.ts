@@ -59,6 +59,8 @@ export async function rotateProjectKeys(em: Em, projectId: string): Promise<{ pr
 export interface ProjectSettings {
   disabled?: boolean;
   tracking?: TrackingMode;
+  name?: string;
+  trackAcceptsSecretKey?: boolean;
   /** Mails a second; 0 is unlimited, null the instance's default. */
   emailsPerSecond?: number | null;
 }

@@ -28,10 +28,14 @@ import { ExecutionJobsMigration } from './migrations/20261122102300-execution-jo
 import { EmailRefusalMigration } from './migrations/20261122110000-email-refusal.ts';
 import { BounceUndoMigration } from './migrations/20261122130000-bounce-undo.ts';
 import { EmailListsMigration } from './migrations/20261122150000-email-lists.ts';
+<<<<<<< HEAD
 import { CampaignPauseMigration } from './migrations/20261122200000-campaign-pause.ts';
 import { ComplaintRatesMigration } from './migrations/20261122191000-complaint-rates.ts';
 import { CampaignResendMigration } from './migrations/20261122201000-campaign-resend.ts';
 import { CampaignsSendingMigration } from './migrations/20261122160000-campaigns-sending.ts';
+=======
+import { TrackSecretKeyMigration } from './migrations/20261122300000-track-secret-key.ts';
+>>>>>>> d4df545 (Let one-key clients track, and give operators the commands they miss)
 import { ProviderHealthMigration } from './migrations/20261122140000-provider-health.ts';
 import { EventConsequencesMigration } from './migrations/20261122205000-event-consequences.ts';
 import { errorMessage } from '../database/database-errors.ts';
@@ -92,6 +96,7 @@ const MIGRATIONS = [
   { name: '20261122130000-bounce-undo', class: BounceUndoMigration },
   { name: '20261122140000-provider-health', class: ProviderHealthMigration },
   { name: '20261122150000-email-lists', class: EmailListsMigration },
+<<<<<<< HEAD
   { name: '20261122160000-campaigns-sending', class: CampaignsSendingMigration },
   { name: '20261122191000-complaint-rates', class: ComplaintRatesMigration },
   { name: '20261122200000-campaign-pause', class: CampaignPauseMigration },
@@ -99,6 +104,9 @@ const MIGRATIONS = [
   { name: '20261122205000-event-consequences', class: EventConsequencesMigration },
   { name: '20261122400000-webhooks', class: WebhooksMigration },
   { name: '20261122400100-ended-executions', class: EndedExecutionsMigration },
+=======
+  { name: '20261122300000-track-secret-key', class: TrackSecretKeyMigration },
+>>>>>>> d4df545 (Let one-key clients track, and give operators the commands they miss)
 ];
 
 /** Timestamps of raw queries arrive as Date and counts as number, as those of entities do. */

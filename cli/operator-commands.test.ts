@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '../tests/support/database.ts';
+import { runCli } from './run-cli.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+async function run(...args: string[]) {
+  let out = '';
+  let error = '';
+  const exitCode = await runCli(args, {
+    environment: { DATABASE_URL: database.url, APP_SECRET: 'a secret of operators, with enough characters' },
+    writeOut: (text) => (out += text),
+    writeError: (text) => (error += text),
+  });
+  return { exitCode, out, error };
+}
+
+async function runForJson(...args: string[]): Promise<any> {
+  const { exitCode, out, error } = await run(...args, '--json');
+  expect([exitCode, error]).toEqual([0, '']);
+  return JSON.parse(out);
+}
+
+const createProject = (name: string) => runForJson('project', 'create', '--name', name);
+
+it('prints the version', async () => {
+  expect(await run('--version')).toEqual({ exitCode: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/), error: '' });
+});
+
+it('shows the public key, and keeps both keys until it is told to replace them', async () => {
+  const { id, publicKey } = await createProject('Shop');
+  expect(await runForJson('project', 'keys', id)).toEqual({ id, name: 'Shop', publicKey });
+  expect((await run('project', 'keys', id)).out).toContain('--rotate');
+  expect(await runForJson('project', 'keys', id)).toMatchObject({ publicKey });
+  expect((await runForJson('project', 'keys', id, '--rotate')).publicKey).not.toBe(publicKey);
+});
+
+it('renames a project, and lets its secret key track', async () => {
+  const { id } = await createProject('Old');
+  expect(await runForJson('project', 'rename', id, ' New ')).toMatchObject({ id, name: 'New' });
+  expect((await run('project', 'rename', id, ' ')).exitCode).toBe(1);
+  const accepting = await runForJson('project', 'set', id, '--track-accepts-secret-key');
+  expect(accepting).toMatchObject({ name: 'New', trackAcceptsSecretKey: true });
+  const refusing = await runForJson('project', 'set', id, '--no-track-accepts-secret-key');
+  expect(refusing).toMatchObject({ trackAcceptsSecretKey: false });
+});
+
+it('adds a domain with the records to publish, trusts it, and takes the trust back', async () => {
+  const { id } = await createProject('Domains');
+  const added = await runForJson('domain', 'add', id, 'Mail.Shop.example');
+  expect(added).toMatchObject({ domain: 'mail.shop.example', verified: false });
+  expect(added.records[0]).toMatchObject({
+    type: 'TXT',
+    purpose: 'DKIM',
+    value: expect.stringMatching(/^v=DKIM1; k=rsa; p=/),
+  });
+  const trusted = await run('domain', 'trust', id, 'mail.shop.example');
+  expect(trusted.out).toContain('goes unsigned');
+  expect(trusted.out).toContain(added.records[0].name);
+  expect(await runForJson('domain', 'list', id)).toEqual([{ ...added, verified: true }]);
+  expect(await runForJson('domain', 'untrust', id, 'mail.shop.example')).toMatchObject({ verified: false });
+  expect(await runForJson('domain', 'list', id)).toEqual([added]);
+  const unknown = await run('domain', 'verify', id, 'other.example');
+  expect([unknown.exitCode, unknown.error]).toEqual([1, 'The project has no domain other.example\n']);
+});
+
+it('makes the key of a domain that is trusted', async () => {
+  const { id } = await createProject('Trusting');
+  const { records } = await runForJson('domain', 'trust', id, 'shop.example');
+  expect(records[0].name).toMatch(/\._domainkey\.shop\.example$/);
+  expect((await runForJson('domain', 'list', id))[0].records).toEqual(records);
+});
+
+it('suppresses an address by hand, and says why it is suppressed', async () => {
+  const { id } = await createProject('Suppressing');
+  const missing = await run('suppression', 'show', id, 'ada@mail.test');
+  expect([missing.exitCode, missing.error]).toEqual([1, 'ada@mail.test is not suppressed in this project\n']);
+  const added = { projectId: id, email: 'ada@mail.test', added: true };
+  expect(await runForJson('suppression', 'add', id, ' Ada@Mail.test', '--words', 'asked by phone')).toEqual(added);
+  expect(await runForJson('suppression', 'add', id, 'ada@mail.test')).toEqual({ ...added, added: false });
+  const shown = { email: 'ada@mail.test', reason: 'MANUAL', words: 'asked by phone' };
+  expect(await runForJson('suppression', 'show', id, 'ADA@mail.test')).toMatchObject(shown);
+  expect((await run('suppression', 'add', id, 'nobody')).error).toContain('is not an email address');
+});
