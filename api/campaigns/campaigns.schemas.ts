@@ -6,7 +6,7 @@ import {
   type ResendableState,
 } from '../../shared/pure/campaigns/campaign-status.ts';
 import { EMAIL_STATUSES } from '../../shared/pure/emails/email-types.ts';
-import { emailAddressSchema } from '../../shared/pure/emails/email-address.ts';
+import { recipientAddressSchema } from '../send/sender-address.ts';
 import { filterConditionSchema } from '../../shared/pure/filters/filter-condition.ts';
 import { idParams, offsetPageQuery, offsetPageSchema, searchQuery, sortQuery } from '../http/pagination.ts';
 import { contentFields } from '../templates/templates.schemas.ts';
@@ -76,7 +76,7 @@ export const resendCampaignBody = z.object({
     }),
 });
 
-export const testCampaignBody = z.object({ email: emailAddressSchema });
+export const testCampaignBody = z.object({ email: recipientAddressSchema });
 
 export const testCampaignSchema = z.object({
   email: z.uuid().meta({ description: 'The e-mail record' }),

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { customDataSchema } from '../../shared/pure/contacts/custom-data-schema.ts';
-import { emailAddressSchema } from '../../shared/pure/emails/email-address.ts';
 import { atMost, boundedArray } from '../../shared/pure/bounded-schema.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
 import {
@@ -11,11 +10,11 @@ import {
 } from '../../shared/pure/emails/mail-headers.ts';
 import { SUBJECT_LENGTH_MAX } from '../../shared/pure/templates/message-template.ts';
 import { NO_LINE_BREAK, oneLine } from './header-line.ts';
-import { senderAddressSchema } from './sender-address.ts';
+import { recipientAddressSchema, senderAddressSchema } from './sender-address.ts';
 import { decodeBase64 } from './base64.ts';
 import { answeredAddress } from '../http/answered-address.ts';
 
-function mailboxOf(addressSchema: typeof emailAddressSchema, id: string) {
+function mailboxOf(addressSchema: typeof recipientAddressSchema, id: string) {
   return z.union([
     addressSchema.transform((address) => ({ address, name: undefined })),
     z
@@ -29,7 +28,7 @@ function mailboxOf(addressSchema: typeof emailAddressSchema, id: string) {
       .transform(({ name, email }) => ({ address: email, name })),
   ]);
 }
-const mailboxSchema = mailboxOf(emailAddressSchema, 'Address');
+const mailboxSchema = mailboxOf(recipientAddressSchema, 'Address');
 const senderSchema = mailboxOf(senderAddressSchema, 'SenderAddress');
 
 /** A large file has been read from its base64 already, while the request was. */

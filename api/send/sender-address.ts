@@ -1,10 +1,15 @@
 import { emailAddressSchema } from '../../shared/pure/emails/email-address.ts';
 import { isWireAddress } from '../../shared/platform/smtp/wire-address.ts';
 
-/**
- * An address that mail may come from or be answered to. A recipient without an ASCII form is one mail that fails; a
- * sender without one would be a campaign that never ends.
- */
+/** An address that an email can go to. Contacts may have others; an email to those would fail later, and in silence. */
+export const recipientAddressSchema = emailAddressSchema
+  .refine(isWireAddress, {
+    error: 'No email can be sent to it: only ASCII letters may stand before the @, and a domain name must follow',
+    params: { code: 'invalid_string' },
+  })
+  .meta({ format: 'email', examples: ['ada@example.com'] });
+
+/** An address that mail may come from or be answered to: one without an ASCII form would be a campaign that never ends. */
 export const senderAddressSchema = emailAddressSchema
   .refine(isWireAddress, {
     error: 'Must have only ASCII letters before the @ and a domain name after it',

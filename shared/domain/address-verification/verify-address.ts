@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { toDomainName } from '../domains/domain-name.ts';
 import { domainOf } from '../../pure/emails/email-address.ts';
+import { isWireAddress } from '../../platform/smtp/wire-address.ts';
 import type { DnsResolver } from '../../platform/dns/resolver.ts';
 import { lookUpMailDomain, takesMail, type MailDomain } from './mail-domain.ts';
 import { createMailboxServices } from './mailbox-services.ts';
@@ -96,7 +97,9 @@ export function createAddressVerifier(resolver: DnsResolver, now: () => number =
             takesMail: takesMail(domain) || domain.isUnanswered,
             isProvider: services.isPersonal,
           });
+    const isMailable = isWireAddress(email);
     const reasons = [
+      isMailable ? undefined : 'No email can be sent to it from here: the part before the @ has letters outside ASCII',
       deliveryReason(domain),
       isDisposable ? 'The domain belongs to a service for disposable addresses' : undefined,
       isAlias ? 'The domain belongs to a service that forwards mail to another address' : undefined,
@@ -104,7 +107,7 @@ export function createAddressVerifier(resolver: DnsResolver, now: () => number =
     ].filter((reason) => reason !== undefined);
     return {
       ...verification,
-      valid: takesMail(domain),
+      valid: isMailable && takesMail(domain),
       isDisposable,
       isAlias,
       isTypo: suggested !== undefined,

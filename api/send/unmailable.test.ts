@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { createDnsServer, type DnsServer } from '../../tests/support/dns-server.ts';
+import { startTestApi, type TestApi } from '../../tests/support/api.ts';
+
+let dns: DnsServer;
+let app: TestApi;
+beforeAll(async () => {
+  dns = await createDnsServer();
+  app = await startTestApi({ config: { DNS_SERVERS: [dns.address] } });
+});
+afterAll(async () => {
+  await app.stop();
+  await dns.close();
+});
+
+const send = (to: unknown) =>
+  app.api('POST', '/v1/send', { body: { to, subject: 'S', body: 'B', from: 'shop@example.com' } });
+
+it.each([
+  ['jörg@example.com', 'to'],
+  [{ email: 'jörg@example.com', name: 'Jörg' }, 'to.email'],
+  [['ada@example.com', '用户@example.com'], 'to.1'],
+])('an address that no email can go to is refused before anything is sent: %j', async (to, field) => {
+  const reply = await send(to);
+  expect([reply.status, reply.body.error.errors]).toMatchObject([422, [{ field, code: 'invalid_string' }]]);
+  expect(reply.body.error.errors[0].message).toContain('No email can be sent to it');
+  expect((await app.api('GET', '/emails')).body.emails).toEqual([]);
+});
+
+it('an international domain has an ASCII form and is taken', async () => {
+  expect((await send('leser@bücher.example')).status).toBe(200);
+});
+
+it('verification names what cannot be mailed', async () => {
+  const { body } = await app.api('POST', '/v1/verify', { body: { email: 'jörg@example.com' } });
+  expect(body.data).toMatchObject({
+    valid: false,
+    reasons: expect.arrayContaining([expect.stringContaining('ASCII')]),
+  });
+});
