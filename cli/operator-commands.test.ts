@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { query, sql } from '../shared/domain/database/sql.ts';
 import { createTestDatabase, type TestDatabase } from '../tests/support/database.ts';
 import { runCli } from './run-cli.ts';
 
@@ -85,4 +86,25 @@ it('suppresses an address by hand, and says why it is suppressed', async () => {
   const shown = { email: 'ada@mail.test', reason: 'MANUAL', words: 'asked by phone' };
   expect(await runForJson('suppression', 'show', id, 'ADA@mail.test')).toMatchObject(shown);
   expect((await run('suppression', 'add', id, 'nobody')).error).toContain('is not an email address');
+});
+
+it('shows an email, and says why an address gets none', async () => {
+  const { id } = await createProject('Asking');
+  const emailId = '0198c0de-0000-7000-8000-000000000001';
+  await query(
+    database.orm.em.fork(),
+    sql`
+      insert into email (id, project_id, to_address, subject, status, error, created_at)
+      values (${emailId}, ${id}, 'ada@mail.test', 'Hello', 'FAILED', '550 No such user', now())`,
+  );
+  const shown = await run('email', 'show', id, emailId);
+  expect([shown.exitCode, shown.error]).toEqual([0, '']);
+  expect(shown.out).toMatch(/State +FAILED\nWords +550 No such user\n/);
+  await runForJson('suppression', 'add', id, 'ada@mail.test', '--words', 'asked by phone');
+  const why = await run('contact', 'why', id, 'Ada@mail.test');
+  expect(why.out).toMatch(/Suppressed +since .*: MANUAL asked by phone\n/);
+  expect(why.out).toContain(emailId);
+  expect((await runForJson('contact', 'why', id, 'ada@mail.test')).emails).toHaveLength(1);
+  expect((await run('email', 'show', id, 'x')).error).toContain('Email not found');
+  expect((await run('contact', 'why', id, 'nobody@mail.test')).error).toContain('Nothing is known');
 });

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { addBounceCommands } from './bounce-commands.ts';
 import { addDomainCommands } from './domain-commands.ts';
+import { addEmailCommands } from './email-commands.ts';
 import { addExecutionCommands } from './execution-commands.ts';
 import { describeFailure } from './failure.ts';
 import { addDoctorCommand } from './doctor/doctor-command.ts';
@@ -33,6 +34,7 @@ export async function runCli(
     .showHelpAfterError('(add --help for the usage)');
   addProjectCommands(program, context);
   addDomainCommands(program, context);
+  addEmailCommands(program, context);
   addExecutionCommands(program, context);
   addSecretsCommands(program, context);
   addSuppressionCommands(program, context);
