@@ -15,6 +15,7 @@ import { requestId } from './http/request-id.ts';
 import { requestLine } from './http/request-line.ts';
 import { mountHealth, mountWaitingHealth, type HealthChecks } from './health/health.routes.ts';
 import { mountReference } from './reference/reference.routes.ts';
+import { mountStartPage } from './reference/start-page.ts';
 import { createEndpoints } from './routes.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import type { Config } from '../shared/platform/config.ts';
@@ -53,6 +54,7 @@ export function createApp(deps: ApiDeps, checks: HealthChecks, observe?: Request
   mountCodec(app, deps.config);
   const load = createLoad(deps.config.DATABASE_POOL_SIZE);
   mountFeedback(app, deps, load);
+  mountStartPage(app);
   mountReference(app, endpoints, deps.config.publicUrl);
   mountDocs(app);
   mountConsole(app, deps.config);

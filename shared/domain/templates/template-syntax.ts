@@ -1,4 +1,5 @@
 import { AppError, tooLarge } from '../../pure/app-error.ts';
+import { findForeignSyntax } from '../../pure/templates/foreign-syntax.ts';
 import {
   compileTemplate,
   TemplateLimitError,
@@ -24,7 +25,8 @@ function findFault(field: string, source: string | undefined, mode: TemplateMode
 }
 
 /**
- * Checks that subject and body compile, so that a mail cannot fail on its own template later.
+ * Checks that subject and body compile, so that a mail cannot fail on its own template later, and on saving that they are
+ * not written for another template language.
  * @throws AppError with `code` (BAD_REQUEST when saving; /v1/send wants VALIDATION_ERROR), details `{ field, line, column }`;
  *   VALIDATION_ERROR for more tags than a template may have
  */
@@ -36,7 +38,10 @@ export function assertTemplateSyntax(
     ['subject', 'text'],
     ['body', 'html'],
   ] as const) {
-    const fault = findFault(field, sources[field], mode);
+    const source = sources[field];
+    // What is sent at once is as its author sees it; what is saved would go out for months.
+    const foreign = code === 'BAD_REQUEST' && source !== undefined ? findForeignSyntax(source) : undefined;
+    const fault = findFault(field, source, mode) ?? foreign;
     if (!fault) continue;
     const { line, column } = fault;
     const message = `${fault.message} (line ${line}, column ${column})`;

@@ -1,0 +1,36 @@
+import type { Express } from 'express';
+
+/** What stands behind each path. The console and the guides need nothing of it but a link. */
+const PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>Everpost</title>
+<style>
+:root { color-scheme: light dark; }
+body { font: 1rem/1.5 system-ui, sans-serif; max-width: 36rem; margin: 3rem auto; padding: 0 1rem; }
+</style>
+</head>
+<body>
+<main>
+<h1>Everpost</h1>
+<p>This is the API of an email platform. Programs call it with a key.</p>
+<ul>
+<li><a href="/docs">Documentation and API reference</a></li>
+<li><a href="/openapi.json">The OpenAPI document</a>, for generators</li>
+<li><a href="/console">Console</a></li>
+<li><a href="/ready">Whether this instance is ready</a></li>
+</ul>
+</main>
+</body>
+</html>`;
+
+/** `GET /` for people: where everything is. Programs, which do not ask for HTML, get the 404 of any unknown path. */
+export function mountStartPage(app: Express): void {
+  app.get('/', (req, res, next) => {
+    if (req.accepts(['json', 'html']) === 'html') res.type('html').send(PAGE);
+    else next();
+  });
+}
