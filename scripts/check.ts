@@ -56,7 +56,7 @@ const CHECKS: Check[] = [
   },
   {
     name: 'openapi',
-    program: 'scripts/lint-openapi.ts',
+    program: 'tests/support/lint-openapi-main.ts',
     args: [],
     hint: 'the document is made in api/reference from the declarations of the endpoints',
   },

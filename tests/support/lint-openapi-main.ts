@@ -1,9 +1,9 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import spectral, { type RulesetDefinition } from '@stoplight/spectral-core';
 import rulesets from '@stoplight/spectral-rulesets';
-import { createOpenApiDocument } from '../api/reference/openapi.ts';
-import { createEndpoints } from '../api/routes.ts';
-import { readConfig } from '../shared/platform/config.ts';
+import { createOpenApiDocument } from '../../api/reference/openapi.ts';
+import { createEndpoints } from '../../api/routes.ts';
+import { readConfig } from '../../shared/platform/config.ts';
 
 /** Where the instance is and what it is reached by does not matter to the rules. */
 const config = readConfig({
