@@ -62,7 +62,7 @@ export function addSuppressionCommands(program: Command, context: CliContext): v
       if (!isEmailAddress(email)) throw badRequest(`"${text}" is not an email address`);
       const result = await context.withDatabase(async (em) => {
         const project = await findProject(em, parseProjectId(id));
-        const added = await suppressAddresses(em, project.id, [email], words ?? null);
+        const added = await suppressAddresses(em, project.id, [{ address: email, words: words ?? null }]);
         return { projectId: project.id, email, added: added > 0 };
       });
       const outcome = result.added ? 'gets no more mail' : 'was suppressed already and keeps its reason';

@@ -175,6 +175,7 @@ create table campaign (
   scheduled_at timestamp(3) with time zone,
   error text,
   waiting jsonb,
+  complaints_accepted boolean not null default false,
   paused_at timestamp(3) with time zone,
   resend_states text[],
   resend_as_of timestamp(3) with time zone,
@@ -323,11 +324,13 @@ create table event (
   name text not null,
   data jsonb not null default '{}'::jsonb,
   created_at timestamp(3) with time zone not null,
+  recorded_at timestamp with time zone default now(),
   constraint event_pkey PRIMARY KEY (id)
 );
 CREATE INDEX event_by_contact ON event USING btree (contact_id, name, created_at);
 CREATE INDEX event_by_creation ON event USING btree (project_id, created_at, id);
 CREATE INDEX event_by_name ON event USING btree (project_id, name, created_at);
+CREATE INDEX event_by_recording ON event USING btree (project_id, recorded_at, id) WHERE (recorded_at IS NOT NULL);
 CREATE INDEX event_first_of_mail ON event USING btree (project_id, name, created_at) WHERE (((name = 'email.open'::text) AND ((data ->> 'isFirstOpen'::text) = 'true'::text)) OR ((name = 'email.click'::text) AND ((data ->> 'isFirstClick'::text) = 'true'::text)) OR ((name = 'email.bounce'::text) AND ((data ->> 'bounceType'::text) = 'hard'::text)));
 CREATE INDEX event_of_email_without_contact ON event USING btree (email_id) WHERE ((contact_id IS NULL) AND (email_id IS NOT NULL));
 CREATE TRIGGER event_names AFTER INSERT ON event REFERENCING NEW TABLE AS recorded FOR EACH STATEMENT EXECUTE FUNCTION everpost_note_event_names();
@@ -431,6 +434,16 @@ create table project (
   constraint project_emails_per_second_check CHECK ((emails_per_second >= 0)),
   constraint project_tracking_check CHECK ((tracking = ANY (ARRAY['MARKETING_ONLY'::text, 'ENABLED'::text, 'DISABLED'::text])))
 );
+
+create table provider_day (
+  project_id uuid not null,
+  provider text not null,
+  day date not null,
+  sent integer not null default 0,
+  complained integer not null default 0,
+  constraint provider_day_pkey PRIMARY KEY (project_id, provider, day)
+);
+CREATE INDEX provider_day_complained ON provider_day USING btree (project_id, day) WHERE (complained > 0);
 
 create table provider_health (
   relay text not null,
@@ -571,6 +584,58 @@ create table template (
 );
 CREATE INDEX template_by_creation ON template USING btree (project_id, created_at, id);
 CREATE INDEX template_by_reply_to ON template USING btree (lower(reply_to)) WHERE (reply_to IS NOT NULL);
+
+create table webhook_delivery (
+  id uuid not null,
+  endpoint_id uuid not null,
+  event_at timestamp with time zone not null,
+  source smallint not null,
+  event_id uuid not null,
+  event_name text not null,
+  event_count smallint not null default 1,
+  contact_id uuid,
+  status text not null,
+  attempts smallint not null default 0,
+  status_code smallint,
+  error text,
+  duration_ms integer,
+  retry_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint webhook_delivery_pkey PRIMARY KEY (id),
+  constraint webhook_delivery_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoint(id) ON DELETE CASCADE,
+  constraint webhook_delivery_status_check CHECK ((status = ANY (ARRAY['RETRYING'::text, 'DELIVERED'::text, 'FAILED'::text])))
+);
+CREATE INDEX webhook_delivery_by_contact ON webhook_delivery USING btree (contact_id) WHERE (contact_id IS NOT NULL);
+CREATE UNIQUE INDEX webhook_delivery_of_event ON webhook_delivery USING btree (endpoint_id, event_at, source, event_id);
+CREATE INDEX webhook_delivery_to_retry ON webhook_delivery USING btree (endpoint_id, contact_id) WHERE (retry_at IS NOT NULL);
+
+create table webhook_endpoint (
+  id uuid not null,
+  project_id uuid not null,
+  url text not null,
+  events text[] not null,
+  description text,
+  enabled boolean not null default true,
+  batch_size smallint not null default 1,
+  secret text not null,
+  previous_secret text,
+  previous_secret_until timestamp(3) with time zone,
+  cursor_at timestamp with time zone not null default now(),
+  cursor_source smallint not null default 0,
+  cursor_id uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
+  failures smallint not null default 0,
+  failing_since timestamp(3) with time zone,
+  retry_at timestamp(3) with time zone,
+  disabled_at timestamp(3) with time zone,
+  disabled_reason text,
+  wake_at timestamp with time zone not null default now(),
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint webhook_endpoint_pkey PRIMARY KEY (id),
+  constraint webhook_endpoint_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE
+);
+CREATE INDEX webhook_endpoint_by_creation ON webhook_endpoint USING btree (project_id, created_at, id);
 
 CREATE OR REPLACE FUNCTION everpost_address_hash(inner_pad bytea, outer_pad bytea, project_id uuid, address text)
  RETURNS bytea
@@ -943,6 +1008,16 @@ begin
   ))
   returning project_id, subject_id, batch_id, attempts, is_restart;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION everpost_settled_at()
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+AS $function$
+  select coalesce(least(min(xact_start), clock_timestamp()), clock_timestamp()) - interval '1 second'
+  from pg_stat_activity
+  where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()
+    and application_name <> 'pg_dump'
 $function$;
 
 CREATE OR REPLACE FUNCTION everpost_start_executions(events event[])

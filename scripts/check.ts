@@ -25,7 +25,7 @@ const CHECKS: Check[] = [
   { name: 'types', program: 'node_modules/typescript/bin/tsc', args: ['--noEmit', '--pretty', 'false'], hint: '' },
   {
     name: 'console types',
-    tool: ['typescript', 'bin/tsc'],
+    program: 'node_modules/typescript/bin/tsc',
     args: ['--pretty', 'false', '--project', 'api/console/web'],
     hint: 'its modules are typed by comments, and by the schemas of the API',
   },

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { noopMetricMeter } from '@temporalio/common';
+import { Registry } from 'prom-client';
 import { createLogger } from '../../shared/platform/logger.ts';
+import { createDeliveryMetrics } from '../../shared/platform/metrics/delivery-metrics.ts';
 import type { SmtpOutcome } from '../../shared/platform/smtp/smtp-pool.ts';
 import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
 import { eventually } from '../../tests/support/eventually.ts';
@@ -29,7 +30,8 @@ const envelopeTo = (to: string) => ({ from: 'news@example.com', to });
 
 function createGuard(relay: string): ProviderGuard {
   const exchange = createProviderExchange({
-    ...{ em: () => database.orm.em.fork(), relay, smtp: { isClosed: () => isOver }, meter: noopMetricMeter },
+    ...{ em: () => database.orm.em.fork(), relay, smtp: { isClosed: () => isOver } },
+    metrics: createDeliveryMetrics(new Registry()),
     logger: createLogger({ level: 'silent', name: 'test' }),
   });
   return createProviderGuard(exchange, { add: () => undefined }, 10);

@@ -126,6 +126,7 @@ export interface Tables {
     scheduledAt: Date | null;
     error: string | null;
     waiting: unknown;
+    complaintsAccepted: boolean;
     pausedAt: Date | null;
     resendStates: string[] | null;
     resendAsOf: Date | null;
@@ -289,6 +290,13 @@ export interface Tables {
     updatedAt: Date;
     webhookSecret: string;
     trackAcceptsSecretKey: boolean;
+  };
+  provider_day: {
+    projectId: string;
+    provider: string;
+    day: unknown;
+    sent: number;
+    complained: number;
   };
   provider_health: {
     relay: string;
