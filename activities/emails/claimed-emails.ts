@@ -35,7 +35,8 @@ export interface ClaimedEmailSender {
   sendSlice: (attempt: DeliveryAttempt, throttle: Throttle) => Promise<ApplicationFailure | undefined>;
 }
 
-type SenderDeps = ActivityDeps & Parameters<typeof createStoredMailComposer>[0] & { guard: ProviderGuard; sandbox: Sandbox };
+type SenderDeps = ActivityDeps &
+  Parameters<typeof createStoredMailComposer>[0] & { guard: ProviderGuard; sandbox: Sandbox };
 
 /** Memory for as many messages at once as there is room for. @throws ApplicationFailure when there is none for one */
 async function takeMemory(

@@ -9,6 +9,7 @@ export const TAGS = [
   { name: 'Events', description: 'What contacts have done, and what happened to their email.' },
   { name: 'Domains', description: 'Domains to send from, and the DNS records that prove that they are yours.' },
   { name: 'Suppressions', description: 'Addresses that get no email, and the way back from mistaken bounces.' },
+  { name: 'Webhooks', description: 'Endpoints of yours that events are sent to, signed and in order.' },
   { name: 'Activity', description: 'A feed of what has happened in the project, and figures for charts.' },
   { name: 'Emails', description: 'Every email with its state, its history, and why it waits.' },
   { name: 'Projects', description: 'The project of the key.' },

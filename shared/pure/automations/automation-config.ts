@@ -123,7 +123,7 @@ const conditionConfig = z
   })
   .meta({
     id: 'ConditionConfig',
-    override: ({ jsonSchema }) => {
+    override: ({ jsonSchema }: { jsonSchema: Record<string, unknown> }) => {
       for (const key of ['type', 'propertyNames', 'additionalProperties']) Reflect.deleteProperty(jsonSchema, key);
       jsonSchema.description = 'The config of a CONDITION step: a tree of filters, or one filter in its place';
       jsonSchema.anyOf = [{ $ref: '#/components/schemas/FilterTree' }, { $ref: '#/components/schemas/Filter' }];

@@ -9,6 +9,7 @@ import { Waybacks } from './waybacks.mjs';
 
 const REASONS = {
   'project disabled': 'The project is disabled. It goes on when the operator enables it',
+  'campaign paused': 'The campaign is paused. It goes on when somebody resumes it',
   deferred: 'The server asked for another attempt later',
   throttled: 'The sending speed of the project holds it',
   'no relay': 'An attempt found no mail server that answers',
