@@ -36,7 +36,7 @@ describe('a campaign that is going out', () => {
     const { id } = await app.campaignIn('SENDING');
     await app.call('POST', id, '/pause');
     const refused = await app.call('DELETE', id);
-    expect([refused.status, refused.body.error.suggestion]).toEqual([409, 'Cancel it first']);
+    expect([refused.status, refused.body.error.suggestion]).toEqual([409, expect.stringMatching(/^Cancel it first/)]);
     const cancelled = await app.call('POST', id, '/cancel');
     expect(cancelled.body).toMatchObject({ status: 'CANCELLED', paused: false, pausedAt: null });
     expect((await app.call('DELETE', id)).status).toBe(204);

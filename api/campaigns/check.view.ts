@@ -16,61 +16,95 @@ const PROBLEMS = [
   'NO_PLAIN_TEXT',
 ] as const;
 
-const problemSchema = z.object({
-  code: z.enum(PROBLEMS),
-  level: z.enum(['error', 'warning']).describe('with an error the campaign cannot be sent, or not as it is'),
-  message: z.string(),
-});
+const problemSchema = z
+  .object({
+    code: z.enum(PROBLEMS).describe('The kind of problem'),
+    level: z.enum(['error', 'warning']).describe('With an error the campaign cannot be sent, or not as it is'),
+    message: z.string(),
+  })
+  .meta({ id: 'CampaignProblem', description: 'Something that stops a campaign, or is worth a look' });
 type Problem = z.infer<typeof problemSchema>;
 
 /** Gmail shows about so much HTML of a mail and hides the rest, with what stands at its end. */
 const GMAIL_BYTES_MAX = 102_000;
 
+const recipientsSchema = z
+  .object({
+    matching: z.int().describe('Contacts that the audience names'),
+    queued: z.int().describe('`totalRecipients` of the campaign if it were sent now'),
+    receiving: z.int().describe('Queued recipients who will be sent to'),
+    notReceiving: z
+      .object({
+        unsubscribed: z.int().describe('They are not queued'),
+        suppressed: z.int().describe('They are queued and come out as SUPPRESSED'),
+      })
+      .meta({ id: 'CampaignNotReceiving', description: 'Contacts of the audience who get nothing, by the reason' }),
+  })
+  .meta({ id: 'CampaignRecipients', description: 'Who will get the campaign, counted at this moment' });
+
+const senderSchema = z
+  .object({
+    domain: z.string(),
+    registered: z.boolean().describe('Whether the project has the domain'),
+    verified: z.boolean(),
+    dkimAligned: z.boolean().describe('Whether the domain of the author signs'),
+    spfAligned: z.boolean().describe('Whether the return path is below the domain of the author'),
+    dmarc: z.boolean().describe('Whether the domain publishes a policy'),
+    checkedAt: z.iso.datetime().nullable().describe('When its DNS records were looked up last'),
+  })
+  .meta({ id: 'CampaignSender', description: 'What receivers can verify of the sender' });
+
+const durationSchema = z
+  .object({
+    seconds: z.int().describe('Seconds from the first email to the last'),
+    emailsPerSecond: z.number().describe('The speed that this assumes'),
+    basis: z.enum(['limit', 'measured']).describe('The limit of the project, or its speed within the last day'),
+  })
+  .meta({ id: 'CampaignDuration', description: 'How long the sending will take' });
+
 export const campaignCheckSchema = z
   .object({
-    canBeSent: z.boolean().describe('whether there is no problem of level error'),
-    problems: z.array(problemSchema),
-    recipients: z.object({
-      matching: z.int().describe('contacts that the audience names'),
-      queued: z.int().describe('`totalRecipients` of the campaign if it were sent now'),
-      receiving: z.int().describe('those of them who will be sent to'),
-      notReceiving: z.object({
-        unsubscribed: z.int().describe('are not queued'),
-        suppressed: z.int().describe('are queued and come out as SUPPRESSED'),
-      }),
-    }),
-    sender: z.object({
-      domain: z.string(),
-      registered: z.boolean(),
-      verified: z.boolean(),
-      dkimAligned: z.boolean().describe('signed by the domain of the author'),
-      spfAligned: z.boolean().describe('returns to a name of the domain of the author'),
-      dmarc: z.boolean().describe('the domain publishes a policy'),
-      checkedAt: z.iso.datetime().nullable().describe('when its DNS records were looked up last'),
-    }),
-    oneClickUnsubscribe: z.object({ required: z.boolean(), https: z.boolean() }),
-    size: z
-      .object({ htmlBytes: z.int(), textBytes: z.int(), clippedByGmail: z.boolean() })
-      .describe('of the mail to the first recipient'),
-    badLinks: z.array(z.object({ href: z.string(), reason: z.string() })),
-    placeholders: z.object({
-      checked: z.int().describe('recipients whose data was looked at: the first ones, by id'),
-      empty: z
-        .array(z.object({ placeholder: z.string(), recipients: z.int() }))
-        .describe('what prints nothing, and for how many of them'),
-    }),
-    plainText: z.boolean().describe('whether there is text for those who see no HTML'),
-    templateError: z.string().nullable(),
-    duration: z
+    canBeSent: z.boolean().describe('Whether there is no problem of level error'),
+    problems: z.array(problemSchema).describe('What was found, errors first'),
+    recipients: recipientsSchema,
+    sender: senderSchema,
+    oneClickUnsubscribe: z
       .object({
-        seconds: z.int(),
-        emailsPerSecond: z.number(),
-        basis: z.enum(['limit', 'measured']).describe('the limit of the project, or its speed within the last day'),
+        required: z.boolean().describe('Whether its type asks for one-click unsubscribing'),
+        https: z.boolean().describe('Whether PUBLIC_URL is https, which one-click unsubscribing needs'),
       })
-      .nullable()
-      .describe('how long the sending will take; null where nothing is known of the speed'),
+      .meta({ id: 'CampaignOneClick', description: 'One-click unsubscribing (RFC 8058)' }),
+    size: z
+      .object({
+        htmlBytes: z.int().describe('Octets of the HTML'),
+        textBytes: z.int().describe('Octets of the plain text'),
+        clippedByGmail: z.boolean().describe('Whether Gmail hides the end'),
+      })
+      .meta({ id: 'CampaignSize', description: 'The size of the email to the first recipient' }),
+    badLinks: z
+      .array(
+        z
+          .object({ href: z.string().describe('The link as it stands'), reason: z.string() })
+          .meta({ id: 'CampaignBadLink', description: 'A link that leads nowhere' }),
+      )
+      .describe('Links that lead nowhere'),
+    placeholders: z
+      .object({
+        checked: z.int().describe('Recipients whose data was looked at: the first ones, by id'),
+        empty: z
+          .array(
+            z
+              .object({ placeholder: z.string().describe('As the template has it'), recipients: z.int() })
+              .meta({ id: 'CampaignEmptyPlaceholder', description: 'A placeholder that prints nothing for some' }),
+          )
+          .describe('What prints nothing, and for how many of them'),
+      })
+      .meta({ id: 'CampaignPlaceholders', description: 'Placeholders without a value' }),
+    plainText: z.boolean().describe('Whether there is text for those who see no HTML'),
+    templateError: z.string().nullable().describe('Why the template cannot be rendered; null where it can'),
+    duration: durationSchema.nullable().describe('Null where nothing is known of the speed'),
   })
-  .meta({ id: 'CampaignCheck' });
+  .meta({ id: 'CampaignCheck', description: 'What would become of a campaign that were sent now' });
 
 function errorsOf({ audience, sender, content }: CampaignCheck): Problem[] {
   const { domain, isRegistered, isVerified } = sender;

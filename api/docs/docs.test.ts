@@ -35,7 +35,7 @@ describe('/docs', () => {
   it.each(files)('%s is served, and all it links to is there', async (file) => {
     const page = await get(addressOf(file));
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
-    for (const target of targetsIn(page.body).filter((it) => !/^https?:/.test(it))) {
+    for (const target of targetsIn(page.body).filter((it) => !/^(https?|mailto):/.test(it))) {
       const [address = '', fragment] = target.split('#');
       const other = address === '' ? page : await get(address);
       expect([target, other.status]).toEqual([target, 200]);

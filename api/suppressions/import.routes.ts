@@ -16,7 +16,11 @@ const importedSchema = z.object({
   present: z.int().describe('were suppressed already, or stand in the file more than once'),
   failureCount: z.int(),
   errors: z
-    .array(z.object({ row: z.int(), email: answeredAddress.nullable(), error: z.string() }))
+    .array(
+      z
+        .object({ row: z.int(), email: answeredAddress.nullable(), error: z.string() })
+        .meta({ id: 'SuppressionRowError', description: 'A row that could not be stored, and why' }),
+    )
     .describe('the first hundred rows that could not be stored'),
 });
 

@@ -12,7 +12,7 @@ const url = z
   .trim()
   .min(1)
   .max(LIMITS.webhookUrlLength)
-  .meta({ examples: ['https://example.com/everpost'] });
+  .meta({ description: 'Where events are sent to, https or http', examples: ['https://example.com/everpost'] });
 const events = z
   .array(z.string().trim().min(1).max(LIMITS.eventNameLength))
   .min(1)
@@ -44,18 +44,21 @@ export const patchWebhookBody = z.object({
 export const webhookSchema = z
   .object({
     id: z.uuid(),
-    url: z.string(),
+    url: z.string().meta({ description: 'Where events are sent to' }),
     events: z.array(z.string()),
     description: z.string().nullable(),
     enabled: z.boolean(),
-    batchSize: z.int(),
+    batchSize: z.int().meta({ description: 'Events of one request at most' }),
     status: z
       .enum(['active', 'failing', 'disabled'])
       .meta({ description: '`failing`: it took nothing of what it was last sent, and is tried again' }),
     disabledReason: z.string().nullable().meta({ description: 'Why Everpost disabled it' }),
-    disabledAt: z.iso.datetime().nullable(),
-    failingSince: z.iso.datetime().nullable(),
-    retryAt: z.iso.datetime().nullable(),
+    disabledAt: z.iso.datetime().nullable().meta({ description: 'When it was disabled; null while it is not' }),
+    failingSince: z.iso
+      .datetime()
+      .nullable()
+      .meta({ description: 'Since when it has taken nothing; null while it does' }),
+    retryAt: z.iso.datetime().nullable().meta({ description: 'When it is tried again; null where nothing waits' }),
     previousSecretExpiresAt: z.iso
       .datetime()
       .nullable()
@@ -64,7 +67,7 @@ export const webhookSchema = z
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
   })
-  .meta({ id: 'Webhook' });
+  .meta({ id: 'Webhook', description: 'An endpoint of yours that events are sent to' });
 
 export const createdWebhookSchema = webhookSchema.extend({
   secret: z.string().meta({ description: 'What requests are signed with; shown here only', examples: ['whsec_…'] }),
@@ -72,7 +75,9 @@ export const createdWebhookSchema = webhookSchema.extend({
 
 export const rotatedSecretSchema = z.object({
   secret: z.string().meta({ description: 'Shown here only', examples: ['whsec_…'] }),
-  previousSecretExpiresAt: z.iso.datetime(),
+  previousSecretExpiresAt: z.iso
+    .datetime()
+    .meta({ description: 'Until then the secret before this one signs as well' }),
 });
 
 export const replayBody = z
@@ -101,22 +106,22 @@ const deliverySchema = z
     id: z.uuid(),
     eventId: z.uuid().meta({ description: 'Of the first one where several went together' }),
     type: z.string().meta({ description: 'The name of that event' }),
-    eventCount: z.int(),
+    eventCount: z.int().meta({ description: 'Events of the request' }),
     contactId: z.uuid().nullable(),
     status: z.enum(DELIVERY_STATUSES),
-    attempts: z.int(),
+    attempts: z.int().meta({ description: 'How often it was sent' }),
     statusCode: z.int().nullable().meta({ description: 'Of the last answer' }),
     error: z.string().nullable(),
-    durationMs: z.int().nullable(),
-    retryAt: z.iso.datetime().nullable(),
+    durationMs: z.int().nullable().meta({ description: 'Milliseconds until the last answer' }),
+    retryAt: z.iso.datetime().nullable().meta({ description: 'When it is tried again; null where nothing waits' }),
     recordedAt: z.iso.datetime().meta({ description: 'When the event was stored' }),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
   })
-  .meta({ id: 'WebhookDelivery' });
+  .meta({ id: 'WebhookDelivery', description: 'A request to an endpoint, with its attempts' });
 
 export const deliveryListSchema = z.object({
-  deliveries: z.array(deliverySchema),
+  deliveries: z.array(deliverySchema).meta({ description: 'The requests, the latest first' }),
   cursor: z.string(),
   hasMore: z.boolean(),
 });
