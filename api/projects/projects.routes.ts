@@ -14,7 +14,9 @@ const rotatedKeysSchema = z.object({
   updatedAt: z.iso.datetime(),
 });
 
-const projectSchema = rotatedKeysSchema.omit({ secret: true }).meta({ id: 'Project' });
+const projectSchema = rotatedKeysSchema
+  .omit({ secret: true })
+  .meta({ id: 'Project', description: 'The project of the key' });
 
 function projectView({ id, name, publicKey, createdAt, updatedAt }: Project): z.infer<typeof projectSchema> {
   return { id, name, public: publicKey, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() };
