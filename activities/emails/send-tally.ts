@@ -1,6 +1,7 @@
 import { countSent, type SentCount } from '../../shared/domain/emails/complaint-rates.ts';
 import type { Em } from '../../shared/domain/database/em.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
+import type { SmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
 
 /** Counts emails that servers took over, by project and provider. */
 export interface SendTally {
@@ -11,11 +12,18 @@ const EVERY_MS = 500;
 /** Kept while the database is away. */
 const COUNTS_MAX = 100_000;
 
+export interface SendTallyOptions {
+  em: () => Em;
+  logger: Logger;
+  /** Is closed before the database is. */
+  smtp: Pick<SmtpPool, 'isClosed'>;
+}
+
 /**
  * Creates the tally of a worker process. It is written twice a second, so sending waits for no counter that all workers
- * share. A process that is killed loses half a second of it.
+ * share. A process that ends loses half a second of it.
  */
-export function createSendTally({ em, logger }: { em: () => Em; logger: Logger }): SendTally {
+export function createSendTally({ em, logger, smtp }: SendTallyOptions): SendTally {
   let counts = new Map<string, SentCount>();
   let timer: NodeJS.Timeout | undefined;
 
@@ -28,6 +36,7 @@ export function createSendTally({ em, logger }: { em: () => Em; logger: Logger }
   }
 
   async function write(): Promise<void> {
+    if (smtp.isClosed()) return;
     const written = [...counts.values()];
     counts = new Map();
     try {
