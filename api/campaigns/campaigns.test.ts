@@ -38,6 +38,8 @@ describe('POST /campaigns', () => {
         audienceCondition: null,
         segmentId: null,
         scheduledFor: null,
+        paused: false,
+        pausedAt: null,
         totalRecipients: 0,
         sentCount: 0,
         deliveredCount: 0,

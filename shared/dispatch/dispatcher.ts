@@ -68,7 +68,7 @@ const POLICIES: Record<OutboxKind, KindPolicy> = {
   job: { claimRows: 10, batchRows: 1, parallel: 1, handOverMs: 0, pauseMs: () => 100 },
   segment: { claimRows: 10, batchRows: 1, parallel: 1, handOverMs: 0, pauseMs: () => 100 },
   erasure: { claimRows: 100, batchRows: 100, parallel: 1, handOverMs: 0, pauseMs: () => 1_000 },
-  webhook: { claimRows: 50, batchRows: 10, parallel: 2, handOverMs: 0, pauseMs: shortly },
+  webhook: { claimRows: 10, batchRows: 10, parallel: 1, handOverMs: 0, pauseMs: () => 200 },
 };
 
 /** Kinds that a helper hands over like any other process: somebody waits for them, and one start takes many or much. */

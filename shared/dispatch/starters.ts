@@ -136,7 +136,7 @@ function wakeWebhooks(client: Client, { projectId, subjectIds }: OutboxBatch): P
       signalArgs: [],
       staticSummary: 'deliver events to an endpoint',
       typedSearchAttributes: searchAttributes({ projectId }),
-      priority: { priorityKey: PRIORITIES.maintenance, fairnessKey: projectId },
+      priority: { priorityKey: PRIORITIES.job, fairnessKey: projectId },
     });
   };
   return Promise.all([...new Set(subjectIds)].map(wake));

@@ -4,8 +4,8 @@ import { query, queryPrepared, sql, type SqlFragment } from '../database/sql.ts'
 
 /**
  * What must reach Temporal: deliver emails, transactional or of an automation; start or wake a campaign, run a job,
- * compute a segment, erase the deleted contacts of a project, wake an endpoint of webhooks; start an automation's execution, tell it of an event,
- * cancel it.
+ * compute a segment, erase the deleted contacts of a project, wake an endpoint of webhooks; start an automation's
+ * execution, tell it of an event, cancel it.
  */
 export const OUTBOX_KINDS = [
   'email',
