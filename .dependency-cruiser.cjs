@@ -12,7 +12,7 @@ function room(from, allowed, reason) {
     comment: `${from} imports ${allowed.length === 0 ? 'only itself' : `itself, ${allowed.join(', ')}`}: ${reason}`,
     severity: 'error',
     from: { path: `^${from}/`, pathNot: TESTS },
-    to: { path: '^(shared|activities|workflows|api|worker|cli|local|bench|scripts|tests)/', pathNot: rooms },
+    to: { path: '^(shared|activities|workflows|api|worker|cli|clients|local|bench|scripts|tests)/', pathNot: rooms },
   };
 }
 
@@ -38,6 +38,14 @@ module.exports = {
     room('api', SHARED, 'requests reach workflows through the outbox'),
     room('worker', [...SHARED, 'activities'], 'workflows are bundled by path'),
     room('cli', [...SHARED, 'local'], 'operators use the domain directly'),
+    room('clients', [], 'they are packages of their own'),
+    {
+      name: 'clients-use-web-apis',
+      comment: 'A client has no dependencies, and runs wherever there is fetch.',
+      severity: 'error',
+      from: { path: '^clients/' },
+      to: { dependencyTypes: ['core', 'npm', 'npm-dev', 'npm-no-pkg', 'npm-unknown'] },
+    },
     room('local', ['shared/pure', 'shared/platform'], 'it starts processes and speaks to them from outside'),
     {
       name: 'room-workflows',

@@ -14,7 +14,12 @@ export default {
   globalSetup: '<rootDir>/tests/setup/global-setup.mts',
   globalTeardown: '<rootDir>/tests/setup/global-teardown.mts',
   setupFiles: ['<rootDir>/tests/setup/properties.ts'],
-  modulePathIgnorePatterns: ['<rootDir>/.everpost', '<rootDir>/dist'],
+  // The client is a package of the same name.
+  modulePathIgnorePatterns: [
+    '<rootDir>/.everpost',
+    '<rootDir>/dist',
+    '<rootDir>/clients/typescript/(package.json|dist)',
+  ],
   testTimeout: 60_000,
   maxWorkers: 2,
   // Every file that starts a worker leaves some 40 MB of native runtime in its process.

@@ -12,7 +12,19 @@ interface Check {
   hint: string;
 }
 
-const ROOMS = ['api', 'worker', 'workflows', 'activities', 'shared', 'cli', 'local', 'bench', 'scripts', 'tests'];
+const ROOMS = [
+  'api',
+  'worker',
+  'workflows',
+  'activities',
+  'shared',
+  'cli',
+  'clients',
+  'local',
+  'bench',
+  'scripts',
+  'tests',
+];
 const DEPENDENCY_CRUISER = 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs';
 
 const CHECKS: Check[] = [
@@ -28,6 +40,12 @@ const CHECKS: Check[] = [
     program: 'node_modules/typescript/bin/tsc',
     args: ['--pretty', 'false', '--project', 'api/console/web'],
     hint: 'its modules are typed by comments, and by the schemas of the API',
+  },
+  {
+    name: 'client types',
+    program: 'node_modules/typescript/bin/tsc',
+    args: ['--noEmit', '--pretty', 'false', '--project', 'clients/typescript'],
+    hint: 'the client has nothing but Web APIs',
   },
   {
     name: 'lint',

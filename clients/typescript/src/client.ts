@@ -1,0 +1,217 @@
+import { EverpostError, errorOf } from './errors.ts';
+import type {
+  Answer,
+  ItemOf,
+  ListPath,
+  Method,
+  Operation,
+  OptionsArgument,
+  PathOf,
+  Schemas,
+  SendOptions,
+} from './operations.ts';
+import { eachItem } from './paging.ts';
+import * as resources from './resources.ts';
+import { isRepeatable, KEYED_PATHS, withRetries } from './retry.ts';
+
+export interface EverpostOptions {
+  /** Where the API is, such as `https://mail.example.com`. */
+  url: string;
+  /** `sk_…`, for everything but `track`. It belongs on a server. */
+  secretKey?: string | undefined;
+  /** `pk_…`, for `track`. It may stand in a web page. */
+  publicKey?: string | undefined;
+  /** In place of the global one. */
+  fetch?: (url: string, init: RequestInit) => Promise<Response>;
+  /** How often a request is tried again. 5 when left out, which takes about 15 seconds. */
+  maxRetries?: number;
+  /** How long one try may take. 30,000 when left out. */
+  timeoutMs?: number;
+}
+
+/** What `send` has come to. */
+export interface Sent {
+  /** One for each recipient, in their order; empty when `isAnswerLost`. */
+  emails: Schemas['AcceptedEmail'][];
+  timestamp: string;
+  /** The emails were accepted, once, but the connection broke before their ids came. `GET /emails` finds them. */
+  isAnswerLost: boolean;
+}
+
+/** The options of any operation. */
+interface AnyOptions extends SendOptions {
+  params?: Record<string, string | number>;
+  query?: object;
+  body?: unknown;
+}
+
+const PUBLIC_PATH = '/v1/track';
+
+function newIdempotencyKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** @throws TypeError when a value would lead to another path */
+function fillPath(path: string, params: Record<string, string | number> = {}): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_match, name: string) => {
+    const value = String(params[name] ?? '');
+    if (['', '.', '..'].includes(value)) throw new TypeError(`${path} needs a value for ${name}`);
+    return encodeURIComponent(value);
+  });
+}
+
+function queryText(query: object = {}): string {
+  const pairs = Object.entries(query).filter(([, value]) => value !== undefined && value !== null);
+  const text = new URLSearchParams(Object.fromEntries(pairs.map(([name, value]) => [name, String(value)]))).toString();
+  return text && `?${text}`;
+}
+
+function checkKey(key: string | undefined, prefix: string, option: string): void {
+  if (key !== undefined && !key.startsWith(prefix))
+    throw new TypeError(`${option} is a key that begins with ${prefix}`);
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Everpost over HTTP. Every method throws EverpostError for an answer that is not 2xx. */
+export class Everpost {
+  readonly #options: EverpostOptions;
+  readonly #url: string;
+
+  readonly contacts = resources.contacts(this);
+  readonly templates = resources.templates(this);
+  readonly campaigns = resources.campaigns(this);
+  readonly segments = resources.segments(this);
+  readonly workflows = resources.workflows(this);
+  readonly events = resources.events(this);
+  readonly emails = resources.emails(this);
+  readonly suppressions = resources.suppressions(this);
+  readonly domains = resources.domains(this);
+  readonly webhooks = resources.webhooks(this);
+
+  constructor(options: EverpostOptions) {
+    this.#options = options;
+    this.#url = new URL(options.url).href.replace(/\/+$/, '');
+    checkKey(options.secretKey, 'sk_', 'secretKey');
+    checkKey(options.publicKey, 'pk_', 'publicKey');
+  }
+
+  /** Sends a transactional email to each recipient. It is sent once, whatever breaks. */
+  async send(email: Schemas['SendEmailRequest'], options: SendOptions = {}): Promise<Sent> {
+    try {
+      const { data } = await this.request('POST', '/v1/send', { ...options, body: email });
+      return { ...data, isAnswerLost: false };
+    } catch (error) {
+      if (!(error instanceof EverpostError && error.isAlreadyDone)) throw error;
+      return { emails: [], timestamp: String(error.details['originalRequestAt']), isAnswerLost: true };
+    }
+  }
+
+  /**
+   * Tracks an event of a contact, with the public key. It is stored once, whatever breaks.
+   * @returns undefined when it was stored, but the connection broke before the answer came
+   */
+  async track(event: Schemas['TrackRequest'], options: SendOptions = {}): Promise<Schemas['TrackResult'] | undefined> {
+    try {
+      return (await this.request('POST', '/v1/track', { ...options, body: event })).data;
+    } catch (error) {
+      if (!(error instanceof EverpostError && error.isAlreadyDone)) throw error;
+      return undefined;
+    }
+  }
+
+  /** Looks at an address: whether email to it can arrive. */
+  async verify(email: string): Promise<Schemas['AddressVerification']> {
+    return (await this.request('POST', '/v1/verify', { body: { email } })).data;
+  }
+
+  /**
+   * Calls any endpoint.
+   * @param path as in the reference, with its placeholders: `/contacts/{id}`
+   * @returns the JSON of the answer, undefined for a 204
+   */
+  async request<M extends Method, Path extends PathOf<M>>(
+    method: M,
+    path: Path,
+    ...[options]: OptionsArgument<Operation<M, Path>>
+  ): Promise<Answer<Operation<M, Path>>> {
+    return (await this.#perform(method, path, options ?? {})) as Answer<Operation<M, Path>>;
+  }
+
+  /** The items of a list, page after page: `for await (const contact of everpost.list('/contacts')) …` */
+  list<Path extends ListPath>(
+    path: Path,
+    ...[options]: OptionsArgument<Operation<'GET', Path>>
+  ): AsyncGenerator<ItemOf<Path>> {
+    const any: AnyOptions = options ?? {};
+    return eachItem((place) =>
+      this.#perform('GET', path, { ...any, query: { ...any.query, ...place } }),
+    ) as AsyncGenerator<ItemOf<Path>>;
+  }
+
+  #key(path: string): string {
+    const name = path === PUBLIC_PATH ? 'publicKey' : 'secretKey';
+    const key = this.#options[name];
+    if (key === undefined) throw new EverpostError(`${path} needs the option ${name}`, { code: 'MISSING_KEY' });
+    return key;
+  }
+
+  async #perform(method: Method, path: string, options: AnyOptions): Promise<unknown> {
+    const { body, signal } = options;
+    const isForm = body instanceof FormData;
+    const idempotencyKey = options.idempotencyKey ?? (KEYED_PATHS.includes(path) ? newIdempotencyKey() : undefined);
+    const url = `${this.#url}${fillPath(path, options.params)}${queryText(options.query)}`;
+    const init: RequestInit = {
+      method,
+      headers: {
+        Authorization: `Bearer ${this.#key(path)}`,
+        ...(body !== undefined && !isForm && { 'Content-Type': 'application/json' }),
+        ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
+      },
+      ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
+    };
+    try {
+      return await withRetries(() => this.#attempt(url, init, signal), {
+        method,
+        mayRepeat: isRepeatable(method, path, idempotencyKey),
+        maxRetries: this.#options.maxRetries ?? 5,
+        signal,
+      });
+    } catch (error) {
+      // What is to be deleted is gone.
+      if (method === 'DELETE' && error instanceof EverpostError && error.isAlreadyDone) return undefined;
+      throw error;
+    }
+  }
+
+  /** One try. @throws EverpostError, or the reason of the caller's signal */
+  async #attempt(url: string, init: RequestInit, signal: AbortSignal | undefined): Promise<unknown> {
+    const timeout = AbortSignal.timeout(this.#options.timeoutMs ?? 30_000);
+    const ends = signal ? AbortSignal.any([signal, timeout]) : timeout;
+    let response: Response;
+    let text: string;
+    try {
+      const call = this.#options.fetch ?? fetch;
+      response = await call(url, { ...init, signal: ends });
+      text = await response.text();
+    } catch (cause) {
+      signal?.throwIfAborted();
+      const message = timeout.aborted ? 'No answer came in time' : 'The connection failed before the answer came';
+      throw new EverpostError(message, { code: 'CONNECTION_FAILED', cause });
+    }
+    const json = readJson(text);
+    if (!response.ok) throw errorOf(response, json);
+    if (json === undefined && text !== '') {
+      const { status } = response;
+      throw new EverpostError('The answer is not JSON', { status, code: 'UNEXPECTED_ANSWER' });
+    }
+    return json;
+  }
+}

@@ -1,0 +1,91 @@
+import type { components } from './schema.ts';
+
+type Schemas = components['schemas'];
+
+/** What is wrong with one field: `field` is a dot path such as `attachments.0.filename`. */
+export type FieldError = Schemas['FieldError'];
+
+/** The codes that the API answers with. */
+type ApiErrorCode = {
+  [Name in keyof Schemas]: Schemas[Name] extends { code: infer Code extends string; requestId: string } ? Code : never;
+}[keyof Schemas];
+
+/**
+ * `CONNECTION_FAILED`: no answer came, or not in time. `UNEXPECTED_ANSWER`: it was not one of Everpost, but perhaps of a
+ * proxy. `MISSING_KEY`: the client was made without the key that the endpoint takes.
+ */
+export type ErrorCode = ApiErrorCode | 'CONNECTION_FAILED' | 'UNEXPECTED_ANSWER' | 'MISSING_KEY';
+
+interface ErrorFields {
+  status?: number;
+  code: ErrorCode;
+  errors?: FieldError[];
+  suggestion?: string | undefined;
+  requestId?: string | undefined;
+  retryAfter?: number | undefined;
+  details?: Record<string, unknown>;
+  cause?: unknown;
+}
+
+/** Thrown for whatever is not an answer with 2xx. */
+export class EverpostError extends Error {
+  override readonly name = 'EverpostError';
+  /** The HTTP status; 0 when there was no answer. */
+  readonly status: number;
+  readonly code: ErrorCode;
+  /** The faulty fields of a 422. */
+  readonly errors: FieldError[];
+  /** What to do about it. */
+  readonly suggestion: string | undefined;
+  /** Names the request in the log of the API. */
+  readonly requestId: string | undefined;
+  /** How many seconds to wait before the next try. */
+  readonly retryAfter: number | undefined;
+  /** More about it, for programs. */
+  readonly details: Record<string, unknown>;
+  /**
+   * True when an earlier try of this request has been carried out and its answer was lost. Nothing is left to be done.
+   */
+  isAlreadyDone = false;
+
+  constructor(message: string, fields: ErrorFields) {
+    super(message, { cause: fields.cause });
+    this.status = fields.status ?? 0;
+    this.code = fields.code;
+    this.errors = fields.errors ?? [];
+    this.suggestion = fields.suggestion;
+    this.requestId = fields.requestId;
+    this.retryAfter = fields.retryAfter;
+    this.details = fields.details ?? {};
+  }
+}
+
+/** Seconds, or the moment of an HTTP date (RFC 9110, 10.2.3). */
+function readRetryAfter(text: string | null): number | undefined {
+  if (text === null) return undefined;
+  if (/^\d+$/.test(text)) return Number(text);
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - Date.now()) / 1000));
+}
+
+type Envelope = { error?: string | Partial<Schemas['ValidationError']> } | null | undefined;
+
+/**
+ * The error of an answer that is not 2xx.
+ * @param body its JSON, undefined when it has none
+ */
+export function errorOf(response: Response, body: unknown): EverpostError {
+  const { status } = response;
+  const error = typeof body === 'object' ? (body as Envelope)?.error : undefined;
+  const requestId = response.headers.get('x-request-id') ?? undefined;
+  const retryAfter = readRetryAfter(response.headers.get('retry-after'));
+  // One endpoint answers in the flat form that the interface fixes for it.
+  if (typeof error === 'string')
+    return new EverpostError(error, { status, code: 'BAD_REQUEST', requestId, retryAfter });
+  if (error?.code === undefined) {
+    const message = `The answer with status ${status} is not one of Everpost`;
+    return new EverpostError(message, { status, code: 'UNEXPECTED_ANSWER', requestId, retryAfter });
+  }
+  const { code, message = code, ...fields } = error;
+  return new EverpostError(message, { ...fields, status, code, requestId: fields.requestId ?? requestId, retryAfter });
+}

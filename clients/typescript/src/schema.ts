@@ -1,0 +1,7972 @@
+// Made by `npm run client-types` from the declarations of the endpoints; not edited by hand.
+
+export interface paths {
+    "/activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What has happened in the project, newest first
+         * @description What has happened in the project, newest first.
+         */
+        get: operations["listActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/activity/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Totals, rates and a series of UTC days
+         * @description Counts the last 30 days unless dates are given. Opened, clicked and bounced count each mail once. `complaintRates` are those of the last 7 days, whatever the dates.
+         */
+        get: operations["getActivityStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List campaigns
+         * @description List campaigns.
+         */
+        get: operations["listCampaigns"];
+        put?: never;
+        /**
+         * Create a campaign as a draft
+         * @description Create a campaign as a draft.
+         */
+        post: operations["createCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a campaign
+         * @description Get a campaign.
+         */
+        get: operations["getCampaign"];
+        /**
+         * Replace content and audience of a campaign that has not gone out
+         * @description Replace content and audience of a campaign that has not gone out.
+         */
+        put: operations["replaceCampaign"];
+        post?: never;
+        /**
+         * Delete a campaign that is not scheduled or going out
+         * @description Delete a campaign that is not scheduled or going out.
+         */
+        delete: operations["deleteCampaign"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop a campaign that is scheduled or going out, for good
+         * @description Stop a campaign that is scheduled or going out, for good.
+         */
+        post: operations["cancelCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What would become of a campaign that were sent now
+         * @description Counts its recipients as a send at this moment would, renders it for the first of them, and looks at sender, size, links, placeholders and text. Changes nothing.
+         */
+        post: operations["checkCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/continue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let a campaign go on whatever the rate of complaints is
+         * @description A campaign holds while too many readers at a provider call emails of the project spam; `waiting` says so.
+         */
+        post: operations["continueCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/duplicate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Copy content and audience into a new draft
+         * @description Copy content and audience into a new draft.
+         */
+        post: operations["duplicateCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause a campaign that is going out
+         * @description Nothing new is handed to a server; what is on the wire is finished. Pausing a paused campaign changes nothing. Cancelling works as ever.
+         */
+        post: operations["pauseCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/recipients": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What became of each recipient
+         * @description Each recipient is in one state at a time, so all states together are `totalRecipients`. The highest number comes first. With a state, a page may have fewer than `limit`: go on while `hasMore` is true. As CSV (`Accept: text/csv` or `format=csv`) all of them come in one answer.
+         */
+        get: operations["listCampaignRecipients"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a campaign that has ended again, to the recipients in some states
+         * @description Goes to those who are in one of the states now, once each, and to nobody else. Contacts that are gone or have unsubscribed, and suppressed addresses, are left out and keep their state. The campaign is SENDING until all have their outcome; what is counted of a recipient is what became of the last sending.
+         */
+        post: operations["resendCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let a paused campaign go on
+         * @description It goes on with the recipients that have no outcome yet. Resuming a campaign that is not paused changes nothing.
+         */
+        post: operations["resumeCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/send": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a campaign now or later; a scheduled one is scheduled anew
+         * @description Send a campaign now or later; a scheduled one is scheduled anew.
+         */
+        post: operations["sendCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Counters and rates of a campaign, as of now
+         * @description Counters and rates of a campaign, as of now.
+         */
+        get: operations["getCampaignStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test mail of a campaign to one address
+         * @description Send a test mail of a campaign to one address.
+         */
+        post: operations["testCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List contacts by cursor
+         * @description List contacts by cursor.
+         */
+        get: operations["listContacts"];
+        put?: never;
+        /**
+         * Create a contact, or update the one with this address
+         * @description Create a contact, or update the one with this address.
+         */
+        post: operations["upsertContact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a contact
+         * @description Get a contact.
+         */
+        get: operations["getContact"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a contact for good
+         * @description Delete a contact for good.
+         */
+        delete: operations["deleteContact"];
+        options?: never;
+        head?: never;
+        /**
+         * Change address, subscription or custom data of a contact
+         * @description Change address, subscription or custom data of a contact.
+         */
+        patch: operations["updateContact"];
+        trace?: never;
+    };
+    "/contacts/bulk-delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete up to 1000 contacts by id, in the background
+         * @description Delete up to 1000 contacts by id, in the background.
+         */
+        post: operations["bulkDeleteContacts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/bulk-subscribe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Subscribe up to 1000 contacts by id, in the background
+         * @description Subscribe up to 1000 contacts by id, in the background.
+         */
+        post: operations["bulkSubscribeContacts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/bulk-unsubscribe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Unsubscribe up to 1000 contacts by id, in the background
+         * @description Unsubscribe up to 1000 contacts by id, in the background.
+         */
+        post: operations["bulkUnsubscribeContacts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/bulk/{jobId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How far a bulk operation is
+         * @description How far a bulk operation is.
+         */
+        get: operations["getBulkJob"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/fields": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List standard and custom fields with their types and coverage
+         * @description List standard and custom fields with their types and coverage.
+         */
+        get: operations["listContactFields"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/fields/{field}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a custom field from every contact
+         * @description Remove a custom field from every contact.
+         */
+        delete: operations["deleteContactField"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/fields/{field}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Which segments, campaigns and workflows refer to a field
+         * @description Which segments, campaigns and workflows refer to a field.
+         */
+        get: operations["getContactFieldUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/fields/{field}/values": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List distinct values of a field, the most frequent first
+         * @description List distinct values of a field, the most frequent first.
+         */
+        get: operations["listContactFieldValues"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import contacts from a CSV file, in the background
+         * @description UTF-8, with a header row: `email` is required, `subscribed` is optional, every other column is custom data, in which numbers, true and false are recognised. An empty cell leaves what is stored. Rows that cannot be stored are reported, the others are kept.
+         */
+        post: operations["importContacts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/import/{jobId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How far an import is
+         * @description How far an import is.
+         */
+        get: operations["getImportJob"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/lookup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tell which addresses have a contact
+         * @description Tell which addresses have a contact.
+         */
+        post: operations["lookUpContacts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/domains": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add a sender domain
+         * @description Answers the DNS records to set up. They are looked up every five minutes; the domain is verified when the required ones are there.
+         */
+        post: operations["createDomain"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/domains/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a sender domain and its key
+         * @description Remove a sender domain and its key.
+         */
+        delete: operations["deleteDomain"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/domains/{id}/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Look the DNS records of a domain up now
+         * @description A verified domain falls back to pending when three checks in a row find a required record missing. A check that gets no answer from DNS changes nothing.
+         */
+        get: operations["verifyDomain"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/domains/project/{projectId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the sender domains of the project, verified and pending
+         * @description List the sender domains of the project, verified and pending.
+         */
+        get: operations["listDomains"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/emails": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List emails by cursor, newest first
+         * @description A page looks through 5,000 emails at most. With filters that few of them fit it may have fewer than `limit`, or none: go on while `hasMore` is true.
+         */
+        get: operations["listEmails"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/emails/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * An email, what happened to it, and why it waits
+         * @description The timeline has the first fifty opens, clicks and reports of each kind.
+         */
+        get: operations["getEmail"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List recent events by cursor, newest first
+         * @description List recent events by cursor, newest first.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/events/{eventName}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete every event of a name
+         * @description Delete every event of a name.
+         */
+        delete: operations["deleteEvents"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/events/{eventName}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Where an event name is used
+         * @description Where an event name is used.
+         */
+        get: operations["getEventUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/events/contact/{contactId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the events of a contact by cursor, newest first
+         * @description List the events of a contact by cursor, newest first.
+         */
+        get: operations["listContactEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/events/names": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the distinct event names
+         * @description List the distinct event names.
+         */
+        get: operations["listEventNames"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/events/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count events by name
+         * @description Count events by name.
+         */
+        get: operations["getEventStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/events/track": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Track an event with the secret key
+         * @description Takes the body of POST /v1/track, or the name of the event with the id of a contact or with none; there `data` belongs to the event alone.
+         */
+        post: operations["recordEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/segments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List all segments, newest first
+         * @description List all segments, newest first.
+         */
+        get: operations["listSegments"];
+        put?: never;
+        /**
+         * Create a segment
+         * @description Create a segment.
+         */
+        post: operations["createSegment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/segments/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a segment with its cached member count
+         * @description Get a segment with its cached member count.
+         */
+        get: operations["getSegment"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a segment; its contacts stay
+         * @description Delete a segment; its contacts stay.
+         */
+        delete: operations["deleteSegment"];
+        options?: never;
+        head?: never;
+        /**
+         * Change the given fields of a segment
+         * @description Change the given fields of a segment.
+         */
+        patch: operations["updateSegment"];
+        trace?: never;
+    };
+    "/segments/{id}/compute": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Recompute the members of a tracked dynamic segment
+         * @description Emits segment.<slug>.entry and segment.<slug>.exit for every contact that joins or leaves.
+         */
+        post: operations["computeSegment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/segments/{id}/contacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the contacts of a segment by page; a dynamic one is evaluated now
+         * @description List the contacts of a segment by page; a dynamic one is evaluated now.
+         */
+        get: operations["listSegmentContacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/segments/{id}/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add contacts to a static segment by address
+         * @description Add contacts to a static segment by address.
+         */
+        post: operations["addSegmentMembers"];
+        /**
+         * Take contacts out of a static segment by address
+         * @description Take contacts out of a static segment by address.
+         */
+        delete: operations["removeSegmentMembers"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/segments/{id}/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Count the contacts of a segment now; no members and no events change
+         * @description Count the contacts of a segment now; no members and no events change.
+         */
+        post: operations["refreshSegment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/suppressions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List addresses that get no email, newest first
+         * @description With a reason, a page may have fewer than `limit`: go on while `hasMore` is true. As CSV (`Accept: text/csv` or `format=csv`) all of them come in one answer.
+         */
+        get: operations["listSuppressions"];
+        put?: never;
+        /**
+         * Suppress addresses by hand
+         * @description They get no email of any kind, transactional email included. Contacts stay as they are.
+         */
+        post: operations["addSuppressions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/suppressions/{address}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Let an address have email again
+         * @description Its contact stays unsubscribed until it subscribes itself.
+         */
+        delete: operations["removeSuppression"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/suppressions/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Suppress the addresses of a CSV file
+         * @description UTF-8, with a header row: `email` is required, `words` says why; every other column is passed over, so an exported table can be imported. Rows that cannot be stored are reported, the others are kept; the same file may be sent again.
+         */
+        post: operations["importSuppressions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/suppressions/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take back what hard bounces have cost contacts
+         * @description Subscribes the contacts again that lost their subscription by one of the selected hard bounces, and lifts the suppressions it brought. Contacts that were unsubscribed by a link, the API or a complaint, before or since, stay as they are. Can be repeated.
+         */
+        post: operations["undoBounces"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List templates by page
+         * @description List templates by page.
+         */
+        get: operations["listTemplates"];
+        put?: never;
+        /**
+         * Create a template
+         * @description Create a template.
+         */
+        post: operations["createTemplate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/templates/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a template
+         * @description Get a template.
+         */
+        get: operations["getTemplate"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a template; mail already sent stays on record
+         * @description Delete a template; mail already sent stays on record.
+         */
+        delete: operations["deleteTemplate"];
+        options?: never;
+        head?: never;
+        /**
+         * Change the given fields of a template
+         * @description Change the given fields of a template.
+         */
+        patch: operations["updateTemplate"];
+        trace?: never;
+    };
+    "/templates/{id}/duplicate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Copy a template
+         * @description Copy a template.
+         */
+        post: operations["duplicateTemplate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/templates/{id}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Where a template is used
+         * @description Campaigns carry content of their own, so none refers to a template.
+         */
+        get: operations["getTemplateUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/@me/projects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The project that the key belongs to
+         * @description The project that the key belongs to.
+         */
+        get: operations["listProjects"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/@me/projects/{id}/regenerate-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace both keys of the project; the old ones stop working at once
+         * @description Replace both keys of the project; the old ones stop working at once.
+         */
+        post: operations["regenerateProjectKeys"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/send": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a transactional mail to one or many recipients
+         * @description Creates or updates the contact of each recipient. The mail is on its way durably when this answers.
+         */
+        post: operations["sendEmail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/track": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Track an event of a contact
+         * @description Creates or updates the contact, then records the event.
+         */
+        post: operations["track"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Verify an address before mail is sent to it
+         * @description Looks at the format and at the domain in DNS. No mail is sent. Answers within five seconds.
+         */
+        post: operations["verifyEmail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List all webhook endpoints, newest first
+         * @description List all webhook endpoints, newest first.
+         */
+        get: operations["listWebhooks"];
+        put?: never;
+        /**
+         * Have events sent to a URL, signed as the Standard Webhooks specification says
+         * @description Have events sent to a URL, signed as the Standard Webhooks specification says.
+         */
+        post: operations["createWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a webhook endpoint
+         * @description Get a webhook endpoint.
+         */
+        get: operations["getWebhook"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a webhook endpoint with the log of its deliveries
+         * @description Delete a webhook endpoint with the log of its deliveries.
+         */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        /**
+         * Change the given fields of an endpoint; it is tried again at once
+         * @description An endpoint that is enabled again goes on where it stopped.
+         */
+        patch: operations["updateWebhook"];
+        trace?: never;
+    };
+    "/webhooks/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what an endpoint was sent, and what it answered, newest event first
+         * @description List what an endpoint was sent, and what it answered, newest event first.
+         */
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver everything once more from a moment or an event on
+         * @description Each event comes with the `webhook-id` it had, so a receiver can tell what it has had already.
+         */
+        post: operations["replayWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the secret of an endpoint; for a day the one before it signs as well
+         * @description Replace the secret of an endpoint; for a day the one before it signs as well.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event (`webhook.test`) to an endpoint, whatever events it takes
+         * @description Send a test event (`webhook.test`) to an endpoint, whatever events it takes.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List workflows by page
+         * @description List workflows by page.
+         */
+        get: operations["listWorkflows"];
+        put?: never;
+        /**
+         * Create a workflow, disabled, with its TRIGGER step
+         * @description Create a workflow, disabled, with its TRIGGER step.
+         */
+        post: operations["createWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a workflow with its steps and transitions
+         * @description Get a workflow with its steps and transitions.
+         */
+        get: operations["getWorkflow"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a workflow that has no active executions
+         * @description Delete a workflow that has no active executions.
+         */
+        delete: operations["deleteWorkflow"];
+        options?: never;
+        head?: never;
+        /**
+         * Change the given fields of a workflow
+         * @description Setting `enabled` checks the workflow as a whole; `details.problems` lists what keeps it from running.
+         */
+        patch: operations["updateWorkflow"];
+        trace?: never;
+    };
+    "/workflows/{id}/executions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the executions of a workflow by page, newest first
+         * @description List the executions of a workflow by page, newest first.
+         */
+        get: operations["listWorkflowExecutions"];
+        put?: never;
+        /**
+         * Start a workflow for a contact by hand
+         * @description Start a workflow for a contact by hand.
+         */
+        post: operations["startWorkflowExecution"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{id}/executions/{executionId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an execution with what became of each step
+         * @description Get an execution with what became of each step.
+         */
+        get: operations["getWorkflowExecution"];
+        put?: never;
+        post?: never;
+        /**
+         * Cancel an execution that is running or waiting
+         * @description Cancel an execution that is running or waiting.
+         */
+        delete: operations["cancelWorkflowExecution"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{id}/executions/cancel-all": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel every active execution of a workflow
+         * @description Cancel every active execution of a workflow.
+         */
+        post: operations["cancelAllWorkflowExecutions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{id}/steps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add a step
+         * @description Add a step.
+         */
+        post: operations["addWorkflowStep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{id}/steps/{stepId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a step and its transitions
+         * @description With `splice=true`, the steps that led to it lead to the one it led to.
+         */
+        delete: operations["removeWorkflowStep"];
+        options?: never;
+        head?: never;
+        /**
+         * Change the given fields of a step; its config is replaced as a whole
+         * @description Executions that have started keep the steps they started with.
+         */
+        patch: operations["updateWorkflowStep"];
+        trace?: never;
+    };
+    "/workflows/{id}/transitions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Lead from one step to another
+         * @description Lead from one step to another.
+         */
+        post: operations["addWorkflowTransition"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{id}/transitions/{transitionId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a transition
+         * @description Delete a transition.
+         */
+        delete: operations["removeWorkflowTransition"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/fields": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the fields that a CONDITION step can read
+         * @description Fields of the contact, which are those of a segment filter, and the keys seen in recent events as `event.<key>`.
+         */
+        get: operations["listWorkflowFields"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /** @description An email that was accepted, and its recipient */
+        AcceptedEmail: {
+            /** @description The contact; null when it has been deleted */
+            contact: components["schemas"]["ContactReference"];
+            /**
+             * Format: uuid
+             * @description The id of the email; later events of it carry it as `emailId`
+             */
+            email: string;
+        };
+        /** @description Something that happened in the project */
+        Activity: {
+            /** @description The address of the contact */
+            contactEmail: string | null;
+            /** @description The contact */
+            contactId: string | null;
+            /** @description The id of the entry, which differs from that of the record behind it */
+            id: string;
+            /** @description More about it; the keys depend on the type */
+            metadata: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: date-time
+             * @description When it was
+             */
+            timestamp: string;
+            /**
+             * @description The kind
+             * @enum {string}
+             */
+            type: "event.triggered" | "email.sent" | "email.delivered" | "email.opened" | "email.clicked" | "email.bounced" | "email.complaint" | "email.received" | "email.suppressed" | "email.failed" | "contact.subscribed" | "contact.unsubscribed" | "campaign.scheduled" | "campaign.sent" | "workflow.started" | "workflow.completed" | "workflow.refused";
+        };
+        /** @description The counters of a day in UTC */
+        ActivityDay: {
+            /** @description Emails that came back */
+            bounced: number;
+            /** @description Emails in which a link was clicked */
+            clicked: number;
+            /** @description Emails that were reported as spam */
+            complaints: number;
+            /**
+             * Format: date
+             * @description The day, in UTC
+             */
+            date: string;
+            /** @description Emails that a server took */
+            delivered: number;
+            /** @description Events that were recorded */
+            events: number;
+            /** @description Emails that were opened */
+            opened: number;
+            /** @description Emails that were sent */
+            sent: number;
+            /** @description Executions that have begun */
+            workflowsStarted: number;
+        };
+        /** @description Percent of what was sent */
+        ActivityRates: {
+            /** @description Percent that came back */
+            bounceRate: number;
+            /** @description Percent in which a link was clicked */
+            clickRate: number;
+            /** @description Percent that were reported as spam */
+            complaintRate: number;
+            /** @description Percent that a server took */
+            deliveryRate: number;
+            /** @description Percent that were opened */
+            openRate: number;
+        };
+        /** @description Figures of a period */
+        ActivityStats: {
+            /** @description by provider of recipients, percent of what was sent to it; the 50 with the most complaints or emails */
+            complaintRates: components["schemas"]["ProviderComplaints"][];
+            /** @description Percent of what was sent */
+            rates: components["schemas"]["ActivityRates"];
+            /** @description The counters of each day */
+            series: components["schemas"]["ActivityDay"][];
+            /** @description The counters of the whole period */
+            totals: components["schemas"]["ActivityTotals"];
+        };
+        /** @description The counters of a period */
+        ActivityTotals: {
+            /** @description Emails that came back */
+            bounced: number;
+            /** @description Emails in which a link was clicked */
+            clicked: number;
+            /** @description Emails that were reported as spam */
+            complaints: number;
+            /** @description Emails that a server took */
+            delivered: number;
+            /** @description Events that were recorded */
+            events: number;
+            /** @description Emails that were opened */
+            opened: number;
+            /** @description Emails that were sent */
+            sent: number;
+            /** @description Executions that have begun */
+            workflowsStarted: number;
+        };
+        /** @description An address with a name */
+        Address: {
+            /**
+             * Format: email
+             * @description The address
+             */
+            email: string;
+            /**
+             * @description The name shown beside the address
+             * @example Ada Lovelace
+             */
+            name?: string;
+        };
+        /** @description What is known of an address */
+        AddressVerification: {
+            /** @description DNS has name servers for the domain */
+            domainExists: boolean;
+            /** @description The email address */
+            email: string;
+            /** @description A null MX (RFC 7505) counts as none */
+            hasMxRecords: boolean;
+            /** @description The domain has A or AAAA records; informational */
+            hasWebsite: boolean;
+            /** @description The domain belongs to a service that forwards mail */
+            isAlias: boolean;
+            /** @description The domain belongs to a service for disposable addresses */
+            isDisposable: boolean;
+            /** @description The domain is one of a mailbox provider for everybody */
+            isPersonalEmail: boolean;
+            /** @description Whether the part before the @ has a + */
+            isPlusAddressed: boolean;
+            /** @description The domain is probably misspelt */
+            isTypo: boolean;
+            /** @description What the result rests on, in words */
+            reasons: string[];
+            /**
+             * Format: idn-email
+             * @description Present when a typo is detected
+             * @example ada@example.com
+             */
+            suggestedEmail?: string;
+            /** @description Whether mail to the domain can be delivered */
+            valid: boolean;
+        };
+        /** @description The body of addSegmentMembers */
+        AddSegmentMembersRequest: {
+            /**
+             * @description Create contacts for addresses without one
+             * @default false
+             */
+            createMissing?: boolean;
+            /** @description The emails */
+            emails: string[];
+            /**
+             * @description The state of contacts created here
+             * @default true
+             */
+            subscribed?: boolean;
+        };
+        /** @description How many joined, and addresses without a contact */
+        AddSegmentMembersResponse: {
+            /** @description How many were added */
+            added: number;
+            /** @description How many contacts were created */
+            created: number;
+            /** @description Addresses that have no contact */
+            notFound: string[];
+        };
+        /** @description The body of addSuppressions */
+        AddSuppressionsRequest: {
+            /** @description The emails */
+            emails: string[];
+            /**
+             * @description Why, for people
+             * @example asked by telephone
+             */
+            words?: string;
+        };
+        /** @description How many were added */
+        AddSuppressionsResponse: {
+            /** @description How many were added */
+            added: number;
+            /** @description were suppressed already and keep their reason */
+            present: number;
+        };
+        /** @description The body of addWorkflowStep */
+        AddWorkflowStepRequest: components["schemas"]["NewSendEmailStep"] | components["schemas"]["NewDelayStep"] | components["schemas"]["NewWaitForEventStep"] | components["schemas"]["NewConditionStep"] | components["schemas"]["NewWebhookStep"] | components["schemas"]["NewUpdateContactStep"] | components["schemas"]["NewExitStep"];
+        /** @description The body of addWorkflowTransition */
+        AddWorkflowTransitionRequest: {
+            /** @description yes or no from CONDITION, event or timeout from WAIT_FOR_EVENT */
+            branch?: ("yes" | "no" | "event" | "timeout") | null;
+            /** @description Another place for branch */
+            condition?: components["schemas"]["BranchCondition"] | null;
+            /**
+             * Format: uuid
+             * @description The step that it leaves
+             */
+            fromStepId: string;
+            /**
+             * Format: uuid
+             * @description The step that it leads to
+             */
+            toStepId: string;
+        };
+        /** @description A file of an email */
+        Attachment: {
+            /** @description base64 */
+            content: string;
+            /** @description The name by which the body refers to it as `cid:<contentId>`; required for inline */
+            contentId?: string;
+            /** @description The MIME type */
+            contentType: string;
+            /**
+             * @description A file of its own, or a part that the body shows
+             * @default attachment
+             * @enum {string}
+             */
+            disposition?: "attachment" | "inline";
+            /** @description The name of the file */
+            filename: string;
+        };
+        /** @description What is wrong */
+        BadRequestError: {
+            /**
+             * @description What is wrong, for programs
+             * @enum {string}
+             */
+            code: "BAD_REQUEST";
+            /**
+             * @description More about it, for programs
+             * @example {
+             *       "field": "status"
+             *     }
+             */
+            details?: {
+                [key: string]: unknown;
+            };
+            /** @description The faulty fields */
+            errors?: components["schemas"]["FieldError"][];
+            /** @description What is wrong, for people */
+            message: string;
+            /** @description The same as in the header X-Request-ID */
+            requestId: string;
+            /**
+             * @description The HTTP status
+             * @constant
+             */
+            statusCode: 400;
+            /**
+             * @description What to do about it
+             * @example Check the key
+             */
+            suggestion?: string;
+        };
+        /** @description The answer with status 400 */
+        BadRequestResponse: {
+            /** @description What went wrong; null when nothing did */
+            error: components["schemas"]["BadRequestError"];
+            /**
+             * @description Always false
+             * @constant
+             */
+            success: false;
+            /**
+             * Format: date-time
+             * @description When it was answered
+             */
+            timestamp: string;
+        };
+        /** @description Another place for branch */
+        BranchCondition: {
+            /** @description Which way out of the step it is; null where there is one only */
+            branch?: ("yes" | "no" | "event" | "timeout") | null;
+        };
+        /** @description The body of bulkDeleteContacts */
+        BulkDeleteContactsRequest: {
+            /** @description The ids of the contacts; required */
+            contactIds?: string[];
+            /** @description Another name for `contactIds` */
+            ids?: string[];
+            /**
+             * @description How contacts are selected: by id, the only way there is
+             * @constant
+             */
+            mode?: "ids";
+        };
+        /** @description A contact that was not changed */
+        BulkError: {
+            /** @description The contact */
+            contactId: string;
+            /** @description What went wrong; null when nothing did */
+            error: string;
+        };
+        /** @description An operation on many contacts */
+        BulkJob: {
+            /** @description Why the job has failed; null when it has not */
+            failedReason: string | null;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description Percent of the work that is done */
+            progress: number;
+            /** @description What the job has done; null while it has not ended */
+            result: components["schemas"]["BulkResult"] | null;
+            /**
+             * @description What has become of it
+             * @enum {string}
+             */
+            state: "waiting" | "active" | "completed" | "failed";
+        };
+        /** @description What a bulk operation has done */
+        BulkResult: {
+            /** @description The first 100 */
+            errors: components["schemas"]["BulkError"][];
+            /** @description How many could not be done */
+            failureCount: number;
+            /** @description What the job does */
+            operation: string;
+            /** @description How many were changed */
+            successCount: number;
+            /** @description How many contacts were named */
+            totalRequested: number;
+            /** @description How many were so already */
+            unchangedCount: number;
+        };
+        /** @description The body of bulkSubscribeContacts */
+        BulkSubscribeContactsRequest: {
+            /** @description The ids of the contacts; required */
+            contactIds?: string[];
+            /** @description Another name for `contactIds` */
+            ids?: string[];
+            /**
+             * @description How contacts are selected: by id, the only way there is
+             * @constant
+             */
+            mode?: "ids";
+        };
+        /** @description The body of bulkUnsubscribeContacts */
+        BulkUnsubscribeContactsRequest: {
+            /** @description The ids of the contacts; required */
+            contactIds?: string[];
+            /** @description Another name for `contactIds` */
+            ids?: string[];
+            /**
+             * @description How contacts are selected: by id, the only way there is
+             * @constant
+             */
+            mode?: "ids";
+        };
+        /** @description One email to many contacts */
+        Campaign: {
+            /** @description The filter that selects the recipients; for FILTERED */
+            audienceCondition: components["schemas"]["FilterCondition"] | null;
+            /**
+             * @description Who gets it: every contact, a segment, or those that fit a filter
+             * @enum {string}
+             */
+            audienceType: "ALL" | "SEGMENT" | "FILTERED";
+            /** @description The content, as HTML with {{placeholders}} */
+            body: string;
+            /** @description Emails that came back */
+            bouncedCount: number;
+            /** @description Emails in which a link was clicked */
+            clickedCount: number;
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            createdAt: string;
+            /** @description Emails that a server took */
+            deliveredCount: number;
+            /** @description A note for yourself; recipients do not see it */
+            description: string | null;
+            /** @description why a campaign that nobody cancelled could not go on, and what to do */
+            error: string | null;
+            /**
+             * Format: idn-email
+             * @description The sender address; its domain must be verified
+             * @example ada@example.com
+             */
+            from: string;
+            /** @description The name of the sender */
+            fromName: string | null;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description The name */
+            name: string;
+            /** @description Emails that were opened */
+            openedCount: number;
+            /** @description whether somebody has paused a campaign that is being sent */
+            paused: boolean;
+            /** @description since when it is paused */
+            pausedAt: string | null;
+            /**
+             * Format: uuid
+             * @description The project that it belongs to
+             */
+            projectId: string;
+            /** @description The address for replies */
+            replyTo: string | null;
+            /** @description When it is to be sent; null for at once, or not sent yet */
+            scheduledFor: string | null;
+            /** @description The segment; for SEGMENT */
+            segmentId: string | null;
+            /** @description When it was sent */
+            sentAt: string | null;
+            /** @description Emails that were sent */
+            sentCount: number;
+            /**
+             * @description Its state
+             * @enum {string}
+             */
+            status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "CANCELLED";
+            /** @description The subject; it may hold {{placeholders}} */
+            subject: string;
+            /** @description How many recipients were written down; 0 before it is sent */
+            totalRecipients: number;
+            /**
+             * @description The kind
+             * @enum {string}
+             */
+            type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+            /**
+             * Format: date-time
+             * @description When it was last changed
+             */
+            updatedAt: string;
+            /** @description why a campaign that is being sent waits: a provider of recipients refuses its emails, or too many readers there complain; and when it is tried next */
+            waiting: components["schemas"]["ProviderWait"] | null;
+        };
+        CampaignCheck: {
+            badLinks: {
+                href: string;
+                /** @description Why */
+                reason: string;
+            }[];
+            /** @description whether there is no problem of level error */
+            canBeSent: boolean;
+            /** @description how long the sending will take; null where nothing is known of the speed */
+            duration: {
+                /**
+                 * @description the limit of the project, or its speed within the last day
+                 * @enum {string}
+                 */
+                basis: "limit" | "measured";
+                emailsPerSecond: number;
+                seconds: number;
+            } | null;
+            oneClickUnsubscribe: {
+                https: boolean;
+                required: boolean;
+            };
+            placeholders: {
+                /** @description recipients whose data was looked at: the first ones, by id */
+                checked: number;
+                /** @description what prints nothing, and for how many of them */
+                empty: {
+                    placeholder: string;
+                    /** @description The recipients */
+                    recipients: number;
+                }[];
+            };
+            /** @description whether there is text for those who see no HTML */
+            plainText: boolean;
+            problems: {
+                /** @enum {string} */
+                code: "NO_RECIPIENTS" | "TEMPLATE_ERROR" | "DOMAIN_NOT_REGISTERED" | "DOMAIN_NOT_VERIFIED" | "DKIM_NOT_ALIGNED" | "SPF_NOT_ALIGNED" | "DMARC_MISSING" | "ONE_CLICK_NOT_HTTPS" | "CLIPPED_BY_GMAIL" | "BAD_LINKS" | "EMPTY_PLACEHOLDERS" | "NO_PLAIN_TEXT";
+                /**
+                 * @description with an error the campaign cannot be sent, or not as it is
+                 * @enum {string}
+                 */
+                level: "error" | "warning";
+                /** @description What has happened, for people */
+                message: string;
+            }[];
+            /** @description The recipients */
+            recipients: {
+                /** @description contacts that the audience names */
+                matching: number;
+                notReceiving: {
+                    /** @description are queued and come out as SUPPRESSED */
+                    suppressed: number;
+                    /** @description are not queued */
+                    unsubscribed: number;
+                };
+                /** @description `totalRecipients` of the campaign if it were sent now */
+                queued: number;
+                /** @description those of them who will be sent to */
+                receiving: number;
+            };
+            sender: {
+                /** @description when its DNS records were looked up last */
+                checkedAt: string | null;
+                /** @description signed by the domain of the author */
+                dkimAligned: boolean;
+                /** @description the domain publishes a policy */
+                dmarc: boolean;
+                /** @description The domain after the @ of sender addresses */
+                domain: string;
+                registered: boolean;
+                /** @description returns to a name of the domain of the author */
+                spfAligned: boolean;
+                /** @description Whether email may be sent from it */
+                verified: boolean;
+            };
+            /** @description of the mail to the first recipient */
+            size: {
+                clippedByGmail: boolean;
+                htmlBytes: number;
+                textBytes: number;
+            };
+            templateError: string | null;
+        };
+        /** @description A page of items, and how many there are in all */
+        CampaignPage: {
+            /** @description The items */
+            data: components["schemas"]["Campaign"][];
+            /** @description The number of the page, from 1 */
+            page: number;
+            /** @description How many items a page has, at most 100; more counts as 100 */
+            pageSize: number;
+            /** @description How many there are in all */
+            total: number;
+            /** @description How many pages there are */
+            totalPages: number;
+        };
+        /** @description A campaign by id and name */
+        CampaignReference: {
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description The name */
+            name: string;
+            /**
+             * @description Its state
+             * @enum {string}
+             */
+            status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "CANCELLED";
+        };
+        /** @description Counters and rates of a campaign */
+        CampaignStats: {
+            /** @description Emails that came back */
+            bouncedCount: number;
+            /** @description Percent that came back */
+            bounceRate: number;
+            /** @description Emails in which a link was clicked */
+            clickedCount: number;
+            /** @description Percent in which a link was clicked */
+            clickRate: number;
+            /** @description Emails that were reported as spam */
+            complainedCount: number;
+            /** @description Emails that a server took */
+            deliveredCount: number;
+            /** @description Percent that a server took */
+            deliveryRate: number;
+            /** @description Emails that could not be sent */
+            failedCount: number;
+            /** @description Emails that were opened */
+            openedCount: number;
+            /** @description Percent that were opened */
+            openRate: number;
+            /** @description Emails that were sent */
+            sentCount: number;
+            /** @description Recipients that were skipped, since they had unsubscribed or were deleted meanwhile */
+            skippedCount: number;
+            /** @description Recipients that were left out, since their addresses are suppressed */
+            suppressedCount: number;
+            /** @description How many recipients were written down; 0 before it is sent */
+            totalRecipients: number;
+            /** @description Recipients that unsubscribed by it */
+            unsubscribedCount: number;
+        };
+        /** @description How many were active */
+        CancelAllWorkflowExecutionsResponse: {
+            /** @description How many executions were cancelled */
+            cancelled: number;
+        };
+        /** @description Why a segment could not be computed */
+        ComputeError: {
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
+            at: string;
+            /** @description What has happened, for people */
+            message: string;
+        };
+        /** @description The config of a CONDITION step: a tree of filters, or one filter in its place */
+        ConditionConfig: components["schemas"]["FilterTree"] | components["schemas"]["Filter"];
+        /** @description What is wrong */
+        ConflictError: {
+            /**
+             * @description What is wrong, for programs
+             * @enum {string}
+             */
+            code: "CONFLICT" | "IDEMPOTENCY_KEY_REUSED";
+            /**
+             * @description More about it, for programs
+             * @example {
+             *       "field": "status"
+             *     }
+             */
+            details?: {
+                [key: string]: unknown;
+            };
+            /** @description The faulty fields */
+            errors?: components["schemas"]["FieldError"][];
+            /** @description What is wrong, for people */
+            message: string;
+            /** @description The same as in the header X-Request-ID */
+            requestId: string;
+            /**
+             * @description The HTTP status
+             * @constant
+             */
+            statusCode: 409;
+            /**
+             * @description What to do about it
+             * @example Check the key
+             */
+            suggestion?: string;
+        };
+        /** @description The answer with status 409 */
+        ConflictResponse: {
+            /** @description What went wrong; null when nothing did */
+            error: components["schemas"]["ConflictError"];
+            /**
+             * @description Always false
+             * @constant
+             */
+            success: false;
+            /**
+             * Format: date-time
+             * @description When it was answered
+             */
+            timestamp: string;
+        };
+        /** @description A step with its template and its transitions */
+        ConnectedStep: {
+            /** @description What the step does; its shape depends on the type */
+            config: components["schemas"]["TriggerConfig"] | components["schemas"]["SendEmailConfig"] | components["schemas"]["DelayConfig"] | components["schemas"]["WaitForEventConfig"] | components["schemas"]["ConditionConfig"] | components["schemas"]["WebhookConfig"] | components["schemas"]["UpdateContactConfig"] | components["schemas"]["ExitConfig"];
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            createdAt: string;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description Transitions that lead to the step */
+            incomingTransitions: components["schemas"]["WorkflowTransition"][];
+            /** @description The name */
+            name: string;
+            /** @description Transitions that leave the step */
+            outgoingTransitions: components["schemas"]["WorkflowTransition"][];
+            /** @description Where an editor draws the step */
+            position: components["schemas"]["StepPosition"];
+            /** @description The template */
+            template: components["schemas"]["Reference"] | null;
+            /** @description The template */
+            templateId: string | null;
+            /**
+             * @description The kind
+             * @enum {string}
+             */
+            type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
+            /**
+             * Format: date-time
+             * @description When it was last changed
+             */
+            updatedAt: string;
+            /**
+             * Format: uuid
+             * @description The workflow
+             */
+            workflowId: string;
+        };
+        /** @description Somebody whom the project writes to */
+        Contact: {
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            createdAt: string;
+            /** @description Custom data */
+            data: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: idn-email
+             * @description The email address
+             * @example ada@example.com
+             */
+            email: string;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description Whether the contact gets marketing email */
+            subscribed: boolean;
+            /**
+             * Format: date-time
+             * @description When it was last changed
+             */
+            updatedAt: string;
+        };
+        /** @description A field of contacts */
+        ContactField: {
+            /** @description The share of contacts that have it, from 0 to 1 */
+            coverage: number;
+            /** @description The name of the field */
+            field: string;
+            /** @description Whether it is a field of `data` */
+            isCustom: boolean;
+            /**
+             * @description The kind
+             * @enum {string}
+             */
+            type: "string" | "number" | "boolean" | "date";
+        };
+        /** @description The fields */
+        ContactFields: {
+            /** @description The fields */
+            fields: components["schemas"]["ContactField"][];
+        };
+        /** @description A page of contacts */
+        ContactPage: {
+            /** @description Where the next page begins; empty on the last one */
+            cursor: string;
+            /** @description Custom data */
+            data: components["schemas"]["Contact"][];
+            /** @description Whether there is another page */
+            hasMore: boolean;
+            /** @description On the first page only, 0 on later ones */
+            total: number;
+        };
+        /** @description A contact by id and address */
+        ContactReference: {
+            /**
+             * Format: idn-email
+             * @description The email address
+             * @example ada@example.com
+             */
+            email: string;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+        };
+        /** @description The body of createCampaign */
+        CreateCampaignRequest: {
+            /** @description The filter that selects the recipients; for FILTERED */
+            audienceCondition?: components["schemas"]["FilterCondition"] | null;
+            /**
+             * @description Who gets it: every contact, a segment, or those that fit a filter
+             * @enum {string}
+             */
+            audienceType: "ALL" | "SEGMENT" | "FILTERED";
+            /** @description HTML with {{variables}} */
+            body: string;
+            /** @description A note for yourself; recipients do not see it */
+            description?: string | null;
+            /**
+             * Format: email
+             * @description An address of a verified domain
+             */
+            from: string;
+            /** @description The name of the sender */
+            fromName?: string | null;
+            /** @description The name */
+            name: string;
+            /** @description The address for replies */
+            replyTo?: string | null;
+            /** @description The segment; for SEGMENT */
+            segmentId?: string | null;
+            /**
+             * @description The subject; it may hold {{placeholders}}
+             * @example Welcome, {{firstName ?? "friend"}}
+             */
+            subject: string;
+            /**
+             * @description The kind
+             * @default MARKETING
+             * @enum {string}
+             */
+            type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+        };
+        /** @description The draft */
+        CreateCampaignResponse: {
+            /** @description Custom data */
+            data: components["schemas"]["Campaign"];
+            /** @description What has happened, for people */
+            message?: string;
+            /**
+             * @description Always true
+             * @constant
+             */
+            success: true;
+        };
+        /** @description The body of createDomain */
+        CreateDomainRequest: {
+            /** @description The domain as it stands after the @ of sender addresses */
+            domain: string;
+            /**
+             * Format: uuid
+             * @description The project of the key, which is also the default
+             */
+            projectId?: string;
+        };
+        /** @description The body of createSegment */
+        CreateSegmentRequest: {
+            /** @description Required for DYNAMIC, ignored for STATIC */
+            condition?: components["schemas"]["FilterCondition"];
+            /** @description A note for yourself; recipients do not see it */
+            description?: string | null;
+            /** @description The name */
+            name: string;
+            /**
+             * @description Whether events are recorded when contacts join and leave
+             * @default false
+             */
+            trackMembership?: boolean;
+            /**
+             * @description The kind
+             * @default DYNAMIC
+             * @enum {string}
+             */
+            type?: "DYNAMIC" | "STATIC";
+        };
+        /** @description The body of createTemplate */
+        CreateTemplateRequest: {
+            /** @description HTML with {{variables}} */
+            body: string;
+            /** @description A note for yourself; recipients do not see it */
+            description?: string | null;
+            /**
+             * Format: email
+             * @description An address of a verified domain
+             */
+            from: string;
+            /** @description The name of the sender */
+            fromName?: string | null;
+            /** @description The name */
+            name: string;
+            /** @description The address for replies */
+            replyTo?: string | null;
+            /**
+             * @description The subject; it may hold {{placeholders}}
+             * @example Welcome, {{firstName ?? "friend"}}
+             */
+            subject: string;
+            /**
+             * @description The kind
+             * @default MARKETING
+             * @enum {string}
+             */
+            type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+        };
+        /** @description The body of createWebhook */
+        CreateWebhookRequest: {
+            /**
+             * @description Events of one request; from 2 on they come as `type: "batch"` with a list
+             * @default 1
+             */
+            batchSize?: number;
+            /** @description A note for yourself; recipients do not see it */
+            description?: string | null;
+            /**
+             * @description Whether it starts executions
+             * @default true
+             */
+            enabled?: boolean;
+            /**
+             * @description Names of events; `*` stands for any text
+             * @default [
+             *       "*"
+             *     ]
+             * @example [
+             *       "email.*",
+             *       "order.paid"
+             *     ]
+             */
+            events?: string[];
+            /** @example https://example.com/everpost */
+            url: string;
+        };
+        /** @description The endpoint with its secret */
+        CreateWebhookResponse: {
+            batchSize: number;
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            createdAt: string;
+            /** @description A note for yourself; recipients do not see it */
+            description: string | null;
+            disabledAt: string | null;
+            /** @description Why Everpost disabled it */
+            disabledReason: string | null;
+            /** @description Whether it starts executions */
+            enabled: boolean;
+            /** @description The events */
+            events: string[];
+            failingSince: string | null;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description Until then the secret before this one signs as well */
+            previousSecretExpiresAt: string | null;
+            /**
+             * Format: uuid
+             * @description The project that it belongs to
+             */
+            projectId: string;
+            retryAt: string | null;
+            /**
+             * @description What requests are signed with; shown here only
+             * @example whsec_…
+             */
+            secret: string;
+            /**
+             * @description `failing`: it took nothing of what it was last sent, and is tried again
+             * @enum {string}
+             */
+            status: "active" | "failing" | "disabled";
+            /**
+             * Format: date-time
+             * @description When it was last changed
+             */
+            updatedAt: string;
+            url: string;
+        };
+        /** @description The body of createWorkflow */
+        CreateWorkflowRequest: {
+            /** @description Whether a contact may go through it again once an earlier execution has ended */
+            allowReentry?: boolean;
+            /** @description A note for yourself; recipients do not see it */
+            description?: string | null;
+            /**
+             * @description The name of the event
+             * @example signed_up
+             * @example email.open
+             * @example segment.vip.entry
+             */
+            eventName?: string;
+            /** @description The name */
+            name: string;
+            /** @description What starts it */
+            triggerConfig?: components["schemas"]["NewTrigger"];
+        };
+        /** @description The config of a DELAY step, at most 365 days */
+        DelayConfig: {
+            /**
+             * @description How many units; fractions are allowed
+             * @example 1.5
+             */
+            amount: number;
+            /**
+             * @description What `amount` counts
+             * @enum {string}
+             */
+            unit: "minutes" | "hours" | "days";
+        };
+        /** @description How many were deleted */
+        DeleteEventsResponse: {
+            /** @description How many were deleted */
+            deletedCount: number;
+        };
+        /** @description A DNS record to set up */
+        DnsRecord: {
+            /** @description Whether it was there at the last check */
+            found: boolean;
+            /** @description In full */
+            name: string;
+            /**
+             * @description What the record is for
+             * @enum {string}
+             */
+            purpose: "DKIM" | "RETURN_PATH" | "SPF" | "DMARC";
+            /** @description Whether the domain is verified only with it */
+            required: boolean;
+            /**
+             * @description The type of the record
+             * @enum {string}
+             */
+            type: "TXT" | "MX";
+            /** @description What the record holds */
+            value: string;
+        };
+        /** @description A domain to send from */
+        Domain: {
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            createdAt: string;
+            /** @description The domain after the @ of sender addresses */
+            domain: string;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description When its DNS records were last looked up */
+            lastCheckedAt: string | null;
+            /**
+             * Format: uuid
+             * @description The project that it belongs to
+             */
+            projectId: string;
+            /** @description The DNS records to set up */
+            records: components["schemas"]["DnsRecord"][];
+            /**
+             * @description Its state
+             * @enum {string}
+             */
+            status: "PENDING" | "VERIFIED";
+            /**
+             * Format: date-time
+             * @description When it was last changed
+             */
+            updatedAt: string;
+            /** @description Whether email may be sent from it */
+            verified: boolean;
+            /** @description When it was verified */
+            verifiedAt: string | null;
+        };
+        /** @description An email and its state */
+        Email: {
+            /** @description When it came back */
+            bouncedAt: string | null;
+            /** @description The campaign that it belongs to */
+            campaignId: string | null;
+            /** @description When a link in it was first clicked */
+            clickedAt: string | null;
+            /** @description How often a link in it was clicked */
+            clicks: number;
+            /** @description When its recipient reported it as spam */
+            complainedAt: string | null;
+            /** @description The contact */
+            contactId: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            createdAt: string;
+            /** @description attempts after which a server asked for another one */
+            deferrals: number;
+            /** @description When a server took it */
+            deliveredAt: string | null;
+            /** @description the words of the server, or why it was not sent */
+            error: string | null;
+            /** @description The execution */
+            executionId: string | null;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description When the next attempt is made; null when there is none */
+            nextAttemptAt: string | null;
+            /** @description When it was first opened */
+            openedAt: string | null;
+            /** @description How often it was opened */
+            opens: number;
+            /** @description When it was sent */
+            sentAt: string | null;
+            /**
+             * @description Its state
+             * @enum {string}
+             */
+            status: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SKIPPED" | "SUPPRESSED" | "CANCELLED";
+            /** @description cut after 1,000 characters */
+            subject: string | null;
+            /** @description The template */
+            templateId: string | null;
+            /** @description null once its contact was erased */
+            to: string | null;
+            /**
+             * @description that of its campaign or template, as it is now
+             * @enum {string}
+             */
+            type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+            /** @description When its recipient unsubscribed by it */
+            unsubscribedAt: string | null;
+            /** @description The workflow */
+            workflowId: string | null;
+        };
+        /** @description An email, what happened to it, and why it waits */
+        EmailStory: {
+            /** @description When it came back */
+            bouncedAt: string | null;
+            /** @description The campaign that it belongs to */
+            campaignId: string | null;
+            /** @description When a link in it was first clicked */
+            clickedAt: string | null;
+            /** @description How often a link in it was clicked */
+            clicks: number;
+            /** @description When its recipient reported it as spam */
+            complainedAt: string | null;
+            /** @description The contact */
+            contactId: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            createdAt: string;
+            /** @description attempts after which a server asked for another one */
+            deferrals: number;
+            /** @description When a server took it */
+            deliveredAt: string | null;
+            /** @description the words of the server, or why it was not sent */
+            error: string | null;
+            /** @description The execution */
+            executionId: string | null;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description When the next attempt is made; null when there is none */
+            nextAttemptAt: string | null;
+            /** @description When it was first opened */
+            openedAt: string | null;
+            /** @description How often it was opened */
+            opens: number;
+            /** @description When it was sent */
+            sentAt: string | null;
+            /**
+             * @description Its state
+             * @enum {string}
+             */
+            status: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SKIPPED" | "SUPPRESSED" | "CANCELLED";
+            /** @description cut after 1,000 characters */
+            subject: string | null;
+            /** @description The template */
+            templateId: string | null;
+            /** @description What happened to it, oldest first */
+            timeline: components["schemas"]["TimelineEntry"][];
+            /** @description null once its contact was erased */
+            to: string | null;
+            /**
+             * @description that of its campaign or template, as it is now
+             * @enum {string}
+             */
+            type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+            /** @description When its recipient unsubscribed by it */
+            unsubscribedAt: string | null;
+            /** @description null when it is being sent just now, or has its outcome */
+            waiting: components["schemas"]["EmailWait"] | null;
+            /** @description The workflow */
+            workflowId: string | null;
+        };
+        /** @description What an email waits for */
+        EmailWait: {
+            /**
+             * @description "no relay": an attempt took it and found no server; "queued": no attempt has taken it yet
+             * @enum {string}
+             */
+            reason: "project disabled" | "campaign paused" | "deferred" | "throttled" | "no relay" | "queued";
+            /** @description Until when */
+            until: string | null;
+        };
+        /** @description Something that happened */
+        Event: {
+            /** @description The contact */
+            contactId: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            createdAt: string;
+            /** @description What was recorded with it */
+            data: {
+                [key: string]: unknown;
+            };
+            /** @description The email */
+            emailId: string | null;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description The name */
+            name: string;
+            /**
+             * Format: uuid
+             * @description The project that it belongs to
+             */
+            projectId: string;
+        };
+        /** @description Whose event it is */
+        EventContact: {
+            /**
+             * Format: idn-email
+             * @description The email address
+             * @example ada@example.com
+             */
+            email: string;
+        };
+        /** @description How often an event happened */
+        EventCount: {
+            /** @description How many there are */
+            count: number;
+            /** @description The name */
+            name: string;
+        };
+        /** @description A page of events */
+        EventPage: {
+            /** @description Where the next page begins; empty on the last one */
+            cursor: string;
+            /** @description The events */
+            events: components["schemas"]["ListedEvent"][];
+            /** @description Whether there is another page */
+            hasMore: boolean;
+        };
+        /** @description What uses an event name, and how often it happened */
+        EventUsage: {
+            /** @description How often it was recorded */
+            totalCount: number;
+            /** @description For how many contacts it was recorded */
+            uniqueContacts: number;
+            /** @description Campaigns that use it */
+            usedInCampaigns: components["schemas"]["CampaignReference"][];
+            /** @description Segments that use it */
+            usedInSegments: components["schemas"]["Reference"][];
+            /** @description Workflows that use it */
+            usedInWorkflows: components["schemas"]["Reference"][];
+        };
+        /** @description A step by id, name and type */
+        ExecutedStep: {
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description The name */
+            name: string;
+            /**
+             * @description The kind
+             * @enum {string}
+             */
+            type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
+        };
+        /** @description The contact of an execution */
+        ExecutionContact: {
+            /** @description The email address */
+            email: string;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+        };
+        /** @description A page of executions, and how many there are in all */
+        ExecutionPage: {
+            /** @description The items */
+            data: components["schemas"]["ListedExecution"][];
+            /** @description Another name for `data` */
+            executions: components["schemas"]["ListedExecution"][];
+            /** @description The number of the page, from 1 */
+            page: number;
+            /** @description How many items a page has, at most 100; more counts as 100 */
+            pageSize: number;
+            /** @description How many there are in all */
+            total: number;
+            /** @description How many pages there are */
+            totalPages: number;
+        };
+        /** @description The config of an EXIT step */
+        ExitConfig: {
+            /**
+             * @description Kept as the `exitReason` of the execution
+             * @example has bought
+             */
+            reason?: string | null;
+        };
+        /** @description From how many contacts a field is removed */
+        FieldDeletion: {
+            /** @description How many contacts had it */
+            deletedFrom: number;
+            /**
+             * Format: uuid
+             * @description Given when many contacts have it
+             */
+            jobId?: string;
+        };
+        /** @description One fault of one field */
+        FieldError: {
+            /**
+             * @description The kind of fault
+             * @example invalid_type
+             * @example reserved_event
+             */
+            code: string;
+            /**
+             * @description Where it is, as a dot path
+             * @example attachments.0.filename
+             */
+            field: string;
+            /**
+             * @description What is wrong with it
+             * @example Invalid email address
+             */
+            message: string;
+            /** @description The value, when it is short and plain */
+            received?: unknown;
+        };
+        /** @description What uses a field */
+        FieldUsage: {
+            /** @description How many contacts have the field */
+            contactCount: number;
+            /** @description Campaigns that use it */
+            usedInCampaigns: components["schemas"]["CampaignReference"][];
+            /** @description Segments that use it */
+            usedInSegments: components["schemas"]["Reference"][];
+            /** @description Workflows that use it */
+            usedInWorkflows: components["schemas"]["Reference"][];
+        };
+        /** @description Distinct values of a field */
+        FieldValues: {
+            /** @description How many there are */
+            count: number;
+            /** @description The name of the field */
+            field: string;
+            /** @description How many values were asked for at most */
+            limit: number;
+            /** @description The values */
+            values: unknown[];
+        };
+        /** @description One test of one field */
+        Filter: {
+            /**
+             * @description `email`, `subscribed`, `createdAt`, `data.<key>`, or the name of an event
+             * @example data.plan
+             * @example email
+             * @example signed_up
+             */
+            field: string;
+            /**
+             * @description How the field is compared
+             * @enum {string}
+             */
+            operator: "equals" | "notEquals" | "contains" | "notContains" | "greaterThan" | "lessThan" | "greaterThanOrEqual" | "lessThanOrEqual" | "exists" | "notExists" | "within" | "olderThan" | "triggered" | "triggeredWithin" | "triggeredOlderThan" | "notTriggered" | "notTriggeredWithin" | "memberOfSegment" | "notMemberOfSegment";
+            /**
+             * @description Of time windows: what `value` counts
+             * @enum {string}
+             */
+            unit?: "days" | "hours" | "minutes";
+            /**
+             * @description What it is compared with; the number of units for time windows
+             * @example pro
+             * @example 30
+             */
+            value?: unknown;
+        };
+        /** @description Groups of filters, joined by `logic`; they nest */
+        FilterCondition: {
+            /** @description What `logic` joins */
+            groups: components["schemas"]["FilterGroup"][];
+            /**
+             * @description Whether all groups must hold, or one of them
+             * @enum {string}
+             */
+            logic: "AND" | "OR";
+        };
+        /** @description Filters that must all hold, and a nested condition beside them */
+        FilterGroup: {
+            /** @description A nested condition, which must hold, too */
+            conditions?: components["schemas"]["FilterCondition"];
+            /** @description All of them must hold */
+            filters: components["schemas"]["Filter"][];
+        };
+        /** @description A tree of filters */
+        FilterTree: {
+            /** @description The tree */
+            condition: components["schemas"]["FilterCondition"];
+        };
+        /** @description A required field is missing. It has no `success`, which every other error has. */
+        FlatError: {
+            /**
+             * @description Which required field is missing
+             * @example Email is required
+             */
+            error: string;
+        };
+        /** @description What is wrong */
+        ForbiddenError: {
+            /**
+             * @description What is wrong, for programs
+             * @enum {string}
+             */
+            code: "PROJECT_DISABLED" | "INTERNAL_SERVER_ERROR";
+            /** @description More about it, for programs */
+            details?: components["schemas"]["SenderRefusal"];
+            /** @description The faulty fields */
+            errors?: components["schemas"]["FieldError"][];
+            /** @description What is wrong, for people */
+            message: string;
+            /** @description The same as in the header X-Request-ID */
+            requestId: string;
+            /**
+             * @description The HTTP status
+             * @constant
+             */
+            statusCode: 403;
+            /**
+             * @description What to do about it
+             * @example Check the key
+             */
+            suggestion?: string;
+        };
+        /** @description The answer with status 403 */
+        ForbiddenResponse: {
+            /** @description What went wrong; null when nothing did */
+            error: components["schemas"]["ForbiddenError"];
+            /**
+             * @description Always false
+             * @constant
+             */
+            success: false;
+            /**
+             * Format: date-time
+             * @description When it was answered
+             */
+            timestamp: string;
+        };
+        /** @description Its users and the mails sent from it */
+        GetTemplateUsageResponse: {
+            /** @description Campaigns that use it */
+            campaigns: components["schemas"]["CampaignReference"][];
+            /** @description How many emails were made from it */
+            emailsSent: number;
+            /** @description Steps that use it */
+            workflowSteps: components["schemas"]["StepReference"][];
+        };
+        /** @description What is wrong */
+        HeadersTooLargeError: {
+            /**
+             * @description What is wrong, for programs
+             * @enum {string}
+             */
+            code: "HEADERS_TOO_LARGE";
+            /**
+             * @description More about it, for programs
+             * @example {
+             *       "field": "status"
+             *     }
+             */
+            details?: {
+                [key: string]: unknown;
+            };
+            /** @description The faulty fields */
+            errors?: components["schemas"]["FieldError"][];
+            /** @description What is wrong, for people */
+            message: string;
+            /** @description The same as in the header X-Request-ID */
+            requestId: string;
+            /**
+             * @description The HTTP status
+             * @constant
+             */
+            statusCode: 431;
+            /**
+             * @description What to do about it
+             * @example Check the key
+             */
+            suggestion?: string;
+        };
+        /** @description The answer with status 431 */
+        HeadersTooLargeResponse: {
+            /** @description What went wrong; null when nothing did */
+            error: components["schemas"]["HeadersTooLargeError"];
+            /**
+             * @description Always false
+             * @constant
+             */
+            success: false;
+            /**
+             * Format: date-time
+             * @description When it was answered
+             */
+            timestamp: string;
+        };
+        /** @description A form */
+        ImportContactsRequest: {
+            /**
+             * Format: binary
+             * @description The CSV file, at most 5 MB
+             */
+            file: string;
+        };
+        /** @description A row that was not imported */
+        ImportError: {
+            /** @description The email address */
+            email: string | null;
+            /** @description What went wrong; null when nothing did */
+            error: string;
+            /** @description The row of the file; the header is row 1 */
+            row: number;
+        };
+        /** @description An import of contacts */
+        ImportJob: {
+            /** @description Why the job has failed; null when it has not */
+            failedReason: string | null;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description Percent of the work that is done */
+            progress: number;
+            /** @description What the job has done; null while it has not ended */
+            result: components["schemas"]["ImportResult"] | null;
+            /**
+             * @description What has become of it
+             * @enum {string}
+             */
+            state: "waiting" | "active" | "completed" | "failed";
+        };
+        /** @description What an import has done */
+        ImportResult: {
+            /** @description How many contacts were created */
+            createdCount: number;
+            /** @description The first 100; rows count as in a spreadsheet, the header being row 1 */
+            errors: components["schemas"]["ImportError"][];
+            /** @description How many could not be done */
+            failureCount: number;
+            /** @description How many rows the file has */
+            totalRows: number;
+            /** @description How many contacts were updated */
+            updatedCount: number;
+        };
+        /** @description A form */
+        ImportSuppressionsRequest: {
+            /**
+             * Format: binary
+             * @description The CSV file, at most 5 MB
+             */
+            file: string;
+        };
+        /** @description What was stored */
+        ImportSuppressionsResponse: {
+            /** @description How many were added */
+            added: number;
+            /** @description the first hundred rows that could not be stored */
+            errors: {
+                /** @description The email address */
+                email: string | null;
+                /** @description What went wrong; null when nothing did */
+                error: string;
+                /** @description The row of the file; the header is row 1 */
+                row: number;
+            }[];
+            /** @description How many could not be done */
+            failureCount: number;
+            /** @description were suppressed already, or stand in the file more than once */
+            present: number;
+            /** @description How many rows the file has */
+            totalRows: number;
+        };
+        /** @description What is wrong */
+        InternalError: {
+            /**
+             * @description What is wrong, for programs
+             * @enum {string}
+             */
+            code: "INTERNAL_SERVER_ERROR";
+            /**
+             * @description More about it, for programs
+             * @example {
+             *       "field": "status"
+             *     }
+             */
+            details?: {
+                [key: string]: unknown;
+            };
+            /** @description The faulty fields */
+            errors?: components["schemas"]["FieldError"][];
+            /** @description What is wrong, for people */
+            message: string;
+            /** @description The same as in the header X-Request-ID */
+            requestId: string;
+            /**
+             * @description The HTTP status
+             * @constant
+             */
+            statusCode: 500;
+            /**
+             * @description What to do about it
+             * @example Check the key
+             */
+            suggestion?: string;
+        };
+        /** @description The answer with status 500 */
+        InternalResponse: {
+            /** @description What went wrong; null when nothing did */
+            error: components["schemas"]["InternalError"];
+            /**
+             * @description Always false
+             * @constant
+             */
+            success: false;
+            /**
+             * Format: date-time
+             * @description When it was answered
+             */
+            timestamp: string;
+        };
+        /** @description A page of activities */
+        ListActivityResponse: {
+            /** @description Where the next page begins; empty on the last one */
+            cursor: string;
+            /** @description Custom data */
+            data: components["schemas"]["Activity"][];
+            /** @description Whether there is another page */
+            hasMore: boolean;
+        };
+        /** @description A page of recipients, or the table */
+        ListCampaignRecipientsResponse: {
+            /** @description Where the next page begins; empty on the last one */
+            cursor: string;
+            /** @description Whether there is another page */
+            hasMore: boolean;
+            /** @description The recipients */
+            recipients: components["schemas"]["Recipient"][];
+        };
+        /** @description An event with the address of its contact */
+        ListedEvent: {
+            /** @description Whose event it is; null when it belongs to nobody */
+            contact: components["schemas"]["EventContact"] | null;
+            /** @description The contact */
+            contactId: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            createdAt: string;
+            /** @description What was recorded with it */
+            data: {
+                [key: string]: unknown;
+            };
+            /** @description The email */
+            emailId: string | null;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description The name */
+            name: string;
+            /**
+             * Format: uuid
+             * @description The project that it belongs to
+             */
+            projectId: string;
+        };
+        /** @description An execution in a list */
+        ListedExecution: {
+            /** @description When it ended; null while it has not */
+            completedAt: string | null;
+            /** @description Null when the contact has been deleted */
+            contact: components["schemas"]["ExecutionContact"] | null;
+            /**
+             * Format: uuid
+             * @description The contact
+             */
+            contactId: string;
+            /** @description The event that started it, or what was given at the start; steps read it as `event.<key>` */
+            context: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            createdAt: string;
+            /** @description The step where it is; null when it has ended */
+            currentStep: components["schemas"]["ExecutedStep"] | null;
+            /** @description The step where it is; null when it has ended */
+            currentStepId: string | null;
+            /** @description The reason that the EXIT step gives */
+            exitReason: string | null;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it began
+             */
+            startedAt: string;
+            /**
+             * @description Its state
+             * @enum {string}
+             */
+            status: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
+            /** @description Null until its first step is done */
+            temporalRunId: string | null;
+            /** @description The execution in Temporal */
+            temporalWorkflowId: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed
+             */
+            updatedAt: string;
+            /**
+             * Format: uuid
+             * @description The workflow
+             */
+            workflowId: string;
+        };
+        /** @description An automation in a list */
+        ListedWorkflow: {
+            /** @description How many it has of each */
+            _count: components["schemas"]["WorkflowCounts"];
+            /** @description Whether a contact may go through it again once an earlier execution has ended */
+            allowReentry: boolean;
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            createdAt: string;
+            /** @description A note for yourself; recipients do not see it */
+            description: string | null;
+            /** @description Whether it starts executions */
+            enabled: boolean;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description The name */
+            name: string;
+            /**
+             * Format: uuid
+             * @description The project that it belongs to
+             */
+            projectId: string;
+            /** @description What starts it */
+            triggerConfig: components["schemas"]["WorkflowTrigger"];
+            /**
+             * @description Whether an event starts it, or POST /workflows/{id}/executions alone
+             * @enum {string}
+             */
+            triggerType: "EVENT" | "MANUAL";
+            /**
+             * Format: date-time
+             * @description When it was last changed
+             */
+            updatedAt: string;
+        };
+        /** @description A page of emails */
+        ListEmailsResponse: {
+            /** @description Where the next page begins; empty on the last one */
+            cursor: string;
+            /** @description The emails */
+            emails: components["schemas"]["Email"][];
+            /** @description Whether there is another page */
+            hasMore: boolean;
+        };
+        /** @description The most frequent first */
+        ListEventNamesResponse: {
+            /** @description The names */
+            eventNames: string[];
+        };
+        /** @description A page of suppressions, or the table */
+        ListSuppressionsResponse: {
+            /** @description Where the next page begins; empty on the last one */
+            cursor: string;
+            /** @description Whether there is another page */
+            hasMore: boolean;
+            /** @description The suppressions */
+            suppressions: components["schemas"]["Suppression"][];
+        };
+        /** @description A page of deliveries */
+        ListWebhookDeliveriesResponse: {
+            /** @description Where the next page begins; empty on the last one */
+            cursor: string;
+            deliveries: components["schemas"]["WebhookDelivery"][];
+            /** @description Whether there is another page */
+            hasMore: boolean;
+        };
+        /** @description The fields with their types */
+        ListWorkflowFieldsResponse: {
+            /** @description The fields */
+            fields: components["schemas"]["WorkflowField"][];
+        };
+        /** @description The body of lookUpContacts */
+        LookUpContactsRequest: {
+            /** @description The emails */
+            emails: string[];
+        };
+        /** @description The addresses as they were sent, in their order */
+        LookUpContactsResponse: {
+            /** @description Addresses that have a contact */
+            found: string[];
+            /** @description Addresses that have no contact */
+            notFound: string[];
+        };
+        /** @description An event by its name, of a contact by its id or of nobody */
+        NamedEvent: {
+            /**
+             * Format: uuid
+             * @description The contact
+             */
+            contactId?: string;
+            /** @description Kept with the event alone */
+            data?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description The name
+             * @example signed_up
+             */
+            name: string;
+        };
+        /** @description A step of type CONDITION */
+        NewConditionStep: {
+            /**
+             * @description Lead to it from the newest step that leads nowhere
+             * @default false
+             */
+            autoConnect?: boolean;
+            /** @description What the step does; its shape depends on the type */
+            config: components["schemas"]["ConditionConfig"];
+            /** @description The type when omitted */
+            name?: string;
+            /**
+             * @description Where an editor draws the step
+             * @default {
+             *       "x": 0,
+             *       "y": 0
+             *     }
+             */
+            position?: components["schemas"]["StepPosition"];
+            /** @description The template of a SEND_EMAIL step */
+            templateId?: string | null;
+            /**
+             * @description The kind (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "CONDITION";
+        };
+        /** @description A step of type DELAY */
+        NewDelayStep: {
+            /**
+             * @description Lead to it from the newest step that leads nowhere
+             * @default false
+             */
+            autoConnect?: boolean;
+            /** @description What the step does; its shape depends on the type */
+            config: components["schemas"]["DelayConfig"];
+            /** @description The type when omitted */
+            name?: string;
+            /**
+             * @description Where an editor draws the step
+             * @default {
+             *       "x": 0,
+             *       "y": 0
+             *     }
+             */
+            position?: components["schemas"]["StepPosition"];
+            /** @description The template of a SEND_EMAIL step */
+            templateId?: string | null;
+            /**
+             * @description The kind (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "DELAY";
+        };
+        /** @description A step of type EXIT */
+        NewExitStep: {
+            /**
+             * @description Lead to it from the newest step that leads nowhere
+             * @default false
+             */
+            autoConnect?: boolean;
+            /** @description What the step does; its shape depends on the type */
+            config?: components["schemas"]["ExitConfig"];
+            /** @description The type when omitted */
+            name?: string;
+            /**
+             * @description Where an editor draws the step
+             * @default {
+             *       "x": 0,
+             *       "y": 0
+             *     }
+             */
+            position?: components["schemas"]["StepPosition"];
+            /** @description The template of a SEND_EMAIL step */
+            templateId?: string | null;
+            /**
+             * @description The kind (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "EXIT";
+        };
+        /** @description A step of type SEND_EMAIL */
+        NewSendEmailStep: {
+            /**
+             * @description Lead to it from the newest step that leads nowhere
+             * @default false
+             */
+            autoConnect?: boolean;
+            /** @description What the step does; its shape depends on the type */
+            config?: components["schemas"]["SendEmailConfig"];
+            /** @description The type when omitted */
+            name?: string;
+            /**
+             * @description Where an editor draws the step
+             * @default {
+             *       "x": 0,
+             *       "y": 0
+             *     }
+             */
+            position?: components["schemas"]["StepPosition"];
+            /** @description The template of a SEND_EMAIL step */
+            templateId?: string | null;
+            /**
+             * @description The kind (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "SEND_EMAIL";
+        };
+        /** @description What starts it */
+        NewTrigger: {
+            /**
+             * @description The name of the event
+             * @example signed_up
+             * @example email.open
+             * @example segment.vip.entry
+             */
+            eventName: string;
+        };
+        /** @description A step of type UPDATE_CONTACT */
+        NewUpdateContactStep: {
+            /**
+             * @description Lead to it from the newest step that leads nowhere
+             * @default false
+             */
+            autoConnect?: boolean;
+            /** @description What the step does; its shape depends on the type */
+            config: components["schemas"]["UpdateContactConfig"];
+            /** @description The type when omitted */
+            name?: string;
+            /**
+             * @description Where an editor draws the step
+             * @default {
+             *       "x": 0,
+             *       "y": 0
+             *     }
+             */
+            position?: components["schemas"]["StepPosition"];
+            /** @description The template of a SEND_EMAIL step */
+            templateId?: string | null;
+            /**
+             * @description The kind (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "UPDATE_CONTACT";
+        };
+        /** @description A step of type WAIT_FOR_EVENT */
+        NewWaitForEventStep: {
+            /**
+             * @description Lead to it from the newest step that leads nowhere
+             * @default false
+             */
+            autoConnect?: boolean;
+            /** @description What the step does; its shape depends on the type */
+            config: components["schemas"]["WaitForEventConfig"];
+            /** @description The type when omitted */
+            name?: string;
+            /**
+             * @description Where an editor draws the step
+             * @default {
+             *       "x": 0,
+             *       "y": 0
+             *     }
+             */
+            position?: components["schemas"]["StepPosition"];
+            /** @description The template of a SEND_EMAIL step */
+            templateId?: string | null;
+            /**
+             * @description The kind (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "WAIT_FOR_EVENT";
+        };
+        /** @description A step of type WEBHOOK */
+        NewWebhookStep: {
+            /**
+             * @description Lead to it from the newest step that leads nowhere
+             * @default false
+             */
+            autoConnect?: boolean;
+            /** @description What the step does; its shape depends on the type */
+            config: components["schemas"]["WebhookConfig"];
+            /** @description The type when omitted */
+            name?: string;
+            /**
+             * @description Where an editor draws the step
+             * @default {
+             *       "x": 0,
+             *       "y": 0
+             *     }
+             */
+            position?: components["schemas"]["StepPosition"];
+            /** @description The template of a SEND_EMAIL step */
+            templateId?: string | null;
+            /**
+             * @description The kind (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "WEBHOOK";
+        };
+        /** @description What is wrong */
+        NotFoundError: {
+            /**
+             * @description What is wrong, for programs
+             * @enum {string}
+             */
+            code: "RESOURCE_NOT_FOUND" | "CONTACT_NOT_FOUND" | "TEMPLATE_NOT_FOUND" | "CAMPAIGN_NOT_FOUND" | "SEGMENT_NOT_FOUND" | "WORKFLOW_NOT_FOUND" | "EXECUTION_NOT_FOUND" | "DOMAIN_NOT_FOUND" | "JOB_NOT_FOUND" | "WEBHOOK_NOT_FOUND";
+            /**
+             * @description More about it, for programs
+             * @example {
+             *       "field": "status"
+             *     }
+             */
+            details?: {
+                [key: string]: unknown;
+            };
+            /** @description The faulty fields */
+            errors?: components["schemas"]["FieldError"][];
+            /** @description What is wrong, for people */
+            message: string;
+            /** @description The same as in the header X-Request-ID */
+            requestId: string;
+            /**
+             * @description The HTTP status
+             * @constant
+             */
+            statusCode: 404;
+            /**
+             * @description What to do about it
+             * @example Check the key
+             */
+            suggestion?: string;
+        };
+        /** @description The answer with status 404 */
+        NotFoundResponse: {
+            /** @description What went wrong; null when nothing did */
+            error: components["schemas"]["NotFoundError"];
+            /**
+             * @description Always false
+             * @constant
+             */
+            success: false;
+            /**
+             * Format: date-time
+             * @description When it was answered
+             */
+            timestamp: string;
+        };
+        /** @description What is wrong */
+        PayloadTooLargeError: {
+            /**
+             * @description What is wrong, for programs
+             * @enum {string}
+             */
+            code: "PAYLOAD_TOO_LARGE";
+            /**
+             * @description More about it, for programs
+             * @example {
+             *       "field": "status"
+             *     }
+             */
+            details?: {
+                [key: string]: unknown;
+            };
+            /** @description The faulty fields */
+            errors?: components["schemas"]["FieldError"][];
+            /** @description What is wrong, for people */
+            message: string;
+            /** @description The same as in the header X-Request-ID */
+            requestId: string;
+            /**
+             * @description The HTTP status
+             * @constant
+             */
+            statusCode: 413;
+            /**
+             * @description What to do about it
+             * @example Check the key
+             */
+            suggestion?: string;
+        };
+        /** @description The answer with status 413 */
+        PayloadTooLargeResponse: {
+            /** @description What went wrong; null when nothing did */
+            error: components["schemas"]["PayloadTooLargeError"];
+            /**
+             * @description Always false
+             * @constant
+             */
+            success: false;
+            /**
+             * Format: date-time
+             * @description When it was answered
+             */
+            timestamp: string;
+        };
+        Project: {
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            createdAt: string;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description The name */
+            name: string;
+            /**
+             * @description The public key
+             * @example pk_…
+             */
+            public: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed
+             */
+            updatedAt: string;
+        };
+        /** @description Complaints at a provider of recipients in seven days */
+        ProviderComplaints: {
+            /** @description Percent that were reported as spam */
+            complaintRate: number;
+            /** @description Emails that were reported as spam */
+            complaints: number;
+            /** @description The provider of the recipients, as a domain */
+            provider: string;
+            /** @description Emails that were sent */
+            sent: number;
+        };
+        /** @description Why a campaign waits for a provider of recipients */
+        ProviderWait: {
+            /** @description The provider of the recipients, as a domain */
+            provider: string;
+            /** @description Why */
+            reason: string;
+            /**
+             * Format: date-time
+             * @description Until when
+             */
+            until: string;
+        };
+        /** @description The job that does it in the background */
+        QueuedJob: {
+            /**
+             * Format: uuid
+             * @description The job, whose state can be polled
+             */
+            jobId: string;
+            /** @description What has happened, for people */
+            message: string;
+        };
+        /** @description What is wrong */
+        RateLimitError: {
+            /**
+             * @description What is wrong, for programs
+             * @enum {string}
+             */
+            code: "RATE_LIMIT_EXCEEDED";
+            /**
+             * @description More about it, for programs
+             * @example {
+             *       "field": "status"
+             *     }
+             */
+            details?: {
+                [key: string]: unknown;
+            };
+            /** @description The faulty fields */
+            errors?: components["schemas"]["FieldError"][];
+            /** @description What is wrong, for people */
+            message: string;
+            /** @description The same as in the header X-Request-ID */
+            requestId: string;
+            /**
+             * @description The HTTP status
+             * @constant
+             */
+            statusCode: 429;
+            /**
+             * @description What to do about it
+             * @example Check the key
+             */
+            suggestion?: string;
+        };
+        /** @description The answer with status 429 */
+        RateLimitResponse: {
+            /** @description What went wrong; null when nothing did */
+            error: components["schemas"]["RateLimitError"];
+            /**
+             * @description Always false
+             * @constant
+             */
+            success: false;
+            /**
+             * Format: date-time
+             * @description When it was answered
+             */
+            timestamp: string;
+        };
+        /** @description What became of a recipient of a campaign */
+        Recipient: {
+            /** @description When it came back */
+            bouncedAt: string | null;
+            /** @description When a link in it was first clicked */
+            clickedAt: string | null;
+            /** @description When its recipient reported it as spam */
+            complainedAt: string | null;
+            /** @description The contact */
+            contactId: string | null;
+            /** @description After how many attempts a server asked for another one */
+            deferrals: number;
+            /** @description When a server took it */
+            deliveredAt: string | null;
+            /** @description null once its contact was erased */
+            email: string | null;
+            /**
+             * Format: uuid
+             * @description The email
+             */
+            emailId: string;
+            /** @description When the next attempt is made; null when there is none */
+            nextAttemptAt: string | null;
+            /** @description its place in the audience, from 1 */
+            number: number;
+            /** @description When it was first opened */
+            openedAt: string | null;
+            /** @description When it was sent */
+            sentAt: string | null;
+            /**
+             * @description What has become of it
+             * @enum {string}
+             */
+            state: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SKIPPED" | "SUPPRESSED" | "CANCELLED";
+            /** @description When its recipient unsubscribed by it */
+            unsubscribedAt: string | null;
+            /** @description of the server, or why it was not sent */
+            words: string | null;
+        };
+        /** @description The body of recordEvent */
+        RecordEventRequest: components["schemas"]["TrackedEvent"] | components["schemas"]["NamedEvent"];
+        /** @description A record by id and name */
+        Reference: {
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description The name */
+            name: string;
+        };
+        /** @description The count */
+        RefreshSegmentResponse: {
+            /** @description How many contacts it has */
+            memberCount: number;
+        };
+        /** @description The project with its new keys */
+        RegenerateProjectKeysResponse: {
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            createdAt: string;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description The name */
+            name: string;
+            /**
+             * @description The public key
+             * @example pk_…
+             */
+            public: string;
+            /**
+             * @description Shown here only
+             * @example sk_…
+             */
+            secret: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed
+             */
+            updatedAt: string;
+        };
+        /** @description The body of removeSegmentMembers */
+        RemoveSegmentMembersRequest: {
+            /** @description The emails */
+            emails: string[];
+        };
+        /** @description How many left */
+        RemoveSegmentMembersResponse: {
+            /** @description How many were removed */
+            removed: number;
+        };
+        /** @description The body of replaceCampaign */
+        ReplaceCampaignRequest: {
+            /** @description The filter that selects the recipients; for FILTERED */
+            audienceCondition?: components["schemas"]["FilterCondition"] | null;
+            /**
+             * @description Who gets it: every contact, a segment, or those that fit a filter
+             * @enum {string}
+             */
+            audienceType: "ALL" | "SEGMENT" | "FILTERED";
+            /** @description HTML with {{variables}} */
+            body: string;
+            /** @description A note for yourself; recipients do not see it */
+            description?: string | null;
+            /**
+             * Format: email
+             * @description An address of a verified domain
+             */
+            from: string;
+            /** @description The name of the sender */
+            fromName?: string | null;
+            /** @description The name */
+            name: string;
+            /** @description The address for replies */
+            replyTo?: string | null;
+            /** @description The segment; for SEGMENT */
+            segmentId?: string | null;
+            /**
+             * @description The subject; it may hold {{placeholders}}
+             * @example Welcome, {{firstName ?? "friend"}}
+             */
+            subject: string;
+            /**
+             * @description The kind
+             * @default MARKETING
+             * @enum {string}
+             */
+            type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+        };
+        /** @description The body of replayWebhook */
+        ReplayWebhookRequest: {
+            /**
+             * Format: uuid
+             * @description This event and everything after it
+             */
+            eventId?: string;
+            /**
+             * @description Everything stored since this moment
+             * @example 2026-01-31
+             * @example 2026-01-31T08:00:00Z
+             */
+            since?: string;
+        };
+        /** @description It goes on from there */
+        ReplayWebhookResponse: {
+            /**
+             * Format: date-time
+             * @description The sender address; its domain must be verified
+             */
+            from: string;
+        };
+        /** @description What is wrong */
+        RequestTimeoutError: {
+            /**
+             * @description What is wrong, for programs
+             * @enum {string}
+             */
+            code: "REQUEST_TIMEOUT";
+            /**
+             * @description More about it, for programs
+             * @example {
+             *       "field": "status"
+             *     }
+             */
+            details?: {
+                [key: string]: unknown;
+            };
+            /** @description The faulty fields */
+            errors?: components["schemas"]["FieldError"][];
+            /** @description What is wrong, for people */
+            message: string;
+            /** @description The same as in the header X-Request-ID */
+            requestId: string;
+            /**
+             * @description The HTTP status
+             * @constant
+             */
+            statusCode: 408;
+            /**
+             * @description What to do about it
+             * @example Check the key
+             */
+            suggestion?: string;
+        };
+        /** @description The answer with status 408 */
+        RequestTimeoutResponse: {
+            /** @description What went wrong; null when nothing did */
+            error: components["schemas"]["RequestTimeoutError"];
+            /**
+             * @description Always false
+             * @constant
+             */
+            success: false;
+            /**
+             * Format: date-time
+             * @description When it was answered
+             */
+            timestamp: string;
+        };
+        /** @description The body of resendCampaign */
+        ResendCampaignRequest: {
+            /** @description States of GET /campaigns/{id}/recipients: FAILED, BOUNCED, SKIPPED, SUPPRESSED */
+            states: string[];
+        };
+        /** @description The new secret */
+        RotateWebhookSecretResponse: {
+            /** Format: date-time */
+            previousSecretExpiresAt: string;
+            /**
+             * @description Shown here only
+             * @example whsec_…
+             */
+            secret: string;
+        };
+        /** @description A group of contacts */
+        Segment: {
+            /** @description Why it could not be computed in the background; it is tried again, less and less often */
+            computeError: components["schemas"]["ComputeError"] | null;
+            /** @description The filter that selects its contacts; null for STATIC */
+            condition: components["schemas"]["FilterCondition"] | null;
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            createdAt: string;
+            /** @description A note for yourself; recipients do not see it */
+            description: string | null;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description Cached; refreshed every five minutes */
+            memberCount: number;
+            /** @description The name */
+            name: string;
+            /**
+             * Format: uuid
+             * @description The project that it belongs to
+             */
+            projectId: string;
+            /** @description Whether events are recorded when contacts join and leave */
+            trackMembership: boolean;
+            /**
+             * @description DYNAMIC: those that fit the condition; STATIC: a list
+             * @enum {string}
+             */
+            type: "DYNAMIC" | "STATIC";
+            /**
+             * Format: date-time
+             * @description When it was last changed
+             */
+            updatedAt: string;
+        };
+        /** @description How the members have changed */
+        SegmentChanges: {
+            /** @description How many were added */
+            added: number;
+            /** @description How many were removed */
+            removed: number;
+            /** @description How many members it has now */
+            total: number;
+        };
+        /** @description A page of items, and how many there are in all */
+        SegmentContactPage: {
+            /** @description The items */
+            data: components["schemas"]["Contact"][];
+            /** @description The number of the page, from 1 */
+            page: number;
+            /** @description How many items a page has, at most 100; more counts as 100 */
+            pageSize: number;
+            /** @description How many there are in all */
+            total: number;
+            /** @description How many pages there are */
+            totalPages: number;
+        };
+        /** @description The body of sendCampaign */
+        SendCampaignRequest: {
+            /**
+             * @description Any date-time; omitted or null sends at once
+             * @example 2026-12-24T08:00:00Z
+             */
+            scheduledFor?: string | number | null;
+        };
+        /** @description The campaign, SENDING or SCHEDULED */
+        SendCampaignResponse: {
+            /** @description Custom data */
+            data: components["schemas"]["Campaign"];
+            /** @description What has happened, for people */
+            message?: string;
+            /**
+             * @description Always true
+             * @constant
+             */
+            success: true;
+        };
+        /** @description The config of a SEND_EMAIL step */
+        SendEmailConfig: {
+            /** @description Whom the email goes to; the contact when left out */
+            recipient?: components["schemas"]["SendEmailRecipient"];
+            /** @description The template; it may stand beside `config` instead */
+            templateId?: string | null;
+        };
+        /** @description Whom the email goes to; the contact when left out */
+        SendEmailRecipient: {
+            /** @description The address for CUSTOM, or a placeholder that prints one */
+            customEmail?: string | null;
+            /**
+             * @description The contact of the execution, or another address
+             * @enum {string}
+             */
+            type: "CONTACT" | "CUSTOM";
+        };
+        /** @description The body of sendEmail */
+        SendEmailRequest: {
+            /** @description Files of the email */
+            attachments?: components["schemas"]["Attachment"][];
+            /** @description The content, as HTML with {{placeholders}} */
+            body?: string;
+            /** @description Patched key by key; null deletes a key */
+            data?: {
+                [key: string]: unknown;
+            };
+            /** @description The sender address; its domain must be verified */
+            from?: string | components["schemas"]["SenderAddress"];
+            /** @description Headers of the email, by name */
+            headers?: {
+                [key: string]: string;
+            };
+            /**
+             * @deprecated
+             * @description Use from: { name, email }
+             */
+            name?: string;
+            /**
+             * Format: email
+             * @description The address for replies
+             */
+            reply?: string;
+            /** @description The subject; it may hold {{placeholders}} */
+            subject?: string;
+            /** @description Whether the contact gets marketing email */
+            subscribed?: boolean;
+            /**
+             * Format: uuid
+             * @description The template, in place of subject and body
+             */
+            template?: string;
+            /** @description The recipient */
+            to?: (string | components["schemas"]["Address"]) | (string | components["schemas"]["Address"])[];
+        };
+        /** @description Accepted for delivery */
+        SendEmailResponse: {
+            /** @description Custom data */
+            data: components["schemas"]["SendEmailResult"];
+            /** @description What has happened, for people */
+            message?: string;
+            /**
+             * @description Always true
+             * @constant
+             */
+            success: true;
+        };
+        /** @description Accepted for delivery */
+        SendEmailResult: {
+            /** @description One for each recipient, in their order */
+            emails: components["schemas"]["AcceptedEmail"][];
+            /**
+             * Format: date-time
+             * @description When it was
+             */
+            timestamp: string;
+        };
+        /** @description An address with a name */
+        SenderAddress: {
+            /**
+             * Format: email
+             * @description The address
+             */
+            email: string;
+            /**
+             * @description The name shown beside the address
+             * @example Ada Lovelace
+             */
+            name?: string;
+        };
+        /** @description Given when the sender domain is refused */
+        SenderRefusal: {
+            /**
+             * @description The sender domain
+             * @example mail.example.com
+             */
+            domain?: string;
+            /**
+             * @description Why the sender domain is refused
+             * @enum {string}
+             */
+            reason?: "DOMAIN_NOT_REGISTERED" | "DOMAIN_NOT_VERIFIED";
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description The body of startWorkflowExecution */
+        StartWorkflowExecutionRequest: {
+            /**
+             * Format: uuid
+             * @description The contact
+             */
+            contactId: string;
+            /** @description The event that started it, or what was given at the start; steps read it as `event.<key>` */
+            context?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /** @description What became of a step */
+        StepExecution: {
+            /** @description When it ended; null while it has not */
+            completedAt: string | null;
+            /** @description What went wrong; null when nothing did */
+            error: string | null;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description What the step found or did; the keys depend on its type */
+            output: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Format: date-time
+             * @description When it began
+             */
+            startedAt: string;
+            /**
+             * @description Its state
+             * @enum {string}
+             */
+            status: "PENDING" | "RUNNING" | "WAITING" | "COMPLETED" | "SKIPPED" | "FAILED";
+            /** @description The step */
+            step: components["schemas"]["ExecutedStep"];
+            /**
+             * Format: uuid
+             * @description The step
+             */
+            stepId: string;
+        };
+        /** @description Where an editor draws the step */
+        StepPosition: {
+            /** @description From the left */
+            x: number;
+            /** @description From the top */
+            y: number;
+        };
+        /** @description A step of a workflow */
+        StepReference: {
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description The name */
+            name: string;
+            /**
+             * Format: uuid
+             * @description The workflow
+             */
+            workflowId: string;
+            /** @description The name of the workflow */
+            workflowName: string;
+        };
+        /** @description What a WEBHOOK step sends that has no body of its own */
+        StepWebhookBody: {
+            /** @description The contact; null when it has been deleted */
+            contact: components["schemas"]["WebhookContact"];
+            /**
+             * @description The event that started the execution, or what was given at the start
+             * @example {
+             *       "plan": "pro"
+             *     }
+             */
+            event: {
+                [key: string]: unknown;
+            };
+            /** @description The execution */
+            execution: components["schemas"]["WebhookExecution"];
+            /** @description The workflow */
+            workflow: components["schemas"]["WebhookWorkflow"];
+        };
+        /** @description An address that gets no email, and why */
+        Suppression: {
+            /** @description The campaign that it belongs to */
+            campaignId: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            createdAt: string;
+            /** @description null once its contact was erased; the address stays suppressed */
+            email: string | null;
+            /** @description the email that came back or was complained about */
+            emailId: string | null;
+            /**
+             * @description what it came from
+             * @enum {string}
+             */
+            origin: "email" | "manual";
+            /**
+             * @description Why
+             * @enum {string}
+             */
+            reason: "HARD_BOUNCE" | "COMPLAINT" | "MANUAL";
+            /** @description of the server, or of those who suppressed it by hand */
+            words: string | null;
+        };
+        /** @description Content to be used again */
+        Template: {
+            /** @description The content, as HTML with {{placeholders}} */
+            body: string;
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            createdAt: string;
+            /** @description A note for yourself; recipients do not see it */
+            description: string | null;
+            /**
+             * Format: idn-email
+             * @description The sender address; its domain must be verified
+             * @example ada@example.com
+             */
+            from: string;
+            /** @description The name of the sender */
+            fromName: string | null;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description The name */
+            name: string;
+            /**
+             * Format: uuid
+             * @description The project that it belongs to
+             */
+            projectId: string;
+            /** @description The address for replies */
+            replyTo: string | null;
+            /** @description The subject; it may hold {{placeholders}} */
+            subject: string;
+            /**
+             * @description The kind
+             * @enum {string}
+             */
+            type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+            /**
+             * Format: date-time
+             * @description When it was last changed
+             */
+            updatedAt: string;
+        };
+        /** @description A page of items, and how many there are in all */
+        TemplatePage: {
+            /** @description The items */
+            data: components["schemas"]["Template"][];
+            /** @description The number of the page, from 1 */
+            page: number;
+            /** @description How many items a page has, at most 100; more counts as 100 */
+            pageSize: number;
+            /** @description How many there are in all */
+            total: number;
+            /** @description How many pages there are */
+            totalPages: number;
+        };
+        /** @description The body of testCampaign */
+        TestCampaignRequest: {
+            /**
+             * Format: email
+             * @description The email address
+             */
+            email: string;
+        };
+        /** @description The test mail is on its way */
+        TestCampaignResponse: {
+            /**
+             * Format: uuid
+             * @description The e-mail record
+             */
+            email: string;
+            /**
+             * Format: idn-email
+             * @description The recipient
+             * @example ada@example.com
+             */
+            to: string;
+        };
+        /** @description It is on its way */
+        TestWebhookResponse: {
+            /**
+             * Format: uuid
+             * @description Its outcome is in the list of deliveries
+             */
+            deliveryId: string;
+        };
+        /** @description Something that happened to an email */
+        TimelineEntry: {
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
+            at: string;
+            /**
+             * @description Hard: the address takes no mail; soft: it did not take this one
+             * @enum {string}
+             */
+            bounceType?: "hard" | "soft";
+            /** @description The link that was clicked */
+            link?: string;
+            /**
+             * Format: date-time
+             * @description When the next attempt is made; null when there is none
+             */
+            nextAttemptAt?: string;
+            /** @description what judged the refusal or the report */
+            rule?: string;
+            /** @description The server that answered */
+            server?: string;
+            /**
+             * @description The kind
+             * @enum {string}
+             */
+            type: "queued" | "deferred" | "refused" | "accepted" | "delivered" | "opened" | "clicked" | "bounced" | "complained" | "unsubscribed" | "replied" | "failed" | "suppressed";
+            /** @description of the server, or why it ended */
+            words?: string;
+        };
+        /** @description An event of the contact with an address */
+        TrackedEvent: {
+            /** @description Patched key by key; null deletes a key */
+            data?: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: email
+             * @description The email address
+             */
+            email: string;
+            /**
+             * @description The name of the event
+             * @example signed_up
+             */
+            event: string;
+            /** @description New contacts: true when omitted */
+            subscribed?: boolean;
+        };
+        /** @description The body of track */
+        TrackRequest: {
+            /** @description Patched key by key; null deletes a key */
+            data?: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: email
+             * @description The email address
+             */
+            email: string;
+            /**
+             * @description The name of the event
+             * @example signed_up
+             */
+            event: string;
+            /** @description New contacts: true when omitted */
+            subscribed?: boolean;
+        };
+        /** @description The contact and the event */
+        TrackResponse: {
+            /** @description Custom data */
+            data: components["schemas"]["TrackResult"];
+            /** @description What has happened, for people */
+            message?: string;
+            /**
+             * @description Always true
+             * @constant
+             */
+            success: true;
+        };
+        /** @description The contact and the event */
+        TrackResult: {
+            /**
+             * Format: uuid
+             * @description The id of the contact
+             */
+            contact: string;
+            /**
+             * Format: uuid
+             * @description The id of the event
+             */
+            event: string;
+            /**
+             * Format: date-time
+             * @description When it was
+             */
+            timestamp: string;
+        };
+        /** @description The config of the TRIGGER step, which every workflow has */
+        TriggerConfig: {
+            /**
+             * @description The name of the event
+             * @example signed_up
+             * @example email.open
+             * @example segment.vip.entry
+             */
+            eventName: string;
+        };
+        /** @description What starts it */
+        TriggerPatch: {
+            /**
+             * @description The name of the event
+             * @example signed_up
+             * @example email.open
+             * @example segment.vip.entry
+             */
+            eventName?: string;
+        };
+        /** @description What is wrong */
+        UnauthorizedError: {
+            /**
+             * @description What is wrong, for programs
+             * @enum {string}
+             */
+            code: "INVALID_API_KEY";
+            /**
+             * @description More about it, for programs
+             * @example {
+             *       "field": "status"
+             *     }
+             */
+            details?: {
+                [key: string]: unknown;
+            };
+            /** @description The faulty fields */
+            errors?: components["schemas"]["FieldError"][];
+            /** @description What is wrong, for people */
+            message: string;
+            /** @description The same as in the header X-Request-ID */
+            requestId: string;
+            /**
+             * @description The HTTP status
+             * @constant
+             */
+            statusCode: 401;
+            /**
+             * @description What to do about it
+             * @example Check the key
+             */
+            suggestion?: string;
+        };
+        /** @description The answer with status 401 */
+        UnauthorizedResponse: {
+            /** @description What went wrong; null when nothing did */
+            error: components["schemas"]["UnauthorizedError"];
+            /**
+             * @description Always false
+             * @constant
+             */
+            success: false;
+            /**
+             * Format: date-time
+             * @description When it was answered
+             */
+            timestamp: string;
+        };
+        /** @description What is wrong */
+        UnavailableError: {
+            /**
+             * @description What is wrong, for programs
+             * @enum {string}
+             */
+            code: "SERVICE_UNAVAILABLE";
+            /**
+             * @description More about it, for programs
+             * @example {
+             *       "field": "status"
+             *     }
+             */
+            details?: {
+                [key: string]: unknown;
+            };
+            /** @description The faulty fields */
+            errors?: components["schemas"]["FieldError"][];
+            /** @description What is wrong, for people */
+            message: string;
+            /** @description The same as in the header X-Request-ID */
+            requestId: string;
+            /**
+             * @description The HTTP status
+             * @constant
+             */
+            statusCode: 503;
+            /**
+             * @description What to do about it
+             * @example Check the key
+             */
+            suggestion?: string;
+        };
+        /** @description The answer with status 503 */
+        UnavailableResponse: {
+            /** @description What went wrong; null when nothing did */
+            error: components["schemas"]["UnavailableError"];
+            /**
+             * @description Always false
+             * @constant
+             */
+            success: false;
+            /**
+             * Format: date-time
+             * @description When it was answered
+             */
+            timestamp: string;
+        };
+        /** @description The body of undoBounces */
+        UndoBouncesRequest: {
+            /**
+             * @description Count and change nothing
+             * @default false
+             */
+            dryRun?: boolean;
+            /** @description The domain of the recipients */
+            provider?: string;
+            /**
+             * @description The first moment at which they were recorded
+             * @example 2026-01-31
+             * @example 2026-01-31T08:00:00Z
+             */
+            since: string;
+            /**
+             * @description The moment before which they were recorded; now when omitted
+             * @example 2026-01-31
+             * @example 2026-01-31T08:00:00Z
+             */
+            until?: string;
+            /**
+             * @description A part of the server's words, in any case
+             * @example Relaying denied
+             */
+            words?: string;
+        };
+        /** @description What was, or would be, taken back */
+        UndoBouncesResponse: {
+            /** @description The first recipients; null where erased */
+            addresses: (string | null)[];
+            /** @description Whether nothing was changed */
+            dryRun: boolean;
+            /** @description Hard bounces that were selected and not undone before */
+            emails: number;
+            /** @description Whether more is left than one request takes: repeat it */
+            hasMore: boolean;
+            /** @description Contacts that are subscribed again */
+            subscribed: number;
+            /** @description Addresses that may have mail again */
+            unsuppressed: number;
+        };
+        /** @description What is wrong */
+        UnsupportedMediaTypeError: {
+            /**
+             * @description What is wrong, for programs
+             * @enum {string}
+             */
+            code: "UNSUPPORTED_MEDIA_TYPE";
+            /**
+             * @description More about it, for programs
+             * @example {
+             *       "field": "status"
+             *     }
+             */
+            details?: {
+                [key: string]: unknown;
+            };
+            /** @description The faulty fields */
+            errors?: components["schemas"]["FieldError"][];
+            /** @description What is wrong, for people */
+            message: string;
+            /** @description The same as in the header X-Request-ID */
+            requestId: string;
+            /**
+             * @description The HTTP status
+             * @constant
+             */
+            statusCode: 415;
+            /**
+             * @description What to do about it
+             * @example Check the key
+             */
+            suggestion?: string;
+        };
+        /** @description The answer with status 415 */
+        UnsupportedMediaTypeResponse: {
+            /** @description What went wrong; null when nothing did */
+            error: components["schemas"]["UnsupportedMediaTypeError"];
+            /**
+             * @description Always false
+             * @constant
+             */
+            success: false;
+            /**
+             * Format: date-time
+             * @description When it was answered
+             */
+            timestamp: string;
+        };
+        /** @description The config of an UPDATE_CONTACT step: data, subscribed, or both */
+        UpdateContactConfig: {
+            /** @description Patched key by key; null deletes a key */
+            data?: {
+                [key: string]: unknown;
+            };
+            /** @description Whether the contact is subscribed from now on */
+            subscribed?: boolean;
+            /**
+             * @description Another way to say `subscribed`
+             * @enum {string}
+             */
+            subscriptionAction?: "none" | "subscribe" | "unsubscribe";
+            /** @description Another name for `data` */
+            updates?: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description The body of updateContact */
+        UpdateContactRequest: {
+            /** @description Patched key by key; null deletes a key */
+            data?: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: email
+             * @description The email address
+             */
+            email?: string;
+            /** @description Whether the contact gets marketing email */
+            subscribed?: boolean;
+        };
+        /** @description The body of updateSegment */
+        UpdateSegmentRequest: {
+            /** @description Of DYNAMIC segments only */
+            condition?: components["schemas"]["FilterCondition"] | null;
+            /** @description A note for yourself; recipients do not see it */
+            description?: string | null;
+            /** @description The name */
+            name?: string;
+            /** @description Whether events are recorded when contacts join and leave */
+            trackMembership?: boolean;
+        };
+        /** @description The body of updateTemplate */
+        UpdateTemplateRequest: {
+            /** @description HTML with {{variables}} */
+            body?: string;
+            /** @description A note for yourself; recipients do not see it */
+            description?: string | null;
+            /**
+             * Format: email
+             * @description An address of a verified domain
+             */
+            from?: string;
+            /** @description The name of the sender */
+            fromName?: string | null;
+            /** @description The name */
+            name?: string;
+            /** @description The address for replies */
+            replyTo?: string | null;
+            /**
+             * @description The subject; it may hold {{placeholders}}
+             * @example Welcome, {{firstName ?? "friend"}}
+             */
+            subject?: string;
+            /**
+             * @description The kind
+             * @enum {string}
+             */
+            type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+        };
+        /** @description The body of updateWebhook */
+        UpdateWebhookRequest: {
+            /** @description Events of one request; from 2 on they come as `type: "batch"` with a list */
+            batchSize?: number;
+            /** @description A note for yourself; recipients do not see it */
+            description?: string | null;
+            /** @description Whether it starts executions */
+            enabled?: boolean;
+            /**
+             * @description Names of events; `*` stands for any text
+             * @example [
+             *       "email.*",
+             *       "order.paid"
+             *     ]
+             */
+            events?: string[];
+            /** @example https://example.com/everpost */
+            url?: string;
+        };
+        /** @description The body of updateWorkflow */
+        UpdateWorkflowRequest: {
+            /** @description Whether a contact may go through it again once an earlier execution has ended */
+            allowReentry?: boolean;
+            /** @description A note for yourself; recipients do not see it */
+            description?: string | null;
+            /** @description Whether it starts executions */
+            enabled?: boolean;
+            /**
+             * @description The name of the event
+             * @example signed_up
+             * @example email.open
+             * @example segment.vip.entry
+             */
+            eventName?: string;
+            /** @description The name */
+            name?: string;
+            /** @description What starts it */
+            triggerConfig?: components["schemas"]["TriggerPatch"];
+            /**
+             * @description Whether an event starts it, or POST /workflows/{id}/executions alone
+             * @enum {string}
+             */
+            triggerType?: "EVENT" | "MANUAL";
+        };
+        /** @description The body of updateWorkflowStep */
+        UpdateWorkflowStepRequest: {
+            /** @description What the step does; its shape depends on the type */
+            config?: components["schemas"]["TriggerConfig"] | components["schemas"]["SendEmailConfig"] | components["schemas"]["DelayConfig"] | components["schemas"]["WaitForEventConfig"] | components["schemas"]["ConditionConfig"] | components["schemas"]["WebhookConfig"] | components["schemas"]["UpdateContactConfig"] | components["schemas"]["ExitConfig"];
+            /** @description The name */
+            name?: string;
+            /** @description Where an editor draws the step */
+            position?: components["schemas"]["StepPosition"];
+            /** @description The template */
+            templateId?: string | null;
+        };
+        /** @description The body of upsertContact */
+        UpsertContactRequest: {
+            /** @description Patched key by key; null deletes a key */
+            data?: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: email
+             * @description The email address
+             */
+            email: string;
+            /** @description New contacts: true when omitted */
+            subscribed?: boolean;
+        };
+        /** @description A contact, and whether it is new */
+        UpsertedContact: {
+            /** @description Whether the contact is new */
+            _meta: components["schemas"]["UpsertMeta"];
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            createdAt: string;
+            /** @description Custom data */
+            data: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: idn-email
+             * @description The email address
+             * @example ada@example.com
+             */
+            email: string;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description Whether the contact gets marketing email */
+            subscribed: boolean;
+            /**
+             * Format: date-time
+             * @description When it was last changed
+             */
+            updatedAt: string;
+        };
+        /** @description Whether the contact is new */
+        UpsertMeta: {
+            /** @description Whether it was created */
+            isNew: boolean;
+            /** @description Whether it existed */
+            isUpdate: boolean;
+        };
+        /** @description What is wrong */
+        ValidationError: {
+            /**
+             * @description What is wrong, for programs
+             * @enum {string}
+             */
+            code: "VALIDATION_ERROR";
+            /**
+             * @description More about it, for programs
+             * @example {
+             *       "field": "status"
+             *     }
+             */
+            details?: {
+                [key: string]: unknown;
+            };
+            /** @description The faulty fields */
+            errors?: components["schemas"]["FieldError"][];
+            /** @description What is wrong, for people */
+            message: string;
+            /** @description The same as in the header X-Request-ID */
+            requestId: string;
+            /**
+             * @description The HTTP status
+             * @constant
+             */
+            statusCode: 422;
+            /**
+             * @description What to do about it
+             * @example Check the key
+             */
+            suggestion?: string;
+        };
+        /** @description The answer with status 422 */
+        ValidationResponse: {
+            /** @description What went wrong; null when nothing did */
+            error: components["schemas"]["ValidationError"];
+            /**
+             * @description Always false
+             * @constant
+             */
+            success: false;
+            /**
+             * Format: date-time
+             * @description When it was answered
+             */
+            timestamp: string;
+        };
+        /** @description The body of verifyEmail */
+        VerifyEmailRequest: {
+            /**
+             * Format: email
+             * @description The email address
+             */
+            email: string;
+        };
+        /** @description What is known of the address */
+        VerifyEmailResponse: {
+            /** @description Custom data */
+            data: components["schemas"]["AddressVerification"];
+            /** @description What has happened, for people */
+            message?: string;
+            /**
+             * @description Always true
+             * @constant
+             */
+            success: true;
+        };
+        /** @description The config of a WAIT_FOR_EVENT step */
+        WaitForEventConfig: {
+            /**
+             * @description The name of the event
+             * @example signed_up
+             * @example email.open
+             * @example segment.vip.entry
+             */
+            eventName: string;
+            /**
+             * @description Seconds; without it the wait has no end
+             * @example 86400
+             */
+            timeout?: number | null;
+        };
+        Webhook: {
+            batchSize: number;
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            createdAt: string;
+            /** @description A note for yourself; recipients do not see it */
+            description: string | null;
+            disabledAt: string | null;
+            /** @description Why Everpost disabled it */
+            disabledReason: string | null;
+            /** @description Whether it starts executions */
+            enabled: boolean;
+            /** @description The events */
+            events: string[];
+            failingSince: string | null;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description Until then the secret before this one signs as well */
+            previousSecretExpiresAt: string | null;
+            /**
+             * Format: uuid
+             * @description The project that it belongs to
+             */
+            projectId: string;
+            retryAt: string | null;
+            /**
+             * @description `failing`: it took nothing of what it was last sent, and is tried again
+             * @enum {string}
+             */
+            status: "active" | "failing" | "disabled";
+            /**
+             * Format: date-time
+             * @description When it was last changed
+             */
+            updatedAt: string;
+            url: string;
+        };
+        /** @description The config of a WEBHOOK step */
+        WebhookConfig: {
+            /** @description The body; texts in it may hold placeholders. Contact, workflow, execution and event when left out */
+            body?: unknown;
+            /**
+             * @description Headers of the request; values may hold placeholders
+             * @example {
+             *       "X-Source": "everpost"
+             *     }
+             */
+            headers?: {
+                [key: string]: string;
+            };
+            /**
+             * @description The method of the request
+             * @default POST
+             * @enum {string}
+             */
+            method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+            /**
+             * @description Where to call; placeholders may stand behind the host
+             * @example https://crm.example.com/hook
+             */
+            url: string;
+        };
+        /** @description The contact that is at the step */
+        WebhookContact: {
+            /** @description Custom data */
+            data: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: idn-email
+             * @description The email address
+             */
+            email: string;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description Whether the contact gets marketing email */
+            subscribed: boolean;
+        };
+        WebhookDelivery: {
+            attempts: number;
+            /** @description The contact */
+            contactId: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            createdAt: string;
+            durationMs: number | null;
+            /** @description What went wrong; null when nothing did */
+            error: string | null;
+            eventCount: number;
+            /**
+             * Format: uuid
+             * @description Of the first one where several went together
+             */
+            eventId: string;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When the event was stored
+             */
+            recordedAt: string;
+            retryAt: string | null;
+            /**
+             * @description Its state
+             * @enum {string}
+             */
+            status: "RETRYING" | "DELIVERED" | "FAILED";
+            /** @description Of the last answer */
+            statusCode: number | null;
+            /** @description The name of that event */
+            type: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed
+             */
+            updatedAt: string;
+        };
+        /** @description The execution that is at the step */
+        WebhookExecution: {
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it began
+             */
+            startedAt: string;
+        };
+        /** @description The workflow that the step is in */
+        WebhookWorkflow: {
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description The name */
+            name: string;
+        };
+        /** @description An automation */
+        Workflow: {
+            /** @description Whether a contact may go through it again once an earlier execution has ended */
+            allowReentry: boolean;
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            createdAt: string;
+            /** @description A note for yourself; recipients do not see it */
+            description: string | null;
+            /** @description Whether it starts executions */
+            enabled: boolean;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description The name */
+            name: string;
+            /**
+             * Format: uuid
+             * @description The project that it belongs to
+             */
+            projectId: string;
+            /** @description What starts it */
+            triggerConfig: components["schemas"]["WorkflowTrigger"];
+            /**
+             * @description Whether an event starts it, or POST /workflows/{id}/executions alone
+             * @enum {string}
+             */
+            triggerType: "EVENT" | "MANUAL";
+            /**
+             * Format: date-time
+             * @description When it was last changed
+             */
+            updatedAt: string;
+        };
+        /** @description How many it has of each */
+        WorkflowCounts: {
+            /** @description How many executions it has had */
+            executions: number;
+            /** @description How many steps it has */
+            steps: number;
+        };
+        /** @description An automation with its steps and transitions */
+        WorkflowDefinition: {
+            /** @description Whether a contact may go through it again once an earlier execution has ended */
+            allowReentry: boolean;
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            createdAt: string;
+            /** @description A note for yourself; recipients do not see it */
+            description: string | null;
+            /** @description Whether it starts executions */
+            enabled: boolean;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description The name */
+            name: string;
+            /**
+             * Format: uuid
+             * @description The project that it belongs to
+             */
+            projectId: string;
+            /** @description The steps */
+            steps: components["schemas"]["ConnectedStep"][];
+            /** @description The transitions */
+            transitions: components["schemas"]["WorkflowTransition"][];
+            /** @description What starts it */
+            triggerConfig: components["schemas"]["WorkflowTrigger"];
+            /**
+             * @description Whether an event starts it, or POST /workflows/{id}/executions alone
+             * @enum {string}
+             */
+            triggerType: "EVENT" | "MANUAL";
+            /**
+             * Format: date-time
+             * @description When it was last changed
+             */
+            updatedAt: string;
+        };
+        /** @description The way of a contact through an automation */
+        WorkflowExecution: {
+            /** @description When it ended; null while it has not */
+            completedAt: string | null;
+            /**
+             * Format: uuid
+             * @description The contact
+             */
+            contactId: string;
+            /** @description The event that started it, or what was given at the start; steps read it as `event.<key>` */
+            context: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            createdAt: string;
+            /** @description The step where it is; null when it has ended */
+            currentStepId: string | null;
+            /** @description The reason that the EXIT step gives */
+            exitReason: string | null;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it began
+             */
+            startedAt: string;
+            /**
+             * @description Its state
+             * @enum {string}
+             */
+            status: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
+            /** @description Null until its first step is done */
+            temporalRunId: string | null;
+            /** @description The execution in Temporal */
+            temporalWorkflowId: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed
+             */
+            updatedAt: string;
+            /**
+             * Format: uuid
+             * @description The workflow
+             */
+            workflowId: string;
+        };
+        /** @description An execution with what became of each step */
+        WorkflowExecutionDetail: {
+            /** @description When it ended; null while it has not */
+            completedAt: string | null;
+            /** @description The contact; null when it has been deleted */
+            contact: components["schemas"]["ExecutionContact"] | null;
+            /**
+             * Format: uuid
+             * @description The contact
+             */
+            contactId: string;
+            /** @description The event that started it, or what was given at the start; steps read it as `event.<key>` */
+            context: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            createdAt: string;
+            /** @description The step where it is; null when it has ended */
+            currentStep: components["schemas"]["ExecutedStep"] | null;
+            /** @description The step where it is; null when it has ended */
+            currentStepId: string | null;
+            /** @description The reason that the EXIT step gives */
+            exitReason: string | null;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it began
+             */
+            startedAt: string;
+            /**
+             * @description Its state
+             * @enum {string}
+             */
+            status: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
+            /** @description What became of each step */
+            stepExecutions: components["schemas"]["StepExecution"][];
+            /** @description Null until its first step is done */
+            temporalRunId: string | null;
+            /** @description The execution in Temporal */
+            temporalWorkflowId: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed
+             */
+            updatedAt: string;
+            /** @description The workflow */
+            workflow: components["schemas"]["Reference"];
+            /**
+             * Format: uuid
+             * @description The workflow
+             */
+            workflowId: string;
+        };
+        /** @description A field that a CONDITION step can read */
+        WorkflowField: {
+            /** @description The name of the field */
+            field: string;
+            /**
+             * @description Where the field comes from
+             * @enum {string}
+             */
+            source: "contact" | "event";
+            /**
+             * @description The kind
+             * @enum {string}
+             */
+            type: "string" | "number" | "boolean" | "date";
+        };
+        /** @description A page of items, and how many there are in all */
+        WorkflowPage: {
+            /** @description The items */
+            data: components["schemas"]["ListedWorkflow"][];
+            /** @description The number of the page, from 1 */
+            page: number;
+            /** @description How many items a page has, at most 100; more counts as 100 */
+            pageSize: number;
+            /** @description How many there are in all */
+            total: number;
+            /** @description How many pages there are */
+            totalPages: number;
+        };
+        /** @description A step of an automation */
+        WorkflowStep: {
+            /** @description What the step does; its shape depends on the type */
+            config: components["schemas"]["TriggerConfig"] | components["schemas"]["SendEmailConfig"] | components["schemas"]["DelayConfig"] | components["schemas"]["WaitForEventConfig"] | components["schemas"]["ConditionConfig"] | components["schemas"]["WebhookConfig"] | components["schemas"]["UpdateContactConfig"] | components["schemas"]["ExitConfig"];
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            createdAt: string;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /** @description The name */
+            name: string;
+            /** @description Where an editor draws the step */
+            position: components["schemas"]["StepPosition"];
+            /** @description The template */
+            templateId: string | null;
+            /**
+             * @description The kind
+             * @enum {string}
+             */
+            type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
+            /**
+             * Format: date-time
+             * @description When it was last changed
+             */
+            updatedAt: string;
+            /**
+             * Format: uuid
+             * @description The workflow
+             */
+            workflowId: string;
+        };
+        /** @description A way from one step to another */
+        WorkflowTransition: {
+            /** @description Which way out of the step it is; null where there is one only */
+            branch: ("yes" | "no" | "event" | "timeout") | null;
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            createdAt: string;
+            /**
+             * Format: uuid
+             * @description The step that it leaves
+             */
+            fromStepId: string;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The step that it leads to
+             */
+            toStepId: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed
+             */
+            updatedAt: string;
+        };
+        /** @description What starts it */
+        WorkflowTrigger: {
+            /** @description The name of the event */
+            eventName: string;
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    listActivity: {
+        parameters: {
+            query?: {
+                /** @description The contact */
+                contactId?: string;
+                /** @description Where the next page begins; empty on the last one */
+                cursor?: string;
+                /** @description The last day or moment */
+                endDate?: string;
+                /** @description How many items the page may have; more than the largest page counts as the largest page */
+                limit?: number;
+                /** @description The first day or moment */
+                startDate?: string;
+                /** @description Activity types, comma-separated; all when left out */
+                types?: string | string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of activities */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListActivityResponse"];
+                };
+            };
+        };
+    };
+    getActivityStats: {
+        parameters: {
+            query?: {
+                /** @description The last day or moment */
+                endDate?: string;
+                /** @description The first day or moment */
+                startDate?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActivityStats"];
+                };
+            };
+        };
+    };
+    listCampaigns: {
+        parameters: {
+            query?: {
+                /** @description The direction of the order; an unknown value counts as desc */
+                dir?: "asc" | "desc";
+                /** @description The number of the page, from 1 */
+                page?: number;
+                /** @description How many items a page has, at most 100; more counts as 100 */
+                pageSize?: number;
+                /** @description A part of the text, upper and lower case alike */
+                search?: string;
+                /** @description The field that gives the order; an unknown value counts as createdAt */
+                sort?: "createdAt" | "name" | "updatedAt";
+                /** @description One of DRAFT, SCHEDULED, SENDING, SENT, CANCELLED */
+                status?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of campaigns */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignPage"];
+                };
+            };
+        };
+    };
+    createCampaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateCampaignRequest"];
+            };
+        };
+        responses: {
+            /** @description The draft */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateCampaignResponse"];
+                };
+            };
+        };
+    };
+    getCampaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The campaign */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Campaign"];
+                };
+            };
+        };
+    };
+    replaceCampaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplaceCampaignRequest"];
+            };
+        };
+        responses: {
+            /** @description The campaign after the change */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Campaign"];
+                };
+            };
+        };
+    };
+    deleteCampaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    cancelCampaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The campaign, CANCELLED */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Campaign"];
+                };
+            };
+        };
+    };
+    checkCampaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was found */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignCheck"];
+                };
+            };
+        };
+    };
+    continueCampaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The campaign, which goes on within half a minute */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Campaign"];
+                };
+            };
+        };
+    };
+    duplicateCampaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The copy */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Campaign"];
+                };
+            };
+        };
+    };
+    pauseCampaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The campaign */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Campaign"];
+                };
+            };
+        };
+    };
+    listCampaignRecipients: {
+        parameters: {
+            query?: {
+                /** @description Where the next page begins; empty on the last one */
+                cursor?: string;
+                /** @description Goes before the Accept header */
+                format?: "json" | "csv";
+                /** @description How many items the page may have; more than the largest page counts as the largest page */
+                limit?: number;
+                /** @description What has become of it */
+                state?: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SKIPPED" | "SUPPRESSED" | "CANCELLED";
+            };
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of recipients, or the table */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListCampaignRecipientsResponse"];
+                    "text/csv": string;
+                };
+            };
+        };
+    };
+    resendCampaign: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text of your own. A request with a key that was used before is refused with 409, and not repeated */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResendCampaignRequest"];
+            };
+        };
+        responses: {
+            /** @description The campaign, SENDING */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Campaign"];
+                };
+            };
+        };
+    };
+    resumeCampaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The campaign */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Campaign"];
+                };
+            };
+        };
+    };
+    sendCampaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SendCampaignRequest"];
+            };
+        };
+        responses: {
+            /** @description The campaign, SENDING or SCHEDULED */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SendCampaignResponse"];
+                };
+            };
+        };
+    };
+    getCampaignStats: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignStats"];
+                };
+            };
+        };
+    };
+    testCampaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TestCampaignRequest"];
+            };
+        };
+        responses: {
+            /** @description The test mail is on its way */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestCampaignResponse"];
+                };
+            };
+        };
+    };
+    listContacts: {
+        parameters: {
+            query?: {
+                /** @description Where the next page begins; empty on the last one */
+                cursor?: string;
+                /** @description The direction of the order; an unknown value counts as desc */
+                dir?: "asc" | "desc";
+                /** @description How many items the page may have; more than the largest page counts as the largest page */
+                limit?: number;
+                /** @description A part of the text, upper and lower case alike */
+                search?: string;
+                /** @description The field that gives the order; an unknown value counts as createdAt */
+                sort?: "createdAt" | "email";
+                /** @description Only those that are, or are not; all when left out */
+                subscribed?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of contacts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactPage"];
+                };
+            };
+        };
+    };
+    upsertContact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpsertContactRequest"];
+            };
+        };
+        responses: {
+            /** @description The contact existed and was updated */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpsertedContact"];
+                };
+            };
+            /** @description The contact was created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpsertedContact"];
+                };
+            };
+        };
+    };
+    getContact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The contact */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Contact"];
+                };
+            };
+        };
+    };
+    deleteContact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    updateContact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateContactRequest"];
+            };
+        };
+        responses: {
+            /** @description The contact after the change */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Contact"];
+                };
+            };
+        };
+    };
+    bulkDeleteContacts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BulkDeleteContactsRequest"];
+            };
+        };
+        responses: {
+            /** @description Queued; poll /contacts/bulk/{jobId} */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueuedJob"];
+                };
+            };
+        };
+    };
+    bulkSubscribeContacts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BulkSubscribeContactsRequest"];
+            };
+        };
+        responses: {
+            /** @description Queued; poll /contacts/bulk/{jobId} */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueuedJob"];
+                };
+            };
+        };
+    };
+    bulkUnsubscribeContacts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BulkUnsubscribeContactsRequest"];
+            };
+        };
+        responses: {
+            /** @description Queued; poll /contacts/bulk/{jobId} */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueuedJob"];
+                };
+            };
+        };
+    };
+    getBulkJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The job, whose state can be polled */
+                jobId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The job */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkJob"];
+                };
+            };
+        };
+    };
+    listContactFields: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The fields */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactFields"];
+                };
+            };
+        };
+    };
+    deleteContactField: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `email`, `data.plan`, or `plan` for short */
+                field: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description From how many contacts it was removed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FieldDeletion"];
+                };
+            };
+            /** @description From how many it is being removed; poll /contacts/bulk/{jobId} */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FieldDeletion"];
+                };
+            };
+        };
+    };
+    getContactFieldUsage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `email`, `data.plan`, or `plan` for short */
+                field: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Its users */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FieldUsage"];
+                };
+            };
+        };
+    };
+    listContactFieldValues: {
+        parameters: {
+            query?: {
+                /** @description How many items the page may have; more than the largest page counts as the largest page */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description `email`, `data.plan`, or `plan` for short */
+                field: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The values */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FieldValues"];
+                };
+            };
+        };
+    };
+    importContacts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["ImportContactsRequest"];
+            };
+        };
+        responses: {
+            /** @description Queued; poll /contacts/import/{jobId} */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueuedJob"];
+                };
+            };
+        };
+    };
+    getImportJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The job, whose state can be polled */
+                jobId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The job */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportJob"];
+                };
+            };
+        };
+    };
+    lookUpContacts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LookUpContactsRequest"];
+            };
+        };
+        responses: {
+            /** @description The addresses as they were sent, in their order */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LookUpContactsResponse"];
+                };
+            };
+        };
+    };
+    createDomain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateDomainRequest"];
+            };
+        };
+        responses: {
+            /** @description The domain, pending */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Domain"];
+                };
+            };
+        };
+    };
+    deleteDomain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Removed */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    verifyDomain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The domain after the check */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Domain"];
+                };
+            };
+        };
+    };
+    listDomains: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project of the key, or `current` */
+                projectId: string | "current";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The domains in alphabetical order */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Domain"][];
+                };
+            };
+        };
+    };
+    listEmails: {
+        parameters: {
+            query?: {
+                /** @description Where it went */
+                address?: string;
+                /** @description The campaign that it belongs to */
+                campaignId?: string;
+                /** @description The contact */
+                contactId?: string;
+                /** @description Where the next page begins; empty on the last one */
+                cursor?: string;
+                /** @description How many items the page may have; more than the largest page counts as the largest page */
+                limit?: number;
+                /** @description Queued on this day or moment, or later */
+                since?: string;
+                /** @description Its state */
+                status?: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SKIPPED" | "SUPPRESSED" | "CANCELLED";
+                /** @description The template */
+                templateId?: string;
+                /** @description The kind */
+                type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+                /** @description Queued on this day or moment, or earlier */
+                until?: string;
+                /** @description The workflow */
+                workflowId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of emails */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListEmailsResponse"];
+                };
+            };
+        };
+    };
+    getEmail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The email */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailStory"];
+                };
+            };
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                /** @description Where the next page begins; empty on the last one */
+                cursor?: string;
+                /** @description The name of the event */
+                eventName?: string;
+                /** @description How many items the page may have; more than the largest page counts as the largest page */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of events */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventPage"];
+                };
+            };
+        };
+    };
+    deleteEvents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the event */
+                eventName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How many were deleted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteEventsResponse"];
+                };
+            };
+        };
+    };
+    getEventUsage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the event */
+                eventName: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Its users and how often it happened */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventUsage"];
+                };
+            };
+        };
+    };
+    listContactEvents: {
+        parameters: {
+            query?: {
+                /** @description Where the next page begins; empty on the last one */
+                cursor?: string;
+                /** @description How many items the page may have; more than the largest page counts as the largest page */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The contact */
+                contactId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of events */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventPage"];
+                };
+            };
+        };
+    };
+    listEventNames: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The most frequent first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListEventNamesResponse"];
+                };
+            };
+        };
+    };
+    getEventStats: {
+        parameters: {
+            query?: {
+                /** @description The last day or moment */
+                endDate?: string;
+                /** @description The first day or moment */
+                startDate?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Names and counts, the most frequent first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventCount"][];
+                };
+            };
+        };
+    };
+    recordEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RecordEventRequest"];
+            };
+        };
+        responses: {
+            /** @description The event */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Event"];
+                };
+            };
+        };
+    };
+    listSegments: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The segments */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Segment"][];
+                };
+            };
+        };
+    };
+    createSegment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateSegmentRequest"];
+            };
+        };
+        responses: {
+            /** @description The segment */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Segment"];
+                };
+            };
+        };
+    };
+    getSegment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The segment */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Segment"];
+                };
+            };
+        };
+    };
+    deleteSegment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    updateSegment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateSegmentRequest"];
+            };
+        };
+        responses: {
+            /** @description The segment after the change */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Segment"];
+                };
+            };
+        };
+    };
+    computeSegment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What has changed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SegmentChanges"];
+                };
+            };
+        };
+    };
+    listSegmentContacts: {
+        parameters: {
+            query?: {
+                /** @description The number of the page, from 1 */
+                page?: number;
+                /** @description How many items a page has, at most 100; more counts as 100 */
+                pageSize?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of contacts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SegmentContactPage"];
+                };
+            };
+        };
+    };
+    addSegmentMembers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddSegmentMembersRequest"];
+            };
+        };
+        responses: {
+            /** @description How many joined, and addresses without a contact */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AddSegmentMembersResponse"];
+                };
+            };
+        };
+    };
+    removeSegmentMembers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RemoveSegmentMembersRequest"];
+            };
+        };
+        responses: {
+            /** @description How many left */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemoveSegmentMembersResponse"];
+                };
+            };
+        };
+    };
+    refreshSegment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The count */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefreshSegmentResponse"];
+                };
+            };
+        };
+    };
+    listSuppressions: {
+        parameters: {
+            query?: {
+                /** @description An email address */
+                address?: string;
+                /** @description Where the next page begins; empty on the last one */
+                cursor?: string;
+                /** @description Goes before the Accept header */
+                format?: "json" | "csv";
+                /** @description How many items the page may have; more than the largest page counts as the largest page */
+                limit?: number;
+                /** @description Why */
+                reason?: "HARD_BOUNCE" | "COMPLAINT" | "MANUAL";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of suppressions, or the table */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListSuppressionsResponse"];
+                    "text/csv": string;
+                };
+            };
+        };
+    };
+    addSuppressions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddSuppressionsRequest"];
+            };
+        };
+        responses: {
+            /** @description How many were added */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AddSuppressionsResponse"];
+                };
+            };
+        };
+    };
+    removeSuppression: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description An email address */
+                address: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It may have email again */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    importSuppressions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["ImportSuppressionsRequest"];
+            };
+        };
+        responses: {
+            /** @description What was stored */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportSuppressionsResponse"];
+                };
+            };
+        };
+    };
+    undoBounces: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UndoBouncesRequest"];
+            };
+        };
+        responses: {
+            /** @description What was, or would be, taken back */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UndoBouncesResponse"];
+                };
+            };
+        };
+    };
+    listTemplates: {
+        parameters: {
+            query?: {
+                /** @description The direction of the order; an unknown value counts as desc */
+                dir?: "asc" | "desc";
+                /** @description The number of the page, from 1 */
+                page?: number;
+                /** @description How many items a page has, at most 100; more counts as 100 */
+                pageSize?: number;
+                /** @description A part of the text, upper and lower case alike */
+                search?: string;
+                /** @description The field that gives the order; an unknown value counts as createdAt */
+                sort?: "createdAt" | "name" | "updatedAt";
+                /** @description The kind */
+                type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of templates */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TemplatePage"];
+                };
+            };
+        };
+    };
+    createTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateTemplateRequest"];
+            };
+        };
+        responses: {
+            /** @description The template */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Template"];
+                };
+            };
+        };
+    };
+    getTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The template */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Template"];
+                };
+            };
+        };
+    };
+    deleteTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    updateTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateTemplateRequest"];
+            };
+        };
+        responses: {
+            /** @description The template after the change */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Template"];
+                };
+            };
+        };
+    };
+    duplicateTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The copy, named "<name> (Copy)" */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Template"];
+                };
+            };
+        };
+    };
+    getTemplateUsage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Its users and the mails sent from it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetTemplateUsageResponse"];
+                };
+            };
+        };
+    };
+    listProjects: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A list of one project */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Project"][];
+                };
+            };
+        };
+    };
+    regenerateProjectKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The project with its new keys */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegenerateProjectKeysResponse"];
+                };
+            };
+        };
+    };
+    sendEmail: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text of your own. A request with a key that was used before is refused with 409, and not repeated */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SendEmailRequest"];
+            };
+        };
+        responses: {
+            /** @description Accepted for delivery */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SendEmailResponse"];
+                };
+            };
+        };
+    };
+    track: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text of your own. A request with a key that was used before is refused with 409, and not repeated */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrackRequest"];
+            };
+        };
+        responses: {
+            /** @description The contact and the event */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackResponse"];
+                };
+            };
+        };
+    };
+    verifyEmail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VerifyEmailRequest"];
+            };
+        };
+        responses: {
+            /** @description What is known of the address */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VerifyEmailResponse"];
+                };
+            };
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoints */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"][];
+                };
+            };
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateWebhookRequest"];
+            };
+        };
+        responses: {
+            /** @description The endpoint with its secret */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateWebhookResponse"];
+                };
+            };
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoint */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    updateWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateWebhookRequest"];
+            };
+        };
+        responses: {
+            /** @description The endpoint after the change */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Where the next page begins; empty on the last one */
+                cursor?: string;
+                /** @description How many items the page may have; more than the largest page counts as the largest page */
+                limit?: number;
+                /** @description Its state */
+                status?: "RETRYING" | "DELIVERED" | "FAILED";
+            };
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of deliveries */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListWebhookDeliveriesResponse"];
+                };
+            };
+        };
+    };
+    replayWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplayWebhookRequest"];
+            };
+        };
+        responses: {
+            /** @description It goes on from there */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayWebhookResponse"];
+                };
+            };
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The new secret */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RotateWebhookSecretResponse"];
+                };
+            };
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is on its way */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestWebhookResponse"];
+                };
+            };
+        };
+    };
+    listWorkflows: {
+        parameters: {
+            query?: {
+                /** @description The direction of the order; an unknown value counts as desc */
+                dir?: "asc" | "desc";
+                /** @description The number of the page, from 1 */
+                page?: number;
+                /** @description How many items a page has, at most 100; more counts as 100 */
+                pageSize?: number;
+                /** @description A part of the text, upper and lower case alike */
+                search?: string;
+                /** @description The field that gives the order; an unknown value counts as createdAt */
+                sort?: "createdAt" | "name" | "updatedAt";
+                /** @description Its state */
+                status?: "active" | "disabled";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of workflows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowPage"];
+                };
+            };
+        };
+    };
+    createWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateWorkflowRequest"];
+            };
+        };
+        responses: {
+            /** @description The workflow */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workflow"];
+                };
+            };
+        };
+    };
+    getWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The workflow */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowDefinition"];
+                };
+            };
+        };
+    };
+    deleteWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    updateWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateWorkflowRequest"];
+            };
+        };
+        responses: {
+            /** @description The workflow after the change */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workflow"];
+                };
+            };
+        };
+    };
+    listWorkflowExecutions: {
+        parameters: {
+            query?: {
+                /** @description The number of the page, from 1 */
+                page?: number;
+                /** @description How many items a page has, at most 100; more counts as 100 */
+                pageSize?: number;
+                /** @description One of RUNNING, WAITING, COMPLETED, EXITED, FAILED, CANCELLED */
+                status?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of executions */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExecutionPage"];
+                };
+            };
+        };
+    };
+    startWorkflowExecution: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StartWorkflowExecutionRequest"];
+            };
+        };
+        responses: {
+            /** @description The execution */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowExecution"];
+                };
+            };
+        };
+    };
+    getWorkflowExecution: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The execution */
+                executionId: string;
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The execution */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowExecutionDetail"];
+                };
+            };
+        };
+    };
+    cancelWorkflowExecution: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The execution */
+                executionId: string;
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The execution, CANCELLED */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowExecution"];
+                };
+            };
+        };
+    };
+    cancelAllWorkflowExecutions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How many were active */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CancelAllWorkflowExecutionsResponse"];
+                };
+            };
+        };
+    };
+    addWorkflowStep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddWorkflowStepRequest"];
+            };
+        };
+        responses: {
+            /** @description The step */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowStep"];
+                };
+            };
+        };
+    };
+    removeWorkflowStep: {
+        parameters: {
+            query?: {
+                /** @description Join the steps before it to the one after it */
+                splice?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+                /** @description The step */
+                stepId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    updateWorkflowStep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+                /** @description The step */
+                stepId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateWorkflowStepRequest"];
+            };
+        };
+        responses: {
+            /** @description The step after the change */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowStep"];
+                };
+            };
+        };
+    };
+    addWorkflowTransition: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddWorkflowTransitionRequest"];
+            };
+        };
+        responses: {
+            /** @description The transition */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowTransition"];
+                };
+            };
+        };
+    };
+    removeWorkflowTransition: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+                /** @description The transition */
+                transitionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    listWorkflowFields: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The fields with their types */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListWorkflowFieldsResponse"];
+                };
+            };
+        };
+    };
+}

@@ -1,0 +1,61 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from '@jest/globals';
+import { createEndpoints } from '../api/routes.ts';
+import type { Everpost } from '../clients/typescript/src/index.ts';
+import { isRepeatable, KEYED_PATHS } from '../clients/typescript/src/retry.ts';
+import { CLIENT_TYPES_FILE, describeClientTypes } from './support/client-types.ts';
+import { testConfig } from './support/config.ts';
+
+const endpoints = createEndpoints(testConfig()).map((endpoint) => ({
+  ...endpoint,
+  path: endpoint.path.replaceAll(/:(\w+)/g, '{$1}'),
+}));
+
+describe('the TypeScript client', () => {
+  it('has the types of the endpoints as they are (`npm run client-types` makes them)', async () => {
+    expect((await readFile(CLIENT_TYPES_FILE, 'utf8')) === (await describeClientTypes())).toBe(true);
+  });
+
+  it('makes an Idempotency-Key for the endpoints that take one', () => {
+    expect(KEYED_PATHS).toEqual(endpoints.filter(({ idempotent }) => idempotent).map(({ path }) => path));
+  });
+
+  it('uses the public key for the only endpoint that takes it', () => {
+    expect(endpoints.filter(({ key }) => key === 'public').map(({ path }) => path)).toEqual(['/v1/track']);
+  });
+
+  it('repeats no other POST than those that change nothing the second time', () => {
+    const isPost = ({ method }: { method: string }) => method === 'post';
+    const repeated = endpoints.filter((endpoint) => isPost(endpoint) && isRepeatable('POST', endpoint.path, undefined));
+    expect(repeated.map(({ operationId }) => operationId).sort()).toEqual([
+      'addSegmentMembers',
+      'addSuppressions',
+      'checkCampaign',
+      'lookUpContacts',
+      'upsertContact',
+      'verifyEmail',
+    ]);
+  });
+});
+
+/** Not called: the compiler reads it. Each `@ts-expect-error` is a mistake that it must see. */
+export async function usage(everpost: Everpost): Promise<string> {
+  const contact = await everpost.request('GET', '/contacts/{id}', { params: { id: '1' } });
+  const subscribed: boolean = contact.subscribed;
+  await everpost.request('POST', '/contacts/import', { body: new FormData() });
+  await everpost.webhooks.create({ url: 'https://example.com', events: ['email.*'] });
+  for await (const recipient of everpost.campaigns.recipients('1', { limit: 10 })) String(recipient.contactId);
+  // @ts-expect-error the path has a parameter
+  await everpost.request('GET', '/contacts/{id}');
+  // @ts-expect-error nothing answers to this method there
+  await everpost.request('PUT', '/contacts/{id}', { params: { id: '1' } });
+  // @ts-expect-error no such parameter
+  await everpost.request('GET', '/contacts', { query: { subscribd: true } });
+  // @ts-expect-error a key that the body does not have
+  await everpost.send({ to: 'a@b.test', from: 'c@d.test', subject: 'Hi', bdoy: '' });
+  // @ts-expect-error not a list
+  everpost.list('/contacts/{id}', { params: { id: '1' } });
+  // @ts-expect-error this endpoint takes no Idempotency-Key
+  await everpost.request('POST', '/contacts', { body: { email: 'a@b.test' }, idempotencyKey: 'a' });
+  return `${contact.email} ${subscribed}`;
+}

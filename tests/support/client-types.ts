@@ -1,0 +1,38 @@
+import path from 'node:path';
+import openapiTypeScript, { astToString, type OpenAPI3 } from 'openapi-typescript';
+import { createOpenApiDocument } from '../../api/reference/openapi.ts';
+import { createEndpoints } from '../../api/routes.ts';
+import { projectRoot } from '../../shared/platform/paths.ts';
+import { testConfig } from './config.ts';
+
+/** The types of the TypeScript client, in the repository. */
+export const CLIENT_TYPES_FILE = path.join(projectRoot, 'clients', 'typescript', 'src', 'schema.ts');
+
+/**
+ * What the client does not need: headers and links, and the errors of each operation, which it throws as one class. They
+ * would be most of the file.
+ */
+function withoutErrors(document: OpenAPI3): OpenAPI3 {
+  const isKept = (key: string, place: string) =>
+    !['headers', 'links'].includes(key) && !(place === 'responses' && Number(key) >= 400);
+  const slim = (value: unknown, place: string): unknown => {
+    if (Array.isArray(value)) return value.map((item) => slim(item, place));
+    if (typeof value !== 'object' || value === null) return value;
+    // Schemas have properties of any name.
+    if (place === 'schema' || place === 'schemas') return value;
+    return Object.fromEntries(
+      Object.entries(value).flatMap(([key, inner]) => (isKept(key, place) ? [[key, slim(inner, key)]] : [])),
+    );
+  };
+  return slim(document, '') as OpenAPI3;
+}
+
+/** The text of `CLIENT_TYPES_FILE`, made from the declarations of the endpoints. */
+export async function describeClientTypes(): Promise<string> {
+  const config = testConfig();
+  const document = createOpenApiDocument(createEndpoints(config), config.publicUrl);
+  // What the API sends is not what it is asked.
+  const api: OpenAPI3 = { ...withoutErrors(document as unknown as OpenAPI3), webhooks: {} };
+  const types = astToString(await openapiTypeScript(api, { alphabetize: true, defaultNonNullable: false }));
+  return `// Made by \`npm run client-types\` from the declarations of the endpoints; not edited by hand.\n\n${types}`;
+}
