@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import { createEndpoints } from '../api/routes.ts';
-import type { Everpost } from '../clients/typescript/src/index.ts';
+import type { ErrorCode, Everpost } from '../clients/typescript/src/index.ts';
 import { isRepeatable, KEYED_PATHS } from '../clients/typescript/src/retry.ts';
 import { CLIENT_TYPES_FILE, describeClientTypes } from './support/client-types.ts';
 import { testConfig } from './support/config.ts';
@@ -45,6 +45,11 @@ export async function usage(everpost: Everpost): Promise<string> {
   await everpost.request('POST', '/contacts/import', { body: new FormData() });
   await everpost.webhooks.create({ url: 'https://example.com', events: ['email.*'] });
   for await (const recipient of everpost.campaigns.recipients('1', { limit: 10 })) String(recipient.contactId);
+  const codes: ErrorCode[] = ['CONTACT_NOT_FOUND', 'CONNECTION_FAILED'];
+  // @ts-expect-error not a code of the API
+  codes.push('CONTACT_LOST');
+  // @ts-expect-error not a field of an email
+  for await (const email of everpost.emails.list()) String(email.sbject);
   // @ts-expect-error the path has a parameter
   await everpost.request('GET', '/contacts/{id}');
   // @ts-expect-error nothing answers to this method there
@@ -57,5 +62,5 @@ export async function usage(everpost: Everpost): Promise<string> {
   everpost.list('/contacts/{id}', { params: { id: '1' } });
   // @ts-expect-error this endpoint takes no Idempotency-Key
   await everpost.request('POST', '/contacts', { body: { email: 'a@b.test' }, idempotencyKey: 'a' });
-  return `${contact.email} ${subscribed}`;
+  return `${contact.email} ${subscribed} ${codes.join()}`;
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -111,6 +111,9 @@ function parse(output: string): unknown {
 export async function startPage(url: string, { keys, api }: TestProject): Promise<PageRun> {
   const folder = await mkdtemp(path.join(tmpdir(), 'everpost-docs-'));
   await writeFile(path.join(folder, 'package.json'), '{"type": "module"}');
+  // As if the client had been installed; its condition leads to the source, for nothing is built here.
+  await mkdir(path.join(folder, 'node_modules'));
+  await symlink(path.join(projectRoot, 'clients', 'typescript'), path.join(folder, 'node_modules', 'everpost'));
   const env = { ...process.env, EVERPOST_URL: url, SECRET_KEY: keys.secretKey, PUBLIC_KEY: keys.publicKey };
   const ids: Ids = new Map();
   const files = new Set<string>();
@@ -124,7 +127,7 @@ export async function startPage(url: string, { keys, api }: TestProject): Promis
     const name = named ?? `example-${files.size}.ts`;
     files.add(name);
     await writeFile(path.join(folder, name), code);
-    return execute(process.execPath, ['--disable-warning=ExperimentalWarning', name]);
+    return execute(process.execPath, ['--disable-warning=ExperimentalWarning', '--conditions=everpost-source', name]);
   }
   async function runFilter({ words, code }: DocsExample): Promise<void> {
     const condition = { logic: 'AND', groups: [{ filters: [JSON.parse(code) as unknown] }] };
