@@ -42,7 +42,7 @@ const CLOCK = {
 };
 
 export default defineConfig(
-  { ignores: ['node_modules/', 'dist/', '.everpost/', 'coverage/', '**/*.js', 'clients/typescript/src/schema.ts'] },
+  { ignores: ['node_modules/', '**/dist/', '.everpost/', 'coverage/', '**/*.js', 'clients/typescript/src/schema.ts'] },
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   js.configs.recommended,
   {

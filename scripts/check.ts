@@ -19,7 +19,7 @@ const ROOMS = [
   'activities',
   'shared',
   'cli',
-  'clients',
+  'clients/typescript/src',
   'local',
   'bench',
   'scripts',
