@@ -21,7 +21,7 @@ import type { Endpoint } from './http/endpoint.ts';
 import type { Config } from '../shared/platform/config.ts';
 import type { Logger } from '../shared/platform/logger.ts';
 
-/** What every answer goes through, whatever it says. */
+/** The middleware of every answer. */
 function createFrame(config: Config, observe?: RequestHandler): { app: Express; endpoints: Endpoint[] } {
   const app = express();
   app.disable('x-powered-by');
@@ -36,7 +36,7 @@ function createFrame(config: Config, observe?: RequestHandler): { app: Express; 
   return { app, endpoints };
 }
 
-/** What the API answers until PostgreSQL is there: it lives, is not ready, and every request may be repeated soon. */
+/** The API until PostgreSQL is there: healthy, not ready, and every request is answered with "try again soon". */
 export function createWaitingApp(config: Config, logger: Logger, observe?: RequestHandler): Express {
   const { app } = createFrame(config, observe);
   mountWaitingHealth(app, 'waiting for PostgreSQL');

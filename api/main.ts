@@ -82,7 +82,7 @@ await runProcess('api', async ({ onStop }) => {
   metrics.watch(orm);
   onStop(async () => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    // A connection that has had its last answer is idle only then.
+    // Only then is a connection idle after its last answer.
     const closing = setInterval(() => server.closeIdleConnections(), 100);
     const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
     await closed;

@@ -51,7 +51,7 @@ const list = endpoint({
   },
 });
 
-/** The moments between which to count, the end excluded: the last 30 days unless said otherwise. */
+/** The period to count, its end excluded: the last 30 days by default. */
 function readRange(query: z.infer<typeof activityStatsQuery>, now: number): { from: Date; until: Date } {
   const period = periodOf(query);
   const end = period.to ?? { precision: 'day', startMs: now - (now % DAY_MS) };

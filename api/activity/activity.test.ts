@@ -15,7 +15,7 @@ interface World extends TestProject {
 
 const HARD = { bounceType: 'hard' };
 
-/** A project with something of everything, an hour apart on two days. */
+/** A project with one activity of each type, an hour apart, over two days. */
 async function createWorld(): Promise<World> {
   const world = await app.createProject();
   const { project, api } = world;

@@ -60,7 +60,7 @@ export const patchWorkflowBody = z.object({
   allowReentry: z.boolean().optional(),
 });
 
-/** Its shape depends on the type of the step, so it is checked once that is known. */
+/** Checked once the type of the step is known, because its shape depends on it. */
 const configSchema = z.record(z.string(), z.unknown()).meta({ override: anyStepConfig });
 
 const newStep = {

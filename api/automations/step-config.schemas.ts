@@ -8,7 +8,7 @@ export const positionSchema = z
 
 const refOf = (type: StepType) => ({ $ref: `#/components/schemas/${String(STEP_CONFIGS[type].meta()?.id)}` as const });
 
-/** Says in the document which forms a `config` has that stands beside no type. */
+/** Lists the possible forms of a `config` in the document, for bodies that carry no step type. */
 export function anyStepConfig({ jsonSchema }: { jsonSchema: object }): void {
   for (const key of ['type', 'propertyNames', 'additionalProperties']) Reflect.deleteProperty(jsonSchema, key);
   Object.assign(jsonSchema, { anyOf: STEP_TYPES.map(refOf) });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** What each recipient is: its state, and what has become of its contact. */
+/** Each recipient by its state and the state of its contact. */
 type Recipient = [name: string, state: string, change?: 'unsubscribed' | 'deleted' | 'suppressed' | 'accepted before'];
 
 /** A campaign that has ended, with these recipients and the counters that belong to them. */
@@ -45,7 +45,7 @@ async function endedCampaign(recipients: Recipient[], status: CampaignStatus = '
   return { id, address };
 }
 
-/** What the counters of a campaign must be, by its recipients. */
+/** The counters that a campaign must have, counted from its recipients. */
 const counted = (id: string) => sql`
   select count(*)::int as total, count(sent_at)::int as sent, count(delivered_at)::int as delivered,
     count(bounced_at)::int as bounced, count(*) filter (where status = 'FAILED')::int as failed,
@@ -106,7 +106,7 @@ describe('POST /campaigns/:id/resend', () => {
       select from email where campaign_id = ${id} and status = 'PENDING' and deferrals = 0 and error is null
         and sent_at is null and bounced_at is null`;
     expect(await query(app.em(), fresh)).toHaveLength(expected.length);
-    // Said again, as a repeated activity does.
+    // Called again, as a repeated activity does.
     expect(await requeueNextRecipients(app.em(), id)).toBe(true);
     expect(await namesIn(id, 'PENDING')).toEqual(expected);
   });

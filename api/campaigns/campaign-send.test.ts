@@ -72,7 +72,7 @@ describe('POST /campaigns/:id/send', () => {
     expect([reply.status, reply.body.error.errors[0].field]).toEqual([422, 'scheduledFor']);
   });
 
-  it('schedules anew, and sends a scheduled one now', async () => {
+  it('changes the schedule, and sends a scheduled one now', async () => {
     const { id } = await app.campaignIn('SCHEDULED');
     const later = inDays(60);
     expect((await app.sendCampaign(id, { scheduledFor: later })).body.data).toMatchObject({

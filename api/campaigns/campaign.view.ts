@@ -6,7 +6,7 @@ import type { Campaign } from '../../shared/domain/campaigns/campaign.entity.ts'
 import { percent } from '../http/percent.ts';
 import { contentSchema, contentView } from '../templates/content.view.ts';
 
-/** A provider is asked again about so long after its time has come. */
+/** A provider is tried again at most about this long after its pause ends. */
 const WAIT_RENEWED_MS = 5_000;
 
 /** The counters that the interface document names. */

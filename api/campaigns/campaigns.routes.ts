@@ -174,7 +174,7 @@ const send = endpoint({
   cost: 'heavy',
   method: 'post',
   path: '/campaigns/:id/send',
-  summary: 'Send a campaign now or later; a scheduled one is scheduled anew',
+  summary: 'Send a campaign now or later; a scheduled one gets the new time',
   body: sendCampaignBody,
   envelope: true,
   replies: { 200: { description: 'The campaign, SENDING or SCHEDULED', schema: campaignSchema } },

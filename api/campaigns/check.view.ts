@@ -25,7 +25,7 @@ const problemSchema = z
   .meta({ id: 'CampaignProblem', description: 'Something that stops a campaign, or is worth a look' });
 type Problem = z.infer<typeof problemSchema>;
 
-/** Gmail shows about so much HTML of a mail and hides the rest, with what stands at its end. */
+/** Gmail shows about this much HTML of an email and hides the rest, the end of it included. */
 const GMAIL_BYTES_MAX = 102_000;
 
 const recipientsSchema = z

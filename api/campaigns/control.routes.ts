@@ -54,5 +54,5 @@ const resend = endpoint({
   },
 });
 
-/** What operators do to a campaign that goes out or has gone out. */
+/** The endpoints that control a campaign while it is sent or after it was sent. */
 export const campaignControlEndpoints: Endpoint[] = [pause, resume, resend];

@@ -11,7 +11,7 @@ afterAll(() => app.stop());
 
 const STATES = ['SENT', 'FAILED', 'BOUNCED', 'PENDING', 'SKIPPED'];
 
-/** A campaign with so many recipients, whose states take turns. */
+/** A campaign with this many recipients; their states alternate. */
 async function createCampaign(owner: TestProject, recipients: number): Promise<string> {
   const id = uuidV7();
   await query(

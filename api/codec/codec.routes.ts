@@ -8,7 +8,7 @@ import { AppError, badRequest, validationError } from '../../shared/pure/app-err
 import { fieldErrorsOf } from '../http/field-errors.ts';
 import { createJsonBody } from '../http/json-body.ts';
 
-/** A page of a history in the Temporal UI is well below; Temporal itself takes 4 MB a message. */
+/** A page of a history in the Temporal UI is far smaller; Temporal itself takes 4 MB a message. */
 const BODY_BYTES_MAX = 4 * 1024 * 1024;
 const PREFLIGHT_SECONDS = '86400';
 

@@ -45,7 +45,7 @@ function ownFiles(): [name: string, file: string][] {
     .map((name) => [name.replaceAll(path.sep, '/'), path.join(WEB_FOLDER, name)]);
 }
 
-/** Reads everything that the console consists of; it stays in memory. */
+/** Reads all files of the console into memory. */
 export function readConsoleFiles(): ConsoleFiles {
   const named = new Map([...ownFiles(), ...packageFiles()]);
   const files = new Map(

@@ -18,7 +18,7 @@ const POLICY = [
 ].join('; ');
 const YEAR_SECONDS = 31_536_000;
 
-/** Looked at again each time, so that a deployment is seen at once. */
+/** Revalidated each time, so that a deployment is seen at once. */
 function sendFresh(res: Response, type: string, body: Buffer | string): void {
   res.setHeader('Cache-Control', 'no-cache');
   res.type(type).send(body);
@@ -43,7 +43,7 @@ export function mountConsole(app: Express, { TEMPORAL_UI_URL }: Pick<Config, 'TE
   app.get(filePath, (req, res) => {
     const file = files.get(req.params.file.join('/'));
     if (!file) throw new AppError('RESOURCE_NOT_FOUND', { message: 'The console has no such file' });
-    // During a deployment, the page of one process may ask another one: what it gets then is not to be kept.
+    // During a deployment, the page of one process may ask another process: that answer must not be cached.
     const isAsked = req.params.version === version;
     res.setHeader('Cache-Control', isAsked ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-store');
     res.type(file.type).send(file.body);

@@ -188,7 +188,7 @@ describe('DELETE /contacts/fields/:field', () => {
     expect((await owner.api('GET', `/segments/${segment.body.id}/contacts`)).body.total).toBe(0);
     expect((await stranger.api('GET', `/contacts/${theirs}`)).body.data).toEqual({ plan: 'pro' });
     expect((await remove(owner, 'plan')).body).toEqual({ deletedFrom: 0 });
-    // The next value decides about the type.
+    // The next value decides the type.
     await createContact(owner, { plan: 5 });
     expect(await fieldsOf(owner)).toContainEqual(custom('plan', 'number', 0.25));
   });

@@ -61,7 +61,7 @@ const OPERATIONS: Partial<Record<JobKind, string>> = {
 function progressOf(job: Job): number {
   if (job.state === 'completed') return 100;
   if (!job.total) return 0;
-  // Only what has ended is at 100.
+  // Only a job that has ended is at 100.
   return Math.min(99, Math.floor((100 * job.position) / job.total));
 }
 
@@ -86,7 +86,7 @@ function resultOf(job: Job): unknown {
   };
 }
 
-/** A job as callers see it. One that failed half way has a result as well: what it did is done. */
+/** A job as callers see it. A job that failed half way has a result as well, because what it did is kept. */
 export function jobView(job: Job) {
   const hasResult = job.state === 'completed' || (job.state === 'failed' && job.position > 0);
   return {

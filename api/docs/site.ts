@@ -7,7 +7,7 @@ import { addressOf, headingsOf, lex, renderMarkdown, servedTarget } from './mark
 
 const DOCS = path.join(projectRoot, 'docs');
 const HOME = 'README.md';
-/** From three letters on; ids and numbers are not looked for. */
+/** Words of three letters or more; ids and numbers are not indexed. */
 const WORD = /(?<![\p{L}\p{N}_.@-])\p{L}[\p{L}\p{N}_.@-]{2,}/gu;
 
 export interface NavigationGroup {
@@ -27,7 +27,7 @@ interface SearchEntry {
 export interface Site {
   /** HTML of the page at an address, or undefined. */
   page: (address: string) => string | undefined;
-  /** HTML for an address where there is none. */
+  /** HTML for an address without a page. */
   missingPage: () => string;
   searchIndex: () => SearchEntry[];
 }
@@ -56,7 +56,7 @@ function titleOf(file: string): string {
   return headingsOf(lex(read(file)))[0]?.text ?? file;
 }
 
-/** What a list in `docs/README.md` leaves out is reached all the same; the pages of errors have a list of their own. */
+/** Pages that no list in `docs/README.md` names are served all the same; the error pages have a list of their own. */
 function unlisted(groups: NavigationGroup[], files: string[]): NavigationGroup[] {
   const listed = new Set(groups.flatMap(({ links }) => links.map(({ address }) => address)));
   const links = files

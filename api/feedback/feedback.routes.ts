@@ -5,7 +5,7 @@ import type { Load } from '../http/load.ts';
 import { mountSubscriptionPages } from './subscription.routes.ts';
 import { mountTracking } from './tracking.routes.ts';
 
-/** What recipients reach without a key: the signed links in mail. */
+/** The endpoints that need no key: the signed links in emails. */
 export function mountFeedback(app: Express, deps: ApiDeps, load: Load): void {
   const links = linkSignerOf(deps.config);
   mountTracking(app, deps, links);

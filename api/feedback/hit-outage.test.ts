@@ -76,7 +76,7 @@ async function stateOf({ emailId, campaignId }: Sent) {
   return { status, hits: [opens, clicks], counts: [campaign.openedCount, campaign.clickedCount] };
 }
 
-/** Waits until so many statements wait for a lock. */
+/** Waits until this many statements wait for a lock. */
 async function waitForLocks(count: number): Promise<void> {
   await eventually(async () => {
     const rows = await query(

@@ -19,7 +19,7 @@ export interface HitQueue {
   add: (hit: Hit) => { entry: WaitingHit; isDropping: boolean };
   /** Takes the oldest hits out. */
   take: (count: number) => WaitingHit[];
-  /** Settles all that wait; they stay in the queue. */
+  /** Settles all waiting hits; they stay in the queue. */
   settleAll: () => void;
 }
 
@@ -29,7 +29,7 @@ interface Group {
   latest: WaitingHit;
 }
 
-/** An email and kind may have so many events; further hits are added to the latest that waits. */
+/** An email and kind may have this many events; further hits are added to the latest one that waits. */
 const GROUP_MAX = HIT_EVENTS_MAX;
 
 function groupKey(hit: Hit): string {

@@ -4,28 +4,28 @@ import type { Engagement } from '../../shared/domain/engagement/engagement.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { createHitQueue, type Hit, type WaitingHit } from './hit-queue.ts';
 
-/** Takes opens and clicks at any speed and records each once, also those that come while PostgreSQL is away. */
+/** Takes opens and clicks at any speed and records each once, even those that come while PostgreSQL is away. */
 export interface HitRecorder {
   /**
-   * Takes a hit. Resolves when it has been recorded, or when it is clear that it has to wait for the database; then it is
-   * kept. Never rejects.
+   * Takes a hit. Resolves when it has been recorded, or when it has been kept because the database is away. Never
+   * rejects.
    */
   add: (hit: Hit) => Promise<void>;
-  /** Records what waits, for the end of the process. What is not recorded after `withinMs` is lost, which is logged. */
+  /** Records the waiting hits before the process ends. Hits that are not recorded within `withinMs` are lost, and logged. */
   drain: (withinMs: number) => Promise<void>;
 }
 
 export interface HitRecorderOptions {
   record: (hits: Engagement[]) => Promise<void>;
   logger: Logger;
-  /** Hits that wait at most; then the oldest goes. */
+  /** The most hits that may wait; then the oldest is dropped. */
   capacity?: number;
 }
 
 const CAPACITY = 100_000;
 const BATCH_MAX = 200;
 const RETRY_MS = { first: 100, longest: 5_000, draining: 200 } as const;
-/** An error that is not an outage, such as a deadlock, is retried so many times. */
+/** How often an error that is not an outage, such as a deadlock, is retried. */
 const FAULTS_MAX = 5;
 
 /**

@@ -10,8 +10,8 @@ const MACHINES =
 const APPLE_PREFETCH = 'Mozilla/5.0';
 
 /**
- * Whether a request tells that no person is behind it: it only asks whether the address is there (HEAD), says that it
- * fetches ahead, or comes from a known scanner. What looks like a browser is taken for one.
+ * Whether a request shows that no person is behind it: it only checks that the address exists (HEAD), says that it
+ * prefetches, or comes from a known scanner. A client that looks like a browser counts as one.
  * @param kind images are fetched ahead in ways that links are not
  */
 export function isMachineRequest(req: Request, kind: 'open' | 'click'): boolean {

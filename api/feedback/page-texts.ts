@@ -1,6 +1,6 @@
 import type { Locale } from '../../shared/pure/contacts/locale.ts';
 
-/** What the pages say; `{email}` stands for the address. */
+/** The texts of the pages; `{email}` stands for the address. */
 export interface PageTexts {
   unsubscribe: string;
   subscribe: string;

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import type { Locale } from '../../shared/pure/contacts/locale.ts';
 import { escapeHtml } from '../../shared/pure/templates/template-language.ts';
 
-/** What a page shows: a sentence, and at most one thing to do. */
+/** The content of a page: a sentence, and at most one action. */
 export interface SubscriptionPage {
   locale: Locale;
   title: string;
   text: string;
-  /** Whether the text tells what has just been done. */
+  /** Whether the text confirms an action. */
   isResult?: boolean;
   /** A button that posts to a path relative to this page's. */
   action?: { path: string; label: string };

@@ -38,7 +38,7 @@ function sendTooOften(req: Request, res: Response): void {
   sendPage(res, { locale, title: texts.subscribe, text: texts.tooOften, isResult: true }, 429);
 }
 
-/** What to show of a contact on a page, before or after something was done. */
+/** The page for a contact, before or after an action. */
 function pageOf(name: PageName, token: string, contact: LinkContact | undefined, isResult: boolean): SubscriptionPage {
   const locale = localeOf(contact?.data['locale']);
   const texts = PAGE_TEXTS[locale];
@@ -60,11 +60,11 @@ function pageOf(name: PageName, token: string, contact: LinkContact | undefined,
 
 /**
  * The pages behind the links of a mail. GET only shows, so that scanners that follow every link change nothing; POST
- * acts. What is in the body of a POST does not matter, so the same address serves the button of the page and the
+ * acts. The body of a POST is ignored, so the same address serves the button of the page and the
  * one-click request of a mail program (RFC 8058).
  */
 export function mountSubscriptionPages(app: Express, deps: ApiDeps, links: LinkSigner, load: Load): void {
-  /** Works on the database when it is the contact's turn: a link can be called as often as anybody likes. */
+  /** Uses the database only when it is the contact's turn, because anybody can call a link without end. */
   async function inTurn<T>(contactId: string, work: (em: Em) => Promise<T>): Promise<T> {
     const release = await load.pageSlots.take(contactId, 1);
     try {

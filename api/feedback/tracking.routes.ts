@@ -7,7 +7,7 @@ import { createVisitLimit } from './visit-limit.ts';
 
 /** A transparent picture of one pixel. */
 const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
-/** A reader does not wait longer than this for our bookkeeping; the hit is recorded all the same. */
+/** A reader waits at most this long for our bookkeeping; the hit is recorded all the same. */
 const PATIENCE_MS = 500;
 
 function notFound(): AppError {
@@ -22,8 +22,8 @@ function forbidCaching(res: Response): void {
 
 /**
  * `GET /t/o/<token>.gif` counts an open, `GET /t/c/<token>` a click. The answer follows the commit, which takes a moment:
- * what a reader has seen, a crash does not take back. While PostgreSQL is away the answer does not wait. Who asks for the
- * same one again and again gets it, and is no longer counted.
+ * a crash loses no hit that was answered. While PostgreSQL is away the answer does not wait. A client that asks for the
+ * same link again and again still gets the answer but is no longer counted.
  */
 export function mountTracking(app: Express, deps: ApiDeps, links: LinkSigner): void {
   const visits = createVisitLimit();

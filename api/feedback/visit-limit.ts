@@ -1,13 +1,13 @@
 /** Counts what one client address does with one email, in memory. */
 export interface VisitLimit {
-  /** Counts a visit; false when it is one too many in this minute. */
+  /** Counts a visit; false when there were too many in this minute. */
   take: (address: string, emailId: string) => boolean;
 }
 
 const MINUTE_MS = 60_000;
 /** No reader and no scanner needs more; many readers of different emails may share an address. */
 const VISITS_PER_MINUTE = 60;
-/** Pairs that are kept apart; beyond them all are let in until the minute is over. */
+/** Pairs that are counted; further pairs are let in until the minute is over. */
 const PAIRS_MAX = 100_000;
 
 /** Creates a limit. It forgets everything with each minute, so its memory is bounded. */

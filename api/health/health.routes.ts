@@ -28,7 +28,7 @@ function isReady(readiness: Readiness): boolean {
   return Object.values(readiness).every((result) => result === 'ok');
 }
 
-/** Asks what the process needs, once at a time and, while all is well, once in `KEPT_MS`: nobody needs a key for it. */
+/** Checks what the process needs. Anybody may ask, so one check runs at a time, and a good result is kept for `KEPT_MS`. */
 function createReadiness(checks: HealthChecks): () => Promise<Readiness> {
   let current: Promise<Readiness> | undefined;
 

@@ -25,14 +25,14 @@ export interface Admissions {
 }
 
 export interface AdmissionDeps {
-  /** With connections of its own, so that a request is admitted or refused however busy the database is otherwise. */
+  /** It has connections of its own, so requests are admitted or refused however busy the database is otherwise. */
   orm: Orm;
   logger: Logger;
   limitPerMinute: number;
 }
 
 const CONNECTIONS = 2;
-/** A request waits for its admission no longer than this; when the counter is slower, the request passes uncounted. */
+/** Longest wait for an admission; when the counter is slower, the request passes uncounted. */
 const STATEMENT_SECONDS = 2;
 const BATCH_MAX = 1_000;
 /** When a statement takes longer than this, the next ones no longer wait for it. */
@@ -58,7 +58,7 @@ function countsOf(batch: Waiting[]): Map<string, number> {
 
 type RateCounter = ReturnType<typeof createRateCounter>;
 
-/** Counters that stand where each project stood before the requests of a batch. */
+/** Rate limit counters with the value that each project had before the requests of a batch. */
 function countersOf(
   batch: Waiting[],
   ownerOf: ReadonlyMap<string, KeyOwner | CountedKeyOwner>,
@@ -77,7 +77,7 @@ function countersOf(
   return new Map([...before].map(([id, state]) => [id, createRateCounter(limitPerMinute, state)]));
 }
 
-/** Says for each request of a batch whether it is admitted. */
+/** Decides for each request of a batch whether it is admitted. */
 function settle(batch: Waiting[], owners: (KeyOwner | CountedKeyOwner)[], limitPerMinute: number): void {
   const ownerOf = new Map(owners.map((owner) => [owner.lookup, owner] as const));
   const counters = countersOf(batch, ownerOf, limitPerMinute);
@@ -97,7 +97,7 @@ function settle(batch: Waiting[], owners: (KeyOwner | CountedKeyOwner)[], limitP
  * Authenticates requests and counts them against the project's limit. Requests that arrive while a statement is
  * running wait for the next one and share it, so the load on PostgreSQL follows round trips, not requests; every
  * request is still answered by a statement that began after it arrived, so a rotated key is refused at once. A statement
- * that takes long, since the row of a project is locked, is waited for by those only whose keys are in it.
+ * that takes long, because the row of a project is locked, delays only the requests whose keys are in it.
  */
 export function createAdmissions({ orm, logger, limitPerMinute }: AdmissionDeps): Admissions {
   let waiting: Waiting[] = [];
@@ -137,7 +137,7 @@ export function createAdmissions({ orm, logger, limitPerMinute }: AdmissionDeps)
     start();
   }
 
-  /** Starts a statement for those who wait, unless one is running that will end soon. */
+  /** Starts a statement for the waiting requests, unless a running one will end soon. */
   function start(): void {
     while (waiting.length > 0 && running === slow && running < CONNECTIONS) {
       const batch = waiting.filter(({ lookup }) => !runningLookups.has(lookup)).slice(0, BATCH_MAX);

@@ -24,7 +24,7 @@ export function publicKeyOnly(path: string): AppError {
 }
 
 /**
- * The key in an Authorization header, of the kind that an endpoint takes, or a secret one where it takes the public one.
+ * The key in an Authorization header: of the kind that the endpoint takes, or a secret key where it takes the public one.
  * @throws AppError INVALID_API_KEY that says what is wrong with it
  */
 export function readKey(authorization: string | undefined, keyKind: KeyKind): string {

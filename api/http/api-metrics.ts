@@ -11,7 +11,7 @@ import { createProcessMetrics } from '../../shared/platform/metrics/process-metr
 export interface ApiMetrics {
   /** Counts requests; undefined where nobody asks for metrics. */
   observe: RequestHandler | undefined;
-  /** Answers on METRICS_PORT, also while the database is away. */
+  /** Answers on METRICS_PORT, even while the database is away. */
   server: MetricsServer | undefined;
   /** Adds what the database knows. */
   watch: (orm: Orm) => void;

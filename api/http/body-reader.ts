@@ -7,7 +7,7 @@ import { AppError, badRequest } from '../../shared/pure/app-error.ts';
 export interface Patience {
   /** Time that every body has, in milliseconds. */
   graceMs: number;
-  /** What must have come on average after that. */
+  /** The slowest average speed after that. */
   bytesPerSecond: number;
 }
 

@@ -19,7 +19,7 @@ export interface ConnectionLimits {
 
 /** Requests that a client may send ahead on one connection. */
 const PIPELINED_MAX = 8;
-/** How long the rest of a body that nobody wants is taken in, so that the client gets to read the answer. */
+/** How long the rest of an unwanted body is read and dropped, so that the client gets to read the answer. */
 const LINGER_MS = 2_000;
 /** The slowest that an answer may be read: a grace, and a speed for what is large. */
 const ANSWER_GRACE_MS = 30_000;
@@ -33,7 +33,7 @@ export function proveConnection(socket: Socket): void {
   if (connection) connection.isProven = true;
 }
 
-/** Whether an answer of its own can be written to a connection without becoming a part of another one. */
+/** Whether an answer can be written to a connection without mixing with another answer. */
 export function isAnswerable(socket: Socket): boolean {
   const { openRequests = 0, lastResponse } = connections.get(socket) ?? {};
   return socket.writable && (openRequests === 0 || (openRequests === 1 && lastResponse?.headersSent === false));
@@ -58,7 +58,7 @@ function limitRest(socket: Socket, req: IncomingMessage, res: ServerResponse): v
   });
 }
 
-/** The connection that is given up for a new one; undefined when each is better than a stranger's. */
+/** The connection to close for a new one; undefined when all of them are worth more than a stranger's. */
 function leastWanted(open: ReadonlySet<Socket>): Socket | undefined {
   let stranger: Socket | undefined;
   let idle: Socket | undefined;

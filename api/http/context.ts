@@ -14,7 +14,7 @@ export interface ApiDeps {
   logger: Logger;
   /** Takes opens and clicks. */
   hits: HitRecorder;
-  /** Tells the dispatcher that a commit left something in the outbox, or may have: then a look within `withinMs` will do. */
+  /** Tells the dispatcher that a commit added to the outbox, or may have: then it looks within `withinMs`. */
   wakeDispatcher: (withinMs?: number) => void;
 }
 
@@ -35,6 +35,6 @@ export interface RequestContext<Params, Query, Body> {
   em: Em;
   deps: ApiDeps;
   requestId: string;
-  /** Whether a table is asked for rather than JSON: by `format`, or where that is left out by the Accept header. */
+  /** Whether the request asks for a table rather than JSON: by `format`, or without it by the Accept header. */
   wantsCsv: (format: 'json' | 'csv' | undefined) => boolean;
 }

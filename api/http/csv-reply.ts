@@ -1,12 +1,12 @@
 import type { Response } from 'express';
 
-/** A table that goes out piece by piece, as it is read. */
+/** A table that is sent piece by piece. */
 export interface CsvReply {
   filename: string;
   pieces: AsyncIterator<string>;
 }
 
-/** What a spreadsheet would calculate. */
+/** Texts that a spreadsheet would run as a formula. */
 const FORMULA = /^\s*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|^[\t\r\n]/;
 
 /** One line (RFC 4180). A text that a spreadsheet would take for a formula gets an apostrophe before it. */
@@ -44,7 +44,7 @@ async function untilRead(res: Response): Promise<void> {
 
 /**
  * Sends a table no faster than it is read: a piece of it is in memory at a time. Each piece waits for its turn.
- * @throws what reading a piece threw; the connection is closed then, so that the client knows that the rest is missing
+ * @throws the error of reading a piece; the connection is closed then, which tells the client that the rest is missing
  */
 export async function sendCsv(
   res: Response,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseIsoInstant } from '../../shared/pure/filters/iso-instant.ts';
 import { badRequest } from '../../shared/pure/app-error.ts';
 
-/** A moment in a cursor; what PostgreSQL could not read never gets there. */
+/** A moment in a cursor; only what PostgreSQL can read is accepted. */
 export const cursorTimeSchema = z.string().refine((text) => parseIsoInstant(text) !== undefined);
 
 /** A text in a cursor. */

@@ -47,13 +47,13 @@ export interface Endpoint<Params = unknown, Query = unknown, Body = unknown> {
   badIdIs?: ErrorCode;
   query?: z.ZodType<Query>;
   body?: z.ZodType<Body>;
-  /** What the document says of a body that takes more than one schema to check. */
+  /** The body in the document, for a body that takes more than one schema to check. */
   documentedBody?: z.ZodType;
   /** Largest body in bytes; the default fits everything but attachments. */
   bodyBytesMax?: number;
   /** Where a body holds base64, as a path in which `*` is any key: a large text there arrives as a Buffer. */
   base64At?: readonly string[];
-  /** Waits for servers elsewhere and hardly for PostgreSQL. */
+  /** Waits mostly for other servers, hardly for PostgreSQL. */
   isRemote?: boolean;
   /** May read a large part of what its project has: few of these are under way for a project at a time. */
   cost?: 'heavy';
@@ -63,7 +63,7 @@ export interface Endpoint<Params = unknown, Query = unknown, Body = unknown> {
   /** `{ success, data }` around the reply, or the bare resource. */
   envelope?: boolean;
   replies: Record<number, ReplyDeclaration>;
-  /** Codes this endpoint can answer beside those every endpoint can. */
+  /** Codes this endpoint can answer in addition to those of every endpoint. */
   errors?: readonly ErrorCode[];
   handle: (context: RequestContext<Params, Query, Body>) => Promise<Reply>;
 }

@@ -43,7 +43,7 @@ function fromHttpFault(fault: { status?: number }): AppError | undefined {
   return isOfCaller ? new AppError('BAD_REQUEST', { message: 'The request is not well-formed' }) : undefined;
 }
 
-/** Turns anything thrown into an AppError; what is not ours becomes a 500 that tells nothing about the inside. */
+/** Turns anything thrown into an AppError; an unknown error becomes a 500 that reveals nothing internal. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (isDatabaseUnavailable(error)) return new AppError('SERVICE_UNAVAILABLE', { cause: error });
@@ -67,7 +67,7 @@ export function sendError(req: Request, res: Response, error: unknown, logger: L
   const retryAfter = appError.details?.['retryAfter'];
   if (typeof retryAfter === 'number') res.setHeader('Retry-After', String(retryAfter));
   if (appError.code === 'SERVICE_UNAVAILABLE') res.setHeader('Retry-After', '2');
-  // What is left of a request that came too slowly is not waited for.
+  // The rest of a request that came too slowly is not read.
   if (appError.code === 'REQUEST_TIMEOUT') res.setHeader('Connection', 'close');
   res.status(appError.statusCode).json(errorEnvelope(appError, requestId));
 }

@@ -25,8 +25,8 @@ function cutValue(value: unknown, depth: number): unknown {
 }
 
 /**
- * What of an error is sent. Much of an error is quoted from the request, and the first hundred faults tell as much as a
- * million: an answer is not to grow with what was sent, let alone faster. `details.errorCount` says how many there are.
+ * Bounds the size of an error answer. Errors quote the request, and the answer must not grow with it. The first hundred
+ * faults tell as much as a million; `details.errorCount` says how many there are.
  */
 export function boundedError({ message, errors, details, suggestion }: AppError) {
   const isCut = errors !== undefined && errors.length > ERRORS_MAX;

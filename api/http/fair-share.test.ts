@@ -3,7 +3,7 @@ import { createFairShare } from './fair-share.ts';
 
 const LIMITS = { total: 4, perOwner: 3, waitingPerOwner: 2, waitingTotal: 3, waitMs: 10_000 };
 
-/** Takes one and notes the owner's name when it has been given. */
+/** Takes one unit and notes the owner's name once it is granted. */
 function createTakers(limits = LIMITS) {
   const share = createFairShare(limits);
   const given: string[] = [];
@@ -17,7 +17,7 @@ function createTakers(limits = LIMITS) {
     given,
     releases,
     take,
-    /** Asks for one without waiting; what is refused after the end of a test is nobody's business. */
+    /** Asks for one unit without waiting; a refusal after the end of the test is ignored. */
     ask: (owner: string, amount?: number) => void take(owner, amount).catch(() => undefined),
   };
 }

@@ -1,11 +1,11 @@
 import { AppError } from '../../shared/pure/app-error.ts';
 
 export interface FairShareLimits {
-  /** What there is. */
+  /** The whole amount. */
   total: number;
-  /** What one owner may have of it at a time. */
+  /** The amount that one owner may hold at a time. */
   perOwner: number;
-  /** How many may wait for it, of one owner and in all. */
+  /** How many requests may wait, of one owner and in all. */
   waitingPerOwner: number;
   waitingTotal: number;
   /** Longest wait, in milliseconds. */
@@ -14,13 +14,13 @@ export interface FairShareLimits {
 
 export interface FairShare {
   /**
-   * Takes `amount` for an owner, waiting for it if need be. An amount above what an owner may have counts as all of that;
-   * nothing at all can be had whenever the owner has not more than it may.
+   * Takes `amount` for an owner, and waits for it if necessary. An amount above the owner's bound counts as the bound.
+   * An amount of 0 is granted unless the owner holds more than its bound.
    * @returns gives it back; safe to call twice
    * @throws AppError RATE_LIMIT_EXCEEDED when the owner itself holds what it waits for, else SERVICE_UNAVAILABLE
    */
   take: (owner: string, amount: number) => Promise<() => void>;
-  /** Counts what an owner has taken without asking; it may exceed the limits then, and waits before it takes more. */
+  /** Counts an amount that an owner took without asking. It may exceed the limits; the owner waits before it takes more. */
   add: (owner: string, amount: number) => () => void;
 }
 
@@ -46,8 +46,8 @@ function overload(isOwn: boolean): AppError {
 }
 
 /**
- * Shares something scarce among owners: each has a bound of its own, and those who wait take turns by owner, so that one
- * owner with a thousand requests keeps another waiting for one of them at most.
+ * Shares something scarce among owners. Each owner has a bound, and waiting requests take turns by owner, so an owner
+ * waits for at most one request of another, even if the other has a thousand.
  */
 export function createFairShare(limits: FairShareLimits): FairShare {
   const { total, perOwner, waitingPerOwner, waitingTotal, waitMs } = limits;
@@ -80,7 +80,7 @@ export function createFairShare(limits: FairShareLimits): FairShare {
     };
   }
 
-  /** Gives to those who wait, one each, until nobody's turn can be granted. */
+  /** Grants waiting requests, one for each owner in turn, until none can be granted. */
   function serve(): void {
     let isServing = waitingCount > 0;
     while (isServing) {
@@ -91,7 +91,7 @@ export function createFairShare(limits: FairShareLimits): FairShare {
         owner.waiting.shift();
         waitingCount -= 1;
         isServing = true;
-        // Whose turn it was goes to the end.
+        // The owner whose turn it was goes to the end.
         owners.delete(name);
         owners.set(name, owner);
         first.grant(give(name, owner, first.amount));

@@ -36,15 +36,15 @@ function isOfAnotherType(issues: Issue[]): boolean {
   return issues.some((issue) => issue.code === 'invalid_type' && issue.path.length === 0);
 }
 
-/** A value that is of the type of no member. */
+/** A value whose type fits no member. */
 function asWrongType(issue: Issue): Issue {
   const message = issue.input === undefined ? 'Required' : 'Invalid input: a value of this type is not taken here';
   return { ...issue, code: 'custom', message, params: { code: 'invalid_type' } };
 }
 
 /**
- * The union member that got furthest, then the one that lacks least, then one whose type the input at least has, says
- * most about what the caller meant.
+ * The union member that the caller probably meant: the one that got furthest, then the one that lacks least, then one
+ * whose type the input at least has.
  */
 function unwrapUnion(issue: Issue): Issue[] {
   if (issue.code !== 'invalid_union') return [issue];

@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '../../tests/support/datab
 import { startTestApi, type TestApi, type TestProject, type TestReply } from '../../tests/support/api.ts';
 
 const POOL_SIZE = 8;
-/** More than may be under way and may wait. */
+/** More than may be under way and waiting. */
 const REQUESTS = 40;
 
 let database: TestDatabase;
@@ -52,7 +52,7 @@ describe('heavy reads of one project', () => {
       expect((await other.api('GET', '/contacts')).status).toBe(200);
       expect((await other.api('POST', `/segments/${theirs}/compute`)).status).toBe(200);
     }
-    // What was answered until now was refused at once, to the one who asked for too much.
+    // So far, only the refusals for the project that asked for too much have been answered.
     expect([...new Set(replies.map((reply) => reply.status))]).toEqual([429]);
     for (const reply of replies) {
       expect(reply.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);

@@ -91,7 +91,7 @@ describe('a request under an Idempotency-Key that met', () => {
       const reply = await track();
       return reply.status !== 503 && reply;
     });
-    // The statement that nobody heard of any more was the last before its COMMIT, which never came.
+    // The statement whose answer was lost was the last one before the COMMIT, which never came.
     expect(retried.status).toBe(200);
     expect(await eventCount()).toBe(1);
   });

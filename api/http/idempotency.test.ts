@@ -30,7 +30,7 @@ async function eventCount(idempotencyKey: string): Promise<number> {
   return app.em().count(EventEntity, { projectId: app.project.id, name: eventOf(idempotencyKey) });
 }
 
-/** Claims a key as a request of this process would that never ends. */
+/** Claims a key like a request of this process that never ends. */
 function claimKey(key: string, request: string) {
   const token = randomUUID();
   return claimIdempotencyKey(app.em(), { projectId: app.project.id, key, token, request, ttlHours: 24 });

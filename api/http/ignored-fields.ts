@@ -7,7 +7,7 @@ export const IGNORED_FIELDS_HEADER = 'Everpost-Ignored-Fields';
 const IGNORED_FIELDS_MAX = 20;
 const SHOWN_FIELD = /^[\w.-]{1,64}$/;
 
-/** The object that a body is read as; of several forms the one that fits. */
+/** The schema that reads a body; of several forms, the one that fits. */
 function objectSchemaOf(schema: unknown, body: unknown): z.ZodObject | undefined {
   if (schema instanceof z.ZodObject) return schema;
   if (schema instanceof z.ZodPipe) return objectSchemaOf(schema.in, body) ?? objectSchemaOf(schema.out, body);

@@ -6,7 +6,7 @@ import { parseJson } from './json-parser.ts';
 import { createJsonScanner } from './json-scanner.ts';
 import { createOctets } from './octets.ts';
 
-/** Read before the key is looked at, and never inflated: what a stranger may cost. */
+/** Read before the key is checked, and never inflated, so this bounds what a stranger may cost. */
 export const EARLY_BYTES_MAX = 64 * 1024;
 const EARLY_PATIENCE: Patience = { graceMs: 5_000, bytesPerSecond: Infinity };
 /** The slowest that a caller with a key may be. */
@@ -14,7 +14,7 @@ export const PATIENCE: Patience = { graceMs: 15_000, bytesPerSecond: 8 * 1024 };
 
 export interface JsonBody {
   /**
-   * Reads a small plain body, so that what is not JSON is refused whoever sends it. Other bodies are left alone.
+   * Reads a small plain body, so that a body that is not JSON is refused with or without a key. Other bodies are not read.
    * @throws AppError BAD_REQUEST
    */
   readEarly: () => Promise<void>;
@@ -67,7 +67,7 @@ export function createJsonBody(req: Request, res: Response, limits: JsonBodyLimi
   let reader: BodyReader | undefined;
   let isParsed = false;
   let value: unknown;
-  /** What is wrong with the body beside its form, which a stranger is not told. */
+  /** What else is wrong with the body; only callers with a key are told. */
   let refusal: AppError | undefined;
 
   /** @returns whether the body was complete within the bound, and so is parsed now */

@@ -7,7 +7,7 @@ import { decodeBase64, decodeText, malformedJson } from './large-text.ts';
 import type { Octets } from './octets.ts';
 import { textFault } from './storable.ts';
 
-/** Everything of a body but its large texts. JSON.parse reads it in one go. */
+/** The largest body without its large texts. JSON.parse reads it in one go. */
 const REST_BYTES_MAX = 5 * 1024 * 1024;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 

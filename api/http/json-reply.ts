@@ -4,7 +4,7 @@ import { createPacer } from '../../shared/platform/pacer.ts';
 /** Parts of this length, in characters, go out together. */
 const PART_LENGTH = 64 * 1024;
 
-/** As JSON.stringify, with null for what JSON cannot say. */
+/** Like JSON.stringify, with null for values that JSON cannot express. */
 function stringify(value: unknown): string {
   const text = JSON.stringify(value) as string | undefined;
   return text ?? 'null';

@@ -16,16 +16,16 @@ const REMOTE_SLOTS = { total: 400, perOwner: 50 };
 /** The part of the connections that heavy reads may use, and how many of them one project may have under way. */
 const SLOTS_PART_OF_HEAVY = 0.6;
 const HEAVY_PER_PROJECT = 4;
-/** Few wait, for each of those before them may take long. */
+/** Few may wait, because each request before them may take long. */
 const HEAVY_WAITING = { ...WAITING, waitingPerOwner: 20 };
 
-/** What requests take from one another, shared out by project, or by contact. */
+/** The resources that requests compete for, shared fairly by project, or by contact. */
 export interface Load {
   /** Requests that use PostgreSQL: one for each connection. */
   slots: FairShare;
-  /** Requests for the pages of contacts, who need no key. */
+  /** Requests for the pages behind links, which need no key. */
   pageSlots: FairShare;
-  /** Requests that read much, beside their slot: the others of the same project go on, and so do other projects. */
+  /** Requests that read much. They take this in addition to their slot, so other requests and projects go on. */
   heavySlots: FairShare;
   /** Requests that wait for other servers. */
   remoteSlots: FairShare;

@@ -4,7 +4,7 @@ import type { Endpoint } from './endpoint.ts';
 
 const isParameter = (part: string | undefined): boolean => part?.startsWith(':') ?? false;
 
-/** What is asked for here of an endpoint. */
+/** The parts of an endpoint that matter here. */
 type Declared = Pick<Endpoint, 'path' | 'method' | 'badIdIs'>;
 
 /** Whether a path of a request fits an endpoint, which has no other id where `own` has a fixed part: `lookup` is no contact. */
@@ -44,8 +44,8 @@ export function pathsInOrder(endpoints: Endpoint[]): string[] {
 }
 
 /**
- * Answers what is asked of a declared path by a method that it does not have: 405 with `Allow` (RFC 9110 section 15.5.6), and
- * `OPTIONS` with 204. Mount it behind the endpoints of `path`, and before those of the paths that come later.
+ * Answers a method that a declared path does not have: 405 with `Allow` (RFC 9110 section 15.5.6), and `OPTIONS` with
+ * 204. Mount it behind the endpoints of `path`, and before those of the paths that come later.
  */
 export function mountRefusedMethods(app: Express, path: string, endpoints: Declared[]): void {
   app.all(path, refuseMethods(path, endpoints));

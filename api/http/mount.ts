@@ -33,7 +33,7 @@ const BODY_BYTES_DEFAULT = 5 * 1024 * 1024;
 const LARGE_ANSWER_BYTES = 256 * 1024;
 const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/;
 
-/** The public key is in every page: nobody needs it to send more than this. */
+/** The public key is in every page, so it may send no more than this. */
 const PUBLIC_BODY_BYTES_MAX = 64 * 1024;
 
 function bodyBytesMaxOf({ key, bodyBytesMax }: Endpoint): number {
@@ -96,7 +96,7 @@ function requestLine(req: Request, definition: Endpoint): string {
   return `${req.method} ${definition.path}`;
 }
 
-/** What a reply looks like on the wire; undefined when it has no body. */
+/** The body of a reply on the wire; undefined when it has none. */
 function envelopeOf(definition: Endpoint, { data, message }: Reply): unknown {
   if (data === undefined || !definition.envelope) return data;
   return { success: true, data, ...(message !== undefined && { message }) };
@@ -108,7 +108,7 @@ function releaseAfter(res: Response, release: () => void): void {
   else res.once('close', release);
 }
 
-/** The most octets that the body of a request may turn out to have. */
+/** The most octets that the body of a request can have. */
 function expectedOctets(req: Request, bytesMax: number): number {
   const length = contentLengthOf(req);
   if (length === undefined && req.headers['transfer-encoding'] === undefined) return 0;
@@ -133,8 +133,8 @@ function keyReused(key: string, original: OriginalRequest): AppError {
 }
 
 /**
- * Handles a request in one transaction with the note that it has been: who dies before the end has done nothing, and
- * the key is free for the repetition. The dispatcher is told when there is something to see.
+ * Handles a request in one transaction with the result of its idempotency key: a process that dies before the commit
+ * has done nothing, and the key is free for the repetition. Wakes the dispatcher afterwards if necessary.
  */
 async function handleOnce(
   claim: IdempotencyClaim,
@@ -287,14 +287,14 @@ async function takeTurn(definition: Endpoint, projectId: string, load: Load): Pr
   }
 }
 
-/** Who waited for a turn and has gone meanwhile is not served: nobody would learn of it. */
+/** A client that has gone while its request waited is not served, because nobody would read the answer. */
 function assertStillThere(req: Request): void {
   if (req.socket.destroyed) throw badRequest('The client has closed the connection');
 }
 
 /**
- * The way of a request: a small body is parsed, so that what is not JSON is refused whoever sends it; key and rate limit;
- * then everything that costs more, within what its project may have under way at a time.
+ * The way of a request. First a small body is parsed, so that a body that is not JSON is always refused. Then come key
+ * and rate limit, then everything that costs more, within what its project may have under way at a time.
  */
 async function serve(definition: Endpoint, req: Request, res: Response, deps: ServeDeps): Promise<void> {
   const startedAt = performance.now();

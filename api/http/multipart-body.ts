@@ -55,7 +55,7 @@ function createFormReader(req: Request, { field, fileBytesMax }: MultipartDeclar
   let file: Buffer[] | undefined;
   let failure: AppError | undefined;
   const closed = new Promise<void>((resolve) => {
-    // The parser reports one fault after another, and every one that nobody listens to would end the process.
+    // The parser may report several faults, and each one without a listener would end the process.
     parser.on('error', () => {
       failure ??= malformed();
       resolve();

@@ -1,4 +1,4 @@
-/** Pieces below this size are gathered, so that a body that comes octet by octet takes no more memory than another. */
+/** Pieces below this size are joined, so that a body that comes octet by octet takes no more memory than another. */
 const GATHERED_BELOW = 16 * 1024;
 const BLOCK_BYTES = 64 * 1024;
 

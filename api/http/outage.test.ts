@@ -54,7 +54,7 @@ describe('without PostgreSQL', () => {
   });
 
   it('answers what is under way with 503 and gets every connection of its pool back', async () => {
-    // A lock holds the requests in their transaction until the connection breaks.
+    // A lock holds the requests in their transactions until the connection breaks.
     const blocker = database.orm.em.fork();
     await blocker.begin();
     await query(blocker, sql`lock table event in exclusive mode`);

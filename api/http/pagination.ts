@@ -4,7 +4,7 @@ const PAGE_SIZE_DEFAULT = 20;
 export const PAGE_SIZE_MAX = 100;
 const PAGE_MAX = 1_000_000;
 
-/** A text; an empty one is as good as none. */
+/** A text; an empty one counts as missing. */
 export function textQuery(lengthMax: number) {
   return z
     .string()

@@ -97,7 +97,7 @@ describe('the rate limit', () => {
     expect(status).toBe(200);
   });
 
-  it('starts anew with the next minute', async () => {
+  it('starts over with the next minute', async () => {
     const owner = await first.createProject();
     await call(first, owner);
     const em = first.em();

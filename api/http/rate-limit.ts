@@ -1,4 +1,4 @@
-/** What the public key may take of a project's requests: whoever sees a page has it, and must not stop the others. */
+/** The public key's share of a project's requests: every visitor has that key, and must not block the secret key. */
 const PUBLIC_SHARE = 0.8;
 
 /** Where a project stands in the current minute. */
@@ -10,7 +10,7 @@ export interface RateState {
   isExceeded: boolean;
 }
 
-/** Says of each of the requests that were counted together, in their order, where the project stood after it. */
+/** For each of the requests that were counted together, in their order: where the project stood after it. */
 interface RateCounter {
   next: (isPublic: boolean) => RateState;
 }
@@ -21,8 +21,8 @@ function publicLimitOf(limitPerMinute: number): number {
 }
 
 /**
- * Counts on from where a project stood. What the public key asks beyond its share is refused and counts for nothing, so
- * the rest of the window stays for the secret key.
+ * Counts on from where a project stood. Requests of the public key beyond its share are refused and not counted, so the
+ * rest of the window stays for the secret key.
  */
 export function createRateCounter(
   limitPerMinute: number,

@@ -19,11 +19,11 @@ const HEADERS_TIMEOUT_MS = 10_000;
 /** The whole of a request; its body has a slowest speed of its own. */
 const REQUEST_TIMEOUT_MS = 300_000;
 const CHECK_MS = 1_000;
-/** Longer than balancers keep idle connections, so that it is never us who closes one that a request is coming on. */
+/** Longer than balancers keep idle connections, so that we never close one on which a request is arriving. */
 const KEEP_ALIVE_MS = 65_000;
 const STRANGER_IDLE_MS = 5_000;
 
-/** The answer to what is not HTTP, or comes too slowly to be a request. */
+/** The answer to bytes that are not HTTP, or that come too slowly. */
 function faultOf(error: NodeJS.ErrnoException): AppError {
   if (error.code === 'HPE_HEADER_OVERFLOW') return new AppError('HEADERS_TOO_LARGE');
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return new AppError('REQUEST_TIMEOUT');
@@ -49,8 +49,8 @@ function refuseSocket(error: NodeJS.ErrnoException, socket: Socket): void {
 }
 
 /**
- * The HTTP server of the API, not yet listening. Whatever comes over a connection is answered or ends that connection:
- * in an answer of ours where HTTP allows one.
+ * The HTTP server of the API, not yet listening. Whatever comes over a connection is answered in our envelope where
+ * HTTP allows an answer, else the connection is closed.
  * @param connectionsMax connections that the process takes
  */
 export function createHttpServer(app: RequestListener, connectionsMax: number): Server {
@@ -67,7 +67,7 @@ export function createHttpServer(app: RequestListener, connectionsMax: number): 
   limitConnections(server, { connectionsMax, strangerIdleMs: STRANGER_IDLE_MS });
 
   const handle = (req: IncomingMessage, res: ServerResponse): void => {
-    // A connection that was ended while its requests were still being read has nobody to answer.
+    // A connection that ended while its requests were being read has nobody to answer.
     if (!req.socket.destroyed) app(req, res);
   };
   server.on('request', handle);

@@ -63,7 +63,7 @@ function requestBodyOf(definition: Endpoint) {
   }
   if (!body) return {};
   const schema = named(definition.documentedBody ?? body, id, `The body of ${operationId}`);
-  // Where nothing is required, a POST does something without a body, too; a PATCH without one says nothing.
+  // A POST with no required field works without a body; a PATCH without a body would change nothing.
   const required = method !== 'post' || !body.safeParse({}).success;
   return { requestBody: { required, content: { 'application/json': { schema } } } };
 }

@@ -29,7 +29,7 @@ const PAGE_SCRIPT = `SwaggerUIBundle({
   deepLinking: true,
   defaultModelsExpandDepth: 0,
   displayRequestDuration: true,
-  // Kept, the secret key would lie in the browser for every script of this origin.
+  // A stored secret key could be read by every script of this origin.
   persistAuthorization: false,
 });`;
 

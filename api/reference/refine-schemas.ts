@@ -5,11 +5,11 @@ type Node = Record<string, unknown>;
 
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** These say it all; the patterns beside them are long, and some refuse what the API answers. */
+/** These formats are enough; the patterns next to them are long, and some refuse what the API answers. */
 const FORMATS = new Set(['uuid', 'date-time', 'date', 'email', 'idn-email']);
 const OUTPUT = 'Output';
 
-/** Takes out what only repeats: the pattern beside a format, and the range of an integer that every integer has. */
+/** Removes repetition: the pattern next to a format, and the range that every integer has. */
 function simplify(schema: Node): void {
   if (typeof schema['format'] === 'string' && FORMATS.has(schema['format'])) delete schema['pattern'];
   if (schema['maximum'] === Number.MAX_SAFE_INTEGER) delete schema['maximum'];
@@ -39,7 +39,7 @@ function walk(value: unknown, component: string): void {
   for (const [key, inner] of Object.entries(value)) if (key !== 'examples' && key !== 'example') walk(inner, component);
 }
 
-/** What is taken and what is answered have one name: `FilterConditionOutput` is `FilterCondition` to callers. */
+/** Input and output of a schema share one name: `FilterConditionOutput` is `FilterCondition` to callers. */
 function mergeOutputs(document: Node, schemas: Node): void {
   const twins = Object.keys(schemas).filter((id) => id.endsWith(OUTPUT) && schemas[id.slice(0, -OUTPUT.length)]);
   const names = new Map(twins.map((id) => [`#/components/schemas/${id}`, id.slice(0, -OUTPUT.length)]));
@@ -54,7 +54,7 @@ function mergeOutputs(document: Node, schemas: Node): void {
   rename(document);
 }
 
-/** Makes the document what people and generators read best: names, descriptions, and nothing said twice. */
+/** Makes the document easy to read for people and generators: names, descriptions, and no repetition. */
 export function refineSchemas<Document extends object>(document: Document): Document {
   const root = document as Node;
   const components = isNode(root['components']) ? root['components'] : {};

@@ -1,6 +1,6 @@
 import type { Express } from 'express';
 
-/** What stands behind each path. The console and the guides need nothing of it but a link. */
+/** A short text for each path. */
 const PAGE = `<!doctype html>
 <html lang="en">
 <head>
@@ -27,7 +27,7 @@ body { font: 1rem/1.5 system-ui, sans-serif; max-width: 36rem; margin: 3rem auto
 </body>
 </html>`;
 
-/** `GET /` for people: where everything is. Programs, which do not ask for HTML, get the 404 of any unknown path. */
+/** `GET /` for people: links to everything. Programs do not ask for HTML and get the 404 of any unknown path. */
 export function mountStartPage(app: Express): void {
   app.get('/', (req, res, next) => {
     if (req.accepts(['json', 'html']) === 'html') res.type('html').send(PAGE);

@@ -75,7 +75,7 @@ describe('POST /segments/:id/compute', () => {
     }
   });
 
-  it('begins anew when tracking is switched off and on', async () => {
+  it('starts over when tracking is switched off and on', async () => {
     const owner = await app.createProject();
     await createContact(owner, 'a@x.test', { plan: 'pro' });
     const segment = await createSegment(owner, { condition: isPro, trackMembership: true });

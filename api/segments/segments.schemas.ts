@@ -5,7 +5,7 @@ import { filterConditionSchema } from '../../shared/pure/filters/filter-conditio
 import { contactSchema } from '../contacts/contact.view.ts';
 import { offsetPageQuery, offsetPageSchema } from '../http/pagination.ts';
 
-/** A call is one transaction; more addresses belong into an import. */
+/** A call is one transaction; more addresses belong in an import. */
 
 const name = z.string().trim().min(1).max(100);
 const description = z.string().max(500).nullish();
@@ -18,7 +18,7 @@ const newSegment = z.object({
   trackMembership: z.boolean().default(false),
 });
 
-/** Whatever a STATIC segment brings as its condition is not even looked at. */
+/** The condition of a STATIC segment is ignored. */
 export const createSegmentBody = z.preprocess((body) => {
   if (typeof body !== 'object' || body === null || Reflect.get(body, 'type') !== 'STATIC') return body;
   return { ...body, condition: undefined };
@@ -34,7 +34,7 @@ export const patchSegmentBody = z.object({
 export const segmentContactsQuery = z.object(offsetPageQuery);
 export const segmentContactsSchema = offsetPageSchema(contactSchema, 'SegmentContactPage');
 
-/** Kept as it is spelt, since the answer repeats the addresses that nobody has. */
+/** Kept as the caller wrote it, because the answer repeats the addresses without a contact. */
 const spelledAddress = z.string().refine((email) => isEmailAddress(normalizeAddress(email)), {
   error: 'Invalid email address',
   params: { code: 'invalid_string' },
@@ -52,7 +52,7 @@ export const addedMembersSchema = z.object({
   notFound: z.array(z.string()),
 });
 
-/** An address that is none cannot be a member, so nothing is gained by refusing it. */
+/** An invalid address cannot be a member, so nothing is gained by refusing it. */
 export const removeMembersBody = z.object({ emails: z.array(z.string().max(1_000)).max(LIMITS.membersPerRequest) });
 
 export const removedMembersSchema = z.object({ removed: z.int() });

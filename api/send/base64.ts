@@ -5,7 +5,7 @@
  */
 export function decodeBase64(text: string): Buffer | undefined {
   const compact = text.includes('\n') || text.includes('\r') ? text.replaceAll(/[\r\n]+/g, '') : text;
-  // The decoder would take the alphabet of URLs as well; whatever else is foreign it leaves out, or ends there.
+  // The decoder also takes the URL alphabet, and skips or stops at other foreign characters.
   if (compact.length % 4 !== 0 || compact.includes('-') || compact.includes('_')) return undefined;
   const padding = compact.endsWith('==') ? 2 : compact.endsWith('=') ? 1 : 0;
   const content = Buffer.from(compact, 'base64');

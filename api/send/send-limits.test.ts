@@ -23,7 +23,7 @@ const file = (change: Record<string, unknown> = {}) => ({
   ...change,
 });
 
-/** So many headers of so many bytes each, name and value. */
+/** This many headers of this many bytes each, name and value. */
 const headersOf = (count: number, bytes: number) =>
   Object.fromEntries(
     Array.from({ length: count }, (_, index) => {
@@ -135,7 +135,7 @@ describe('limits', () => {
 
   it('hold for the whole message as it goes out', async () => {
     await app.expectRefused(mail({ body: 'x'.repeat(MESSAGE_MAX_BYTES + 1) }), 'body', 'too_big');
-    // Three octets each, and base64 on the way: what counts is the message, not its characters.
+    // Each character has three octets and is sent as base64: the size of the message counts, not its characters.
     await app.expectRefused(mail({ body: '語'.repeat(MESSAGE_MAX_BYTES / 3) }), 'body', 'too_big');
     const attachments = [file({ content: BASE64_OF(ATTACHMENTS_MAX_BYTES) })];
     await app.expectRefused(mail({ body: 'x'.repeat(MESSAGE_MAX_BYTES / 2), attachments }), 'body', 'too_big');

@@ -76,7 +76,7 @@ describe('POST /v1/send with a template', () => {
     expect(reply.body.error.details).toEqual({ recipients: [gone] });
     expect((await app.contactOf(gone)).data).toEqual({ plan: 'free' });
 
-    // Who never consented has not opted out either; TRANSACTIONAL reaches everybody; consent given now counts.
+    // A contact that never consented has not opted out; TRANSACTIONAL reaches everybody; consent given now counts.
     expect((await app.send({ to: other, template })).status).toBe(200);
     expect((await app.send({ to: gone, template: await app.createTemplate() })).status).toBe(200);
     expect((await app.send({ to: gone, template, subscribed: true })).status).toBe(200);

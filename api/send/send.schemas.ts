@@ -31,7 +31,7 @@ function mailboxOf(addressSchema: typeof recipientAddressSchema, id: string) {
 const mailboxSchema = mailboxOf(recipientAddressSchema, 'Address');
 const senderSchema = mailboxOf(senderAddressSchema, 'SenderAddress');
 
-/** A large file has been read from its base64 already, while the request was. */
+/** A large file was already decoded from base64 while the request was read. */
 const base64Schema = z
   .unknown()
   .transform((given, context) => {
@@ -105,7 +105,7 @@ function encodedLength(attachments: unknown): number {
   }, 0);
 }
 
-/** What is far too large is refused before any of it is decoded. */
+/** A file that is far too large is refused before it is decoded. */
 function attachmentsSchema(bytesMax: number) {
   const tooLarge = {
     ...{ code: 'custom' as const, params: { code: 'too_big' } },

@@ -1,7 +1,7 @@
 import { emailAddressSchema } from '../../shared/pure/emails/email-address.ts';
 import { isWireAddress } from '../../shared/platform/smtp/wire-address.ts';
 
-/** An address that an email can go to. Contacts may have others; an email to those would fail later, and in silence. */
+/** An address that an email can go to. Contacts may have other addresses; an email to those would fail later, unseen. */
 export const recipientAddressSchema = emailAddressSchema
   .refine(isWireAddress, {
     error: 'No email can be sent to it: only ASCII letters may stand before the @, and a domain name must follow',
@@ -9,7 +9,7 @@ export const recipientAddressSchema = emailAddressSchema
   })
   .meta({ format: 'email', examples: ['ada@example.com'] });
 
-/** An address that mail may come from or be answered to: one without an ASCII form would be a campaign that never ends. */
+/** A From or Reply-To address. It must have an ASCII form, since a campaign without one would never end. */
 export const senderAddressSchema = emailAddressSchema
   .refine(isWireAddress, {
     error: 'Must have only ASCII letters before the @ and a domain name after it',

@@ -17,7 +17,7 @@ export const contentSchema = z.object({
 
 type Content = Pick<Template, 'name' | 'description' | 'subject' | 'body' | 'from' | 'fromName' | 'replyTo' | 'type'>;
 
-/** What a template and a campaign have in common, as callers see it. */
+/** The fields that templates and campaigns share, as callers see them. */
 export function contentView(record: Content): z.infer<typeof contentSchema> {
   return {
     name: record.name,

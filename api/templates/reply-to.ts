@@ -1,7 +1,7 @@
 import type { ReplyAddressUse } from '../../shared/domain/emails/reply-addresses.ts';
 import type { Config } from '../../shared/platform/config.ts';
 
-/** What the `replyTo` of a template or a campaign claims. */
+/** The reply address that a template or a campaign claims. */
 export function replyToUse(
   config: Pick<Config, 'INBOUND_DOMAIN'>,
   projectId: string,

@@ -150,7 +150,7 @@ describe('POST /v1/track', () => {
       ];
       for (const reply of await Promise.all(requests)) expect(reply.status).toBeLessThan(500);
     }
-    // A deletion passes over what is locked by an event that makes the contact again: the workers erase it.
+    // A deletion skips rows locked by an event that creates the contact again: the workers erase them later.
     while ((await eraseNext(app.em(), app.project.id)).contacts > 0);
     const orphans = await query(
       app.em(),

@@ -142,7 +142,7 @@ const sendAgain = endpoint({
   },
 });
 
-/** Endpoints of webhooks that write what depends on the configuration. */
+/** The webhook endpoints whose writes depend on the configuration. */
 function createWritingEndpoints(config: Config): Endpoint[] {
   const secrets = createWebhookSecrets(appSecretsOf(config));
   const assertCallable = createUrlCheck(config);

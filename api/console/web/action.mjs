@@ -9,7 +9,7 @@ function randomKey() {
 }
 
 /**
- * A button that does something, after a question. What comes of it is said where it was asked.
+ * A button that asks before it does something. The outcome is shown where the question was asked.
  * @typedef {{
  *   label: string,
  *   question: string,

@@ -1,6 +1,6 @@
 /** @typedef {{ field: string, message: string }} FieldFault */
 
-/** The secret key. It is nowhere else, and gone with the page. */
+/** The secret key. It is kept nowhere else, and is gone when the page closes. */
 let secretKey = '';
 
 /** @param {string} key */
@@ -8,7 +8,7 @@ export function useKey(key) {
   secretKey = key;
 }
 
-/** What went wrong, in the words of the API where it has spoken. */
+/** An error, in the words of the API where there was an answer. */
 export class ApiError extends Error {
   /** @param {{ message: string, status?: number, code?: string, suggestion?: string, requestId?: string, faults?: FieldFault[] }} told */
   constructor({ message, status = 0, code = '', suggestion = '', requestId = '', faults = [] }) {

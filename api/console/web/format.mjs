@@ -47,5 +47,5 @@ export function State({ state }) {
   return html`<span class="state ${kind}">${state.toLowerCase()}</span>`;
 }
 
-/** What stands after the @ of an address. @param {string | null} address */
+/** The domain of an address. @param {string | null} address */
 export const domainOf = (address) => address?.split('@').at(-1) ?? 'erased';

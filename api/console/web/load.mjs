@@ -2,7 +2,7 @@ import { ApiError, call } from './api.mjs';
 import { html } from './html.mjs';
 import { Component } from './lib/preact.mjs';
 
-/** What the API said, and what it suggests. @param {{ error: unknown, onRetry?: () => void }} props */
+/** An error of the API with its suggestion. @param {{ error: unknown, onRetry?: () => void }} props */
 export function Trouble({ error, onRetry }) {
   const { message, suggestion, faults, code, requestId } =
     error instanceof ApiError ? error : new ApiError({ message: `This page has a fault: ${String(error)}` });
@@ -21,8 +21,8 @@ export function Trouble({ error, onRetry }) {
 }
 
 /**
- * Asks for a path and shows what came, or that it is loading, or what went wrong. With `every`, asks again after so many
- * seconds, as long as it is above zero and the page is looked at.
+ * Loads a path and shows the data, a loading note, or the error. With `every` above zero, loads again after that many
+ * seconds while the page is visible.
  * @typedef {{
  *   path: string,
  *   every?: number | ((data: any) => number),

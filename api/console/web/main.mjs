@@ -22,7 +22,7 @@ import { WorkflowsView } from './views/workflows.mjs';
 /** @typedef {{ id: string, name: string }} Project */
 /** @typedef {{ route: Route, project: Project, settings: Settings }} ViewProps */
 
-/** What each place shows: a list, and one of it. @type {Record<string, { title: string, all?: any, one?: any }>} */
+/** The views of each route: a list, and one item of it. @type {Record<string, { title: string, all?: any, one?: any }>} */
 const VIEWS = {
   today: { title: 'Today', all: TodayView },
   emails: { title: 'Emails', all: EmailsView, one: EmailView },

@@ -30,7 +30,7 @@ export function linkTo(name, id = '', values = {}) {
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
-/** Where the answer to a search is: an address, or the id of an email. @param {string} text */
+/** The route for a search text: an address, or the id of an email. @param {string} text */
 export function placeOf(text) {
   const wanted = text.trim();
   return UUID.test(wanted) ? linkTo('emails', wanted.toLowerCase()) : linkTo('address', wanted);

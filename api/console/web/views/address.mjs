@@ -6,7 +6,7 @@ import { Waybacks } from './waybacks.mjs';
 
 /** @typedef {import('../api-types.ts').EmailList} EmailList */
 
-/** One address: may it have email, and what became of what it was sent. @param {import('../main.mjs').ViewProps} props */
+/** One address: whether it may get email, and what became of its emails. @param {import('../main.mjs').ViewProps} props */
 export function AddressView({ route: { id } }) {
   return html`<h1>${id}</h1>
     <${Waybacks} address=${id} onChange=${() => undefined} />

@@ -27,7 +27,7 @@ const figures = (stats) => [
   ['Unsubscribed', count(stats.unsubscribedCount)],
 ];
 
-/** Why it stands still, or came to nothing. @param {Campaign} campaign */
+/** Why it is not being sent, or failed. @param {Campaign} campaign */
 function Troubles({ error, waiting, scheduledFor, status, pausedAt }) {
   return html`${error && html`<p class="trouble">${error}</p>`}
   ${pausedAt && html`<p class="now">Paused since <${Time} at=${pausedAt} />.</p>`}
@@ -40,7 +40,7 @@ function Troubles({ error, waiting, scheduledFor, status, pausedAt }) {
   ${status === 'SCHEDULED' && scheduledFor && html`<p class="now">Goes out <${Time} at=${scheduledFor} />.</p>`}`;
 }
 
-/** One campaign: how far, how fast, who did not get it. @param {import('../main.mjs').ViewProps} props */
+/** One campaign: its progress, its speed, and the recipients it did not reach. @param {import('../main.mjs').ViewProps} props */
 export function CampaignView({ route, settings }) {
   const path = `/campaigns/${encodeURIComponent(route.id)}`;
   /** @param {Campaign} campaign */

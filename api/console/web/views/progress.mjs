@@ -2,7 +2,7 @@ import { count, duration } from '../format.mjs';
 import { html } from '../html.mjs';
 import { Component } from '../lib/preact.mjs';
 
-/** Over how long the speed is measured, at most. */
+/** The longest time over which the speed is measured. */
 const WINDOW_MS = 60_000;
 
 /** @param {import('../api-types.ts').CampaignStats} stats how many recipients have an outcome */
@@ -10,7 +10,7 @@ export const doneOf = ({ sentCount, failedCount, skippedCount, suppressedCount, 
   Math.min(sentCount + failedCount + skippedCount + suppressedCount, totalRecipients);
 
 /**
- * How far a campaign is, and how fast, as this page has seen it.
+ * The progress and the speed of a campaign, as this page has seen them.
  * @typedef {{ campaign: import('./campaign-actions.mjs').Campaign, stats: import('../api-types.ts').CampaignStats }} Props
  * @extends {Component<Props>}
  */

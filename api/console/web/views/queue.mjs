@@ -10,7 +10,7 @@ import { Facts } from '../table.mjs';
 const POLL_SECONDS = 15;
 const LOOKED_AT = 100;
 
-/** What waits, among the newest emails: how many, since when, and how many of them were put off by a server. */
+/** The waiting emails among the newest: how many, since when, and how many a server deferred. */
 export function Queue() {
   return html`<section aria-labelledby="queue">
     <h2 id="queue">The queue</h2>

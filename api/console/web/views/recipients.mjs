@@ -10,11 +10,11 @@ import { Table } from '../table.mjs';
 
 const UNREACHED = ['BOUNCED', 'FAILED', 'SUPPRESSED', 'SKIPPED', 'CANCELLED'];
 const OTHERS = ['PENDING', 'SENDING', 'SENT', 'DELIVERED', 'OPENED', 'CLICKED', 'COMPLAINED'];
-/** Those to whom a second attempt may come. */
+/** States from which a recipient may be sent to again. */
 const RESENDABLE = ['FAILED', 'BOUNCED'];
 const COLUMNS = ['Address', 'State', 'Why', 'When'];
 
-/** The first state of which there are any. @param {import('../api-types.ts').CampaignStats} stats */
+/** The first state that any recipient has. @param {import('../api-types.ts').CampaignStats} stats */
 function firstState({ bouncedCount, failedCount, suppressedCount, skippedCount }) {
   const counts = [bouncedCount, failedCount, suppressedCount, skippedCount];
   return UNREACHED[counts.findIndex((number) => number > 0)] ?? 'BOUNCED';
@@ -46,7 +46,7 @@ function Resend({ campaign, state, onChange }) {
 }
 
 /**
- * The recipients of a campaign by state: first of all those whom it did not reach.
+ * The recipients of a campaign by state, first those whom it did not reach.
  * @param {{ campaign: import('./campaign-actions.mjs').Campaign, stats: import('../api-types.ts').CampaignStats, wanted: string, onChange: () => void }} props
  */
 export function Recipients({ campaign, stats, wanted, onChange }) {

@@ -21,7 +21,7 @@ function byDomain(emails) {
   return [...groups].sort(([, left], [, right]) => right.length - left.length).slice(0, SHOWN);
 }
 
-/** Who has refused today, among the newest refusals. @param {{ day: string }} props */
+/** The servers that refused today, among the newest refusals. @param {{ day: string }} props */
 export function Refusals({ day }) {
   return html`<section aria-labelledby="refusals">
     <h2 id="refusals">Refused today, by provider</h2>

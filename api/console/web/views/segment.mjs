@@ -74,7 +74,7 @@ class Growth extends Component {
   }
 }
 
-/** One segment: how large, how it grew, who is in it. @param {import('../main.mjs').ViewProps} props */
+/** One segment: its size, its growth and its contacts. @param {import('../main.mjs').ViewProps} props */
 export function SegmentView({ route: { id } }) {
   const path = `/segments/${encodeURIComponent(id)}`;
   return html`<${Load} path=${path}>

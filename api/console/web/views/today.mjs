@@ -18,7 +18,7 @@ const CHART_DAYS = 30;
 /** Complaints in percent of what was sent: at 0.3 Gmail and Yahoo refuse a sender; they ask for less than 0.1. */
 const COMPLAINTS = { limit: 0.3, goal: 0.1 };
 
-/** The UTC day so many days ago. @param {number} days */
+/** The UTC day `days` days ago. @param {number} days */
 export const dayBefore = (days) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
 
 /** @param {number} rate */

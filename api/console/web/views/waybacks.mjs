@@ -29,7 +29,7 @@ function Subscription({ address, contact, onChange }) {
   </p>`;
 }
 
-/** Whether an address may have email, and the way back. @param {{ address: string, onChange: () => void }} props */
+/** Whether an address may get email, and the actions that allow it again. @param {{ address: string, onChange: () => void }} props */
 function Standing({ address, onChange }) {
   const unsuppress = async () => {
     await call('DELETE', `/suppressions/${inPath(address)}`);
@@ -72,7 +72,7 @@ function Again({ address, email: { templateId, campaignId }, onChange }) {
   </p>`;
 }
 
-/** What stands between an address and its email. @param {{ address: string, email?: Email, onChange: () => void }} props */
+/** What keeps email from an address. @param {{ address: string, email?: Email, onChange: () => void }} props */
 export function Waybacks({ address, email, onChange }) {
   return html`<section class="card" aria-label="May this address have email?">
     <h2>May this address have email?</h2>
