@@ -10,7 +10,7 @@ import { periodConditions, type Period } from '../events/event-lists.ts';
 import { isoText, joinSql, query, sql, type SqlFragment } from '../database/sql.ts';
 import { eventNames } from './event-names.ts';
 
-/** Where activities come from. The order settles which comes first of those of the same moment. */
+/** The sources of activities. Their order decides between activities of the same moment. */
 const SOURCES = [
   'event',
   'campaign.scheduled',
@@ -132,7 +132,7 @@ function executionRows(projectId: string, list: ActivityQuery, rows: SqlFragment
     where ${joinSql(conditions, ' and ')} order by ${at} desc, x.id desc ${rows}`;
 }
 
-/** One row an hour for each contact, automation and reason; it stands where the first of these refusals was. */
+/** One row an hour for each contact, automation and reason, at the time of the first of these refusals. */
 function refusalRows(projectId: string, list: ActivityQuery, rows: SqlFragment): SqlFragment {
   const conditions = [
     sql`r.project_id = ${projectId}`,

@@ -3,7 +3,7 @@ import type { Em } from '../database/em.ts';
 import { query, sql, type SqlFragment } from '../database/sql.ts';
 import { eventNames } from './event-names.ts';
 
-/** What is counted. Opened, clicked and bounced count a mail once, whatever the number of events. */
+/** The counters. Opened, clicked and bounced count an email once, whatever the number of events. */
 export interface ActivityCounts {
   /** Tracked events, those of segments included. */
   events: number;

@@ -1,17 +1,17 @@
 import type { DnsAnswer, DnsResolver } from '../../platform/dns/resolver.ts';
 
-/** What DNS says about a domain as a place for mail. */
+/** What DNS says about whether a domain takes mail. */
 export interface MailDomain {
   /** The name has name servers, of its own or of the zone it lies in, or other records. */
   exists: boolean;
   hasWebsite: boolean;
   /** `null` is the null MX of RFC 7505: a domain that says it takes no mail. */
   mx: 'present' | 'none' | 'null';
-  /** No answer came to a question the result depends on. */
+  /** A DNS question that the result depends on got no answer. */
   isUnanswered: boolean;
 }
 
-/** Zones above a name that are asked for, the name itself included. */
+/** How many zones above a name are asked for, the name itself included. */
 const ZONES_MAX = 4;
 
 function mxOf(answer: DnsAnswer<{ exchange: string }>): MailDomain['mx'] {

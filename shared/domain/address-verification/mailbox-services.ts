@@ -1,6 +1,6 @@
 import { disposableEmailBlocklistSet } from 'disposable-email-domains-js';
 
-/** Where people, not companies, have their mailbox. Short on purpose: a wrong entry turns a company away. */
+/** Domains where people, not companies, have their mailbox. Short on purpose: a wrong entry turns a company away. */
 const MAILBOX_PROVIDERS: ReadonlySet<string> = new Set([
   ...['gmail.com', 'googlemail.com', 'icloud.com', 'me.com', 'mac.com', 'msn.com', 'passport.com', 'ymail.com'],
   ...['rocketmail.com', 'aim.com', 'mail.com', 'email.com', 'zoho.com', 'zohomail.com', 'zohomail.eu', 'hey.com'],
@@ -104,7 +104,7 @@ const MAILBOX_PROVIDERS: ReadonlySet<string> = new Set([
 /** Providers with a domain in every country, such as yahoo.co.uk and hotmail.fr. */
 const WORLDWIDE_PROVIDER = /^(?:yahoo|hotmail|outlook|live|aol)\.(?:com|(?:com?\.)?[a-z]{2})$/;
 
-/** Services whose addresses pass mail on to a mailbox that stays unknown; some give each user a name below theirs. */
+/** Services that forward mail to a mailbox that stays unknown; some give each user a subdomain. */
 const FORWARDING_SERVICES: ReadonlySet<string> = new Set([
   ...['privaterelay.appleid.com', 'mozmail.com', 'duck.com', 'simplelogin.com', 'simplelogin.co', 'simplelogin.fr'],
   ...['simplelogin.io', 'aleeas.com', 'slmail.me', 'slmails.com', '8alias.com', '8shield.net', 'dralias.com'],
@@ -148,7 +148,7 @@ export function createMailboxServices(): MailboxServices {
   return {
     isPersonal: (domain) => MAILBOX_PROVIDERS.has(domain) || WORLDWIDE_PROVIDER.test(domain),
     isForwarding,
-    // Lists of disposable domains contain some that forward; those are somebody's own address.
+    // Lists of disposable domains contain some forwarding services, whose addresses belong to one person.
     isDisposable: (domain) => covers(disposable, domain) && !isForwarding(domain),
   };
 }

@@ -1,6 +1,6 @@
 import { run } from '@zootools/email-spell-checker';
 
-/** Slips of the finger that are no top-level domains themselves. */
+/** Typing errors that are not top-level domains themselves. */
 const TOP_LEVEL_TYPOS: Readonly<Record<string, string>> = {
   ...{ con: 'com', cmo: 'com', ocm: 'com', vom: 'com', xom: 'com', comm: 'com', coom: 'com', cpm: 'com', cim: 'com' },
   ...{ nte: 'net', nett: 'net', ogr: 'org', orgg: 'org', rog: 'org' },
@@ -9,8 +9,8 @@ const TOP_LEVEL_TYPOS: Readonly<Record<string, string>> = {
 const DISTINCT_LENGTH_MIN = 5;
 
 /**
- * The domain that was probably meant. One that takes mail is taken at its word unless it resembles the name of a large
- * provider: such names are registered by people who wait for the slip.
+ * The domain that was probably meant. A domain that takes mail is believed unless it resembles the name of a large
+ * provider: such names are registered by people who wait for the typing error.
  * @param domain in ASCII and lower case, none of `isProvider`
  */
 export function suggestDomain(

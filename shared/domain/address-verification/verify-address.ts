@@ -44,7 +44,7 @@ function createMailDomains(resolver: DnsResolver, now: () => number): (domain: s
     const lookUp = lookUpMailDomain(resolver, name);
     cache.set(name, lookUp);
     void lookUp.then((domain) => {
-      // No answer is nothing to keep: the next question may get one.
+      // A missing answer is not kept: the next question may get one.
       if (domain.isUnanswered && cache.peek(name) === lookUp) cache.delete(name);
     });
     return lookUp;

@@ -57,7 +57,7 @@ export function graphOf({ steps, transitions }: Pick<AutomationDefinition, 'step
 
 /**
  * Changes a definition: one change of an automation at a time, and the next execution of an enabled one gets the graph
- * after the change. What is thrown undoes it all.
+ * after the change. A thrown error undoes it all.
  */
 export async function changeDefinition<T>(
   em: Em,
@@ -66,7 +66,7 @@ export async function changeDefinition<T>(
   change: (tx: Em, definition: AutomationDefinition) => Promise<T>,
 ): Promise<T> {
   return inTransaction(em, async (tx) => {
-    // Starting executions must not wait for this, hence not the stronger lock.
+    // The weaker lock, because starting executions must not wait for this.
     await query(
       tx,
       sql`select from automation where id = ${automationId} and project_id = ${projectId} for no key update`,
@@ -75,13 +75,13 @@ export async function changeDefinition<T>(
     const result = await change(tx, definition);
     await tx.flush();
     await query(tx, sql`update automation set updated_at = now() where id = ${automationId}`);
-    // What is not enabled starts nothing, so it needs no snapshot.
+    // A disabled automation starts nothing, so it needs no snapshot.
     if (definition.automation.enabled) await storeSnapshot(tx, await findDefinition(tx, projectId, automationId));
     return result;
   });
 }
 
-/** Stores the graph as it is now, unless it is the one stored last, and makes it the one that new executions get. */
+/** Stores the graph as it is now, unless the latest snapshot is the same, and gives it to new executions. */
 async function storeSnapshot(tx: Em, definition: AutomationDefinition): Promise<void> {
   const { automation } = definition;
   const graph = json(graphOf(definition));

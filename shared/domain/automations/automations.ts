@@ -110,7 +110,7 @@ function triggerOf({ steps }: AutomationDefinition): AutomationStep | undefined 
   return steps.find((step) => step.type === 'TRIGGER');
 }
 
-/** Whoever records an event pays for all that it starts. @throws AppError VALIDATION_ERROR */
+/** Recording an event pays for everything that it starts, so their number is bounded. @throws AppError VALIDATION_ERROR */
 export async function assertRoomForTrigger(
   em: Em,
   { id, projectId }: Automation,
@@ -126,7 +126,7 @@ export async function assertRoomForTrigger(
 }
 
 /**
- * Changes the fields that are given. What is to be enabled is checked as a whole.
+ * Changes the given fields. An automation that is to be enabled is checked as a whole.
  * @throws AppError WORKFLOW_NOT_FOUND, BAD_REQUEST listing what keeps it from being enabled, VALIDATION_ERROR
  */
 export async function updateAutomation(

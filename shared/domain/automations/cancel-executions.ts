@@ -3,9 +3,9 @@ import type { Em } from '../database/em.ts';
 import { query, queryOne, sql, literalList } from '../database/sql.ts';
 
 /**
- * Cancels those of the executions that are active, in the caller's transaction: no step of theirs takes effect after it, and
- * the outbox tells their workflows. All are locked before the first is changed: what starts an execution of a contact
- * holds the contact, and waits for a changed execution but not for a locked one. @returns how many
+ * Cancels the active ones among the executions, in the caller's transaction: no step of theirs takes effect after it,
+ * and the outbox tells their workflows. All are locked before the first is changed: a transaction that starts an
+ * execution holds the contact, and waits for a changed execution but not for a locked one. @returns how many
  */
 export async function cancelExecutions(em: Em, executionIds: string[], reason: string): Promise<number> {
   const row = await queryOne<{ count: number }>(

@@ -81,7 +81,7 @@ const EMAIL_EVENTS = [
 ];
 const ACTS = ['email.open', 'email.click', 'email.received', 'contact.subscribed', 'contact.unsubscribed'];
 
-/** What an event of the email of an execution of that depth starts. */
+/** The executions started by an email event, where the email came from an execution of that depth. */
 async function startedBy(name: string, depth: number, minutesAgo = 0) {
   const sender = await createAutomation(app, 'never', OUT);
   const automationId = await createAutomation(app, name, OUT, { allowReentry: true });

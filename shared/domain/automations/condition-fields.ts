@@ -15,7 +15,7 @@ const STANDARD_FIELDS: ConditionField[] = [
   { field: 'contact.createdAt', type: 'date', source: 'contact' },
   { field: 'contact.updatedAt', type: 'date', source: 'contact' },
 ];
-/** Keys are looked for in as many of the newest events: what is never sent any more is no longer offered. */
+/** How many of the newest events are searched for keys, so keys that are no longer sent are no longer offered. */
 const EVENTS_SEEN = 1_000;
 
 /** What a CONDITION step can read: fields of the contact, and keys of recent events. */

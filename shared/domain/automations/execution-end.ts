@@ -21,8 +21,8 @@ export function endedOutcome(state: ExecutionState): AdvanceOutcome {
 }
 
 /**
- * The message of the failed workflow. The reason is left out: it may name a person, and stands in the execution, which
- * can be erased.
+ * The message of the failed workflow. The reason may name a person, so it is only in the execution, which can be
+ * erased.
  */
 export function failureMessage(state: ExecutionState, step: string | undefined): string {
   const executions = `/workflows/${state.automationId}/executions`;

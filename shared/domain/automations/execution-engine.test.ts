@@ -75,7 +75,7 @@ async function enter(event: string, contactId: string, data: Record<string, unkn
   return row!.id;
 }
 
-/** Runs a graph on PostgreSQL, with calls that crash, come twice at once, or come although nothing happened. */
+/** Runs a graph on PostgreSQL, with calls that crash, run twice at once, or come when nothing has happened. */
 async function run(
   graph: AutomationGraph,
   events: TimedEvent[],
@@ -132,7 +132,7 @@ describe('an execution engine', () => {
         const story = await run(graph, events, startMs, randomFrom(seed));
         expect(story).toEqual(tell(graph, events, startMs));
       }),
-      // A case that is shrunk while its luck changes says nothing.
+      // Shrinking means nothing while the crashes are random.
       { numRuns: 120, endOnFailure: true },
     );
   });
@@ -188,7 +188,7 @@ describe('a wait and its event', () => {
         em(),
         sql`select count(*) from outbox where subject_id = ${executionId} and kind = 'executionEvent'`,
       );
-      // Who is resolved is told, who is not is still waiting and gets the next one.
+      // A resolved wait got the event; an unresolved one still waits and gets the next event.
       expect(told?.count).toBe(wait?.event_id === null ? 0 : 1);
       outcomes[wait?.event_id === null ? 'before' : 'after'] += 1;
       if (wait?.event_id === null) await go();
@@ -203,7 +203,7 @@ describe('a wait and its event', () => {
     const { event } = await createAutomation(waiting);
     const contactId = await createContact();
     const executionId = await enter(event, contactId);
-    // The event's statement has looked for waits, and is committed after the wait stands.
+    // The event's statement has looked for waits, and commits after the wait was recorded.
     await em().transactional(async (tx) => {
       await recordEvents(tx, [{ projectId, contactId, name: 'go' }]);
       await engine.advance(executionId, optionsAt(Date.now()));
@@ -230,7 +230,7 @@ describe('a wait and its event', () => {
       .transactional(async (tx) => {
         await recordEvents(tx, [{ projectId, contactId, name: 'go' }]);
         late = engine.advance(executionId, optionsAt(startMs + 2 * HOUR));
-        // The execution stands still at the wait that the event has taken.
+        // The execution is still at the wait that the event has ended.
         const blocked = sql`
           select from pg_locks where not granted and locktype in ('transactionid', 'tuple') limit 1`;
         while ((await query(em(), blocked)).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));

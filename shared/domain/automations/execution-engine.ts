@@ -45,9 +45,9 @@ export interface WebhookResult {
 export interface ExecutionEngine {
   /** Takes steps until the execution has to wait, to call a webhook, or ends. */
   advance: (executionId: string, options: AdvanceOptions) => Promise<AdvanceOutcome>;
-  /** The webhook step that the execution is at; undefined when it is at another one. */
+  /** The webhook step that the execution is at; undefined when it is at another kind of step. */
   findWebhook: (executionId: string, options: AdvanceOptions) => Promise<PendingWebhook | undefined>;
-  /** Records what a webhook answered, and advances. The answer of the attempt that comes first stands. */
+  /** Records what a webhook answered, and advances. The answer of the first attempt counts. */
   finishWebhook: (pending: PendingWebhook, result: WebhookResult, options: AdvanceOptions) => Promise<AdvanceOutcome>;
 }
 
@@ -73,8 +73,8 @@ interface Engine {
 const DELETED: AdvanceOutcome = { kind: 'ended', status: 'DELETED', failure: null };
 
 /**
- * Moves executions through their graphs. What a step does and the record of it are one transaction, under a lock on the
- * execution: no step takes effect twice, whatever dies or is repeated, and none after a cancellation.
+ * Moves executions through their graphs. A step's effect and its record are one transaction, under a lock on the
+ * execution. So no step takes effect twice, even after crashes and repetitions, and none after a cancellation.
  */
 export function createExecutionEngine(deps: EngineDeps): ExecutionEngine {
   const engine: Engine = { deps, readGraph: createGraphReader() };
@@ -102,7 +102,7 @@ async function advance(engine: Engine, executionId: string, options: AdvanceOpti
   return runBatch(engine, executionId, 0, options);
 }
 
-/** Takes up to `limit` steps in one transaction; with 0, tells only where the execution stands. */
+/** Takes up to `limit` steps in one transaction; with 0, only tells where the execution is. */
 async function runBatch(
   engine: Engine,
   executionId: string,
@@ -202,7 +202,7 @@ async function failStep(
     const step = findCurrentStep(state, await engine.readGraph(tx, state.graphId));
     const at = options.now();
     await takeWait(tx, executionId, { evenWithoutEvent: true });
-    // The contact was deleted in the moment the execution started: there is nobody to go on with.
+    // The contact was deleted while the execution started, so the execution cannot go on.
     const isGone = error instanceof AppError && error.code === 'CONTACT_NOT_FOUND';
     const outcome = endExecution(state, isGone ? 'CANCELLED' : 'FAILED', isGone ? 'contact deleted' : message, at);
     if (step) Object.assign(state, { visit: Math.max(state.visit, 1), currentStepId: step.id });

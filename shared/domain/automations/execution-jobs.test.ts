@@ -62,7 +62,7 @@ async function openJob(): Promise<string> {
   return job!.id;
 }
 
-/** Runs the job, or stops it after some chunks as a worker that dies does. @returns how many chunks there were */
+/** Runs the job, or stops it after some chunks like a worker that dies. @returns how many chunks there were */
 async function run(jobId: string, chunksMax = Infinity): Promise<number> {
   let chunks = 0;
   const stop = new AbortController();

@@ -4,7 +4,7 @@ import { query, queryOne, sql, literalList } from '../database/sql.ts';
 import { createJob } from '../jobs/jobs.ts';
 import { cancelExecutions } from './cancel-executions.ts';
 
-/** Executions that one transaction cancels or deletes: it is done within a second and holds nobody up. */
+/** Executions that one transaction cancels or deletes. It takes less than a second, so nobody waits long for it. */
 export const EXECUTION_CHUNK = 1_000;
 
 /** Active executions to cancel: of one automation, or of all those of a project. */
@@ -12,12 +12,12 @@ export interface Cancellation {
   projectId: string;
   automationId: string | null;
   reason: string;
-  /** Those that started later stay: somebody may have wanted them after all. */
+  /** Executions that started later stay, because they may be wanted. */
   startedBefore: Date;
 }
 
 function activeIn({ projectId, automationId, startedBefore }: Cancellation) {
-  // By automation, for the index of what is active is by automation.
+  // By automation, like the index of active executions.
   return sql`
     from automation_execution
     where automation_id in (
@@ -37,12 +37,12 @@ export async function cancelExecutionChunk(tx: Em, cancellation: Cancellation): 
 }
 
 /**
- * Cancels active executions in the caller's transaction: a chunk at once, and the rest by a job, so that 100,000 of them
- * are as many short transactions. Wake the dispatcher afterwards. @returns how many are or will be cancelled
+ * Cancels active executions: a chunk in the caller's transaction, the rest by a job in short transactions, however many
+ * there are. Wake the dispatcher afterwards. @returns how many are or will be cancelled
  */
 export async function cancelActiveExecutions(tx: Em, scope: Omit<Cancellation, 'startedBefore'>): Promise<number> {
   const clock = await queryOne<{ now: Date }>(tx, sql`select clock_timestamp()::timestamptz(3) as now`);
-  // Rounded to milliseconds it may lie before an execution of this moment.
+  // Rounded to milliseconds, it may lie before an execution that starts now.
   const startedBefore = new Date((clock?.now.getTime() ?? Date.now()) + 1);
   const cancellation = { ...scope, startedBefore };
   const cancelled = await cancelExecutionChunk(tx, cancellation);

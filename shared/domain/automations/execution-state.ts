@@ -49,8 +49,8 @@ export async function readState(em: Em, executionId: string): Promise<ExecutionS
 }
 
 /**
- * As `readState`, and nobody else advances or cancels this execution before the transaction ends. An attempt that was
- * thought dead waits here and then finds that the others have gone on.
+ * As `readState`, with a lock: nobody else advances or cancels this execution before the transaction ends. An attempt
+ * that was thought dead waits here and then finds that another one has gone on.
  */
 export async function lockState(tx: Em, executionId: string): Promise<ExecutionState | undefined> {
   const [state] = await queryPrepared<ExecutionState>(
@@ -99,7 +99,7 @@ export async function findRecord(em: Em, executionId: string, visit: number): Pr
   );
 }
 
-/** An execution whose automation was deleted in the moment it started has nothing to do and nobody to see it. */
+/** An execution whose automation was deleted while it started has nothing to do. */
 export async function removeOrphan(em: Em, executionId: string): Promise<void> {
   await query(
     em,
@@ -109,7 +109,7 @@ export async function removeOrphan(em: Em, executionId: string): Promise<void> {
   );
 }
 
-/** The event that a wait has been given, if any; null when there is no such wait. */
+/** The event that ended a wait, if any; null when there is no such wait. */
 export async function takeWait(
   tx: Em,
   executionId: string,

@@ -102,7 +102,7 @@ export async function startExecution(
   });
 }
 
-/** What holds for events holds for starts by hand: a program that loops is as tireless as an automation. */
+/** Starts by hand have the same limits as starts by events, because a program can loop, too. */
 async function assertNotTooOften(em: Em, automation: Automation, contactId: string): Promise<void> {
   if (!automation.allowReentry) return;
   const row = await queryOne<{ often: boolean }>(
@@ -178,7 +178,8 @@ export async function findExecution(
   return execution;
 }
 
-/** What the output of a step that sent a mail says of it; the record of the mail has it, so that it goes with its person. */
+/** The part of a step's output that describes its email. It is read from the email's record, which is erased with its
+ * contact. */
 const OUTPUT_WITH_EMAIL = sql`
   r.output || case when e.id is null then '{}' else jsonb_build_object('to', e.to_address, 'subject', e.subject) end`;
 

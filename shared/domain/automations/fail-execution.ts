@@ -3,8 +3,8 @@ import type { Em } from '../database/em.ts';
 import { query, sql, literalList } from '../database/sql.ts';
 
 /**
- * Ends an execution that cannot go on, at the step it has come to, whatever is wrong with it: nothing of it is read but
- * its row. One that has ended stays as it is.
+ * Ends an execution that cannot go on, at the step it has reached. It reads only the row of the execution, so it works
+ * whatever is wrong with the rest. An execution that has ended stays as it is.
  */
 export async function failExecution(em: Em, executionId: string, reason: string): Promise<void> {
   await query(

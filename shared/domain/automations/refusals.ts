@@ -13,7 +13,7 @@ export interface RefusalSummary {
 
 const LISTED_MAX = 100;
 
-/** What was refused within the last hour, by automation, the most first. */
+/** The refusals of the last hour by automation, the largest number first. */
 export async function summarizeRefusals(em: Em): Promise<RefusalSummary[]> {
   return query<RefusalSummary>(
     em,

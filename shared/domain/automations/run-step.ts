@@ -74,7 +74,7 @@ export async function runStep(
   }
 }
 
-/** Goes on with a step that is under way: it is over, or the execution has to wait for it further. */
+/** Goes on with a step that is under way: it has ended, or the execution waits longer. */
 export async function resumeStep(
   tx: Em,
   state: ExecutionState,

@@ -32,7 +32,7 @@ export interface StepContact {
   data: Record<string, unknown>;
 }
 
-/** Stands in the links of a mail to somebody who is no contact: they lead to nobody's settings. */
+/** Used in the links of an email to an address without a contact; they lead to no contact's settings. */
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 interface Recipient {
@@ -79,9 +79,9 @@ async function readTemplate(tx: Em, projectId: string, templateId: string): Prom
 }
 
 /**
- * Queues the mail of a step in the caller's transaction, with the template as it is now, and leaves it to the delivery
- * that all mail takes. Mail that needs consent is not sent to somebody who has not given it.
- * @returns the step's output, which names the mail and holds nothing of it, and whether the step was skipped
+ * Queues the email of a step in the caller's transaction, with the template as it is now. It is delivered like every
+ * other email. Email that needs consent is not sent to a contact who has not given it.
+ * @returns the step's output, which has the id of the email and nothing of its content, and whether the step was skipped
  * @throws StepError, AppError TEMPLATE_NOT_FOUND, SENDER_DOMAIN_REFUSED, TemplateSyntaxError, TemplateLimitError
  */
 export async function sendEmailStep(

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { AppError } from '../../pure/app-error.ts';
 import { TemplateLimitError, TemplateSyntaxError } from '../../pure/templates/template-language.ts';
 
-/** A step that cannot succeed however often it is tried. The message tells people what is wrong. */
+/** A step that cannot succeed, however often it is tried. The message tells people what is wrong. */
 export class StepError extends Error {
   readonly output: Record<string, unknown> | null;
 
@@ -15,12 +15,12 @@ export class StepError extends Error {
 
 const REASON_LENGTH_MAX = 1_000;
 
-/** What PostgreSQL stores of a text, cut so that a message stays one. */
+/** A text as PostgreSQL can store it, cut to the length of a message. */
 function readable(text: string): string {
   return text.slice(0, REASON_LENGTH_MAX).toWellFormed().replaceAll('\0', '');
 }
 
-/** Why a step has failed for good; undefined for an error that may be a moment's trouble. */
+/** Why a step has failed for good; undefined for an error that may pass. */
 export function permanentReason(error: unknown): string | undefined {
   if (error instanceof z.ZodError) {
     const [issue] = error.issues;

@@ -42,7 +42,7 @@ function stepOf(definition: AutomationDefinition, stepId: string): AutomationSte
   return step;
 }
 
-/** The template of a SEND_EMAIL step may be named beside the configuration or in it; both places then say the same. */
+/** The template of a SEND_EMAIL step may be named next to the configuration or in it; both are made equal. */
 function withTemplate(config: StoredConfig, templateId: string | null): StoredConfig {
   const others = Object.entries(config).filter(([key]) => key !== 'templateId');
   return { ...Object.fromEntries(others), ...(templateId !== null && { templateId }) };
@@ -74,7 +74,7 @@ async function assertConfig(
   }
 }
 
-/** A workflow is answered, and run, with all its steps. */
+/** A workflow is always answered and run with all its steps, so their number is bounded. */
 function assertRoomForConfig(steps: AutomationStep[], config: StoredConfig): void {
   const bytesOf = (each: StoredConfig) => Buffer.byteLength(JSON.stringify(each));
   if (bytesOf(config) > LIMITS.stepConfigBytes) {
@@ -104,7 +104,7 @@ function assertCompiles(path: string, source: string): void {
   }
 }
 
-/** The newest step that leads nowhere, with the branch a transition from it would take. */
+/** The newest step without a transition to a next one, with the branch that the new transition would take. */
 function openEnd(definition: AutomationDefinition): { step: AutomationStep; branch: 'yes' | null } | undefined {
   const leading = new Set(definition.transitions.map((transition) => transition.fromStepId));
   const step = definition.steps.findLast((candidate) => candidate.type !== 'EXIT' && !leading.has(candidate.id));

@@ -16,7 +16,7 @@ import type { WebhookSecrets } from '../projects/webhook-secrets.ts';
 import { StepError } from './step-error.ts';
 import type { PendingWebhook } from './execution-engine.ts';
 
-/** Templates stand in text only; everything else of a body is sent as it is written. */
+/** Only texts are rendered; the rest of a body is sent as it is. */
 function renderValue(value: unknown, scope: RenderScope, meter: RenderMeter): unknown {
   if (typeof value === 'string') return compileTemplate(value, 'text').render(scope, meter);
   if (Array.isArray(value)) return value.map((item) => renderValue(item, scope, meter));
@@ -25,8 +25,8 @@ function renderValue(value: unknown, scope: RenderScope, meter: RenderMeter): un
 }
 
 /**
- * What is printed into a URL stands for itself: it must not become another host, another path or another parameter. Only
- * a placeholder at the very start prints as it is, for it is to print a URL.
+ * Values printed into a URL are encoded: they must not become another host, path or parameter. Only a placeholder at
+ * the very start is printed unchanged, because it prints a URL.
  * @throws StepError
  */
 function renderUrl(source: string, scope: RenderScope): string {
@@ -49,7 +49,7 @@ function encodeValue(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, encodeValue(inner)]));
 }
 
-/** What a step sends that says nothing of its body. */
+/** The body that a step sends when none is configured. */
 function defaultBody({ state, contact }: PendingWebhook): unknown {
   return {
     contact: { id: contact.id, email: contact.email, subscribed: contact.subscribed, data: contact.data },
@@ -95,7 +95,7 @@ export async function prepareWebhook(
   };
 }
 
-/** A header holds octets (RFC 9110 section 5.5): what is no ASCII goes as UTF-8, what could end a line not at all. */
+/** A header holds octets (RFC 9110 section 5.5): non-ASCII goes as UTF-8, and characters that could end a line are left out. */
 function headerBytes(text: string): string {
   return Buffer.from(text.replaceAll(/[\0-\x08\x0a-\x1f\x7f]/g, '')).toString('latin1');
 }

@@ -10,10 +10,10 @@ import { SegmentEntity } from '../segments/segment.entity.ts';
 import { joinSql, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 import type { Campaign } from './campaign.entity.ts';
 
-/** Whom a campaign goes to, as it is stated. */
+/** The audience of a campaign, as the caller states it. */
 export type AudienceOf = Pick<Campaign, 'projectId' | 'type' | 'audienceType' | 'audienceCondition' | 'segmentId'>;
 
-/** What messages about the condition call it: the name of its field. */
+/** The name of the condition in error messages: its field. */
 const ROOT_PATH = 'audienceCondition';
 
 /** The condition that is true for the members of a segment. */
@@ -36,15 +36,15 @@ export function consentPredicate(type: EmailType): SqlFragment {
 }
 
 /**
- * Whom a campaign goes to, as a predicate over `contact c`: the audience, less unsubscribed contacts where the mail
- * needs consent.
+ * The recipients of a campaign, as a predicate over `contact c`: the audience, less unsubscribed contacts where the
+ * email needs consent.
  * @throws AppError BAD_REQUEST when the condition makes no sense
  */
 export async function audiencePredicate(em: Em, campaign: AudienceOf, asOf: Date): Promise<SqlFragment> {
   return sql`${consentPredicate(campaign.type)} and ${await statedAudience(em, campaign, asOf)}`;
 }
 
-/** The audience as it is stated, with those who have not consented. @throws AppError BAD_REQUEST */
+/** The audience as stated, including contacts who have not consented. @throws AppError BAD_REQUEST */
 export async function statedAudience(em: Em, campaign: AudienceOf, asOf: Date): Promise<SqlFragment> {
   const parts = [sql`c.project_id = ${campaign.projectId}`];
   const condition = conditionOf(campaign);
@@ -75,7 +75,7 @@ export async function hasAudience(em: Em, campaign: AudienceOf): Promise<boolean
 }
 
 /**
- * Checks the audience as a caller states it. A segment that goes away later leaves it standing: nobody is a member.
+ * Checks the audience as a caller states it. A segment that is deleted later counts as empty.
  * @throws AppError BAD_REQUEST with the place in the tree, SEGMENT_NOT_FOUND
  */
 export async function assertAudience(em: Em, campaign: AudienceOf): Promise<void> {

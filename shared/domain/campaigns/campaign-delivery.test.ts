@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Recipients numbered from 1, each with about so many bytes of data of its own. */
+/** Recipients numbered from 1, each with about this many bytes of custom data. */
 async function createRecipients(count: number, dataBytes: number): Promise<string> {
   const campaignId = uuidV7();
   await query(

@@ -77,18 +77,18 @@ export interface PendingRecipient {
   data: Record<string, unknown> | null;
   /** Why the address gets no mail; null when it does. */
   suppression: SuppressionReason | null;
-  /** How many of the page were to be sent to when this one was loaded, with itself and those after it. */
+  /** How many recipients of the page were left when this one was loaded, itself included. */
   leftCount: number;
 }
 
-/** What custom data takes in memory, about; large data is stored compressed and has to be opened to be measured. */
+/** About what custom data takes in memory; large data is stored compressed and must be decompressed to be measured. */
 const DATA_BYTES = sql`
   case when pg_column_compression(c.data) is null then coalesce(pg_column_size(c.data), 0)
     else octet_length(c.data::text) end`;
 
 /**
- * The recipients of a page that are to be sent to now, in slices whose custom data fits into memory: some megabytes,
- * and one contact more at most, and `limit` recipients. The next slice is loaded when it is asked for, and begins after the one before,
+ * The recipients of a page that are to be sent to now, in slices whose custom data fits into memory: at most `limit`
+ * recipients, and some megabytes plus one contact. The next slice is loaded on demand and begins after the one before,
  * whether or not that one has its results by then.
  */
 export async function* loadPendingRecipients(
@@ -130,8 +130,8 @@ export interface RecordOutcome {
 
 /**
  * Records results of a page: recipients, events and the campaign's counters in one statement. An attempt that lost the
- * page to another changes nothing. Results of mail that is out already are recorded even when the campaign has been
- * cancelled meanwhile, and deleted after that.
+ * page to another changes nothing. Results of email that is already out are recorded even when the campaign has been
+ * cancelled and deleted meanwhile.
  */
 export async function recordCampaignResults(
   em: Em,
@@ -191,7 +191,7 @@ export async function recordCampaignResults(
         })
       : record(em);
   let outcome = await recordAll();
-  // The page may have gone with its campaign while the statement waited for it, which only a new one can see.
+  // The page may have been deleted with its campaign while the statement waited for it; only a new statement sees that.
   if (!outcome.held) outcome = await recordAll();
   return { mayContinue: outcome.held && outcome.isGoingOut };
 }

@@ -27,7 +27,7 @@ export async function readCampaignState(em: Em, campaignId: string): Promise<Cam
   );
 }
 
-/** SCHEDULED to SENDING once the time has come, by the workflow's clock. A campaign scheduled anew stays. */
+/** SCHEDULED to SENDING once the time has come, by the workflow's clock. A campaign with a new, later time stays. */
 export async function beginScheduledCampaign(em: Em, campaignId: string, asOf: Date): Promise<void> {
   await query(
     em,
@@ -37,10 +37,10 @@ export async function beginScheduledCampaign(em: Em, campaignId: string, asOf: D
   );
 }
 
-/** What is over when the campaign is. */
+/** Resets what ends with the campaign. */
 export const ENDED = sql`paused_at = null, resend_states = null, updated_at = now()`;
 
-/** Thrown to undo what was done for a campaign that is not being sent any more. */
+/** Thrown to undo the work for a campaign that is not being sent any more. */
 export class CampaignEndedError extends Error {}
 
 const REASON_LENGTH_MAX = 1_000;
@@ -62,7 +62,7 @@ const CLOSE_CHUNK = 20_000;
 
 /**
  * Gives an outcome to the recipients of a cancelled or deleted campaign that have none: CANCELLED, or FAILED with the
- * campaign's reason. Mail that is on the wire meanwhile is recorded all the same when it has gone out.
+ * campaign's reason. Email on the wire is still recorded once it has gone out.
  * @param onChunk is called between the statements of a large campaign
  */
 export async function closeRecipients(em: Em, campaignId: string, onChunk: () => void): Promise<void> {
@@ -92,7 +92,8 @@ export async function closeRecipients(em: Em, campaignId: string, onChunk: () =>
 }
 
 /**
- * Closes a campaign: SENT when every recipient has an outcome and nobody has had it sent again meanwhile. Recipients of a cancelled or deleted one get theirs.
+ * Closes a campaign: SENT when every recipient has an outcome and nobody has had it sent again meanwhile. Recipients of
+ * a cancelled or deleted campaign get their outcome.
  * @returns the final state; its status is still SENDING when recipients without an outcome are left
  */
 export async function finishCampaign(

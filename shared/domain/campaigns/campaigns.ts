@@ -22,7 +22,7 @@ import { ENDED } from './campaign-state.ts';
 import { assertRoom } from '../database/room.ts';
 import { inTransaction } from '../database/transaction.ts';
 
-/** What a caller decides about a campaign; a PUT replaces all of it. */
+/** The fields of a campaign that a caller sets; a PUT replaces all of them. */
 export interface CampaignInput {
   name: string;
   description: string | null;
@@ -124,7 +124,7 @@ async function lockCampaign(em: Em, projectId: string, campaignId: string): Prom
   return findCampaign(em, projectId, campaignId);
 }
 
-/** As `lockCampaign`, for what ends its pages: they are locked before it. */
+/** As `lockCampaign`, for operations that end its pages: the pages are locked before it. */
 export async function lockCampaignAndPages(em: Em, projectId: string, campaignId: string): Promise<Campaign> {
   await query(
     em,
@@ -188,7 +188,7 @@ export async function duplicateCampaign(em: Em, projectId: string, campaignId: s
 }
 
 /**
- * Sends a campaign now, or at `scheduledFor` when that is in the future; a scheduled one is scheduled anew. One
+ * Sends a campaign now, or at `scheduledFor` when that is in the future; a scheduled one gets the new time. One
  * compare-and-set decides between simultaneous sends. Wake the dispatcher afterwards.
  * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST when it is not sendable or reaches nobody, VALIDATION_ERROR while too
  *   many are active

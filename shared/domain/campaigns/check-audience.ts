@@ -9,13 +9,13 @@ export interface AudienceCounts {
   matching: number;
   /** Recipients of a campaign that is sent now: its `totalRecipients`. */
   queued: number;
-  /** Those of them who will be sent to. */
+  /** The recipients who will be sent to. */
   receiving: number;
   unsubscribed: number;
   suppressed: number;
 }
 
-/** The moment that conditions of time are read at, by the database. */
+/** "Now" for conditions on time, by the clock of the database. */
 export async function readClock(em: Em): Promise<Date> {
   const row = await queryOne<{ now: Date }>(em, sql`select now() as now`);
   return row?.now ?? new Date();
@@ -41,7 +41,7 @@ export async function countAudience(em: Em, campaign: AudienceOf, asOf: Date): P
 
 export interface EmptyPlaceholder {
   placeholder: string;
-  /** Recipients for whom it prints nothing. */
+  /** Recipients for whom the placeholder prints nothing. */
   recipients: number;
 }
 

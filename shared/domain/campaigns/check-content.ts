@@ -60,7 +60,7 @@ export async function checkContent(
   const { subject, body: html, type } = campaign;
   try {
     const mail = await compileMail({ subject, html, type, isTracked: isMailTracked(tracking, type) });
-    // Without footer and tracking it is what the author wrote.
+    // Without footer and tracking, this is the author's HTML.
     const own = (await compileMail({ subject, html, type: 'TRANSACTIONAL', isTracked: false })).render(scope);
     const sent = mail.render(scope);
     return {

@@ -41,7 +41,7 @@ export interface SendingSpeed {
 }
 
 const BUCKET_SECONDS = 10;
-/** Of fewer in one bucket nothing follows. */
+/** Fewer emails in one bucket prove nothing. */
 const BUCKET_MIN = 50;
 /** The latest emails of a day that are looked at. */
 const EMAILS_SEEN = 20_000;

@@ -35,7 +35,7 @@ export interface CheckDeps {
   ratePerSecond: number;
 }
 
-/** Stands for the recipient where there is none. */
+/** Used in place of the recipient when there is none. */
 const SAMPLE = {
   id: '00000000-0000-0000-0000-000000000000',
   email: 'somebody@example.com',
@@ -61,7 +61,7 @@ async function firstRecipient(em: Em, campaign: Campaign, asOf: Date): Promise<S
 }
 
 /**
- * What would become of a campaign that were sent now. It reads one snapshot and changes nothing.
+ * Predicts what would happen if a campaign were sent now. It reads one snapshot and changes nothing.
  * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST when it has gone out or its condition makes no sense
  */
 export async function checkCampaign(

@@ -19,7 +19,7 @@ export function complaintWait(campaignId: string, rate: ComplaintRate, rateMax: 
   };
 }
 
-/** Notes what a campaign that is being sent holds for. @returns whether it has only just begun to */
+/** Notes why a campaign that is being sent holds. @returns whether it has only just begun to hold */
 export async function holdCampaign(em: Em, campaignId: string, wait: ProviderWait): Promise<boolean> {
   const row = await queryOne<{ isNew: boolean }>(
     em,

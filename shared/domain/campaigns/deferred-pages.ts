@@ -6,7 +6,7 @@ import { query, sql } from '../database/sql.ts';
 export interface DeferredRound {
   /** First numbers of pages that have recipients to try again, in order. */
   firstSeqs: number[];
-  /** When to; 0 for what follows the beginning of a round. */
+  /** When to try them; 0 for the rest of a round. */
   retryInMs: number;
   /** Where the round goes on after these pages; absent when they are the last. */
   nextSeq?: number;
@@ -16,8 +16,8 @@ export interface DeferredRound {
 const PAGES_MAX = 200;
 
 /**
- * The pages that hold recipients who were put off: those from `fromSeq` on that are due, the rest of a round, or where
- * there are none the beginning of the next round, with the time until then.
+ * The pages with deferred recipients. Those from `fromSeq` on that are due are the rest of a round; if there are none,
+ * this is the beginning of the next round, with the time until then.
  */
 export async function planDeferredRound(
   em: Em,

@@ -29,7 +29,7 @@ export async function listRecipients(
 
 const TOGETHER = 1_000;
 
-/** All of them, some at a time. */
+/** The whole audience, in pages. */
 export async function* readRecipients(
   em: Em,
   projectId: string,

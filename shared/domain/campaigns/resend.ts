@@ -11,7 +11,7 @@ import type { Campaign } from './campaign.entity.ts';
 import { CampaignEndedError } from './campaign-state.ts';
 import { assertRoomForActiveCampaign, findCampaign, lockCampaignAndPages } from './campaigns.ts';
 
-/** A campaign that could not go on ends like one that somebody cancelled, but with a reason. */
+/** A campaign that could not go on ends like a cancelled one, but with a reason. */
 function hasEnded({ status, error }: Campaign): boolean {
   return status === 'SENT' || (status === 'CANCELLED' && Boolean(error));
 }
@@ -58,7 +58,7 @@ export async function resendCampaign(
   return inTransaction(em, async (tx) => {
     const campaign = await lockCampaignAndPages(tx, projectId, campaignId);
     await assertResendable(tx, campaign, states);
-    // An attempt of the time before records nothing any more.
+    // An attempt from before records nothing any more.
     await query(tx, sql`delete from campaign_page where campaign_id = ${campaignId}`);
     await query(
       tx,

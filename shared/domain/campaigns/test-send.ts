@@ -11,7 +11,7 @@ import type { Em } from '../database/em.ts';
 import { findCampaign } from './campaigns.ts';
 import { inTransaction } from '../database/transaction.ts';
 
-/** Stands for the contact when the address of a test send is not one. */
+/** Used in place of the contact when the address of a test send has none. */
 const SAMPLE_ID = '00000000-0000-0000-0000-000000000000';
 
 /** @throws AppError VALIDATION_ERROR when the mail grows past the limits of rendering */

@@ -7,11 +7,11 @@ import type { BulkKind, ChunkOutcome } from '../jobs/jobs.ts';
 
 /**
  * Subscribes, unsubscribes or deletes contacts, in the caller's transaction. Events are emitted for those that really
- * change; an id of nobody is a failure, one that stands twice is unchanged the second time.
+ * change. An unknown id is a failure; an id that occurs twice is unchanged the second time.
  */
 export async function changeContacts(em: Em, projectId: string, kind: BulkKind, ids: string[]): Promise<ChunkOutcome> {
   const unique = [...new Set(ids)];
-  // A deletion locks what hangs on the contacts before them.
+  // A deletion locks the rows that refer to the contacts before the contacts.
   const knownIds =
     kind === 'DELETE' ? await existingIds(em, projectId, unique) : await lockContacts(em, projectId, unique, 'change');
   const changed =

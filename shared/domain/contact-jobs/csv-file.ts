@@ -4,7 +4,7 @@ import { CsvError, parse } from 'csv-parse';
 /** The file cannot be imported at all; the message is for whoever uploaded it. */
 export class ImportFileError extends Error {}
 
-/** The parser works this much at a time, so that the process goes on with other things in between. */
+/** The parser works on this much at a time, so that the process can do other work in between. */
 const SLICE_BYTES = 64 * 1024;
 
 /** Whether a record holds nothing. */

@@ -3,13 +3,13 @@ import type { Em } from '../database/em.ts';
 import { countFieldHolders, deleteFieldChunk, forgetField } from '../contacts/field-removal.ts';
 import { inTransaction } from '../database/transaction.ts';
 
-/** So many contacts are changed while the caller waits; more become a job. */
+/** Up to this many contacts are changed while the caller waits; more become a job. */
 const INLINE_MAX = 5_000;
 
 export interface FieldDeletion {
   /** Contacts that had a value. */
   deletedFrom: number;
-  /** Set when they are still to be changed. */
+  /** Set when contacts are still to be changed. */
   jobId?: string;
 }
 
@@ -25,9 +25,9 @@ export async function deleteField(em: Em, projectId: string, path: string): Prom
       const jobId = await createJob(tx, { projectId, kind: 'DELETE_FIELD', input: { path }, total: holders });
       return { deletedFrom: holders, jobId };
     }
-    // Contacts that have got the field since they were counted are not left behind.
+    // Contacts that got the field after the count are changed as well.
     const { count } = await deleteFieldChunk(tx, projectId, path, { limit: 2 * INLINE_MAX });
-    // Contacts come before fields in the order of locks.
+    // In the order of locks, contacts come before fields.
     await forgetField(tx, projectId, path);
     return { deletedFrom: count };
   });

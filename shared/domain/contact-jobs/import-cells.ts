@@ -17,7 +17,7 @@ export function readCell(cell: string): string | number | boolean {
   return cell;
 }
 
-/** What a cell of the column `subscribed` says; undefined when it is none of the words for it. */
+/** The value of a cell in the column `subscribed`; undefined for an unknown word. */
 export function readSubscribed(cell: string): boolean | undefined {
   const word = cell.trim().toLowerCase();
   if (TRUE_WORDS.has(word)) return true;

@@ -9,9 +9,9 @@ import type { ImportedContact } from './import-file.ts';
 export interface ImportedCounts {
   createdCount: number;
   updatedCount: number;
-  /** Rows whose contact would have held more data than a contact may; it stays as it was. */
+  /** Rows whose contact would have held too much data; the contact stays as it was. */
   refused: ImportedContact[];
-  /** Rows of contacts that were deleted after the file was handed in: they do not come back. */
+  /** Rows of contacts that were deleted after the file was uploaded; they are not created again. */
   erasedCount: number;
 }
 
@@ -19,12 +19,12 @@ interface Upserted {
   created: number;
   /** Addresses. */
   refused: string[];
-  /** Existing contacts in the other state than their row says, or in the same by a bounce only. */
+  /** Existing contacts whose subscription differs from their row, or is the same only because of a bounce. */
   toSubscribe: string[];
   toUnsubscribe: string[];
 }
 
-/** Rows for the same address become one: of each field the later row's value, and its subscription when it has one. */
+/** Joins rows for the same address: the later row's value of each field counts, and its subscription when it has one. */
 function mergeByAddress(rows: ImportedContact[]): ImportedContact[] {
   const byEmail = new Map<string, ImportedContact>();
   for (const row of rows) {
@@ -39,7 +39,7 @@ function merge(earlier: ImportedContact, later: ImportedContact): ImportedContac
   const merged = { ...later, subscribed: later.subscribed ?? earlier.subscribed };
   if (earlier.data === '{}') return merged;
   if (later.data === '{}') return { ...merged, data: earlier.data };
-  // Of a key that stands twice in a text, jsonb keeps the last value.
+  // When a key occurs twice in a text, jsonb keeps the last value.
   return { ...merged, data: `${earlier.data.slice(0, -1)},${later.data.slice(1)}` };
 }
 
@@ -57,7 +57,7 @@ export async function importContacts(
   queuedAt: Date,
 ): Promise<ImportedCounts> {
   const merged = mergeByAddress(rows);
-  // Counted where the rows are: sending them all back would take a third of the time.
+  // Counted in PostgreSQL: returning all rows would take a third of the time.
   const upserted = await queryOne<Upserted>(
     em,
     sql`
@@ -95,9 +95,9 @@ export async function importContacts(
 }
 
 /**
- * Looks at the contacts that this transaction has created and whose address was erased before: those erased after the
- * file was handed in are removed again, for the others the erased contact learns of its successor. A statement of its
- * own, because it sees a deletion that the one before has waited for.
+ * Checks contacts that this transaction has created although their address was erased before. If that was after the
+ * file was uploaded, they are removed again; else they are noted as successors of the erased contacts. A statement of
+ * its own, because it sees a deletion that the one before has waited for.
  * @returns how many were removed
  */
 async function settleReturned(em: Em, projectId: string, queuedAt: Date): Promise<number> {

@@ -3,7 +3,7 @@ import { readImportFile } from './import-file.ts';
 
 const read = (content: string | Buffer) => readImportFile(Buffer.from(content as string));
 
-/** The rows as plain values, the data parsed; those that can be stored without their numbers. */
+/** The rows as plain values with parsed data; rows that can be stored come without their numbers. */
 async function rowsOf(content: string): Promise<unknown[]> {
   const { rows } = await read(content);
   return rows.map((row) =>

@@ -16,14 +16,14 @@ export interface ImportedContact {
   data: string;
 }
 
-/** A row that cannot. */
+/** A row that cannot be stored. */
 export interface RefusedRow {
   row: number;
   email: string | null;
   error: string;
 }
 
-/** A row that cannot be stored and that nobody will read about. */
+/** A row that cannot be stored and is not described. */
 const REFUSED = null;
 
 export interface ImportFile {
@@ -106,8 +106,8 @@ function readRow(
 }
 
 /**
- * Reads a file of contacts as a whole before anything of it is stored, so a file that breaks off changes nothing. The
- * first row names the columns.
+ * Reads a whole file of contacts before anything is stored, so a file that breaks off changes nothing. The first row
+ * names the columns.
  * @throws ImportFileError saying why the file cannot be imported
  */
 export async function readImportFile(content: Buffer): Promise<ImportFile> {

@@ -36,8 +36,8 @@ const BULK_CHUNK = 500;
 const FIELD_CHUNK = 2_000;
 
 /**
- * Runs a job to its end, or on from where an earlier attempt stopped. Faults of what was uploaded end the job as failed;
- * anything else is thrown, and the job can be run again.
+ * Runs a job to its end, from where an earlier attempt stopped. Faults of the uploaded file end the job as failed;
+ * other errors are thrown, and the job can be run again.
  */
 export async function runJob(jobId: string, run: JobRun): Promise<void> {
   const job = await beginJob(run.em(), jobId);
@@ -85,7 +85,7 @@ async function runChunks(
   await endJob(run.em(), job.id, null);
 }
 
-/** What the project has no room for is a fault of the file. */
+/** A file that exceeds the limits of the project is at fault itself. */
 function throwAsFileFault(error: unknown): never {
   throw error instanceof AppError ? new ImportFileError(error.errors?.[0]?.message ?? error.message) : error;
 }
@@ -155,7 +155,7 @@ async function runFieldDeletion(job: Job, run: JobRun): Promise<void> {
   });
 }
 
-/** The rest of what a request began: its first chunk was done with it. */
+/** The rest of a request's work: the first chunk was done in the request. */
 async function runExecutionChunks(job: Job, run: JobRun): Promise<void> {
   const { automationId = null, reason, startedBefore } = job.input as Record<string, string | null>;
   const chunk = (tx: Em): Promise<number> =>

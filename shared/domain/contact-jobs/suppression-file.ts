@@ -20,8 +20,8 @@ function columnOf(header: string[], name: string): number {
 }
 
 /**
- * Reads a file of addresses to suppress: the column `email`, and `words` where there is one; others are passed over, so
- * that an export can be read again.
+ * Reads a file of addresses to suppress: the column `email`, and `words` where there is one. Other columns are ignored,
+ * so that an export can be imported again.
  * @throws ImportFileError saying why the file cannot be imported
  */
 export async function readSuppressionFile(content: Buffer): Promise<SuppressionFile> {

@@ -22,7 +22,7 @@ type Data = Record<string, unknown>;
 const REFUSED = { code: 'VALIDATION_ERROR', errors: [{ field: 'data', code: 'too_big' }] };
 const keys = (count: number, start = 0): Data =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${start + index}`, 1]));
-/** Data of exactly so many bytes of JSON. */
+/** Data of exactly this many bytes of JSON. */
 const dataOf = (bytes: number, key = 'a'): Data => ({ [key]: 'x'.repeat(bytes - key.length - 7) });
 
 async function upsert(email: string, data: Data): Promise<{ id: string; data: Data }> {
@@ -108,7 +108,7 @@ describe('everpost_json_bytes', () => {
           em(),
           sql`select everpost_json_bytes(${json(values)}::jsonb) as bytes`,
         );
-        // Of a key that stands twice jsonb keeps one, and zero has no sign.
+        // When a key occurs twice jsonb keeps one, and zero has no sign.
         expect(row?.bytes).toBe(Buffer.byteLength(JSON.stringify(JSON.parse(json(values)))));
       }),
       { numRuns: 200 },

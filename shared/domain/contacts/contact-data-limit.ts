@@ -9,8 +9,8 @@ const TOO_MANY_FIELDS = `A project may have ${LIMITS.contactFieldsPerProject} fi
 export const DATA_TOO_LARGE = `A contact may hold ${LIMITS.contactDataKeys} keys and ${LIMITS.contactDataBytes} bytes of custom data`;
 
 /**
- * What a patch stores, as JSON. What is too large by itself need not be merged first; everything else is measured after
- * the merge, by a trigger on the table (`contact_data_limit`), so no concurrent merge can pass the limit.
+ * The JSON that a patch stores. A patch that is too large by itself is refused before the merge; everything else is
+ * measured after it, by a trigger on the table (`contact_data_limit`), so no concurrent merge can pass the limit.
  * @throws AppError VALIDATION_ERROR
  */
 export function storedJson({ stored }: DataPatch): string {
@@ -21,19 +21,19 @@ export function storedJson({ stored }: DataPatch): string {
   return text;
 }
 
-/** Throws on what a statement that notes fields has thrown, as a 422 where the project has no room for new ones. */
+/** Rethrows the error of a statement that notes fields, as a 422 if the project has no room for new ones. */
 export function throwTooManyFields(error: unknown): never {
   throw findCheckViolation(error, 'contact_fields_limit') ? tooLarge('data', TOO_MANY_FIELDS) : error;
 }
 
-/** The same for a statement that writes contacts, also where the trigger refused a contact's data. */
+/** The same for a statement that writes contacts, including errors of the trigger that refuses large data. */
 export function throwDataTooLarge(error: unknown): never {
   const violation = findCheckViolation(error, 'contact_data_limit');
   if (violation) throw tooLarge('data', DATA_TOO_LARGE, { contactId: violation.detail });
   throwTooManyFields(error);
 }
 
-/** The same test for a statement that leaves single contacts out; small data is let through by its binary size. */
+/** The same test for a statement that leaves single contacts out; small data passes by its binary size alone. */
 export function dataFits(data: SqlFragment, before: SqlFragment): SqlFragment {
   return sql`(pg_column_size(${data}) <= 4000 or everpost_contact_data_fits(${data}, ${before}))`;
 }

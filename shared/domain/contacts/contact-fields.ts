@@ -4,8 +4,8 @@ import { throwTooManyFields } from './contact-data-limit.ts';
 import { query, sql, type SqlFragment } from '../database/sql.ts';
 
 /**
- * The statement that notes the type of keys seen for the first time in a project; known keys keep theirs. Keys go in
- * sorted, so two writers cannot wait for each other. Undefined when there are none.
+ * The statement that notes the type of keys seen for the first time in a project; known keys keep their type. Keys are
+ * inserted in order, so two writers cannot wait for each other. Undefined when there are no keys.
  */
 export function fieldTypesInsert(projectId: string, stored: Record<string, unknown>): SqlFragment | undefined {
   const keys = Object.keys(stored).sort();

@@ -1,7 +1,7 @@
 import type { Em } from '../database/em.ts';
 import { query, sql, type SqlFragment } from '../database/sql.ts';
 
-/** The order in which contacts are locked, and can be created; whatever the collation of the database. */
+/** The order in which contacts are locked and created, independent of the collation of the database. */
 export const IN_LOCK_ORDER = sql`order by email collate "C"`;
 
 /** Locks contacts for a change, or for their deletion. @returns the ids that exist */
@@ -20,7 +20,7 @@ export async function lockContacts(
   return rows.map((row) => row.id);
 }
 
-/** Locks the contacts behind emails, before the emails themselves are: what is recorded of them may change their contacts. */
+/** Locks the contacts of emails before the emails are locked, because recording a result may change the contact. */
 export async function lockRecipients(tx: Em, emailIds: string[]): Promise<void> {
   if (emailIds.length === 0) return;
   await query(

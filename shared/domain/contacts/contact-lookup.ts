@@ -7,7 +7,7 @@ export interface AddressLookup {
   notFound: string[];
 }
 
-/** Sorts addresses, as the caller spells them and in the order given, by whether a contact has them. */
+/** Divides addresses by whether a contact has them; they keep the caller's spelling and order. */
 export async function lookUpAddresses(em: Em, projectId: string, emails: string[]): Promise<AddressLookup> {
   const rows = await query<{ email: string }>(
     em,

@@ -9,9 +9,9 @@ export const ContactEntity = defineEntity({
     projectId: p.uuid(),
     email: p.text(),
     subscribed: p.boolean(),
-    /** When the contact withdrew consent; null while subscribed, and for contacts who never gave it. */
+    /** When the contact withdrew consent; null while subscribed, and for contacts who never consented. */
     optedOutAt: p.datetime(3).nullable(),
-    /** The email whose hard bounce ended the subscription; null once anybody has asked for a state. */
+    /** The email whose hard bounce ended the subscription; null once anybody has set the subscription. */
     bouncedEmailId: p.uuid().nullable(),
     data: p.json().$type<Record<string, unknown>>(),
   },

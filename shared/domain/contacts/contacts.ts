@@ -37,7 +37,7 @@ export interface UpsertedContact {
   createdAt: Date;
   updatedAt: Date;
   isNew: boolean;
-  /** Whether a hard bounce ended the subscription, and nobody has asked for a state since. */
+  /** Whether a hard bounce ended the subscription, and nobody has set it since. */
   isBounced: boolean;
   /** The event recorded with it, and when. */
   eventId?: string | null;
@@ -55,7 +55,7 @@ function patchedData(column: SqlFragment, stored: string, removed: string[]): Sq
 
 /**
  * Flips the subscription of the given contacts that are in the other state, and emits the event for each. The
- * compare-and-set makes concurrent equal requests emit once. What was asked for here outlasts the undoing of a bounce.
+ * compare-and-set makes concurrent equal requests emit once. Undoing a bounce later does not change this state.
  * @returns the ids that changed
  */
 export async function setSubscribed(
@@ -138,7 +138,7 @@ async function emitFlips(
 export async function upsertContacts(em: Em, input: ContactUpsert): Promise<UpsertedContact[]> {
   const patch = readDataPatch(input.data);
   const stored = storedJson(patch);
-  // Sorted as `IN_LOCK_ORDER` is.
+  // Sorted like `IN_LOCK_ORDER`.
   const emails = [...input.emails].sort();
   const { event } = input;
   const recorded = event
@@ -207,7 +207,7 @@ export interface ContactPatch {
   data?: Record<string, unknown>;
 }
 
-/** Notes how deep in a chain of automations a change was made, for what follows from it later: entering a segment. */
+/** Notes how deep in a chain of automations a change was made, for its later consequences, such as entering a segment. */
 function changedBy({ depth }: ExecutionCause): SqlFragment {
   return sql`
     changed_depth = greatest(${depth}::smallint,
@@ -216,7 +216,7 @@ function changedBy({ depth }: ExecutionCause): SqlFragment {
 }
 
 /**
- * Changes a contact, on behalf of an execution where `cause` names one. All of it or nothing.
+ * Changes a contact, on behalf of an execution if `cause` names one. All changes are made, or none.
  * @throws AppError CONTACT_NOT_FOUND, CONFLICT when another contact has the address, VALIDATION_ERROR for too much data
  */
 export async function patchContact(
@@ -254,7 +254,7 @@ export async function patchContact(
   });
 }
 
-/** Once a contact has another address, the suppression of the old one keeps no more than its hash. */
+/** Once a contact has another address, the suppression of the old one keeps only its hash. */
 async function leaveAddress(em: Em, projectId: string, contactId: string, newAddress: string): Promise<void> {
   await query(
     em,
@@ -287,7 +287,7 @@ export interface ContactPage {
   total: number;
 }
 
-/** One page of a project's contacts by keyset: the last page costs what the first one does. */
+/** One page of a project's contacts by keyset: the last page costs as much as the first. */
 export async function listContacts(em: Em, projectId: string, list: ContactListQuery): Promise<ContactPage> {
   const filters = [sql`project_id = ${projectId}`];
   if (list.search !== undefined) filters.push(sql`email like ${likePattern(list.search.toLowerCase())}`);

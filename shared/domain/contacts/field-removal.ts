@@ -2,7 +2,7 @@ import type { Em } from '../database/em.ts';
 import { lockContacts } from './contact-locks.ts';
 import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 
-/** Holds for contacts with a value under a path: a key that is spelt so, or a key inside of others. */
+/** True for contacts with a value under a path: a key with that exact name, or a nested key. */
 function holds(path: string): SqlFragment {
   if (!path.includes('.')) return sql`jsonb_exists(data, ${path})`;
   return sql`everpost_field(data, ${path}) is not null`;
@@ -23,14 +23,14 @@ export async function countFieldHolders(em: Em, projectId: string, path: string)
   return row?.count ?? 0;
 }
 
-/** Takes a field out of the catalogue; its type is inferred anew when it is seen again. */
+/** Takes a field out of the catalogue; its type is inferred again when it is next seen. */
 export async function forgetField(em: Em, projectId: string, key: string): Promise<void> {
   await query(em, sql`delete from contact_field where project_id = ${projectId} and key = ${key}`);
 }
 
 /**
- * Removes a field from the next contacts by id, in the caller's transaction. They are locked by a statement of its own: one
- * that locks and changes meets others at contacts that have changed since it began.
+ * Removes a field from the next contacts by id, in the caller's transaction. A separate statement locks them first: one
+ * that locks and changes can deadlock at contacts that have changed since it began.
  * @returns how many held it, and the last of them
  */
 export async function deleteFieldChunk(

@@ -2,7 +2,7 @@ import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
 import { sql, type SqlFragment } from '../database/sql.ts';
 
 /**
- * The statement that notes who has the address of an erased contact now, so that the links in its old mail lead there.
+ * The statement that notes which contact has the address of an erased contact now, so that links in old email lead to it.
  * `created` is a table of contacts that have just got their address, with `id` and `email`, under the alias `n`.
  */
 export function successorUpdate(projectId: string, created: SqlFragment): SqlFragment {

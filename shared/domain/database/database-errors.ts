@@ -8,7 +8,7 @@ interface DatabaseFault {
 
 /**
  * Errors of the socket, and PostgreSQL's classes 08 (connection), 53 (resources) and 57P (operator intervention). A server that
- * takes no writes (25006) is one that another one has taken over from, or will.
+ * takes no writes (25006) has been replaced by another one, or soon will be.
  */
 const UNREACHABLE_CODES =
   /^(?:E(?:CONN(?:REFUSED|RESET|ABORTED)|NOTFOUND|AI_AGAIN|TIMEDOUT|PIPE|(?:HOST|NET)(?:UNREACH|DOWN))|08...|53...|57P..|25006)$/;
@@ -38,8 +38,8 @@ function hasCode(error: unknown, codes: RegExp): boolean {
 }
 
 /**
- * Whether an error says that PostgreSQL cannot serve right now: it is out of reach, did not answer in time, or others
- * were in the way. Nothing of the transaction was done, unless the connection broke during its COMMIT.
+ * Whether an error says that PostgreSQL cannot serve right now: it is out of reach, did not answer in time, or was
+ * blocked by other sessions. Nothing of the transaction was done, unless the connection broke during its COMMIT.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (hasCode(error, UNREACHABLE_CODES) || isTooSlow(error) || isConflict(error)) return true;
@@ -54,7 +54,7 @@ export function errorCodes(error: unknown): string[] {
   return [...causes(error)].flatMap(({ code }) => (code === undefined ? [] : [code]));
 }
 
-/** What the first cause of an error says. */
+/** The message of the first cause of an error. */
 export function errorMessage(error: unknown): string {
   const messages = [...causes(error)].map(({ message, code }) => message || code);
   return messages.findLast((message) => message !== undefined) ?? 'it does not answer';
@@ -65,7 +65,7 @@ export function absenceOf(error: unknown): string | undefined {
   return isDatabaseUnavailable(error) ? errorMessage(error) : undefined;
 }
 
-/** Whether PostgreSQL ended a statement because of the time it took itself, not of a lock it waited for. */
+/** Whether PostgreSQL ended a statement because it ran too long, not because it waited for a lock. */
 export function isStatementTimeout(error: unknown): boolean {
   return hasCode(error, /^57014$/);
 }

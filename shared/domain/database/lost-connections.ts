@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 
-/** The words of the driver when no answer came in time. */
+/** The driver's message when no answer came in time. */
 const NO_ANSWER = 'Query read timeout';
 
 /**
@@ -12,9 +12,9 @@ function isBroken(statement: unknown, error: unknown): boolean {
 }
 
 /**
- * Takes connections that broke while they were borrowed out of the pool, and gives their places back. The owner of a
- * transaction gives its connection back after COMMIT or ROLLBACK only, and neither can succeed any more: without this,
- * every transaction that an outage or a time-out interrupts would take one connection away for good. A connection that
+ * Removes connections that broke while they were borrowed from the pool, and frees their places. The owner of a
+ * transaction gives its connection back only after COMMIT or ROLLBACK, and neither can succeed any more. Without this,
+ * every transaction that an outage or a time-out interrupts would cost the pool one connection for good. A connection that
  * has not answered in time is closed, which makes the server end its statement and release its locks.
  */
 export function releaseLostConnections(pool: Pool): void {
@@ -23,7 +23,7 @@ export function releaseLostConnections(pool: Pool): void {
   function discard(client: PoolClient, reason: Error): void {
     if (!borrowed.has(client)) return;
     client.release(reason);
-    // Its owner may still give it back in the ordinary way, which the pool refuses the second time.
+    // Its owner may still return it in the ordinary way; the pool refuses the second return.
     client.release = () => undefined;
   }
 

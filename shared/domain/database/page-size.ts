@@ -2,15 +2,15 @@ import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from './em.ts';
 import { queryOne, sql } from './sql.ts';
 
-/** Where records of megabytes are listed by page. The length of a text is known without reading it. */
+/** For page lists whose records may have megabytes. The length of a text is known without reading it. */
 const LARGEST = {
   template: sql`select max(octet_length(body)) as bytes from template where project_id = `,
   campaign: sql`select max(octet_length(body)) as bytes from campaign where project_id = `,
 };
 
 /**
- * The largest page, up to `wanted` records, that stays within `LIMITS.pageBytes` whichever records are on it. It is the
- * same for all pages of a list, so that going through them by number leaves nothing out.
+ * The largest page, up to `wanted` records, that stays within `LIMITS.pageBytes` whichever records it has. It is the
+ * same for all pages of a list, so that reading them by number misses nothing.
  */
 export async function fittingPageSize(
   em: Em,

@@ -4,18 +4,18 @@ import { queryOne, sql, type SqlFragment } from './sql.ts';
 
 /** How many rows of a kind a project may have. */
 export interface RoomFor {
-  /** `from … where …`: those it has. */
+  /** `from … where …`: the existing rows. */
   rows: SqlFragment;
   limit: number;
   /** The field of the request that an error names. */
   field: string;
-  /** What there would be too many of, with where: `templates in a project`. */
+  /** The kind of row and its place for the message: `templates in a project`. */
   what: string;
 }
 
 /**
- * Checks that there is room for one more row. What comes at the same moment may pass the limit by its number, which these
- * limits can bear: nothing has to wait for it.
+ * Checks that there is room for one more row. Simultaneous requests may exceed the limit by their number; these limits
+ * can bear that, and so no request has to wait.
  * @throws AppError VALIDATION_ERROR
  */
 export async function assertRoom(em: Em, { rows, limit, field, what }: RoomFor): Promise<void> {

@@ -13,14 +13,14 @@ export interface SessionLimits {
 }
 
 /**
- * The driver waits this much longer for an answer than the server may take: it gives up on a server that has fallen
- * silent, never on one that is about to say that the time is over.
+ * The driver waits this much longer for an answer than the server may take. So it gives up on a silent server, never on
+ * one that is about to report the time-out.
  */
 const ANSWER_MARGIN_MS = 3_000;
 /** A statement whose client is gone ends within this time. PostgreSQL can tell on Linux. */
 const CLIENT_CHECK_MS = 5_000;
 
-/** A request has somebody waiting; what takes longer than `statementSeconds` belongs into a job. */
+/** Somebody waits for a request; work that takes longer than `statementSeconds` belongs in a job. */
 export function requestLimits(statementSeconds: number): SessionLimits {
   const statementMs = statementSeconds * 1_000;
   return {
@@ -31,7 +31,7 @@ export function requestLimits(statementSeconds: number): SessionLimits {
   };
 }
 
-/** Background work has time, but not without end; what needs more or less has `limitStatements`. */
+/** Background work may take long, but not forever; statements that need more or less time use `limitStatements`. */
 export const WORKER_LIMITS: SessionLimits = {
   statementMs: 60_000,
   lockMs: 30_000,
@@ -45,8 +45,8 @@ export function answerTimeoutMs(statementMs: number): number {
 }
 
 /**
- * Sets the limits of a new session. By a statement and not as start-up parameters: PgBouncer refuses those it does not
- * know, and so does a server older than the parameter.
+ * Sets the limits of a new session. It uses a statement, not start-up parameters: PgBouncer refuses unknown ones, and so
+ * does a server older than the parameter.
  */
 export async function limitSession(client: ClientBase, limits: SessionLimits): Promise<void> {
   const statement: QueryConfig & { query_timeout: number } = {

@@ -5,8 +5,8 @@ import { answerTimeoutMs } from './session-limits.ts';
 import { repeatOnConflict } from './transaction.ts';
 
 /**
- * A piece of SQL with `?` where a bound parameter goes. Fragments nest in the `sql` tag; what a request says only ever
- * becomes a parameter, never text. A class, so that no value out of JSON can pass for one.
+ * A piece of SQL with `?` where a bound parameter goes. Fragments nest in the `sql` tag. Values of a request always
+ * become parameters, never text. It is a class, so that no value from JSON can pass for one.
  */
 export class SqlFragment {
   readonly #isFragment = true;
@@ -49,8 +49,8 @@ export function joinSql(fragments: SqlFragment[], separator: string): SqlFragmen
 }
 
 /**
- * Constants of the code as a list such as `('RUNNING', 'WAITING')`. As text and not as a parameter, so that PostgreSQL can
- * use a partial index with that condition.
+ * Constants of the code as a list such as `('RUNNING', 'WAITING')`. They are text, not a parameter, so that PostgreSQL
+ * can use a partial index with that condition.
  */
 export function literalList(constants: readonly string[]): SqlFragment {
   if (!constants.every((constant) => /^[\w.]+$/.test(constant))) throw new TypeError('not constants of the code');
@@ -82,7 +82,7 @@ async function run<Row>(em: SqlEntityManager, statement: Statement, params: unkn
   const query_timeout = answerTimeouts.get(em);
   const isPlain = statement.name === undefined && query_timeout === undefined;
   const taken = query_timeout === undefined ? statement : { ...statement, query_timeout };
-  // The driver takes an object where it takes text; Kysely hands it on as it is and knows of text only.
+  // The driver takes an object in place of text; Kysely's types know only text, but it passes the object on.
   const compiled = CompiledQuery.raw(isPlain ? statement.text : (taken as unknown as string), params);
   const execute = async () => (await em.getKysely().executeQuery(compiled)).rows as Row[];
   return em.isInTransaction() ? execute() : repeatOnConflict(execute);
@@ -97,36 +97,36 @@ export async function query<Row>(em: SqlEntityManager, fragment: SqlFragment): P
 }
 
 /**
- * As `query`, for statements of the hot paths whose text is always the same: each connection parses and plans one once,
- * which otherwise costs twice what running it does. Text that depends on what is asked does not belong here, for every
- * variant stays in the memory of every connection.
+ * As `query`, for statements of the hot paths whose text is always the same: each connection parses and plans them once,
+ * which otherwise costs twice as much as running them. Text that depends on the request does not belong here, because
+ * every variant stays in the memory of every connection.
  */
 export async function queryPrepared<Row>(em: SqlEntityManager, fragment: SqlFragment): Promise<Row[]> {
   const text = numberPlaceholders(fragment.sql);
   return run(em, { name: hash('sha1', text, 'base64url'), text }, fragment.params);
 }
 
-/** As `query`, for a statement that answers at most one row. */
+/** As `query`, for a statement that returns at most one row. */
 export async function queryOne<Row>(em: SqlEntityManager, fragment: SqlFragment): Promise<Row | undefined> {
   const rows = await query<Row>(em, fragment);
   return rows[0];
 }
 
 /**
- * Lets the further statements of a transaction take up to `statementMs`, whatever its session allows: more for the few of
- * the background work that read a large part of a table, less for what others wait behind.
+ * Lets the further statements of a transaction take up to `statementMs`, whatever its session allows: more for
+ * background work that reads a large part of a table, less for statements that others wait for.
  */
 export async function limitStatements(tx: SqlEntityManager, statementMs: number): Promise<void> {
   await query(tx, sql`select set_config('statement_timeout', ${String(statementMs)}, true)`);
   answerTimeouts.set(tx, answerTimeoutMs(statementMs));
 }
 
-/** A moment as the ISO 8601 text in UTC that events and answers have, as JavaScript writes it. */
+/** A moment as ISO 8601 text in UTC, as JavaScript writes it and as events and answers have it. */
 export function isoText(moment: SqlFragment): SqlFragment {
   return sql`to_char((${moment}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
-/** `%`, `_` and `\` of a search text stand for themselves. */
+/** Escapes `%`, `_` and `\` of a search text, so that they match literally. */
 export function likePattern(text: string): string {
   return `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
 }

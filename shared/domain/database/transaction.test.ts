@@ -95,7 +95,7 @@ describe('a statement outside of a transaction', () => {
       () => undefined,
       (error: unknown) => error,
     );
-    // PostgreSQL chooses who loses.
+    // PostgreSQL chooses which transaction loses.
     if (lost === undefined) await opponent.commit();
     else await opponent.rollback();
     await statement;

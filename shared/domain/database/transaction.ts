@@ -3,12 +3,12 @@ import { isConflict } from './database-errors.ts';
 import type { Em } from './em.ts';
 
 const REPEATS_MAX = 3;
-/** Before the first repetition at most; each further one may wait twice as long. */
+/** Longest pause before the first repetition; it doubles for each further one. */
 const PAUSE_MS = 20;
 
 /**
- * Runs work that PostgreSQL undoes as a whole when it fails, and repeats it when it was undone because of a deadlock or
- * a serialization failure. The pauses are random, so that opponents do not meet again.
+ * Runs work that PostgreSQL undoes as a whole when it fails, and repeats it after a deadlock or a serialization failure.
+ * The pauses are random, so that the same transactions do not meet again.
  */
 export async function repeatOnConflict<T>(work: () => Promise<T>): Promise<T> {
   for (let repeats = 0; ; repeats++) {
@@ -22,8 +22,8 @@ export async function repeatOnConflict<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Runs work in a transaction: the one of `em` when it has one, else a new one, which is repeated after a deadlock. So the
- * work must be repeatable: what it changes outside of the database it must set, not add to, and nothing outside may
+ * Runs work in a transaction: the one of `em` when it has one, else a new one, which is repeated after a deadlock. So
+ * the work must be repeatable: outside of the database it must set values, not add to them, and nothing outside may
  * depend on a run that has not been committed.
  *
  * **Lock order.** Transactions that take locks on several rows take them in this order, so that they wait for each other
@@ -41,7 +41,7 @@ export async function repeatOnConflict<T>(work: () => Promise<T>): Promise<T> {
  * 10. suppressions, by address;
  * 11. outbox rows, with `skip locked`.
  *
- * What comes to light late (a contact behind an email) is locked early with a statement of its own, as
+ * A row that is found only late (the contact of an email) is locked early with a statement of its own, as
  * `lockRecipients` does.
  */
 export async function inTransaction<T>(em: Em, work: (tx: Em) => Promise<T>): Promise<T> {

@@ -4,7 +4,7 @@ import { returnPathDomain } from '../../pure/emails/return-path.ts';
 export const RECORD_PURPOSES = ['DKIM', 'RETURN_PATH', 'SPF', 'DMARC'] as const;
 export type RecordPurpose = (typeof RECORD_PURPOSES)[number];
 
-/** A DNS record that a domain's owner is to set up, as one reads it in a zone. */
+/** A DNS record that a domain's owner is to set up, in the form of a zone file. */
 export interface DnsRecord {
   type: 'TXT' | 'MX';
   /** In full, without a final dot. */
@@ -15,7 +15,7 @@ export interface DnsRecord {
   required: boolean;
 }
 
-/** What the records of a domain are made from. */
+/** The input for the records of a domain. */
 export interface DomainRecordSource {
   domain: string;
   dkim: { selector: string; publicKey: string };
@@ -24,11 +24,11 @@ export interface DomainRecordSource {
   isReturnPathRequired: boolean;
 }
 
-/** `unanswered` when no name server gave an answer: that says nothing about the record. */
+/** `unanswered` when no name server answered, so nothing is known about the record. */
 export type RecordState = 'found' | 'missing' | 'unanswered';
 
 const RETURN_PATH_PRIORITY = 10;
-/** The walk up from a domain begins with a name of at most so many labels. */
+/** The tree walk begins with a name of at most this many labels. */
 const WALK_LABELS_MAX = 7;
 
 /**
@@ -84,7 +84,7 @@ function readTags(text: string): Map<string, string> {
   return tags;
 }
 
-/** With two key records under one name a verifier may take either (section 3.6.2.2), so ours must be the only one. */
+/** With two key records under one name, a verifier may use either (section 3.6.2.2), so ours must be the only one. */
 function hasOwnKey(texts: string[], publicKey: string): boolean {
   const keys = texts.map(readTags).filter((tags) => tags.has('p'));
   const [key] = keys;

@@ -6,12 +6,12 @@ import { lookUpRecords, domainRecords, type DomainRecordSource, type RecordState
 import { SenderDomainEntity, type SenderDomain } from './sender-domain.entity.ts';
 import { withKey, type KeyedSenderDomain } from './sender-domains.ts';
 
-/** A verified domain whose records are gone stays verified for two checks: zones are edited, name servers moved. */
+/** A verified domain whose records are gone stays verified for two checks, because zones are edited and name servers moved. */
 const FAILED_CHECKS_MAX = 3;
 /** A little less than the schedule's five minutes, and than an hour, so that no run finds a domain just not due. */
 const PENDING_INTERVAL_MINUTES = 4;
 const VERIFIED_INTERVAL_MINUTES = 55;
-/** 4, 8, 16, 32, 64 minutes: domains whose name servers are dead for long cost the others no time. */
+/** 4, 8, 16, 32, 64 minutes, so that domains with dead name servers cost the others no time. */
 const BACKOFF_DOUBLINGS_MAX = 4;
 
 export interface DomainCheckDeps {
@@ -49,7 +49,7 @@ interface CheckResult {
   recordsFound: string[];
 }
 
-/** One statement decides, so that simultaneous checks count each for themselves. Ignored when the key has changed. */
+/** One statement decides, so that each of several simultaneous checks counts. Ignored when the key has changed. */
 async function recordCheck(em: Em, domain: KeyedSenderDomain, { outcome, recordsFound }: CheckResult): Promise<void> {
   const failed = outcome === 'incomplete' ? 1 : 0;
   const unanswered = outcome === 'unanswered' ? 1 : 0;
@@ -83,7 +83,7 @@ async function recordCheck(em: Em, domain: KeyedSenderDomain, { outcome, records
 }
 
 /**
- * Looks the records of a domain up in DNS and records what that means for it. The wait is bounded by the resolver.
+ * Looks up the records of a domain in DNS and stores the result. The resolver bounds the wait.
  * @returns undefined when it is deleted meanwhile
  */
 export async function checkSenderDomain(

@@ -33,7 +33,7 @@ export const domainNameSchema = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** How a stored domain name may be spelt in an address: as it is, and with its international letters. */
+/** The forms that a stored domain name may have in an address: as it is, and with its international letters. */
 export function spellingsOf(domain: string): string[] {
   return [...new Set([domain, domainToUnicode(domain)])];
 }

@@ -12,7 +12,7 @@ import { spellingsOf, toDomainName } from './domain-name.ts';
 import { SenderDomainEntity, type SenderDomain } from './sender-domain.entity.ts';
 
 /**
- * Makes a domain one that the project may send from, without a look at DNS: for local work, or where a relay signs.
+ * Lets the project send from a domain without a DNS check: for local work, or where a relay signs.
  * Adds the domain when the project does not have it yet.
  * @throws AppError BAD_REQUEST for a bad name, RESOURCE_NOT_FOUND for an unknown project
  */
@@ -40,7 +40,7 @@ export async function findDomainByName(em: Em, projectId: string, domain: string
   return row;
 }
 
-/** Takes back `trustDomain`: from now on DNS alone decides. @throws AppError DOMAIN_NOT_FOUND */
+/** Undoes `trustDomain`: from now on DNS alone decides. @throws AppError DOMAIN_NOT_FOUND */
 export async function untrustDomain(em: Em, projectId: string, domain: string): Promise<SenderDomain> {
   await query(
     em,
@@ -95,8 +95,8 @@ function assertRoomForDomain(domainCount: number): void {
 }
 
 /**
- * Adds a domain with a key of its own, not verified yet. The key takes a good part of a second to make, so all that can
- * refuse the domain comes before it; what is added at the same moment is counted once more by the statement.
+ * Adds a domain with a key of its own, not verified yet. Making the key takes a good part of a second, so all checks
+ * that can refuse the domain come first; the statement counts once more, for domains added at the same moment.
  * @throws AppError CONFLICT when the project has it already, VALIDATION_ERROR when it has too many
  */
 export async function createSenderDomain(em: Em, keyring: DkimKeyring, input: NewSenderDomain): Promise<SenderDomain> {
@@ -124,14 +124,14 @@ export async function createSenderDomain(em: Em, keyring: DkimKeyring, input: Ne
   return em.findOneOrFail(SenderDomainEntity, { id });
 }
 
-/** A sender domain whose key is there, so that its records can be told. */
+/** A sender domain with a key, so that its records are known. */
 export type KeyedSenderDomain = SenderDomain & { dkimSelector: string; dkimPublicKey: string };
 
 function hasKey(domain: SenderDomain): domain is KeyedSenderDomain {
   return typeof domain.dkimSelector === 'string' && typeof domain.dkimPublicKey === 'string';
 }
 
-/** Makes the key of a domain that was trusted before it had one. Of two at the same time the first one counts. */
+/** Makes the key of a domain that was trusted before it had one. Of two simultaneous calls the first one counts. */
 export async function withKey(em: Em, keyring: DkimKeyring, domain: SenderDomain): Promise<KeyedSenderDomain> {
   if (!hasKey(domain)) {
     const key = await keyring.generate(domain.id);

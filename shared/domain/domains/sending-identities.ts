@@ -6,20 +6,20 @@ import { returnPathDomain } from '../../pure/emails/return-path.ts';
 import type { Em } from '../database/em.ts';
 import { queryOne, sql } from '../database/sql.ts';
 
-/** What mail of a domain carries beside the domain's name. */
+/** What email of a domain carries in addition to the domain's name. */
 export interface SendingIdentity {
-  /** Undefined when DNS does not have the domain's key, for then a signature would only fail. */
+  /** Undefined when DNS does not have the domain's key, because a signature would fail. */
   signer: DkimSigner | undefined;
   /**
-   * Where bounces return to, so that SPF passes for the domain of the author (RFC 7489 section 3.1.2); undefined when
-   * DNS did not lead from there to us at the last check, for then they would be lost.
+   * Where bounces return to, so that SPF passes for the domain of the author (RFC 7489 section 3.1.2). Undefined when
+   * DNS did not lead from there to us at the last check, because bounces would be lost.
    */
   returnPathHost: string | undefined;
 }
 
 export interface SendingIdentities {
   /**
-   * As what the mail of a project from a domain is sent.
+   * The identity used for email that a project sends from a domain.
    * @throws DkimKeyError when the stored key cannot be read: mail waits rather than go out unsigned
    */
   identityOf: (projectId: string, domain: string) => Promise<SendingIdentity>;
@@ -50,7 +50,7 @@ async function loadIdentity(em: Em, projectId: string, domain: string): Promise<
   );
 }
 
-/** Finds identities, keeping those used lately so that a mail costs no query. */
+/** Finds identities. Recently used ones are kept, so that an email costs no query. */
 export function createSendingIdentities(em: () => Em, keyring: DkimKeyring, now = Date.now): SendingIdentities {
   const cache = new LRUCache<string, Promise<SendingIdentity>>({
     max: ENTRIES_MAX,

@@ -40,12 +40,12 @@ function addTo(column: SqlFragment, counts: readonly SentCount[]): SqlFragment {
     on conflict (project_id, provider, day) do update set ${column} = d.${column} + excluded.${column}`;
 }
 
-/** Counts emails that were handed over; each project and provider stands there once. */
+/** Counts emails that were handed over; each project and provider occurs once in the input. */
 export async function countSent(em: Em, counts: readonly SentCount[]): Promise<void> {
   if (counts.length > 0) await query(em, addTo(sql`sent`, counts));
 }
 
-/** Counts a complaint; in the transaction that records it. */
+/** Counts a complaint, in the transaction that records it. */
 export async function countComplaint(tx: Em, projectId: string, provider: string): Promise<void> {
   await query(tx, addTo(sql`complained`, [{ projectId, provider, count: 1 }]));
 }

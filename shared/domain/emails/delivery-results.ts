@@ -12,15 +12,15 @@ import { applyHardBounces, type BouncedEmail, type RecordedRefusal } from './har
 export interface DeliveryResult {
   emailId: string;
   verdict: DeliveryVerdict | 'skipped' | 'suppressed';
-  /** What the recipient read in the subject line; null when it is the campaign's own. */
+  /** The subject as the recipient saw it; null when it is the campaign's own. */
   subject: string | null;
   /** The server's words, or ours. */
   error: string | null;
-  /** Of one that a server refused and that is not tried again. */
+  /** Set for an email that a server refused and that is not tried again. */
   refusal?: RecordedRefusal;
-  /** The server that did not take it; empty where it is not known, missing where none was asked. */
+  /** The server that did not take it; empty when unknown, missing when no server was asked. */
   server?: string | undefined;
-  /** Of one that is held: for what, and for how many milliseconds. */
+  /** Set for an email that is held: the reason, and for how many milliseconds. */
   held?: { wait: ProviderWait; ms: number };
 }
 
@@ -62,7 +62,7 @@ function retryAt(retrySeconds: readonly number[]): SqlFragment {
 export const REMAINING_MS = sql`
   greatest(0, ceil(extract(epoch from coalesce(e.retry_at, now()) - now()) * 1000))::float8`;
 
-/** The furthest report on an email that came before its sending was recorded; each has its moment in a column. */
+/** The latest state reported before the sending of an email was recorded; each report has its moment in a column. */
 const REPORTED_BEFORE = joinSql(
   HANDED_OVER_STATUSES.filter((status) => status !== 'SENT')
     .toReversed()
@@ -73,7 +73,7 @@ const REPORTED_BEFORE = joinSql(
 /**
  * The `set` list of an update of `email e` from such a table. A deferred email goes back to PENDING. A receipt may have
  * come, or a scanner may have opened an email, before its sending is recorded. An email whose contact was erased meanwhile
- * gets its outcome, but no words: the subject and what the server says may name the person.
+ * gets its outcome without texts, because the subject and the server's answer may name the person.
  */
 export function resultColumns(retrySeconds: readonly number[]): SqlFragment {
   return sql`
@@ -133,7 +133,7 @@ export function bouncedAmong(recorded: readonly RecordedResult[]): BouncedEmail[
 
 /**
  * Records what became of transactional emails that this attempt claimed. Rows whose claim another attempt took over are
- * left alone. An email that is deferred is due again after the pause that `retrySeconds` has for it.
+ * left alone. A deferred email is due again after its pause in `retrySeconds`.
  */
 export async function recordTransactionalResults(
   em: Em,

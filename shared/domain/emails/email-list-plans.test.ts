@@ -11,7 +11,7 @@ import { listEmails, type EmailFilters } from './email-lists.ts';
 import { readEmailStory } from './email-timeline.ts';
 
 const EMAILS = 60_000;
-/** A page looks through 5,000 emails at most, a little twice, and reads what belongs to those it shows. */
+/** A page looks through at most 5,000 emails, some of them twice, and reads further rows only for those it shows. */
 const ROWS_MAX = 20_000;
 
 let database: TestDatabase;
@@ -49,7 +49,7 @@ interface Reads {
   rows: number;
 }
 
-/** What a connection has read of the emails and the events, in this transaction and lately. */
+/** The rows of emails and events that a connection has read, in this transaction and shortly before. */
 async function readsSoFar(tx: Em): Promise<Reads> {
   const reads = await queryOne<Reads>(
     tx,

@@ -4,7 +4,7 @@ import type { Em } from '../database/em.ts';
 import { joinSql, query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 import { periodConditions, type Period } from '../events/event-lists.ts';
 
-/** A place in a list: of a campaign by the number of the recipient, elsewhere by time. */
+/** A place in a list: in a campaign by the number of the recipient, elsewhere by time. */
 export interface EmailPlace {
   at: Date;
   id: string;
@@ -64,7 +64,7 @@ export interface EmailPage {
   next?: EmailPlace;
 }
 
-/** States that the column `trouble` repeats: those few that are looked for among many. */
+/** States that the column `trouble` repeats: rare ones that are searched for among many emails. */
 const TROUBLES: readonly EmailStatus[] = ['BOUNCED', 'COMPLAINED', 'FAILED', 'SKIPPED', 'SUPPRESSED', 'CANCELLED'];
 
 /** Emails that one page looks through, so that a filter that fits few of them costs no more than one that fits all. */
@@ -85,12 +85,12 @@ export const EMAIL_COLUMNS = sql`
   e.delivered_at as "deliveredAt", e.opened_at as "openedAt", e.clicked_at as "clickedAt", e.bounced_at as "bouncedAt",
   e.complained_at as "complainedAt", e.unsubscribed_at as "unsubscribedAt", e.opens, e.clicks`;
 
-/** An email with what its columns are read from. */
+/** An email joined with the tables its columns are read from. */
 export function emailTables(emails: SqlFragment): SqlFragment {
   return sql`${emails} e left join campaign c on c.id = e.campaign_id left join template t on t.id = e.template_id`;
 }
 
-/** The one index that a list goes along. */
+/** The index that a list is read by. */
 interface Way {
   conditions: SqlFragment[];
   isByNumber: boolean;
@@ -107,7 +107,7 @@ function wayOf(projectId: string, { campaignId, contactId, address, status }: Em
   return { conditions: [ofProject, sql`e.to_address = ${normalizeAddress(address)}`], isByNumber: false };
 }
 
-/** What every email of the answer fulfils, whatever index found it. */
+/** The conditions on every email of the answer, whichever index found it. */
 function filterConditions(projectId: string, list: EmailFilters): SqlFragment[] {
   const conditions = [sql`e.project_id = ${projectId}`];
   if (list.campaignId !== undefined) conditions.push(sql`e.campaign_id = ${list.campaignId}`);

@@ -34,7 +34,7 @@ export interface TimelineEntry {
   type: (typeof TIMELINE_TYPES)[number];
   /** The server that spoke. */
   server?: string;
-  /** What it said, or what we say where none did. */
+  /** What the server said, or our own words if none answered. */
   words?: string;
   /** The rule that judged a refusal or a report. */
   rule?: string;
@@ -96,7 +96,7 @@ const TYPE_OF_EVENT: Record<string, TimelineEntry['type']> = {
 const SHOWN_OF_NAME = 50;
 const WINDOW = 2_000;
 
-/** Found by the contact, for events have no index of their emails; those without a contact do. */
+/** Found by the contact, because events have no index on their email; events without a contact have one. */
 async function eventsOf(em: Em, email: ListedEmail): Promise<EventRow[]> {
   const found = sql`select e.name, e.created_at as at, e.data, e.id, e.email_id from event e`;
   if (email.contactId === null) {
@@ -153,7 +153,7 @@ function entryOfAttempt({ at, verdict, server, words, nextAt }: RecordedAttempt)
   };
 }
 
-/** What the email itself says, for where its events were deleted. */
+/** The entries known from the email itself, for emails whose events were deleted. */
 function entriesOfRow(row: StoryRow): TimelineEntry[] {
   const { rule, server } = row.refusal ?? {};
   const moments: [TimelineEntry['type'], Date | null][] = [

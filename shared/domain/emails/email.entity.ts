@@ -17,22 +17,22 @@ export const EmailEntity = defineEntity({
     executionId: p.uuid().nullable(),
     /** Null once its contact was erased. */
     toAddress: p.text().nullable(),
-    /** The contact that it was for and that was erased; `contactId` is null then. */
+    /** The erased contact that it was for; `contactId` is null then. */
     erasedContactId: p.uuid().nullable(),
     subject: p.text().nullable(),
     status: p.enum(EMAIL_STATUSES),
     /** Delivery attempts that a mail server deferred (4xx). */
     deferrals: p.smallint().default(0),
-    /** Attempts of them that broke after the content: the server may have the mail. */
+    /** How many of these broke after the content was sent, so that the server may have the email. */
     uncertainAttempts: p.smallint().default(0),
     /** A deferred mail is not tried again before. */
     retryAt: p.datetime(3).nullable(),
-    /** Since when it waits for a provider that takes no email of ours, or takes it slowly. */
+    /** Since when it waits for a provider that pauses or slows down our email. */
     heldAt: p.datetime(3).nullable(),
-    /** Who is sending it just now; another attempt that finds its token replaced stops. */
+    /** The attempt that is sending it; an attempt that finds its token replaced stops. */
     claimToken: p.uuid().nullable(),
     error: p.text().nullable(),
-    /** Which rule judged the refusal that ended it, who spoke, and what that took from the contact. */
+    /** The rule that judged the final refusal, the server that refused, and what the contact lost by it. */
     refusal: p.json<Record<string, unknown>>().nullable(),
     /** Attempts that a server did not take, oldest first. One that it took at once is `sentAt` alone. */
     attempts: p.json<Record<string, unknown>[]>().nullable(),
@@ -43,7 +43,7 @@ export const EmailEntity = defineEntity({
     clickedAt: p.datetime(3).nullable(),
     bouncedAt: p.datetime(3).nullable(),
     complainedAt: p.datetime(3).nullable(),
-    /** When a link of this very mail ended the subscription. */
+    /** When a link of this email ended the subscription. */
     unsubscribedAt: p.datetime(3).nullable(),
     /** How often it was opened and its links followed, repetitions included. */
     opens: p.integer().default(0),

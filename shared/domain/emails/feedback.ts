@@ -11,7 +11,7 @@ import { recipientProviderOf } from '../../pure/emails/recipient-provider.ts';
 import { countComplaint } from './complaint-rates.ts';
 import { applyHardBounces, type RecordedRefusal } from './hard-bounces.ts';
 
-/** What a mail server or a mailbox provider says about an email, and where the record of the email keeps it. */
+/** Reports of mail servers and mailbox providers about an email, and the columns that keep them. */
 interface StatusChange {
   column: SqlFragment;
   counter: SqlFragment;
@@ -103,7 +103,7 @@ async function applyStatusChange(
   return email;
 }
 
-/** A server says that the email has reached the mailbox. */
+/** Records that a server delivered the email to the mailbox. */
 export async function recordDelivery(em: Em, emailId: string): Promise<void> {
   await applyStatusChange(em, emailId, DELIVERED, {});
 }
@@ -127,13 +127,13 @@ export async function recordDeliveries(em: Em, emailIds: string[]): Promise<bool
   return emailIds.map((emailId) => recorded.has(emailId));
 }
 
-/** What a report says of the failure of an email, and how that was judged. */
+/** The failure of an email in a report, and how it was judged. */
 export interface ReportedFailure extends RecordedRefusal {
-  /** The words of the server. */
+  /** The server's own text. */
   diagnostic: string;
 }
 
-/** The address takes no mail, for good: it is suppressed and its contact unsubscribed. */
+/** The address is permanently dead: it is suppressed and its contact unsubscribed. */
 export async function recordHardBounce(em: Em, emailId: string, failure: ReportedFailure): Promise<void> {
   const { diagnostic, ...refusal } = failure;
   const { rule, server } = refusal;
@@ -151,7 +151,7 @@ export async function recordHardBounce(em: Em, emailId: string, failure: Reporte
   });
 }
 
-/** The recipient calls the email spam and gets no more of any kind. */
+/** The recipient reported the email as spam and gets no more email of any kind. */
 export async function recordComplaint(em: Em, emailId: string): Promise<void> {
   await inTransaction(em, async (tx) => {
     await lockRecipients(tx, [emailId]);
@@ -163,7 +163,7 @@ export async function recordComplaint(em: Em, emailId: string): Promise<void> {
   });
 }
 
-/** An event id made of what the event is about, so that the same report twice is one event (RFC 9562 version 8). */
+/** An event id derived from the report, so that the same report twice is one event (RFC 9562 version 8). */
 function derivedId(...parts: string[]): string {
   const digest = createHash('sha256').update(parts.join('\0')).digest('hex');
   const [a, b, c, d, e] = [
@@ -179,7 +179,7 @@ function derivedId(...parts: string[]): string {
 /** A report or a reply that comes twice is one event. */
 const ONCE = sql`on conflict (id) do nothing`;
 
-/** Events of one name about one email. Anybody who has seen its envelope sender can make up reports without end. */
+/** Most events of one name about one email. Anybody who has seen its envelope sender can forge reports without end. */
 const REPORTS_PER_EMAIL_MAX = 5;
 const REPLIES_PER_EMAIL_MAX = 50;
 
@@ -191,7 +191,7 @@ function canBeReported(name: string, max: number): SqlFragment {
     ) earlier) < ${max}::int`;
 }
 
-/** The email was not accepted this time; the address stays as it is. `reportId` tells reports apart. */
+/** The email was not accepted this time; the address stays usable. `reportId` tells reports apart. */
 export async function recordSoftBounce(
   em: Em,
   emailId: string,
@@ -250,8 +250,8 @@ export async function recordReply(em: Em, emailId: string, reply: Reply): Promis
 }
 
 /**
- * Finds the email of a project that a message answers, among those whose Message-IDs it names: the one named last. Only
- * the recipient of an email knows its Message-ID; the author that a message names proves nothing.
+ * Finds the email of a project that a message answers: the last one of those whose Message-IDs the message names. Only
+ * the recipient of an email knows its Message-ID; the author field of a message proves nothing.
  */
 export async function findRepliedMail(em: Em, projectId: string, emailIds: string[]): Promise<string | undefined> {
   const email = await queryOne<{ id: string }>(

@@ -9,7 +9,7 @@ export interface RecordedRefusal {
   kind: RefusalKind;
   /** The id of the rule that decided. */
   rule: string;
-  /** The server that spoke: the relay, or in a report the server that it names; missing where none is known. */
+  /** The server that refused: the relay, or the server named in a report; missing when unknown. */
   server?: string | undefined;
 }
 
@@ -20,8 +20,8 @@ export interface BouncedEmail {
 }
 
 /**
- * Ends the subscriptions of the contacts and suppresses the addresses, and notes with each email what it has cost its
- * contact: only that can be given back when the verdict turns out to be wrong.
+ * Ends the subscriptions of the contacts and suppresses the addresses, and notes with each email what its contact lost:
+ * only that can be given back when the verdict turns out to be wrong.
  */
 export async function applyHardBounces(em: Em, projectId: string, bounced: readonly BouncedEmail[]): Promise<void> {
   if (bounced.length === 0) return;

@@ -2,16 +2,16 @@ import { OPEN_EMAIL_STATUSES } from '../../pure/emails/email-types.ts';
 import type { Em } from '../database/em.ts';
 import { query, sql, type SqlFragment, literalList } from '../database/sql.ts';
 
-/** How long an attempt may go on sending after its workflow was ended: it learns of that by its heartbeat, in seconds. */
+/** How long an attempt may go on sending after its workflow ended, in seconds: it learns of the end by its heartbeat. */
 export const ATTEMPT_ENDS_MS = 60_000;
 
-/** Mails that go into one delivery, as many as the outbox joins. */
+/** Emails in one delivery, as many as the outbox joins. */
 const DELIVERY_SIZE = 100;
 
 /**
- * Transactional mail, as `e`, of which nothing has come by `quietMinutes` after it was due, and that does not wait for
- * Temporal in the outbox. One that no delivery has ever claimed may stand in a long queue before a worker; it can be in
- * a delivery that is not named after it, so nobody can tell, and it is given more time.
+ * Transactional email, as `e`, that has no result `quietMinutes` after it was due and does not wait in the outbox. An
+ * email that no delivery has claimed may be in a long queue before a worker, in a delivery that is not named after it.
+ * That cannot be looked up, so such an email is given more time.
  */
 export function overdueMails(quietMinutes: number): SqlFragment {
   return sql`
@@ -21,7 +21,7 @@ export function overdueMails(quietMinutes: number): SqlFragment {
       and not exists (select from outbox o where o.kind in ('email', 'automationEmail') and o.subject_id = e.id)`;
 }
 
-/** The delivery of a mail `e`: where none has claimed it, the one that would be named after it. */
+/** The delivery of an email `e`; if none has claimed it, the one that would be named after it. */
 export const DELIVERY_OF_MAIL = sql`coalesce(e.delivery_id, e.id)`;
 
 export interface LostDelivery {
@@ -31,8 +31,8 @@ export interface LostDelivery {
 }
 
 /**
- * Gives the overdue mails of lost deliveries to new ones, which no other delivery, should it be alive after all, can
- * claim from: a mail is sent by one of them. What an attempt may have on the wire just now is left for later. The
+ * Gives the overdue emails of lost deliveries to new ones. Only the new delivery can claim them, so an email is sent by
+ * one delivery even if the old one is still alive. Emails that an attempt may have on the wire are left for later. The
  * batches are fixed here, so the outbox gets them as if they had been claimed and not yet started.
  */
 export async function deliverAnew(em: Em, deliveries: LostDelivery[], quietMinutes: number): Promise<void> {

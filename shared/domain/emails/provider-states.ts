@@ -9,12 +9,12 @@ import type { Em } from '../database/em.ts';
 import { json, query, sql } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 
-/** What is known of the providers behind a relay; those without trouble are left out. */
+/** The known states of the providers behind a relay; those without trouble are left out. */
 export interface ProviderStates {
-  /** The clock of the database, by which the times in the states go. */
+  /** The time of the database, which the times in the states refer to. */
   nowMs: number;
   states: Map<string, ProviderHealth>;
-  /** The providers whose sending this call has paused or let go on. */
+  /** The providers that this call has paused or resumed. */
   changes: { provider: string; before: ProviderHealth; after: ProviderHealth }[];
 }
 
@@ -23,7 +23,7 @@ interface StateRow {
   state: ProviderHealth;
 }
 
-/** Adds what a worker has seen, and reads what all have. One worker at a time decides for a provider. */
+/** Adds the results of a worker, and reads those of all workers. One worker at a time decides for a provider. */
 export async function exchangeProviderStates(
   em: Em,
   relay: string,

@@ -52,7 +52,7 @@ function optedOutOf(type: EmailType, contacts: UpsertedContact[]): string[] {
   return contacts.filter((contact) => contact.optedOutAt !== null).map((contact) => contact.email);
 }
 
-/** A contact who withdrew consent gets no marketing, however it is asked for; nothing of the request is kept. */
+/** A contact who withdrew consent gets no marketing email, whatever the request says; nothing of the request is kept. */
 function assertNobodyOptedOut(optedOut: string[]): void {
   if (optedOut.length === 0) return;
   throw badRequest(
@@ -64,7 +64,7 @@ function assertNobodyOptedOut(optedOut: string[]): void {
   );
 }
 
-/** So many recipients are in memory with their data, and so many octets of rendered mail, before they are stored. */
+/** The most recipients with their data, and octets of rendered email, that are in memory before they are stored. */
 const RECIPIENTS_TOGETHER = 50;
 const BYTES_TOGETHER = 1_048_576;
 /** A template of this length may take megabytes in memory once it is compiled. */
@@ -82,8 +82,8 @@ function byAddress(to: Mailbox[]): [address: string, recipients: { recipient: Ma
 }
 
 /**
- * Takes a transactional mail for each recipient: contacts are written, the mail is rendered and stored, and what must
- * reach Temporal is left in the outbox, all in one transaction. Wake the dispatcher afterwards.
+ * Queues a transactional email for each recipient: contacts are written, emails are rendered and stored, and the outbox
+ * gets their deliveries, all in one transaction. Wake the dispatcher afterwards.
  * @throws AppError TEMPLATE_NOT_FOUND, SENDER_DOMAIN_REFUSED, VALIDATION_ERROR, BAD_REQUEST (recipient opted out)
  */
 export async function queueTransactional(
@@ -95,7 +95,7 @@ export async function queueTransactional(
   const projectId = project.id;
   const template = request.templateId === undefined ? undefined : await findTemplate(em, projectId, request.templateId);
   const content = resolveContent(request, template, project.tracking);
-  // Before anything is compiled: a request that is refused costs no more than this.
+  // Before anything is compiled, so that a refused request costs no more than this.
   await assertSenderDomain(em, projectId, content.from.address);
   const queueAll = async (): Promise<QueuedMail[]> => {
     const startRendering = await createRequestRenderer(projectId, content, request, deps);
@@ -104,7 +104,7 @@ export async function queueTransactional(
   return content.html.length < LARGE_LENGTH ? queueAll() : deps.largeWork(queueAll);
 }
 
-/** Some recipients after the others, so that neither their data nor what is rendered for them is in memory at once. */
+/** Handles some recipients at a time, so that their data and rendered emails are never all in memory. */
 async function queueRecipients(
   tx: Em,
   projectId: string,

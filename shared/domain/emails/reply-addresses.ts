@@ -6,18 +6,18 @@ import type { Em } from '../database/em.ts';
 import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 
-/** Where feedback loops are told to report to, and what RFC 2142 asks every domain to have. */
+/** The mailboxes for feedback loops, and those that RFC 2142 asks every domain to have. */
 export const REPORT_MAILBOXES: ReadonlySet<string> = new Set(['abuse', 'complaints', 'fbl', 'postmaster']);
-/** Local parts that begin like this are envelope senders and unsubscribe addresses (`verp.ts`). */
+/** Prefixes of the local parts of envelope senders and unsubscribe addresses (`verp.ts`). */
 const SIGNED_PREFIXES = ['bounce+', 'unsubscribe+'];
 /** Reply addresses of one project. */
 const ADDRESSES_MAX = 1_000;
 
 export interface ReplyAddressUse {
   projectId: string;
-  /** Where a mail asks for answers; nothing when it does not. */
+  /** The reply address of an email; nothing when it has none. */
   address: string | null | undefined;
-  /** INBOUND_DOMAIN. Addresses elsewhere are none of our business: any project may name them. */
+  /** INBOUND_DOMAIN. Addresses at other domains are not checked: any project may name them. */
   inboundDomain: string | undefined;
   /** The field of the request that an error names. */
   field: string;
@@ -34,7 +34,7 @@ function isAt(address: string, domain: string): boolean {
   return domainOf(address) === (domainToASCII(domain) || domain.toLowerCase());
 }
 
-/** The project that asked for answers at an address first, before addresses had owners. */
+/** The first project that used a reply address, before addresses had owners. */
 function firstUse(address: string): SqlFragment {
   const local = address.slice(0, address.lastIndexOf('@') + 1);
   const spellings = spellingsOf(domainOf(address)).map((domain) => `${local}${domain}`);
@@ -81,8 +81,8 @@ async function claim(em: Em, projectId: string, address: string, field: string):
 }
 
 /**
- * Runs `work`, which makes mail ask for answers at an address, and makes the address the project's: both or neither. An
- * address at the inbound domain belongs to the project that uses it first, so that no other project receives its answers.
+ * Runs `work`, which stores a reply address, and gives the address to the project: both or neither. An address at the
+ * inbound domain belongs to the project that uses it first, so that no other project receives its answers.
  * @throws AppError VALIDATION_ERROR naming `field` for an address of another project, or one that is reserved
  */
 export async function withReplyAddress<T>(em: Em, use: ReplyAddressUse, work: (em: Em) => Promise<T>): Promise<T> {
@@ -99,7 +99,7 @@ export async function withReplyAddress<T>(em: Em, use: ReplyAddressUse, work: (e
   });
 }
 
-/** The project that takes the answers to an address (see `toReplyAddress`); undefined when nobody does. */
+/** The project that gets the answers to an address (see `toReplyAddress`); undefined when there is none. */
 export async function findReplyAddressOwner(em: Em, address: string): Promise<string | undefined> {
   const row = await queryOne<{ owner: string }>(
     em,

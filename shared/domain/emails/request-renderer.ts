@@ -22,7 +22,7 @@ import type { ResolvedContent, TransactionalDeps, TransactionalRequest } from '.
 
 export interface RequestRenderer {
   /**
-   * Renders the mail of one recipient, at the cost of the request.
+   * Renders the email of one recipient and adds its cost to that of the request.
    * @throws AppError VALIDATION_ERROR naming body, headers or to
    */
   render: (recipient: Mailbox, contact: UpsertedContact) => RenderedMail & { bytes: number };
@@ -31,7 +31,7 @@ export interface RequestRenderer {
 /** Base64 and its line ends make four octets of three, and a little more. */
 const BASE64_FACTOR = 1.37;
 
-/** About what a part of the body takes in the message; letters beyond ASCII have to be encoded. */
+/** About the size of a part of the body in the message; letters beyond ASCII must be encoded. */
 function wireBytes(text: string): number {
   const bytes = utf8Bytes(text);
   return bytes === text.length ? bytes : bytes * BASE64_FACTOR;
@@ -66,7 +66,7 @@ function compileHeaders(headers: [string, string][]): HeaderTemplate[] {
   });
 }
 
-/** What a header prints has the limits of what a caller writes into one. */
+/** A rendered header has the same limits as a header that a caller writes. */
 function renderHeaders(headers: HeaderTemplate[], scope: RenderScope, meter: RenderMeter): [string, string][] {
   const rendered = headers.map(({ name, template }): [string, string] => {
     const value = sanitizeHeaderText(template.render(scope, meter));
@@ -80,8 +80,8 @@ function renderHeaders(headers: HeaderTemplate[], scope: RenderScope, meter: Ren
 }
 
 /**
- * Compiles the content of a request. @returns what begins the rendering for its recipients, at zero cost: a transaction
- * that is repeated begins again
+ * Compiles the content of a request. @returns a function that begins the rendering for its recipients at zero cost, so
+ * that a repeated transaction begins again
  * @throws AppError VALIDATION_ERROR naming subject, body or a header
  */
 export async function createRequestRenderer(

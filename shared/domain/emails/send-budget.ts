@@ -20,7 +20,7 @@ export async function readSendPolicy(
   return row && { isDisabled: row.disabled, ratePerSecond: row.emails_per_second ?? defaultRatePerSecond };
 }
 
-/** A part of a project's sending speed that is set aside for so many emails, from a moment on. */
+/** Sending speed of a project that is reserved for a number of emails, from a moment on. */
 export interface Reservation {
   count: number;
   /** Milliseconds since 1970. */
@@ -31,13 +31,13 @@ export interface ReservationRequest {
   projectId: string;
   count: number;
   ratePerSecond: number;
-  /** Goes ahead of what is set aside for others, who make up for it afterwards: nobody waits behind a campaign. */
+  /** Goes ahead of the reservations of others, who wait longer for it: nobody waits behind a campaign. */
   isUrgent: boolean;
 }
 
 /**
- * Sets aside sending speed of a project, over all workers, by moving the time at which its next email may go. A project
- * that was silent saves nothing up, so a burst after a pause is not faster than the rate.
+ * Reserves sending speed of a project, over all workers, by moving the time at which its next email may go. A silent
+ * project saves nothing up, so a burst after a pause is not faster than the rate.
  */
 export async function reserveSendBudget(em: Em, request: ReservationRequest): Promise<Reservation> {
   const { projectId, count, ratePerSecond, isUrgent } = request;

@@ -28,13 +28,13 @@ export interface RenderedMail {
   headers: [string, string][];
 }
 
-/** What the mails of one request have in common. */
+/** The fields that the emails of one request share. */
 export interface MailSender {
   projectId: string;
   templateId: string | null;
   from: Mailbox;
   replyTo?: string;
-  /** As `storeAttachments` answers. */
+  /** The id that `storeAttachments` returns. */
   attachmentSetId?: string | null;
   /** The execution that sends it. */
   execution?: { automationId: string; executionId: string };
@@ -55,7 +55,7 @@ export async function storeAttachments(em: Em, attachments: MailAttachment[]): P
   return setId;
 }
 
-/** One mail without arrays, whose texts the driver would have to escape: some may have megabytes. */
+/** Stores one email without arrays, because the driver would have to escape their texts, which may have megabytes. */
 function mailRows(mails: RenderedMail[]): SqlFragment {
   const [mail] = mails;
   if (mail && mails.length === 1) {

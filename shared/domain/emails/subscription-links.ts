@@ -4,7 +4,7 @@ import type { Em } from '../database/em.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 
-/** Whom and which mail a link in a mail speaks for. */
+/** The contact and the email that a link belongs to. */
 export interface LinkOwner {
   contactId: string;
   emailId: string;
@@ -19,8 +19,8 @@ export interface LinkContact {
 }
 
 /**
- * The contact behind a link. Where it has been deleted and come back under another id, its successor is found: a way
- * out must not get lost. Mail to an address that was no contact's leads to the contact who has it now.
+ * The contact behind a link. If it was deleted and created again under another id, its successor is found, so that
+ * unsubscribing still works. Email to an address without a contact leads to the contact who has the address now.
  */
 export async function findLinkContact(em: Em, { contactId, emailId }: LinkOwner): Promise<LinkContact | undefined> {
   return queryOne<LinkContact>(
@@ -42,9 +42,9 @@ export async function findLinkContact(em: Em, { contactId, emailId }: LinkOwner)
 }
 
 /**
- * Subscribes or unsubscribes the contact behind a link, once however often it is asked for; the campaign of the mail
- * counts an unsubscription that came through it, once a mail.
- * @returns the contact as it is now; undefined when there is none any more; 'too often' when it is not subscribed again
+ * Subscribes or unsubscribes the contact behind a link; a repeated call changes nothing. The campaign of the email
+ * counts an unsubscription that came through it, once for each email.
+ * @returns the contact as it is now; undefined when it no longer exists; 'too often' when it cannot subscribe again
  *   for now. Unsubscribing is always possible.
  */
 export async function changeSubscription(
@@ -65,8 +65,8 @@ export async function changeSubscription(
 }
 
 /**
- * As `changeSubscription`, for a wish that came by mail: the contact of the email wants no more. An email to an address
- * that was no contact's names none; its own id stands in, which leads to whoever has the address now.
+ * As `changeSubscription`, for an unsubscription by email. An email to an address without a contact names none; its own
+ * id is used instead, which leads to the contact who has the address now.
  */
 export async function unsubscribeByMail(em: Em, emailId: string): Promise<void> {
   const email = await queryOne<{ contactId: string }>(
@@ -80,7 +80,7 @@ export async function unsubscribeByMail(em: Em, emailId: string): Promise<void> 
 const SUBSCRIPTIONS_A_DAY = 20;
 
 async function hasSubscribedTooOften(em: Em, contactId: string): Promise<boolean> {
-  // Of those who come at the same time one waits for the other.
+  // Simultaneous requests wait for each other here.
   await query(em, sql`select from contact where id = ${contactId} for no key update`);
   const row = await queryOne<{ count: number }>(
     em,

@@ -45,16 +45,16 @@ export interface DeliveryClaim {
   claimToken: string;
 }
 
-/** An email that was thought lost belongs to the new delivery that was started for it, and to no other. */
+/** An email that was thought lost belongs only to the new delivery that was started for it. */
 function isHeldBy(deliveryId: string): SqlFragment {
   return sql`(e.delivery_id is null or e.delivery_id = ${deliveryId}::uuid)`;
 }
 
 /**
- * Claims emails for one attempt of a delivery: those to be sent now, and those that a dead attempt left undecided. The
- * token keeps the older attempt, should it be alive after all, from recording anything. An email to a suppressed address
+ * Claims emails for one attempt of a delivery: those to be sent now, and those that a dead attempt left undecided. If
+ * the older attempt is still alive, the token keeps it from recording anything. An email to a suppressed address
  * becomes SUPPRESSED instead, with an event; an email of a deleted contact becomes CANCELLED.
- * @returns those claimed, with what they take in memory
+ * @returns the claimed emails, with their size in memory
  */
 export async function claimEmails(
   em: Em,
@@ -124,7 +124,7 @@ export async function loadAttachments(em: Em, setId: string): Promise<StoredAtta
   );
 }
 
-/** Marks emails as FAILED that could not be handed over for so long that they are of no use any more. */
+/** Marks emails as FAILED that could not be handed over for so long that they are no longer useful. */
 export async function abandonEmails(em: Em, emailIds: string[], deliveryId: string, reason: string): Promise<void> {
   await query(
     em,
@@ -140,7 +140,7 @@ export async function abandonEmails(em: Em, emailIds: string[], deliveryId: stri
   );
 }
 
-/** The emails that a delivery has still to send, and how long each waits because a server has put it off. */
+/** The emails that a delivery still has to send, and how long each waits because a server deferred it. */
 export async function findPendingEmails(
   em: Em,
   emailIds: string[],

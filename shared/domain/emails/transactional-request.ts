@@ -22,7 +22,7 @@ export interface TransactionalDeps {
   links: LinkSigner;
   compileMail: MailCompiler;
   messageBytesMax: number;
-  /** Large templates and what is made of them are in memory a few at a time. */
+  /** Only a few large templates, with what is made of them, are in memory at a time. */
   largeWork: Gate;
 }
 

@@ -10,7 +10,7 @@ import { removeBounceSuppressions } from '../suppressions/suppressions.ts';
 
 const WORDS_LENGTH_MAX = 500;
 
-/** Which hard bounces of a project are meant. */
+/** A selection of a project's hard bounces. */
 export const bounceSelectionSchema = z.object({
   since: momentSchema.meta({ description: 'The first moment at which they were recorded' }),
   until: momentSchema.optional().meta({ description: 'The moment before which they were recorded; now when omitted' }),
@@ -29,20 +29,20 @@ export interface BounceUndo {
   emails: number;
   /** Contacts that are subscribed again. */
   subscribed: number;
-  /** Addresses that may have mail again. */
+  /** Addresses that may get email again. */
   unsuppressed: number;
   /** The first recipients; null for those who were erased. */
   addresses: (string | null)[];
-  /** Whether more than one call may take is left; the next call goes on. */
+  /** Whether more is left than one call takes; the next call goes on. */
   hasMore: boolean;
 }
 
 const CHUNK = 500;
-/** What one call takes: some seconds of work. */
+/** The most that one call takes: some seconds of work. */
 const EMAILS_MAX = 20_000;
 const ADDRESSES_SHOWN = 20;
 
-/** The emails `e` of a selection, in the words of the index `email_by_hard_bounce`. */
+/** The emails `e` of a selection, as a predicate that fits the index `email_by_hard_bounce`. */
 function selected(projectId: string, { since, until, provider, words }: BounceSelection): SqlFragment {
   const conditions = [
     sql`e.project_id = ${projectId} and e.bounced_at >= ${since} and e.bounced_at < ${until ?? sql`'infinity'`}`,
@@ -88,10 +88,10 @@ async function undoChunk(em: Em, projectId: string, emailIds: string[]): Promise
 }
 
 /**
- * Takes back what hard bounces have cost: the contacts that lost their subscription by one of them are subscribed again,
- * and the addresses that it suppressed may have mail again. A contact that anybody has unsubscribed before or since, or
- * who has complained, stays as it is. The emails keep their outcome and say when it was undone, so repeating the call
- * finds what is left.
+ * Undoes the consequences of hard bounces: the contacts that lost their subscription by one of them are subscribed
+ * again, and the addresses that it suppressed may get email again. A contact that was unsubscribed in another way, or
+ * that has complained, stays as it is. The emails keep their outcome and the time when it was undone, so repeating the
+ * call finds what is left.
  */
 export async function undoBounces(em: Em, projectId: string, selection: BounceSelection): Promise<BounceUndo> {
   const total: BounceUndo = { emails: 0, subscribed: 0, unsuppressed: 0, addresses: [], hasMore: false };

@@ -11,15 +11,15 @@ export interface Engagement {
   emailId: string;
   /** The address behind the link; null for an open. */
   url: string | null;
-  /** How long ago it happened, in milliseconds; the clock of the database is the one that counts. */
+  /** How long ago it happened, in milliseconds; the clock of the database counts. */
   ageMs: number;
   /** Further hits of the same kind, which are counted with this one and have no event. */
   repeats: number;
 }
 
 /**
- * Events of one email and kind. Anybody who has a link can follow it without end, so later hits are counted and leave no
- * row.
+ * Most events of one email and kind. Anybody who has a link can follow it without end, so later hits are counted but
+ * get no row.
  */
 export const HIT_EVENTS_MAX = 50;
 
@@ -28,9 +28,9 @@ const BELOW_OPENED = literalList(emailStatusesBelow('OPENED'));
 const BELOW_CLICKED = literalList(emailStatusesBelow('CLICKED'));
 
 /**
- * Records opens and clicks, any number at once. The same hits given again, because nobody confirmed that they were
- * recorded, are recorded once: their events have their ids, and a statement is done as a whole or not at all. Where none
- * of them has an event any more they may be counted twice.
+ * Records opens and clicks, any number at once. Hits that are passed again, because the commit was not confirmed, are
+ * recorded once: their events have the ids of the hits, and the statement is done as a whole or not at all. If none of
+ * them has an event any more, they may be counted twice.
  */
 export async function recordEngagements(em: Em, hits: Engagement[]): Promise<void> {
   try {

@@ -1,7 +1,7 @@
 import { sql, type SqlFragment } from '../database/sql.ts';
 import { recordedEvents } from './recorded-events.ts';
 
-/** What a statement knows of all its emails at once, so that it need not look it up. */
+/** Values that a statement knows for all its emails, so that it need not look them up. */
 export interface EmailHeading {
   from: string;
   /** Subject of emails that have none of their own. */
@@ -13,12 +13,12 @@ interface EmailEvents {
   emails: SqlFragment;
   id?: SqlFragment;
   name: SqlFragment;
-  /** What this event says beyond what all events of emails say: JSON. */
+  /** The further data of this event, beyond that of all email events: JSON. */
   details: SqlFragment;
   /** When it happened; now where it is missing. */
   at?: SqlFragment;
   where: SqlFragment;
-  /** Missing where it is read: an email has an author and a subject of its own, or those of its campaign. */
+  /** Missing when it must be read: an email has an author and a subject of its own, or those of its campaign. */
   heading?: EmailHeading | undefined;
   onConflict?: SqlFragment;
 }

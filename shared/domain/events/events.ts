@@ -7,7 +7,7 @@ import { json, query, sql } from '../database/sql.ts';
 import { recordedEvents } from './recorded-events.ts';
 
 /**
- * Throws on what a statement that records events has thrown, as a 422 where their name is one too many for the project.
+ * Rethrows the error of a statement that records events, as a 422 when the project has too many event names.
  * @param field what the request calls the name
  */
 export function throwTooManyEventNames(error: unknown, field: string): never {
@@ -40,14 +40,14 @@ export async function recordEvents(em: Em, events: NewEvent[]): Promise<string[]
   return rows.map((row) => row.id);
 }
 
-/** The execution that changes something, and how many before it led to it. */
+/** The execution that changes something, and how many executions led to it. */
 export interface ExecutionCause {
   automationId: string;
   executionId: string;
   depth: number;
 }
 
-/** What changed a subscription, where Everpost knows: a link in an email, or a step of an execution. */
+/** What changed a subscription, if known: a link in an email, or a step of an execution. */
 export type SubscriptionCause = { emailId: string } | ExecutionCause;
 
 /** The event that tells of a changed subscription. */

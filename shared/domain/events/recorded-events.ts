@@ -5,9 +5,9 @@ import { sql, type SqlFragment } from '../database/sql.ts';
  * starts executions and ends waits, in the transaction that records it: `everpost_start_executions` and
  * `everpost_end_waits` do that and return the executions, and their outbox rows let Temporal know.
  *
- * The statement may read `recorded`, the rows of `event`, and need not: PostgreSQL carries out what writes in any case.
+ * The statement may read `recorded`, the rows of `event`, but need not: PostgreSQL runs writing parts in any case.
  * @param rows a select of the columns below in their order, all of them
- * @param onConflict for events that may have been recorded before, `on conflict …`; those have no consequences again
+ * @param onConflict for events that may have been recorded before, `on conflict …`; they have no consequences again
  */
 export function recordedEvents(rows: SqlFragment, onConflict: SqlFragment = sql``): SqlFragment {
   return sql`

@@ -26,7 +26,7 @@ function only(...filters: Filter[]): FilterCondition {
   return { logic: 'AND', groups: [{ filters }] };
 }
 
-/** Stores the contacts in a project of their own and answers the positions of those that a condition selects. */
+/** Stores the contacts in a project of their own and returns the positions of those that a condition selects. */
 async function projectWith(contacts: StoredContact[]) {
   const projectId = await storeProject(database.orm.em.fork());
   await storeContacts(database.orm.em.fork(), projectId, contacts);

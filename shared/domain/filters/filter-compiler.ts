@@ -24,18 +24,18 @@ export interface CompileFilterOptions {
   /** "Now" for every time window of the condition. */
   asOf: Date;
   projectId: string;
-  /** Every segment that the condition can reach, as `loadReferencedSegments` answers; a missing one has no members. */
+  /** Every segment that the condition can reach, as `loadReferencedSegments` returns them; a missing one has no members. */
   segments?: ReadonlyMap<string, SegmentForFilter>;
   /** The alias of the contact table in the statement around the predicate; `c` when left out. */
   contactAlias?: string;
   /** The context of an automation's execution. Without it `event.<path>` is an event name only. */
   eventContext?: unknown;
-  /** What messages call the condition; `condition` when left out. */
+  /** The name of the condition in messages; `condition` when left out. */
   rootPath?: string;
 }
 
 /**
- * PostgreSQL turns a subselect under AND into a join, which pays while they are few; planning hundreds of joins takes
+ * PostgreSQL turns a subselect under AND into a join. That helps while there are few; planning hundreds of joins takes
  * minutes. The subselects after these are kept out of the join by `is true`.
  */
 const JOINED_SUBSELECTS_MAX = 8;
@@ -109,7 +109,7 @@ function compileFilterOnce(filter: Filter, path: string, scope: FilterScope, com
     throw badRequest(`${path}: with the segments referred to there are more than ${INLINED_FILTERS_MAX} filters`);
   }
   const target = assertFilter(filter, path, scope);
-  // What was stored with its own costs is evaluated; what it refers to may have grown since.
+  // A stored condition is evaluated at its own cost, but the segments it refers to may have grown since.
   if (compilation.openSegments.size > 0) compilation.inlinedCost += filterCost(target, filter);
   if (compilation.inlinedCost > LIMITS.inlinedFilterCost) {
     throw badRequest(`${path}: the filters of the segments referred to cost more than evaluating allows`);
@@ -146,7 +146,7 @@ function compileMembership(segmentId: string, isMember: boolean, compilation: Co
     return subselect(memberPredicate(alias, segmentId, isMember), compilation);
   }
   const condition = inlinedSegment(segment);
-  // Writes refuse cycles; two at the same moment can still make one, and it must not hang every evaluation.
+  // Writes refuse cycles, but two simultaneous writes can still make one; it must not hang every evaluation.
   if (condition === undefined || openSegments.has(segmentId)) return { plain: isMember ? FALSE : TRUE };
   if (openSegments.size >= LIMITS.segmentChain) {
     throw badRequest(`segment ${segmentId}: more than ${LIMITS.segmentChain} segments refer to one another in a chain`);

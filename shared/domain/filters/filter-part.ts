@@ -3,9 +3,9 @@ import { joinSql, sql, type SqlFragment } from '../database/sql.ts';
 import { dataValue, FALSE, jsonPredicate, sharedDataValue, TRUE, trusted } from './filter-predicates.ts';
 
 /**
- * A part of a compiled condition. Where it reads custom data only it has a second form, over a document that many of its
- * filters share: a stored one is fetched and decompressed again by each filter that names the column, which for data of
- * some kilobytes costs a hundred times what the filter itself does.
+ * A part of a compiled condition. A part that reads only custom data has a second form, over a document that many filters
+ * share. Each filter that names the column would fetch and decompress it again, which for some kilobytes of data costs
+ * a hundred times as much as the filter itself.
  */
 export interface FilterPart {
   /** Over the row of `contact`, where an index may serve it. */
@@ -21,9 +21,9 @@ interface SharedForm {
   paths: ReadonlySet<string>;
 }
 
-/** So many filters read the column itself, as indexes can serve those. */
+/** Up to this many filters read the column itself, because indexes can serve them. */
 const PLAIN_READS_MAX = 4;
-/** Paths of up to so many keys are read in the expression; longer ones by a function. */
+/** Paths of up to this many keys are read in the expression, longer ones by a function. */
 const EXPRESSED_KEYS_MAX = 2;
 
 /** Turns parts of one condition into SQL. */
@@ -32,7 +32,7 @@ export interface FilterParts {
   ofData: (path: string, filter: Filter, asOf: Date) => FilterPart;
   allOf: (parts: FilterPart[]) => FilterPart;
   anyOf: (parts: FilterPart[]) => FilterPart;
-  /** What holds wherever the part is false or null. */
+  /** A predicate that is true wherever the part is false or null. */
   negated: (part: FilterPart) => FilterPart;
   /** The predicate to put into a statement. */
   close: (part: FilterPart) => SqlFragment;
@@ -49,7 +49,7 @@ export function createFilterParts(alias: SqlFragment): FilterParts {
 
   /** Evaluates the predicate over the document and the values under its long paths, each read once for a contact. */
   const withDocument = ({ predicate, paths }: SharedForm): SqlFragment => {
-    // Joining it with an empty document is what fetches and decompresses it; the offset keeps it from being done again.
+    // Joining it with an empty document fetches and decompresses it once; the offset keeps that from being repeated.
     const document = sql`select ${alias}.data || '{}'::jsonb as data offset 0`;
     if (paths.size === 0) return sql`(select ${predicate} from (${document}) filter_data)`;
     const values = [...paths].map((path) => sql`everpost_field(data, ${path}::text) as ${columnOf(path)}`);

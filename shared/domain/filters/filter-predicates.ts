@@ -22,7 +22,7 @@ function storableText(text: string): string {
 
 function storableJson(value: unknown): string {
   const text = JSON.stringify(value);
-  // Escapes are read pair by pair, so a literal backslash before "u0000" is not taken for one.
+  // Escapes are read pair by pair, so a literal backslash before "u0000" is not taken for an escape.
   return text.replace(/\\(?:u0000|u[dD][89a-fA-F][0-9a-fA-F]{2}|.)/g, (escape) =>
     escape.length === 6 ? '\\ufffd' : escape,
   );
@@ -53,8 +53,8 @@ function dayText(ms: number): SqlFragment {
 }
 
 /**
- * Holds for every ISO text that may name a moment from `fromMs` to `toMs`: such texts sort by their day, which an
- * offset moves by one at most. Reading a text as an instant costs forty times as much as this comparison.
+ * True for every ISO text that may name a moment from `fromMs` to `toMs`: such texts sort by their day, which an
+ * offset moves by at most one. Reading a text as an instant costs forty times as much as this comparison.
  */
 function nearInstants(value: SqlFragment, fromMs: number, toMs: number): SqlFragment {
   return sql`${value} collate "C" between ${dayText(fromMs - UNIT_MS.days)} and ${dayText(toMs + 3 * UNIT_MS.days)}`;
@@ -139,7 +139,7 @@ interface JsonValue {
   json: SqlFragment;
   /** Null exactly where the value is missing or a stored null. */
   text: SqlFragment;
-  /** A predicate that holds wherever the value equals `scalar`; `exact` when it holds nowhere else. */
+  /** A predicate that is true wherever the value equals `scalar`; `exact` if it is true nowhere else. */
   indexed?: (scalar: unknown) => { predicate: SqlFragment; exact: boolean };
 }
 
@@ -259,7 +259,7 @@ function jsonOrder(value: JsonValue, filter: Filter): SqlFragment {
   const order =
     instant === undefined
       ? asText
-      : // Away from the instant both ways of comparing agree.
+      : // Except at the instant itself, both ways of comparing agree.
         sql`coalesce(case when ${nearInstants(value.text, instant.startMs, instant.startMs)} then ${compareInstant(sql`everpost_instant(${value.text})`, operator, instant)} end, ${asText})`;
   return sql`(jsonb_typeof(${value.json}) = 'string' and ${order})`;
 }
@@ -295,7 +295,7 @@ export function occurrencePredicate(occurrences: Occurrences, filter: Filter, as
   const ever = sql`exists (${rows})`;
   if (filter.operator === 'triggered') return ever;
   if (filter.operator === 'notTriggered') return not(ever);
-  // No upper bound: what has happened cannot lie ahead, and the clock that stamped it may be a little ahead of asOf.
+  // No upper bound: nothing recorded lies in the future, but the clock that stamped it may be a little ahead of asOf.
   const start = windowStart(filter, asOf);
   const since = sql`exists (${rows} and ${moment} >= ${start})`;
   switch (filter.operator) {

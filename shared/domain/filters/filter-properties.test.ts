@@ -128,7 +128,7 @@ function conditionsOver(segmentIds: string[]): fc.Arbitrary<FilterCondition> {
   return condition;
 }
 
-/** Leaves out the filters that would be answered with 400 or 422, so that what is left can be evaluated. */
+/** Leaves out the filters that would be answered with 400 or 422, so that the rest can be evaluated. */
 function withoutFaults(condition: FilterCondition, isSound: (filter: Filter) => boolean): FilterCondition {
   const groups = condition.groups.map((group) => ({
     filters: group.filters.filter(isSound),

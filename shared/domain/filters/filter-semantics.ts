@@ -14,7 +14,7 @@ import { chainLength, findSegmentCycle, inlinedSegment, type SegmentForFilter } 
 /** Where a condition is used: an automation's step can also read the context of its execution. */
 export type FilterScope = 'contact' | 'execution';
 
-/** Inlining live segments multiplies filters; beyond this a statement would outgrow PostgreSQL's parameters. */
+/** Inlining live segments multiplies filters; beyond this a statement would exceed PostgreSQL's parameters. */
 export const INLINED_FILTERS_MAX = 3_000;
 
 const EQUALITY: FilterOperator[] = ['equals', 'notEquals'];
@@ -84,21 +84,21 @@ export function assertFilter(filter: Filter, path: string, scope: FilterScope): 
 }
 
 export interface FilterSemanticsOptions {
-  /** Every segment that the condition can reach, as `loadReferencedSegments` answers. */
+  /** Every segment that the condition can reach, as `loadReferencedSegments` returns them. */
   segments: ReadonlyMap<string, SegmentForFilter>;
   /** `contact` unless the condition belongs to a step of an automation. */
   scope?: FilterScope;
-  /** The segment whose condition this is to become; a way back to it is a cycle. */
+  /** The segment that gets this condition; a path back to it is a cycle. */
   segmentId?: string;
-  /** How many segments of a chain stand above what the condition refers to: the one it is for, and those above it. */
+  /** The length of the chain above the segments that the condition refers to: the segment it is for, and those above it. */
   segmentsAbove?: number;
-  /** What messages call the condition; `condition` when left out. */
+  /** The name of the condition in messages; `condition` when left out. */
   rootPath?: string;
 }
 
 /**
- * Checks what the shape of a condition does not say: that every field exists for its operator, that values have the
- * right type, that referenced segments exist, form no cycle and stay small enough to be evaluated.
+ * Checks a condition beyond its shape: every field exists for its operator, values have the right type, and referenced
+ * segments exist, form no cycle and stay small enough to be evaluated.
  * Throws BAD_REQUEST whose message begins with the path of the fault (`condition.groups[0].filters[2].value`), or
  * VALIDATION_ERROR naming it where a limit is passed.
  */
@@ -151,7 +151,7 @@ interface InlinedSize {
   cost: number;
 }
 
-/** What a reference to a segment adds to the statement; nothing for one that is read from its member table. */
+/** The filters that a reference to a segment adds to the statement; none if it is read from its member table. */
 function inlinedSize(
   segmentId: string,
   segments: ReadonlyMap<string, SegmentForFilter>,

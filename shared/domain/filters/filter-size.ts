@@ -10,7 +10,7 @@ export function dotPath(path: string): string {
   return path.replaceAll(/\[(\d+)\]/g, '.$1');
 }
 
-/** Reading a text of a contact as a moment, and looking for a text in another, cost as much as so many comparisons. */
+/** The cost, in comparisons, of reading a text of a contact as a moment, and of searching a text for another. */
 const MOMENT_COST = 30;
 const SEARCH_COST = 4;
 
@@ -28,7 +28,7 @@ export function filterCost(target: FilterTarget, filter: Filter): number {
   return (keys <= 2 ? 1 : keys * keys) + comparisonCost(filter);
 }
 
-/** What comparing the value adds to reading it. */
+/** The cost of comparing the value, in addition to reading it. */
 function comparisonCost({ operator, value }: Filter): number {
   if (operator === 'within' || operator === 'olderThan') return MOMENT_COST;
   if (typeof value !== 'string') return 0;
@@ -37,8 +37,8 @@ function comparisonCost({ operator, value }: Filter): number {
 }
 
 /**
- * Checks what evaluating a condition costs and what storing it takes. Where a condition is written only: one that was
- * stored before can be read on.
+ * Checks the cost of evaluating a condition and the size of storing it. Only writes are checked: a condition that is
+ * already stored can still be read.
  * @throws AppError VALIDATION_ERROR naming the filter
  */
 export function assertFilterSize(condition: FilterCondition, rootPath: string): void {

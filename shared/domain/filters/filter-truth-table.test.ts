@@ -333,7 +333,7 @@ describe('standard fields', () => {
 const HAPPENINGS: [string, string, (moments: Date[]) => Partial<StoredContact>][] = [
   ['an event', 'signed up', (moments) => ({ events: moments.map((createdAt) => ({ name: 'signed up', createdAt })) })],
   [
-    'an event spelt long',
+    'an event with its prefix',
     'event.buy',
     (moments) => ({ events: moments.map((createdAt) => ({ name: 'buy', createdAt })) }),
   ],

@@ -6,8 +6,8 @@ import type { Em } from '../database/em.ts';
 import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 
 /**
- * What the compiler must know of a segment that a filter refers to. A tracked segment counts as tracked once its members
- * have been computed; until then it is evaluated live, so that a new one is not taken for empty.
+ * A segment that a filter refers to, as the compiler needs it. A tracked segment counts as tracked once its members have
+ * been computed; until then it is evaluated live, so that a new one is not taken for empty.
  */
 export interface SegmentForFilter {
   id: string;
@@ -24,7 +24,7 @@ export function inlinedSegment(segment: SegmentForFilter | undefined): FilterCon
 
 /**
  * Loads every segment that a condition reaches, directly or through other segments, in one statement; those deleted are
- * simply missing. With `isLive`, segments that are read from their member table lead no further: what evaluating needs.
+ * simply missing. With `isLive`, segments that are read from their member table are not followed: enough for evaluating.
  * @throws AppError VALIDATION_ERROR naming `rootPath` when there are more than `LIMITS.segmentsReached`
  */
 export async function loadReferencedSegments(
@@ -70,8 +70,8 @@ function referencesOf(condition: SqlFragment): SqlFragment {
 }
 
 /**
- * How many segments stand above one in the longest chain of segments that refer to one another, itself not counted; one
- * more than allowed is enough to know.
+ * How many segments are above one in the longest chain of segments that refer to one another, itself not counted. It
+ * stops counting at one more than allowed.
  */
 export async function countSegmentsAbove(em: Em, projectId: string, segmentId: string): Promise<number> {
   const row = await queryOne<{ level: number }>(
@@ -92,8 +92,8 @@ export async function countSegmentsAbove(em: Em, projectId: string, segmentId: s
 }
 
 /**
- * How many segments stand in the longest chain that begins with this one, itself included. `lengths` keeps what is
- * known; a cycle counts once.
+ * How many segments are in the longest chain that begins with this one, itself included. `lengths` keeps known results;
+ * a cycle counts once.
  */
 export function chainLength(
   segmentId: string,
@@ -111,9 +111,9 @@ export function chainLength(
 }
 
 /**
- * Looks for a way from the segments in `references` back to `segmentId`, through the conditions of the segments between.
- * Answers the ids along the way, first and last being `segmentId`, or undefined when there is none. Tracked segments
- * count as well: tracking can be switched off later.
+ * Looks for a path from the segments in `references` back to `segmentId`, through the conditions of the segments between.
+ * Returns the ids along the path, which begins and ends with `segmentId`, or undefined when there is none. Tracked
+ * segments count as well, because tracking can be switched off later.
  */
 export function findSegmentCycle(
   segmentId: string,

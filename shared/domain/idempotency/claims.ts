@@ -17,20 +17,20 @@ export interface IdempotencyClaims {
     key: string;
     request: string;
   }) => Promise<{ claim: IdempotencyClaim } | { original: OriginalRequest }>;
-  /** Frees the key of a request that failed. Resolves at the latest after a moment; what could not be done goes on. */
+  /** Frees the key of a request that failed. Resolves after a moment at the latest; if it is not done then, it goes on. */
   release: (claim: Releasable) => Promise<void>;
 }
 
-/** So long the answer to a request that failed waits for its key to be free. */
+/** How long the answer to a failed request waits for its key to be free. */
 const ANSWER_WAIT_MS = 1_000;
 const RETRY_MS = 500;
 /** Then the claim counts as abandoned anyway. */
 const GIVE_UP_MS = 35_000;
 
 /**
- * Claims keys for the requests of one process, and frees those of requests that failed. While PostgreSQL is away
- * nothing can be freed: the releases are kept and made up for as soon as it is back, first of all when the caller
- * comes again with the same key.
+ * Claims keys for the requests of one process, and frees those of failed requests. While PostgreSQL is away nothing can
+ * be freed: the releases are kept and done as soon as it is back, first for a caller that comes again with the same
+ * key.
  */
 export function createIdempotencyClaims(deps: { em: () => Em; ttlHours: number }): IdempotencyClaims {
   const pending = new Map<string, Releasable>();
@@ -67,7 +67,7 @@ export function createIdempotencyClaims(deps: { em: () => Em; ttlHours: number }
       try {
         return await claimIdempotencyKey(deps.em(), { ...request, token, ttlHours: deps.ttlHours });
       } catch (error) {
-        // Nobody knows whether it was claimed before the answer was lost.
+        // It is unknown whether the key was claimed before the answer was lost.
         await release({ ...request, token });
         throw error;
       }

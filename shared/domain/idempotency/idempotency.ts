@@ -10,7 +10,7 @@ export interface OriginalRequest {
   statusCode: number | null;
 }
 
-/** A key that is ours until we settle or release it, or are taken for dead. */
+/** A claimed key. It is ours until we settle or release it, or are taken for dead. */
 export interface IdempotencyClaim {
   projectId: string;
   key: string;
@@ -19,15 +19,15 @@ export interface IdempotencyClaim {
   claimedAt: Date;
 }
 
-/** A request that has not been settled for this long is given up: if it is only slow, its work will not be committed. */
+/** A request that is not settled after this time is given up: even if it is only slow, its work will not be committed. */
 const ABANDONED_SECONDS = 30;
 
-/** A claim without a result is one whose request has committed nothing. This one is free: its process has no session left. */
+/** The request of a claim without a result has committed nothing. Such a claim is free if its process has no session left. */
 const IS_ORPHANED = sql`
   c.owner is not null and not exists (
     select from pg_stat_activity a where a.datname = current_database() and a.application_name = c.owner)`;
 
-/** Keys are chosen by callers and may hold an address or more, so a digest of each is stored. */
+/** Callers choose keys, which may contain addresses, so only a digest is stored. */
 function digestOf(key: string): string {
   return hash('sha256', key, 'base64url');
 }
@@ -35,7 +35,7 @@ function digestOf(key: string): string {
 /**
  * Claims a key for one request. One statement decides, so of two simultaneous requests exactly one gets it; a claim
  * older than the time to live is taken over, and so is one whose process died or that nobody has settled for long.
- * @param claim `token` is a fresh UUID: with it a claim can be released whose answer was lost
+ * @param claim `token` is a fresh UUID, by which a claim can be released even if its answer was lost
  * @returns the claim when the key is ours, otherwise the request that has it
  */
 export async function claimIdempotencyKey(
@@ -72,9 +72,9 @@ function unsettled({ projectId, key, token }: Omit<IdempotencyClaim, 'claimedAt'
 }
 
 /**
- * Notes the result of the claiming request, in the transaction of what it did: so a claim without a result says that
+ * Notes the result of the claiming request, in the same transaction as its work. So a claim without a result means that
  * nothing was done.
- * @returns false when another request has taken the key over meanwhile: then what was done must not be committed
+ * @returns false when another request has taken the key over meanwhile: then the work must not be committed
  */
 export async function settleIdempotencyKey(em: Em, claim: IdempotencyClaim, statusCode: number): Promise<boolean> {
   const settled = await queryPrepared(
@@ -85,8 +85,8 @@ export async function settleIdempotencyKey(em: Em, claim: IdempotencyClaim, stat
 }
 
 /**
- * Frees the key of a request that failed, whatever its answer was. If it was committed after all, because only the
- * answer to its COMMIT was lost, the claim has its result and stays; a COMMIT still under way is waited for.
+ * Frees the key of a request that failed, whatever its answer was. If only the answer to its COMMIT was lost, the claim
+ * has its result and stays; a COMMIT still under way is waited for.
  */
 export async function releaseIdempotencyKey(em: Em, claim: Omit<IdempotencyClaim, 'claimedAt'>): Promise<void> {
   await queryPrepared(em, sql`delete from idempotency_claim where ${unsettled(claim)}`);

@@ -8,7 +8,7 @@ import { json, query, queryOne, sql, type SqlFragment } from '../database/sql.ts
 import { inTransaction } from '../database/transaction.ts';
 
 export type BulkKind = 'SUBSCRIBE' | 'UNSUBSCRIBE' | 'DELETE';
-/** What follows from a change that is done already; nobody is refused because of it. */
+/** Kinds of jobs that follow from a change already made; they are never refused. */
 export type ExecutionJobKind = 'CANCEL_EXECUTIONS' | 'DELETE_EXECUTIONS';
 export type JobKind = 'IMPORT' | BulkKind | 'DELETE_FIELD' | ExecutionJobKind;
 export type JobState = 'waiting' | 'active' | 'completed' | 'failed';
@@ -24,7 +24,7 @@ export interface Job {
   projectId: string;
   kind: JobKind;
   state: JobState;
-  /** What it works on; ids or the name of a field. The file of an import is kept apart. */
+  /** The ids or the name of a field that it works on. The file of an import is kept separately. */
   input: Record<string, unknown>;
   /** Items done. Committed with the work on them, so no item is done or counted twice. */
   position: number;
@@ -52,7 +52,7 @@ export interface NewJob {
   file?: Buffer;
 }
 
-/** The field that brings what a job works on. */
+/** The field of the request that names what a job works on. */
 const FIELDS: Partial<Record<JobKind, string>> = {
   IMPORT: 'file',
   SUBSCRIBE: 'contactIds',
@@ -141,8 +141,8 @@ function withErrors(errors: JobError[]): SqlFragment {
 }
 
 /**
- * Does a chunk of a job with `work`, from `job.position` on, and notes in the same transaction that it is done. An
- * attempt that is not the only one any more (its worker was thought dead) finds the position moved and does nothing.
+ * Does a chunk of a job with `work`, from `job.position` on, and records it in the same transaction. An attempt whose
+ * worker was thought dead, and which has a successor, finds the position moved and does nothing.
  * @returns the job afterwards, or undefined when another attempt has it or it has ended
  */
 export async function runJobChunk(em: Em, job: Job, work: (tx: Em) => Promise<ChunkOutcome>): Promise<Job | undefined> {

@@ -13,12 +13,12 @@ export interface PoolUsage {
 export interface DatabaseGaugesOptions {
   read: () => Promise<Figures>;
   poolUsage: () => PoolUsage;
-  /** However often somebody asks, the database is asked once in this time. Default 10,000. */
+  /** The database is queried at most once in this time, in milliseconds. Default 10,000. */
   keptMs?: number;
 }
 
 const KEPT_MS = 10_000;
-/** Longest wait for the database: a look must not hang because there is no connection. */
+/** Longest wait for the database: reading metrics must not hang when there is no connection. */
 const WAIT_MS = 3_000;
 
 function gauge<Label extends string>(registry: Registry, name: string, help: string, labelNames: Label[] = []) {
@@ -85,8 +85,8 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
 }
 
 /**
- * Gauges of what PostgreSQL knows, and of the connections to it. Without an answer they have no value, and
- * `everpost_database_up` is 0. @returns reads them; to be called before each answer
+ * Gauges of figures in PostgreSQL, and of the connections to it. Without an answer they have no value, and
+ * `everpost_database_up` is 0. @returns a function that reads them; call it before each answer
  */
 export function createDatabaseGauges(registry: Registry, { read, poolUsage, keptMs = KEPT_MS }: DatabaseGaugesOptions) {
   const isUp = gauge(registry, 'everpost_database_up', '1 when PostgreSQL has answered in time');

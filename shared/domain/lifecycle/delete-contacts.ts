@@ -7,9 +7,9 @@ import { query, sql } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 
 /**
- * Deletes contacts for good. What automations do for them ends at once, and their queued mail is not sent any more: the
- * delivery looks whether the contact is there. What else is known of them is erased by `eraseNext`: call it after the
- * commit; the outbox sees to it that it is called again until nothing is left. Wake the dispatcher.
+ * Deletes contacts for good. Their executions end at once, and their queued email is not sent, because the delivery
+ * checks that the contact exists. All other data about them is erased by `eraseNext`: call it after the commit; the
+ * outbox has it called again until nothing is left. Wake the dispatcher.
  * @returns the ids that existed
  */
 export async function deleteContacts(em: Em, projectId: string, contactIds: string[]): Promise<string[]> {
@@ -22,7 +22,7 @@ export async function deleteContacts(em: Em, projectId: string, contactIds: stri
     // The order of locks at `inTransaction`: executions, contacts, and the waits of the executions.
     const executionIds = await lockExecutions(tx, ownedIds);
     const ids = await lockContacts(tx, projectId, ownedIds, 'deletion');
-    // One that has been started since then may be locked by who waits for these contacts: the erasure cancels it.
+    // An execution started since then may be locked by a transaction that waits for these contacts: the erasure cancels it.
     await cancelExecutions(tx, executionIds, 'contact deleted');
     const deleted = await query<{ id: string }>(
       tx,

@@ -130,7 +130,7 @@ it('goes in parts, and comes back until what was under way has ended', async () 
   expect(await count('event', sql`contact_id = ${contactId}`)).toBe(0);
   expect(await findNextErasure(em(), projectId)).toBeGreaterThan(1_000);
 
-  // What an open transaction still writes for the contact is found by the next look.
+  // Rows that an open transaction still writes for the contact are found by the next look.
   await query(
     open,
     sql`insert into event (id, project_id, contact_id, name, created_at) values (${randomUUID()}, ${projectId}, ${contactId}, 'late', now())`,

@@ -5,13 +5,13 @@ import type { Em } from '../database/em.ts';
 import { query, queryOne, sql, literalList } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 
-/** Contacts that are erased together, and rows of each kind that go at a time: a transaction of about a second at most. */
+/** Contacts, and rows of each kind, that are erased in one transaction, which takes about a second at most. */
 const CONTACTS_MAX = 100;
 const EMAILS_MAX = 500;
 const EVENTS_MAX = 5_000;
 const EXECUTIONS_MAX = 500;
 
-/** Pause before the look for what transactions left that were under way during the deletion. */
+/** Pause before the search for rows of transactions that were under way during the deletion. */
 const SECOND_LOOK_SECONDS = 5;
 const LOOK_SECONDS_MAX = 300;
 
@@ -20,7 +20,7 @@ interface ErasedContact {
   id: string;
   /** Null once its mail has been found. */
   address: string | null;
-  /** Whether all that was under way when the contact was deleted has ended, so that this look is the last. */
+  /** Whether all transactions that were open when the contact was deleted have ended, so that this look is the last. */
   isSettled: boolean;
 }
 
@@ -32,8 +32,8 @@ export interface ErasureProgress {
 }
 
 /**
- * Erases contacts that have just been deleted, as far as one part of each goes: ordinary contacts as a whole. The rest,
- * and the second look, are left to `eraseNext`.
+ * Erases one part of each contact that was just deleted, which for ordinary contacts is everything. The rest, and the
+ * second look, are left to `eraseNext`.
  */
 export async function eraseAtOnce(em: Em, projectId: string, contactIds: string[]): Promise<void> {
   for (let start = 0; start < contactIds.length; start += CONTACTS_MAX) {
@@ -44,7 +44,7 @@ export async function eraseAtOnce(em: Em, projectId: string, contactIds: string[
 /**
  * Erases the next part of what is left of the deleted contacts of a project that are due, in one transaction. A contact
  * is looked at again until every transaction that was open when it was deleted has ended, and every import that was
- * queued before; so what such a transaction still wrote goes as well. Safe beside itself.
+ * queued before; so rows that they still wrote are erased as well. Safe to run concurrently.
  */
 export async function eraseNext(em: Em, projectId: string): Promise<ErasureProgress> {
   return erasePart(em, projectId);
@@ -57,10 +57,10 @@ async function erasePart(em: Em, projectId: string, contactIds?: string[]): Prom
     const ids = contacts.map((contact) => contact.id);
     const executions = await eraseExecutions(tx, ids);
     const emails = await eraseEmails(tx, projectId, contacts);
-    // After the mails: who records something of a mail locks it, and finds it erased from here on.
+    // After the emails: a transaction that records something of an email locks it, and finds it erased from here on.
     const events = await eraseEvents(tx, ids);
     const isDone = executions < EXECUTIONS_MAX && emails < EMAILS_MAX && events < EVENTS_MAX;
-    // A look at all imports of the project is for many contacts at once.
+    // Reading all imports of the project is done for many contacts at once.
     if (isDone && contactIds === undefined) await eraseImportErrors(tx, projectId, ids);
     if (isDone) await finish(tx, projectId, contacts);
     return { contacts: contacts.length, rows: executions + emails + events };
@@ -102,7 +102,7 @@ async function takeDue(tx: Em, projectId: string, contactIds: string[] | undefin
   );
 }
 
-/** That an execution took place stays on record: its ids, states and times. */
+/** The record of an execution keeps its ids, states and times. */
 async function eraseExecutions(tx: Em, contactIds: string[]): Promise<number> {
   const executions = await query<{ id: string; isActive: boolean }>(
     tx,
@@ -128,9 +128,9 @@ async function eraseExecutions(tx: Em, contactIds: string[]): Promise<number> {
 }
 
 /**
- * Clears mails: of the contact, and to its address without a contact, such as test sends. What waits to be sent is
- * cancelled; a recipient of a campaign is passed over when its page comes. What a server is being given just now may
- * finish: its result finds the mail without an address and adds none.
+ * Clears emails of the contact, and emails to its address without a contact, such as test sends. Waiting emails are
+ * cancelled; a recipient of a campaign is skipped when its page comes. An email on the wire may finish: its result
+ * finds the email without an address and adds none.
  */
 async function eraseEmails(tx: Em, projectId: string, contacts: ErasedContact[]): Promise<number> {
   const ids = contacts.map((contact) => contact.id);
@@ -193,7 +193,7 @@ async function eraseEvents(tx: Em, contactIds: string[]): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Nothing more was found: the address is forgotten, and the contact is looked at again, unless this was the last look. */
+/** When nothing more was found, forgets the address and plans the next look, unless this was the last one. */
 async function finish(tx: Em, projectId: string, contacts: ErasedContact[]): Promise<void> {
   const ids = contacts.map((contact) => contact.id);
   const settled = contacts.filter((contact) => contact.isSettled).map((contact) => contact.id);

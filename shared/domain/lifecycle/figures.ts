@@ -3,30 +3,30 @@ import { limitStatements, query, queryOne, sql, type SqlFragment } from '../data
 import { inTransaction } from '../database/transaction.ts';
 import { OUTBOX_KINDS } from '../outbox/outbox.ts';
 
-/** How much waits, and for how many seconds the oldest of it has. */
+/** The number of waiting items, and for how many seconds the oldest has waited. */
 export interface Backlog {
   rows: number;
   oldestSeconds: number;
 }
 
-/** What an operator watches, over all projects. */
+/** The figures that an operator watches, over all projects. */
 export interface Figures {
   outbox: (Backlog & { kind: string })[];
   /** Transactional emails and those of automations that are due. */
   emailsDue: Backlog;
   executions: { running: number; waiting: number };
-  /** For how long the execution that is due longest has been due. */
+  /** How long the longest overdue execution has been due. */
   executionLagSeconds: number;
-  /** Imports and other jobs that are not done: their least progress, and since when one of them has not moved. */
+  /** Unfinished imports and other jobs: their least progress, and the longest time that one of them has not moved. */
   jobs: { kind: string; state: string; rows: number; progress: number; idleSeconds: number }[];
   campaigns: { sending: number; recipientsLeft: number };
-  /** Providers that sending is paused for. */
+  /** Providers to which sending is paused. */
   pausedProviders: string[];
 }
 
-/** More rows than this are not counted: a look must cost little just when there is much. */
+/** No more rows than this are counted: reading must stay cheap when there are many. */
 export const ROWS_COUNTED_MAX = 10_000;
-/** Rows among which the oldest is looked for; ids grow with time, so the first are the oldest. */
+/** Rows that are searched for the oldest; ids grow with time, so the first ones are the oldest. */
 const ROWS_LOOKED_AT = 1_000;
 const STATEMENT_MS = 2_000;
 
@@ -67,7 +67,7 @@ async function emailBacklog(em: Em): Promise<Backlog> {
   return row ?? { rows: 0, oldestSeconds: 0 };
 }
 
-/** Executions that wait may be millions: above what is counted the size of their index is taken, as last estimated. */
+/** Millions of executions may wait: above the counting limit the last estimate of their index's size is used. */
 async function executionFigures(em: Em): Promise<Pick<Figures, 'executions' | 'executionLagSeconds'>> {
   const row = await queryOne<{ running: number; waiting: number; estimate: number; lag: number }>(
     em,

@@ -5,7 +5,7 @@ import type { Em } from '../database/em.ts';
 import { limitStatements, query, queryOne, sql, type SqlFragment, literalList } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 
-/** How many rows of each kind went. */
+/** How many rows of each kind were removed. */
 export interface CleanUpReport {
   idempotencyKeys: number;
   emailContents: number;
@@ -35,7 +35,7 @@ export interface Retention {
   erasedContacts: number;
 }
 
-/** What the operator has set. */
+/** The operator's settings. */
 export function retentionOf(config: Config): Retention {
   return {
     idempotencyTtlHours: config.IDEMPOTENCY_TTL_HOURS,
@@ -54,13 +54,13 @@ export function retentionOf(config: Config): Retention {
 const REFUSAL_DAYS = 30;
 /** Longer than rates of complaints look back. */
 const PROVIDER_DAYS = 9;
-/** Rows of one kind that go at a time. */
+/** Rows of one kind that are removed at a time. */
 export const CLEAN_UP_CHUNK = 5_000;
 /** A sweep may read a large table to find its chunk. */
 const SWEEP_MS = 10 * 60_000;
 const DAY_MS = 24 * 60 * 60_000;
 
-/** Deletes rows of `table` whose `key` is in a chunk of those that `old` selects. @returns how many went */
+/** Deletes rows of `table` whose `key` is in a chunk of those that `old` selects. @returns how many were deleted */
 async function deleteChunk(em: Em, table: SqlFragment, key: SqlFragment, old: SqlFragment): Promise<number> {
   const deleted = await queryOne<{ count: number }>(
     em,
@@ -77,8 +77,8 @@ function olderThan(days: number): SqlFragment {
 }
 
 /**
- * The least id that a row of this age can have: ids of version 7 begin with the time they were made at, so the primary
- * key finds old rows. A day is left for clocks that differ; `created_at` decides.
+ * The least id that a row of this age can have: ids of version 7 begin with the time of their creation, so the primary
+ * key finds old rows. It leaves a day for clocks that differ; `created_at` decides.
  */
 function idBefore(days: number): string {
   const time = Math.max(Date.now() - (days - 1) * DAY_MS, 0)
@@ -114,7 +114,7 @@ function sweepAttachments(em: Em, { attachments: days }: Retention): Promise<num
   return deleteChunk(em, sql`attachment`, sql`(set_id, position)`, old);
 }
 
-/** The counters of a campaign are its own and stay when its emails go. */
+/** A campaign has counters of its own, which stay when its emails are deleted. */
 function sweepEmails(em: Em, { emails: days }: Retention): Promise<number> {
   const old = sql`
     select id from email e
@@ -124,7 +124,7 @@ function sweepEmails(em: Em, { emails: days }: Retention): Promise<number> {
   return deleteChunk(em, sql`email`, sql`id`, old);
 }
 
-/** Names that only swept events had make room for new ones. */
+/** Removes event names that only swept events had, to make room for new ones. */
 async function sweepEvents(em: Em, { events: days }: Retention): Promise<number> {
   const old = oldByProject(sql`event`, sql`created_at`, sql`created_at ${olderThan(days)}`);
   const count = await deleteChunk(em, sql`event`, sql`id`, sql`select id from (${old}) o`);
@@ -139,8 +139,8 @@ async function sweepEvents(em: Em, { events: days }: Retention): Promise<number>
 }
 
 /**
- * Executions that have ended, with their steps. The first one of a contact in an automation bars it from entering again,
- * so its row stays, without what it knew.
+ * Executions that have ended, with their steps. A contact's first one in an automation keeps it from entering again, so
+ * its row stays, without its data.
  */
 async function sweepExecutions(em: Em, { executions: days }: Retention): Promise<number> {
   const old = oldByProject(
@@ -167,7 +167,7 @@ async function sweepExecutions(em: Em, { executions: days }: Retention): Promise
   return swept?.count ?? 0;
 }
 
-/** Only their hashes are left of them, by which links in old mail and late complaints find their way. */
+/** Only the hashes are left of these contacts; links in old email and late complaints use them. */
 function sweepErasedContacts(em: Em, { erasedContacts: days }: Retention): Promise<number> {
   const old = oldByProject(sql`erased_contact`, sql`erased_at`, sql`erased_at ${olderThan(days)} and due_at is null`);
   return deleteChunk(em, sql`erased_contact`, sql`contact_id`, sql`select contact_id from (${old}) o`);
@@ -178,7 +178,7 @@ function sweepJobs(em: Em, { jobs: days }: Retention): Promise<number> {
   return deleteChunk(em, sql`job`, sql`id`, old);
 }
 
-/** Files that are there although their job has ended; the end of a job drops its file. */
+/** Files whose job has ended; normally the end of a job drops its file. */
 function sweepJobFiles(em: Em): Promise<number> {
   const old = sql`
     select f.job_id from job_file f join job j on j.id = f.job_id where j.state in ('completed', 'failed')`;
@@ -186,9 +186,9 @@ function sweepJobFiles(em: Em): Promise<number> {
 }
 
 /**
- * Graphs that an automation had before its present one and that no execution was given, or whose executions are gone.
- * An execution is created while its graph is the present one, give or take the length of a transaction, so it is found
- * by the index on the time of creation, and needs no other.
+ * Former graphs of an automation that no execution has (any more). An execution is created while its graph is the present
+ * one, give or take the length of a transaction, so the index on the time of creation finds it, and no other index is
+ * needed.
  */
 function sweepGraphSnapshots(em: Em): Promise<number> {
   const old = sql`
@@ -212,13 +212,13 @@ function sweepRefusals(em: Em): Promise<number> {
   return deleteChunk(em, sql`automation_refusal`, sql`id`, old);
 }
 
-/** Days that no rate of complaints counts any more. */
+/** Days that are too old for the complaint rates. */
 function sweepProviderDays(em: Em): Promise<number> {
   const old = sql`select project_id, provider, day from provider_day where day ${olderThan(PROVIDER_DAYS)}`;
   return deleteChunk(em, sql`provider_day`, sql`(project_id, provider, day)`, old);
 }
 
-/** The log of what endpoints of webhooks were sent. What is still to be sent stays. */
+/** The log of requests to webhook endpoints. Deliveries that are still to be made stay. */
 function sweepWebhookDeliveries(em: Em, { webhookDeliveries: days }: Retention): Promise<number> {
   const old = sql`
     select id from webhook_delivery
@@ -228,7 +228,7 @@ function sweepWebhookDeliveries(em: Em, { webhookDeliveries: days }: Retention):
 
 type Sweep = (em: Em, retention: Retention) => Promise<number>;
 
-/** A sweep of rows that the operator may want to keep for good. */
+/** A sweep of rows that the operator may keep forever. */
 function unlessKept(kind: keyof CleanUpReport & keyof Retention, sweep: Sweep): Sweep {
   return async (em, retention) => (retention[kind] === 0 ? 0 : sweep(em, retention));
 }
@@ -253,8 +253,8 @@ const SWEEPS: Record<keyof CleanUpReport, Sweep> = {
 export const CLEAN_UP_KINDS = Object.keys(SWEEPS) as (keyof CleanUpReport)[];
 
 /**
- * Removes rows of one kind that are kept only for a while: a chunk, so that a large backlog is many short transactions.
- * @returns how many rows went; as many as `CLEAN_UP_CHUNK` mean that more may be left
+ * Removes a chunk of expired rows of one kind, so that a large backlog is many short transactions.
+ * @returns how many rows were removed; `CLEAN_UP_CHUNK` means that more may be left
  */
 export async function cleanUpChunk(em: Em, kind: keyof CleanUpReport, retention: Retention): Promise<number> {
   return inTransaction(em, async (tx) => {

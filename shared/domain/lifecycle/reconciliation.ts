@@ -13,19 +13,19 @@ import { query, sql, type SqlFragment, literalList } from '../database/sql.ts';
 type RowKind = 'campaign' | 'execution' | 'job';
 type ClaimKind = RowKind | 'email';
 
-/** Something that says that a workflow is at work for it: a row, or a delivery that mails say they are with. */
+/** A row that says that a workflow is at work for it, or the delivery that emails name. */
 export interface ActiveClaim {
   kind: ClaimKind;
   id: string;
   workflowId: string;
 }
 
-/** A claim whose workflow is not at work; `endedAt` is unknown where Temporal does not know the workflow at all. */
+/** A claim whose workflow is not at work; `endedAt` is unknown if Temporal does not know the workflow. */
 export interface LostClaim extends ActiveClaim {
   endedAt?: Date;
 }
 
-/** A row younger than this may have its start still before it. */
+/** The workflow of a younger row may not have been started yet. */
 const QUIET_MINUTES = 10;
 
 const WORKFLOW_ID_OF: Record<ClaimKind, (id: string) => string> = {
@@ -43,9 +43,9 @@ const ACTIVE_ROWS: Record<RowKind, SqlFragment> = {
 };
 
 /**
- * What claims to be at work and has not moved on as it should have, unless the outbox has it: some at a time, by id.
- * Executions that wait and mails that are deferred are not looked for in Temporal before their time, for there may be
- * hundreds of thousands.
+ * Claims that have not moved on as they should have, unless they are in the outbox: some at a time, by id. Waiting
+ * executions and deferred emails are not looked up in Temporal before their time, because there may be hundreds of
+ * thousands.
  */
 export async function findActiveClaims(em: Em, afterId: string | undefined, limit: number): Promise<ActiveClaim[]> {
   const after = afterId === undefined ? sql`true` : sql`id > ${afterId}`;
@@ -72,7 +72,7 @@ export async function findActiveClaims(em: Em, afterId: string | undefined, limi
   return rows.map((row) => ({ ...row, workflowId: WORKFLOW_ID_OF[row.kind](row.id) }));
 }
 
-/** Has the outbox tell of erasures again that should have gone on long ago. */
+/** Puts erasures that should have gone on long ago into the outbox again. */
 export async function requeueErasures(em: Em): Promise<void> {
   await query(
     em,
@@ -86,8 +86,8 @@ export async function requeueErasures(em: Em): Promise<void> {
 }
 
 /**
- * Has workflows started anew for what still claims to be at work. They go on where the rows say; a second start finds
- * the first one at work, or its work done.
+ * Has workflows restarted for claims that still stand. They go on from the state in the rows; a second start finds the
+ * first workflow at work, or its work done.
  */
 export async function restartLost(em: Em, claims: LostClaim[]): Promise<void> {
   const idsOf = (kind: ClaimKind) => claims.filter((claim) => claim.kind === kind).map((claim) => claim.id);

@@ -4,7 +4,7 @@ import { inTransaction } from '../database/transaction.ts';
 import { findProject, type ProjectSettings } from '../projects/projects.ts';
 import type { Project } from '../projects/project.entity.ts';
 
-/** Changes the settings that are given and leaves the others. Disabling it cancels what its automations do just now. */
+/** Changes the given settings and leaves the others. Disabling a project cancels its active executions. */
 export async function updateProject(em: Em, projectId: string, settings: ProjectSettings): Promise<Project> {
   return inTransaction(em, async (tx) => {
     const project = await findProject(tx, projectId);

@@ -16,8 +16,8 @@ export interface OutboxBatch {
 
 export interface ClaimSize {
   /**
-   * Rows of one claim, and so projects of one claim: those that have rows share it, at least a row each. Where more have
-   * some, the next claim goes on behind the last of these.
+   * Rows of one claim. The projects that have rows share it, at least a row each. If there are more projects than that,
+   * the next claim goes on behind the last of these.
    */
   claimRows: number;
   /** Rows of one project that go into one start. */
@@ -67,11 +67,11 @@ export type Claim = (em: Em) => Promise<OutboxBatch[]>;
 
 /**
  * Claims new rows of a kind and fixes, committed, which of them belong together, before anything is started: a batch
- * that is started again after a crash has the same id and the same content. An email is queued once, so the first one
- * names its batch; the others may be woken many times and their rows do.
+ * that is started again after a crash has the same id and the same content. An email is queued once, so the first email
+ * names its batch; other workflows may be woken many times, so their rows name the batch.
  *
- * Projects take turns: each that has rows gets an equal share of every claim, so what one of them has waiting, however
- * much, does not delay the others. A claim reads what it takes, not what waits.
+ * Projects take turns: each one that has rows gets an equal share of every claim, so the backlog of one project does not
+ * delay the others. A claim reads the rows it takes, not those that wait.
  */
 export function createClaim(kind: OutboxKind, size: ClaimSize): Claim {
   let afterProject = BEFORE_ALL_PROJECTS;
@@ -87,14 +87,14 @@ export function createClaim(kind: OutboxKind, size: ClaimSize): Claim {
       const isFull = first !== undefined && first.turns >= size.claimRows;
       afterProject = (isFull ? first.last_project : null) ?? BEFORE_ALL_PROJECTS;
       const claimed = rows.filter((row): row is ClaimedRow & OutboxRow => row.batch_id !== null);
-      // Nothing behind the last project: the round begins again at the first.
+      // There is nothing after the last project, so the round begins again at the first.
       if (claimed.length > 0 || startedAfter === BEFORE_ALL_PROJECTS) return groupIntoBatches(kind, claimed);
     }
   };
 }
 
 /**
- * Takes over whole batches of a kind whose start failed or whose process died, the projects in turns as well. One
+ * Takes over whole batches of a kind whose start failed or whose process died. Projects take turns here as well. One
  * process at a time does this for a kind.
  */
 export async function recoverOutboxBatches(em: Em, kind: OutboxKind, size: ClaimSize): Promise<OutboxBatch[]> {
@@ -131,11 +131,11 @@ export async function postponeOutboxBatch(em: Em, batch: OutboxBatch, error: str
 export interface DueKind {
   kind: OutboxKind;
   hasNew: boolean;
-  /** Some of it was started without success, or claimed by a process that died. */
+  /** Some rows were started without success, or claimed by a process that died. */
   hasLapsed: boolean;
 }
 
-/** The kinds of which something is due. */
+/** The kinds with rows that are due. */
 export async function findDueKinds(em: Em): Promise<DueKind[]> {
   return queryPrepared<DueKind>(
     em,

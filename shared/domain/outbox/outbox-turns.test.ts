@@ -98,7 +98,7 @@ describe('projects that have something in the outbox', () => {
 
 describe('a claim', () => {
   it.each(OUTBOX_KINDS)('of %s reads what it takes, not what waits', async (kind) => {
-    // What the database knows of the table is from before, as it is where a backlog comes at once.
+    // The planner's statistics are old, as they are when a backlog comes at once.
     await query(em(), sql`vacuum (analyze) outbox`);
     for (let planned = 0; planned < 10; planned++) {
       await createClaim(kind, SIZE)(em());

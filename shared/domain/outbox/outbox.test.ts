@@ -90,7 +90,7 @@ describe('the outbox', () => {
       }
     };
     await Promise.all([claimant(), claimant(), claimant(), claimant()]);
-    // A claimant may find all that is left locked by another one and go home; what that one has is not lost.
+    // A claimant stops when another one has locked all that is left; those rows are not lost.
     claimed.push(...(await claim('email')));
     expect(subjectsOf(claimed)).toEqual([...mails].sort());
   });

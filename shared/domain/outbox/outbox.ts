@@ -21,21 +21,21 @@ export const OUTBOX_KINDS = [
 ] as const;
 export type OutboxKind = (typeof OUTBOX_KINDS)[number];
 
-/** An event may start something or end a wait, and mostly does not: look for that as often as this, not at every event. */
+/** An event rarely starts something or ends a wait, so the dispatcher looks this often, not at every event. */
 export const EVENT_WAKE_MS = 50;
 
-/** Rows that are gathered become due together, at the next full second of the database. */
+/** Batched rows become due together, at the next full second of the database. */
 const GATHER_MS = 1_000;
-/** Until what is gathered now is due, where this process and the database agree about the time; polling sees to the rest. */
+/** Time until the rows batched now are due, if the clocks of process and database agree; polling handles the rest. */
 export function untilGatheredMs(): number {
   const marginMs = 20;
   return GATHER_MS - (Date.now() % GATHER_MS) + marginMs;
 }
 
 /**
- * The statement of `addToOutbox`, to stand in a CTE of another one. `isGathered` is for what may wait a moment: what the
- * processes add within a second goes into one start, which costs Temporal as much as some hundred rows cost PostgreSQL.
- * `isRestart` has a workflow that is closed followed by another of its id.
+ * The statement of `addToOutbox`, for a CTE of another one. `isGathered` is for rows that may wait a moment: rows that
+ * processes add within a second go into one start, which costs Temporal as much as some hundred rows cost PostgreSQL.
+ * With `isRestart`, a closed workflow is followed by another one with the same id.
  */
 export function outboxInsert(
   kind: OutboxKind,
@@ -50,7 +50,7 @@ export function outboxInsert(
     from unnest(${subjectIds.map(() => uuidV7())}::uuid[], ${subjectIds}::uuid[]) as n (i, s)`;
 }
 
-/** Adds what must reach Temporal to the caller's transaction. Wake the dispatcher after the commit. */
+/** Adds outbox rows in the caller's transaction. Wake the dispatcher after the commit. */
 export async function addToOutbox(
   em: Em,
   kind: OutboxKind,
@@ -82,7 +82,7 @@ export async function leaseInOutbox(
   return id;
 }
 
-/** The caller is still at it. */
+/** Extends the lease: the caller is still at work. */
 export async function extendOutboxLease(em: Em, id: string, seconds: number): Promise<void> {
   await query(
     em,
@@ -92,7 +92,7 @@ export async function extendOutboxLease(em: Em, id: string, seconds: number): Pr
   );
 }
 
-/** The caller has done it. */
+/** Removes the row: the caller has done the work. */
 export async function dropFromOutbox(em: Em, id: string): Promise<void> {
   await query(em, sql`delete from outbox where id = ${id}`);
 }

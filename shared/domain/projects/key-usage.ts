@@ -4,7 +4,7 @@ import { query, queryPrepared, sql } from '../database/sql.ts';
 
 /** The project of a key. */
 export interface KeyOwner {
-  /** The key as it is looked up: the public one itself, or the digest of the secret one. */
+  /** The lookup form of the key: the public key itself, or the digest of the secret key. */
   lookup: string;
   id: string;
   name: string;

@@ -12,7 +12,7 @@ export interface ProjectKeys {
   secretKey: string;
 }
 
-/** SHA-256 of a key, hex: what is stored of a secret key, and what it is looked up by. */
+/** SHA-256 of a key, hex: the form in which a secret key is stored and looked up. */
 export function hashKey(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }
@@ -65,7 +65,7 @@ export interface ProjectSettings {
   emailsPerSecond?: number | null;
 }
 
-/** The key that the project's webhooks are signed with. @throws AppError RESOURCE_NOT_FOUND, SealError */
+/** The signing key of the project's webhooks. @throws AppError RESOURCE_NOT_FOUND, SealError */
 export async function readWebhookSecret(
   em: Em,
   projectId: string,

@@ -1,6 +1,6 @@
 import { createSealer, SealError, type AppSecrets } from '../../platform/sealed-values.ts';
 
-/** Keys that webhooks are signed with, as they are stored: sealed, or in plain text where nobody has sealed them yet. */
+/** Signing keys of webhooks in their stored form: sealed, or in plain text if they have not been sealed yet. */
 export interface WebhookSecrets {
   seal: (secret: string, projectId: string) => string;
   /** @throws SealError */
@@ -11,7 +11,7 @@ export interface WebhookSecrets {
 
 const SEALED = 'sealed:';
 
-/** For who has no secret: keys in plain text can be read and written, sealed ones cannot. */
+/** For callers without a secret: keys in plain text can be read and written, sealed ones cannot. */
 export const PLAIN_WEBHOOK_SECRETS: WebhookSecrets = {
   seal: (secret) => secret,
   open(stored) {

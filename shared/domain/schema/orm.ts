@@ -19,7 +19,7 @@ export interface OrmOptions {
   /** Shown in pg_stat_activity. */
   applicationName?: string;
   onWarning?: (message: string) => void;
-  /** How long the server lets statements and transactions take; without them there is no end. */
+  /** How long the server lets statements and transactions take; unlimited when left out. */
   limits?: SessionLimits;
 }
 
@@ -86,7 +86,7 @@ export async function createOrm(options: OrmOptions): Promise<Orm> {
   return MikroORM.init(ormOptions(options, (pool) => (held.pool = pool))).then((orm) => remember(orm, held));
 }
 
-/** The connections that an ORM has open, those of them that nobody uses, and how many callers wait for one. */
+/** The open connections of an ORM, how many of them are idle, and how many callers wait for one. */
 export function poolUsageOf(orm: Orm): { total: number; idle: number; waiting: number } {
   const pool = pools.get(orm)?.pool;
   return { total: pool?.totalCount ?? 0, idle: pool?.idleCount ?? 0, waiting: pool?.waitingCount ?? 0 };
@@ -148,7 +148,7 @@ async function runMigrations(databaseUrl: string): Promise<void> {
   }
 }
 
-/** Whether the schema is the one this version needs. */
+/** Whether the schema is the one that this version needs. */
 export async function isMigrated(orm: Orm): Promise<boolean> {
   const pending = await orm.migrator.getPending();
   return pending.length === 0;

@@ -9,7 +9,7 @@ const VERSION_MIN = 150_000;
 const NO_DATABASE = '3D000';
 const NO_LOGIN = ['28P01', '28000'];
 const NO_RIGHT = '42501';
-/** What the driver says when a URL lacks the password that the server asks for. */
+/** The driver's message when a URL lacks the password that the server asks for. */
 const NO_PASSWORD = /^SASL: .*password must be/;
 const NO_TLS = /server does not support SSL|certificate|_CERT_|UNABLE_TO_VERIFY/i;
 
@@ -26,13 +26,13 @@ function connectTo(databaseUrl: string): pg.Client {
   }
 }
 
-/** Where a URL leads, as an operator may read it: `PostgreSQL at db:5432/everpost`. It holds no password. */
+/** A description of a database URL for operators: `PostgreSQL at db:5432/everpost`. It holds no password. */
 export function databaseName(databaseUrl: string): string {
   const { host, port, database = '' } = connectTo(databaseUrl);
   return `PostgreSQL at ${host.includes(':') ? `[${host}]` : host}:${port}/${database}`;
 }
 
-/** The fault of a database that stays until somebody mends it, as one sentence; undefined when it is another one. */
+/** A permanent fault of a database, as one sentence; undefined for other errors. */
 export function permanentFault(databaseUrl: string, error: unknown): ConfigError | undefined {
   if (error instanceof ConfigError) return error;
   if (absenceOf(error) !== undefined) return undefined;
@@ -97,7 +97,7 @@ async function assertOurs(client: pg.Client, where: string, known: readonly stri
 }
 
 /**
- * Looks whether a database can be Everpost's: it is there, lets us in, and is empty or ours, of this version or an older one.
+ * Checks that Everpost can use a database: it exists, lets us in, and is empty or ours, of this version or an older one.
  * @param known names of the migrations of this version
  * @throws ConfigError when it cannot; the driver's error when it cannot be reached now
  */
@@ -109,7 +109,7 @@ export async function assertUsableDatabase(databaseUrl: string, known: readonly 
     await client.connect();
     await assertOurs(client, databaseName(databaseUrl), known);
   } finally {
-    // An end that nobody answers is not waited for.
+    // The end of the connection is not awaited, because the server may not answer.
     client.end().catch(() => undefined);
   }
 }

@@ -5,8 +5,8 @@ import { migrateUp } from './orm.ts';
 import { databaseName, permanentFault } from './usable-database.ts';
 
 /**
- * Brings the schema up to date and then calls `open`, as soon as PostgreSQL is there, however long that takes.
- * @param open connects; is called again when PostgreSQL goes away meanwhile, so it must close what it could not finish
+ * Waits for PostgreSQL, however long that takes, then brings the schema up to date and calls `open`.
+ * @param open connects; it is called again if PostgreSQL goes away meanwhile, so it must close what it opened
  * @throws ConfigError for what an operator has to mend: a wrong password, no such database, a right that is missing, a database
  * of something else or of a newer version
  */

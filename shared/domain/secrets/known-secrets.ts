@@ -13,12 +13,12 @@ export async function rememberSecret(em: Em, appSecret: string): Promise<void> {
   await query(em, sql`insert into known_secret (secret_id) values (${secretId(appSecret)}) on conflict do nothing`);
 }
 
-/** Forgets all secrets but this one: processes that start with another one are told so. */
+/** Forgets all secrets but this one: processes with another secret can no longer start. */
 export async function forgetOtherSecrets(em: Em, appSecret: string): Promise<void> {
   await query(em, sql`delete from known_secret where secret_id <> ${secretId(appSecret)}`);
 }
 
-/** Whether the keys of a database that has never heard of its secret open with one of these. */
+/** Whether the keys of a database that knows no secret yet open with one of these. */
 async function opensSomeKey(em: Em, { appSecret, previousSecrets }: AppSecrets): Promise<boolean> {
   const stored = await queryOne<{ id: string; sealed: Buffer }>(
     em,
@@ -36,7 +36,7 @@ async function opensSomeKey(em: Em, { appSecret, previousSecrets }: AppSecrets):
   }
 }
 
-/** Which way the secrets of a process are those of the database; undefined when they are not. */
+/** How the secrets of a process match those of the database; undefined when they do not. */
 async function standingOf(em: Em, secrets: AppSecrets): Promise<'known' | 'acceptable' | undefined> {
   const rows = await query<{ id: string }>(em, sql`select secret_id as id from known_secret`);
   const known = new Set(rows.map((row) => row.id));
@@ -54,8 +54,8 @@ export async function isUsableSecret(em: Em, secrets: AppSecrets): Promise<boole
 }
 
 /**
- * Checks that the secrets of a process are those of the database. The first one that comes is taken; a new one is taken
- * when a known one is named beside it.
+ * Checks that the secrets of a process are those of the database. The first secret is accepted; a new one is accepted
+ * together with a known one.
  * @throws ConfigError when none is known: links in delivered mail would die, and DKIM keys could not be read
  */
 export async function assertKnownSecret(em: Em, secrets: AppSecrets): Promise<void> {

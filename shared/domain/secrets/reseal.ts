@@ -4,7 +4,7 @@ import { createWebhookSecrets, type WebhookSecrets } from '../projects/webhook-s
 import type { Em } from '../database/em.ts';
 import { query, sql, type SqlFragment } from '../database/sql.ts';
 
-/** What became of the values of one kind. */
+/** The results for the values of one kind. */
 export interface ResealCount {
   resealed: number;
   /** Were sealed under APP_SECRET already. */
@@ -28,11 +28,11 @@ interface StoredValue<Sealed> {
 }
 
 interface ValueKind<Sealed> {
-  /** The next values behind an owner, in the order of their owners. */
+  /** The next values after an owner, in the order of their owners. */
   page: (afterId: string | null) => SqlFragment;
   /** Undefined when there is nothing to do. @throws SealError */
   reseal: (value: StoredValue<Sealed>) => Sealed | undefined;
-  /** Stores a value where it is still the one that was read. */
+  /** Stores a value, unless it has changed since it was read. */
   store: (value: StoredValue<Sealed>, resealed: Sealed) => SqlFragment;
 }
 
@@ -61,7 +61,7 @@ async function resealKind<Sealed>(em: Em, kind: ValueKind<Sealed>): Promise<Rese
   }
 }
 
-/** The secret of each endpoint, and the one before it, which signs beside it for a while. */
+/** The secret of each endpoint, and its predecessor, which also signs for a while. */
 async function resealEndpointSecrets(em: Em, webhookSecrets: WebhookSecrets): Promise<ResealCount> {
   const total: ResealCount = { resealed: 0, unchanged: 0, unreadable: [] };
   for (const column of [sql`secret`, sql`previous_secret`]) {
@@ -81,8 +81,8 @@ async function resealEndpointSecrets(em: Em, webhookSecrets: WebhookSecrets): Pr
 }
 
 /**
- * Seals under APP_SECRET what is stored under the secrets before it. Each value is a statement of its own that changes
- * nothing when somebody else has changed the value, so it may run twice and while processes are at work.
+ * Seals under APP_SECRET the values that are sealed under earlier secrets. Each value has a statement of its own, which
+ * changes nothing if the value has changed meanwhile. So it may run twice, and while processes are at work.
  */
 export async function resealAll(em: Em, secrets: AppSecrets): Promise<ResealResult> {
   const keyring = createDkimKeyring(secrets.appSecret, secrets.previousSecrets);

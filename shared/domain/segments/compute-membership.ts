@@ -59,7 +59,7 @@ async function lockTracked(em: Em, segmentId: string): Promise<Tracked | undefin
 /**
  * Brings the members of a tracked dynamic segment in line with its condition and emits an entry or exit for each
  * change. Each chunk of changes is committed with its events, so a call that dies has counted nothing twice and the
- * next one does the rest. What does not change is read, not written.
+ * next one does the rest. Members that stay are read, not written.
  * @returns undefined when the segment is not tracked (any more), or gone
  */
 export async function computeMembership(

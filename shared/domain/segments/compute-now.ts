@@ -8,9 +8,9 @@ import { assertComputable, computeMembership, type ComputedMembership } from './
 const LEASE_SECONDS = 60;
 
 /**
- * Computes the membership of a tracked segment while the caller waits, since the answer is what has changed. The
- * computation is committed to the outbox first, under a lease that every chunk renews: when this process dies half way,
- * Temporal gets the rest. Both run the same chunks, so there is one way of computing and nothing is emitted twice.
+ * Computes the membership of a tracked segment while the caller waits, because the answer lists the changes. The
+ * computation is committed to the outbox first, under a lease that every chunk renews: if this process dies half way,
+ * Temporal does the rest. Both run the same chunks, so nothing is emitted twice.
  * @throws AppError SEGMENT_NOT_FOUND, BAD_REQUEST unless the segment is dynamic and tracked
  */
 export async function computeMembershipNow(em: Em, projectId: string, segmentId: string): Promise<ComputedMembership> {
@@ -20,7 +20,7 @@ export async function computeMembershipNow(em: Em, projectId: string, segmentId:
     asOf: new Date(),
     onChunk: (tx) => extendOutboxLease(tx, leaseId, LEASE_SECONDS),
   }).catch(async (error: unknown) => {
-    // A fault of the segment itself is answered now; another attempt would find it again.
+    // A fault of the segment itself is answered now, because another attempt would meet it again.
     if (error instanceof AppError) await dropFromOutbox(em, leaseId);
     if (!isStatementTimeout(error)) throw error;
     throw new AppError('SERVICE_UNAVAILABLE', {

@@ -16,7 +16,7 @@ export async function refreshMemberCount(em: Em, projectId: string, segmentId: s
 
 async function refresh(em: Em, segment: Segment): Promise<number> {
   const count = await countSegmentContacts(em, segment, new Date());
-  // `updatedAt` tells when the segment itself was changed, so the count leaves it alone.
+  // `updatedAt` is the time of a change to the segment itself, so the count does not set it.
   await query(
     em,
     sql`update segment set member_count = ${count} where id = ${segment.id} and member_count <> ${count}::int`,
@@ -60,7 +60,7 @@ export async function listSegmentsToRefresh(em: Em, since: Date, limit: number):
   );
 }
 
-/** The segment has had its turn in the pass that began at `since`, whatever came of it. */
+/** Notes that the segment had its turn in the pass that began at `since`, whether it succeeded or not. */
 export async function noteRefresh(em: Em, segmentId: string, since: Date): Promise<void> {
   await query(em, sql`update segment set refreshed_at = ${since} where id = ${segmentId}`);
 }

@@ -6,7 +6,7 @@ import type { Segment } from './segment.entity.ts';
 
 /** How many contacts belong to a segment now. */
 export async function countSegmentContacts(em: Em, segment: Segment, asOf: Date): Promise<number> {
-  // Members are counted where they are listed; the join leaves out those whose contact is just being deleted.
+  // Members are counted in the member table; the join leaves out members whose contact is being deleted.
   const statement =
     segment.type === 'STATIC'
       ? sql`select count(*) from segment_member m join contact c on c.id = m.contact_id where m.segment_id = ${segment.id}`
@@ -17,9 +17,9 @@ export async function countSegmentContacts(em: Em, segment: Segment, asOf: Date)
 }
 
 /**
- * Up to so many matches are collected in one pass and sorted then. PostgreSQL cannot know how rare most conditions are:
+ * Up to this many matches are collected in one pass and then sorted. PostgreSQL cannot know how rare most conditions are:
  * it would count in one pass and then walk through all contacts, newest first, until the page is full, which took over
- * 2 s for 900 among 1,000,000. Where there are more, that walk is short and the collecting stops early.
+ * 2 s for 900 matches among 1,000,000. With more matches that walk is short, and the collecting stops early.
  */
 const FEW_MAX = 2_000;
 

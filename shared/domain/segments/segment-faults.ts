@@ -3,13 +3,13 @@ import { isStatementTimeout } from '../database/database-errors.ts';
 import type { Em } from '../database/em.ts';
 import { query, sql } from '../database/sql.ts';
 
-/** A segment that could not be computed is passed over for this long, twice as long each time, up to a day. */
+/** How long a segment that could not be computed is skipped; it doubles each time, up to a day. */
 const FIRST_PAUSE_SECONDS = 300;
 const PAUSE_SECONDS_MAX = 86_400;
 
 /**
- * Why a segment itself cannot be computed, in words for its owner; undefined when the reason lies elsewhere, such as a
- * database that is away or somebody else at work on the segment.
+ * Why a segment itself cannot be computed, in words for its owner; undefined for other reasons, such as a database that
+ * is away or another process at work on the segment.
  */
 export function describeSegmentFault(error: unknown, statementMs: number): string | undefined {
   if (error instanceof AppError) return error.statusCode < 500 ? error.message : undefined;
@@ -32,7 +32,7 @@ export async function recordSegmentFault(em: Em, segmentId: string, message: str
   );
 }
 
-/** A segment was computed or counted, or its condition is another one. */
+/** Clears the mark, once a segment was computed or counted, or its condition has changed. */
 export async function clearSegmentFault(em: Em, segmentId: string): Promise<void> {
   await query(
     em,

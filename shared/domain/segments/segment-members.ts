@@ -47,12 +47,12 @@ export interface AddedMembers {
   /** Contacts that were not members before. */
   added: number;
   created: number;
-  /** Addresses without a contact, as the caller spelt them. */
+  /** Addresses without a contact, as the caller wrote them. */
   notFound: string[];
 }
 
 /**
- * Adds contacts to a STATIC segment by address, all or none. Who is a member stays one.
+ * Adds contacts to a STATIC segment by address, all or none. Existing members stay.
  * @throws AppError SEGMENT_NOT_FOUND, BAD_REQUEST for a DYNAMIC segment
  */
 export async function addMembers(
@@ -61,7 +61,7 @@ export async function addMembers(
   segmentId: string,
   members: NewMembers,
 ): Promise<AddedMembers> {
-  // Sorted as `IN_LOCK_ORDER` is.
+  // Sorted like `IN_LOCK_ORDER`.
   const emails = [...new Set(members.emails.map(normalizeAddress))].sort();
   return inTransaction(em, async (tx) => {
     const segment = await lockStaticSegment(tx, projectId, segmentId);
@@ -113,7 +113,7 @@ async function changeCount(em: Em, segmentId: string, by: number): Promise<void>
 }
 
 /**
- * Takes contacts out of a STATIC segment by address; addresses of nobody, or of nobody in it, are passed over.
+ * Takes contacts out of a STATIC segment by address; addresses without a contact or a membership are ignored.
  * @returns how many were members
  * @throws AppError SEGMENT_NOT_FOUND, BAD_REQUEST for a DYNAMIC segment
  */

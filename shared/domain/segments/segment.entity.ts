@@ -16,7 +16,7 @@ export const SegmentEntity = defineEntity({
     memberCount: p.integer().default(0),
     /** When the members of a tracked segment were first known completely; null before, and while it is not tracked. */
     computedAt: p.datetime(3).nullable(),
-    /** Why it could not be computed or counted in the background the last time; null when it could. */
+    /** Why the last computation or count in the background failed; null when it succeeded. */
     computeError: p.text().nullable(),
     computeErrorAt: p.datetime(3).nullable(),
   },

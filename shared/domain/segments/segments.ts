@@ -41,8 +41,8 @@ export async function findSegment(em: Em, projectId: string, segmentId: string):
 }
 
 /**
- * Takes the row of a segment for the transaction: members are added, removed and computed, and the segment is changed,
- * one after the other.
+ * Locks the row of a segment for the transaction, so that changes of the segment and of its members run one after the
+ * other.
  * @throws AppError SEGMENT_NOT_FOUND
  */
 export async function lockSegment(em: Em, projectId: string, segmentId: string): Promise<Segment> {
@@ -53,12 +53,12 @@ export async function lockSegment(em: Em, projectId: string, segmentId: string):
 /** Names the advisory lock that conditions of one project's segments are written under. */
 const CONDITIONS_LOCK = 7_310_527;
 
-/** How they refer to one another stays as it is to the end of the transaction, so it can be checked. */
+/** Their references to one another stay unchanged until the end of the transaction, so they can be checked. */
 async function lockConditions(tx: Em, projectId: string): Promise<void> {
   await query(tx, sql`select pg_advisory_xact_lock(${CONDITIONS_LOCK}, hashtext(${projectId}))`);
 }
 
-/** Checks a condition, and what depends on the segment it is for. */
+/** Checks a condition, and that the chains of segments above the one it is for stay within the limits. */
 async function assertCondition(
   tx: Em,
   projectId: string,

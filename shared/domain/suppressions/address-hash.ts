@@ -4,7 +4,7 @@ import { sql, type SqlFragment } from '../database/sql.ts';
 export const ADDRESS_HASH_KEY = sql`address_hash_key hash_key`;
 
 /**
- * The keyed hash (HMAC-SHA-256) by which an address is known after its person was erased. It differs from project to
+ * The keyed hash (HMAC-SHA-256) that identifies an address after its contact was erased. It differs from project to
  * project. `address` is a normalised address; null gives null. The statement joins `ADDRESS_HASH_KEY`.
  */
 export function addressHash(projectId: SqlFragment, address: SqlFragment): SqlFragment {

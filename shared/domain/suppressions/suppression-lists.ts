@@ -19,7 +19,7 @@ export interface SuppressionQuery {
 }
 
 export interface ListedSuppression extends Suppression {
-  /** What the server said, or who suppressed it by hand. */
+  /** The server's text, or who suppressed the address by hand. */
   words: string | null;
   /** The campaign of the email that came back. */
   campaignId: string | null;
@@ -67,7 +67,7 @@ export async function pageOfSuppressions(
   return next ? { suppressions, next } : { suppressions };
 }
 
-/** An address, normalised, and why it is suppressed. */
+/** A normalised address, and why it is suppressed. */
 export interface SuppressedAddress {
   address: string;
   words: string | null;

@@ -2,7 +2,7 @@ import { ADDRESS_HASH_KEY, addressHash } from './address-hash.ts';
 import type { Em } from '../database/em.ts';
 import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 
-/** Why an address gets no more mail of any kind. */
+/** Why an address gets no more email of any kind. */
 export const SUPPRESSION_REASONS = ['HARD_BOUNCE', 'COMPLAINT', 'MANUAL'] as const;
 export type SuppressionReason = (typeof SUPPRESSION_REASONS)[number];
 
@@ -10,7 +10,7 @@ export interface Suppression {
   /** Null once the person was erased: the address stays suppressed by its hash. */
   email: string | null;
   reason: SuppressionReason;
-  /** The mail that came back, or was complained about. */
+  /** The email that bounced or was complained about. */
   emailId: string | null;
   createdAt: Date;
 }
@@ -37,8 +37,8 @@ function recipientsOf(emailIds: string[]): SqlFragment {
 }
 
 /**
- * Suppresses the recipients of mails, an erased one by the hash that is left of the address. An address that is
- * suppressed already keeps its first reason, except that a complaint outranks a bounce.
+ * Suppresses the recipients of emails, an erased one by the hash that is left of the address. An address that is already
+ * suppressed keeps its first reason, except that a complaint outranks a bounce.
  * @returns the emails whose recipients were not suppressed before, or for a bounce only
  */
 export async function suppressRecipients(em: Em, emailIds: string[], reason: SuppressionReason): Promise<string[]> {
@@ -69,7 +69,7 @@ export async function listSuppressions(em: Em, projectId: string): Promise<Suppr
   );
 }
 
-/** Takes away the suppressions that the hard bounces of these emails have brought. @returns how many */
+/** Removes the suppressions that the hard bounces of these emails caused. @returns how many */
 export async function removeBounceSuppressions(em: Em, emailIds: string[]): Promise<number> {
   const removed = await query(
     em,
@@ -84,7 +84,7 @@ export async function removeBounceSuppressions(em: Em, emailIds: string[]): Prom
 }
 
 /**
- * Lets an address have mail again. Its contact stays unsubscribed: consent is the contact's own to give.
+ * Lets an address get email again. Its contact stays unsubscribed, because only the contact can consent.
  * @returns whether it was suppressed
  */
 export async function removeSuppression(em: Em, projectId: string, email: string): Promise<boolean> {

@@ -25,8 +25,8 @@ function findFault(field: string, source: string | undefined, mode: TemplateMode
 }
 
 /**
- * Checks that subject and body compile, so that a mail cannot fail on its own template later, and on saving that they are
- * not written for another template language.
+ * Checks that subject and body compile, so that an email cannot fail on its own template later. When saving, also checks
+ * that they are not written for another template language.
  * @throws AppError with `code` (BAD_REQUEST when saving; /v1/send wants VALIDATION_ERROR), details `{ field, line, column }`;
  *   VALIDATION_ERROR for more tags than a template may have
  */
@@ -39,7 +39,7 @@ export function assertTemplateSyntax(
     ['body', 'html'],
   ] as const) {
     const source = sources[field];
-    // What is sent at once is as its author sees it; what is saved would go out for months.
+    // An email sent at once shows its author the mistake; a saved template would go out for months.
     const foreign = code === 'BAD_REQUEST' && source !== undefined ? findForeignSyntax(source) : undefined;
     const fault = findFault(field, source, mode) ?? foreign;
     if (!fault) continue;

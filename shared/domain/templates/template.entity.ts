@@ -2,7 +2,7 @@ import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { EMAIL_TYPES } from '../../pure/emails/email-types.ts';
 import { baseProperties } from '../database/base-properties.ts';
 
-/** What a template and a campaign have in common: the content of a mail and who it comes from. */
+/** The columns that templates and campaigns share: the content of an email and its sender. */
 export const contentProperties = {
   name: p.text(),
   description: p.text().nullable(),

@@ -73,7 +73,7 @@ export async function createTemplate(em: Em, projectId: string, content: NewTemp
 }
 
 /**
- * Changes the fields that are given. A sender that stays as it is is not checked again.
+ * Changes the fields that are given. An unchanged sender is not checked again.
  * @throws AppError TEMPLATE_NOT_FOUND, SENDER_DOMAIN_REFUSED, or BAD_REQUEST for a fault in subject or body
  */
 export async function updateTemplate(

@@ -20,7 +20,7 @@ export interface TrackedEvent {
   data?: Record<string, unknown>;
 }
 
-/** The values that an event keeps. @throws AppError VALIDATION_ERROR for more than an event may hold */
+/** The data that an event keeps. @throws AppError VALIDATION_ERROR for more than an event may hold */
 function readEventData(data: Record<string, unknown> | undefined): Record<string, unknown> {
   const { values } = readDataPatch(data);
   if (jsonBytes(values, LIMITS.eventDataBytes) > LIMITS.eventDataBytes) {
@@ -31,7 +31,7 @@ function readEventData(data: Record<string, unknown> | undefined): Record<string
 
 /**
  * Creates or updates the contact and records the event, both or neither. The event keeps all values of `data`, the
- * contact those that are to stay. A new contact is subscribed unless `subscribed` says otherwise.
+ * contact only the persistent ones. A new contact is subscribed unless `subscribed` says otherwise.
  * @throws AppError VALIDATION_ERROR for more data than an event or the contact may hold, and for a name too many
  */
 export async function trackEvent(em: Em, tracked: TrackedEvent): Promise<Event> {
