@@ -132,7 +132,7 @@ export default defineConfig(
           ],
         },
       ],
-      // Here a promise nobody waits for fails the workflow task for ever, `void` before it or not.
+      // Here a promise nobody waits for fails the workflow task forever, `void` before it or not.
       '@typescript-eslint/no-floating-promises': ['error', { ignoreVoid: false }],
     },
   },

@@ -1,15 +1,15 @@
 import { Context } from '@temporalio/activity';
 import type { Reservation } from '../shared/domain/emails/send-budget.ts';
 
-/** What an attempt of an activity leaves for the next one. Temporal keeps it with the heartbeat details. */
+/** The memory that an attempt of an activity leaves for the next one. Temporal keeps it with the heartbeat details. */
 export interface AttemptMemory {
-  /** Attempts in a row, without progress, that ended in something nobody foresaw; a lost worker counts. */
+  /** Attempts in a row, without progress, that ended in an unexpected error; a lost worker counts. */
   faults?: number;
   /** For how long no SMTP server took messages, in milliseconds, and when that was last seen (since 1970). */
   outage?: { totalMs: number; seenAtMs: number } | undefined;
-  /** Sending speed of the project that is set aside for the next attempt. */
+  /** Sending speed of the project that is reserved for the next attempt. */
   reservation?: Reservation | undefined;
-  /** How often the webhook of a visit to a step was really called. */
+  /** How often the webhook of a visit to a step was actually called. */
   webhook?: { visit: number; calls: number };
 }
 
@@ -21,7 +21,7 @@ interface HeartbeatDetails {
 
 const memories = new WeakMap<Context, AttemptMemory>();
 
-/** What the attempts before this one have left. */
+/** The memory of the attempts before this one. */
 export function attemptMemory(): Readonly<AttemptMemory> {
   const context = Context.current();
   let memory = memories.get(context);
@@ -40,13 +40,13 @@ export function beat(progress?: unknown): void {
   Context.current().heartbeat(details);
 }
 
-/** Leaves something for the next attempt, whatever becomes of this one. */
+/** Keeps a value for the next attempt, even if this one fails. */
 export function remember(change: AttemptMemory): void {
   memories.set(Context.current(), { ...attemptMemory(), ...change });
   beat();
 }
 
-/** The attempt has done something that need not be done again, so what went wrong before counts no more. */
+/** The attempt made lasting progress, so earlier faults no longer count. */
 export function noteProgress(): void {
   const { faults, outage } = attemptMemory();
   if (faults || outage) remember({ faults: 0, outage: undefined });

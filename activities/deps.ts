@@ -6,7 +6,7 @@ import type { DeliveryMetrics } from '../shared/platform/metrics/delivery-metric
 import type { Logger } from '../shared/platform/logger.ts';
 import type { SmtpPool } from '../shared/platform/smtp/smtp-pool.ts';
 
-/** What activities work with. */
+/** The dependencies of activities. */
 export interface ActivityDeps {
   config: Config;
   orm: Orm;
@@ -16,7 +16,7 @@ export interface ActivityDeps {
   temporal: Client;
   /** For figures that operators watch. */
   metrics: DeliveryMetrics;
-  /** How often a long activity says that it lives, in milliseconds; well below its heartbeat timeout. */
+  /** How often a long activity sends a heartbeat, in milliseconds; well below its heartbeat timeout. */
   heartbeatMs: number;
   /** Tells the dispatcher of this process that commits may have left something in the outbox. Others find it later. */
   wakeDispatcher: (withinMs?: number) => void;

@@ -11,24 +11,24 @@ import { attemptMemory, remember } from './attempt.ts';
 const DATABASE_PAUSE = '2 seconds';
 const MEMORY_PAUSE = '2 seconds';
 /**
- * Something nobody foresaw is tried again this often, after pauses of 1, 2, 4 … up to 300 seconds: for about an hour, in
- * which a faulty release can be taken back.
+ * How often an unexpected error is tried again, after pauses of 1, 2, 4 … up to 300 seconds: for about an hour, in which
+ * a faulty release can be rolled back.
  */
 const FAULTS_MAX = 20;
 const FAULT_PAUSE_MS_MAX = 300_000;
 const DAY_MS = 24 * 60 * 60_000;
 /**
- * How long what an activity sends may wait for an SMTP server, or for the secret that its DKIM key was sealed under.
+ * How long emails of an activity may wait for an SMTP server, or for the secret that their DKIM key was sealed under.
  * Nobody wants a password reset of the day before yesterday.
  */
 const OUTAGE_MS_MAX = { transactional: 2 * DAY_MS, campaign: 7 * DAY_MS } as const;
 /** A longer silence between two attempts is no outage of a server: no worker was there, or the project was disabled. */
 const SILENCE_MS_MAX = 15 * 60_000;
-/** Work that has waited for an hour is looked at every three minutes. */
+/** Work that has waited for an hour is tried every three minutes. */
 const PAUSE_SHARE = 20;
 const PAUSE_MS_MAX = 300_000;
 
-/** Grows with the time that the activity has been waiting, for much may be waiting with it. */
+/** Grows with the time that the activity has been waiting, because much other work may be waiting, too. */
 function pauseMs(pauseSeconds: number): number {
   const waitedMs = Date.now() - Context.current().info.scheduledTimestampMs;
   return Math.max(pauseSeconds * 1_000, Math.min(waitedMs / PAUSE_SHARE, PAUSE_MS_MAX));
@@ -44,7 +44,7 @@ export function projectDisabledFailure(projectId: string, pauseSeconds: number):
   });
 }
 
-/** Readers call the emails of the project spam; the campaign holds until they do not, or somebody lets it go on. */
+/** Recipients report emails of the project as spam; the campaign holds until the rate falls or somebody resumes it. */
 export function complaintHoldFailure(campaignId: string, pauseMs: number): ApplicationFailure {
   return ApplicationFailure.create({
     type: 'ComplaintHold',
@@ -78,18 +78,18 @@ function secretUnreadableFailure(error: SealError): ApplicationFailure {
   });
 }
 
-/** What an operator or a server has to end. It is waited for, but not without end. */
+/** A fault that an operator or a server has to end. Waiting for that is bounded. */
 const OUTAGES: Record<string, (days: number) => string> = {
   [SMTP_UNAVAILABLE]: (days) => `No SMTP server took mail for ${days} days.`,
   [SECRET_UNREADABLE]: (days) => `A stored secret could not be read for ${days} days.`,
 };
 
-/** The project is gone with all its data, and nobody waits for its mail. */
+/** The project and all its data are gone, so its email is not needed. */
 export function projectGoneFailure(projectId: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(`Project ${projectId} has been deleted.`, 'ProjectGone');
 }
 
-/** Other messages take the memory that large ones share. */
+/** The memory that large messages share is in use. */
 export function memoryBusyFailure(): ApplicationFailure {
   return ApplicationFailure.create({
     type: 'MemoryBusy',
@@ -99,7 +99,7 @@ export function memoryBusyFailure(): ApplicationFailure {
   });
 }
 
-/** An attempt that lives but gets nothing done. */
+/** An attempt that is alive but makes no progress. */
 export function stalledFailure(stallMs: number): ApplicationFailure {
   return unforeseen('Stalled', `The work made no progress for ${Math.round(stallMs / 60_000)} minutes.`);
 }
@@ -131,8 +131,8 @@ function nameOf(error: unknown): string {
 }
 
 /**
- * What an operator reads in the Temporal UI: what is wrong, what happens now, what to do. Texts of errors are not in it:
- * they may hold addresses and content. What an application error refuses will be refused again, so it is final.
+ * The text for operators in the Temporal UI: what is wrong, what happens now, what to do. It holds no texts of errors,
+ * because they may hold addresses and content. An application error would be refused again, so it is final.
  */
 export function toFailure(error: unknown): ApplicationFailure {
   if (error instanceof ApplicationFailure) return error;
@@ -154,8 +154,8 @@ function isAborted(error: unknown): boolean {
 }
 
 /**
- * Call at the beginning of an attempt. A repetition counts as a fault until it ends in something foreseen or makes
- * progress, for it may be what its worker dies of.
+ * Call at the beginning of an attempt. A repetition counts as a fault until it ends in an expected error or makes
+ * progress, because the work may be what kills its worker.
  * @throws ApplicationFailure, not to be repeated, when there have been too many
  */
 export function beginAttempt(): void {
@@ -172,8 +172,8 @@ export function isLastAttempt(): boolean {
 }
 
 /**
- * Turns the error that ended an attempt into what Temporal goes by.
- * @param report is told of what nobody foresaw, with all of its text
+ * Turns the error that ended an attempt into a failure for Temporal.
+ * @param report gets unexpected errors with their full text
  */
 export function endAttempt(error: unknown, report: (error: unknown) => void): unknown {
   const { faults = 0 } = attemptMemory();
@@ -198,7 +198,7 @@ export function endAttempt(error: unknown, report: (error: unknown) => void): un
   });
 }
 
-/** Adds up for how long an outage has lasted, and gives up in the end. */
+/** Adds up how long an outage has lasted, and gives up in the end. */
 function afterOutage(failure: ApplicationFailure, gaveUp: (days: number) => string): ApplicationFailure {
   const now = Date.now();
   const { outage } = attemptMemory();

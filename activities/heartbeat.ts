@@ -10,17 +10,17 @@ import { stalledFailure } from './failures.ts';
 const STALL_MS = 15 * 60_000;
 
 export interface HeartbeatOptions {
-  /** What operators see. */
+  /** The heartbeat details that operators see. */
   progress?: () => unknown;
   /** How long the work may go on without progress, in milliseconds. */
   stallMs?: number;
 }
 
 /**
- * Runs work that may take longer between two results than Temporal waits for a heartbeat: one is sent at intervals, as
- * long as the work makes progress, which it tells by calling `advance`. Work that makes none is given up, so that the
- * next attempt can begin; what hangs may go on, unheard. `signal` says that the activity is cancelled or given up; the
- * work looks at it between its chunks.
+ * Runs work that may take longer between two results than Temporal waits for a heartbeat. Heartbeats are sent at
+ * intervals while the work makes progress, which it reports by calling `advance`. Work without progress is given up, so
+ * that the next attempt can begin; its result is ignored then. `signal` is aborted when the activity is cancelled or
+ * given up; the work checks it between chunks.
  * @throws ApplicationFailure `Stalled`
  */
 export async function withHeartbeat<T>(

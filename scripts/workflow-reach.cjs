@@ -14,7 +14,7 @@ module.exports = {
     },
     {
       name: 'workflows-reach-no-library',
-      comment: 'A library is loaded anew for each worker and may keep state between workflows.',
+      comment: 'A library is loaded again for each worker and may keep state between workflows.',
       severity: 'error',
       from: { path: '^workflows/', pathNot: '[.]test[.]ts$' },
       to: {

@@ -102,7 +102,7 @@ describe('executions on Temporal', () => {
           const story = await readStory(machine.em(), executionId, graph);
           expect({ seed, nth, ...story }).toEqual({ seed, nth, ...tell(graph, events, startMs) });
           const handle = machine.environment.client.workflow.getHandle(executionWorkflowId(executionId));
-          // Not by its result: who waits for one lets the clock run on, to the end of all that waits for ever.
+          // Not by its result: waiting for one lets the clock run on, to the end of everything that waits forever.
           const isWaiting = story.status === 'WAITING';
           const status = await eventually(async () => {
             const { name } = (await handle.describe()).status;

@@ -108,7 +108,7 @@ describe('an event', () => {
 });
 
 describe('re-entry', () => {
-  it('is refused for ever, or while an execution is active, however many events come at once', async () => {
+  it('is refused forever, or while an execution is active, however many events come at once', async () => {
     const once = await createAutomation(stack, 'entered', { Out: exit('done') });
     const again = await createAutomation(stack, 'entered', { Out: exit('done') }, { allowReentry: true });
     await stack.stopWorkers();

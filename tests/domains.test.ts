@@ -329,7 +329,7 @@ describe('DELETE /domains/:id', () => {
     expect((await add('gone.example')).records[0].value).not.toBe(records[0].value);
   });
 
-  it('is a conflict while a template or a campaign that is not sent uses it, however it is spelt', async () => {
+  it('is a conflict while a template or a campaign that is not sent uses it, in any spelling', async () => {
     const { id, records } = await add('bücher.example');
     publish(required(records));
     await check(id);

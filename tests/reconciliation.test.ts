@@ -37,7 +37,7 @@ async function reconcile() {
 }
 
 describe('reconciliation', () => {
-  it('starts a campaign anew whose execution was terminated, and it is sent', async () => {
+  it('restarts a campaign whose execution was terminated, and it is sent', async () => {
     const campaignId = await scheduleCampaign();
     const workflowId = campaignWorkflowId(campaignId);
     await eventually(async () => (await statusOf(workflowId)) === 'RUNNING');

@@ -29,9 +29,9 @@ const STEP_SLOTS = 10;
 const JOB_SLOTS = 20;
 /** They mostly wait for others. */
 const WEBHOOK_SLOTS = 50;
-/** What is on the wire when the process is told to stop may finish. */
+/** How long messages on the wire may take to finish when the process is told to stop. */
 const SHUTDOWN_GRACE = '8 seconds';
-/** An activity that does not listen must not keep the process. */
+/** An activity that ignores its cancellation must not keep the process running. */
 const SHUTDOWN_FORCE = '15 seconds';
 
 function optionsFor(queue: TaskQueueName, deps: WorkerDeps): WorkerOptions {
@@ -77,14 +77,13 @@ function withActivities(common: WorkerOptions, deps: WorkerDeps, slots: number):
 }
 
 /**
- * Which of two bundles that were made beforehand to use: with the payload codec, failures of workflows are encoded
- * inside of the bundle.
+ * Chooses one of two prepared bundles: with the payload codec, failures of workflows are encoded inside the bundle.
  */
 function bundleFor(path: string, dataConverter: DataConverter | undefined): string {
   return dataConverter ? encodingBundlePath(path) : path;
 }
 
-/** Where the bundle for the payload codec is, beside the one at `path`. */
+/** The path of the bundle for the payload codec, next to the one at `path`. */
 export function encodingBundlePath(path: string): string {
   return path.replace(/(?:\.js)?$/, '.codec.js');
 }

@@ -3,7 +3,7 @@ import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { beginAttempt, endAttempt } from '../activities/failures.ts';
 import type { Logger } from '../shared/platform/logger.ts';
 
-/** Every error that leaves an activity says what is wrong and what to do, and comes to an end. */
+/** Every error that leaves an activity says what is wrong and what to do, and is not retried forever. */
 export function createFailureInterceptor(logger: Logger): ActivityInterceptorsFactory {
   return (context: Context) => ({
     inbound: {

@@ -13,7 +13,7 @@ export interface HealthServer {
 /** Why no work is taken; undefined while some can be. */
 export type Hindrance = string | undefined;
 
-/** Work is taken while every worker polls its queue, and Temporal answers: without it they poll nothing. */
+/** The process works while every worker polls its queue and Temporal answers; without Temporal they poll nothing. */
 export async function hindranceOf(workers: Pick<Worker, 'getStatus'>[], client: Client): Promise<Hindrance> {
   const arePolling = workers.every((worker) => {
     const { runState, workflowPollerState, activityPollerState } = worker.getStatus();
@@ -26,7 +26,7 @@ export async function hindranceOf(workers: Pick<Worker, 'getStatus'>[], client: 
   );
 }
 
-/** Answers `GET /health` on HEALTH_PORT; undefined when there is none. One look at a time, however many ask. */
+/** Answers `GET /health` on HEALTH_PORT; undefined when there is none. One check at a time, however many ask. */
 export async function startHealthServer(
   config: Pick<Config, 'HEALTH_PORT' | 'METRICS_HOST'>,
   lookNow: () => Promise<Hindrance>,

@@ -21,7 +21,7 @@ export interface WorkerMetrics {
   delivery: DeliveryMetrics;
   /** Where the SDK of Temporal is to answer for its own figures; undefined where nobody asks for any. */
   sdkAddress: string | undefined;
-  /** Answers on METRICS_PORT, from when there is something to tell. */
+  /** Answers on METRICS_PORT, once there are figures. */
   serve: (orm: Orm, smtp: SmtpPool) => Promise<MetricsServer | undefined>;
 }
 
@@ -34,7 +34,7 @@ async function freeAddress(): Promise<string> {
   return `${LOOPBACK}:${port}`;
 }
 
-/** What the SDK says; nothing while it cannot. */
+/** The figures of the SDK; none while it cannot answer. */
 async function sdkText(address: string): Promise<string> {
   try {
     const response = await fetch(`http://${address}/metrics`, { signal: AbortSignal.timeout(SDK_ANSWER_MS) });

@@ -6,7 +6,7 @@ const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ER
 /** Each of our workers serves one queue with one kind of task, on purpose. */
 const EXPECTED = /^No (?:workflows|activities) registered/;
 
-/** Lets Temporal's SDK log through ours. Its INFO is about its own life and is debug here. */
+/** Lets Temporal's SDK log through ours. Its INFO is about itself and is logged as debug. */
 export function temporalLogger(logger: Logger): TemporalLogger {
   return new DefaultLogger('DEBUG', ({ level, message, meta }) => {
     const { workflowId, runId, activityType, attempt, error } = meta ?? {};

@@ -5,7 +5,7 @@ import { TASK_QUEUES } from '../shared/pure/task-queues.ts';
 /** A killed worker is noticed after this long. Activities heartbeat several times within it. */
 const HEARTBEAT_TIMEOUT = '10 seconds';
 
-/** Short statements on PostgreSQL. They are repeated for as long as PostgreSQL is away. */
+/** Short statements on PostgreSQL. They are retried while PostgreSQL is away. */
 export const database = proxyActivities<Activities>({
   taskQueue: TASK_QUEUES.jobs,
   startToCloseTimeout: '30 seconds',
@@ -41,7 +41,7 @@ const SMTP_OPTIONS = {
 
 /**
  * Handing transactional email, that of automations, or that of campaigns to SMTP servers. Each kind has slots of its own:
- * none waits while another one fills its own. For how long an outage is waited out, the activities decide.
+ * a kind that fills its own slots delays no other. The activities decide how long an outage is waited out.
  */
 export const transactionalDelivery = proxyActivities<Activities>({
   ...SMTP_OPTIONS,
@@ -61,7 +61,7 @@ export const steps = proxyActivities<Activities>({
   retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
 });
 
-/** Calling a server of somebody else. How often an attempt that failed is repeated, the activity itself decides. */
+/** Calling a server of somebody else. The activity itself decides how often a failed attempt is repeated. */
 export const webhooks = proxyActivities<Activities>({
   taskQueue: TASK_QUEUES.webhooks,
   startToCloseTimeout: '2 minutes',
@@ -75,12 +75,12 @@ const EVENT_WEBHOOK_OPTIONS = {
   retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
 } as const;
 
-/** Sending events to an endpoint, a turn at a time. What an endpoint does not take is no failure of the activity. */
+/** Sending events to an endpoint, a turn at a time. An event that the endpoint refuses does not fail the activity. */
 export const eventWebhooks = proxyActivities<Activities>({
   ...EVENT_WEBHOOK_OPTIONS,
   taskQueue: TASK_QUEUES.eventWebhooks,
 });
-/** The same in slots of their own: endpoints that hang or fail wait for one another, and no other waits for them. */
+/** The same in slots of their own: endpoints that hang or fail wait for one another, but delay no others. */
 export const slowEventWebhooks = proxyActivities<Activities>({
   ...EVENT_WEBHOOK_OPTIONS,
   taskQueue: TASK_QUEUES.slowEventWebhooks,

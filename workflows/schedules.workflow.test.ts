@@ -21,7 +21,7 @@ afterAll(async () => {
 type ScheduledType = 'segmentRefresh' | 'domainChecks' | 'cleanUp' | 'reconcile';
 
 interface Run {
-  /** The runs that it took, one after the other continued as new. */
+  /** The runs of the workflow, each continued as new by the next. */
   runs: number;
   historyLength: number;
 }

@@ -19,7 +19,7 @@ export interface ExecutionRef {
 }
 
 export interface FailedExecution extends ExecutionRef {
-  /** For those who look at the execution. */
+  /** For operators who look at the execution. */
   reason: string;
 }
 
@@ -64,7 +64,7 @@ export function createAutomationActivities(deps: ActivityDeps) {
     }
   }
 
-  /** Records the answer, also when PostgreSQL is away for a while: the next attempt would have to call again. */
+  /** Records the answer, and waits while PostgreSQL is away, because the next attempt would have to call again. */
   async function record(
     pending: PendingWebhook,
     result: WebhookResult,
@@ -82,14 +82,14 @@ export function createAutomationActivities(deps: ActivityDeps) {
   }
 
   return {
-    /** Does the steps of an execution until it has to wait, to call a webhook, or ends. Safe to run twice. */
+    /** Runs the steps of an execution until it waits, must call a webhook, or ends. Safe to run twice. */
     runSteps({ executionId, asOfMs }: AdvanceInput): Promise<AdvanceOutcome> {
       return withHeartbeat(deps, () => advance(executionId, advanceOptions(asOfMs)));
     },
 
     /**
-     * Calls the webhook the execution has come to, and advances. A receiver may be called again, up to ten times, when its
-     * answer could not be recorded within a minute; it sees the same `webhook-id` then.
+     * Calls the webhook that the execution has reached, and advances. If the answer cannot be recorded within a minute, the
+     * receiver may be called again, up to ten times, with the same `webhook-id`.
      */
     callWebhook({ executionId, asOfMs }: AdvanceInput): Promise<AdvanceOutcome> {
       const options = advanceOptions(asOfMs);
@@ -105,7 +105,7 @@ export function createAutomationActivities(deps: ActivityDeps) {
       });
     },
 
-    /** Cancels the execution, where that is still possible. */
+    /** Cancels the execution, if that is still possible. */
     async cancelExecution({ executionId }: ExecutionRef): Promise<void> {
       await cancelExecutions(deps.orm.em.fork(), [executionId], 'cancelled');
     },

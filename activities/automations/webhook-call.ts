@@ -37,7 +37,7 @@ export function createWebhookCall(deps: ActivityDeps): (pending: PendingWebhook)
     }
     try {
       const request = await prepareWebhook(deps.orm.em.fork(), pending, { links: deps.links, webhookSecrets });
-      // Attempts that end before the call, as while PostgreSQL is away, do not count.
+      // Attempts that end before the call, for example while PostgreSQL is away, do not count.
       calls += 1;
       remember({ webhook: { visit, calls } });
       return resultOf(await webhooks.send(request), calls);

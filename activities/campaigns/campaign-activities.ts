@@ -24,7 +24,7 @@ export interface CampaignRef {
   campaignId: string;
 }
 
-/** What the campaign workflow decides by. Times are milliseconds since 1970. */
+/** The state that the campaign workflow decides by. Times are milliseconds since 1970. */
 export interface CampaignStateView {
   status: CampaignStatus | 'DELETED';
   scheduledForMs: number | null;
@@ -58,7 +58,7 @@ const PAGE_SECONDS = 300;
 /** Pages under way at the same time, over all workers; one is enough where the speed is low. */
 const LANES = 4;
 const LANE_RATE = 200;
-/** Contacts looked through in one statement. Their number follows the time a statement takes, which the condition makes. */
+/** Contacts searched in one statement. Their number follows the time a statement takes, which depends on the condition. */
 const FREEZE_WINDOW = { first: 10_000, min: 100, max: 100_000 } as const;
 const FREEZE_MS = { fast: 500, slow: 5_000 } as const;
 
@@ -106,7 +106,7 @@ export function createCampaignActivities(
 ) {
   const em = () => deps.orm.em.fork();
 
-  /** What makes no sense today will make none tomorrow: the campaign ends with the reason. */
+  /** An invalid campaign will not become valid: it ends with the reason. */
   async function freezeOrEnd(campaignId: string, windowSize: number): Promise<FreezeProgress | 'too slow' | undefined> {
     try {
       return await freezeNextRecipients(em(), campaignId, windowSize);
@@ -119,7 +119,7 @@ export function createCampaignActivities(
   }
 
   return {
-    /** The campaign's state, read from PostgreSQL, which decides what is so. */
+    /** The campaign's state in PostgreSQL, which is authoritative. */
     async readCampaign({ campaignId }: CampaignRef): Promise<CampaignStateView> {
       const state = await readCampaignState(em(), campaignId);
       if (!state) return DELETED;
@@ -178,12 +178,12 @@ export function createCampaignActivities(
       return planDeferredRound(em(), campaignId, { pageSize, fromSeq });
     },
 
-    /** Cancels the campaign, where that is still possible; with a reason when nobody asked for it. */
+    /** Cancels the campaign, if that is still possible; with a reason when nobody asked for it. */
     async cancelCampaign({ campaignId, reason }: CampaignRef & { reason?: string }): Promise<void> {
       await markCampaignCancelled(em(), campaignId, reason ?? null);
     },
 
-    /** Gives an outcome to what a cancelled campaign has not sent, while its last pages are still coming to an end. */
+    /** Gives an outcome to the unsent recipients of a cancelled campaign, while its last pages are still ending. */
     async closeRecipients({ campaignId }: CampaignRef): Promise<void> {
       await withHeartbeat(deps, (_signal, advance) => closeRecipients(em(), campaignId, advance));
     },

@@ -17,13 +17,13 @@ type Refusal = Pick<DeliveryResult, 'verdict' | 'error'>;
 
 /** Makes the messages of one campaign. */
 export interface CampaignComposer {
-  /** Why a recipient gets no mail, where that is so. */
+  /** Why a recipient gets no email; undefined if it gets one. */
   refusalOf: (recipient: PendingRecipient) => Refusal | undefined;
   /** Renders one at a time. */
   prepareAll: (recipients: PendingRecipient[]) => Generator<MailToSend>;
 }
 
-/** Creates what makes composers; templates stay compiled. */
+/** Creates the factory of composers; templates stay compiled. */
 export function createCampaignComposers(deps: ActivityDeps & { identities: SendingIdentities }) {
   const compileMail = createMailCompiler();
   const envelopeOf = createEnvelopes(deps.config);

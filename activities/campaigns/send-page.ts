@@ -44,12 +44,12 @@ const STOPPED: PageResult = { sent: 0, deferred: 0, isStopped: true };
 const RESULTS_MAX = 64;
 const RESULTS_AGE_MS = 50;
 
-/** What the pages of this process have in common. */
+/** The resources that the pages of this process share. */
 interface PageSender {
   deps: ActivityDeps & { guard: ProviderGuard; sandbox: Sandbox };
   em: () => Em;
   composerOf: ReturnType<typeof createCampaignComposers>;
-  /** They share the connections; what each has in flight beyond its share would only wait in memory. */
+  /** They share the connections; messages in flight beyond a page's share would only wait in memory. */
   pagesAtWork: number;
 }
 
@@ -60,7 +60,7 @@ interface PageAttempt {
   /** Emails a second of the project; 0 is no limit. */
   ratePerSecond: number;
   composer: CampaignComposer;
-  /** Records what became of recipients, as long as this attempt holds the page. */
+  /** Records the results of recipients, as long as this attempt holds the page. */
   record: (results: DeliveryResult[]) => Promise<{ mayContinue: boolean }>;
   result: PageResult;
   unmade: UnmadeMessages;
@@ -72,7 +72,7 @@ interface RunningAttempt extends PageAttempt {
   signal: AbortSignal;
 }
 
-/** What cannot be read as a template today cannot tomorrow: the campaign ends with the reason. */
+/** An invalid template will not become valid: the campaign ends with the reason. */
 async function composerOrEnd(sender: PageSender, campaign: CampaignContent): Promise<CampaignComposer | undefined> {
   try {
     return await sender.composerOf(campaign);
@@ -119,7 +119,7 @@ async function sendUnlimited(sender: PageSender, attempt: RunningAttempt): Promi
   }
 }
 
-/** Sends what goes in a few seconds. @returns the failure that has the attempt repeated for the rest */
+/** Sends as much as a few seconds allow. @returns the failure that has the attempt repeated for the rest */
 async function sendSlice(sender: PageSender, attempt: RunningAttempt): Promise<ApplicationFailure | undefined> {
   const { projectId, ratePerSecond, signal } = attempt;
   const throttle: Throttle = { em: sender.em, projectId, ratePerSecond, isUrgent: false, signal };
@@ -135,7 +135,7 @@ async function sendSlice(sender: PageSender, attempt: RunningAttempt): Promise<A
   return undefined;
 }
 
-/** Sends, and records what became of it. @returns the failure that has the attempt repeated for the rest */
+/** Sends, and records the results. @returns the failure that has the attempt repeated for the rest */
 async function sendAndRecord(
   sender: PageSender,
   attempt: PageAttempt,
@@ -170,10 +170,10 @@ async function sendAndRecord(
   }
 }
 
-/** How soon a campaign that holds for complaints goes on, once it may. */
+/** How soon a campaign that holds because of complaints goes on, once it may. */
 const COMPLAINT_PAUSE_MS = 30_000;
 
-/** @throws ApplicationFailure while too many readers call emails of the project spam */
+/** @throws ApplicationFailure while too many recipients report emails of the project as spam */
 async function holdForComplaints({ em, deps }: PageSender, campaign: CampaignContent): Promise<void> {
   const { COMPLAINT_RATE_MAX: rateMax, COMPLAINT_RATE_MIN_EMAILS: emailsMin } = deps.config;
   if (rateMax === 0 || campaign.complaintsAccepted) return;
@@ -185,7 +185,7 @@ async function holdForComplaints({ em, deps }: PageSender, campaign: CampaignCon
   throw complaintHoldFailure(campaign.id, COMPLAINT_PAUSE_MS);
 }
 
-/** Takes the page from an attempt that was thought dead. */
+/** Takes the page over from an attempt that was thought dead. */
 async function claimPage(
   { em, deps }: PageSender,
   page: CampaignPage,
@@ -214,7 +214,7 @@ export function createPageSender(deps: PageSender['deps'] & { identities: Sendin
   const sender: PageSender = { deps, em, composerOf: createCampaignComposers(deps), pagesAtWork: 0 };
 
   /**
-   * Sends to the recipients of a page that are due. Safe to run twice, and safe beside an attempt that was thought dead:
+   * Sends to the recipients of a page that are due. Safe to run twice, even beside an attempt that was thought dead:
    * that one loses the page and may record nothing more. A page of a throttled project takes many attempts, none of
    * which holds its slot for more than a few seconds.
    */

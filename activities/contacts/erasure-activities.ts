@@ -10,12 +10,12 @@ export interface ErasureRound {
   nextInMs: number | null;
 }
 
-/** Activities that erase what is left of deleted contacts. */
+/** Activities that erase the remaining data of deleted contacts. */
 export function createErasureActivities(deps: ActivityDeps) {
   const em = () => deps.orm.em.fork();
 
   return {
-    /** Erases all that is due in a project, part by part. A repeated call goes on after the last committed part. */
+    /** Erases all due contacts of a project, part by part. A repeated call goes on after the last committed part. */
     async eraseContacts({ projectId }: ErasureInput): Promise<ErasureRound> {
       const done = { contacts: 0, rows: 0 };
       return withHeartbeat(

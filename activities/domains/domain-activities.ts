@@ -19,7 +19,7 @@ export interface DomainBatchResult {
 }
 
 const BATCH_SIZE = 200;
-/** A check waits for name servers nearly all of its time. A silent one takes one of these places for a few seconds. */
+/** A check mostly waits for name servers. A silent one takes one of these places for a few seconds. */
 const PARALLEL_CHECKS = 20;
 
 /** Activities of the domain checks. */
@@ -40,7 +40,7 @@ export function createDomainActivities(deps: ActivityDeps) {
     else deps.logger.debug(fields, 'sender domain checked');
   }
 
-  /** A domain whose check has a fault of its own must not keep the others from theirs. */
+  /** A domain whose check fails must not keep the others from being checked. */
   async function checkOrLog(domainId: string): Promise<void> {
     try {
       await check(domainId);

@@ -12,7 +12,7 @@ import { sendMails, type UnmadeMessages } from './send-loop.ts';
 import { comeBackFor, sliceSize, takeReservation, type Pace, type Throttle } from './send-throttle.ts';
 import { createStoredMailComposer } from './stored-mail-composer.ts';
 
-/** Of a worker process, for messages that are large: their files, and each message on its way. */
+/** Memory of a worker process for large messages: their files, and each message on its way. */
 const LARGE_MESSAGES_BYTES = 134_217_728;
 /** A message is composed in one piece and written to the wire in another. */
 const FORMS = 2;
@@ -31,14 +31,14 @@ export interface DeliveryAttempt {
 export interface ClaimedEmailSender {
   /** Sends all emails of an attempt. @throws ApplicationFailure when there is no memory for them now */
   sendAll: (attempt: DeliveryAttempt) => Promise<void>;
-  /** Sends what goes in a few seconds. @returns the failure that has the attempt repeated for the rest */
+  /** Sends as much as a few seconds allow. @returns the failure that has the attempt repeated for the rest */
   sendSlice: (attempt: DeliveryAttempt, throttle: Throttle) => Promise<ApplicationFailure | undefined>;
 }
 
 type SenderDeps = ActivityDeps &
   Parameters<typeof createStoredMailComposer>[0] & { guard: ProviderGuard; sandbox: Sandbox };
 
-/** Memory for as many messages at once as there is room for. @throws ApplicationFailure when there is none for one */
+/** Takes memory for as many messages as there is room for. @throws ApplicationFailure when there is not enough for one */
 async function takeMemory(
   budget: OctetBudget,
   { sharedBytes, messageBytes }: DeliveryBatch,

@@ -5,9 +5,9 @@ export interface DeliveryBatch {
   ids: string[];
   /** The files of all of them. */
   attachmentSetId: string | null;
-  /** What the files take, once for the batch. */
+  /** The memory for the files, counted once for the batch. */
   sharedBytes: number;
-  /** What the largest message takes, in each of the forms it goes through. */
+  /** The memory for the largest message, in all forms it goes through. */
   messageBytes: number;
 }
 

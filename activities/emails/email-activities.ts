@@ -50,7 +50,7 @@ function currentDeliveryId(): string {
   return deliveryIdOf(workflowExecution.workflowId);
 }
 
-/** What the activity was called for, by the queue that it came from. */
+/** The kind of email, by the queue that the call came from. */
 function currentUrgency(): SmtpUrgency {
   return Context.current().info.taskQueue === TASK_QUEUES.automations ? 'automation' : 'transactional';
 }
@@ -64,7 +64,7 @@ async function policyOf({ orm, config }: ActivityDeps, projectId: string): Promi
 }
 
 /**
- * Sends what an attempt has claimed, records the results and gives back the rest.
+ * Sends the emails that an attempt has claimed, records the results and gives back the rest.
  * @returns the failure that has the attempt repeated for emails that the project's rate leaves for later
  */
 async function sendAndRecord(

@@ -3,7 +3,7 @@ import { judgeRefusal, type RefusalVerdict } from '../../shared/pure/emails/deli
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
 import type { SmtpOutcome } from '../../shared/platform/smtp/smtp-pool.ts';
 
-/** The attempts that an email has behind it. */
+/** The earlier attempts of an email. */
 export interface AttemptLedger {
   emailId: string;
   subject: string | null;
@@ -16,7 +16,7 @@ export interface AttemptLedger {
 /** Why an email does not go now, and for how many milliseconds. */
 export type Hold = Required<DeliveryResult>['held'];
 
-/** What is known of an outcome besides what it says. */
+/** Further facts about an outcome. */
 export interface OutcomeAssessment {
   verdict?: RefusalVerdict;
   /** The server wants fewer emails, not other ones. */
@@ -26,9 +26,10 @@ export interface OutcomeAssessment {
 const MAY_HAVE_ARRIVED = 'the email may have arrived';
 
 /**
- * What an attempt means for the email. A refusal for good (5xx) ends in a bounce only when the address is dead. What a server
- * has against the message is believed when it says so again: it may say it to everybody just now. One that may pass is a deferral, as are a refusal for now (4xx) and a connection that broke. Deferrals have an end, and it comes
- * soon when each attempt may have been a copy for the recipient.
+ * The result of an attempt for the email. A permanent refusal (5xx) ends in a bounce only when the address is dead. A
+ * refusal of the message itself is believed when it is repeated, because the server may give it to everybody just now.
+ * A refusal that may pass is a deferral, as are a temporary refusal (4xx) and a connection that broke. Deferrals have an
+ * end, and it comes soon when each attempt may have been a copy for the recipient.
  */
 export function resultOf(
   email: AttemptLedger,
@@ -68,7 +69,7 @@ export function resultOf(
   return { ...result, verdict: isUncertain ? 'uncertain' : 'deferred', error };
 }
 
-/** Puts an email off without counting a delivery attempt, for as long as its life allows. */
+/** Holds an email without counting a delivery attempt, for as long as its lifetime allows. */
 export function heldResult(
   { emailId, subject, heldAt }: AttemptLedger,
   held: Hold,

@@ -7,7 +7,7 @@ import type { Logger } from '../../shared/platform/logger.ts';
 import type { SmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
 import type { ProviderLedger } from './provider-ledger.ts';
 
-/** What this process knows of what all workers have seen, at most about a second old while it sends. */
+/** The results of all workers as this process knows them, at most about a second old while it sends. */
 export interface ProviderExchange {
   readonly workerId: string;
   start: (ledger: ProviderLedger) => void;
@@ -25,19 +25,19 @@ export interface ProviderExchangeOptions {
   em: () => Em;
   /** The servers of this worker; its pool decides which of them takes an email. */
   relay: string;
-  /** Nothing is exchanged once its pool is closed. */
+  /** The exchange ends once its pool is closed. */
   smtp: Pick<SmtpPool, 'isClosed'>;
   logger: Logger;
   metrics: DeliveryMetrics;
 }
 
 const EVERY_MS = 1_000;
-/** What is known is used without asking for so long. */
+/** How long known states are used without asking again. */
 const FRESH_MS = 2_000;
-/** The exchange rests when nothing has been sent for so long. */
+/** The exchange stops when nothing has been sent for this long. */
 const IDLE_MS = 15_000;
 
-/** Creates what tells operators of pauses and of recoveries. */
+/** Creates the function that logs pauses and recoveries for operators. */
 function createTeller({ relay, logger, metrics }: ProviderExchangeOptions) {
   return ({ provider, before, after }: ProviderStates['changes'][number], nowMs: number): void => {
     if (!before.pause && after.pause) {
@@ -56,7 +56,7 @@ function createTeller({ relay, logger, metrics }: ProviderExchangeOptions) {
   };
 }
 
-/** Creates the exchange of a worker process. Where the database is away it goes on by what it knows. */
+/** Creates the exchange of a worker process. While the database is away it uses the last known states. */
 export function createProviderExchange(options: ProviderExchangeOptions): ProviderExchange {
   const { em, relay, logger, smtp } = options;
   const workerId = randomUUID();
@@ -68,7 +68,7 @@ export function createProviderExchange(options: ProviderExchangeOptions): Provid
   let usedAt = 0;
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
-  /** Providers that a probe is wanted for, and those that this process may probe. */
+  /** Providers that need a probe, and those that this process may probe. */
   const wanted = new Set<string>();
   const leases = new Set<string>();
   const askedAt = new Map<string, number>();

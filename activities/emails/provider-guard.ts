@@ -13,13 +13,13 @@ import type { SendTally } from './send-tally.ts';
 export interface Admission {
   projectId: string;
   provider: string;
-  /** The pause that the email finds out about: of the provider, or of a project there. */
+  /** The pause that the email probes: of the provider, or of a project there. */
   probeOf?: string | undefined;
 }
 
-/** Keeps emails from providers that refuse ours. Costs a connection nothing, and a query at most once a second. */
+/** Holds emails to providers that refuse ours. Takes no extra connection, and at most one query a second. */
 export interface ProviderGuard {
-  /** Knows what the other workers have seen, if it has not asked lately. */
+  /** Reads the results of the other workers, if the last read is too old. */
   ready: () => Promise<void>;
   /** Whether an email of the project to the address would be held now, as far as is known. */
   isPaused: (address: string, projectId: string) => boolean;
@@ -35,7 +35,7 @@ const SLOWED_MS = 10_000;
 /** Emails of a pause do not all come back at once. */
 const SPREAD_MS = 1_000;
 
-/** What a provider has against the messages of one project is kept apart from what it has against our servers. */
+/** A provider's refusals of one project's messages are kept apart from those of our servers. */
 function contentKey(provider: string, projectId: string): string {
   return `${provider} ${projectId}`;
 }
@@ -100,7 +100,7 @@ export function createProviderGuard(exchange: ProviderExchange, tally: SendTally
       if (sign === 'accepted') tally.add(projectId, provider);
       if (probeOf !== undefined) reportProbe(probeOf, provider, sign);
       if (sign === 'too fast') return { hold: hold(provider, 'The provider takes fewer emails at a time', SLOWED_MS) };
-      // A fault of one message may be meant for all of them just now.
+      // A refusal of one message may currently apply to all of them.
       const isPaused = keys.some((key) => pauseOf(key) !== undefined);
       if (verdict?.kind === 'sender' && isPaused) return { verdict: { ...verdict, mayPass: true } };
       return verdict ? { verdict } : {};
@@ -119,7 +119,7 @@ interface Seen {
   verdict?: RefusalVerdict;
 }
 
-/** Notes an outcome, and judges a refusal. Hard words that the provider gives to everybody are not believed. */
+/** Notes an outcome, and judges a refusal. A hard refusal that the provider gives to everybody is not believed. */
 function assess(
   ledger: ProviderLedger,
   to: string,

@@ -1,17 +1,17 @@
 import { HARD_SURGE, REFUSAL_SURGE, WORDS_MAX, type ProviderReport } from '../../shared/pure/emails/provider-health.ts';
 import type { RefusalSigns } from '../../shared/pure/emails/refusal-signs.ts';
 
-/** What this process has seen of providers since it last reported. */
+/** The results of providers that this process has seen since its last report. */
 export interface ProviderLedger {
   /** Called when so much was refused that it is worth reporting at once. */
   onSurge: () => void;
   accepted: (provider: string, recipient: string) => void;
-  /** @returns whether the refusal calls the address dead in words that so many get that they are not believed */
+  /** @returns whether the refusal calls the address dead, but in words that too many addresses get to be believed */
   refused: (provider: string, recipient: string, signs: RefusalSigns, suspects: readonly string[]) => boolean;
   /** Whether something was seen of the provider lately. */
   has: (provider: string) => boolean;
   probed: (provider: string, probe: ProviderReport['probe']) => void;
-  /** Has a report made, also where there is nothing to report. */
+  /** Requests a report, even when there is nothing new. */
   want: (provider: string) => void;
   /** Takes what is worth reporting: all of the known providers, and of others once they refuse a number of emails. */
   takeReports: (
@@ -35,9 +35,9 @@ interface Entry {
   recent: Recent[];
 }
 
-/** Of so many results in a row, a surge has its share. */
+/** A surge is a share of this many results in a row. */
 const RECENT_MAX = Math.floor(HARD_SURGE.recipients / HARD_SURGE.share);
-/** What is not worth reporting by then is forgotten. */
+/** Results that are not worth reporting by then are forgotten. */
 const ENTRY_MS = 10_000;
 const WORTH_REPORTING = 3;
 

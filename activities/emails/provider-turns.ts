@@ -7,9 +7,9 @@ export interface Turn {
   done: () => void;
 }
 
-/** A wait in the send loop, which keeps others from its place. */
+/** The longest wait in the send loop, because it takes a place from others. */
 const SHORT_WAIT_MS = 300;
-/** What was not used so long ago is not made up for. */
+/** Turns that were unused this long ago are not made up for. */
 const LATE_MS = 2_000;
 const HOLD_MS = { min: 2_000, max: 300_000 } as const;
 

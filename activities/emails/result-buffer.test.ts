@@ -34,7 +34,7 @@ describe('a result buffer', () => {
       query(unit, sql`update meeting set touched = touched + 1 where name = ${name}`);
     const opponent = em();
     await opponent.begin();
-    // Of the two, the one that looks for a deadlock is the one that is ended.
+    // The transaction that detects the deadlock is the one that is ended.
     await query(opponent, sql`set local deadlock_timeout = '1h'`);
     await touch(opponent, 'b');
     let attempts = 0;

@@ -7,7 +7,7 @@ export interface ResultBuffer {
   add: (result: DeliveryResult) => void;
   /** Resolves when few enough results wait to be recorded; ask before sending more mail. */
   room: () => Promise<void>;
-  /** Records what is left. @throws what recording threw, now or earlier */
+  /** Records the remaining results. @throws the error of a recording, now or earlier */
   drain: () => Promise<void>;
   /** The error of a recording that failed; then no more mail may be sent. */
   failure: () => unknown;
@@ -18,18 +18,18 @@ export interface ResultBufferOptions {
   /** Recording begins when this many wait, and sending pauses when twice as many do. */
   maxItems: number;
   maxAgeMs: number;
-  /** Ends the waiting for a database that is away. */
+  /** Ends the wait for a database that is away. */
   signal: AbortSignal;
 }
 
-/** How long results wait for a database that is away: a restart costs nothing then, not even a repeated mail. */
+/** How long results wait for a database that is away, so that a restart causes no repeated email. */
 const PATIENCE_MS = 5 * 60_000;
 const RETRY_MS = 500;
 
 /**
- * Collects results and records them in bulk, one recording at a time. What a killed process leaves undecided, mail that
- * a server accepted and that nobody knows of, is at most what waits here (twice `maxItems`), what is being recorded (as
- * much again) and what is on the wire.
+ * Collects results and records them in bulk, one recording at a time. A killed process loses the results of emails that
+ * a server accepted: at most those waiting here (twice `maxItems`), those being recorded (as many again), and those on
+ * the wire.
  */
 export function createResultBuffer(options: ResultBufferOptions): ResultBuffer {
   let buffered: DeliveryResult[] = [];
@@ -39,7 +39,7 @@ export function createResultBuffer(options: ResultBufferOptions): ResultBuffer {
 
   /**
    * Recording twice is harmless: a row that has its outcome is not changed again. Results lock rows in no order, so they
-   * can meet a burst of opens that has locked some of them; the outcome of mail that is out must not be lost for that.
+   * can deadlock with a burst of opens; that must not lose the outcome of an email that was sent.
    */
   async function recordPatiently(results: DeliveryResult[]): Promise<void> {
     const giveUpAt = Date.now() + PATIENCE_MS;

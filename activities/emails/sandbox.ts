@@ -6,11 +6,11 @@ import { sandboxBehaviour, sandboxDomains, type SandboxBehaviour } from '../../s
 import type { ActivityDeps } from '../deps.ts';
 import { resultOf, type AttemptLedger } from './outcome-result.ts';
 
-/** Answers emails to the sandbox without a server, so that everything that can become of an email can be tried. */
+/** Answers emails to the sandbox without a server, so that every outcome of an email can be tried. */
 export interface Sandbox {
-  /** What became of an email; undefined where it is for a server. */
+  /** The outcome of an email; undefined when a server has to take it. */
   answer: (email: AttemptLedger, to: string) => DeliveryResult | undefined;
-  /** Does what recipients and their servers do later. Call it when the results are recorded. */
+  /** Simulates what recipients and their servers do later. Call it when the results are recorded. */
   followUp: (results: readonly DeliveryResult[]) => Promise<void>;
 }
 

@@ -17,7 +17,7 @@ import type { ResultBuffer } from './result-buffer.ts';
 import type { Sandbox } from './sandbox.ts';
 import type { Pace } from './send-throttle.ts';
 
-/** One mail on its way: composed at the last moment, so that memory holds only what is on the wire. */
+/** One email on its way: composed at the last moment, so that memory holds only messages on the wire. */
 export interface PreparedMail extends AttemptLedger {
   envelope: SmtpEnvelope;
   /** When somebody asked for it; missing for campaigns. */
@@ -26,17 +26,17 @@ export interface PreparedMail extends AttemptLedger {
   compose: () => RawMessage | Promise<RawMessage>;
 }
 
-/** One whose message cannot be made, for a reason nobody foresaw. */
+/** An email whose message cannot be made, because of an unexpected error. */
 export interface UnpreparedMail extends AttemptLedger {
   cause: unknown;
 }
 
-/** What is to be sent, or has its result already. */
+/** An email to be sent, or with its result already. */
 export type MailToSend = PreparedMail | UnpreparedMail | DeliveryResult;
 
 /**
- * Messages of an attempt that could not be made. They hold up no others: the attempt throws the first cause at its end
- * and is repeated for them, and the last attempt has them fail.
+ * Messages of an attempt that could not be made. They do not delay others: the attempt throws the first cause at its end
+ * and is repeated for them, and the last attempt marks them as failed.
  */
 export interface UnmadeMessages {
   isLastAttempt: boolean;
@@ -62,7 +62,7 @@ export interface SendLoopOptions {
   buffer: ResultBuffer;
   /** Mails in flight at the same time. */
   concurrency: number;
-  /** When deferred mail is tried again, and for how long it waits when no server answers. */
+  /** When deferred email is tried again, and for how long it waits when no server answers. */
   config: Pick<Config, 'DELIVERY_RETRY_SECONDS' | 'DELIVERY_PAUSE_SECONDS'>;
   /** Mails at most. */
   mailCount: number;
@@ -77,8 +77,8 @@ export interface SendLoopOptions {
 export const SEND_STALL_MS = MESSAGE_MS_MAX + 5 * 60_000;
 
 /**
- * So many different mails in a row that connections broke under are the server's fault: the others are spared. Fewer may
- * each be the fault of the mail.
+ * If connections break under this many different emails in a row, the server is at fault, and the others are spared.
+ * With fewer, each email may be at fault.
  */
 const INTERRUPTIONS_MAX = 5;
 
@@ -106,8 +106,8 @@ function* answerSandbox(mails: Iterable<MailToSend>, sandbox: SendLoopOptions['s
 }
 
 /**
- * Sends mails over the pool, a bounded number at a time, and puts each result into the buffer. Takes the mails one by
- * one from the iterable, so that nothing is prepared that will not be sent.
+ * Sends emails over the pool, a bounded number at a time, and puts each result into the buffer. Takes them one by one
+ * from the iterable, so that only emails that will be sent are prepared.
  * @throws when no server can be connected to, or connections broke under several mails in a row; what was on the wire
  *   has been decided by then
  */
@@ -158,7 +158,7 @@ export async function sendMails(mails: Iterable<MailToSend>, options: SendLoopOp
     }
   }
 
-  /** As many of these run side by side as mails may be in flight. */
+  /** One of these runs per email in flight. */
   async function lane(): Promise<void> {
     try {
       for (;;) {

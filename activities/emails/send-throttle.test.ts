@@ -75,7 +75,7 @@ describe('the sending speed of a project', () => {
     const later = await take(40, { memory: due });
     expect(later.result).toBeDefined();
     expect(later.memory.reservation).toBeUndefined();
-    // Nothing more was set aside: those after it wait for the two forties only.
+    // Nothing more was reserved: later emails wait only for the two reservations of forty.
     expect(Number((await take(1)).failure?.nextRetryDelay)).toBeLessThan(8_500);
   });
 

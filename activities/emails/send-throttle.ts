@@ -9,7 +9,7 @@ export interface Throttle {
   em: () => Em;
   projectId: string;
   ratePerSecond: number;
-  /** Whether the emails go ahead of what is set aside for others of the project. */
+  /** Whether the emails go ahead of the reservations of others in the project. */
   isUrgent: boolean;
   signal: AbortSignal;
 }
@@ -17,12 +17,12 @@ export interface Throttle {
 /** Resolves when the next email may go. */
 export type Pace = () => Promise<void>;
 
-/** A slot is held for the emails of so many seconds, and given to others until the next ones may go. */
+/** A slot is held for the emails of this many seconds, then given to others until the next emails may go. */
 const SLICE_SECONDS = 4;
-/** A wait that is not worth giving the slot back for. */
+/** A wait so short that the slot is kept. */
 const SHORT_WAIT_MS = 1_000;
 /**
- * An attempt that comes late sends what it has missed at once, so that a project keeps its speed when slots are short.
+ * An attempt that is late sends the missed emails at once, so that a project keeps its speed when slots are short.
  * One that comes later than this does not: there may be many of them, after an outage.
  */
 const LATE_MS_MAX = (SLICE_SECONDS + 1) * 1_000;

@@ -11,7 +11,7 @@ import { withHeartbeat } from '../heartbeat.ts';
 /** Activities that keep the database small. */
 export function createMaintenanceActivities(deps: ActivityDeps) {
   return {
-    /** Removes what is kept only for a while, each kind as long as there is a full chunk of it. Safe to run twice. */
+    /** Removes expired rows, each kind as long as there is a full chunk of it. Safe to run twice. */
     async cleanUp(): Promise<CleanUpReport> {
       const retention = retentionOf(deps.config);
       const report = Object.fromEntries(CLEAN_UP_KINDS.map((kind) => [kind, 0])) as unknown as CleanUpReport;

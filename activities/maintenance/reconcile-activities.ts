@@ -24,8 +24,8 @@ const LISTED_MAX = 100;
 export function createReconcileActivities(deps: ActivityDeps) {
   return {
     /**
-     * Starts anew what PostgreSQL says is at work and Temporal does not have: a workflow that was terminated or failed,
-     * a Temporal that was set up anew, a backup of one of the two.
+     * Restarts workflows that PostgreSQL says are at work and Temporal does not have: after a workflow was terminated or
+     * failed, Temporal was set up again, or one of the two was restored from a backup.
      */
     async reconcile(): Promise<ReconcileReport> {
       const report: ReconcileReport = { checked: 0, restartedCount: 0, restarted: [] };

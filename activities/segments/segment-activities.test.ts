@@ -16,12 +16,12 @@ const where = (filters: object[]): FilterCondition => ({ logic: 'OR', groups: [{
 const cheap = where([{ field: 'email', operator: 'contains', value: '@' }]);
 const DEPTH = 20;
 
-/** Objects in one another, in which a dotted path can be read in many ways. */
+/** Nested objects in which a dotted path can be read in many ways. */
 function nested(depth: number): object {
   return depth === 0 ? { end: 1 } : { k: nested(depth - 1), 'k.k': { k: {} }, 'k.k.k': {} };
 }
 
-/** As many of the longest paths as a condition may have: none of them leads anywhere. */
+/** As many of the longest paths as a condition may have; none of them leads to a value. */
 const heavy = where(
   Array.from({ length: 12 }, (_, n) => ({
     field: `data.${'k.'.repeat(DEPTH - 1)}no${n}`,

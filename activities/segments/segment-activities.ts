@@ -11,7 +11,7 @@ import type { SegmentComputationInput } from '../../shared/pure/workflow-contrac
 import type { ActivityDeps } from '../deps.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 
-/** Segments of one batch; a batch that dies is done again, which changes nothing twice. */
+/** Segments of one batch; a batch that dies is repeated, which changes nothing twice. */
 const BATCH_SIZE = 50;
 /** A batch of large segments ends early, so that the place reached is kept. */
 const BATCH_MS = 60_000;
@@ -40,7 +40,7 @@ export function createSegmentActivities(deps: ActivityDeps, { statementMs } = { 
     return computed;
   }
 
-  /** Marks the segment when the fault is its own, so that nobody is held up by it; throws what the others would meet too. */
+  /** Marks the segment when the fault is its own, so that it does not delay the others; throws all other errors. */
   async function markFaulty(segmentId: string, error: unknown, signal: AbortSignal): Promise<void> {
     if (signal.aborted) throw error;
     const message = describeSegmentFault(error, statementMs);
@@ -49,7 +49,7 @@ export function createSegmentActivities(deps: ActivityDeps, { statementMs } = { 
       await recordSegmentFault(em(), segmentId, message);
       return;
     }
-    // Somebody else is at work on it.
+    // Another process is at work on it.
     if (isTooSlow(error)) return;
     if (isDatabaseUnavailable(error)) throw error;
     deps.logger.error({ err: error, segmentId }, 'a segment could not be computed');
@@ -66,7 +66,7 @@ export function createSegmentActivities(deps: ActivityDeps, { statementMs } = { 
   }
 
   return {
-    /** Brings the members of a tracked segment in line with its condition. Safe to run twice, and beside another run. */
+    /** Brings the members of a tracked segment in line with its condition. Safe to run twice, also concurrently. */
     async computeSegment({ segmentId }: SegmentComputationInput): Promise<ComputedMembership | null> {
       return withHeartbeat(deps, async (signal, advance) => {
         try {

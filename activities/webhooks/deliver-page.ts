@@ -16,7 +16,7 @@ export interface PageResult {
   seen: number;
   /** Requests that were made. */
   sent: number;
-  /** The endpoint took nothing and is left alone for a while. */
+  /** The endpoint took nothing, so it gets a pause. */
   hasFailed: boolean;
   isGone: boolean;
 }
@@ -25,13 +25,13 @@ type SendOptions = Pick<LaneOptions, 'send' | 'isOver'>;
 
 /** Requests to one endpoint at a time. */
 const PARALLEL = 10;
-/** An endpoint for which this many wait apart gets them before it gets anything new. */
+/** With this many parked events, an endpoint gets them before anything new. */
 const PARKED_MAX = 2_000;
 const RETRY_AFTER_MS_MAX = 60 * 60_000;
 
 const keyOf = ({ at, source, id }: HookPlace): string => `${at}|${source}|${id}`;
 
-/** Events of one contact are one lane, in their order; those without a contact wait for nothing. */
+/** Events of one contact are one lane, in their order; events without a contact wait for no other. */
 function lanesOf(endpointId: string, events: readonly HookEvent[]): HookMessage[][] {
   const lanes = Map.groupBy(events, (event) => event.contactId ?? keyOf(event));
   return [...lanes.values()].map((lane) => lane.map((event) => singleMessage(endpointId, event)));
@@ -75,12 +75,12 @@ export type PageDelivery = (
   options: SendOptions,
 ) => Promise<PageResult>;
 
-/** Delivers the next events behind an endpoint's place, and writes down what became of them. */
+/** Delivers the next events after an endpoint's position, and records the results. */
 export function createPageDelivery(deps: ActivityDeps): PageDelivery {
   const em = () => deps.orm.em.fork();
   const pauses = pausesOf(deps);
 
-  /** Nothing was taken: everything waits at its place, in its order. */
+  /** Nothing was taken: all events wait in their order. */
   async function recordFailure(endpoint: OpenEndpoint, answers: HookAnswer[], seen: number): Promise<PageResult> {
     const pauseMs = pauseAfter(pauses, endpoint.failures + 1, answers);
     const records = answers.flatMap((answer) => recordOfAnswer(answer));
@@ -89,7 +89,7 @@ export function createPageDelivery(deps: ActivityDeps): PageDelivery {
     return { seen, sent: answers.length, hasFailed: true, isGone };
   }
 
-  /** Some events were taken: what was not is parked, for the others go on without it. */
+  /** Some events were taken: the others are parked, so that delivery goes on without them. */
   function parkOthers(events: readonly HookEvent[], answers: readonly HookAnswer[]): DeliveryRecord[] {
     const answered = new Map(answers.map((answer) => [answer.message.events[0], answer]));
     return events.flatMap((event) => {
@@ -147,7 +147,7 @@ export function createPageDelivery(deps: ActivityDeps): PageDelivery {
   };
 }
 
-/** The record of a parked event that is not there any more. */
+/** The record of a parked event that no longer exists. */
 function recordOfLost(delivery: ParkedDelivery): DeliveryRecord {
   const nothing = { name: 'unknown', happenedAt: new Date(), contactEmail: null, emailId: null, data: {} };
   return recordOf({ ...delivery, ...nothing }, { status: 'FAILED', error: 'the event is not kept any more' });
@@ -159,7 +159,7 @@ export type ParkedEventsDelivery = (
   options: SendOptions,
 ) => Promise<PageResult>;
 
-/** Delivers what waits apart, the first one of each contact. After the last pause it is given up. */
+/** Delivers the parked events, the first one of each contact. After the last pause an event is given up. */
 export function createParkedEventsDelivery(deps: ActivityDeps): ParkedEventsDelivery {
   const em = () => deps.orm.em.fork();
   const pauses = pausesOf(deps);
@@ -175,7 +175,7 @@ export function createParkedEventsDelivery(deps: ActivityDeps): ParkedEventsDeli
       if (answer.isTaken) return recordOfAnswer(answer);
       const [event] = answer.message.events;
       const attempts = 1 + ((event && waiting.get(keyOf(event))?.attempts) ?? 0);
-      // While the endpoint takes nothing at all, nothing is given up: it is disabled with all that waits.
+      // While the endpoint takes nothing at all, nothing is given up: the endpoint is disabled, and its events wait.
       const isGivenUp = attempts > pauses.length && endpoint.failures === 0;
       if (isGivenUp) return recordOfAnswer(answer, { status: 'FAILED' });
       return recordOfAnswer(answer, { retryInMs: pauseAfter(pauses, attempts, [answer]) });

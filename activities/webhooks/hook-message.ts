@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { HookEvent } from '../../shared/domain/webhooks/hook-events.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
 
-/** What is sent to an endpoint in one request. */
+/** The body of one request to an endpoint. */
 export interface HookMessage {
   /** The same for every attempt and every replay of these events at this endpoint. */
   id: string;
@@ -27,7 +27,7 @@ export function singleMessage(endpointId: string, event: HookEvent): HookMessage
   return { id: idOf(endpointId, [event]), body: JSON.stringify(payloadOf(event)), events: [event] };
 }
 
-/** Messages of up to `size` events each, in their order: `data` is the list of what each would be on its own. */
+/** Messages of up to `size` events each, in their order: `data` is the list of the single messages. */
 export function batchMessages(endpointId: string, events: readonly HookEvent[], size: number): HookMessage[] {
   const messages: HookMessage[] = [];
   let batch: HookEvent[] = [];

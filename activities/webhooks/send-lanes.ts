@@ -5,16 +5,16 @@ import {
 } from '../../shared/platform/webhook/webhook-client.ts';
 import type { HookMessage } from './hook-message.ts';
 
-/** What an endpoint said to a message. */
+/** An endpoint's answer to a message. */
 export interface HookAnswer {
   message: HookMessage;
   isTaken: boolean;
-  /** It says that it is gone for good. */
+  /** The endpoint is gone for good. */
   isGone: boolean;
   statusCode: number | null;
   error: string | null;
   durationMs: number;
-  /** What it asks for; milliseconds. */
+  /** The pause that it asks for, in milliseconds. */
   retryAfterMs: number | null;
 }
 
@@ -22,16 +22,16 @@ export interface LaneOptions {
   send: (message: HookMessage) => Promise<WebhookAnswer>;
   /** Requests under way at a time. */
   parallel: number;
-  /** Ends the sending before its time; what is under way goes on to its end. */
+  /** Stops sending; requests under way go on to their end. */
   isOver: () => boolean;
 }
 
-/** So many failures in a row: the endpoint is down, and the rest waits. */
+/** After this many failures in a row the endpoint is down, and the rest waits. */
 const DOWN_AFTER = 5;
 const GONE = 410;
 const TOO_MANY_REQUESTS = 429;
 
-/** @throws what is no fault of the endpoint */
+/** @throws errors that are no fault of the endpoint */
 export async function callEndpoint(message: HookMessage, send: LaneOptions['send']): Promise<HookAnswer> {
   const startedAt = performance.now();
   const base = { message, isTaken: false, isGone: false, statusCode: null, retryAfterMs: null };

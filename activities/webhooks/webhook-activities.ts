@@ -14,9 +14,9 @@ import { withHeartbeat } from '../heartbeat.ts';
 import type { LaneOptions } from './send-lanes.ts';
 import { createPageDelivery, createParkedEventsDelivery, type PageResult } from './deliver-page.ts';
 
-/** An endpoint leaves its slot to others after so long, and comes again. */
+/** After this time an endpoint leaves its slot to others, and comes again. */
 const TURN_MS = 20_000;
-/** An endpoint is woken no sooner than this after it had everything, or after it wanted nothing of what there was. */
+/** An endpoint is woken no sooner than this after it got everything, or matched no event. */
 const REST_MS = 500;
 const UNWANTED_REST_MS = 5_000;
 const PARKED_HEADS = 200;
@@ -91,8 +91,8 @@ export function createWebhookActivities(deps: ActivityDeps) {
 
   return {
     /**
-     * Delivers to an endpoint what it has not had, for some seconds at most. What an attempt has not recorded is sent
-     * again by the next one, under the same `webhook-id`.
+     * Delivers the outstanding events to an endpoint, for some seconds at most. Requests that an attempt has not recorded
+     * are sent again by the next one, under the same `webhook-id`.
      */
     async deliverWebhooks({ endpointId }: WebhookEndpointInput): Promise<WebhookDeliveryOutcome> {
       const session = client.open();

@@ -16,7 +16,7 @@ import { createConnection, clientOptions, GRPC, hasStatus, type TemporalConnectO
 const RETENTION = '3 days';
 /** Runs missed while Temporal was down are not made up for: each one does all there is to do. */
 const CATCHUP_WINDOW = '1 minute';
-/** Servers read the list of namespaces and of search attributes anew every few seconds. */
+/** Servers reload the list of namespaces and of search attributes every few seconds. */
 const PROPAGATION_TIMEOUT_MS = 60_000;
 const PROPAGATION_POLL_MS = 250;
 const CONNECT_TIMEOUT_MS = 10_000;

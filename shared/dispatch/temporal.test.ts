@@ -17,7 +17,7 @@ function stateOf(client: Client): number {
 }
 
 describe('a client whose connection is closed while calls are between two tries', () => {
-  it('has them end with an error, and none begins anew', async () => {
+  it('has them end with an error, and none starts again', async () => {
     const proxy = await startTcpProxy(`tcp://${testEnvironment().temporalAddress}`);
     const client = createTemporalClient({
       connectionOptions: { address: new URL(proxy.url).host },

@@ -40,7 +40,7 @@ export interface DomainChecksInput {
   asOfMs?: number;
 }
 
-/** Says that the campaign's row changed (scheduled anew, paused, resumed, cancelled): read it again. Carries nothing. */
+/** Says that the campaign's row changed (new schedule, pause, resume, cancellation): read it again. Carries nothing. */
 export const CAMPAIGN_CHANGED_SIGNAL = 'campaignChanged';
 /** Query: `CampaignProgress`. For operators and tests; the API answers from PostgreSQL. */
 export const CAMPAIGN_PROGRESS_QUERY = 'progress';

@@ -13,7 +13,7 @@ function createLimits({ unprovenPerMinute = 1_000, connectionsMax = 100 } = {}) 
   };
 }
 
-/** How many of so many attempts succeed. */
+/** How many of this many attempts succeed. */
 const countOf = (times: number, attempt: (index: number) => boolean) =>
   Array.from({ length: times }, (_, index) => attempt(index)).filter(Boolean).length;
 

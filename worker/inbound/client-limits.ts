@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 
 /**
  * How much of the listener one client network may use. Strangers are bounded. A server that returns reports to envelope
- * senders we signed is not: each such address shows that our mail has passed through its hands.
+ * senders we signed is not, because each such address proves that it handled our email.
  */
 export interface ClientLimits {
   /**
@@ -11,7 +11,7 @@ export interface ClientLimits {
    */
   enter: (address: string) => 'entered' | 'full' | 'refused';
   leave: (address: string) => void;
-  /** Counts a message; false when it is one too many. */
+  /** Counts a message; false when there were too many. */
   beginMessage: (address: string) => boolean;
   /** Counts the octets of a message. Strangers who have sent too many begin no further message in this minute. */
   countOctets: (address: string, octets: number) => void;
@@ -19,7 +19,7 @@ export interface ClientLimits {
   prove: (address: string, emailId: string) => void;
   /** Whether the client has proved a mail lately. */
   isProven: (address: string) => boolean;
-  /** Whether the client may name another recipient that we may not know. */
+  /** Whether the client may name another recipient that may be unknown to us. */
   mayGuess: (address: string) => boolean;
   /** Counts a recipient that was refused. It is forgotten after a minute, one by one. */
   countRefusal: (address: string) => void;
@@ -46,9 +46,9 @@ const STRANGER_CONNECTIONS_MAX = 5;
 const CONNECTIONS_PER_CLIENT_MAX = 50;
 /** Part of all connections that only proven clients get. */
 const SHARE_FOR_PROVEN = 1 / 4;
-/** How long a mail that a client has proved speaks for it. */
+/** How long a client stays proven by one email. */
 const PROOF_MS = 60 * MINUTE_MS;
-/** Clients that one mail speaks for: relays of one provider share a message, strangers pass an address around. */
+/** Clients that one email can prove: relays of one provider share a message, strangers pass an address around. */
 const CLIENTS_PER_MAIL = 2;
 const REFUSALS_MAX = 10;
 const REFUSAL_MS = MINUTE_MS;
@@ -72,16 +72,16 @@ function forgetOldest(entries: Map<string, unknown>): void {
 }
 
 interface Standing {
-  /** Mails that speak for a client, each until the moment in milliseconds. */
+  /** Emails that prove a client, each until the moment in milliseconds. */
   proofs: Map<string, number>;
 }
 
-/** Which clients have handled our mail, and how much of it. Bounded by entries and by time. */
+/** Clients that have handled our email, and how much of it. Bounded by entries and by time. */
 function createStandings(now: () => number) {
   const standings = new Map<string, Standing>();
   const clientsOfMail = new Map<string, { clients: Set<string>; until: number }>();
 
-  /** How many mails speak for a client just now. */
+  /** How many emails prove a client at the moment. */
   function countProofs(client: string): number {
     const standing = standings.get(client);
     if (!standing) return 0;
@@ -154,7 +154,7 @@ export function createClientLimits(options: ClientLimitOptions): ClientLimits {
     return sum;
   }
 
-  /** Proven clients may use all places, strangers all but those that are kept. */
+  /** Proven clients may use all places, strangers all but the reserved ones. */
   function hasPlace(client: string, proofs: number): boolean {
     const all = [...open.values()].reduce((sum, count) => sum + count, 0);
     if (all >= connectionsMax) return false;

@@ -99,8 +99,8 @@ function end(server: SMTPServer, id: string, socket: Socket): void {
 }
 
 /**
- * Decides which connections reach an SMTP server and ends those that take too long or send too much, so that no client
- * holds its place for longer than it needs. The server's own listener is replaced: it knows neither clients nor PROXY
+ * Decides which connections reach an SMTP server, and ends those that take too long or send too much, so that no client
+ * holds its place longer than necessary. It replaces the server's own listener, which knows neither clients nor PROXY
  * headers of version 2.
  */
 export function guardConnections(options: ConnectionGuardOptions): ConnectionGuard {

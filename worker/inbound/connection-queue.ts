@@ -18,7 +18,7 @@ export interface ConnectionQueue {
   takeExpired: () => ClientConnection[];
 }
 
-/** A relay that comes with many connections at once proves itself on the first ones; the others wait so long. */
+/** How long connections wait. A relay with many connections at once proves itself on the first ones. */
 const PLACE_WAIT_MS = 5_000;
 const WAITING_MAX = 150;
 const WAITING_PER_CLIENT_MAX = 50;

@@ -13,13 +13,13 @@ import type { OperatorMail, SmtpRefusal } from './operator-mail.ts';
 export interface TakenMessage {
   /** The emails of ours that the message proves to be about. */
   proved: string[];
-  /** Why it is not taken after all; nothing was done then. */
+  /** Why the message is refused after all; nothing was done then. */
   refusal?: SmtpRefusal | undefined;
 }
 
 export interface InboundMail {
   findRecipient: FindRecipient;
-  /** Acts upon a message. Whatever is in it, it throws only when the database cannot be reached. */
+  /** Acts upon a message. Throws only when the database cannot be reached, whatever the message holds. */
   take: (raw: Buffer, envelopeFrom: string, recipients: InboundRecipient[]) => Promise<TakenMessage>;
 }
 
@@ -30,13 +30,13 @@ export interface InboundMailDeps {
   verp: Verp;
   /** INBOUND_DOMAIN. */
   domain: string;
-  /** Takes what people write to the operator; without it that is refused. */
+  /** Takes email to the operator; without it, such email is refused. */
   operatorMail?: OperatorMail | undefined;
   /** Called after something was recorded. */
   wakeDispatcher: () => void;
 }
 
-/** What readers say of the mail itself; not-spam (RFC 6430) and auth-failure (RFC 6591) are no complaints. */
+/** Report types that are complaints; not-spam (RFC 6430) and auth-failure (RFC 6591) are not. */
 const COMPLAINT_TYPES = new Set(['abuse', 'fraud', 'virus', 'miscategorized', 'opt-out', 'opt-out-list']);
 const NO_OPERATOR: SmtpRefusal = { code: 550, text: '5.1.1 This mailbox takes reports of mail servers only' };
 
@@ -47,7 +47,7 @@ interface Actor {
   takeReport: ReturnType<typeof createReportRecorder>;
 }
 
-/** What somebody has answered. @returns undefined when it answers no email */
+/** The reply in a message. @returns undefined when it answers no email */
 async function takeReply(
   { em }: Actor,
   message: Extract<InboundMessage, { kind: 'reply' }>,
@@ -106,7 +106,7 @@ export function createInboundMail(deps: InboundMailDeps): InboundMail {
   const actor: Actor = { em, provenMail: createProof(verp, links), takeReport: createReportRecorder(em) };
 
   function log(message: InboundMessage, outcome: string, emailId?: string): void {
-    // One line per receipt would be as many as the mails of a campaign.
+    // One log line per receipt would be as many as the emails of a campaign.
     logger[outcome === DELIVERED ? 'debug' : 'info'](
       { messageId: message.id.slice(0, 16), emailId, outcome },
       'inbound mail',

@@ -6,7 +6,7 @@ import { isReturnPathHost } from '../../shared/pure/emails/return-path.ts';
 import { isOperatorMailbox, POSTMASTER } from './operator-mail.ts';
 import { createReplyAddressBook } from './reply-address-book.ts';
 
-/** An address that mail is taken for. */
+/** An address that the listener accepts. */
 export type InboundRecipient =
   | { kind: 'mail'; emailId: string; address: string }
   | { kind: 'unsubscribe'; emailId: string }
@@ -27,18 +27,18 @@ export interface RecipientOptions {
   verp: Verp;
   /** INBOUND_DOMAIN. */
   domain: string;
-  /** Whether somebody reads what people write to the operator. */
+  /** Whether somebody reads email to the operator. */
   hasOperator: boolean;
 }
 
 const REPORTS: InboundRecipient = { kind: 'reports' };
 
-/** Creates what knows the addresses that mail is taken for. */
+/** Creates the lookup of the addresses that the listener accepts. */
 export function createRecipientFinder({ em, verp, domain, hasOperator }: RecipientOptions): FindRecipient {
   const inboundHost = domainToASCII(domain) || domain.toLowerCase();
   const replyAddresses = createReplyAddressBook({ find: (address) => findReplyAddressOwner(em(), address) });
 
-  /** Without an operator the mailboxes for reports are left, and nobody is postmaster. */
+  /** Without an operator only the mailboxes for reports remain, and there is no postmaster. */
   function isReportMailbox(local: string, host: string): boolean {
     if (hasOperator && isReturnPathHost(host) && isOperatorMailbox(local)) return true;
     return host === inboundHost && REPORT_MAILBOXES.has(local) && (hasOperator || local !== POSTMASTER);

@@ -21,7 +21,7 @@ export const DELIVERED = 'delivered';
  */
 const DELIVERED_ACTIONS = new Set(['delivered', 'relayed', 'expanded']);
 const RECEIPTS_MAX = 200;
-/** Of the server's words, as much as is kept with an email. */
+/** How much of the server's text is kept with an email. */
 const DIAGNOSTIC_LENGTH_MAX = 500;
 
 /**
@@ -62,7 +62,7 @@ async function ownFailure<F extends { failed: DsnRecipient; kind: string }>(
   return own;
 }
 
-/** Creates what records a delivery report about an email. @returns a function that answers what was concluded */
+/** Creates the recorder of delivery reports about an email. @returns a function that resolves with the conclusion */
 export function createReportRecorder(em: () => Em) {
   // A relay returns the receipts of a campaign over many connections at once: they share statements.
   const recordInGroup = createGroupWriter((emailIds: string[]) => recordDeliveries(em(), emailIds), RECEIPTS_MAX);

@@ -29,10 +29,10 @@ export interface InboundServerOptions {
   bounds?: Partial<ConnectionBounds>;
 }
 
-/** Reports are small; what is larger is not for us. */
+/** Reports are small; larger messages are refused. */
 const MESSAGE_BYTES_MAX = 1_048_576;
 const CONNECTIONS_MAX = 100;
-/** With those that are being refused or closed. */
+/** Including those that are being refused or closed. */
 const SOCKETS_MAX = 3 * CONNECTIONS_MAX;
 const RECIPIENTS_MAX = 10;
 const UNPROVEN_PER_MINUTE = 120;
@@ -43,7 +43,7 @@ function refusal(code: number, text: string): Error {
   return Object.assign(new Error(text), { responseCode: code });
 }
 
-/** The client is gone before its message is: nobody is left to answer. */
+/** The client left before its message was complete, so nobody is left to answer. */
 function isHangUp(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'ECONNECTION';
 }
@@ -150,9 +150,9 @@ function createServer({ domain, tls, logger }: InboundServerOptions, listener: L
 }
 
 /**
- * Listens for mail to INBOUND_DOMAIN: bounces, complaints and answers. Only addresses that we gave out are taken; what
- * people write to the operator is passed on to that one address. A message that cannot be dealt with just now is refused
- * with 451, so that its server keeps it.
+ * Listens for mail to INBOUND_DOMAIN: bounces, complaints and replies. It accepts only addresses that we gave out; email
+ * to the operator is forwarded to that one address. A message that cannot be handled now is refused with 451, so that
+ * its server keeps it.
  */
 export async function startInboundServer(options: InboundServerOptions): Promise<InboundServer> {
   const { mail, logger } = options;

@@ -15,7 +15,7 @@ import { openInboundTls } from './inbound-tls.ts';
 const DOMAIN = 'in.everpost.test';
 const logger = createLogger({ level: 'silent', name: 'test' });
 const taken: string[] = [];
-/** Takes everything; what becomes of mail is not what this is about. */
+/** Accepts everything, because this test is not about what happens to messages. */
 const mail: InboundMail = {
   findRecipient: () => Promise.resolve({ kind: 'reports' }),
   take(raw) {
@@ -48,7 +48,7 @@ async function startServer(options: Partial<InboundServerOptions> = {}): Promise
   return startInboundServer({ port: 0, domain: DOMAIN, mail, logger, tls, ...options });
 }
 
-/** What a server says until a line that begins so; sends a command first. */
+/** Sends a command and collects the server's lines up to one with this beginning. */
 async function converse(socket: Socket, command: string | undefined, until: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';

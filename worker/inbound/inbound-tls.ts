@@ -12,7 +12,7 @@ export interface TlsIdentity {
 export interface InboundTls {
   /** What was last read, and has proven usable. */
   readonly identity: TlsIdentity;
-  /** The identity when the files hold another one than before; looks at most every `RELOAD_MS`, and never throws. */
+  /** The identity if the files have changed; reads them at most every `RELOAD_MS`, and never throws. */
   renewed: () => Promise<TlsIdentity | undefined>;
 }
 
@@ -54,7 +54,7 @@ async function load({ key: keyFile, cert: certFile }: InboundTlsOptions['files']
   return { key, cert };
 }
 
-/** What changes when a file is written anew or replaced; empty when it is not there just now. */
+/** A mark that changes when a file is rewritten or replaced; empty while the file is missing. */
 async function versionOf(path: string): Promise<string> {
   const found = await stat(path).catch(() => undefined);
   return found ? `${found.ino} ${found.size} ${found.mtimeMs}` : '';
@@ -67,8 +67,8 @@ export function tlsFilesOf(config: Config): InboundTlsOptions['files'] | undefin
 }
 
 /**
- * Reads key and certificate, and later reads them again when they have changed, so that a renewal needs no restart. What
- * cannot be used then, such as one file of two that are being replaced, leaves the old identity in place.
+ * Reads key and certificate, and reads them again when they have changed, so that a renewal needs no restart. Unusable
+ * files, such as one of two that are being replaced, leave the old identity in place.
  * @throws ConfigError when they cannot be used at the start
  */
 export async function openInboundTls(options: InboundTlsOptions): Promise<InboundTls> {

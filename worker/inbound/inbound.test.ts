@@ -89,7 +89,7 @@ describe('a delivery report', () => {
     );
     const receipt = dsn({ action: 'delivered', status: '2.0.0' });
     const paths = mails.map(({ emailId }) => inbound.verp.returnPath(emailId));
-    // One mail is held, as by the statement that records its sending; the others do not wait for it.
+    // One email is locked, as by the statement that records its sending; the others do not wait for it.
     const holder = inbound.database.orm.em.fork();
     await holder.begin();
     await query(holder, sql`select from email where id = ${first.emailId} for update`);

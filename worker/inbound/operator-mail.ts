@@ -15,10 +15,10 @@ export interface SmtpRefusal {
   text: string;
 }
 
-/** Hands on what people write to the operator of this installation. */
+/** Forwards email to the operator of this installation. */
 export interface OperatorMail {
   /**
-   * Forwards a message, as it is, below a few fields of its own.
+   * Forwards a message unchanged, with a few header fields put in front.
    * @returns undefined once a mail server has taken it over; else the reply to give, so that its sender keeps it
    */
   forward: (raw: Buffer, envelopeFrom: string) => Promise<SmtpRefusal | undefined>;
@@ -38,18 +38,18 @@ export interface OperatorMailOptions {
 
 export const POSTMASTER = 'postmaster';
 
-/** Whether people write to a mailbox: what RFC 2142 asks every domain to have. */
+/** Whether a mailbox is for people: one that RFC 2142 asks every domain to have. */
 export function isOperatorMailbox(local: string): boolean {
   return local === POSTMASTER || local === 'abuse';
 }
 
-/** Says which listener has forwarded a message: it never takes the same one again. */
+/** Names the listener that forwarded a message, so that it never takes the message again. */
 const FORWARDED_FIELD = 'Everpost-Forwarded';
 /** Below the 30 s after which the listener ends a connection that is silent. */
 const FORWARD_MS = 25_000;
 /** Servers that a message has passed, to find loops by (RFC 5321 section 6.3); others pass five or so. */
 const HOPS_MAX = 18;
-/** So many at once, and then one a minute. */
+/** This many at once, and then one a minute. */
 const BURST_MAX = 30;
 const EACH_MS = 60_000;
 
@@ -58,7 +58,7 @@ const TOO_MANY: SmtpRefusal = { code: 451, text: '4.7.1 Too many messages for th
 const NOT_NOW: SmtpRefusal = { code: 451, text: '4.4.1 The message cannot be passed on just now, try again later' };
 const NOT_TAKEN: SmtpRefusal = { code: 554, text: '5.3.0 The mail server of the operator does not take this message' };
 
-/** Allows so many at once, and one more each minute. */
+/** Allows this many at once, and one more each minute. */
 function createAllowance(now: () => number): () => boolean {
   let usedUntilMs = 0;
   return () => {
@@ -76,8 +76,8 @@ function refusalOf(outcome: SmtpOutcome): SmtpRefusal | undefined {
 }
 
 /**
- * Creates what forwards mail to the operator. It goes to the servers that all email goes to, while its sender waits: what
- * the listener has answered with 250 is with another server already, so nothing has to be stored.
+ * Creates the forwarder of email to the operator. It uses the same servers as all email, while the sender waits: a
+ * message answered with 250 is already with another server, so nothing has to be stored.
  *
  * There are no loops. What was forwarded here is known by its field, what others have forwarded by the servers it has passed. It
  * has no envelope sender, so nobody returns it or answers it. What claims to come from here, and answers of programs in

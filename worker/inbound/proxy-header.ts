@@ -7,7 +7,7 @@ export interface ProxiedClient {
   port: number;
 }
 
-/** What the octets at the start of a connection say. `client` is undefined for a connection of the forwarder itself. */
+/** The header at the start of a connection. `client` is undefined for a connection of the forwarder itself. */
 export type ProxyHeader =
   { kind: 'incomplete' } | { kind: 'malformed' } | { kind: 'complete'; octets: number; client?: ProxiedClient };
 

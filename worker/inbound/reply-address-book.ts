@@ -1,4 +1,4 @@
-/** Which project takes the answers to an address, kept in memory for a minute so that guessing costs no queries. */
+/** The project that takes the answers to an address, kept in memory for a minute so that guesses cost no queries. */
 export interface ReplyAddressBook {
   /**
    * The owner of an address. One that is not known to be in use is answered only where `mayAsk` says so, else with

@@ -21,8 +21,8 @@ export interface InboundDeps {
 }
 
 /**
- * Starts listening for inbound mail where the configuration asks for it. Of several workers on one machine the first
- * listens; the others say so and do the rest of their work. Without INBOUND_DOMAIN there is nothing to take mail for.
+ * Starts listening for inbound mail if the configuration asks for it. Of several workers on one machine the first
+ * listens; the others log that and do the rest of their work. Without INBOUND_DOMAIN there is nothing to listen for.
  * @throws ConfigError when the files for STARTTLS cannot be used
  */
 export async function startInbound(deps: InboundDeps): Promise<InboundServer | undefined> {

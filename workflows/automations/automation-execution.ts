@@ -27,17 +27,17 @@ export const eventArrivedSignal = defineSignal<[EventArrived]>(EVENT_ARRIVED_SIG
 export const currentStepQuery = defineQuery<string>(CURRENT_STEP_QUERY);
 
 const HISTORY_EVENTS_MAX = 1_500;
-/** Since then a chain of webhooks continues as new, too; only runs that are long enough for it ask for this. */
+/** With this patch a chain of webhooks continues as new, too; only runs that are long enough ask for it. */
 const BETWEEN_WEBHOOKS = 'continue-as-new-between-webhooks';
-/** Since then an activity that is given up ends the execution, too; only a run where that happens asks for this. */
+/** With this patch an activity that is given up ends the execution, too; only runs where that happens ask for it. */
 const FAILED_WITH_ACTIVITY = 'fail-with-activity';
 /** A date far in the future is waited for in several timers. */
 const TIMER_MS_MAX = 300 * 24 * 60 * 60 * 1_000;
 
 /**
- * One contact's way through an automation. It never sees the graph: an activity does the steps, records them and says
- * what to wait for; this waits. PostgreSQL decides what has happened, so a timer and an event that come together, a
- * signal that comes twice and a call that is repeated do no harm. Continues as new between two steps.
+ * One contact's way through an automation. The workflow never sees the graph: an activity runs the steps, records them
+ * and returns what to wait for; the workflow waits. PostgreSQL decides what has happened, so a timer that coincides with
+ * an event, a signal that comes twice and a repeated call do no harm. Continues as new between two steps.
  */
 export async function automationExecution({
   executionId,

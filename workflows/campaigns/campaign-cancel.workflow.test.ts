@@ -28,7 +28,7 @@ afterAll(async () => {
 type Moment = (fake: FakeCampaign) => Partial<CampaignActivities>;
 const inAnHour = Date.now() + 3_600_000;
 
-/** Where a campaign can stand for long. */
+/** The places where a campaign can wait for long. */
 const moments: [string, Moment][] = [
   [
     'it waits for its time',
@@ -49,7 +49,7 @@ const moments: [string, Moment][] = [
   ['deferred mail waits', () => ({ planDeferred: () => Promise.resolve({ firstSeqs: [101], retryInMs: 3_600_000 }) })],
 ];
 
-/** Whether the workflow has come to where it waits: for a timer, or for an activity that has begun. */
+/** Whether the workflow has begun to wait: for a timer, or for an activity that has started. */
 async function isWaiting(handle: WorkflowHandle): Promise<boolean> {
   const { events } = await handle.fetchHistory();
   if (events?.some((event) => event.timerStartedEventAttributes)) return true;
@@ -96,7 +96,7 @@ async function endsCancelled(handle: WorkflowHandle, fake: FakeCampaign): Promis
   expect(fake.closings.at(-1)).toBe('at the end');
   const { events } = await handle.fetchHistory();
   const failures = (events ?? []).flatMap((event) => event.workflowTaskFailedEventAttributes?.failure?.message ?? []);
-  // The server's word for news that came while a decision was made, which is then made once more.
+  // The server's cause for a task that failed because of a new event; the task is then repeated.
   expect(failures.filter((message) => message !== 'UnhandledCommand')).toEqual([]);
 }
 

@@ -36,7 +36,7 @@ function start(): Promise<WorkflowHandle> {
   });
 }
 
-/** A campaign of three pages, the last two of which are on the wire until they are cancelled, and left to be sent then. */
+/** A campaign of three pages; the last two are on the wire until they are cancelled, and must be sent later. */
 function campaignAtWork(): FakeCampaign {
   const fake = fakeCampaign({}, { totalRecipients: 300 });
   const { sendRecipientPage } = fake.activities;

@@ -11,10 +11,10 @@ export interface CampaignRun {
   changes: number;
   /** The value of `changes` when the state was last read. */
   changesRead: number;
-  /** Temporal was asked to cancel, and PostgreSQL does not know it yet. */
+  /** Temporal was asked to cancel, and PostgreSQL does not know of it yet. */
   isCancelRequested: boolean;
   readonly progress: CampaignProgress;
-  /** The provider that emails of the latest page wait for. */
+  /** The provider that emails of the latest page are held for. */
   waiting?: ProviderWait | undefined;
 }
 
@@ -28,7 +28,7 @@ export async function readState(run: CampaignRun): Promise<CampaignStateView> {
 }
 
 /**
- * Runs work that ends at once when the campaign is cancelled, also while a retry is waiting. The recipients that were
+ * Runs work that ends at once when the campaign is cancelled, even while a retry is waiting. The recipients that were
  * not reached get their outcome at once as well, because a message on the wire to a slow server may take minutes.
  * @param onPause is called when the campaign is found paused, maybe more than once; without it the work goes on
  * @returns undefined when the campaign ended before the work did

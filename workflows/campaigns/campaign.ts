@@ -28,9 +28,11 @@ const TIMER_MS_MAX = 300 * 24 * 60 * 60 * 1_000;
 
 /**
  * One campaign: waits until it is due, freezes the audience, sends page by page, comes back for email that servers
- * deferred, closes. Paused, it waits for a signal with nothing on the wire. PostgreSQL holds the state, this workflow decides what is next: it reads the state again after every
- * signal and every restart. When it has ended, it may be sent again to some: by this run, or by one that follows it. Cancelled in Temporal, the campaign is cancelled as through the API; a permanent fault
- * cancels it with the reason. It continues as new when no page is out; `nextSeq` is all that is carried over.
+ * deferred, closes. A paused campaign waits for a signal with nothing on the wire. PostgreSQL holds the state, this
+ * workflow decides what is next: it reads the state again after every signal and every restart. A campaign that has
+ * ended may be sent again to some recipients: by this run, or by a following one. Cancelling the workflow in Temporal
+ * cancels the campaign as the API does; a permanent fault cancels it with the reason. It continues as new when no page
+ * is out; only `nextSeq` is carried over.
  */
 export async function campaign(input: CampaignInput): Promise<void> {
   const run: CampaignRun = {

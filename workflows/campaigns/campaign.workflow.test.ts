@@ -38,7 +38,7 @@ function startCampaign() {
   });
 }
 
-/** By the clock of the workflow; the server's own runs on to the next time-out when nothing is left to do. */
+/** By the clock of the workflow; the server's clock runs on to the next time-out when nothing is left to do. */
 async function durationOf(handle: WorkflowHandle): Promise<number> {
   const { startTime, closeTime } = await handle.describe();
   return Number(closeTime) - Number(startTime);
@@ -55,7 +55,7 @@ describe('the campaign workflow', () => {
     expect(fake.campaign.status).toBe('SENT');
   });
 
-  it('waits thirty days for a scheduled campaign, and sends at the time it was scheduled anew for', async () => {
+  it('waits thirty days for a scheduled campaign, and sends at the new time it was given', async () => {
     const startMs = await environment.currentTimeMs();
     const fake = fakeCampaign({}, { status: 'SCHEDULED', scheduledForMs: startMs + 60 * DAY_MS });
     await withCampaign(fake, async () => {

@@ -14,9 +14,9 @@ import { bulk, campaignDelivery, chunked, database } from '../proxies.ts';
 import { readState, whileSending, type CampaignRun } from './campaign-run.ts';
 import type { campaign } from './campaign.ts';
 
-/** Pages that are out at the same time, over all workers, where the state does not say. */
+/** Pages that are out at the same time, over all workers, if the state names no number. */
 const LANES = 4;
-/** A page is six events; this stays far below what Temporal likes, whatever it suggests. */
+/** A page is six events; this stays far below Temporal's limits, even without a suggestion. */
 const HISTORY_EVENTS_MAX = 1_500;
 
 interface PageRange {
@@ -63,7 +63,7 @@ async function freezeAudience(run: CampaignRun, state: CampaignStateView): Promi
   return !frozen || frozen.isStopped ? undefined : frozen.totalRecipients;
 }
 
-/** Queues those who are to be sent to again; they are found as deferred mail is. */
+/** Queues the recipients who are to be sent to again; they are then found like deferred email. */
 async function requeue(run: CampaignRun): Promise<void> {
   const { campaignId } = run;
   setCurrentDetails('Queueing the recipients who are sent to again.');
@@ -72,11 +72,11 @@ async function requeue(run: CampaignRun): Promise<void> {
   );
 }
 
-/** What the lanes of `sendPages` share. */
+/** The state that the lanes of `sendPages` share. */
 interface Sending {
   pages: Pages;
   isStopped: boolean;
-  /** Somebody paused the campaign: messages on the wire are waited for, nothing else is. */
+  /** The campaign was paused: only messages on the wire are waited for. */
   isPaused: boolean;
   /** Set when the history is long enough: where the next run begins. */
   nextSeq?: number;
@@ -134,7 +134,7 @@ async function sendPageByPage(run: CampaignRun, plan: Plan, sending: Sending): P
   }
 }
 
-/** Runs until every recipient has an outcome, or the campaign is cancelled; also sends what a pause has left. */
+/** Runs until every recipient has an outcome, or the campaign is cancelled; also sends the pages that a pause left. */
 async function retryDeferred(run: CampaignRun, plan: Plan): Promise<void> {
   const { campaignId, progress } = run;
   const { pageSize, total } = plan;
@@ -162,7 +162,7 @@ async function retryDeferred(run: CampaignRun, plan: Plan): Promise<void> {
   }
 }
 
-/** Waits until something about the campaign changes. What is left is found in PostgreSQL, so nothing is carried over. */
+/** Waits until something about the campaign changes. The remaining work is found in PostgreSQL, so nothing is carried over. */
 async function waitPaused(run: CampaignRun, plan: Plan, since: string): Promise<void> {
   if (shouldContinueAsNew()) await goOnAsNew(run, plan, plan.total + 1);
   run.progress.phase = 'paused';
@@ -189,7 +189,7 @@ export async function closeCampaign(run: CampaignRun): Promise<boolean> {
   );
 }
 
-/** What emails wait for, as the latest page saw it. */
+/** The reason why emails wait, as the latest page saw it. */
 function waitDetails({ waiting }: CampaignRun): string {
   return waiting ? ` Emails wait for **${waiting.provider}** until ${waiting.until}. ${waiting.reason}` : '';
 }

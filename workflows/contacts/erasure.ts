@@ -11,12 +11,12 @@ import { chunked } from '../proxies.ts';
 
 export const contactsDeletedSignal = defineSignal(CONTACTS_DELETED_SIGNAL);
 
-/** A round is some ten events; this stays far below what Temporal likes. */
+/** A round is about ten events; this stays far below Temporal's limits. */
 const ROUNDS_MAX = 100;
 
 /**
- * Erases what is left of the deleted contacts of a project: all that is due, then after a pause what transactions left
- * that were under way during a deletion, until there is nothing to come back for.
+ * Erases the remaining data of a project's deleted contacts. First it erases all that is due; after a pause it erases
+ * rows of transactions that were under way during a deletion. It ends when nothing is left.
  */
 export async function erasure(input: ErasureInput): Promise<void> {
   let deletions = 0;

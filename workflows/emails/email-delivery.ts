@@ -8,9 +8,9 @@ function countOf(emailIds: string[]): string {
 }
 
 /**
- * Transactional mails until each is sent, bounced or given up. Mail that a server deferred (4xx) is tried again after
- * growing pauses, which hold no worker; what no server takes for two days has failed, with the reason. Mail of a disabled
- * project waits for the project.
+ * Delivers transactional emails until each is sent, bounced or given up. Email that a server deferred (4xx) is tried
+ * again after growing pauses, which occupy no worker. Email that no server takes for two days fails with the reason.
+ * Email of a disabled project waits until the project is enabled.
  */
 export async function emailDelivery({ projectId, emailIds, origin }: EmailDeliveryInput): Promise<void> {
   const delivery = origin === 'automation' ? automationDelivery : transactionalDelivery;

@@ -34,7 +34,7 @@ afterAll(async () => {
 type Delivery = Pick<Activities, 'deliverEmails' | 'abandonEmails'>;
 
 interface Run {
-  /** Which mails each call of the activity was given. */
+  /** The emails that each call of the activity was given. */
   calls: string[][];
   queues: Set<string>;
   abandoned: { emailIds: string[]; reason: string }[];
@@ -46,7 +46,7 @@ async function durationOf(handle: WorkflowHandle): Promise<number> {
   return Number(closeTime) - Number(startTime);
 }
 
-/** Runs a delivery whose attempts go as `deliver` says, one after the other. */
+/** Runs a delivery whose attempts end as `deliver` says, one after the other. */
 async function deliver(
   attempts: (() => ReturnType<Delivery['deliverEmails']>)[],
   input: Partial<EmailDeliveryInput> = {},

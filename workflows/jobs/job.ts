@@ -3,9 +3,8 @@ import type { JobInput } from '../../shared/pure/workflow-contracts.ts';
 import { chunked, database } from '../proxies.ts';
 
 /**
- * An import or a bulk operation. All of its state is in PostgreSQL: an attempt that is lost is followed by one that goes
- * on after the last committed chunk. Cancelled by an operator, or given up, the job ends as failed; what is done stays
- * done.
+ * An import or a bulk operation. All of its state is in PostgreSQL: after a lost attempt, the next one goes on after the
+ * last committed chunk. A job that an operator cancels, or that is given up, ends as failed; finished chunks stay.
  */
 export async function job(input: JobInput): Promise<void> {
   try {

@@ -1,6 +1,6 @@
 import { bulk } from '../proxies.ts';
 
-/** Starts anew what PostgreSQL says is at work and Temporal has lost. Started every five minutes by a schedule. */
+/** Restarts workflows that PostgreSQL says are at work and Temporal has lost. Started every five minutes by a schedule. */
 export async function reconcile(): Promise<void> {
   await bulk.reconcile();
 }

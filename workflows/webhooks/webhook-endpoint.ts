@@ -11,14 +11,14 @@ import { eventWebhooks, slowEventWebhooks } from '../proxies.ts';
 
 export const webhookWokenSignal = defineSignal(WEBHOOK_WOKEN_SIGNAL);
 
-/** A round is some ten events; this stays far below what Temporal likes. */
+/** A round is about ten events; this stays far below Temporal's limits. */
 const ROUNDS_MAX = 200;
 /** A quiet endpoint has no workflow; the next event starts it again. */
 const IDLE_MS_MAX = 10 * 60_000;
 
 /**
- * Delivers to one endpoint whatever it has not had: turn after turn while there is something, then asleep until it is
- * woken or its next retry is due. The costs are those of the endpoint; events are never seen here.
+ * Delivers the outstanding events to one endpoint: turn after turn while there are some, then it sleeps until it is
+ * woken or its next retry is due. Its history grows with the turns; events are never in it.
  */
 export async function webhookEndpoint({ endpointId, isTroubled: wasTroubled }: WebhookEndpointInput): Promise<void> {
   let wakes = 0;

@@ -1,4 +1,4 @@
-/** The timer never waits longer than this, so that it need not be armed anew for each command. */
+/** The timer never waits longer than this, so that it need not be set again for each command. */
 const CHECK_MS = 5_000;
 
 /** Calls `onExpired` once a moment has passed that may be moved for almost nothing. */

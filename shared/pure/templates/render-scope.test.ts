@@ -35,7 +35,7 @@ describe('createRenderScope', () => {
     expect(render('[{{plan ?? "none"}}]', { data: { plan: 'free' }, requestData: { plan: null } })).toBe('[none]');
   });
 
-  it('lets the reserved names win over keys of data spelt alike, which stay reachable under data', () => {
+  it('lets the reserved names win over keys of data with the same name, which stay reachable under data', () => {
     const data = { email: 'x', id: 'x', subscribed: 'x', svc_id: 'x', svc_email: 'x', manageUrl: 'x', data: 'x' };
     const source = '{{id}} {{email}} {{subscribed}} {{svc_id}} {{svc_email}} {{manageUrl}}[{{data}}]{{data.email}}';
     const expected = `c-1 ann@example.com true c-1 ann@example.com ${urls.manageUrl}[]x`;

@@ -19,7 +19,7 @@ export interface RenderScopeInput {
 /**
  * What a template sees for one contact: every key of its data, at top level and under `data`; `id`, `email` and
  * `subscribed`, also as `svc_id` and `svc_email`; the three links; and `event` where there is one. These names win over
- * keys of data spelt alike. Reads its input in place and copies nothing unless a template asks for `data` as a whole.
+ * keys of data with the same name. Reads its input in place and copies nothing unless a template asks for `data` as a whole.
  */
 export function createRenderScope(input: RenderScopeInput): RenderScope {
   const { contact, requestData, urls, event } = input;

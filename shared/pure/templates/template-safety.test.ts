@@ -108,7 +108,7 @@ describe('hostile data', () => {
     expect(() => compileTemplate('{{a}}'.repeat(20_001), 'html')).toThrow(TemplateLimitError);
   });
 
-  it('starts every rendering anew after one that was stopped', () => {
+  it('starts every rendering from zero after one that was stopped', () => {
     const template = compileTemplate('{{#each list}}{{this}}{{/each}}', 'text');
     expect(() => template.render(scopeOf({ list: Array(10_001).fill('x') }))).toThrow(TemplateLimitError);
     expect(template.render(scopeOf({ list: ['a', 'b'] }))).toBe('ab');
