@@ -1,6 +1,6 @@
 /** A key of the payload codec. */
 export interface CodecKey {
-  /** Stands in each payload, so that it is opened with the right key. */
+  /** Stored in each payload, so that the right key opens it. */
   id: string;
   /** 32 octets. */
   key: Buffer;
@@ -10,7 +10,7 @@ const KEYS_MAX = 10;
 const KEY_BYTES = 32;
 
 /**
- * Reads `id:base64key,…`. @returns the keys, the first of which encrypts
+ * Reads `id:base64key,…`. @returns the keys; the first one encrypts
  * @throws Error saying what is wrong; it shows no key
  */
 export function parseCodecKeys(text: string): CodecKey[] {

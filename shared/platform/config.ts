@@ -26,7 +26,7 @@ const codecKeys = z.string().transform((text, context): CodecKey[] => {
   }
 });
 
-/** Each one is tried for every link that is altered. */
+/** Each one costs an attempt for every altered link. */
 const PREVIOUS_SECRETS_MAX = 10;
 
 /** A network in CIDR notation; an address alone is a network of one. */
@@ -225,7 +225,7 @@ export interface ConfigFault {
   message: string;
 }
 
-/** The configuration of an environment, or all that is wrong with it. */
+/** The configuration of an environment, or all its faults. */
 export function inspectConfig(environment: NodeJS.ProcessEnv): { config: Config } | { faults: ConfigFault[] } {
   const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const result = environmentSchema.superRefine(checkPairs).safeParse(present);
@@ -249,7 +249,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   throw new ConfigError(`The configuration is not usable:\n${faults.join('\n')}`);
 }
 
-/** What is wrong with links over plain HTTP; undefined for https, and on this machine. */
+/** A warning about links over plain HTTP; undefined for https, and on this machine. */
 export function publicUrlWarning({ publicUrl }: Pick<Config, 'publicUrl'>): string | undefined {
   const { protocol, hostname } = new URL(publicUrl);
   if (protocol === 'https:' || /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)) return undefined;

@@ -5,8 +5,8 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * Writes items one group after another, each with all that have come in during the one before. Alone, an item waits for
- * nothing; in a rush, many share a statement and a commit.
+ * Writes items in groups, one after another. Each group has all items that arrived while the previous one was being
+ * written. A single item does not wait; in a rush, many share a statement and a commit.
  * @param write answers one result for each item, in their order
  * @returns takes an item; resolves with its result when it has been written, rejects when its group could not be
  */

@@ -34,7 +34,7 @@ function encryptedPayload(value: Record<string, unknown>): Payload | undefined {
   return isEncrypted(payload) ? payload : undefined;
 }
 
-/** Puts the message and the stack of a failure back to where they stand without a codec. */
+/** Puts the message and the stack of a failure back where they are without a codec. */
 function unfoldFailure(failure: Record<string, unknown>): Record<string, unknown> {
   const { encodedAttributes, ...others } = failure;
   if (!isObject(encodedAttributes) || typeof encodedAttributes['data'] !== 'string') return failure;

@@ -3,7 +3,7 @@ import { describeError } from './log-error.ts';
 import { createLogger } from './logger.ts';
 
 export interface ProcessHooks {
-  /** What to do when the process is told to stop (SIGTERM, SIGINT) or has failed. The last one given is called, once. */
+  /** Sets the handler for when the process is told to stop (SIGTERM, SIGINT) or has failed. The last one given is called once. */
   onStop: (stop: () => Promise<void>) => void;
   /** Ends the process after a fault that it cannot go on with: it stops gently and exits with code 1. */
   fail: (error: unknown, message: string) => void;
@@ -14,8 +14,8 @@ const FAILED_STOP_MS = 30_000;
 
 /**
  * Runs a long-lived process: configuration faults end it with one plain message, a signal stops it gently, a second
- * signal at once. An error that nothing caught leaves the process in a state that nobody has thought of: it takes no
- * more work, finishes what is under way and exits with code 1, so that its supervisor starts another one.
+ * signal at once. After an uncaught error the process is in an unknown state: it takes no more work, finishes the work
+ * under way and exits with code 1, so that its supervisor starts another one.
  */
 export async function runProcess(name: string, start: (hooks: ProcessHooks) => Promise<void>): Promise<void> {
   const logger = createLogger({ level: 'fatal', name });

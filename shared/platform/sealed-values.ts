@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import type { Config } from './config.ts';
 
-/** APP_SECRET, and what it was before. */
+/** APP_SECRET and its earlier values. */
 export interface AppSecrets {
   /** Signs and seals everything new. */
   appSecret: string;
@@ -52,7 +52,7 @@ export function deriveKeys(secrets: AppSecrets, purpose: string): [Buffer, ...Bu
   return [derive(first ?? ''), ...others.map(derive)];
 }
 
-/** Tells secrets apart without telling anything of them: 16 hex digits. */
+/** Identifies a secret without revealing it: 16 hex digits. */
 export function secretId(secret: string): string {
   return Buffer.from(hkdfSync('sha256', secret, '', 'everpost secret id', ID_BYTES)).toString('hex');
 }
@@ -65,7 +65,7 @@ function decrypt(key: Buffer, sealed: Buffer, owner: string): Buffer {
   return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
 }
 
-/** Makes the sealer of one purpose: what is sealed for one opens for no other. */
+/** Makes the sealer of one purpose: a value sealed for it opens for no other purpose. */
 export function createSealer(secrets: AppSecrets, purpose: string): Sealer {
   const keys = deriveKeys(secrets, purpose);
   const [current] = keys;

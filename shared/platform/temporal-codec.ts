@@ -14,7 +14,7 @@ export class CodecError extends Error {
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** As the samples of Temporal name it, so that its tools recognize it. */
+/** The name from Temporal's samples, so that its tools recognize it. */
 const ENCODING = 'binary/encrypted';
 const KEY_ID_FIELD = 'encryption-key-id';
 

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 
-/** Lets everything else that waits have its turn. */
+/** Gives everything else that waits a turn. */
 export function pause(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -10,7 +10,7 @@ export interface Wait {
 }
 
 const PAUSE_MS = { first: 250, longest: 5_000 } as const;
-/** Whoever looks at the end of a log sees what a process waits for. */
+/** The end of the log always shows what a process waits for. */
 const REMINDER_MS = 60_000;
 
 /**
@@ -33,7 +33,7 @@ export async function waitUntilThere<T>(attempt: () => Promise<T>, { what, absen
         said = { reason, at: performance.now() };
       }
     }
-    // Processes that lost the same server do not come back in step.
+    // Random, so that processes that lost the same server do not return at the same time.
     await delay(pauseMs * (0.75 + Math.random() / 2));
   }
 }

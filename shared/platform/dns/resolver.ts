@@ -5,7 +5,7 @@ import type { MxRecord } from 'node:dns';
 export type { MxRecord } from 'node:dns';
 
 /**
- * What DNS says. Only `found` and `absent` are answers about the name; `failed` says that there was none (time-out,
+ * A DNS answer. Only `found` and `absent` say something about the name; `failed` means no answer (time-out,
  * SERVFAIL, REFUSED, nobody listening), so it proves nothing.
  */
 export type DnsAnswer<Record> =
@@ -32,7 +32,7 @@ export interface DnsResolverOptions {
 }
 
 const LOOKUP_TIMEOUT_MS = 4_000;
-/** A packet that is lost is asked for again after this long. */
+/** A lost packet is sent again after this time. */
 const PACKET_TIMEOUT_MS = 1_200;
 const TRIES = 3;
 
@@ -57,7 +57,7 @@ function reverseName(address: string): string {
   return `${Array.from(digits).reverse().join('.')}.ip6.arpa`;
 }
 
-/** Asks DNS, each lookup bounded in time. Never throws: what goes wrong is an answer of kind `failed`. */
+/** Asks DNS, each lookup bounded in time. Never throws: an error is an answer of kind `failed`. */
 export function createDnsResolver({ servers, timeoutMs = LOOKUP_TIMEOUT_MS }: DnsResolverOptions): DnsResolver {
   const resolver = new Resolver({ timeout: Math.min(PACKET_TIMEOUT_MS, timeoutMs), tries: TRIES });
   if (servers.length > 0) resolver.setServers(servers);

@@ -1,7 +1,7 @@
 import { statusOf, type DsnRecipient } from './dsn.ts';
 import { decodeText, printable, type MimeEntity } from './mime-reader.ts';
 
-/** What Amazon SES says by way of SNS about a message: a bounce, a complaint or a receipt, in JSON. */
+/** A notification of Amazon SES over SNS about a message: a bounce, a complaint or a receipt, in JSON. */
 export interface AmazonNotification {
   isComplaint: boolean;
   recipients: DsnRecipient[];
@@ -41,7 +41,7 @@ function jsonIn(text: string): Json {
   return end === -1 ? {} : parseObject(start.slice(0, end + 1).replace(/\r?\n[ ]?/g, ''));
 }
 
-/** Reads such a notification; undefined when the message is none. */
+/** Reads such a notification; undefined for other messages. */
 export function parseAmazonNotification(message: MimeEntity): AmazonNotification | undefined {
   const outer = jsonIn(decodeText(message));
   const notification = typeof outer['Message'] === 'string' ? parseObject(outer['Message']) : outer;

@@ -5,7 +5,7 @@ import { decodeBody, decodeText, readFields, type MimeEntity } from './mime-read
 export interface FeedbackReport {
   /** abuse, fraud, virus, not-spam, auth-failure, opt-out, other and so on, in lower case. */
   feedbackType: string;
-  /** What is left of the mail it is about, and of its envelope: the text in which our own signed marks are. */
+  /** The rest of the email it is about, and of its envelope: the text that holds our own signed marks. */
   evidence: string;
 }
 
@@ -14,7 +14,7 @@ const REPORT_TYPES = ['message/feedback-report', 'message/x-feedback-report'];
 const ORIGINAL_TYPES = ['message/rfc822', 'message/global', 'text/rfc822-headers', 'message/rfc822-headers'];
 /** Fields that the feedback loop of Outlook.com (JMRP) adds to the message; it has no report of its own. */
 const JMRP_FIELD = /^x-hmxmroriginalrecipient:/im;
-/** What Apple Mail and others write for their user who wants no more. */
+/** The texts that Apple Mail and others send to unsubscribe their user. */
 const OPT_OUT_WORDS = /apple mail sent this email to unsubscribe/i;
 
 /** The original message, its folded lines joined: tokens may be cut in the middle. */
@@ -33,7 +33,7 @@ function reportFields(message: MimeEntity, parts: readonly MimeEntity[]): Map<st
   return part && readFields(decodeBody(part).replace(/^[\r\n]+/, ''));
 }
 
-/** Reads a report, undefined when the message is none. Nothing in it is proven but what we signed ourselves. */
+/** Reads a report; undefined for other messages. Only the parts that we signed ourselves are proven. */
 export function parseFeedbackReport(message: MimeEntity, parts: readonly MimeEntity[]): FeedbackReport | undefined {
   const fields = reportFields(message, parts);
   if (fields) {

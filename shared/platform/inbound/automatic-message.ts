@@ -1,6 +1,6 @@
 import { decodeText, type MimeEntity } from './mime-reader.ts';
 
-/** Fields that only machines write: RFC 3834, mailing lists (RFC 2369, RFC 2919), and what was usual before. */
+/** Fields that only machines write: RFC 3834, mailing lists (RFC 2369, RFC 2919), and older customs. */
 const MACHINE_FIELDS = [
   'list-id',
   'list-unsubscribe',
@@ -34,7 +34,7 @@ const MACHINE_ADDRESS = new RegExp(`^(?:${MACHINE_NAMES.join('|')})(?:[+-][^@]*)
 /** The same in a From field, with its name and without a domain. */
 const MACHINE_FROM =
   /(?:^|[\s<"'(])(?:mailer-?daemon|post-?master|mail-?daemon|double-bounce|bounces?|no-?reply|do-?not-?reply)(?:[@+\s>"'-]|$)|mail(?:er)? (?:delivery|deliver|administrat|daemon|system|server)|delivery (?:sub)?system|system administrator|mail_?master|\bndr\b|\bsysadmin@|^\s*(?:mailer|daemon|root|mta|smtp|mailadmin|mail[-_.]?gateway|interscan\S*|notification\S*)@/i;
-/** How notes of absence, and questions whether a person wrote, begin where nothing else gives them away. */
+/** The beginnings of subjects of absence notes and challenges, for messages without other marks. */
 const MACHINE_SUBJECTS = [
   'abwesen(?:d|heit)',
   'absence (?:du|de|au) bureau',
@@ -76,7 +76,7 @@ const MACHINE_SUBJECTS = [
 ];
 const MACHINE_SUBJECT = new RegExp(`^(?:${MACHINE_SUBJECTS.join('|')})`, 'i');
 
-/** Fields of programs that answer for people; none of them is in a report of a mail server. */
+/** Fields of programs that answer for people; reports of mail servers have none of them. */
 const ANSWER_FIELDS = [
   'x-autoreply',
   'x-autorespond',
@@ -94,7 +94,7 @@ const CHALLENGE_WORDS =
 const CHALLENGE_SUBJECT = /\((?:verification|action|confirmation) (?:required|needed)\)/i;
 const WORDS_LENGTH_MAX = 4_096;
 
-/** Who sends a message: the envelope sender, and the address and the subject in its header. */
+/** The origin of a message: the envelope sender, and the address and the subject in its header. */
 export interface MessageSender {
   envelopeFrom: string;
   from: string;

@@ -4,11 +4,11 @@ import { parseDsn, type DsnRecipient } from './dsn.ts';
 import { parseFailureNotice, reasonIn, wordsOfNotice } from './failure-notice.ts';
 import { decodeBody, decodeHeaderText, readEntity, readParts, type MimeEntity } from './mime-reader.ts';
 
-/** Messages inside the message that are looked at, when a gateway has wrapped a report. */
+/** How many nested messages are read, because a gateway may have wrapped a report. */
 const WRAPPED_MAX = 3;
 const SUBJECT_LENGTH_MAX = 998;
 
-/** Some reports give no reason where RFC 3464 has its place, and say it in the words beside. */
+/** Some reports give no reason in the field of RFC 3464, but in the text next to it. */
 function withReasons(
   message: MimeEntity,
   parts: readonly MimeEntity[],

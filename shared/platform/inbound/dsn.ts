@@ -1,16 +1,16 @@
 import { decodeText, printable, readFields, type MimeEntity } from './mime-reader.ts';
 
-/** What a report says of one recipient. */
+/** The part of a report about one recipient. */
 export interface DsnRecipient {
   /** failed, delayed, delivered, relayed or expanded. */
   action: string;
   /** Enhanced status code (RFC 3463), such as 5.1.1; `x.0.0` where only the class is known. */
   status: string;
-  /** The words of the server that refused; empty when there are none. */
+  /** The text of the server that refused; empty when there is none. */
   diagnostic: string;
   /** The recipient it names, lower-cased, not proven; empty when it names none. */
   recipient: string;
-  /** The server that refused, in the words of the report; empty when it names none. */
+  /** The server that refused, as the report names it; empty when it names none. */
   remoteMta: string;
 }
 
@@ -29,14 +29,14 @@ export function statusOf(field: string, diagnostic: string, action: string): str
   return `${replyClass}.0.0`;
 }
 
-/** What groups of fields without an Action say: a status tells as much. */
+/** The action of field groups without an Action field: the status shows it. */
 function actionOf(field: string | undefined, status: string): string | undefined {
   if (field !== undefined) return field.toLowerCase().split(/[\s(;]/, 1)[0];
   if (/^5\./.test(status)) return 'failed';
   return /^4\./.test(status) ? 'delayed' : undefined;
 }
 
-/** What follows the type in fields such as `rfc822; joe@example.com`. */
+/** The part after the type in fields such as `rfc822; joe@example.com`. */
 function valueOf(field: string | undefined): string {
   return printable((field ?? '').replace(/^[\w-]{1,40}\s*;/, ''));
 }
@@ -58,7 +58,7 @@ export function readStatusGroups(text: string): DsnRecipient[] {
   });
 }
 
-/** The report of RFC 3464 among the parts of a message, undefined when there is none. */
+/** The report of RFC 3464 among the parts of a message; undefined when there is none. */
 export function parseDsn(parts: readonly MimeEntity[]): DsnRecipient[] | undefined {
   const part = parts.find((each) => STATUS_TYPES.includes(each.contentType));
   return part && readStatusGroups(decodeText(part));

@@ -3,7 +3,7 @@ import { decodeText, printable, type MimeEntity } from './mime-reader.ts';
 import { isMailServer } from './automatic-message.ts';
 import { FAILURE_WORDS, isDelay, ORIGINAL_MARKS } from './notice-words.ts';
 
-/** As much of the words as is looked at; a report says what happened at its beginning. */
+/** How much of the text is read; a report says at its beginning what happened. */
 const TEXT_LENGTH_MAX = 16 * 1024;
 const DIAGNOSTIC_LENGTH_MAX = 1_000;
 /** Parts that hold the message that came back, or its header. */
@@ -12,7 +12,7 @@ const ORIGINAL_TYPES =
 /** Fields of a returned message that some servers put behind the words without a part of its own. */
 const ORIGINAL_FIELDS = /^(?:received|return-path|dkim-signature|mime-version|x-mailer|arc-seal):/im;
 
-/** Whether a part holds what came back, rather than words about it. */
+/** Whether a part holds the returned message, rather than text about it. */
 export function isOriginal(part: MimeEntity): boolean {
   return ORIGINAL_TYPES.test(part.contentType) || part.field('received') !== '';
 }
@@ -37,7 +37,7 @@ function textOfHtml(html: string): string {
     .replace(/&amp;/gi, '&');
 }
 
-/** The words of a report: the text before the message that came back. */
+/** The text of a report before the returned message. */
 export function wordsOfNotice(message: MimeEntity, parts: readonly MimeEntity[]): string {
   const original = parts.findIndex(isOriginal);
   const before = parts.slice(0, original === -1 ? parts.length : original);
@@ -57,7 +57,7 @@ export function wordsOfNotice(message: MimeEntity, parts: readonly MimeEntity[])
   return read.slice(0, ends.length > 0 ? Math.min(...ends) : read.length).trim();
 }
 
-/** Host names beside the words say nothing: `host spam.example [192.0.2.1]`. */
+/** Host names within the text prove nothing: `host spam.example [192.0.2.1]`. */
 const HOST =
   /\b(?:host:?|mx|server|talking to|by|from) {1,5}[\w-]{1,63}(?:\.[\w-]{1,63}){1,9}\.?(?:\[[^\]\s]{1,60}\]| ?\(?\[[\d.:a-f]{3,45}\]\)?)?(?::\d+)?(?=[\s:,]|$)/gi;
 const REPLY =
@@ -68,7 +68,7 @@ export function reasonIn(words: string): string {
   const paragraphs = words.split(/\n[ \t]*\r?\n/);
   const quoted = paragraphs.filter((paragraph) => REPLY.test(paragraph));
   const lines = (quoted.length > 0 ? quoted.join('\n') : words).split('\n');
-  // What was tried at other servers afterwards says less than the refusal.
+  // Later attempts at other servers say less than the refusal.
   const isRefused = lines.some((line) => /^\W{0,6}5\d\d[ -]/.test(line));
   const reason = lines.filter((line) => !isRefused || !/^\W{0,6}4\d\d[ -]/.test(line)).join(' ');
   return printable(reason.replace(HOST, ' ').replace(/\s+/g, ' ')).slice(0, DIAGNOSTIC_LENGTH_MAX);

@@ -5,7 +5,7 @@ import { readDeliveryReport } from './delivery-report.ts';
 import type { DsnRecipient } from './dsn.ts';
 import { decodeHeaderText, readEntity, readParts, type MimeEntity } from './mime-reader.ts';
 
-/** A message that came in, read as what it is. */
+/** A message that came in, by its kind. */
 export type InboundMessage = { /** The same for each copy of a message. */ id: string } & (
   | { kind: 'dsn'; recipients: DsnRecipient[] }
   | { kind: 'complaint'; report: FeedbackReport }

@@ -16,7 +16,7 @@ export interface MimeEntity {
 }
 
 const HEADER_LENGTH_MAX = 128 * 1024;
-/** As much of a body as is decoded. What reports need stands at the beginning. */
+/** How much of a body is decoded. Reports have the important part at the beginning. */
 const BODY_LENGTH_MAX = 256 * 1024;
 const FIELD_LENGTH_MAX = 16 * 1024;
 /** Values of one field. */
@@ -80,7 +80,7 @@ export function readEntity(octets: string): MimeEntity {
   };
 }
 
-/** Where a boundary is missing or is not the one in the body: what a line before a part looks like. */
+/** The form of a line before a part, for messages whose boundary is missing or wrong. */
 const UNDECLARED_BOUNDARY = /\n--([^\s]{5,70})[ \t]*\r?\n(?=[\w-]{1,40}:|\r?\n)/g;
 
 /** The line that looks like a boundary and comes again. */
@@ -100,7 +100,7 @@ function delimiterOf(entity: MimeEntity, body: string): string | undefined {
   if (declared !== '' && declared.length <= BOUNDARY_LENGTH_MAX && body.includes(`\n--${declared}`)) {
     return `\n--${declared}`;
   }
-  // Without a type it may as well be the text of a message that came back, unless it stands at the beginning.
+  // Without a type it may be the text of a returned message, unless it is at the beginning.
   const searched = entity.contentType === '' ? UNDECLARED_SEARCH_MIN : UNDECLARED_SEARCH_MAX;
   return findBoundary(body, searched);
 }

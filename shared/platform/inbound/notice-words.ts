@@ -3,7 +3,7 @@ function anyOf(flags: string, ...alternatives: RegExp[]): RegExp {
   return new RegExp(alternatives.map((each) => each.source).join('|'), flags);
 }
 
-/** How reports say, in subject or text, that a message did not arrive. Texts are in lower case. */
+/** Phrases in the subject or text of reports about a message that did not arrive. Texts are in lower case. */
 export const FAILURE_WORDS = anyOf(
   '',
   // English
@@ -49,7 +49,7 @@ const GIVEN_UP =
 const WARNING =
   /no action is required|do not need to resend|warning (?:message )?only|not yet been delivered|still being retried|attempts will continue|status notification \(delay\)|^(?:delayed mail|warning:? )/;
 
-/** Whether words say that delivery goes on. */
+/** Whether a text says that delivery goes on. */
 export function isDelay(said: string): boolean {
   return WARNING.test(said) || (DELAY.test(said) && !GIVEN_UP.test(said));
 }

@@ -7,13 +7,13 @@ export interface EnvelopeSource {
   /** The author's address. */
   from: string;
   to: string;
-  /** Where the sender domain takes bounces itself (`SendingIdentity`). */
+  /** The return path at the sender domain, if it has one (`SendingIdentity`). */
   returnPathHost: string | undefined;
 }
 
 /**
- * The envelopes of mails. Where bounces can come back to us, the envelope sender names the mail and a receipt of its
- * delivery is asked for; else the envelope sender is the author.
+ * The envelopes of emails. If bounces can come back to us, the envelope sender names the email and a delivery receipt is
+ * requested; else the envelope sender is the author.
  */
 export function createEnvelopes(
   config: Pick<Config, 'APP_SECRET' | 'INBOUND_DOMAIN' | 'DELIVERY_RECEIPTS'>,

@@ -1,6 +1,6 @@
 import type { Locale } from '../../pure/contacts/locale.ts';
 
-/** What the two links of the footer say. */
+/** The texts of the two links of the footer. */
 const TEXTS: Readonly<Record<Locale, { unsubscribe: string; manage: string }>> = {
   en: { unsubscribe: 'Unsubscribe', manage: 'Manage subscription' },
   de: { unsubscribe: 'Abmelden', manage: 'Abonnement verwalten' },

@@ -5,7 +5,7 @@ import { compile, type FormatCallback, type FormatOptions } from 'html-to-text';
  * Beyond this many `<` (about a megabyte of ordinary newsletter) markup is only stripped, which is linear.
  */
 const TAGS_MAX = 40_000;
-/** Longer documents are only stripped as well; nobody reads so much plain text. */
+/** Longer documents are only stripped as well, because nobody reads so much plain text. */
 const LAID_OUT_LENGTH_MAX = 2_000_000;
 /** Laying out this much takes some ten milliseconds: as long as the process may do nothing else. */
 export const CONVERTED_AT_ONCE_MAX = 32_000;
@@ -28,7 +28,7 @@ function attributesOf(element: { attribs?: unknown }): Partial<Record<string, st
   return element.attribs ?? {};
 }
 
-/** A picture is worth its description, and nothing without one. */
+/** A picture becomes its description, or nothing without one. */
 const describeImage: FormatCallback = (element, _walk, builder) => {
   const description = attributesOf(element)['alt'];
   if (typeof description === 'string') builder.addInline(description);
@@ -87,12 +87,12 @@ export function htmlToText(html: string): string {
   return (text.includes(TOO_DEEP) ? stripTags(html) : text).replaceAll('\u00A0', ' ');
 }
 
-/** As `htmlToText`, for where there is no time: what would take longer than a moment is only stripped of its tags. */
+/** As `htmlToText`, but fast: a document that would take longer than a moment is only stripped of its tags. */
 export function htmlToTextQuickly(html: string): string {
   return html.length <= CONVERTED_AT_ONCE_MAX ? htmlToText(html) : stripTags(html).replaceAll('\u00A0', ' ');
 }
 
-/** How far a block stands from its neighbours: two line breaks make one empty line. */
+/** The distance of a block from its neighbours: two line breaks make one empty line. */
 function lineBreaks(count: number): FormatOptions {
   return { leadingLineBreaks: count, trailingLineBreaks: count };
 }

@@ -29,7 +29,7 @@ export interface MailSource {
 
 export interface MailRenderInput extends RenderScopeInput {
   urls: MailLinks;
-  /** Counts what rendering costs, where somebody wants to know. */
+  /** Counts the cost of rendering, if given. */
   meter?: RenderMeter;
 }
 

@@ -3,7 +3,7 @@ import { domainOf } from '../../pure/emails/email-address.ts';
 import { needsSubscription, type EmailType } from '../../pure/emails/email-types.ts';
 import type { MailLinks } from '../links.ts';
 
-/** What the headers of an email are made from. */
+/** The input for the headers of an email. */
 export interface MailStream {
   type: EmailType;
   source: 'campaign' | 'automation' | 'request';

@@ -129,7 +129,7 @@ export function trackHtml(html: string): TrackedHtml {
     html: tracked,
     signerFor(links) {
       const signed = new Map<string, string | undefined>();
-      /** An address stays as it is when it cannot be counted, and when enough others are. */
+      /** An address stays unchanged if it cannot be counted, or if enough others are counted. */
       const sign = (key: string, target: () => ClickTarget | undefined): string | undefined => {
         if (signed.has(key)) return signed.get(key);
         const found = signed.size < LIMITS.trackedLinks ? target() : undefined;

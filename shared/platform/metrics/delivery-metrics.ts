@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { providerGroupOf } from '../../pure/emails/recipient-provider.ts';
 import type { SmtpPool } from '../smtp/smtp-pool.ts';
 
-/** What became of an email that was due. */
+/** The outcome of an email that was due. */
 export interface NotedResult {
   verdict: string;
   /** Of one that was refused. */
@@ -17,7 +17,7 @@ export interface NotedEmail {
   queuedAt?: Date | undefined;
 }
 
-/** Counts what workers do with emails. */
+/** Counts the outcomes of emails in a worker. */
 export interface DeliveryMetrics {
   note: (result: NotedResult, email: NotedEmail) => void;
   /** No server could be connected to, so an attempt ended. */

@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import { Counter, Histogram, type Registry } from 'prom-client';
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** What no route of ours answers has one name, for its path is the caller's own. */
+/** One name for all requests without a route, because the caller chooses their paths. */
 const NO_ROUTE = 'none';
 /** The client was gone before the answer was. */
 const CLIENT_GONE = '499';

@@ -10,7 +10,7 @@ export interface MetricsServer {
 
 /**
  * Answers `GET /metrics` on METRICS_PORT; undefined when there is none, or another process of this machine has it. One
- * look at a time, however many ask.
+ * read at a time, however many ask.
  */
 export async function startMetricsServer(
   config: Pick<Config, 'METRICS_PORT' | 'METRICS_HOST'>,

@@ -1,9 +1,9 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 
-/** What a process says of itself to Prometheus. Labels are words of ours: never an address, a name or an id of anybody. */
+/** The metrics of a process for Prometheus. Labels are fixed words: never an address, a name or an id. */
 export interface ProcessMetrics {
   registry: Registry;
-  /** Has `look` called before each answer; what it throws keeps the other figures from nobody. */
+  /** Calls `look` before each answer; if it throws, the other figures are answered all the same. */
   beforeAnswer: (look: () => Promise<void> | void) => void;
   /** All figures in the text format of Prometheus. */
   text: () => Promise<string>;

@@ -8,7 +8,7 @@ import { logIn } from './login.ts';
 import { parseSmtpReply, printableReply } from './smtp-reply.ts';
 import { isLoopback, type SmtpServerOptions } from './smtp-url.ts';
 
-/** What a server said it can do, in its answer to EHLO. */
+/** The abilities that a server lists in its answer to EHLO. */
 export interface SmtpCapabilities {
   /** Commands may be sent without waiting for each reply (RFC 2920). */
   hasPipelining: boolean;
@@ -24,7 +24,7 @@ export interface SmtpCapabilities {
 export interface SmtpConnection {
   socket: Socket;
   capabilities: SmtpCapabilities;
-  /** False where the URL has no login, and where the server takes none. */
+  /** False if the URL has no login, or the server takes none. */
   isLoggedIn: boolean;
 }
 
@@ -186,7 +186,7 @@ class Opening {
       await expectReply(Promise.resolve(response), (code) => code === 220, 'STARTTLS');
     }
     const socket = dialogue.release();
-    // What befalls it now befalls the TLS connection over it.
+    // From now on its errors are errors of the TLS connection over it.
     socket.on('error', () => undefined);
     return this.#begin(() => connectTls({ socket, ...this.#tlsOptions() }), 'secureConnect');
   }

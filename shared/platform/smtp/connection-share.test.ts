@@ -59,7 +59,7 @@ async function start(maxConnections: number, messageMs: number): Promise<{ pool:
   return { pool, relay };
 }
 
-/** Lets messages of a kind wait in any number, until the test ends; what becomes of them does not matter. */
+/** Lets any number of messages of a kind wait until the test ends; their outcome does not matter. */
 function saturate(pool: SmtpPool, urgency: SmtpUrgency, count: number): void {
   for (let index = 0; index < count; index += 1) {
     void pool.send({ from: FROM, to: `${urgency}-${index}@example.org` }, RAW, { urgency }).catch(() => undefined);

@@ -10,10 +10,10 @@ export interface ContentHooks {
   left: () => void;
 }
 
-/** More than this leaves in parts, so that a server that takes nothing in is told from one that is slow. */
+/** Longer content leaves in parts, so that a stuck server can be told from a slow one. */
 const PART_OCTETS = 262_144;
 
-/** Writes what follows DATA. */
+/** Writes the content after DATA. */
 export function writeContent(socket: Socket, raw: RawMessage, hooks: ContentHooks): void {
   if (raw.length > PART_OCTETS) {
     writeParts(socket, raw, hooks);

@@ -29,7 +29,7 @@ export const REPLY_TIMEOUTS: ReplyTimeouts = {
   content: 600_000,
 };
 
-/** What a message takes at most when its server is as slow as it may be at every step, RSET before it included. */
+/** The longest time for a message whose server is as slow as allowed at every step, the RSET before it included. */
 export const MESSAGE_MS_MAX =
   2 * REPLY_TIMEOUTS.mail +
   REPLY_TIMEOUTS.rcpt +
@@ -37,7 +37,7 @@ export const MESSAGE_MS_MAX =
   REPLY_TIMEOUTS.transfer +
   REPLY_TIMEOUTS.content;
 
-/** Who uses a conversation. None of these may throw; of the conversation, only `idle` may call something: `quit`. */
+/** The hooks of a conversation. They must not throw. Only `idle` may call back, and only `quit`. */
 export interface ConversationHooks<Message extends SmtpMessage> {
   /**
    * The next message, undefined when there is none now. `behind` is the message that the server still owes its answer to
@@ -45,7 +45,7 @@ export interface ConversationHooks<Message extends SmtpMessage> {
    */
   next: (behind: Message | undefined) => Message | undefined;
   done: (message: Message, outcome: SmtpOutcome) => void;
-  /** The connection broke, and the server said nothing of the message that decides it. */
+  /** The connection broke before the server decided the message. */
   failed: (message: Message, fault: ConnectionFault, state: MessageState) => void;
   /** Nothing is under way, and `next` had no message. */
   idle: () => void;
@@ -53,7 +53,7 @@ export interface ConversationHooks<Message extends SmtpMessage> {
   ended: () => void;
 }
 
-/** How far a message came. */
+/** How far a message got. */
 export interface MessageState {
   /** The command that the connection broke at. */
   stage: SmtpStage;
@@ -104,7 +104,7 @@ function oversize(octets: number, sizeMax: number): SmtpOutcome {
 }
 
 /**
- * Talks about one message after another over a connection that is set up (greeting, EHLO, TLS, login are behind it).
+ * Sends one message after another over a connection that is set up (greeting, EHLO, TLS and login are done).
  *
  * With PIPELINING (RFC 2920) a message takes one round trip: MAIL FROM, RCPT TO and DATA leave together, and they leave
  * in one piece with the content of the message before (section 3.1), so that under load each message costs one write and
@@ -181,7 +181,7 @@ export class Conversation<Message extends SmtpMessage> {
 
   #failTransaction(transaction: Transaction<Message>, fault: ConnectionFault, isBystander: boolean): void {
     const { message, step, refusal, hasContentLeft, isReused } = transaction;
-    // What was refused before the connection broke stays refused.
+    // A refusal from before the connection broke counts.
     if (refusal) {
       this.#hooks.done(message, refusal);
       return;
@@ -377,7 +377,7 @@ export class Conversation<Message extends SmtpMessage> {
   #onContentReply(transaction: Transaction<Message>, text: string): void {
     const reply = parseSmtpReply(text);
     if (!transaction.hasContentLeft) {
-      // What is still to leave would be read as commands.
+      // The rest of the content would be read as commands.
       if (isPositive(reply) || this.#refuse(transaction, text, 'data')) {
         this.fail(new ConnectionFault('EPROTOCOL', 'the server answers before the end of the content'));
       }

@@ -7,7 +7,7 @@ const ofOctets = (raw: string): string => {
   return typeof content === 'string' ? content : Buffer.concat(content).toString('latin1');
 };
 
-/** What a server that keeps to RFC 5321 makes of it: undefined when the message ends before the end. */
+/** The message as a server reads it by RFC 5321; undefined when it ends too early. */
 function received(content: string): string | undefined {
   const lines = content.split('\r\n');
   if (lines.indexOf('.') !== lines.length - 2 || lines.at(-1) !== '') return undefined;

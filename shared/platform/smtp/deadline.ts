@@ -19,12 +19,12 @@ export class Deadline {
     if (this.#timer === undefined || this.#firesAt > this.#at) this.#arm(now);
   }
 
-  /** From now on there is none. */
+  /** Clears the deadline. */
   clear(): void {
     this.#at = Infinity;
   }
 
-  /** There will be none any more. */
+  /** Ends the timer for good. */
   end(): void {
     this.#at = Infinity;
     clearTimeout(this.#timer);

@@ -48,7 +48,7 @@ export class Dialogue {
   }
 
   /**
-   * Lets go of the socket, which is paused. It belongs to whoever called.
+   * Releases the socket, paused, to the caller.
    * @throws ConnectionFault when the server has said more than it was asked
    */
   release(): Socket {
@@ -67,7 +67,7 @@ export class Dialogue {
     this.socket.off('close', this.#onClose);
   }
 
-  /** What was sent before it was asked for answers nothing, and in clear it may have been put in by another (RFC 3207). */
+  /** Data sent before it was asked for is no answer; without TLS somebody else may have inserted it (RFC 3207). */
   #expectNothing(): void {
     if (this.#reader.hasRest) this.#fail(new ConnectionFault('EPROTOCOL', 'the server answers before it is asked'));
   }

@@ -1,6 +1,6 @@
 import type { SmtpMessage, SmtpOutcome } from './message.ts';
 
-/** What a message is sent for, the most urgent first. */
+/** The kinds of messages, the most urgent first. */
 export const URGENCIES = ['transactional', 'automation', 'campaign'] as const;
 export type SmtpUrgency = (typeof URGENCIES)[number];
 
@@ -21,7 +21,7 @@ export class MessageQueue {
     automation: new Set(),
     campaign: new Set(),
   };
-  /** They were on a connection before, and go before those that never were. */
+  /** Messages that were on a connection before; they go before all others. */
   readonly #returned: Record<SmtpUrgency, Set<Job>> = {
     transactional: new Set(),
     automation: new Set(),
@@ -62,7 +62,7 @@ export class MessageQueue {
     return this.#takeFrom(this.#retries);
   }
 
-  /** No fresh connection is to be had: any will do. */
+  /** No fresh connection is available, so any will do. */
   demoteRetries(): void {
     for (const job of this.#retries) this.#returned[job.urgency].add(job);
     this.#retries.clear();

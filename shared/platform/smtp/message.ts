@@ -34,7 +34,7 @@ export interface SmtpInterruption {
 }
 
 /**
- * What a server made of a message: taken over, refused for good (5xx), not now (4xx), or nothing that can be known. Only
+ * The outcome of a message at a server: taken over, refused for good (5xx), deferred (4xx), or unknown. Only
  * a refusal at `rcpt` speaks of the recipient; one at `mail` is about the sender and one at `data` about the content.
  */
 export type SmtpOutcome =

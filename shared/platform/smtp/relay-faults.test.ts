@@ -60,7 +60,7 @@ function across<Step extends RelayStep>(steps: Step[]): [Step, RelayFault][] {
   return steps.flatMap((step) => FAULTS.map((fault): [Step, RelayFault] => [step, fault]));
 }
 
-/** What becomes of the message itself. */
+/** The outcome of the message itself. */
 function expectedOf(step: RelayStep, fault: RelayFault): { kind: string; mayHaveBeenAccepted?: boolean } {
   if (fault === '4xx') return { kind: 'deferred' };
   if (fault === '5xx') return { kind: 'rejected' };

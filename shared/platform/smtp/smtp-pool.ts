@@ -67,7 +67,7 @@ export interface SmtpPool {
    * @throws SmtpUnavailableError (as a rejection) when no server can be connected to
    */
   send(envelope: SmtpEnvelope, raw: RawMessage, options?: SendOptions): Promise<SmtpOutcome>;
-  /** Refuses what waits, lets what is on the wire finish for `timeoutMs` (default 10,000), then cuts the rest. */
+  /** Refuses waiting messages, lets those on the wire finish for `timeoutMs` (default 10,000), then cuts the rest. */
   close(options?: { timeoutMs?: number }): Promise<void>;
   /** Whether the pool was closed, so nothing is sent any more. */
   isClosed(): boolean;
@@ -77,7 +77,7 @@ export interface SmtpPool {
 interface Session {
   readonly conversation: Conversation<Job>;
   readonly server: PoolServer;
-  /** What is on it just now. */
+  /** The messages on it. */
   carries: SmtpUrgency | undefined;
 }
 
@@ -205,7 +205,7 @@ class Pool {
     return this.#health.servers.reduce((sum, server) => sum + server.openings, 0);
   }
 
-  /** Connections to open for what waits, those on their way left out. */
+  /** How many connections to open for the waiting messages, apart from those being opened. */
   #connectionsWanted(): number {
     const useful = (urgency: SmtpUrgency) => Math.min(this.#queue.waiting(urgency), this.#share.room(urgency));
     const lesser = Math.min(useful('automation') + useful('campaign'), this.#share.room('automation'));

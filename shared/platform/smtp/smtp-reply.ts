@@ -11,7 +11,7 @@ export interface SmtpReply {
 const REPLY = /^([2-5]\d\d)(?:[ -](?:([245]\.\d{1,3}\.\d{1,3})(?:\s|$))?|$)/;
 const REPLY_LENGTH_MAX = 1000;
 
-/** What a server sent, fit to be stored and shown, whether it is a reply or not. */
+/** Text that a server sent, made fit to be stored and shown, whether it is a reply or not. */
 export function printableReply(text: string): string {
   return text
     .slice(0, REPLY_LENGTH_MAX)

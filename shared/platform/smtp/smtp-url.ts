@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 
-/** How a connection that begins in clear comes to TLS. */
+/** How a connection without TLS upgrades to TLS. */
 export type StartTls =
   /** There is none without. */
   | 'required'
@@ -41,7 +41,7 @@ const CLEAR_LOGIN =
 const TLS_TEXTS = ['servername', 'minVersion', 'maxVersion', 'ciphers', 'ecdhCurve'];
 const TLS_FLAGS = ['rejectUnauthorized'];
 
-/** Whether what is sent to this address or name stays on the machine. */
+/** Whether data sent to this address or name stays on the machine. */
 export function isLoopback(host: string): boolean {
   const address = host.replace(/^::ffff:/i, '');
   return address === 'localhost' || address === '::1' || (isIP(address) === 4 && address.startsWith('127.'));

@@ -11,7 +11,7 @@ const REFUSED_IPV6 = [
   '3fff::/20', // RFC 9637 documentation
 ].map((range) => ipaddr.IPv6.parseCIDR(range));
 
-/** What the library calls unicast and yet is none of a public host. */
+/** Ranges that the library calls unicast but that are not public hosts. */
 const REFUSED_IPV4 = [
   '192.0.0.0/24', // RFC 6890 protocol assignments
   '192.31.196.0/24', // RFC 7535 AS112

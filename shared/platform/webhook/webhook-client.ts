@@ -15,19 +15,19 @@ export interface WebhookRequest {
   id: string;
   /** Signed with each of them. */
   secrets: readonly string[];
-  /** Where false, an answer that redirects is the answer. */
+  /** If false, a redirect is returned as the answer. */
   followsRedirects?: boolean;
 }
 
 export interface WebhookAnswer {
   statusCode: number;
-  /** Where the answer came from in the end. */
+  /** The URL that finally answered. */
   url: string;
   contentType: string | null;
   /** As text, the first 64 KiB of it. */
   body: string;
   isTruncated: boolean;
-  /** What the server asks for in Retry-After; milliseconds. */
+  /** The pause from Retry-After, in milliseconds. */
   retryAfterMs: number | null;
 }
 
@@ -68,7 +68,7 @@ export interface WebhookClientOptions {
 }
 
 const TIMEOUT_MS = 10_000;
-/** A caller waits for it. */
+/** Short, because a caller waits for it. */
 const CHECK_MS = 2_000;
 const REDIRECTS_MAX = 5;
 const BODY_BYTES_MAX = 64 * 1024;
@@ -162,7 +162,7 @@ interface Guard {
   pinnedAgent: (url: URL, pipelining: 0 | 1) => Promise<Agent>;
 }
 
-/** Says which addresses may be called, and makes connections to none but these. */
+/** Decides which addresses may be called, and connects only to these. */
 function createGuard({ allowPrivateNetworks, dnsServers, authorities }: WebhookClientOptions): Guard {
   const resolver = dnsServers.length > 0 ? createDnsResolver({ servers: dnsServers }) : undefined;
 

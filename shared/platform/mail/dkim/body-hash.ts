@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RawMessage } from '../../smtp/data-content.ts';
 import { relaxLines, relaxedBodyEnd } from './canonical.ts';
 
-/** A message with attachments is hashed in parts of this size, and others get their turn in between. */
+/** A message with attachments is hashed in parts of this size, with other work in between. */
 const PART_BYTES = 256 * 1024;
 const CRLF = '\r\n';
 

@@ -43,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(() => dns.close());
 
-/** What an independent verifier makes of a message, by the key that DNS hands out. */
+/** The verdict of an independent verifier on a message, with the key from DNS. */
 async function verify(message: Buffer) {
   const { results } = await dkimVerify(message, { resolver: lookUp as never });
   return results.map((result: any) => ({ result: result.status.result, domain: result.signingDomain }));

@@ -4,7 +4,7 @@ import { readMessage, relaxField, type RawField } from './canonical.ts';
 import { hashRelaxedBody } from './body-hash.ts';
 import { signingThreads } from './signing-threads.ts';
 
-/** Who signs, and under which name the public key stands in DNS: `<selector>._domainkey.<domain>`. */
+/** The signer; its public key is in DNS at `<selector>._domainkey.<domain>`. */
 export interface DkimIdentity {
   /** ASCII, international labels as `xn--`. */
   domain: string;
@@ -17,7 +17,7 @@ export interface DkimSigner {
   sign: (message: RawMessage) => Promise<RawMessage>;
 }
 
-/** What is signed where it is there: what a reader sees, what the parts are, and what a click acts upon. */
+/** The fields that are signed if present: those a reader sees, the MIME structure, and those that a click uses. */
 const SIGNED_FIELDS = [
   'from',
   'to',

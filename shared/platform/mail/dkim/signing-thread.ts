@@ -2,7 +2,7 @@ import { sign } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
 import type { SigningBatch, SigningResult } from './signing-threads.ts';
 
-/** A thread that signs what it is given, batch by batch, and ends with its process. */
+/** A thread that signs batch by batch, and ends with its process. */
 
 function signAll({ key, inputs }: SigningBatch): SigningResult {
   try {

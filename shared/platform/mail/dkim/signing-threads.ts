@@ -2,13 +2,13 @@ import type { KeyObject } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 
-/** What a thread is given: texts of octets to be signed with one key. */
+/** The input of a thread: texts of octets to be signed with one key. */
 export interface SigningBatch {
   key: KeyObject;
   inputs: string[];
 }
 
-/** What it answers: base64, in the same order. */
+/** Its output: base64, in the same order. */
 export type SigningResult = { signatures: string[] } | { fault: string };
 
 interface Job {
@@ -31,7 +31,7 @@ export interface SigningThreads {
   sign: (input: string, key: KeyObject) => Promise<string>;
 }
 
-/** Some ten milliseconds of work: what comes meanwhile is signed by the other threads, or together after it. */
+/** About ten milliseconds of work; texts that arrive meanwhile are signed by other threads, or together afterwards. */
 const BATCH_MAX = 16;
 
 /**
@@ -96,7 +96,7 @@ export function createSigningThreads(threadCount = availableParallelism()): Sign
         queue.push({ key, input, resolve, reject });
         if (isScheduled) return;
         isScheduled = true;
-        // What is asked for in one turn of the event loop goes out together.
+        // Requests of one turn of the event loop go out together.
         setImmediate(() => {
           isScheduled = false;
           dispatch();

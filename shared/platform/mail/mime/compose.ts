@@ -8,14 +8,14 @@ import { encodeHeader, encodeMailboxHeader, type Mailbox } from './header-encodi
 /** A header as name and value, such as `['List-Unsubscribe', '<https://…>']`. */
 export type HeaderField = readonly [name: string, value: string];
 
-/** What all messages of one sender or campaign have in common. */
+/** The parts that all messages of one sender or campaign share. */
 export interface MessageFrame {
   from: Mailbox;
   replyTo?: string;
   headers?: readonly HeaderField[];
 }
 
-/** What is different in every message. `messageId` may come with or without its angle brackets. */
+/** The parts that differ in every message. `messageId` may come with or without its angle brackets. */
 export interface MessageContent {
   to: Mailbox;
   subject: string;
