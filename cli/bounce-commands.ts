@@ -31,7 +31,7 @@ function readSelection({ since, until, provider, words }: UndoOptions): BounceSe
   throw badRequest(`--${issue?.path.join('.')}: ${issue?.message}`);
 }
 
-/** One project's bounces: all of them, however many calls that takes. */
+/** All bounces of one project, in as many calls as that takes. */
 async function undoAll(em: Em, projectId: string, selection: BounceSelection): Promise<BounceUndo> {
   const total = await undoBounces(em, projectId, selection);
   while (total.hasMore) {
@@ -57,7 +57,7 @@ function textOf(projects: readonly ProjectUndo[], isDryRun: boolean): string {
   return `${formatTable(headings, rows)}${isDryRun ? '\nNothing was changed.' : ''}`;
 }
 
-/** `bounces undo`: gives back what a mistaken verdict has cost. */
+/** `bounces undo`: undoes the consequences of mistaken hard bounces. */
 export function addBounceCommands(program: Command, context: CliContext): void {
   const bounces = program.command('bounces').description('What hard bounces have cost contacts');
 

@@ -12,14 +12,14 @@ export interface CliStreams {
   writeError: (text: string) => void;
 }
 
-/** What the commands share: how to reach the data, and how to answer. */
+/** The context of all commands: access to the data, and the output. */
 export interface CliContext {
   /** @throws ConfigError when no database is named and no local stack is there */
   databaseUrl: () => string;
   temporalOptions: () => TemporalConnectOptions;
-  /** The variables of the processes; in a clone without DATABASE_URL those of the local stack, where it runs. */
+  /** The variables of the processes; in a clone without DATABASE_URL those of the running local stack. */
   environment: () => NodeJS.ProcessEnv;
-  /** APP_SECRET and those before it, for what is sealed; undefined when the environment does not name it. */
+  /** APP_SECRET and its earlier values, for sealed data; undefined when the environment does not name it. */
   appSecrets: () => AppSecrets | undefined;
   /** INBOUND_DOMAIN; undefined when the environment does not name it. */
   inboundDomain: () => string | undefined;
@@ -94,7 +94,7 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
   };
 }
 
-/** Adds a subcommand that takes `--json`, as all of them do. */
+/** Adds a subcommand, with the option `--json` that all of them have. */
 export function addCommand(parent: Command, nameAndArguments: string, description: string): Command {
   return parent
     .command(nameAndArguments)

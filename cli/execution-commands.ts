@@ -13,7 +13,7 @@ function notFound(suggestion: string): AppError {
   return new AppError('EXECUTION_NOT_FOUND', { suggestion });
 }
 
-/** `execution history`: what Temporal knows of one execution, in the form that replaying takes. */
+/** `execution history`: the Temporal history of one execution, in the form for replaying. */
 export function addExecutionCommands(program: Command, context: CliContext): void {
   const execution = program.command('execution').description("Executions of workflows, Temporal's side of them");
 

@@ -15,7 +15,7 @@ function hasDatabaseCode(error: unknown, code: string): boolean {
   return false;
 }
 
-/** What an operator reads when a command fails: one or two plain sentences, never a stack. */
+/** The text for an operator when a command fails: one or two plain sentences, never a stack. */
 export function describeFailure(error: unknown): string {
   if (error instanceof AppError) return [error.message, error.suggestion].filter(Boolean).join('. ');
   if (isDatabaseUnavailable(error)) {

@@ -12,7 +12,7 @@ const localStackSchema = z.object({
 });
 type LocalStack = z.infer<typeof localStackSchema>;
 
-/** Where `npm start` says how its database and its Temporal server are reached; undefined while it does not run. */
+/** The addresses of the database and the Temporal server of `npm start`; undefined while it does not run. */
 export function readLocalStack(environment: NodeJS.ProcessEnv): LocalStack | undefined {
   const file = path.join(everpostHome(environment), 'runtime.json');
   let content: string;

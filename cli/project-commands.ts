@@ -23,7 +23,7 @@ import { formatFields, formatTable } from './text-output.ts';
 import { inTransaction } from '../shared/domain/database/transaction.ts';
 
 const NAME_LENGTH_MAX = 100;
-/** Written for the speed that the configuration of the instance sets. */
+/** The word for the speed that the configuration of the instance sets. */
 const DEFAULT_SPEED = 'default';
 
 interface ProjectView {

@@ -1,7 +1,7 @@
 import { validate as isUuid } from 'uuid';
 import { AppError } from '../shared/pure/app-error.ts';
 
-/** Checks an id from the command line. @throws AppError RESOURCE_NOT_FOUND with `message` for what cannot be one */
+/** Checks an id from the command line. @throws AppError RESOURCE_NOT_FOUND with `message` if it cannot be an id */
 export function parseId(text: string, message: string): string {
   if (isUuid(text)) return text.toLowerCase();
   throw new AppError('RESOURCE_NOT_FOUND', { message, suggestion: 'Ids are UUIDs' });

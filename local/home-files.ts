@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import type { z } from 'zod';
 
-/** What a person can do about an error of the file system. */
+/** Advice for a person about an error of the file system. */
 const ADVICE: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full. Free some space and start again',
   EDQUOT: 'the disk quota is used up. Free some space and start again',
@@ -40,7 +40,7 @@ export function prepareFolder(folder: string): void {
 }
 
 /**
- * Writes a file that only this user may read, in one step: whenever the process or the machine stops, there is the old
+ * Writes a file that only this user may read, in one step: if the process or the machine stops, the file has the old
  * content or the new one. @throws Error with a sentence that names it and says what to do
  */
 export function writePrivateFile(file: string, content: string): void {
@@ -78,7 +78,7 @@ export function readFileIfAny(file: string): string | undefined {
 /**
  * Reads a JSON file; undefined when there is none.
  * @param advice what to do about a damaged one, as a sentence
- * @throws Error when it holds anything else than `schema` asks for; the file stays as it is
+ * @throws Error when it does not fit `schema`; the file stays as it is
  */
 export function readJsonFile<T>(file: string, schema: z.ZodType<T>, advice: string): T | undefined {
   const content = readFileIfAny(file);

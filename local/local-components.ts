@@ -15,7 +15,7 @@ const preferredPorts = { postgres: 5433, temporal: 7233, temporalUi: 8233, smtp:
 /** Components are stopped in this order, after the API and the worker (rank 1). */
 const stopRanks = { mailbox: 2, temporal: 3, postgres: 4 };
 
-/** Where the components are that the API and the worker need. */
+/** The addresses of the components that the API and the worker need. */
 export interface ComponentAddresses {
   databaseUrl: string;
   temporalAddress: string;
@@ -29,10 +29,10 @@ export interface ComponentOptions {
   home: string;
   env: NodeJS.ProcessEnv;
   guard: ProcessGuard;
-  /** Ports already promised to somebody; those chosen here are added. */
+  /** Ports that are already reserved; those chosen here are added. */
   takenPorts: Set<number>;
   progress: Progress;
-  /** Starts a part, and again when it ends. */
+  /** Starts a component, and restarts it when it ends. */
   start: Supervisor['start'];
 }
 

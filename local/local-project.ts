@@ -6,7 +6,7 @@ import type { OperatorCommands } from './operator-command.ts';
 
 const name = 'Local';
 const domain = 'local.test';
-/** What the processes ask for. */
+/** The variables that the processes need. */
 const APP_SECRET_LENGTH_MIN = 32;
 
 const projectSchema = z
@@ -21,7 +21,7 @@ export interface LocalProject {
   domain: string;
 }
 
-/** Content of `local.json`: what a script needs to use the stack. */
+/** Content of `local.json`: everything a script needs to use the stack. */
 export interface LocalFile extends LocalProject {
   apiUrl: string;
   docsUrl: string;
@@ -84,7 +84,7 @@ export function readLocalProject(home: string): LocalProject | undefined {
   );
 }
 
-/** Where the API of the stack in a folder is; undefined while that is not known. */
+/** The address of the API of the stack in a folder; undefined while unknown. */
 export function readLocalApiUrl(home: string): string | undefined {
   try {
     return readJsonFile(localFilePath(home), z.object({ apiUrl: z.string() }), '')?.apiUrl;

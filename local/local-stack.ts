@@ -29,7 +29,7 @@ export interface LocalStackOptions {
 export interface LocalStack {
   /** Brings everything up; resolves when the API says that it is ready. */
   start(): Promise<LocalFile>;
-  /** Resolves with a description once something has ended for good although nobody asked for it. */
+  /** Resolves with a description once a part has ended for good without being asked to. */
   readonly failed: Promise<string>;
   /** Stops everything in order; safe at any moment. */
   stop(): Promise<void>;
@@ -42,7 +42,7 @@ export function createLocalStack({ home, env, guard, progress, onChildStarted }:
   const stopping = new AbortController();
 
   async function start(): Promise<LocalFile> {
-    // What is damaged is said before anything is started.
+    // Damaged files are reported before anything is started.
     const known = readLocalProject(home);
     const appSecret = ensureAppSecret(home, env);
     prepareFolder(path.join(home, 'logs'));
@@ -115,7 +115,7 @@ function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** What is said of Temporal holds for the local one as well. */
+/** Settings for Temporal apply to the local server as well. */
 const ownTemporalNames = new Set([
   'TEMPORAL_NAMESPACE',
   'TEMPORAL_CODEC_KEYS',

@@ -1,4 +1,4 @@
-/** Tells the person at the terminal what is going on, one line a call. */
+/** Tells the person at the terminal about the progress, one line a call. */
 export type Progress = (line: string) => void;
 
 /** Runs `work` and says every `everyMs` milliseconds that it is still alive and for how long it has been going on. */

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Starts the stack on the folder; resolves with what it says to a person when it could not start. */
+/** Starts the stack on the folder; resolves with its message when it could not start. */
 function complaint(): Promise<string> {
   return new Promise((resolve, reject) => {
     const args = ['--disable-warning=ExperimentalWarning', path.join(projectRoot, 'local/start.ts')];

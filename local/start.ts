@@ -18,7 +18,7 @@ function step(line: string): void {
   say(`  ${`${((Date.now() - startedAt) / 1000).toFixed(1)} s`.padStart(7)}  ${line}`);
 }
 
-/** Resolves when somebody wants the stack to stop: by a signal, or because the process that started this one is gone. */
+/** Resolves when the stack should stop: on a signal, or because the parent process is gone. */
 function stopRequested(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());

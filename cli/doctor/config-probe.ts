@@ -8,17 +8,17 @@ const DAY_MS = 86_400_000;
 const CERTIFICATE_DAYS_MIN = 14;
 /** Node.js runs TypeScript without a flag from here on. */
 const NODE_MIN = [22, 18] as const;
-/** Stand in for what is required, so that the other variables can be read. They are used for nothing. */
+/** Placeholders for required variables, so that the others can be read. They are never used. */
 const STAND_INS = { DATABASE_URL: 'postgres://none', APP_SECRET: '-'.repeat(32) };
 
 export interface ReadConfig {
-  /** What can be read; defaults stand for faulty variables. */
+  /** The readable values; faulty variables have their defaults. */
   config: Config;
   faults: ConfigFault[];
   isFaulty: (variable: string) => boolean;
 }
 
-/** Reads as much of the configuration as can be read, so that one wrong variable does not hide everything else. */
+/** Reads as much of the configuration as possible, so that one wrong variable does not hide everything else. */
 export function readWhatIsUsable(environment: NodeJS.ProcessEnv): ReadConfig {
   const faults: ConfigFault[] = [];
   let usable = environment;
@@ -30,7 +30,7 @@ export function readWhatIsUsable(environment: NodeJS.ProcessEnv): ReadConfig {
     }
     faults.push(...inspected.faults);
     const wrong = new Set(inspected.faults.flatMap(({ variable }) => [variable, variable.split('.')[0] ?? '']));
-    // Of a pair the missing half is named: without it the other half says nothing either.
+    // Of a pair the missing half is named, because the other half is useless without it.
     const others = Object.entries(usable).filter(([name]) => !wrong.has(name) && !isHalfOf(name, wrong));
     usable = { ...Object.fromEntries(others), ...standInsFor(wrong) };
   }

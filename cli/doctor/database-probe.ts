@@ -11,10 +11,10 @@ const LIMITS = { statementMs: STATEMENT_MS, lockMs: 1_000, idleInTransactionMs: 
 const ADMISSION_CONNECTIONS = 2;
 const CLOCK_WARN_MS = 1_000;
 const CLOCK_FAIL_MS = 30_000;
-/** Share of the connections in use from which little is left. */
+/** Share of the connections in use above which few are left. */
 const CONNECTIONS_SHARE_MAX = 0.85;
 
-/** A setting of PostgreSQL, the values with which all is well, and what others mean. */
+/** A setting of PostgreSQL, its good values, and what other values mean. */
 interface WantedSetting {
   name: string;
   values: string[];
@@ -122,7 +122,7 @@ async function clockFindings(em: Em): Promise<Finding[]> {
   return [judgeClock(area, Math.max(0, offMs))];
 }
 
-/** @param offMs by how much two clocks differ at least */
+/** @param offMs the least difference of two clocks */
 export function judgeClock(area: string, offMs: number): Finding {
   if (offMs < CLOCK_WARN_MS) return ok(area, 'this machine and the database agree');
   const make = offMs < CLOCK_FAIL_MS ? warn : fail;

@@ -16,7 +16,7 @@ import { temporalProbe } from './temporal-probe.ts';
 
 const DNS_TIMEOUT_MS = 3_000;
 
-/** The public addresses of relays, as far as their names lead to some. */
+/** The public addresses of relays, as far as their names resolve. */
 async function relayAddresses(urls: readonly string[]): Promise<string[]> {
   const found = await Promise.all(
     urls.map(async (url) => {
@@ -75,7 +75,7 @@ function lineOf({ level, area, message, action }: Finding): string {
   return action === undefined ? line : `${line}\n      → ${action}`;
 }
 
-/** `doctor`: looks at everything that Everpost stands on, and changes nothing. */
+/** `doctor`: checks everything that Everpost depends on, and changes nothing. */
 export function addDoctorCommand(program: Command, context: CliContext): void {
   addCommand(program, 'doctor', 'Look at configuration, database, Temporal, relays and DNS, and say what to do').action(
     async (_options: object, command: Command) => {

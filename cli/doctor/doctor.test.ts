@@ -75,7 +75,7 @@ async function examine(overrides: NodeJS.ProcessEnv = {}): Promise<Report> {
 /** The server of a test run is set to be fast, not safe. */
 const SETTINGS = 'database settings';
 
-/** What is not well, as `level area: message`. */
+/** The findings that are not ok, as `level area: message`. */
 const faultsOf = ({ checks }: Report) =>
   checks
     .filter(({ level, area }) => level !== 'ok' && area !== SETTINGS)

@@ -1,16 +1,16 @@
 export type Level = 'ok' | 'warn' | 'fail';
 
-/** What a look at one part of the installation found. */
+/** The result of checking one part of the installation. */
 export interface Finding {
-  /** What was looked at, in one or two words. */
+  /** The checked part, in one or two words. */
   area: string;
   level: Level;
   message: string;
-  /** What to do about it; undefined when all is well. */
+  /** What to do about it; undefined when nothing is wrong. */
   action?: string;
 }
 
-/** A look at something. It changes nothing, and ends soon after `signal` is aborted. */
+/** A check. It changes nothing, and ends soon after `signal` is aborted. */
 export interface Probe {
   area: string;
   run: (signal: AbortSignal) => Promise<Finding[]>;

@@ -36,7 +36,7 @@ async function mxFindings(resolver: DnsResolver, domain: string): Promise<Findin
 }
 
 const SPF = /^v=spf1(?: |$)/i;
-/** Terms that lead to further records, or depend on the sender: what they cover is not looked up here. */
+/** Terms that lead to further records, or depend on the sender: the hosts they cover are not looked up here. */
 const LEADS_ELSEWHERE = /^[+?~-]?(?:a|mx|include|exists|ptr)(?:[:/]|$)|^redirect=/i;
 
 function covers(term: string, address: string): boolean {
@@ -91,7 +91,7 @@ export function judgeSpf(domain: string, texts: readonly string[], addresses: re
   return ok(area, `${domain}: ${policy}`);
 }
 
-/** Whether bounces come in, and whether receivers are told who sends for this instance. */
+/** Whether bounces can come in, and whether SPF names the servers that send for this instance. */
 export function inboundProbe(
   domain: string | undefined,
   resolver: DnsResolver,

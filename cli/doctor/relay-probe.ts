@@ -12,7 +12,7 @@ const AREA = 'relay';
 const CONNECT_MS = 4_000;
 const REPLY_MS = 4_000;
 
-/** What to do about each code of a failed connection; others are of the network. */
+/** What to do about each code of a failed connection; other codes are faults of the network. */
 const ACTIONS: Record<string, string> = {
   EAUTH: 'Check user and password in SMTP_URL, and which ways to log in the relay allows.',
   EINSECUREAUTH: 'Let the relay offer STARTTLS, or permit it with ?allowInsecureAuth=true in SMTP_URL.',
@@ -87,7 +87,7 @@ function unreachable({ label }: SmtpServerOptions, error: unknown): Finding {
   return fail(AREA, `${label}: ${redactText(words)}${reply}`, action);
 }
 
-/** Connects as a worker does, up to where messages would follow: greeting, EHLO, STARTTLS, login. */
+/** Connects like a worker, up to the first message: greeting, EHLO, STARTTLS, login. */
 export function relayProbe(
   url: string,
   resolver: DnsResolver,

@@ -24,7 +24,7 @@ async function runProbe({ area, run }: Probe, timeoutMs: number): Promise<Findin
   }
 }
 
-/** Runs all probes side by side, each bounded in time. Findings keep the order of the probes. Never throws. */
+/** Runs all probes concurrently, each bounded in time. Findings keep the order of the probes. Never throws. */
 export async function runProbes(probes: readonly Probe[], timeoutMs = PROBE_TIMEOUT_MS): Promise<Finding[]> {
   return (await Promise.all(probes.map((probe) => runProbe(probe, timeoutMs)))).flat();
 }

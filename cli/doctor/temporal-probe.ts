@@ -6,12 +6,12 @@ import { fail, ok, warn, type Finding, type Probe } from './finding.ts';
 const AREA = 'Temporal';
 const ANSWER_MS = 5_000;
 const SET_UP = 'Run `everpost temporal setup`.';
-/** Older ones were not tried; task queues learnt priorities about then. */
+/** Older ones were not tried; task queues got priorities about then. */
 const VERSION_MIN = [1, 29] as const;
 
 function versionFinding(version: string): Finding {
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  // Temporal Cloud tells no number that could be compared.
+  // Temporal Cloud reports no version that could be compared.
   const isOld =
     /^\d+\.\d+/.test(version) && (major < VERSION_MIN[0] || (major === VERSION_MIN[0] && minor < VERSION_MIN[1]));
   if (!isOld) return ok(AREA, `server ${version === '' ? 'without a version' : version}`);

@@ -32,7 +32,7 @@ export async function listenForMail(store: MailboxStore, port: number): Promise<
       });
     },
   });
-  // Clients that hang up in mid-sentence are their own problem.
+  // Clients that hang up in the middle of a command are ignored.
   server.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EADDRINUSE' || error.code === 'EACCES') throw error;
   });

@@ -8,7 +8,7 @@ import type { MailboxStore, MailSummary } from './mailbox-store.ts';
 
 const pageSizeDefault = 50;
 const pageSizeMax = 500;
-/** What a received message may do when it is shown: load pictures and styles, open links elsewhere, nothing else. */
+/** The policy of a shown message: it may load pictures and styles and open links elsewhere, nothing else. */
 const messagePolicy = [
   'sandbox allow-popups allow-popups-to-escape-sandbox',
   "default-src 'none'",

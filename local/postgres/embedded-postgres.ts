@@ -15,7 +15,7 @@ import { commandLineOf, isRunning, sendSignal, waitUntilGone } from '../processe
 
 const run = promisify(execFile);
 const superuser = 'postgres';
-/** What PostgreSQL says while sessions of a killed server still have its data open. They end by themselves. */
+/** The message of PostgreSQL while sessions of a killed server still have its data open. They end by themselves. */
 const IN_USE = 'is still in use';
 const SESSIONS_END_MS = 20_000;
 const passwordFileName = 'everpost-password';
@@ -106,7 +106,7 @@ async function startOnce(options: EmbeddedPostgresOptions): Promise<EmbeddedPost
     gid: account.spawnGid,
     logFile: options.logFile,
     stopRank: options.stopRank,
-    // SIGINT is PostgreSQL's fast shutdown: it ends open sessions, where SIGTERM would wait for them.
+    // SIGINT is PostgreSQL's fast shutdown: it ends open sessions, while SIGTERM would wait for them.
     stopSignal: 'SIGINT',
     guard: options.guard,
     onSpawn: options.onSpawn,

@@ -5,12 +5,12 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Under which user the server runs. Everything is undefined when this process is not root: then it is the same user. */
+/** The user that the server runs as. All fields are undefined when this process is not root: then it is the same user. */
 export interface PostgresAccount {
   /** Owner of the data directory. */
   uid: number | undefined;
   gid: number | undefined;
-  /** What to give to `spawn`; undefined when `setpriv` changes the user instead. */
+  /** The ids for `spawn`; undefined when `setpriv` changes the user instead. */
   spawnUid: number | undefined;
   spawnGid: number | undefined;
   /** Arguments of `setpriv`, which hands the server the right to pass through folders closed to its user. */

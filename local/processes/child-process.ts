@@ -27,7 +27,7 @@ export interface ChildSpec {
   guard: ProcessGuard;
   /** Called for every line the child writes. */
   onLine?: (line: string) => void;
-  /** Called as soon as there is a process, for whoever is to stop it. */
+  /** Called as soon as there is a process, so that the caller can stop it. */
   onSpawn?: ((child: ManagedChild) => void) | undefined;
 }
 
@@ -43,7 +43,7 @@ export interface ManagedChild {
   readonly stopRank: number;
   readonly logFile: string;
   readonly exited: Promise<ChildExit>;
-  /** True from the moment somebody asked for the stop, so an exit after it is expected. */
+  /** True once the stop was requested, so an exit after it is expected. */
   isStopping(): boolean;
   /** The last lines the child wrote, oldest first. */
   lastLines(): readonly string[];
@@ -58,7 +58,7 @@ export interface ManagedChild {
 export async function startChild(spec: ChildSpec): Promise<ManagedChild> {
   mkdirSync(path.dirname(spec.logFile), { recursive: true });
   const log = createWriteStream(spec.logFile, { flags: 'a', mode: 0o600 });
-  // A full disk takes no more lines, and is no reason to leave the others without their parent.
+  // A full disk takes no more lines, but must not end this process, which is the parent of the others.
   log.on('error', () => undefined);
   const child = spawn(spec.command, spec.args, {
     cwd: spec.cwd,
@@ -132,7 +132,7 @@ export async function stopInOrder(children: readonly ManagedChild[]): Promise<vo
   }
 }
 
-/** One readable paragraph about a child that ended although nobody asked for it. */
+/** One readable paragraph about a child that ended unexpectedly. */
 export function describeUnexpectedExit(child: ManagedChild, exit: ChildExit): string {
   const how = exit.signal ? `was ended by ${exit.signal}` : `ended with exit code ${exit.code}`;
   const lines = child.lastLines();

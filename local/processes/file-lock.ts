@@ -29,7 +29,7 @@ export async function withFileLock<T>(lockFile: string, onWait: () => void, work
   }
 }
 
-/** A lock that names nobody a while after it was made is what a crash has left of one. */
+/** A lock that is still empty a while after it was made was left by a crash. */
 function isStale(lockFile: string): boolean {
   const made = statSync(lockFile, { throwIfNoEntry: false })?.mtimeMs;
   return made !== undefined && Date.now() - made > NAMELESS_MS_MAX;

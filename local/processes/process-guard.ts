@@ -8,7 +8,7 @@ export type GuardMessage =
   | { kind: 'forget'; pid: number }
   | { kind: 'remove'; path: string };
 
-/** Outlives this process by a moment and cleans up what it leaves behind. */
+/** Outlives this process by a moment and cleans up after it. */
 export interface ProcessGuard {
   readonly pid: number;
   /** Stops `pid` with `signal` when this process ends without having called `forget`. Low ranks stop first. */

@@ -14,7 +14,7 @@ export function isRunning(pid: number): boolean {
     const state = stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3);
     return state !== 'Z' && state !== 'X';
   } catch {
-    // Without /proc the signal check above is all there is; with it, the process ended in between.
+    // Without /proc only the signal check above counts; with it, the process ended in between.
     return !existsSync('/proc/self/stat');
   }
 }

@@ -16,7 +16,7 @@ type RunningStack = z.infer<typeof runningSchema>;
 
 /** The right of one process to run the stack of a folder. */
 export interface SingleStart {
-  /** Remembers a child, so that a later start can end it should this process and its guard both be killed. */
+  /** Remembers a child, so that a later start can end it if this process and its guard are both killed. */
   readonly remember: (pid: number, args: readonly string[]) => void;
   readonly release: () => void;
 }

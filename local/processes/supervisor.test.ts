@@ -81,7 +81,7 @@ describe('supervisor', () => {
     let starts = 0;
     await supervisor.start('worker', async (onSpawn) => {
       const child = await startChild({ ...script('worker', 'setInterval(() => {}, 1000)'), onSpawn });
-      // It is never ready a second time.
+      // The second process never becomes ready.
       if (++starts > 1) await child.exited;
       return { child };
     });

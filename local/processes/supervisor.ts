@@ -20,9 +20,9 @@ export interface Supervisor {
   start: <T extends { child: ManagedChild }>(name: string, start: StartPart<T>) => Promise<T>;
   /** Until then an unexpected end of any part ends everything: a fault in the configuration does not go away by trying again. */
   restartFromNowOn(): void;
-  /** Resolves with what went wrong once a part has ended for good although nobody asked for it. */
+  /** Resolves with the reason once a part has ended for good without being asked to. */
   readonly failed: Promise<string>;
-  /** Stops everything in order, what is being started included. */
+  /** Stops everything in order, including parts that are being started. */
   stopAll(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** What the revival of a part needs from its supervisor. */
+/** The parts of the supervisor that restarting needs. */
 interface Revival {
   report: Progress;
   fail: (reason: string) => void;
@@ -39,7 +39,7 @@ interface Revival {
   stopping: AbortSignal;
 }
 
-/** Starts a part again and again until it is ready. @returns undefined when that is over: everything stops */
+/** Starts a part again and again until it is ready. @returns undefined when everything stops meanwhile */
 async function revive(
   { report, fail, startOnce, stopping }: Revival,
   name: string,
@@ -68,7 +68,7 @@ async function revive(
   }
 }
 
-/** Watches over the parts of a stack: starts again what ends unexpectedly, and stops all in order. */
+/** Supervises the parts of a stack: restarts those that end unexpectedly, and stops all in order. */
 export function createSupervisor(
   report: Progress,
   onStarted: (pid: number, args: readonly string[]) => void,
@@ -129,7 +129,7 @@ export function createSupervisor(
       stopping.abort();
       await stopInOrder([...running.values()]);
       await Promise.allSettled(starting);
-      // What had no process yet a moment ago.
+      // Parts that had no process a moment ago.
       await stopInOrder([...running.values()]);
     },
   };

@@ -24,7 +24,7 @@ export interface Dispatcher {
    * Never throws, never waits.
    */
   wake: (withinMs?: number) => void;
-  /** Stops looking and waits for what is under way. */
+  /** Stops looking and waits for work under way. */
   stop: () => Promise<void>;
 }
 
@@ -32,19 +32,19 @@ export interface DispatcherDeps {
   orm: Orm;
   client: Client;
   logger: Logger;
-  /** How often to look for what others left behind. */
+  /** How often to look for rows that others left behind. */
   pollMs: number;
-  /** For a process that has other work: it hands over at once what is little, and leaves most of what is much to others. */
+  /** For a process with other work: it hands over small amounts at once, and leaves most of large amounts to others. */
   isHelper?: boolean;
 }
 
-/** How rows of a kind are handed over. Each kind has a poll loop of its own, so none waits behind another. */
+/** How rows of a kind are handed over. Each kind has a poll loop of its own, so that no kind waits for another. */
 interface KindPolicy extends ClaimSize {
   /** Claims under way at a time. */
   parallel: number;
-  /** How long the next claim waits for the hand-over before it, at most. */
+  /** The longest time that the next claim waits for the hand-over before it. */
   handOverMs: number;
-  /** From one claim to the next: what is committed meanwhile goes into larger batches, and the rate is bounded. */
+  /** The pause between claims: rows committed meanwhile go into larger batches, and the rate is bounded. */
   pauseMs: (rows: number) => number;
 }
 
@@ -53,10 +53,10 @@ const shortly = (): number => SHORT_PAUSE_MS;
 const byRows = (rows: number): number => Math.min(250, SHORT_PAUSE_MS + rows * 4);
 
 /**
- * A start costs Temporal and the worker what some hundred rows cost PostgreSQL, so the pause of emails grows with the
+ * A start costs Temporal and the worker as much as some hundred rows cost PostgreSQL, so the pause of emails grows with the
  * load; a single email never waits for it. Executions and their events come by the thousand and Temporal works on each
  * for longer than it takes to tell it of them: few at a time leave it room for the emails of others. Cancellations are
- * in no hurry, for a cancelled execution takes no step whatever its workflow knows.
+ * not urgent, because a cancelled execution takes no step, whatever its workflow knows.
  */
 const POLICIES: Record<OutboxKind, KindPolicy> = {
   email: { claimRows: 200, batchRows: 100, parallel: 4, handOverMs: 250, pauseMs: byRows },
@@ -86,8 +86,8 @@ function policyOf(kind: OutboxKind, isHelper: boolean): KindPolicy {
 const START_DEADLINE_MS = 10_000;
 
 /**
- * The one way from a database commit to Temporal: starts or signals what the outbox holds, with ids that make every
- * repetition harmless, and deletes the rows. Runs in every API and worker process.
+ * The one way from a database commit to Temporal: starts or signals workflows for the rows of the outbox, with ids that
+ * make every repetition harmless, and deletes the rows. Runs in every API and worker process.
  */
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const em = () => deps.orm.em.fork();
@@ -145,10 +145,10 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   }, reportUnreadable);
   const timer = setInterval(() => watch.lookWithin(0), deps.pollMs);
   timer.unref();
-  // A helper leaves it to the others: whoever looks finds the same.
+  // A helper leaves it to the others, which find the same rows.
   const events = deps.isHelper ? undefined : watchEvents();
 
-  /** Wakes the webhook endpoints that something is stored for. Events themselves tell nobody, so that they cost nothing. */
+  /** Wakes the webhook endpoints that have events to get. Events themselves wake nobody, so that they cost nothing. */
   function watchEvents(): { stop: () => Promise<void> } {
     const look = createWatch(async () => {
       if ((await wakeEndpoints(em())) > 0) watch.lookWithin(0);

@@ -53,7 +53,7 @@ async function findFirstLabels(em: Em, graphIds: string[]): Promise<Map<string, 
   );
 }
 
-/** Starts the workflows of executions. One that has been started, or whose automation is gone, is done. */
+/** Starts the workflows of executions. An execution that was already started, or whose automation is gone, counts as done. */
 export async function startExecutionWorkflows(
   em: Em,
   client: Client,
@@ -104,7 +104,7 @@ export async function signalEventArrivals(em: Em, client: Client, executionIds: 
   );
 }
 
-/** Ends the workflows of executions that were cancelled. One that never began finds out by itself. */
+/** Ends the workflows of cancelled executions. A workflow that has not begun finds out by itself. */
 export async function cancelExecutionWorkflows(client: Client, executionIds: string[]): Promise<void> {
   await Promise.all(
     executionIds.map((executionId) =>

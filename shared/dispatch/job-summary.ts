@@ -12,7 +12,7 @@ const SUMMARIES: Record<JobKind, string> = {
   DELETE_EXECUTIONS: 'delete the executions of a workflow',
 };
 
-/** What a job does, for Temporal's own UI; nothing that belongs to a customer is in it. */
+/** A description of a job for Temporal's UI; it holds no customer data. */
 export async function findJobSummary(em: Em, jobId: string): Promise<string> {
   const job = await queryOne<{ kind: JobKind }>(em, sql`select kind from job where id = ${jobId}`);
   return job ? SUMMARIES[job.kind] : 'a job';

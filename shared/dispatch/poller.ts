@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { OutboxBatch } from '../domain/outbox/outbox-claims.ts';
 
-/** Claims rows of one kind and hands them over, one claim after the other as long as there is something to claim. */
+/** Claims rows of one kind and hands them over, one claim after the other while there are rows. */
 export interface Poller {
   /** Something may be due. Never throws, never waits. */
   notify: () => void;
-  /** Claims nothing more, and waits for what is under way. */
+  /** Stops claiming, and waits for work under way. */
   stop: () => Promise<void>;
 }
 
@@ -16,21 +16,21 @@ export interface PollerOptions {
   /** Claims that may be under way at a time. */
   parallel: number;
   /**
-   * How long the next claim waits for the hand-over before it, at most: where Temporal is busy, rows gather into fewer
-   * and larger batches. A hand-over that takes longer goes on beside the next claim.
+   * The longest time that the next claim waits for the hand-over before it: when Temporal is busy, rows gather into fewer
+   * and larger batches. A hand-over that takes longer goes on during the next claim.
    */
   handOverMs: number;
-  /** From one claim to the next, by how many rows it took. */
+  /** The pause after a claim, by how many rows it took. */
   pauseMs: (rows: number) => number;
   onError: (error: unknown) => void;
 }
 
-/** Where nothing is taken, nothing more is claimed for a while: it would only be put back. */
+/** If Temporal takes nothing, claiming pauses, because rows would only be put back. */
 const BACKOFF_MS = { first: 250, longest: 5_000 } as const;
 const CLAIM_FAILED_PAUSE_MS = 1_000;
 
 /**
- * Creates the poll loop of a kind. What it claims is handed over beside it, so one slow hand-over takes one of `parallel`
+ * Creates the poll loop of a kind. Hand-overs run concurrently with it, so one slow hand-over takes one of `parallel`
  * places and leaves the others. A row waits at most a pause and the claims before it.
  */
 export function createPoller({ claim, dispatch, parallel, handOverMs, pauseMs, onError }: PollerOptions): Poller {

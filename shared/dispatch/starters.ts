@@ -26,10 +26,10 @@ import { findJobSummary } from './job-summary.ts';
 import type { OutboxKind } from '../domain/outbox/outbox.ts';
 import type { OutboxBatch } from '../domain/outbox/outbox-claims.ts';
 
-/** Hands a batch to Temporal. @throws what Temporal says when it does not take it */
+/** Hands a batch to Temporal. @throws the error of Temporal when it does not take the batch */
 type Starter = (batch: OutboxBatch) => Promise<unknown>;
 
-/** A closed workflow of that id has done, or refused, this work already; a running one is doing it. */
+/** A closed workflow with that id has already done or refused this work; a running one is doing it. */
 function startPolicy(batch: OutboxBatch) {
   return {
     workflowIdReusePolicy: batch.isRestart ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
@@ -105,7 +105,7 @@ function startSegmentComputation(client: Client, batch: OutboxBatch): Promise<un
   });
 }
 
-/** One workflow for each project at a time: the one at work is told, a closed one begins again. */
+/** One workflow for each project at a time: a running one is signalled, a closed one is started again. */
 function startErasure(client: Client, { projectId }: OutboxBatch): Promise<unknown> {
   const input: ErasureInput = { projectId };
   return client.workflow.signalWithStart(WORKFLOW_TYPES.erasure, {
@@ -122,7 +122,7 @@ function startErasure(client: Client, { projectId }: OutboxBatch): Promise<unkno
   });
 }
 
-/** One workflow for each endpoint at a time: the one at work is told, a closed one begins again. */
+/** One workflow for each endpoint at a time: a running one is signalled, a closed one is started again. */
 function wakeWebhooks(client: Client, { projectId, subjectIds }: OutboxBatch): Promise<unknown> {
   const wake = (endpointId: string): Promise<unknown> => {
     const input: WebhookEndpointInput = { endpointId };
@@ -142,7 +142,7 @@ function wakeWebhooks(client: Client, { projectId, subjectIds }: OutboxBatch): P
   return Promise.all([...new Set(subjectIds)].map(wake));
 }
 
-/** What is done with a batch of each kind. Ids make every repetition harmless. */
+/** The starter for a batch of each kind. Ids make every repetition harmless. */
 export function createStarters({ em, client }: { em: () => Em; client: Client }): Record<OutboxKind, Starter> {
   return {
     email: (batch) => startDelivery(client, batch),

@@ -6,7 +6,7 @@ import { SCHEDULES } from './schedules.ts';
 import { GRPC, clientOptions, createConnection, hasStatus, type TemporalConnectOptions } from './temporal.ts';
 import { knownSearchAttributes } from './temporal-setup.ts';
 
-/** What a Temporal server says about the namespace of Everpost. */
+/** The state of Everpost's namespace, as a Temporal server reports it. */
 export interface TemporalState {
   /** Empty when the server does not tell. */
   serverVersion: string;
@@ -57,7 +57,7 @@ async function unservedQueuesOf({ workflowService, options }: Client): Promise<s
 }
 
 /**
- * Looks at the namespace of Everpost and changes nothing.
+ * Inspects the namespace of Everpost and changes nothing.
  * @throws the error of gRPC when Temporal cannot be reached within `timeoutMs`, or refuses the credentials
  */
 export async function inspectTemporal(options: TemporalConnectOptions, timeoutMs: number): Promise<TemporalState> {

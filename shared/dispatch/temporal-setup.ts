@@ -14,7 +14,7 @@ import { createConnection, clientOptions, GRPC, hasStatus, type TemporalConnectO
 
 /** How long a closed execution stays visible in Temporal. PostgreSQL keeps what the product needs. */
 const RETENTION = '3 days';
-/** Runs missed while Temporal was down are not made up for: each one does all there is to do. */
+/** Runs missed while Temporal was down are not repeated, because each run does everything that is due. */
 const CATCHUP_WINDOW = '1 minute';
 /** Servers reload the list of namespaces and of search attributes every few seconds. */
 const PROPAGATION_TIMEOUT_MS = 60_000;
@@ -29,7 +29,7 @@ export interface ScheduleDefinition {
   scheduleId: string;
   workflowType: string;
   taskQueue: string;
-  /** What it does, for those who look at Temporal. */
+  /** A description for operators in Temporal. */
   summary: string;
   /** When to start it; times are UTC. */
   spec: ScheduleSpec;
@@ -44,7 +44,7 @@ export interface TemporalSetupResult {
   schedules: string[];
 }
 
-/** Repeats `work` while the server does not know yet what has just been created. */
+/** Repeats `work` while the server does not yet know a new namespace or attribute. */
 async function untilKnown<T>(work: () => Promise<T>): Promise<T> {
   const deadline = Date.now() + PROPAGATION_TIMEOUT_MS;
   for (;;) {
@@ -170,7 +170,7 @@ async function connect(options: ConnectionOptions): Promise<Connection> {
 
 /**
  * Prepares Temporal for Everpost: the namespace (closed executions kept for three days), the search attributes and the
- * schedules. What is there already stays as it is, so it may run as often as one likes.
+ * schedules. Existing ones stay as they are, so it may run any number of times.
  * @throws when Temporal cannot be reached or its credentials do not suffice
  */
 export async function setUpTemporal(

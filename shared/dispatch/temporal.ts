@@ -47,7 +47,7 @@ export function readTemporalOptions(codecKeys: readonly CodecKey[]): TemporalCon
   return { connectionOptions, namespace: namespace ?? 'default', dataConverter: dataConverterOf(codecKeys) };
 }
 
-/** What clients and workers are made with, beside their connection. */
+/** The options of clients and workers, apart from their connection. */
 export function clientOptions({ namespace, dataConverter }: TemporalConnectOptions) {
   return { namespace, ...(dataConverter && { dataConverter }) };
 }
@@ -55,7 +55,7 @@ export function clientOptions({ namespace, dataConverter }: TemporalConnectOptio
 type GrpcInterceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 type GrpcCall = ReturnType<GrpcInterceptor>;
 
-/** What gRPC tells of the end of a call. */
+/** The end of a call, as gRPC reports it. */
 interface GrpcListener {
   onReceiveMessage?: (message: null) => void;
   onReceiveStatus?: (status: { code: number; details: string; metadata: unknown }) => void;
@@ -79,13 +79,13 @@ function refusedCall(): GrpcCall {
     getPeer: () => '',
     getAuthContext: () => null,
   };
-  // The chain of interceptors asks for no more than this.
+  // The chain of interceptors needs no more than this.
   return call as unknown as GrpcCall;
 }
 
 /**
- * A connection whose calls all end. The SDK repeats a failed call after a pause; one that comes back from its pause when
- * the connection is closed would throw out of a timer, where nobody catches it, and its caller would wait without end.
+ * A connection whose calls all end. The SDK repeats a failed call after a pause. If the connection is closed during the
+ * pause, the call would throw out of a timer, where nobody catches it, and its caller would wait without end.
  */
 export function createConnection(options: ConnectionOptions): Connection {
   let isClosed = false;

@@ -1,16 +1,16 @@
 import { untilGatheredMs } from '../domain/outbox/outbox.ts';
 
-/** Decides when a dispatcher looks for what is due. */
+/** Decides when a dispatcher looks for due rows. */
 export interface Watch {
-  /** Looks now, or within so many milliseconds: calls that come together make one look. */
+  /** Looks now, or within this many milliseconds: simultaneous calls make one look. */
   lookWithin: (ms: number) => void;
-  /** Looks once more when what is being gathered now becomes due. */
+  /** Looks once more when the rows being batched now become due. */
   lookWhenGathered: () => void;
   /** Stops looking, and waits for the look under way. */
   stop: () => Promise<void>;
 }
 
-/** However often it is told to, a process looks no more often than this. */
+/** A process looks no more often than this, however often it is told to. */
 const PAUSE_MS = 10;
 
 /** Creates the watch of a dispatcher. `look` is called one at a time. */
@@ -24,7 +24,7 @@ export function createWatch(look: () => Promise<void>, onError: (error: unknown)
 
   function lookNow(): void {
     scheduled = undefined;
-    // What is under way may have missed the row that this call is about.
+    // The look under way may have missed the row of this call.
     isWantedAgain = looking !== undefined;
     if (looking) return;
     notBefore = performance.now() + PAUSE_MS;
