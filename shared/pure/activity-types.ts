@@ -1,4 +1,4 @@
-/** What the activity feed tells of. */
+/** The item types of the activity feed. */
 export const ACTIVITY_TYPES = [
   'event.triggered',
   'email.sent',

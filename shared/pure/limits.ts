@@ -56,7 +56,7 @@ export const LIMITS = {
   compiledTemplatesBytes: 67_108_864,
   filterDepth: 50,
   filterCount: 1_000,
-  /** What the filters of a condition cost for each contact, in comparisons; see `filterCost`. */
+  /** The cost of a condition's filters for each contact, in comparisons; see `filterCost`. */
   filterCost: 5_000,
   /** The same with the conditions of the segments that are evaluated in it. */
   inlinedFilterCost: 15_000,

@@ -6,7 +6,7 @@ const URLS = /\b([a-z][a-z\d+.-]{0,20}:\/\/)(?:[^\s/@"'<>]{0,300}@)?([^\s/?#"'<>
 /** An address, with its @ also as in a query; what stands before it is bounded as RFC 5321 section 4.5.3.1 bounds it. */
 const ADDRESSES = /[^\s@<>"'(),;:=[\]]{1,128}(?:@|%40)[^\s@<>"'(),;:[\]]{1,255}/gi;
 const KEYS = /\b(?:sk|pk|whsec)_[\w+/=-]+/g;
-/** What is as long as this and no UUID is a token or a hash. */
+/** A text of this length that is not a UUID is a token or a hash. */
 const TOKENS = /\b[\w-]{40,}\b/g;
 
 /**

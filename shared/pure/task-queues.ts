@@ -1,4 +1,4 @@
-/** What each task queue carries, so that slow work of one kind cannot hold up another. */
+/** The work of each task queue. Queues are separate, so that slow work of one kind cannot delay another. */
 export const TASK_QUEUES = {
   /** Deciding what comes next, and the steps of executions, which follow at once. */
   orchestration: 'everpost-orchestration',

@@ -20,7 +20,7 @@ export const WORKFLOW_TYPES = {
 export interface EmailDeliveryInput {
   projectId: string;
   emailIds: string[];
-  /** What sends them; absent for transactional email. */
+  /** Set for emails of automations; absent for transactional email. */
   origin?: 'automation';
 }
 
@@ -68,7 +68,7 @@ export function campaignWorkflowId(campaignId: string): string {
   return `campaign/${campaignId}`;
 }
 
-/** Input of `job`: an import or a bulk operation. What it is to do stands in its row. */
+/** Input of `job`: an import or a bulk operation. Its task is in its row. */
 export interface JobInput {
   jobId: string;
 }
@@ -105,7 +105,7 @@ export interface SegmentRefreshInput {
   startedAt?: string;
 }
 
-/** Input of `automationExecution`: one contact's way through an automation. All else stands in its row. */
+/** Input of `automationExecution`: one contact's way through an automation. All else is in its row. */
 export interface AutomationExecutionInput {
   executionId: string;
   /** Names the steps to be taken first, for operators. */
@@ -134,7 +134,7 @@ export type AdvanceOutcome =
   | { kind: 'webhook'; next: string }
   | { kind: 'more'; next: string };
 
-/** Input of `webhookEndpoint`: delivers to one endpoint whatever it has not had. All else stands in its row. */
+/** Input of `webhookEndpoint`: delivers the outstanding events to one endpoint. All else is in its row. */
 export interface WebhookEndpointInput {
   endpointId: string;
   /** Set by continue-as-new only: the endpoint failed or was slow. */

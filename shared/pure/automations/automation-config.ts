@@ -84,7 +84,7 @@ const waitForEventConfig = z
   })
   .meta({ id: 'WaitForEventConfig', description: 'The config of a WAIT_FOR_EVENT step' });
 
-/** The tree that stands for one filter alone. */
+/** The tree for a single filter. */
 function treeOf(filter: unknown) {
   return { logic: 'AND', groups: [{ filters: [filter] }] };
 }
@@ -253,7 +253,7 @@ export function conditionTree(config: StepConfig<'CONDITION'>): FilterCondition 
   return 'condition' in config ? config.condition : { logic: 'AND', groups: [{ filters: [config] }] };
 }
 
-/** What an UPDATE_CONTACT changes, whichever names it was written with. */
+/** The changes of an UPDATE_CONTACT step, whichever names its configuration uses. */
 export function readContactUpdate(config: ContactUpdateConfig): {
   data?: Record<string, unknown>;
   subscribed?: boolean;

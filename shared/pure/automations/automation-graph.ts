@@ -97,7 +97,7 @@ export interface GraphProblem {
   message: string;
 }
 
-/** What keeps a graph from being run, as far as the graph alone tells. Empty when nothing does. */
+/** The problems that keep a graph from being run, judged by the graph alone. Empty when there are none. */
 export function findGraphProblems(graph: AutomationGraph): GraphProblem[] {
   const trigger = triggerStep(graph);
   const reached = trigger ? reachableFrom(graph.transitions, trigger.id) : new Set<string>();

@@ -13,7 +13,7 @@ export const RESERVED_DATA_KEYS: ReadonlySet<string> = new Set([
   'manageUrl',
 ]);
 
-/** What a caller's `data` means for one contact. */
+/** The meaning of a caller's `data` for one contact. */
 export interface DataPatch {
   /** Keys to store, with their values. */
   stored: Record<string, unknown>;

@@ -22,7 +22,7 @@ export type EmailStatus = (typeof EMAIL_STATUSES)[number];
 /** An email in these statuses has no outcome yet. */
 export const OPEN_EMAIL_STATUSES = ['PENDING', 'SENDING'] as const satisfies readonly EmailStatus[];
 
-/** What is known of an email that was handed over. Reports only move it on: a bounce outranks the opens of a scanner. */
+/** The known state of an email that was handed over. Reports only move it forward: a bounce outranks the opens of a scanner. */
 export const HANDED_OVER_STATUSES = [
   'SENT',
   'DELIVERED',

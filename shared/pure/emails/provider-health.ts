@@ -1,4 +1,4 @@
-/** What became of emails to a provider. */
+/** The results of emails to a provider. */
 export interface ProviderCounts {
   total: number;
   accepted: number;
@@ -14,7 +14,7 @@ export interface HardWords {
   recipients: number;
 }
 
-/** What one worker has seen of a provider since it last reported. */
+/** The results that one worker has seen of a provider since its last report. */
 export interface ProviderReport extends ProviderCounts {
   workerId: string;
   hard: HardWords[];
@@ -51,7 +51,7 @@ export interface ProviderPace {
   slowedMs: number;
 }
 
-/** What all workers know of a provider behind a relay. Times are milliseconds since 1970 by the clock of the database. */
+/** The state of a provider behind a relay, shared by all workers. Times are milliseconds since 1970, by the database. */
 export interface ProviderHealth {
   window: Bucket[];
   pause?: ProviderPause;

@@ -18,7 +18,7 @@ const OF_THE_MAILBOX = /^(?:mailbox-full|recipient-rate)/;
 const WORDS_LENGTH_MAX = 120;
 
 /**
- * Looks at a refusal for what it says of a provider. A refusal for now (4xx) is judged by its words alone.
+ * Judges what a refusal says of a provider. A temporary refusal (4xx) is judged by its text alone.
  * @param reply the server's reply with its codes, such as `421 4.7.0 Too many messages`
  */
 export function signsOf(

@@ -1,4 +1,4 @@
-/** What an address of the sandbox does with an email; the part of the address before `@` names it. */
+/** The behaviours of sandbox addresses; the part of the address before `@` names one. */
 export const SANDBOX_BEHAVIOURS = [
   'delivered',
   'deferred',

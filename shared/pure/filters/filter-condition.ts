@@ -119,7 +119,7 @@ const filterSchema = z
       });
     }
   })
-  // What an operator does not read is dropped rather than refused: form builders send empty values along.
+  // Parts that an operator does not read are dropped rather than refused: form builders send empty values along.
   .overwrite(({ field, operator, value, unit }) => ({
     field,
     operator,

@@ -29,7 +29,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** A path is tried in every way its dots can be read, so its length is bounded. */
 const PATH_KEYS_MAX = 20;
 
-/** What a filter is about, once its field and operator are read together. */
+/** The subject of a filter, once its field and operator are read together. */
 export type FilterTarget =
   | { kind: 'standard'; field: StandardField }
   | { kind: 'data'; path: string }

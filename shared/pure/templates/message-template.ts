@@ -97,7 +97,7 @@ function* compileBody(html: string, sentHtml: string | undefined, htmlToText: Ht
     : compileConversion(compileHtml(nodes), htmlToText);
   yield 'pause';
   if (sentHtml === undefined) return { renderHtml: compileHtml(nodes), renderText };
-  // What Everpost adds to a template are tags as well; the author's have been counted.
+  // Everpost's additions to a template are tags as well; the author's have been counted.
   const sentTokens = tokenize(sentHtml, { decodesEntities: true, tagsMax: Infinity });
   yield 'pause';
   const sentNodes = parseTokens(sentTokens, sentHtml);

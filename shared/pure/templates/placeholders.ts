@@ -20,7 +20,7 @@ export interface Placeholder {
   /** As it is written, less its braces. */
   source: string;
   value: DataValue;
-  /** The blocks it stands in: it is printed when all of them hold. */
+  /** The blocks around it: it is printed when the conditions of all of them are true. */
   conditions: { value: DataValue; isNegated: boolean }[];
 }
 

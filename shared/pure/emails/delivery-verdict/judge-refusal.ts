@@ -7,7 +7,7 @@ import { REFUSAL_RULES } from './rules.ts';
  */
 export type RefusalStage = 'mail' | 'rcpt' | 'data' | 'report';
 
-/** What a server said when it did not take an email. */
+/** The answer of a server that did not take an email. */
 export interface Refusal {
   stage: RefusalStage;
   /** Reply code of RFC 5321, such as 550; undefined where a report gives none. */
@@ -19,7 +19,7 @@ export interface Refusal {
 }
 
 /**
- * What a sender should conclude. `hard`: the address will never take mail. `sender`: the server has something against us
+ * The conclusion for the sender. `hard`: the address will never take mail. `sender`: the server has something against us
  * or the message, and nothing is known of the address. `temporary`: nothing is wrong for good, such as a full mailbox.
  */
 export type RefusalKind = 'hard' | 'sender' | 'temporary';

@@ -4,7 +4,7 @@ import type { RefusalKind, RefusalStage } from './judge-refusal.ts';
 export interface RefusalRule {
   id: string;
   kind: RefusalKind;
-  /** Who says so: the RFC, the software or the provider. */
+  /** The source of the rule: the RFC, the software or the provider. */
   source: string;
   stages?: readonly RefusalStage[];
   code?: RegExp;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { judgeRefusal, type RefusalStage } from './judge-refusal.ts';
 import { judgeReport } from './judge-report.ts';
 
-/** One sentence for what each rule of kind `sender` is about. */
+/** One sentence for the subject of each rule of kind `sender`. */
 const SENDER_WORDS = [
   'Message size exceeds fixed maximum message size',
   'Client host blocked using a blocklist',

@@ -199,7 +199,7 @@ function compileOperand(operand: Operand, isInLoop: boolean): Read {
   return (state) => descend(state.scope.get(name), path, 1) ?? state.scope.get(whole);
 }
 
-/** What `#if` takes for yes: everything but false, missing, null, 0, NaN, '' and an empty array. */
+/** The values that `#if` counts as true: everything but false, missing, null, 0, NaN, '' and an empty array. */
 function isTruthy(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : Boolean(value);
 }
