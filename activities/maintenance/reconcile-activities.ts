@@ -45,7 +45,7 @@ export function createReconcileActivities(deps: ActivityDeps) {
           for (const { workflowId } of lost) {
             deps.logger.warn(
               { workflowId },
-              'Temporal does not have a workflow that should be at work, it is started anew',
+              'Temporal does not have a workflow that should be at work, it is restarted',
             );
           }
           report.restartedCount += lost.length;
