@@ -386,7 +386,6 @@ describe('the answers of mail servers', () => {
       later: ['SENT', 1],
       never: ['FAILED', 2],
       unknown: ['BOUNCED', 0],
-      // A refusal of the message is believed the second time.
       spam: ['FAILED', 1],
     });
     const contacts = await stack.em().find(ContactEntity, { projectId: audience.project.id, subscribed: false });

@@ -263,8 +263,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a campaign now or later; a scheduled one is scheduled anew
-         * @description Send a campaign now or later; a scheduled one is scheduled anew.
+         * Send a campaign now or later; a scheduled one gets the new time
+         * @description Send a campaign now or later; a scheduled one gets the new time.
          */
         post: operations["sendCampaign"];
         delete?: never;
@@ -2052,88 +2052,70 @@ export interface components {
             /** @description why a campaign that is being sent waits: a provider of recipients refuses its emails, or too many readers there complain; and when it is tried next */
             waiting: components["schemas"]["ProviderWait"] | null;
         };
+        /** @description A link that leads nowhere */
+        CampaignBadLink: {
+            /** @description The link as it stands */
+            href: string;
+            /** @description Why */
+            reason: string;
+        };
+        /** @description What would become of a campaign that were sent now */
         CampaignCheck: {
-            badLinks: {
-                href: string;
-                /** @description Why */
-                reason: string;
-            }[];
-            /** @description whether there is no problem of level error */
+            /** @description Links that lead nowhere */
+            badLinks: components["schemas"]["CampaignBadLink"][];
+            /** @description Whether there is no problem of level error */
             canBeSent: boolean;
-            /** @description how long the sending will take; null where nothing is known of the speed */
-            duration: {
-                /**
-                 * @description the limit of the project, or its speed within the last day
-                 * @enum {string}
-                 */
-                basis: "limit" | "measured";
-                emailsPerSecond: number;
-                seconds: number;
-            } | null;
-            oneClickUnsubscribe: {
-                https: boolean;
-                required: boolean;
-            };
-            placeholders: {
-                /** @description recipients whose data was looked at: the first ones, by id */
-                checked: number;
-                /** @description what prints nothing, and for how many of them */
-                empty: {
-                    placeholder: string;
-                    /** @description The recipients */
-                    recipients: number;
-                }[];
-            };
-            /** @description whether there is text for those who see no HTML */
+            /** @description Null where nothing is known of the speed */
+            duration: components["schemas"]["CampaignDuration"] | null;
+            /** @description Whether one-click unsubscribing is needed, and works */
+            oneClickUnsubscribe: components["schemas"]["CampaignOneClick"];
+            /** @description Placeholders that print nothing for some recipients */
+            placeholders: components["schemas"]["CampaignPlaceholders"];
+            /** @description Whether there is text for those who see no HTML */
             plainText: boolean;
-            problems: {
-                /** @enum {string} */
-                code: "NO_RECIPIENTS" | "TEMPLATE_ERROR" | "DOMAIN_NOT_REGISTERED" | "DOMAIN_NOT_VERIFIED" | "DKIM_NOT_ALIGNED" | "SPF_NOT_ALIGNED" | "DMARC_MISSING" | "ONE_CLICK_NOT_HTTPS" | "CLIPPED_BY_GMAIL" | "BAD_LINKS" | "EMPTY_PLACEHOLDERS" | "NO_PLAIN_TEXT";
-                /**
-                 * @description with an error the campaign cannot be sent, or not as it is
-                 * @enum {string}
-                 */
-                level: "error" | "warning";
-                /** @description What has happened, for people */
-                message: string;
-            }[];
+            /** @description What was found, errors first */
+            problems: components["schemas"]["CampaignProblem"][];
             /** @description The recipients */
-            recipients: {
-                /** @description contacts that the audience names */
-                matching: number;
-                notReceiving: {
-                    /** @description are queued and come out as SUPPRESSED */
-                    suppressed: number;
-                    /** @description are not queued */
-                    unsubscribed: number;
-                };
-                /** @description `totalRecipients` of the campaign if it were sent now */
-                queued: number;
-                /** @description those of them who will be sent to */
-                receiving: number;
-            };
-            sender: {
-                /** @description when its DNS records were looked up last */
-                checkedAt: string | null;
-                /** @description signed by the domain of the author */
-                dkimAligned: boolean;
-                /** @description the domain publishes a policy */
-                dmarc: boolean;
-                /** @description The domain after the @ of sender addresses */
-                domain: string;
-                registered: boolean;
-                /** @description returns to a name of the domain of the author */
-                spfAligned: boolean;
-                /** @description Whether email may be sent from it */
-                verified: boolean;
-            };
-            /** @description of the mail to the first recipient */
-            size: {
-                clippedByGmail: boolean;
-                htmlBytes: number;
-                textBytes: number;
-            };
+            recipients: components["schemas"]["CampaignRecipients"];
+            /** @description What receivers can verify of the sender */
+            sender: components["schemas"]["CampaignSender"];
+            /** @description The size of the email to the first recipient */
+            size: components["schemas"]["CampaignSize"];
+            /** @description Why the template cannot be rendered; null where it can */
             templateError: string | null;
+        };
+        /** @description How long the sending will take */
+        CampaignDuration: {
+            /**
+             * @description The limit of the project, or its speed within the last day
+             * @enum {string}
+             */
+            basis: "limit" | "measured";
+            /** @description The speed that this assumes */
+            emailsPerSecond: number;
+            /** @description Seconds from the first email to the last */
+            seconds: number;
+        };
+        /** @description A placeholder that prints nothing for some */
+        CampaignEmptyPlaceholder: {
+            /** @description As the template has it */
+            placeholder: string;
+            /** @description The recipients */
+            recipients: number;
+        };
+        /** @description Contacts of the audience who get nothing, by the reason */
+        CampaignNotReceiving: {
+            /** @description They are queued and come out as SUPPRESSED */
+            suppressed: number;
+            /** @description They are not queued */
+            unsubscribed: number;
+        };
+        /** @description One-click unsubscribing (RFC 8058) */
+        CampaignOneClick: {
+            /** @description Whether PUBLIC_URL is https, which one-click unsubscribing needs */
+            https: boolean;
+            /** @description Whether its type asks for one-click unsubscribing */
+            required: boolean;
         };
         /** @description A page of items, and how many there are in all */
         CampaignPage: {
@@ -2147,6 +2129,39 @@ export interface components {
             total: number;
             /** @description How many pages there are */
             totalPages: number;
+        };
+        /** @description Placeholders without a value */
+        CampaignPlaceholders: {
+            /** @description Recipients whose data was looked at: the first ones, by id */
+            checked: number;
+            /** @description What prints nothing, and for how many of them */
+            empty: components["schemas"]["CampaignEmptyPlaceholder"][];
+        };
+        /** @description Something that stops a campaign, or is worth a look */
+        CampaignProblem: {
+            /**
+             * @description The kind of problem
+             * @enum {string}
+             */
+            code: "NO_RECIPIENTS" | "TEMPLATE_ERROR" | "DOMAIN_NOT_REGISTERED" | "DOMAIN_NOT_VERIFIED" | "DKIM_NOT_ALIGNED" | "SPF_NOT_ALIGNED" | "DMARC_MISSING" | "ONE_CLICK_NOT_HTTPS" | "CLIPPED_BY_GMAIL" | "BAD_LINKS" | "EMPTY_PLACEHOLDERS" | "NO_PLAIN_TEXT";
+            /**
+             * @description With an error the campaign cannot be sent, or not as it is
+             * @enum {string}
+             */
+            level: "error" | "warning";
+            /** @description What has happened, for people */
+            message: string;
+        };
+        /** @description Who will get the campaign, counted at this moment */
+        CampaignRecipients: {
+            /** @description Contacts that the audience names */
+            matching: number;
+            /** @description Contacts of the audience who get nothing, by the reason */
+            notReceiving: components["schemas"]["CampaignNotReceiving"];
+            /** @description `totalRecipients` of the campaign if it were sent now */
+            queued: number;
+            /** @description Queued recipients who will be sent to */
+            receiving: number;
         };
         /** @description A campaign by id and name */
         CampaignReference: {
@@ -2162,6 +2177,32 @@ export interface components {
              * @enum {string}
              */
             status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "CANCELLED";
+        };
+        /** @description What receivers can verify of the sender */
+        CampaignSender: {
+            /** @description When its DNS records were looked up last */
+            checkedAt: string | null;
+            /** @description Whether the domain of the author signs */
+            dkimAligned: boolean;
+            /** @description Whether the domain publishes a policy */
+            dmarc: boolean;
+            /** @description The domain after the @ of sender addresses */
+            domain: string;
+            /** @description Whether the project has the domain */
+            registered: boolean;
+            /** @description Whether the return path is below the domain of the author */
+            spfAligned: boolean;
+            /** @description Whether email may be sent from it */
+            verified: boolean;
+        };
+        /** @description The size of the email to the first recipient */
+        CampaignSize: {
+            /** @description Whether Gmail hides the end */
+            clippedByGmail: boolean;
+            /** @description Octets of the HTML */
+            htmlBytes: number;
+            /** @description Octets of the plain text */
+            textBytes: number;
         };
         /** @description Counters and rates of a campaign */
         CampaignStats: {
@@ -2511,11 +2552,15 @@ export interface components {
              *     ]
              */
             events?: string[];
-            /** @example https://example.com/everpost */
+            /**
+             * @description Where events are sent to, https or http
+             * @example https://example.com/everpost
+             */
             url: string;
         };
         /** @description The endpoint with its secret */
         CreateWebhookResponse: {
+            /** @description Events of one request at most */
             batchSize: number;
             /**
              * Format: date-time
@@ -2524,6 +2569,7 @@ export interface components {
             createdAt: string;
             /** @description A note for yourself; recipients do not see it */
             description: string | null;
+            /** @description When it was disabled; null while it is not */
             disabledAt: string | null;
             /** @description Why Everpost disabled it */
             disabledReason: string | null;
@@ -2531,6 +2577,7 @@ export interface components {
             enabled: boolean;
             /** @description The events */
             events: string[];
+            /** @description Since when it has taken nothing; null while it does */
             failingSince: string | null;
             /**
              * Format: uuid
@@ -2544,6 +2591,7 @@ export interface components {
              * @description The project that it belongs to
              */
             projectId: string;
+            /** @description When it is tried again; null where nothing waits */
             retryAt: string | null;
             /**
              * @description What requests are signed with; shown here only
@@ -2560,6 +2608,7 @@ export interface components {
              * @description When it was last changed
              */
             updatedAt: string;
+            /** @description Where events are sent to */
             url: string;
         };
         /** @description The body of createWorkflow */
@@ -3176,14 +3225,7 @@ export interface components {
             /** @description How many were added */
             added: number;
             /** @description the first hundred rows that could not be stored */
-            errors: {
-                /** @description The email address */
-                email: string | null;
-                /** @description What went wrong; null when nothing did */
-                error: string;
-                /** @description The row of the file; the header is row 1 */
-                row: number;
-            }[];
+            errors: components["schemas"]["SuppressionRowError"][];
             /** @description How many could not be done */
             failureCount: number;
             /** @description were suppressed already, or stand in the file more than once */
@@ -3410,6 +3452,7 @@ export interface components {
         ListWebhookDeliveriesResponse: {
             /** @description Where the next page begins; empty on the last one */
             cursor: string;
+            /** @description The requests, the latest first */
             deliveries: components["schemas"]["WebhookDelivery"][];
             /** @description Whether there is another page */
             hasMore: boolean;
@@ -3743,6 +3786,7 @@ export interface components {
              */
             timestamp: string;
         };
+        /** @description The project of the key */
         Project: {
             /**
              * Format: date-time
@@ -4059,7 +4103,10 @@ export interface components {
         };
         /** @description The new secret */
         RotateWebhookSecretResponse: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Until then the secret before this one signs as well
+             */
             previousSecretExpiresAt: string;
             /**
              * @description Shown here only
@@ -4366,6 +4413,15 @@ export interface components {
             reason: "HARD_BOUNCE" | "COMPLAINT" | "MANUAL";
             /** @description of the server, or of those who suppressed it by hand */
             words: string | null;
+        };
+        /** @description A row that could not be stored, and why */
+        SuppressionRowError: {
+            /** @description The email address */
+            email: string | null;
+            /** @description What went wrong; null when nothing did */
+            error: string;
+            /** @description The row of the file; the header is row 1 */
+            row: number;
         };
         /** @description Content to be used again */
         Template: {
@@ -4848,7 +4904,10 @@ export interface components {
              *     ]
              */
             events?: string[];
-            /** @example https://example.com/everpost */
+            /**
+             * @description Where events are sent to, https or http
+             * @example https://example.com/everpost
+             */
             url?: string;
         };
         /** @description The body of updateWorkflow */
@@ -5023,7 +5082,9 @@ export interface components {
              */
             timeout?: number | null;
         };
+        /** @description An endpoint of yours that events are sent to */
         Webhook: {
+            /** @description Events of one request at most */
             batchSize: number;
             /**
              * Format: date-time
@@ -5032,6 +5093,7 @@ export interface components {
             createdAt: string;
             /** @description A note for yourself; recipients do not see it */
             description: string | null;
+            /** @description When it was disabled; null while it is not */
             disabledAt: string | null;
             /** @description Why Everpost disabled it */
             disabledReason: string | null;
@@ -5039,6 +5101,7 @@ export interface components {
             enabled: boolean;
             /** @description The events */
             events: string[];
+            /** @description Since when it has taken nothing; null while it does */
             failingSince: string | null;
             /**
              * Format: uuid
@@ -5052,6 +5115,7 @@ export interface components {
              * @description The project that it belongs to
              */
             projectId: string;
+            /** @description When it is tried again; null where nothing waits */
             retryAt: string | null;
             /**
              * @description `failing`: it took nothing of what it was last sent, and is tried again
@@ -5063,6 +5127,7 @@ export interface components {
              * @description When it was last changed
              */
             updatedAt: string;
+            /** @description Where events are sent to */
             url: string;
         };
         /** @description The config of a WEBHOOK step */
@@ -5109,7 +5174,9 @@ export interface components {
             /** @description Whether the contact gets marketing email */
             subscribed: boolean;
         };
+        /** @description A request to an endpoint, with its attempts */
         WebhookDelivery: {
+            /** @description How often it was sent */
             attempts: number;
             /** @description The contact */
             contactId: string | null;
@@ -5118,9 +5185,11 @@ export interface components {
              * @description When it was made
              */
             createdAt: string;
+            /** @description Milliseconds until the last answer */
             durationMs: number | null;
             /** @description What went wrong; null when nothing did */
             error: string | null;
+            /** @description Events of the request */
             eventCount: number;
             /**
              * Format: uuid
@@ -5137,6 +5206,7 @@ export interface components {
              * @description When the event was stored
              */
             recordedAt: string;
+            /** @description When it is tried again; null where nothing waits */
             retryAt: string | null;
             /**
              * @description Its state
