@@ -10,7 +10,7 @@ export function formatBanner(file: LocalFile, localFile: string): string {
   });
   const rows: [string, string][] = [
     ['API', file.apiUrl],
-    ['API reference', file.docsUrl],
+    ['Docs', file.docsUrl],
     ['Console', `${file.apiUrl}/console`],
     ['Temporal UI', file.temporalUiUrl ?? 'that of your own Temporal server'],
     ['Mailbox', file.mailboxUrl ?? 'none: mail goes to the servers of SMTP_URL'],
