@@ -1,4 +1,5 @@
 import type { Express } from 'express';
+import { withTimeLimit } from '../../shared/platform/time-limit.ts';
 
 /** What readiness depends on. Each resolves, or rejects with the reason. */
 export type HealthChecks = Record<string, () => Promise<void>>;
@@ -7,19 +8,11 @@ const CHECK_TIMEOUT_MS = 3_000;
 const KEPT_MS = 2_000;
 
 async function passes(check: () => Promise<void>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, CHECK_TIMEOUT_MS, false);
-  });
   const checked = check().then(
     () => true,
     () => false,
   );
-  try {
-    return await Promise.race([checked, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return withTimeLimit(checked, CHECK_TIMEOUT_MS, () => false);
 }
 
 type Readiness = Record<string, 'ok' | 'failed'>;

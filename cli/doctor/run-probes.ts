@@ -1,3 +1,4 @@
+import { withTimeLimit } from '../../shared/platform/time-limit.ts';
 import { redactText } from '../../shared/pure/redact.ts';
 import { fail, type Finding, type Probe } from './finding.ts';
 
@@ -5,22 +6,14 @@ export const PROBE_TIMEOUT_MS = 10_000;
 
 async function runProbe({ area, run }: Probe, timeoutMs: number): Promise<Finding[]> {
   const ending = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<Finding[]>((resolve) => {
-    timer = setTimeout(() => {
-      resolve([
-        fail(area, `no answer within ${timeoutMs / 1_000} seconds`, 'Look whether it runs, and at the network.'),
-      ]);
-      ending.abort();
-    }, timeoutMs);
-  });
   try {
-    return await Promise.race([run(ending.signal), late]);
+    return await withTimeLimit(run(ending.signal), timeoutMs, () => {
+      ending.abort();
+      return [fail(area, `no answer within ${timeoutMs / 1_000} seconds`, 'Look whether it runs, and at the network.')];
+    });
   } catch (error) {
     const words = error instanceof Error ? error.message : String(error);
     return [fail(area, redactText(words), 'This was not foreseen: look into the log of the API and of the workers.')];
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { domainToASCII } from 'node:url';
 import { judgeRefusal } from '../../shared/pure/emails/delivery-verdict/judge-refusal.ts';
 import { domainOf } from '../../shared/pure/emails/email-address.ts';
@@ -7,6 +6,7 @@ import { addressIn } from '../../shared/platform/inbound/inbound-message.ts';
 import { readEntity, type MimeEntity } from '../../shared/platform/inbound/mime-reader.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { isReturnPathHost } from '../../shared/pure/emails/return-path.ts';
+import { withTimeLimit } from '../../shared/platform/time-limit.ts';
 import type { SmtpOutcome, SmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
 
 /** A reply by which the listener does not take a message. */
@@ -119,15 +119,13 @@ export function createOperatorMail(options: OperatorMailOptions): OperatorMail {
 
   async function send(raw: Buffer): Promise<SmtpRefusal | undefined> {
     const end = new AbortController();
-    const late = delay(forwardMs, NOT_NOW, { signal: end.signal });
     const sent = smtp.send({ from: '', to: operator }, raw, { signal: end.signal }).then(refusalOf);
     try {
-      return await Promise.race([sent, late]);
+      return await withTimeLimit(sent, forwardMs, () => NOT_NOW);
     } catch (error) {
       logger.warn({ err: error }, 'Mail for the operator cannot be passed on just now');
       return NOT_NOW;
     } finally {
-      for (const promise of [sent, late]) promise.catch(() => undefined);
       end.abort();
     }
   }

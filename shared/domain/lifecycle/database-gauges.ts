@@ -1,5 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 import { providerGroupOf } from '../../pure/emails/recipient-provider.ts';
+import { withTimeLimit } from '../../platform/time-limit.ts';
 import type { Figures } from './figures.ts';
 
 /** Connections of a pool. */
@@ -72,16 +73,8 @@ function createFigureGauges(registry: Registry) {
   return { show, forget };
 }
 
-async function inTime<T>(work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('The figures took too long')), WAIT_MS);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+function tooLate(): never {
+  throw new Error('The figures took too long');
 }
 
 /**
@@ -103,7 +96,7 @@ export function createDatabaseGauges(registry: Registry, { read, poolUsage, kept
     pool.set({ state: 'waiting' }, waiting);
     if (performance.now() - readAt < keptMs) return;
     try {
-      gauges.show(await inTime(read()));
+      gauges.show(await withTimeLimit(read(), WAIT_MS, tooLate));
       isUp.set(1);
       readAt = performance.now();
     } catch {

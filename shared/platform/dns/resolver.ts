@@ -1,6 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import ipaddr from 'ipaddr.js';
 import type { MxRecord } from 'node:dns';
+import { withTimeLimit } from '../time-limit.ts';
 
 export type { MxRecord } from 'node:dns';
 
@@ -63,21 +64,13 @@ export function createDnsResolver({ servers, timeoutMs = LOOKUP_TIMEOUT_MS }: Dn
   if (servers.length > 0) resolver.setServers(servers);
 
   async function lookUp<Record>(work: () => Promise<Record[]>): Promise<DnsAnswer<Record>> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<DnsAnswer<Record>>((resolve) => {
-      timer = setTimeout(() => resolve({ kind: 'failed', reason: 'ETIMEOUT' }), timeoutMs);
-    });
     const answer = Promise.resolve()
       .then(work)
       .then((records): DnsAnswer<Record> =>
         records.length > 0 ? { kind: 'found', records } : { kind: 'absent', isNameUnknown: false },
       )
       .catch(answerOf);
-    try {
-      return await Promise.race([answer, late]);
-    } finally {
-      clearTimeout(timer);
-    }
+    return withTimeLimit(answer, timeoutMs, () => ({ kind: 'failed', reason: 'ETIMEOUT' }));
   }
 
   return {
