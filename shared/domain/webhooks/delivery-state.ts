@@ -4,7 +4,6 @@ import type { Em } from '../database/em.ts';
 import { json, query, queryOne, sql } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { recordEvents } from '../events/events.ts';
-import { outboxInsert } from '../outbox/outbox.ts';
 import { hasRowsBehind, type HookPlace } from './hook-events.ts';
 
 /** An endpoint as a delivery needs it. */
@@ -214,22 +213,25 @@ export async function wakeEndpoints(em: Em): Promise<number> {
     sql`select everpost_settled_at()::text as at where exists (select from webhook_endpoint where enabled)`,
   );
   if (!settled) return 0;
-  const due = await query<{ id: string; projectId: string }>(
+  const woken = await query(
     em,
     sql`
-      update webhook_endpoint w set wake_at = now() + ${LEASE}::interval
-      where w.id in (
-        select w.id from webhook_endpoint w join project p on p.id = w.project_id and not p.disabled
-        where w.enabled and w.wake_at <= now() and coalesce(w.retry_at <= now(), true) and (
-          ${hasRowsBehind(settled.at)} or exists (
-            select from webhook_delivery d
-            where d.endpoint_id = w.id and d.retry_at is not null and d.retry_at < now() - ${LOST_RETRY}::interval
+      with due as (
+        update webhook_endpoint w set wake_at = now() + ${LEASE}::interval
+        where w.id in (
+          select w.id from webhook_endpoint w join project p on p.id = w.project_id and not p.disabled
+          where w.enabled and w.wake_at <= now() and coalesce(w.retry_at <= now(), true) and (
+            ${hasRowsBehind(settled.at)} or exists (
+              select from webhook_delivery d
+              where d.endpoint_id = w.id and d.retry_at is not null and d.retry_at < now() - ${LOST_RETRY}::interval
+            )
           )
+          for update of w skip locked
         )
-        for update of w skip locked
+        returning w.id, w.project_id
       )
-      returning w.id, w.project_id as "projectId"`,
+      insert into outbox (id, project_id, kind, subject_id)
+      select everpost_uuid_v7(), project_id, 'webhook', id from due returning 1`,
   );
-  for (const { id, projectId } of due) await query(em, outboxInsert('webhook', projectId, [id]));
-  return due.length;
+  return woken.length;
 }
