@@ -1,12 +1,13 @@
 import { badRequest } from '../../pure/app-error.ts';
 import type { ResendableState } from '../../pure/campaigns/campaign-status.ts';
-import { needsSubscription, type EmailType } from '../../pure/emails/email-types.ts';
+import type { EmailType } from '../../pure/emails/email-types.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
 import type { Em } from '../database/em.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { addToOutbox } from '../outbox/outbox.ts';
 import { suppressionJoin } from '../suppressions/suppressions.ts';
+import { consentPredicate } from './audience.ts';
 import type { Campaign } from './campaign.entity.ts';
 import { CampaignEndedError } from './campaign-state.ts';
 import { assertRoomForActiveCampaign, findCampaign, lockCampaignAndPages } from './campaigns.ts';
@@ -120,7 +121,7 @@ async function requeueChunk(em: Em, campaignId: string, resend: Resend, states: 
         from email e join contact c on c.id = e.contact_id ${suppressionJoin(sql`${projectId}::uuid`, sql`e.to_address`)}
         where e.campaign_id = ${campaignId} and e.campaign_seq > ${afterSeq} and e.campaign_seq <= ${lastSeq}
           and e.status = any(${states}::text[]) and (e.bounced_at is null or e.bounced_at <= ${asOf})
-          and e.to_address is not null and s.reason is null and (c.subscribed or not ${needsSubscription(type)}::boolean)
+          and e.to_address is not null and s.reason is null and ${consentPredicate(type)}
         order by e.id for no key update of e
       ),
       requeued as (
