@@ -105,41 +105,43 @@ function startSegmentComputation(client: Client, batch: OutboxBatch): Promise<un
   });
 }
 
-/** One workflow for each project at a time: a running one is signalled, a closed one is started again. */
-function startErasure(client: Client, { projectId }: OutboxBatch): Promise<unknown> {
-  const input: ErasureInput = { projectId };
-  return client.workflow.signalWithStart(WORKFLOW_TYPES.erasure, {
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-    workflowIdConflictPolicy: 'USE_EXISTING',
-    workflowId: erasureWorkflowId(projectId),
+/** One workflow of an id at a time: a running one is signalled, a closed one is started again. */
+function signalOrRestart({ projectId }: OutboxBatch) {
+  return {
+    ...({ workflowIdReusePolicy: 'ALLOW_DUPLICATE', workflowIdConflictPolicy: 'USE_EXISTING' } as const),
     taskQueue: TASK_QUEUES.orchestration,
-    args: [input],
-    signal: CONTACTS_DELETED_SIGNAL,
     signalArgs: [],
-    staticSummary: 'erase deleted contacts',
     typedSearchAttributes: searchAttributes({ projectId }),
     priority: { priorityKey: PRIORITIES.job, fairnessKey: projectId },
+  };
+}
+
+/** Each project has one workflow. */
+function startErasure(client: Client, batch: OutboxBatch): Promise<unknown> {
+  const { projectId } = batch;
+  const input: ErasureInput = { projectId };
+  return client.workflow.signalWithStart(WORKFLOW_TYPES.erasure, {
+    ...signalOrRestart(batch),
+    workflowId: erasureWorkflowId(projectId),
+    args: [input],
+    signal: CONTACTS_DELETED_SIGNAL,
+    staticSummary: 'erase deleted contacts',
   });
 }
 
-/** One workflow for each endpoint at a time: a running one is signalled, a closed one is started again. */
-function wakeWebhooks(client: Client, { projectId, subjectIds }: OutboxBatch): Promise<unknown> {
+/** Each endpoint has one workflow. */
+function wakeWebhooks(client: Client, batch: OutboxBatch): Promise<unknown> {
   const wake = (endpointId: string): Promise<unknown> => {
     const input: WebhookEndpointInput = { endpointId };
     return client.workflow.signalWithStart(WORKFLOW_TYPES.webhookEndpoint, {
-      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      workflowIdConflictPolicy: 'USE_EXISTING',
+      ...signalOrRestart(batch),
       workflowId: webhookEndpointWorkflowId(endpointId),
-      taskQueue: TASK_QUEUES.orchestration,
       args: [input],
       signal: WEBHOOK_WOKEN_SIGNAL,
-      signalArgs: [],
       staticSummary: 'deliver events to an endpoint',
-      typedSearchAttributes: searchAttributes({ projectId }),
-      priority: { priorityKey: PRIORITIES.job, fairnessKey: projectId },
     });
   };
-  return Promise.all([...new Set(subjectIds)].map(wake));
+  return Promise.all([...new Set(batch.subjectIds)].map(wake));
 }
 
 /** The starter for a batch of each kind. Ids make every repetition harmless. */
