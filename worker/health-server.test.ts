@@ -3,11 +3,12 @@ import { Worker } from '@temporalio/worker';
 import { createTemporalClient } from '../shared/dispatch/temporal.ts';
 import { eventually } from '../tests/support/eventually.ts';
 import { createTestNamespace, type TestNamespace } from '../tests/support/temporal.ts';
-import { hindranceOf, startHealthServer, type HealthServer } from './health-server.ts';
+import type { SideServer } from '../shared/platform/side-server.ts';
+import { hindranceOf, startHealthServer } from './health-server.ts';
 
 let temporal: TestNamespace;
 let worker: Worker;
-let health: HealthServer;
+let health: SideServer;
 beforeAll(async () => {
   temporal = await createTestNamespace();
   worker = await Worker.create({

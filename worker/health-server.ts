@@ -1,14 +1,9 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Client } from '@temporalio/client';
 import type { Worker } from '@temporalio/worker';
 import type { Config } from '../shared/platform/config.ts';
+import { listenBeside, type SideServer } from '../shared/platform/side-server.ts';
 import { checkTemporal } from '../shared/dispatch/temporal.ts';
-
-export interface HealthServer {
-  port: number;
-  close: () => Promise<void>;
-}
 
 /** Why no work is taken; undefined while some can be. */
 export type Hindrance = string | undefined;
@@ -30,7 +25,7 @@ export async function hindranceOf(workers: Pick<Worker, 'getStatus'>[], client: 
 export async function startHealthServer(
   config: Pick<Config, 'HEALTH_PORT' | 'METRICS_HOST'>,
   lookNow: () => Promise<Hindrance>,
-): Promise<HealthServer | undefined> {
+): Promise<SideServer | undefined> {
   if (config.HEALTH_PORT === undefined) return undefined;
   let looking: Promise<Hindrance> | undefined;
   const look = (): Promise<Hindrance> =>
@@ -48,15 +43,5 @@ export async function startHealthServer(
       response.end(JSON.stringify(reason === undefined ? { status: 'ok' } : { status: 'takes no work', reason }));
     });
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(config.HEALTH_PORT, config.METRICS_HOST, resolve);
-  });
-  return {
-    port: (server.address() as AddressInfo).port,
-    async close() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeAllConnections();
-      await closed;
-    },
-  };
+  return listenBeside(server, config.HEALTH_PORT, config.METRICS_HOST);
 }

@@ -10,7 +10,8 @@ import {
   createSmtpGauges,
   type DeliveryMetrics,
 } from '../shared/platform/metrics/delivery-metrics.ts';
-import { startMetricsServer, type MetricsServer } from '../shared/platform/metrics/metrics-server.ts';
+import { startMetricsServer } from '../shared/platform/metrics/metrics-server.ts';
+import type { SideServer } from '../shared/platform/side-server.ts';
 import { createProcessMetrics } from '../shared/platform/metrics/process-metrics.ts';
 import type { SmtpPool } from '../shared/platform/smtp/smtp-pool.ts';
 
@@ -22,7 +23,7 @@ export interface WorkerMetrics {
   /** Where the SDK of Temporal is to answer for its own figures; undefined where nobody asks for any. */
   sdkAddress: string | undefined;
   /** Answers on METRICS_PORT, once there are figures. */
-  serve: (orm: Orm, smtp: SmtpPool) => Promise<MetricsServer | undefined>;
+  serve: (orm: Orm, smtp: SmtpPool) => Promise<SideServer | undefined>;
 }
 
 async function freeAddress(): Promise<string> {

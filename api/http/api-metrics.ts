@@ -5,14 +5,15 @@ import { poolUsageOf, type Orm } from '../../shared/domain/schema/orm.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { countRequests } from '../../shared/platform/metrics/http-metrics.ts';
-import { startMetricsServer, type MetricsServer } from '../../shared/platform/metrics/metrics-server.ts';
+import { startMetricsServer } from '../../shared/platform/metrics/metrics-server.ts';
+import type { SideServer } from '../../shared/platform/side-server.ts';
 import { createProcessMetrics } from '../../shared/platform/metrics/process-metrics.ts';
 
 export interface ApiMetrics {
   /** Counts requests; undefined where nobody asks for metrics. */
   observe: RequestHandler | undefined;
   /** Answers on METRICS_PORT, even while the database is away. */
-  server: MetricsServer | undefined;
+  server: SideServer | undefined;
   /** Adds what the database knows. */
   watch: (orm: Orm) => void;
 }

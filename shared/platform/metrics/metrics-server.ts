@@ -1,12 +1,7 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Config } from '../config.ts';
 import type { Logger } from '../logger.ts';
-
-export interface MetricsServer {
-  port: number;
-  close: () => Promise<void>;
-}
+import { listenBeside, type SideServer } from '../side-server.ts';
 
 /**
  * Answers `GET /metrics` on METRICS_PORT; undefined when there is none, or another process of this machine has it. One
@@ -16,7 +11,7 @@ export async function startMetricsServer(
   config: Pick<Config, 'METRICS_PORT' | 'METRICS_HOST'>,
   logger: Logger,
   textNow: () => Promise<string>,
-): Promise<MetricsServer | undefined> {
+): Promise<SideServer | undefined> {
   const { METRICS_PORT: port, METRICS_HOST: host } = config;
   if (port === undefined) return undefined;
   let looking: Promise<string> | undefined;
@@ -33,18 +28,10 @@ export async function startMetricsServer(
     );
   });
   try {
-    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve));
+    return await listenBeside(server, port, host);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     logger.warn({ port }, 'another process answers for metrics on this port');
     return undefined;
   }
-  return {
-    port: (server.address() as AddressInfo).port,
-    async close() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeAllConnections();
-      await closed;
-    },
-  };
 }

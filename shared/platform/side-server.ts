@@ -1,0 +1,22 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A small HTTP server beside the work of a process, such as that of its metrics. */
+export interface SideServer {
+  port: number;
+  /** Ends open connections, too. */
+  close: () => Promise<void>;
+}
+
+/** Has a server listen. @throws the error of the server, such as EADDRINUSE */
+export async function listenBeside(server: Server, port: number, host: string): Promise<SideServer> {
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
