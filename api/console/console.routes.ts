@@ -2,20 +2,10 @@ import type { Express, Response } from 'express';
 import { AppError } from '../../shared/pure/app-error.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { mountRefusedMethods } from '../http/methods.ts';
+import { OWN_FILES_POLICY } from '../http/page-policy.ts';
 import { readConsoleFiles } from './console-files.ts';
 
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ');
+const POLICY = `${OWN_FILES_POLICY}; require-trusted-types-for 'script'; trusted-types 'none'`;
 const YEAR_SECONDS = 31_536_000;
 
 /** Revalidated each time, so that a deployment is seen at once. */

@@ -2,24 +2,14 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import express, { type Express, type Response } from 'express';
 import { projectRoot } from '../../shared/platform/paths.ts';
+import { OWN_FILES_POLICY } from '../http/page-policy.ts';
 import { createSite, type Site } from './site.ts';
 
-/** Style sheet, script and index come from here, and nothing else. */
-const POLICY = [
-  "default-src 'none'",
-  "style-src 'self'",
-  "script-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "form-action 'none'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
 const CACHE = 'public, max-age=300';
 const ASSETS = path.join(import.meta.dirname, 'assets');
 
 function sendPage(res: Response, html: string): void {
-  res.setHeader('Content-Security-Policy', POLICY);
+  res.setHeader('Content-Security-Policy', OWN_FILES_POLICY);
   res.type('html').send(html);
 }
 
