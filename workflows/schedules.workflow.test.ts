@@ -4,19 +4,13 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Activities } from '../activities/index.ts';
 import { TASK_QUEUES } from '../shared/pure/task-queues.ts';
 import { WORKFLOW_TYPES } from '../shared/pure/workflow-contracts.ts';
-import { createTestNamespace, type TestNamespace } from '../tests/support/temporal.ts';
-import { startWorkflowWorkers, type WorkflowWorkers } from '../tests/support/workflows.ts';
+import { startTestWorkflows, type TestWorkflows } from '../tests/support/test-workflows.ts';
 
-let temporal: TestNamespace;
-let workers: WorkflowWorkers;
+let workflows: TestWorkflows;
 beforeAll(async () => {
-  temporal = await createTestNamespace();
-  workers = await startWorkflowWorkers(temporal);
+  workflows = await startTestWorkflows();
 });
-afterAll(async () => {
-  await workers.stop();
-  await temporal.close();
-});
+afterAll(() => workflows.stop());
 
 type ScheduledType = 'segmentRefresh' | 'domainChecks' | 'cleanUp' | 'reconcile';
 
@@ -29,8 +23,8 @@ interface Run {
 /** Runs a workflow as its schedule starts it. @throws when the workflow fails */
 async function run(type: ScheduledType, activities: Partial<Activities>): Promise<Run> {
   const workflowId = `${type}-${randomUUID()}`;
-  return workers.withActivities(activities, async () => {
-    const handle = await temporal.client.workflow.start(WORKFLOW_TYPES[type], {
+  return workflows.withActivities(activities, async () => {
+    const handle = await workflows.client.workflow.start(WORKFLOW_TYPES[type], {
       workflowId,
       taskQueue: TASK_QUEUES.orchestration,
       args: type === 'segmentRefresh' || type === 'domainChecks' ? [{}] : [],
@@ -39,7 +33,7 @@ async function run(type: ScheduledType, activities: Partial<Activities>): Promis
     let runs = 0;
     let historyLength = 0;
     for (let runId: string | undefined = handle.firstExecutionRunId; runId !== undefined; runs++) {
-      const { events } = await temporal.client.workflow.getHandle(workflowId, runId).fetchHistory();
+      const { events } = await workflows.client.workflow.getHandle(workflowId, runId).fetchHistory();
       historyLength = Math.max(historyLength, events?.length ?? 0);
       runId = events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId ?? undefined;
     }

@@ -1,6 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { Context } from '@temporalio/activity';
+import type { Client, WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
 import type { Activities } from '../../activities/index.ts';
 import type { CampaignStateView } from '../../activities/campaigns/campaign-activities.ts';
+import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
+import { WORKFLOW_TYPES, campaignWorkflowId } from '../../shared/pure/workflow-contracts.ts';
 
 export type CampaignActivities = Pick<
   Activities,
@@ -76,6 +80,16 @@ export function fakeCampaign(
     ...overrides,
   };
   return { campaign, pages, reasons, closings, activities };
+}
+
+/** Starts the workflow of a new campaign. */
+export function startCampaign(client: Client): Promise<WorkflowHandleWithFirstExecutionRunId> {
+  const campaignId = randomUUID();
+  return client.workflow.start(WORKFLOW_TYPES.campaign, {
+    workflowId: campaignWorkflowId(campaignId),
+    taskQueue: TASK_QUEUES.orchestration,
+    args: [{ campaignId }],
+  });
 }
 
 /** An activity that works without end, as a page does on a server that takes one mail an hour, until it is cancelled. */

@@ -1,29 +1,22 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
-import { CAMPAIGN_CHANGED_SIGNAL, WORKFLOW_TYPES, campaignWorkflowId } from '../../shared/pure/workflow-contracts.ts';
+import { CAMPAIGN_CHANGED_SIGNAL } from '../../shared/pure/workflow-contracts.ts';
 import { eventually } from '../../tests/support/eventually.ts';
-import { createTestNamespace, type TestNamespace } from '../../tests/support/temporal.ts';
 import {
   fakeCampaign,
+  startCampaign,
   untilCancelled,
   type CampaignActivities,
   type FakeCampaign,
 } from '../../tests/support/fake-campaign.ts';
-import { startWorkflowWorkers, type WorkflowWorkers } from '../../tests/support/workflows.ts';
+import { startTestWorkflows, type TestWorkflows } from '../../tests/support/test-workflows.ts';
 
-let temporal: TestNamespace;
-let workers: WorkflowWorkers;
+let workflows: TestWorkflows;
 beforeAll(async () => {
-  temporal = await createTestNamespace();
-  workers = await startWorkflowWorkers(temporal);
+  workflows = await startTestWorkflows();
 });
-afterAll(async () => {
-  await workers.stop();
-  await temporal.close();
-});
+afterAll(() => workflows.stop());
 
 type Moment = (fake: FakeCampaign) => Partial<CampaignActivities>;
 const inAnHour = Date.now() + 3_600_000;
@@ -64,21 +57,12 @@ function isLong(name: string | null | undefined): boolean {
   return name === 'freezeAudience' || name === 'sendRecipientPage';
 }
 
-function start(): Promise<WorkflowHandle> {
-  const campaignId = randomUUID();
-  return temporal.client.workflow.start(WORKFLOW_TYPES.campaign, {
-    workflowId: campaignWorkflowId(campaignId),
-    taskQueue: TASK_QUEUES.orchestration,
-    args: [{ campaignId }],
-  });
-}
-
 async function runToItsEnd({ activities }: FakeCampaign): Promise<void> {
-  await workers.withActivities(activities, async () => (await start()).result());
+  await workflows.withActivities(activities, async () => (await startCampaign(workflows.client)).result());
 }
 
 async function startAt(fake: FakeCampaign): Promise<WorkflowHandle> {
-  const handle = await start();
+  const handle = await startCampaign(workflows.client);
   await eventually(() => isWaiting(handle));
   expect(fake.closings).toEqual([]);
   return handle;
@@ -103,7 +87,7 @@ async function endsCancelled(handle: WorkflowHandle, fake: FakeCampaign): Promis
 describe('a campaign is cancelled within ten seconds', () => {
   it.each(moments)('through the API, while %s', async (_name, moment) => {
     const fake = prepare(moment);
-    await workers.withActivities(fake.activities, async () => {
+    await workflows.withActivities(fake.activities, async () => {
       const handle = await startAt(fake);
       fake.campaign.status = 'CANCELLED';
       await handle.signal(CAMPAIGN_CHANGED_SIGNAL);
@@ -114,7 +98,7 @@ describe('a campaign is cancelled within ten seconds', () => {
 
   it.each(moments)('in Temporal, while %s', async (_name, moment) => {
     const fake = prepare(moment);
-    await workers.withActivities(fake.activities, async () => {
+    await workflows.withActivities(fake.activities, async () => {
       const handle = await startAt(fake);
       await handle.cancel();
       await endsCancelled(handle, fake);
@@ -124,7 +108,7 @@ describe('a campaign is cancelled within ten seconds', () => {
 
   it('and deleted at once, while its pages go out', async () => {
     const fake = prepare(() => ({ sendRecipientPage: untilCancelled }));
-    await workers.withActivities(fake.activities, async () => {
+    await workflows.withActivities(fake.activities, async () => {
       const handle = await startAt(fake);
       fake.campaign.status = 'DELETED';
       await handle.signal(CAMPAIGN_CHANGED_SIGNAL);
@@ -152,7 +136,7 @@ describe('a campaign that is cancelled just before its audience is complete', ()
         return read;
       },
     }));
-    await workers.withActivities(fake.activities, async () => {
+    await workflows.withActivities(fake.activities, async () => {
       const handle = await startAt(fake);
       fake.campaign.status = 'CANCELLED';
       await handle.signal(CAMPAIGN_CHANGED_SIGNAL);
@@ -170,7 +154,7 @@ describe('recipients of a cancelled campaign', () => {
       sendRecipientPage: () =>
         untilCancelled().catch((error: unknown) => isOut.then(() => Promise.reject(error as Error))),
     }));
-    await workers.withActivities(fake.activities, async () => {
+    await workflows.withActivities(fake.activities, async () => {
       const handle = await startAt(fake);
       await handle.cancel();
       await eventually(async () => fake.closings.length > 0);

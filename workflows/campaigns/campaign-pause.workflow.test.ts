@@ -1,40 +1,21 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
-import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
 import {
   CAMPAIGN_CHANGED_SIGNAL,
   CAMPAIGN_PROGRESS_QUERY,
-  WORKFLOW_TYPES,
-  campaignWorkflowId,
   type CampaignProgress,
 } from '../../shared/pure/workflow-contracts.ts';
 import { eventually } from '../../tests/support/eventually.ts';
-import { fakeCampaign, untilCancelled, type FakeCampaign } from '../../tests/support/fake-campaign.ts';
-import { createTestNamespace, type TestNamespace } from '../../tests/support/temporal.ts';
-import { startWorkflowWorkers, type WorkflowWorkers } from '../../tests/support/workflows.ts';
+import { fakeCampaign, startCampaign, untilCancelled, type FakeCampaign } from '../../tests/support/fake-campaign.ts';
+import { startTestWorkflows, type TestWorkflows } from '../../tests/support/test-workflows.ts';
 
-let temporal: TestNamespace;
-let workers: WorkflowWorkers;
+let workflows: TestWorkflows;
 beforeAll(async () => {
-  temporal = await createTestNamespace();
-  workers = await startWorkflowWorkers(temporal);
+  workflows = await startTestWorkflows();
 });
-afterAll(async () => {
-  await workers.stop();
-  await temporal.close();
-});
+afterAll(() => workflows.stop());
 
 const PAUSED_SINCE = '2026-11-22T08:00:00.000Z';
-
-function start(): Promise<WorkflowHandle> {
-  const campaignId = randomUUID();
-  return temporal.client.workflow.start(WORKFLOW_TYPES.campaign, {
-    workflowId: campaignWorkflowId(campaignId),
-    taskQueue: TASK_QUEUES.orchestration,
-    args: [{ campaignId }],
-  });
-}
 
 /** A campaign of three pages; the last two are on the wire until they are cancelled, and must be sent later. */
 function campaignAtWork(): FakeCampaign {
@@ -69,8 +50,8 @@ async function untilPaused(handle: WorkflowHandle): Promise<void> {
 describe('a campaign that is paused while its pages go out', () => {
   it('ends them, waits with a word in the Temporal UI, and sends what is left when it is resumed', async () => {
     const fake = campaignAtWork();
-    await workers.withActivities(fake.activities, async () => {
-      const handle = await start();
+    await workflows.withActivities(fake.activities, async () => {
+      const handle = await startCampaign(workflows.client);
       await eventually(() => Promise.resolve(fake.pages.length === 1));
       await setPaused(fake, handle, true);
       await untilPaused(handle);
@@ -87,8 +68,8 @@ describe('a campaign that is paused while its pages go out', () => {
 
   it('waits until it is resumed, however often it is told of something else', async () => {
     const fake = campaignAtWork();
-    await workers.withActivities(fake.activities, async () => {
-      const handle = await start();
+    await workflows.withActivities(fake.activities, async () => {
+      const handle = await startCampaign(workflows.client);
       await eventually(() => Promise.resolve(fake.pages.length === 1));
       await setPaused(fake, handle, true);
       for (let times = 0; times < 5; times++) {
@@ -105,8 +86,8 @@ describe('a campaign that is paused while its pages go out', () => {
 
   it.each(['through the API', 'in Temporal'])('is cancelled at once %s', async (way) => {
     const fake = campaignAtWork();
-    await workers.withActivities(fake.activities, async () => {
-      const handle = await start();
+    await workflows.withActivities(fake.activities, async () => {
+      const handle = await startCampaign(workflows.client);
       await eventually(() => Promise.resolve(fake.pages.length === 1));
       await setPaused(fake, handle, true);
       await untilPaused(handle);
@@ -139,8 +120,8 @@ describe('a campaign that is paused while its audience is written down', () => {
       },
       planDeferred: async () => ({ firstSeqs: [...left], retryInMs: 0 }),
     });
-    await workers.withActivities(fake.activities, async () => {
-      const handle = await start();
+    await workflows.withActivities(fake.activities, async () => {
+      const handle = await startCampaign(workflows.client);
       await setPaused(fake, handle, true);
       isFrozen = true;
       await untilPaused(handle);

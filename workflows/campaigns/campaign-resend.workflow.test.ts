@@ -1,32 +1,15 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
-import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
-import { CAMPAIGN_CHANGED_SIGNAL, WORKFLOW_TYPES, campaignWorkflowId } from '../../shared/pure/workflow-contracts.ts';
+import { CAMPAIGN_CHANGED_SIGNAL } from '../../shared/pure/workflow-contracts.ts';
 import { eventually } from '../../tests/support/eventually.ts';
-import { fakeCampaign, type FakeCampaign } from '../../tests/support/fake-campaign.ts';
-import { createTestNamespace, type TestNamespace } from '../../tests/support/temporal.ts';
-import { startWorkflowWorkers, type WorkflowWorkers } from '../../tests/support/workflows.ts';
+import { fakeCampaign, startCampaign, type FakeCampaign } from '../../tests/support/fake-campaign.ts';
+import { startTestWorkflows, type TestWorkflows } from '../../tests/support/test-workflows.ts';
 
-let temporal: TestNamespace;
-let workers: WorkflowWorkers;
+let workflows: TestWorkflows;
 beforeAll(async () => {
-  temporal = await createTestNamespace();
-  workers = await startWorkflowWorkers(temporal);
+  workflows = await startTestWorkflows();
 });
-afterAll(async () => {
-  await workers.stop();
-  await temporal.close();
-});
-
-function start(): Promise<WorkflowHandle> {
-  const campaignId = randomUUID();
-  return temporal.client.workflow.start(WORKFLOW_TYPES.campaign, {
-    workflowId: campaignWorkflowId(campaignId),
-    taskQueue: TASK_QUEUES.orchestration,
-    args: [{ campaignId }],
-  });
-}
+afterAll(() => workflows.stop());
 
 /** A campaign of two pages; those in `left` have recipients who are queued. */
 function campaignWith(left: number[], state: Partial<FakeCampaign['campaign']> = {}): FakeCampaign {
@@ -39,7 +22,7 @@ function campaignWith(left: number[], state: Partial<FakeCampaign['campaign']> =
 describe('a campaign that is sent again', () => {
   it('queues its recipients first, and sends the pages that have some', async () => {
     const fake = campaignWith([101], { isResending: true, isAudienceFrozen: true });
-    await workers.withActivities(fake.activities, async () => (await start()).result());
+    await workflows.withActivities(fake.activities, async () => (await startCampaign(workflows.client)).result());
     expect([fake.pages, fake.campaign]).toMatchObject([['101-200'], { status: 'SENT' }]);
     expect(fake.campaign.isResending).toBeUndefined();
   });
@@ -60,8 +43,8 @@ describe('a campaign that is sent again', () => {
       await handle?.signal(CAMPAIGN_CHANGED_SIGNAL);
       return closed;
     };
-    await workers.withActivities(fake.activities, async () => {
-      handle = await start();
+    await workflows.withActivities(fake.activities, async () => {
+      handle = await startCampaign(workflows.client);
       await handle.result();
     });
     expect([fake.pages.slice(2), fake.campaign.status, closings]).toEqual([['1-100'], 'SENT', 2]);
@@ -78,7 +61,7 @@ describe('a campaign that is sent again', () => {
       fake.campaign.isResending = true;
       return { status: 'SENDING', isResending: true };
     };
-    await workers.withActivities(fake.activities, async () => (await start()).result());
+    await workflows.withActivities(fake.activities, async () => (await startCampaign(workflows.client)).result());
     expect([fake.pages.slice(2), fake.campaign.status]).toEqual([['101-200'], 'SENT']);
   });
 });

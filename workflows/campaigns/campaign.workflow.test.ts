@@ -1,11 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
-import { CAMPAIGN_CHANGED_SIGNAL, WORKFLOW_TYPES, campaignWorkflowId } from '../../shared/pure/workflow-contracts.ts';
+import { CAMPAIGN_CHANGED_SIGNAL } from '../../shared/pure/workflow-contracts.ts';
 import { quietTemporal } from '../../tests/support/quiet-temporal.ts';
-import { fakeCampaign, type FakeCampaign } from '../../tests/support/fake-campaign.ts';
+import { fakeCampaign, startCampaign, type FakeCampaign } from '../../tests/support/fake-campaign.ts';
 import { startTimeSkippingServer } from '../../tests/support/time-skipping-server.ts';
 import { startWorkflowWorkers, type WorkflowWorkers } from '../../tests/support/workflows.ts';
 
@@ -29,15 +27,6 @@ function withCampaign<T>({ activities }: FakeCampaign, run: () => Promise<T>): P
   return workers.withActivities(activities, run);
 }
 
-function startCampaign() {
-  const campaignId = randomUUID();
-  return environment.client.workflow.start(WORKFLOW_TYPES.campaign, {
-    workflowId: campaignWorkflowId(campaignId),
-    taskQueue: TASK_QUEUES.orchestration,
-    args: [{ campaignId }],
-  });
-}
-
 /** By the clock of the workflow; the server's clock runs on to the next time-out when nothing is left to do. */
 async function durationOf(handle: WorkflowHandle): Promise<number> {
   const { startTime, closeTime } = await handle.describe();
@@ -48,7 +37,7 @@ describe('the campaign workflow', () => {
   it('sends every page once and closes the campaign', async () => {
     const fake = fakeCampaign();
     await withCampaign(fake, async () => {
-      const handle = await startCampaign();
+      const handle = await startCampaign(environment.client);
       await handle.result();
     });
     expect([...fake.pages].sort()).toEqual(['1-100', '101-200', '201-300', '301-400', '401-450']);
@@ -59,7 +48,7 @@ describe('the campaign workflow', () => {
     const startMs = await environment.currentTimeMs();
     const fake = fakeCampaign({}, { status: 'SCHEDULED', scheduledForMs: startMs + 60 * DAY_MS });
     await withCampaign(fake, async () => {
-      const handle = await startCampaign();
+      const handle = await startCampaign(environment.client);
       await environment.sleep(DAY_MS);
       fake.campaign.scheduledForMs = startMs + 30 * DAY_MS;
       await handle.signal(CAMPAIGN_CHANGED_SIGNAL);
@@ -81,7 +70,7 @@ describe('the campaign workflow', () => {
       { status: 'SCHEDULED', scheduledForMs: (await environment.currentTimeMs()) + 30 * DAY_MS },
     );
     await withCampaign(fake, async () => {
-      const handle = await startCampaign();
+      const handle = await startCampaign(environment.client);
       fake.campaign.status = 'CANCELLED';
       await handle.signal(CAMPAIGN_CHANGED_SIGNAL);
       await handle.result();
@@ -101,7 +90,7 @@ describe('the campaign workflow', () => {
       planDeferred: () => Promise.resolve(rounds.shift() ?? { firstSeqs: [], retryInMs: 0 }),
     });
     await withCampaign(fake, async () => {
-      const handle = await startCampaign();
+      const handle = await startCampaign(environment.client);
       await handle.result();
       expect(await durationOf(handle)).toBeGreaterThanOrEqual(8 * 60 * 60 * 1_000);
     });
@@ -113,7 +102,7 @@ describe('the campaign workflow', () => {
     const total = 100_000;
     const fake = fakeCampaign({}, { pageSize: 200, totalRecipients: total });
     await withCampaign(fake, async () => {
-      const handle = await startCampaign();
+      const handle = await startCampaign(environment.client);
       await handle.result();
       const first = environment.client.workflow.getHandle(handle.workflowId, handle.firstExecutionRunId);
       const { status, historyLength } = await first.describe();

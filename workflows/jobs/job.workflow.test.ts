@@ -6,20 +6,14 @@ import type { Activities } from '../../activities/index.ts';
 import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
 import { WORKFLOW_TYPES, jobWorkflowId } from '../../shared/pure/workflow-contracts.ts';
 import { eventually } from '../../tests/support/eventually.ts';
-import { createTestNamespace, type TestNamespace } from '../../tests/support/temporal.ts';
 import { untilCancelled } from '../../tests/support/fake-campaign.ts';
-import { startWorkflowWorkers, type WorkflowWorkers } from '../../tests/support/workflows.ts';
+import { startTestWorkflows, type TestWorkflows } from '../../tests/support/test-workflows.ts';
 
-let temporal: TestNamespace;
-let workers: WorkflowWorkers;
+let workflows: TestWorkflows;
 beforeAll(async () => {
-  temporal = await createTestNamespace();
-  workers = await startWorkflowWorkers(temporal);
+  workflows = await startTestWorkflows();
 });
-afterAll(async () => {
-  await workers.stop();
-  await temporal.close();
-});
+afterAll(() => workflows.stop());
 
 type RunJob = Activities['runJob'];
 
@@ -32,9 +26,9 @@ async function run(
   const failJob: Activities['failJob'] = async ({ reason }) => {
     reasons.push(reason);
   };
-  await workers.withActivities({ runJob, failJob }, async () => {
+  await workflows.withActivities({ runJob, failJob }, async () => {
     const jobId = randomUUID();
-    const handle = await temporal.client.workflow.start(WORKFLOW_TYPES.job, {
+    const handle = await workflows.client.workflow.start(WORKFLOW_TYPES.job, {
       workflowId: jobWorkflowId(jobId),
       taskQueue: TASK_QUEUES.orchestration,
       args: [{ jobId }],
