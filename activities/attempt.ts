@@ -9,8 +9,8 @@ export interface AttemptMemory {
   outage?: { totalMs: number; seenAtMs: number } | undefined;
   /** Sending speed of the project that is reserved for the next attempt. */
   reservation?: Reservation | undefined;
-  /** How often the webhook of a visit to a step was actually called. */
-  webhook?: { visit: number; calls: number };
+  /** How often the webhook of a step was actually called. */
+  webhook?: { stepNumber: number; calls: number };
 }
 
 interface HeartbeatDetails {

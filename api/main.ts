@@ -17,7 +17,7 @@ import { createApp, createWaitingApp } from './app.ts';
 import { createAdmissionOrm } from './http/admission.ts';
 import { createApiMetrics } from './http/api-metrics.ts';
 import { createHttpServer } from './http/server.ts';
-import { createHitRecorder } from './feedback/hit-recorder.ts';
+import { createEngagementRecorder } from './feedback/engagement-recorder.ts';
 
 /** Longest wait for requests under way when the process is told to stop. */
 const DRAIN_MS = 10_000;
@@ -60,8 +60,8 @@ await runProcess('api', async ({ onStop }) => {
 
   const { orm, admissionOrm } = await waitForDatabase(config.DATABASE_URL, logger, () => connect(config, logger));
   const client = createTemporalClient(readTemporalOptions(config.TEMPORAL_CODEC_KEYS));
-  const dispatcher = createDispatcher({ orm, client, logger, pollMs: OUTBOX_POLL_MS, isHelper: true });
-  const hits = createHitRecorder({
+  const dispatcher = createDispatcher({ orm, client, logger, pollMs: OUTBOX_POLL_MS, isApiProcess: true });
+  const engagements = createEngagementRecorder({
     logger,
     async record(batch) {
       await recordEngagements(orm.em.fork(), batch);
@@ -69,7 +69,7 @@ await runProcess('api', async ({ onStop }) => {
     },
   });
   const servingApp = createApp(
-    { config, orm, admissionOrm, logger, hits, wakeDispatcher: dispatcher.wake },
+    { config, orm, admissionOrm, logger, engagements, wakeDispatcher: dispatcher.wake },
     {
       database: async () => void (await query(orm.em.fork(), sql`select 1`)),
       migrations: async () => {
@@ -89,7 +89,7 @@ await runProcess('api', async ({ onStop }) => {
     clearTimeout(timer);
     clearInterval(closing);
     await metrics.server?.close();
-    await hits.drain(HITS_DRAIN_MS);
+    await engagements.drain(HITS_DRAIN_MS);
     await dispatcher.stop();
     await client.connection.close();
     await Promise.all([orm.close(), admissionOrm.close()]);

@@ -49,7 +49,7 @@ create table automation_execution (
   contact_id uuid not null,
   status text not null default 'RUNNING'::text,
   is_first boolean not null,
-  visit integer not null default 0,
+  step_number integer not null default 0,
   current_step_id uuid,
   resume_at timestamp(3) with time zone,
   exit_reason text,
@@ -539,14 +539,14 @@ CREATE INDEX sender_domain_by_next_check ON sender_domain USING btree (next_chec
 create table step_execution (
   id uuid not null,
   execution_id uuid not null,
-  visit integer not null,
+  step_number integer not null,
   step_id uuid not null,
   status text not null,
   output jsonb,
   error text,
   started_at timestamp(3) with time zone not null,
   completed_at timestamp(3) with time zone,
-  constraint step_execution_execution_id_visit_key UNIQUE (execution_id, visit),
+  constraint step_execution_execution_id_step_number_key UNIQUE (execution_id, step_number),
   constraint step_execution_pkey PRIMARY KEY (id),
   constraint step_execution_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'RUNNING'::text, 'WAITING'::text, 'COMPLETED'::text, 'SKIPPED'::text, 'FAILED'::text])))
 );

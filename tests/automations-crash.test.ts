@@ -57,7 +57,7 @@ describe('a worker that is killed in the middle of executions', () => {
       const paths = await query<{ path: string; mails: number; unsubscribed: number }>(
         stack.em(),
         sql`
-          select (select string_agg(status, ' ' order by visit) from step_execution r where r.execution_id = x.id) as path,
+          select (select string_agg(status, ' ' order by step_number) from step_execution r where r.execution_id = x.id) as path,
             (select count(*) from email e where e.execution_id = x.id) as mails,
             (select count(*) from event e where e.contact_id = x.contact_id and name = 'contact.unsubscribed') as unsubscribed
           from automation_execution x`,

@@ -144,7 +144,7 @@ describe('a Temporal server that is restarted in the middle of executions', () =
         sql`
           select c.email,
             (select count(*) from automation_execution x where x.contact_id = c.id) as executions,
-            (select string_agg(r.status, ' ' order by r.visit) from step_execution r
+            (select string_agg(r.status, ' ' order by r.step_number) from step_execution r
               join automation_execution x on x.id = r.execution_id where x.contact_id = c.id) as path,
             (select count(*) from email m where m.contact_id = c.id) as mails,
             (select count(*) from event e where e.contact_id = c.id and name = 'contact.unsubscribed') as unsubscribed

@@ -232,7 +232,7 @@ describe('GET /domains/:id/verify', () => {
   });
 
   it('takes the key however the zone writes it: other tags, white space, an alias', async () => {
-    const { id, records } = await add('spelt.example');
+    const { id, records } = await add('as-written.example');
     publish(required(records));
     const key: string = records[0].value.split('p=')[1];
     dns.set('key.elsewhere.example', { TXT: [`k=rsa;t=s; p=${key.slice(0, 200)} ${key.slice(200)}; n=note`] });

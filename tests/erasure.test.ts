@@ -98,7 +98,7 @@ async function untilCompleted(path: string): Promise<void> {
   await eventually(async () => (await stack.api('GET', path)).body.state === 'completed');
 }
 
-async function sendMails(): Promise<void> {
+async function sendEmails(): Promise<void> {
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
   const mail = {
     subject: 'For {{name}}',
@@ -194,7 +194,7 @@ async function answerMails(): Promise<void> {
 it('nothing of a deleted contact is left in any column of any table, nor in Temporal', async () => {
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
   const webhook = await post('/webhooks', { url });
-  await sendMails();
+  await sendEmails();
   await importRows();
   const [{ id: contactId }] = (await stack.api('GET', `/contacts?search=${ADDRESS}`)).body.data;
   const { jobId } = await post('/contacts/bulk-unsubscribe', { contactIds: [contactId] });

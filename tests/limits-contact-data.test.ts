@@ -3,7 +3,7 @@ import { createExecutionEngine } from '../shared/domain/automations/execution-en
 import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
 import { LIMITS } from '../shared/pure/limits.ts';
 import { linkSignerOf } from '../shared/platform/links.ts';
-import { createMailCompiler } from '../shared/platform/mail/mail-content.ts';
+import { createEmailCompiler } from '../shared/platform/mail/compiled-email.ts';
 import { createAutomation } from './support/automations.ts';
 import { startTestApi, type TestApi, type TestReply } from './support/api.ts';
 
@@ -83,7 +83,12 @@ describe('contact data beyond its limit', () => {
       sql`select id from automation_execution where automation_id = ${automationId}`,
     );
     const engine = createExecutionEngine({
-      ...{ em: app.em, links: linkSignerOf(app.config), compileMail: createMailCompiler(), messageBytesMax: 1_000_000 },
+      ...{
+        em: app.em,
+        links: linkSignerOf(app.config),
+        compileEmail: createEmailCompiler(),
+        messageBytesMax: 1_000_000,
+      },
     });
     await engine.advance(execution!.id, { now: () => new Date(), runId: null, isRepetition: false });
     const { body } = await app.api('GET', `/workflows/${automationId}/executions/${execution!.id}`);

@@ -3,7 +3,7 @@ import { queueTransactional } from '../shared/domain/emails/queue-transactional.
 import type { TransactionalRequest } from '../shared/domain/emails/transactional-request.ts';
 import { queryOne, sql } from '../shared/domain/database/sql.ts';
 import { linkSignerOf } from '../shared/platform/links.ts';
-import { createMailCompiler, type MailSource } from '../shared/platform/mail/mail-content.ts';
+import { createEmailCompiler, type EmailSource } from '../shared/platform/mail/compiled-email.ts';
 import { createGate } from '../shared/platform/turns.ts';
 import { startTestApi, type TestApi, type TestReply } from './support/api.ts';
 
@@ -120,14 +120,14 @@ describe('the process', () => {
     ...{ headers: [], attachments: [] },
     ...change,
   });
-  const depsOf = (compileMail = createMailCompiler()) => ({
-    ...{ compileMail, links: linkSignerOf(app.config), messageBytesMax: app.config.MESSAGE_MAX_BYTES },
+  const depsOf = (compileEmail = createEmailCompiler()) => ({
+    ...{ compileEmail, links: linkSignerOf(app.config), messageBytesMax: app.config.MESSAGE_MAX_BYTES },
     largeWork: createGate(2),
   });
 
   it('compiles nothing for a sender that is refused', async () => {
-    const compiled: MailSource[] = [];
-    const compile = createMailCompiler();
+    const compiled: EmailSource[] = [];
+    const compile = createEmailCompiler();
     const deps = depsOf((source) => {
       compiled.push(source);
       return compile(source);

@@ -10,7 +10,7 @@ import { claimEmails } from '../shared/domain/emails/transactional-delivery.ts';
 import { changeContacts } from '../shared/domain/contact-jobs/bulk-change.ts';
 import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
 import { inTransaction } from '../shared/domain/database/transaction.ts';
-import { createMailCompiler } from '../shared/platform/mail/mail-content.ts';
+import { createEmailCompiler } from '../shared/platform/mail/compiled-email.ts';
 import { createLinkSigner } from '../shared/platform/links.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { startTestApi, type TestApi } from './support/api.ts';
@@ -40,7 +40,7 @@ beforeAll(async () => {
   engine = createExecutionEngine({
     em,
     links: createLinkSigner({ appSecret: 'x'.repeat(32), publicUrl: 'https://everpost.test' }),
-    compileMail: createMailCompiler(),
+    compileEmail: createEmailCompiler(),
     messageBytesMax: 1_000_000,
   });
   const steps = {
@@ -167,11 +167,11 @@ async function changeEverythingAtOnce(): Promise<void> {
       await inTransaction(em(), (tx) => importContacts(tx, app.project.id, rows, new Date()));
     },
     async () => {
-      const hits = (await someEmails(6)).map((emailId, index) => ({
+      const engagements = (await someEmails(6)).map((emailId, index) => ({
         ...{ id: randomUUID(), emailId, ageMs: 0, repeats: 0 },
         url: index % 2 === 0 ? null : 'https://example.com',
       }));
-      await recordEngagements(em(), hits);
+      await recordEngagements(em(), engagements);
     },
     async () => {
       for (const id of await someEmails(1))

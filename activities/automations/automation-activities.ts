@@ -8,7 +8,7 @@ import {
   type WebhookResult,
 } from '../../shared/domain/automations/execution-engine.ts';
 import { isDatabaseUnavailable } from '../../shared/domain/database/database-errors.ts';
-import { createMailCompiler } from '../../shared/platform/mail/mail-content.ts';
+import { createEmailCompiler } from '../../shared/platform/mail/compiled-email.ts';
 import type { AdvanceOutcome } from '../../shared/pure/workflow-contracts.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { withHeartbeat } from '../heartbeat.ts';
@@ -39,7 +39,7 @@ export function createAutomationActivities(deps: ActivityDeps) {
   const engine = createExecutionEngine({
     em: () => deps.orm.em.fork(),
     links: deps.links,
-    compileMail: createMailCompiler(),
+    compileEmail: createEmailCompiler(),
     messageBytesMax: deps.config.MESSAGE_MAX_BYTES,
   });
   const call = createWebhookCall(deps);

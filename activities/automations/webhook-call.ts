@@ -29,9 +29,9 @@ export function createWebhookCall(deps: ActivityDeps): (pending: PendingWebhook)
     dnsServers: deps.config.DNS_SERVERS,
   });
   return async (pending) => {
-    const { visit } = pending.state;
+    const { stepNumber } = pending.state;
     const before = attemptMemory().webhook;
-    let calls = before?.visit === visit ? before.calls : 0;
+    let calls = before?.stepNumber === stepNumber ? before.calls : 0;
     if (calls >= WEBHOOK_CALLS_MAX) {
       return { output: { attempts: calls }, fault: `it was called ${calls} times and no answer could be recorded` };
     }
@@ -39,7 +39,7 @@ export function createWebhookCall(deps: ActivityDeps): (pending: PendingWebhook)
       const request = await prepareWebhook(deps.orm.em.fork(), pending, { links: deps.links, webhookSecrets });
       // Attempts that end before the call, for example while PostgreSQL is away, do not count.
       calls += 1;
-      remember({ webhook: { visit, calls } });
+      remember({ webhook: { stepNumber, calls } });
       return resultOf(await webhooks.send(request), calls);
     } catch (error) {
       const fault = error instanceof WebhookRefusedError ? error.message : permanentReason(error);

@@ -1,17 +1,17 @@
 import { domainOf } from '../../shared/pure/emails/email-address.ts';
 import { needsSubscription } from '../../shared/pure/emails/email-types.ts';
-import { isMailTracked } from '../../shared/pure/project.ts';
+import { isEmailTracked } from '../../shared/pure/project.ts';
 import { TemplateLimitError } from '../../shared/pure/templates/template-language.ts';
 import type { CampaignContent, PendingRecipient } from '../../shared/domain/campaigns/campaign-delivery.ts';
 import type { SendingIdentities } from '../../shared/domain/domains/sending-identities.ts';
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
-import { createMailCompiler } from '../../shared/platform/mail/mail-content.ts';
-import { createMailHeaders } from '../../shared/platform/mail/mail-headers.ts';
+import { createEmailCompiler } from '../../shared/platform/mail/compiled-email.ts';
+import { createMessageHeaders } from '../../shared/platform/mail/message-headers.ts';
 import { createEnvelopes } from '../../shared/platform/mail/envelopes.ts';
 import { messageIdOf } from '../../shared/platform/mail/message-id.ts';
 import { createMessageComposer } from '../../shared/platform/mail/mime/compose.ts';
 import type { ActivityDeps } from '../deps.ts';
-import type { MailToSend } from '../emails/send-loop.ts';
+import type { EmailToSend } from '../emails/send-loop.ts';
 
 type Refusal = Pick<DeliveryResult, 'verdict' | 'error'>;
 
@@ -20,23 +20,23 @@ export interface CampaignComposer {
   /** Why a recipient gets no email; undefined if it gets one. */
   refusalOf: (recipient: PendingRecipient) => Refusal | undefined;
   /** Renders one at a time. */
-  prepareAll: (recipients: PendingRecipient[]) => Generator<MailToSend>;
+  prepareAll: (recipients: PendingRecipient[]) => Generator<EmailToSend>;
 }
 
 /** Creates the factory of composers; templates stay compiled. */
 export function createCampaignComposers(deps: ActivityDeps & { identities: SendingIdentities }) {
-  const compileMail = createMailCompiler();
+  const compileEmail = createEmailCompiler();
   const envelopeOf = createEnvelopes(deps.config);
 
   /** @throws TemplateSyntaxError, TemplateLimitError, DkimKeyError */
   return async function composerOf(campaign: CampaignContent): Promise<CampaignComposer> {
     const { type } = campaign;
-    const headersOf = createMailHeaders({ ...campaign, source: 'campaign', sourceId: campaign.id });
-    const content = await compileMail({
+    const headersOf = createMessageHeaders({ ...campaign, source: 'campaign', sourceId: campaign.id });
+    const content = await compileEmail({
       subject: campaign.subject,
       html: campaign.body,
       type,
-      isTracked: isMailTracked(campaign.tracking, type),
+      isTracked: isEmailTracked(campaign.tracking, type),
     });
     const composer = createMessageComposer({
       from: { address: campaign.from, name: campaign.fromName ?? undefined },
@@ -44,7 +44,7 @@ export function createCampaignComposers(deps: ActivityDeps & { identities: Sendi
     });
     const identity = await deps.identities.identityOf(campaign.projectId, domainOf(campaign.from));
 
-    function prepare(recipient: PendingRecipient): MailToSend {
+    function prepare(recipient: PendingRecipient): EmailToSend {
       const { emailId, toAddress, contactId, subscribed, data } = recipient;
       const refusal = refusalOf(campaign, recipient);
       if (refusal) return { emailId, subject: null, ...refusal };

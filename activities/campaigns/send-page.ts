@@ -25,7 +25,7 @@ import { withHeartbeat } from '../heartbeat.ts';
 import { createResultBuffer, type ResultBuffer } from '../emails/result-buffer.ts';
 import type { ProviderGuard } from '../emails/provider-guard.ts';
 import type { Sandbox } from '../emails/sandbox.ts';
-import { createUnmade, SEND_STALL_MS, sendMails, type UnmadeMessages } from '../emails/send-loop.ts';
+import { createUnmade, SEND_STALL_MS, sendEmails, type UnmadeMessages } from '../emails/send-loop.ts';
 import { comeBackFor, sliceSize, takeReservation, type Pace, type Throttle } from '../emails/send-throttle.ts';
 import { createCampaignComposers, type CampaignComposer } from './campaign-composer.ts';
 
@@ -90,7 +90,7 @@ async function sendAll(
   recipients: PendingRecipient[],
   pace?: Pace,
 ): Promise<void> {
-  await sendMails(attempt.composer.prepareAll(recipients), {
+  await sendEmails(attempt.composer.prepareAll(recipients), {
     pool: deps.smtp,
     guard: deps.guard,
     metrics: deps.metrics,

@@ -8,9 +8,9 @@ import { batchesOf, HEAVY_AT_ONCE, type DeliveryBatch } from './delivery-batches
 import type { ProviderGuard } from './provider-guard.ts';
 import type { ResultBuffer } from './result-buffer.ts';
 import type { Sandbox } from './sandbox.ts';
-import { sendMails, type UnmadeMessages } from './send-loop.ts';
+import { sendEmails, type UnmadeMessages } from './send-loop.ts';
 import { comeBackFor, sliceSize, takeReservation, type Pace, type Throttle } from './send-throttle.ts';
-import { createStoredMailComposer } from './stored-mail-composer.ts';
+import { createStoredEmailComposer } from './stored-email-composer.ts';
 
 /** Memory of a worker process for large messages: their files, and each message on its way. */
 const LARGE_MESSAGES_BYTES = 134_217_728;
@@ -36,7 +36,7 @@ export interface ClaimedEmailSender {
 }
 
 type SenderDeps = ActivityDeps &
-  Parameters<typeof createStoredMailComposer>[0] & { guard: ProviderGuard; sandbox: Sandbox };
+  Parameters<typeof createStoredEmailComposer>[0] & { guard: ProviderGuard; sandbox: Sandbox };
 
 /** Takes memory for as many messages as there is room for. @throws ApplicationFailure when there is not enough for one */
 async function takeMemory(
@@ -57,7 +57,7 @@ async function takeMemory(
 /** Sends claimed emails; the large ones of a worker share a part of its memory. */
 export function createClaimedEmailSender(deps: SenderDeps): ClaimedEmailSender {
   const em = () => deps.orm.em.fork();
-  const prepare = createStoredMailComposer(deps);
+  const prepare = createStoredEmailComposer(deps);
   const largeMessages = createOctetBudget(LARGE_MESSAGES_BYTES);
 
   async function sendBatch(
@@ -68,7 +68,7 @@ export function createClaimedEmailSender(deps: SenderDeps): ClaimedEmailSender {
   ): Promise<void> {
     const files = attachmentSetId === null ? [] : await loadAttachments(em(), attachmentSetId);
     const emails = await loadEmails(em(), ids);
-    await sendMails(await Promise.all(emails.map((email) => prepare(projectId, email, files))), {
+    await sendEmails(await Promise.all(emails.map((email) => prepare(projectId, email, files))), {
       pool: deps.smtp,
       guard: deps.guard,
       metrics: deps.metrics,

@@ -8,7 +8,7 @@ import { createSmtpPool, type SmtpPool } from '../../shared/platform/smtp/smtp-p
 import { createSmtpSink, type SmtpSink } from '../../tests/support/smtp-sink.ts';
 import type { ProviderGuard } from './provider-guard.ts';
 import { createResultBuffer } from './result-buffer.ts';
-import { sendMails, type MailToSend, type UnmadeMessages } from './send-loop.ts';
+import { sendEmails, type EmailToSend, type UnmadeMessages } from './send-loop.ts';
 
 let sink: SmtpSink;
 let pool: SmtpPool;
@@ -25,7 +25,7 @@ afterAll(async () => {
 const from = 'hello@example.com';
 const cause = new TypeError('unexpected');
 
-function mailTo(name: string): MailToSend {
+function mailTo(name: string): EmailToSend {
   const to = `${name}@mail.test`;
   return {
     ...{ emailId: name, subject: null, deferrals: 0, uncertainAttempts: 0, heldAt: null },
@@ -38,7 +38,7 @@ function mailTo(name: string): MailToSend {
   };
 }
 
-function unmadeWhenComposed(name: string): MailToSend {
+function unmadeWhenComposed(name: string): EmailToSend {
   return {
     ...mailTo(name),
     compose() {
@@ -47,7 +47,7 @@ function unmadeWhenComposed(name: string): MailToSend {
   };
 }
 
-const unprepared = (name: string): MailToSend => ({
+const unprepared = (name: string): EmailToSend => ({
   ...{ emailId: name, subject: null, deferrals: 0, uncertainAttempts: 0, heldAt: null },
   cause,
 });
@@ -61,14 +61,14 @@ const OPEN: ProviderGuard = {
   abandon: () => undefined,
 };
 
-async function send(mails: MailToSend[], unmade: UnmadeMessages): Promise<Record<string, string>> {
+async function send(mails: EmailToSend[], unmade: UnmadeMessages): Promise<Record<string, string>> {
   const results: DeliveryResult[] = [];
   const { signal } = new AbortController();
   const record = async (batch: DeliveryResult[]): Promise<void> => {
     results.push(...batch);
   };
   const buffer = createResultBuffer({ maxItems: 10, maxAgeMs: 10, signal, record });
-  await sendMails(mails, {
+  await sendEmails(mails, {
     ...{
       pool,
       guard: OPEN,

@@ -18,7 +18,7 @@ import type { Sandbox } from './sandbox.ts';
 import type { Pace } from './send-throttle.ts';
 
 /** One email on its way: composed at the last moment, so that memory holds only messages on the wire. */
-export interface PreparedMail extends AttemptLedger {
+export interface PreparedEmail extends AttemptLedger {
   envelope: SmtpEnvelope;
   /** When somebody asked for it; missing for campaigns. */
   queuedAt?: Date;
@@ -27,12 +27,12 @@ export interface PreparedMail extends AttemptLedger {
 }
 
 /** An email whose message cannot be made, because of an unexpected error. */
-export interface UnpreparedMail extends AttemptLedger {
+export interface UnpreparedEmail extends AttemptLedger {
   cause: unknown;
 }
 
 /** An email to be sent, or with its result already. */
-export type MailToSend = PreparedMail | UnpreparedMail | DeliveryResult;
+export type EmailToSend = PreparedEmail | UnpreparedEmail | DeliveryResult;
 
 /**
  * Messages of an attempt that could not be made. They do not delay others: the attempt throws the first cause at its end
@@ -88,7 +88,7 @@ const resultFrame = ({ emailId, subject }: AttemptLedger) => ({ emailId, subject
 
 /** Counts a result, and has it recorded. */
 function settlerOf({ metrics, urgency, buffer }: SendLoopOptions) {
-  return ({ envelope: { to }, queuedAt }: PreparedMail, result: DeliveryResult): void => {
+  return ({ envelope: { to }, queuedAt }: PreparedEmail, result: DeliveryResult): void => {
     metrics.note(result, { to, urgency, queuedAt });
     buffer.add(result);
   };
@@ -101,7 +101,7 @@ function unavailable({ metrics, config }: SendLoopOptions, error: SmtpUnavailabl
 }
 
 /** Puts the results of emails to the sandbox in their place. */
-function* answerSandbox(mails: Iterable<MailToSend>, sandbox: SendLoopOptions['sandbox']): Generator<MailToSend> {
+function* answerSandbox(mails: Iterable<EmailToSend>, sandbox: SendLoopOptions['sandbox']): Generator<EmailToSend> {
   for (const mail of mails) yield ('envelope' in mail && sandbox.answer(mail, mail.envelope.to)) || mail;
 }
 
@@ -111,7 +111,7 @@ function* answerSandbox(mails: Iterable<MailToSend>, sandbox: SendLoopOptions['s
  * @throws when no server can be connected to, or connections broke under several mails in a row; what was on the wire
  *   has been decided by then
  */
-export async function sendMails(mails: Iterable<MailToSend>, options: SendLoopOptions): Promise<void> {
+export async function sendEmails(mails: Iterable<EmailToSend>, options: SendLoopOptions): Promise<void> {
   const { buffer, pool, guard, signal, config, urgency, unmade } = options;
   const settle = settlerOf(options);
   await guard.ready();
@@ -126,7 +126,7 @@ export async function sendMails(mails: Iterable<MailToSend>, options: SendLoopOp
     else unmade.causes.push(cause);
   }
 
-  async function messageOf(mail: PreparedMail): Promise<RawMessage | undefined> {
+  async function messageOf(mail: PreparedEmail): Promise<RawMessage | undefined> {
     try {
       return await mail.compose();
     } catch (error) {
@@ -136,7 +136,7 @@ export async function sendMails(mails: Iterable<MailToSend>, options: SendLoopOp
     }
   }
 
-  async function send(mail: PreparedMail, admission: Admission): Promise<void> {
+  async function send(mail: PreparedEmail, admission: Admission): Promise<void> {
     let isSettled = false;
     try {
       const message = await messageOf(mail);

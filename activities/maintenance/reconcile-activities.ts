@@ -4,8 +4,8 @@ import { summarizeRefusals } from '../../shared/domain/automations/refusals.ts';
 import {
   findActiveClaims,
   requeueErasures,
-  restartLost,
-  type LostClaim,
+  restartOrphans,
+  type OrphanedClaim,
 } from '../../shared/domain/lifecycle/reconciliation.ts';
 import type { ActivityDeps } from '../deps.ts';
 
@@ -33,7 +33,7 @@ export function createReconcileActivities(deps: ActivityDeps) {
       let afterId: string | undefined;
       for (;;) {
         const claims = await findActiveClaims(deps.orm.em.fork(), afterId, PAGE_SIZE);
-        const lost: LostClaim[] = [];
+        const lost: OrphanedClaim[] = [];
         for (const claim of claims) {
           report.checked++;
           const end = await findWorkflowEnd(deps.temporal, claim.workflowId);
@@ -41,7 +41,7 @@ export function createReconcileActivities(deps: ActivityDeps) {
           Context.current().heartbeat(report.checked);
         }
         if (lost.length > 0) {
-          await restartLost(deps.orm.em.fork(), lost);
+          await restartOrphans(deps.orm.em.fork(), lost);
           for (const { workflowId } of lost) {
             deps.logger.warn(
               { workflowId },

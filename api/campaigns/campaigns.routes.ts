@@ -15,7 +15,7 @@ import {
 } from '../../shared/domain/campaigns/campaigns.ts';
 import { continueCampaign } from '../../shared/domain/campaigns/complaint-hold.ts';
 import { withReplyAddress } from '../../shared/domain/emails/reply-addresses.ts';
-import { queueTestMail } from '../../shared/domain/campaigns/test-send.ts';
+import { queueTestEmail } from '../../shared/domain/campaigns/test-send.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { linkSignerOf } from '../../shared/platform/links.ts';
 import { created, endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
@@ -230,7 +230,7 @@ function testSend(config: Config): Endpoint {
     replies: { 200: { description: 'The test mail is on its way', schema: testCampaignSchema } },
     errors: ['CAMPAIGN_NOT_FOUND', 'SENDER_DOMAIN_REFUSED'],
     async handle({ em, project, params, body, deps }) {
-      const emailId = await queueTestMail(em, project.id, params.id, body.email, links);
+      const emailId = await queueTestEmail(em, project.id, params.id, body.email, links);
       deps.wakeDispatcher();
       return ok({ email: emailId, to: body.email });
     },

@@ -5,7 +5,7 @@ import { ContactEntity } from '../../shared/domain/contacts/contact.entity.ts';
 import { EmailEntity } from '../../shared/domain/emails/email.entity.ts';
 import { EventEntity } from '../../shared/domain/events/event.entity.ts';
 import { query, sql } from '../../shared/domain/database/sql.ts';
-import { createLinkSigner, encodeClickTarget, type MailLinks } from '../../shared/platform/links.ts';
+import { createLinkSigner, encodeClickTarget, type EmailLinks } from '../../shared/platform/links.ts';
 import { startTestApi, type TestApi } from '../../tests/support/api.ts';
 
 let app: TestApi;
@@ -22,7 +22,7 @@ interface Sent {
   emailId: string;
   contactId: string;
   campaignId: string;
-  links: MailLinks;
+  links: EmailLinks;
 }
 
 /** A campaign that has sent one mail to one contact. */

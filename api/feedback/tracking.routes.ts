@@ -3,11 +3,11 @@ import { AppError } from '../../shared/pure/app-error.ts';
 import type { LinkSigner } from '../../shared/platform/links.ts';
 import type { ApiDeps } from '../http/context.ts';
 import { isMachineRequest } from './machine-request.ts';
-import { createVisitLimit } from './visit-limit.ts';
+import { createEngagementLimit } from './engagement-limit.ts';
 
 /** A transparent picture of one pixel. */
 const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
-/** A reader waits at most this long for our bookkeeping; the hit is recorded all the same. */
+/** A reader waits at most this long for our bookkeeping; the engagement is recorded all the same. */
 const PATIENCE_MS = 500;
 
 function notFound(): AppError {
@@ -22,16 +22,16 @@ function forbidCaching(res: Response): void {
 
 /**
  * `GET /t/o/<token>.gif` counts an open, `GET /t/c/<token>` a click. The answer follows the commit, which takes a moment:
- * a crash loses no hit that was answered. While PostgreSQL is away the answer does not wait. A client that asks for the
+ * a crash loses no engagement that was answered. While PostgreSQL is away the answer does not wait. A client that asks for the
  * same link again and again still gets the answer but is no longer counted.
  */
 export function mountTracking(app: Express, deps: ApiDeps, links: LinkSigner): void {
-  const visits = createVisitLimit();
+  const engagements = createEngagementLimit();
 
-  async function count(req: Request, hit: { emailId: string; url: string | null }): Promise<void> {
-    if (isMachineRequest(req, hit.url === null ? 'open' : 'click')) return;
-    if (!visits.take(req.socket.remoteAddress ?? '', hit.emailId)) return;
-    const taken = deps.hits.add(hit);
+  async function count(req: Request, engagement: { emailId: string; url: string | null }): Promise<void> {
+    if (isMachineRequest(req, engagement.url === null ? 'open' : 'click')) return;
+    if (!engagements.take(req.socket.remoteAddress ?? '', engagement.emailId)) return;
+    const taken = deps.engagements.add(engagement);
     let timer: NodeJS.Timeout | undefined;
     const patience = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, PATIENCE_MS);

@@ -3,7 +3,7 @@ import type { Config } from '../../shared/platform/config.ts';
 import type { Em } from '../../shared/domain/database/em.ts';
 import type { Orm } from '../../shared/domain/schema/orm.ts';
 import type { TrackingMode } from '../../shared/pure/project.ts';
-import type { HitRecorder } from '../feedback/hit-recorder.ts';
+import type { EngagementRecorder } from '../feedback/engagement-recorder.ts';
 
 /** What every endpoint may use. */
 export interface ApiDeps {
@@ -13,7 +13,7 @@ export interface ApiDeps {
   admissionOrm: Orm;
   logger: Logger;
   /** Takes opens and clicks. */
-  hits: HitRecorder;
+  engagements: EngagementRecorder;
   /** Tells the dispatcher that a commit added to the outbox, or may have: then it looks within `withinMs`. */
   wakeDispatcher: (withinMs?: number) => void;
 }

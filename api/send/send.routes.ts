@@ -4,7 +4,7 @@ import type { TransactionalRequest } from '../../shared/domain/emails/transactio
 import type { Config } from '../../shared/platform/config.ts';
 import { linkSignerOf } from '../../shared/platform/links.ts';
 import { createGate } from '../../shared/platform/turns.ts';
-import { createMailCompiler } from '../../shared/platform/mail/mail-content.ts';
+import { createEmailCompiler } from '../../shared/platform/mail/compiled-email.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { sendBodySchema, sentSchema } from './send.schemas.ts';
 
@@ -20,7 +20,7 @@ const LARGE_WIDTH = 2;
 export function createSendEndpoints(config: Config): Endpoint[] {
   const deps = {
     links: linkSignerOf(config),
-    compileMail: createMailCompiler(),
+    compileEmail: createEmailCompiler(),
     messageBytesMax: config.MESSAGE_MAX_BYTES,
     largeWork: createGate(LARGE_WIDTH),
   };

@@ -7,7 +7,7 @@ import {
   headersBytes,
   isHeaderName,
   isProtectedHeader,
-} from '../../shared/pure/emails/mail-headers.ts';
+} from '../../shared/pure/emails/message-headers.ts';
 import { SUBJECT_LENGTH_MAX } from '../../shared/pure/templates/message-template.ts';
 import { NO_LINE_BREAK, oneLine } from './header-line.ts';
 import { recipientAddressSchema, senderAddressSchema } from './sender-address.ts';

@@ -1,7 +1,7 @@
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { createLinkSigner } from '../../shared/platform/links.ts';
-import { compileMail } from '../../shared/platform/mail/mail-content.ts';
-import { createMailHeaders } from '../../shared/platform/mail/mail-headers.ts';
+import { compileEmail } from '../../shared/platform/mail/compiled-email.ts';
+import { createMessageHeaders } from '../../shared/platform/mail/message-headers.ts';
 import { createMessageComposer } from '../../shared/platform/mail/mime/compose.ts';
 import { BENCH_MAIL } from './bench-mail.ts';
 
@@ -15,13 +15,13 @@ const port = Number(process.argv[2]);
 const total = Number(process.argv[3]);
 
 async function makeMessages(): Promise<Buffer[]> {
-  const mail = await compileMail({ ...BENCH_MAIL, isTracked: true });
+  const mail = await compileEmail({ ...BENCH_MAIL, isTracked: true });
   const composer = createMessageComposer({ from: { address: FROM, name: 'Bench' } });
   const links = createLinkSigner({
     appSecret: 'a secret for throw-away benches only',
     publicUrl: 'http://127.0.0.1:50000',
   });
-  const headersOf = createMailHeaders({
+  const headersOf = createMessageHeaders({
     ...{ type: BENCH_MAIL.type, source: 'campaign', from: 'news@bench.test' },
     ...{ sourceId: '00000000-0000-7000-8000-000000000000', projectId: '00000000-0000-7000-8000-000000000000' },
   });

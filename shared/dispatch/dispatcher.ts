@@ -35,7 +35,7 @@ export interface DispatcherDeps {
   /** How often to look for rows that others left behind. */
   pollMs: number;
   /** For a process with other work: it hands over small amounts at once, and leaves most of large amounts to others. */
-  isHelper?: boolean;
+  isApiProcess?: boolean;
 }
 
 /** How rows of a kind are handed over. Each kind has a poll loop of its own, so that no kind waits for another. */
@@ -75,9 +75,9 @@ const POLICIES: Record<OutboxKind, KindPolicy> = {
 const URGENT_KINDS: readonly OutboxKind[] = ['email', 'automationEmail', 'campaign'];
 const HELPER_PAUSE_MS = 1_000;
 
-function policyOf(kind: OutboxKind, isHelper: boolean): KindPolicy {
+function policyOf(kind: OutboxKind, isApiProcess: boolean): KindPolicy {
   const policy = POLICIES[kind];
-  if (!isHelper || URGENT_KINDS.includes(kind)) return policy;
+  if (!isApiProcess || URGENT_KINDS.includes(kind)) return policy;
   const { claimRows, pauseMs } = policy;
   // Projects share a claim, so one that left much behind may be smaller than it could be.
   return { ...policy, parallel: 1, pauseMs: (rows) => (rows * 2 > claimRows ? HELPER_PAUSE_MS : pauseMs(rows)) };
@@ -123,7 +123,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
   const lapsed = new Set<OutboxKind>();
   function createKindPoller(kind: OutboxKind): Poller {
-    const policy = policyOf(kind, deps.isHelper ?? false);
+    const policy = policyOf(kind, deps.isApiProcess ?? false);
     const claimNew = createClaim(kind, policy);
     return createPoller({
       ...policy,
@@ -146,7 +146,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const timer = setInterval(() => watch.lookWithin(0), deps.pollMs);
   timer.unref();
   // A helper leaves it to the others, which find the same rows.
-  const events = deps.isHelper ? undefined : watchEvents();
+  const events = deps.isApiProcess ? undefined : watchEvents();
 
   /** Wakes the webhook endpoints that have events to get. Events themselves wake nobody, so that they cost nothing. */
   function watchEvents(): { stop: () => Promise<void> } {

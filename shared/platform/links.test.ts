@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createLinkSigner, encodeClickTarget } from './links.ts';
-import { createMailHeaders } from './mail/mail-headers.ts';
+import { createMessageHeaders } from './mail/message-headers.ts';
 import { createVerp } from './mail/verp.ts';
 
 const CONTACT = '0192a000-0000-7000-8000-000000000001';
@@ -69,7 +69,7 @@ describe('the way out of marketing mail', () => {
       contactId: CONTACT,
       emailId: EMAIL,
     });
-    const headersFor = createMailHeaders({
+    const headersFor = createMessageHeaders({
       ...{ type: 'MARKETING', source: 'campaign', sourceId: EMAIL, projectId: CONTACT, from: 'a@e.test' },
     });
     return new Map(headersFor(urls));

@@ -18,7 +18,7 @@ export interface RecipientRef {
 }
 
 /** Everything in one mail that leads back here. */
-export interface MailLinks extends RecipientUrls {
+export interface EmailLinks extends RecipientUrls {
   /** The address of the image that says that the mail was opened. */
   readonly openUrl: string;
   /** Where a mail program may write that its user wants no more; undefined without INBOUND_DOMAIN. */
@@ -36,7 +36,7 @@ export type ClickTarget = string & { readonly brand: 'click target' };
 
 export interface LinkSigner {
   /** The links of one contact in one mail. They never expire: an old mail's unsubscribe link must work. */
-  recipientUrls: (recipient: RecipientRef) => MailLinks;
+  recipientUrls: (recipient: RecipientRef) => EmailLinks;
   /** Whom a token was made for; undefined when it was not made here or was altered. */
   readRecipientToken: (token: string) => RecipientRef | undefined;
   /** The mail whose image this is; undefined as above. */

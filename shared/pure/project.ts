@@ -5,6 +5,6 @@ export const TRACKING_MODES = ['MARKETING_ONLY', 'ENABLED', 'DISABLED'] as const
 export type TrackingMode = (typeof TRACKING_MODES)[number];
 
 /** Whether opens and clicks of a mail of that type are counted in a project of that mode. */
-export function isMailTracked(mode: TrackingMode, type: EmailType): boolean {
+export function isEmailTracked(mode: TrackingMode, type: EmailType): boolean {
   return mode === 'ENABLED' || (mode === 'MARKETING_ONLY' && type === 'MARKETING');
 }

@@ -4,7 +4,7 @@ import type { RequestHandler } from 'express';
 import { createApp } from '../../api/app.ts';
 import { createAdmissionOrm } from '../../api/http/admission.ts';
 import { createHttpServer } from '../../api/http/server.ts';
-import { createHitRecorder } from '../../api/feedback/hit-recorder.ts';
+import { createEngagementRecorder } from '../../api/feedback/engagement-recorder.ts';
 import type { Em } from '../../shared/domain/database/em.ts';
 import { createOrm, type Orm } from '../../shared/domain/schema/orm.ts';
 import { createProject, type ProjectKeys } from '../../shared/domain/projects/projects.ts';
@@ -133,7 +133,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     options.onWake?.(withinMs);
   };
   const logger = createLogger({ level: config.LOG_LEVEL, name: 'api' });
-  const hits = createHitRecorder({
+  const engagements = createEngagementRecorder({
     logger,
     async record(batch) {
       await recordEngagements(orm.em.fork(), batch);
@@ -145,7 +145,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     applicationName: 'everpost-test-api',
   });
   const app = createApp(
-    { config, orm, admissionOrm, logger, hits, wakeDispatcher },
+    { config, orm, admissionOrm, logger, engagements, wakeDispatcher },
     { database: async () => void (await query(orm.em.fork(), sql`select 1`)) },
     options.observe,
   );
@@ -166,7 +166,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     createProject: () => createTestProject(database.orm.em.fork(), url),
     async stop() {
       await stopServer(server);
-      await hits.drain(HITS_DRAIN_MS);
+      await engagements.drain(HITS_DRAIN_MS);
       await admissionOrm.close();
       if (orm !== database.orm) await orm.close();
       if (!options.database) await database.drop();

@@ -19,13 +19,13 @@ export async function cancelExecutions(em: Em, executionIds: string[], reason: s
         update automation_execution x set status = 'CANCELLED', exit_reason = ${reason}, completed_at = now(),
           updated_at = now(), resume_at = null
         where x.id = any(array(select id from locked))
-        returning x.id, x.project_id, x.visit
+        returning x.id, x.project_id, x.step_number
       ),
       steps as (
         update step_execution r set status = 'SKIPPED', output = jsonb_build_object('skipped', ${reason}::text),
           completed_at = now()
         from ended
-        where r.execution_id = ended.id and r.visit = ended.visit and r.status in ('PENDING', 'RUNNING', 'WAITING')
+        where r.execution_id = ended.id and r.step_number = ended.step_number and r.status in ('PENDING', 'RUNNING', 'WAITING')
       ),
       waits as (delete from event_wait w using ended where w.execution_id = ended.id),
       told as (

@@ -4,7 +4,7 @@ import { v7 as uuidV7 } from 'uuid';
 import type { AutomationGraph, GraphStep } from '../../pure/automations/automation-graph.ts';
 import type { Branch } from '../../pure/automations/automation-status.ts';
 import { createLinkSigner } from '../../platform/links.ts';
-import { createMailCompiler } from '../../platform/mail/mail-content.ts';
+import { createEmailCompiler } from '../../platform/mail/compiled-email.ts';
 import {
   createGraphAutomation,
   createModelContact,
@@ -56,7 +56,7 @@ function engineOn(crashes: () => boolean): ExecutionEngine {
       return unit;
     },
     links: createLinkSigner({ appSecret: 'x'.repeat(32), publicUrl: 'https://everpost.test' }),
-    compileMail: createMailCompiler(),
+    compileEmail: createEmailCompiler(),
     messageBytesMax: 1_000_000,
   });
 }

@@ -140,14 +140,14 @@ interface Batch {
 async function runSteps(batch: Batch, limit: number): Promise<AdvanceOutcome> {
   const { deps, tx, state, graph, options } = batch;
   // Only the first step of a batch can be under way.
-  let isUnderWay = state.visit > 0;
+  let isUnderWay = state.stepNumber > 0;
   for (let taken = 0; ; taken++) {
     const step = findCurrentStep(state, graph);
     if (!step) throw new StepError('The step this execution has come to is not among those it started with');
     if (taken === limit) return { kind: 'more', next: pathLabel(graph, step) };
-    if (state.visit === 0) Object.assign(state, { visit: 1, currentStepId: step.id });
+    if (state.stepNumber === 0) Object.assign(state, { stepNumber: 1, currentStepId: step.id });
     const startedAt = options.now();
-    const record = isUnderWay ? await findRecord(tx, state.executionId, state.visit) : undefined;
+    const record = isUnderWay ? await findRecord(tx, state.executionId, state.stepNumber) : undefined;
     isUnderWay = false;
     const result = record
       ? await resumeStep(tx, state, graph, step, record, options.now())
@@ -164,7 +164,7 @@ function finishStep(
   result: StepResult,
   { startedAt, isRecorded }: { startedAt: Date; isRecorded: boolean },
 ): AdvanceOutcome | undefined {
-  const record = { visit: state.visit, stepId: step.id, error: null, startedAt };
+  const record = { stepNumber: state.stepNumber, stepId: step.id, error: null, startedAt };
   if (result.kind === 'pause') {
     state.status = result.status;
     if (!isRecorded) records.push({ ...record, status: result.status, output: result.output, completedAt: null });
@@ -183,7 +183,7 @@ function finishStep(
 function moveOn(state: ExecutionState, next: GraphStep | undefined, at: Date): AdvanceOutcome | undefined {
   if (!next) return endExecution(state, 'COMPLETED', null, at);
   state.status = 'RUNNING';
-  state.visit += 1;
+  state.stepNumber += 1;
   state.currentStepId = next.id;
   return undefined;
 }
@@ -205,9 +205,9 @@ async function failStep(
     // The contact was deleted while the execution started, so the execution cannot go on.
     const isGone = error instanceof AppError && error.code === 'CONTACT_NOT_FOUND';
     const outcome = endExecution(state, isGone ? 'CANCELLED' : 'FAILED', isGone ? 'contact deleted' : message, at);
-    if (step) Object.assign(state, { visit: Math.max(state.visit, 1), currentStepId: step.id });
+    if (step) Object.assign(state, { stepNumber: Math.max(state.stepNumber, 1), currentStepId: step.id });
     const record: StepRecord = {
-      visit: state.visit,
+      stepNumber: state.stepNumber,
       stepId: step?.id ?? state.currentStepId ?? state.graphId,
       status: isGone ? 'SKIPPED' : 'FAILED',
       output: error instanceof StepError ? error.output : null,
@@ -244,7 +244,7 @@ async function finishWebhook(
   options: AdvanceOptions,
 ): Promise<AdvanceOutcome> {
   const { executionId } = seen;
-  const isAtStep = (state: ExecutionState) => state.status === 'RUNNING' && state.visit === seen.visit;
+  const isAtStep = (state: ExecutionState) => state.status === 'RUNNING' && state.stepNumber === seen.stepNumber;
   if (result.fault !== null) {
     const current = await readState(engine.deps.em(), executionId);
     if (!current || !isAtStep(current)) return advance(engine, executionId, options);
@@ -255,7 +255,7 @@ async function finishWebhook(
     const graph = state && (await engine.readGraph(tx, state.graphId));
     if (!state || !graph || !isAtStep(state)) return;
     const at = options.now();
-    const record = { visit: state.visit, stepId: step.id, error: null, startedAt: at, completedAt: at };
+    const record = { stepNumber: state.stepNumber, stepId: step.id, error: null, startedAt: at, completedAt: at };
     moveOn(state, nextStep(graph, step.id, null), at);
     state.runId = options.runId ?? state.runId;
     await saveState(tx, state, [{ ...record, status: 'COMPLETED', output: result.output }]);
@@ -268,6 +268,6 @@ function isActive(state: ExecutionState): boolean {
 }
 
 function findCurrentStep(state: ExecutionState, graph: AutomationGraph | undefined): GraphStep | undefined {
-  if (state.visit === 0) return graph && triggerStep(graph);
+  if (state.stepNumber === 0) return graph && triggerStep(graph);
   return graph?.steps.find((step) => step.id === state.currentStepId);
 }

@@ -37,7 +37,7 @@ async function storeExecutions(count: number, startedAt = new Date()): Promise<v
         from generate_series(1, ${count}::int)
         returning id
       )
-      insert into step_execution (id, execution_id, visit, step_id, status, started_at)
+      insert into step_execution (id, execution_id, step_number, step_id, status, started_at)
       select everpost_uuid_v7(), id, 0, everpost_uuid_v7(), 'WAITING', now() from stored`,
   );
 }

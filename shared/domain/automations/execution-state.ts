@@ -17,7 +17,7 @@ export interface ExecutionState extends Row<
   allowReentry: boolean;
   status: ExecutionStatus;
   /** Counts the steps reached; 0 before the first. A step with a record is under way, one without is still to come. */
-  visit: number;
+  stepNumber: number;
   context: Record<string, unknown>;
   /** Its place in a chain of automations that start one another. */
   depth: number;
@@ -26,7 +26,10 @@ export interface ExecutionState extends Row<
 }
 
 /** What became of one step. */
-export interface StepRecord extends Row<'step_execution', 'visit' | 'stepId' | 'error' | 'startedAt' | 'completedAt'> {
+export interface StepRecord extends Row<
+  'step_execution',
+  'stepNumber' | 'stepId' | 'error' | 'startedAt' | 'completedAt'
+> {
   status: StepExecutionStatus;
   output: Record<string, unknown> | null;
 }
@@ -34,7 +37,7 @@ export interface StepRecord extends Row<'step_execution', 'visit' | 'stepId' | '
 const STATE_COLUMNS = sql`
   x.id as "executionId", x.project_id as "projectId", x.automation_id as "automationId", a.name as "automationName",
   a.allow_reentry as "allowReentry",
-  x.graph_id as "graphId", x.contact_id as "contactId", x.status, x.visit, x.current_step_id as "currentStepId",
+  x.graph_id as "graphId", x.contact_id as "contactId", x.status, x.step_number as "stepNumber", x.current_step_id as "currentStepId",
   x.resume_at as "resumeAt", x.exit_reason as "exitReason", x.context, x.depth, x.started_at as "startedAt",
   x.completed_at as "completedAt", x.temporal_run_id as "runId"`;
 
@@ -69,19 +72,19 @@ export async function saveState(tx: Em, state: ExecutionState, records: StepReco
     sql`
       with records as (
         insert into step_execution as r
-          (id, execution_id, visit, step_id, status, output, error, started_at, completed_at)
-        select n.id, ${state.executionId}, n.visit, n.step_id, n.status, n.output, n.error, n.started_at, n.completed_at
+          (id, execution_id, step_number, step_id, status, output, error, started_at, completed_at)
+        select n.id, ${state.executionId}, n.step_number, n.step_id, n.status, n.output, n.error, n.started_at, n.completed_at
         from unnest(
-          ${records.map(() => uuidV7())}::uuid[], ${records.map((record) => record.visit)}::int[],
+          ${records.map(() => uuidV7())}::uuid[], ${records.map((record) => record.stepNumber)}::int[],
           ${records.map((record) => record.stepId)}::uuid[], ${records.map((record) => record.status)}::text[],
           ${records.map((record) => (record.output === null ? null : json(record.output)))}::jsonb[],
           ${records.map((record) => record.error)}::text[], ${records.map((record) => record.startedAt)}::timestamptz[],
           ${records.map((record) => record.completedAt)}::timestamptz[]
-        ) as n (id, visit, step_id, status, output, error, started_at, completed_at)
-        on conflict (execution_id, visit) do update
+        ) as n (id, step_number, step_id, status, output, error, started_at, completed_at)
+        on conflict (execution_id, step_number) do update
           set status = excluded.status, output = excluded.output, error = excluded.error, completed_at = excluded.completed_at
       )
-      update automation_execution set status = ${state.status}, visit = ${state.visit},
+      update automation_execution set status = ${state.status}, step_number = ${state.stepNumber},
         current_step_id = ${state.currentStepId}::uuid, resume_at = ${state.resumeAt}, exit_reason = ${state.exitReason},
         context = ${json(state.context)}::jsonb, completed_at = ${state.completedAt}, temporal_run_id = ${state.runId},
         updated_at = now()
@@ -90,12 +93,12 @@ export async function saveState(tx: Em, state: ExecutionState, records: StepReco
 }
 
 /** The record of the step under way; undefined when the step is still to come. */
-export async function findRecord(em: Em, executionId: string, visit: number): Promise<StepRecord | undefined> {
+export async function findRecord(em: Em, executionId: string, stepNumber: number): Promise<StepRecord | undefined> {
   return queryOne<StepRecord>(
     em,
     sql`
-      select visit, step_id as "stepId", status, output, error, started_at as "startedAt", completed_at as "completedAt"
-      from step_execution where execution_id = ${executionId} and visit = ${visit}`,
+      select step_number as "stepNumber", step_id as "stepId", status, output, error, started_at as "startedAt", completed_at as "completedAt"
+      from step_execution where execution_id = ${executionId} and step_number = ${stepNumber}`,
   );
 }
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { AutomationGraph, GraphStep } from '../../pure/automations/automation-graph.ts';
 import { EXECUTION_STATUSES, EXECUTION_TRANSITIONS } from '../../pure/automations/automation-status.ts';
 import { createLinkSigner } from '../../platform/links.ts';
-import { createMailCompiler } from '../../platform/mail/mail-content.ts';
+import { createEmailCompiler } from '../../platform/mail/compiled-email.ts';
 import { createGraphAutomation, createModelContact } from '../../../tests/support/automation-model.ts';
 import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
 import { listTransitions, watchStatuses } from '../../../tests/support/status-watch.ts';
@@ -25,7 +25,7 @@ beforeAll(async () => {
   engine = createExecutionEngine({
     em,
     links: createLinkSigner({ appSecret: 'x'.repeat(32), publicUrl: 'https://everpost.test' }),
-    compileMail: createMailCompiler(),
+    compileEmail: createEmailCompiler(),
     messageBytesMax: 1_000_000,
   });
   transitionsSeen = await watchStatuses(em, 'automation_execution');

@@ -194,7 +194,7 @@ export async function listStepExecutions(em: Em, executionId: string): Promise<S
       from step_execution r
       join automation_execution x on x.id = r.execution_id left join automation_graph g on g.id = x.graph_id
       left join email e on e.id = (r.output ->> 'emailId')::uuid and e.execution_id = r.execution_id
-      where r.execution_id = ${executionId} order by r.visit`,
+      where r.execution_id = ${executionId} order by r.step_number`,
   );
 }
 

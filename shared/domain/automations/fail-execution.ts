@@ -14,13 +14,13 @@ export async function failExecution(em: Em, executionId: string, reason: string)
         update automation_execution
         set status = 'FAILED', exit_reason = ${reason}, completed_at = now(), updated_at = now(), resume_at = null
         where id = ${executionId} and status in ${literalList(ACTIVE_EXECUTION_STATUSES)}
-        returning id, visit, current_step_id
+        returning id, step_number, current_step_id
       ),
       waits as (delete from event_wait w using failed f where w.execution_id = f.id)
-      insert into step_execution (id, execution_id, visit, step_id, status, error, started_at, completed_at)
-      select everpost_uuid_v7(), id, visit, current_step_id, 'FAILED', ${reason}, now(), now()
+      insert into step_execution (id, execution_id, step_number, step_id, status, error, started_at, completed_at)
+      select everpost_uuid_v7(), id, step_number, current_step_id, 'FAILED', ${reason}, now(), now()
       from failed where current_step_id is not null
-      on conflict (execution_id, visit) do update
+      on conflict (execution_id, step_number) do update
         set status = excluded.status, error = excluded.error, completed_at = excluded.completed_at`,
   );
 }

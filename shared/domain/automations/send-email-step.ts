@@ -4,14 +4,14 @@ import { readConfigOf } from '../../pure/automations/automation-config.ts';
 import type { GraphStep } from '../../pure/automations/automation-graph.ts';
 import { isEmailAddress, normalizeAddress } from '../../pure/emails/email-address.ts';
 import { needsSubscription } from '../../pure/emails/email-types.ts';
-import { isMailTracked, type TrackingMode } from '../../pure/project.ts';
+import { isEmailTracked, type TrackingMode } from '../../pure/project.ts';
 import { createRenderScope } from '../../pure/templates/render-scope.ts';
 import { compileTemplate } from '../../pure/templates/template-language.ts';
 import type { LinkSigner } from '../../platform/links.ts';
-import type { MailCompiler } from '../../platform/mail/mail-content.ts';
-import { createMailHeaders } from '../../platform/mail/mail-headers.ts';
+import type { EmailCompiler } from '../../platform/mail/compiled-email.ts';
+import { createMessageHeaders } from '../../platform/mail/message-headers.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
-import { queueMails } from '../emails/stored-mail.ts';
+import { queueEmails } from '../emails/stored-email.ts';
 import type { Em } from '../database/em.ts';
 import { queryOne, queryPrepared, sql } from '../database/sql.ts';
 import type { Template } from '../templates/template.entity.ts';
@@ -20,7 +20,7 @@ import type { ExecutionState } from './execution-state.ts';
 
 export interface SendEmailDeps {
   links: LinkSigner;
-  compileMail: MailCompiler;
+  compileEmail: EmailCompiler;
   messageBytesMax: number;
 }
 
@@ -101,8 +101,8 @@ export async function sendEmailStep(
   await assertSenderDomain(tx, state.projectId, template.from);
   const emailId = uuidV7();
   const urls = deps.links.recipientUrls({ contactId: recipient.contactId ?? NOBODY, emailId });
-  const isTracked = isMailTracked(template.tracking, template.type);
-  const mail = await deps.compileMail({
+  const isTracked = isEmailTracked(template.tracking, template.type);
+  const mail = await deps.compileEmail({
     subject: template.subject,
     html: template.body,
     type: template.type,
@@ -112,11 +112,11 @@ export async function sendEmailStep(
   if (message.html.length + message.text.length > deps.messageBytesMax) {
     throw new StepError(`The message is larger than ${deps.messageBytesMax} bytes`);
   }
-  const headersOf = createMailHeaders({
+  const headersOf = createMessageHeaders({
     ...{ type: template.type, source: 'automation', sourceId: state.automationId },
     ...{ projectId: state.projectId, from: template.from },
   });
-  await queueMails(
+  await queueEmails(
     tx,
     {
       projectId: state.projectId,

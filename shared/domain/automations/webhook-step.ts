@@ -60,7 +60,7 @@ function defaultBody({ state, contact }: PendingWebhook): unknown {
 }
 
 /**
- * Makes the request of a WEBHOOK step. Its `id` is that of the step's visit, so every attempt has the same.
+ * Makes the request of a WEBHOOK step. Its `id` is made of the execution and the number of the step, so every attempt has the same.
  * @throws StepError, TemplateSyntaxError, TemplateLimitError, AppError RESOURCE_NOT_FOUND
  */
 export async function prepareWebhook(
@@ -90,7 +90,7 @@ export async function prepareWebhook(
     method: config.method,
     headers,
     body,
-    id: `msg_${state.executionId}_${state.visit}`,
+    id: `msg_${state.executionId}_${state.stepNumber}`,
     secrets: [await readWebhookSecret(em, state.projectId, webhookSecrets)],
   };
 }

@@ -1,6 +1,6 @@
 import { linksOf } from '../../platform/mail/tracked-html.ts';
-import { compileMail, type MailRenderInput } from '../../platform/mail/mail-content.ts';
-import { isMailTracked, type TrackingMode } from '../../pure/project.ts';
+import { compileEmail, type EmailRenderInput } from '../../platform/mail/compiled-email.ts';
+import { isEmailTracked, type TrackingMode } from '../../pure/project.ts';
 import { findPlaceholders, type Placeholder } from '../../pure/templates/placeholders.ts';
 import { TemplateLimitError, TemplateSyntaxError } from '../../pure/templates/template-language.ts';
 import type { Campaign } from './campaign.entity.ts';
@@ -55,13 +55,13 @@ function findBadLinks(html: string, isOwnLink: (url: string) => boolean): BadLin
 export async function checkContent(
   campaign: Campaign,
   tracking: TrackingMode,
-  scope: MailRenderInput,
+  scope: EmailRenderInput,
 ): Promise<ContentCheck> {
   const { subject, body: html, type } = campaign;
   try {
-    const mail = await compileMail({ subject, html, type, isTracked: isMailTracked(tracking, type) });
+    const mail = await compileEmail({ subject, html, type, isTracked: isEmailTracked(tracking, type) });
     // Without footer and tracking, this is the author's HTML.
-    const own = (await compileMail({ subject, html, type: 'TRANSACTIONAL', isTracked: false })).render(scope);
+    const own = (await compileEmail({ subject, html, type: 'TRANSACTIONAL', isTracked: false })).render(scope);
     const sent = mail.render(scope);
     return {
       fault: null,

@@ -18,13 +18,13 @@ export interface SenderCheck {
 
 /** What receivers will see of the sender's domain, by its last check. */
 export async function checkSender(em: Em, projectId: string, from: string): Promise<SenderCheck> {
-  const spelt = domainOf(from);
-  const domain = domainToASCII(spelt) || spelt;
+  const asWritten = domainOf(from);
+  const domain = domainToASCII(asWritten) || asWritten;
   const found = await em.findOne(SenderDomainEntity, { projectId, domain });
   const has = (...purposes: string[]) => purposes.every((purpose) => found?.recordsFound.includes(purpose) ?? false);
   const isSigned = found?.dnsVerified ?? false;
   return {
-    domain: spelt,
+    domain: asWritten,
     isRegistered: found !== null,
     isVerified: found?.verified ?? false,
     checkedAt: found?.lastCheckedAt ?? null,

@@ -2,11 +2,11 @@ import { v7 as uuidV7 } from 'uuid';
 import { validationError } from '../../pure/app-error.ts';
 import { TemplateLimitError } from '../../pure/templates/template-language.ts';
 import type { LinkSigner } from '../../platform/links.ts';
-import { compileMail, type MailContent } from '../../platform/mail/mail-content.ts';
-import { createMailHeaders } from '../../platform/mail/mail-headers.ts';
+import { compileEmail, type CompiledEmail } from '../../platform/mail/compiled-email.ts';
+import { createMessageHeaders } from '../../platform/mail/message-headers.ts';
 import { ContactEntity } from '../contacts/contact.entity.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
-import { queueMails } from '../emails/stored-mail.ts';
+import { queueEmails } from '../emails/stored-email.ts';
 import type { Em } from '../database/em.ts';
 import { findCampaign } from './campaigns.ts';
 import { inTransaction } from '../database/transaction.ts';
@@ -15,7 +15,10 @@ import { inTransaction } from '../database/transaction.ts';
 const SAMPLE_ID = '00000000-0000-0000-0000-000000000000';
 
 /** @throws AppError VALIDATION_ERROR when the mail grows past the limits of rendering */
-function renderTest(mail: MailContent, scope: Parameters<MailContent['render']>[0]): ReturnType<MailContent['render']> {
+function renderTest(
+  mail: CompiledEmail,
+  scope: Parameters<CompiledEmail['render']>[0],
+): ReturnType<CompiledEmail['render']> {
   try {
     return mail.render(scope);
   } catch (error) {
@@ -30,7 +33,7 @@ function renderTest(mail: MailContent, scope: Parameters<MailContent['render']>[
  * @returns the id of the e-mail record
  * @throws AppError CAMPAIGN_NOT_FOUND, SENDER_DOMAIN_REFUSED, VALIDATION_ERROR
  */
-export async function queueTestMail(
+export async function queueTestEmail(
   em: Em,
   projectId: string,
   campaignId: string,
@@ -43,7 +46,7 @@ export async function queueTestMail(
   const contact = await em.findOne(ContactEntity, { projectId, email: address });
   const emailId = uuidV7();
   const urls = links.recipientUrls({ contactId: contact?.id ?? SAMPLE_ID, emailId });
-  const mail = await compileMail({
+  const mail = await compileEmail({
     subject: campaign.subject,
     html: campaign.body,
     type: campaign.type,
@@ -54,7 +57,7 @@ export async function queueTestMail(
     urls,
   });
   await inTransaction(em, (tx) =>
-    queueMails(
+    queueEmails(
       tx,
       {
         projectId,
@@ -69,7 +72,7 @@ export async function queueTestMail(
           contactId: contact?.id ?? null,
           to: { address },
           subject: `[Test] ${message.subject}`,
-          headers: createMailHeaders({ type, projectId, from, source: 'campaign', sourceId: campaignId })(urls),
+          headers: createMessageHeaders({ type, projectId, from, source: 'campaign', sourceId: campaignId })(urls),
         },
       ],
     ),

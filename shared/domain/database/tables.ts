@@ -38,7 +38,7 @@ export interface Tables {
     contactId: string;
     status: string;
     isFirst: boolean;
-    visit: number;
+    stepNumber: number;
     currentStepId: string | null;
     resumeAt: Date | null;
     exitReason: string | null;
@@ -365,7 +365,7 @@ export interface Tables {
   step_execution: {
     id: string;
     executionId: string;
-    visit: number;
+    stepNumber: number;
     stepId: string;
     status: string;
     output: unknown;

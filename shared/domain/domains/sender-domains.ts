@@ -57,8 +57,8 @@ export async function untrustDomain(em: Em, projectId: string, domain: string): 
  * @throws AppError SENDER_DOMAIN_REFUSED with details `{ reason, domain }`
  */
 export async function assertSenderDomain(em: Em, projectId: string, address: string): Promise<void> {
-  const spelt = domainOf(address);
-  const name = domainToASCII(spelt) || spelt;
+  const asWritten = domainOf(address);
+  const name = domainToASCII(asWritten) || asWritten;
   const [domain] = await queryPrepared<{ verified: boolean }>(
     em,
     sql`select verified from sender_domain where project_id = ${projectId} and domain = ${name}`,
@@ -66,13 +66,13 @@ export async function assertSenderDomain(em: Em, projectId: string, address: str
   if (domain?.verified) return;
   throw domain
     ? new AppError('SENDER_DOMAIN_REFUSED', {
-        message: `The sender domain ${spelt} is not verified yet`,
-        details: { reason: 'DOMAIN_NOT_VERIFIED', domain: spelt },
+        message: `The sender domain ${asWritten} is not verified yet`,
+        details: { reason: 'DOMAIN_NOT_VERIFIED', domain: asWritten },
         suggestion: 'Complete its DNS records; they are checked every few minutes',
       })
     : new AppError('SENDER_DOMAIN_REFUSED', {
-        message: `The sender domain ${spelt} is not registered with this project`,
-        details: { reason: 'DOMAIN_NOT_REGISTERED', domain: spelt },
+        message: `The sender domain ${asWritten} is not registered with this project`,
+        details: { reason: 'DOMAIN_NOT_REGISTERED', domain: asWritten },
         suggestion: 'Add the domain to the project and complete its DNS records',
       });
 }

@@ -71,8 +71,8 @@ export function createSendingIdentities(em: () => Em, keyring: DkimKeyring, now 
   }
 
   return {
-    identityOf(projectId, spelt) {
-      const domain = domainToASCII(spelt) || spelt;
+    identityOf(projectId, asWritten) {
+      const domain = domainToASCII(asWritten) || asWritten;
       const name = `${projectId} ${domain}`;
       const known = cache.get(name);
       if (known) return known;

@@ -1,6 +1,6 @@
 import { badRequest, validationError, type FieldError } from '../../pure/app-error.ts';
 import { needsSubscription, type EmailType } from '../../pure/emails/email-types.ts';
-import { isMailTracked, type TrackingMode } from '../../pure/project.ts';
+import { isEmailTracked, type TrackingMode } from '../../pure/project.ts';
 import { createTurns } from '../../platform/turns.ts';
 import { upsertContacts, type UpsertedContact } from '../contacts/contacts.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
@@ -9,10 +9,10 @@ import { findTemplate } from '../templates/templates.ts';
 import type { Template } from '../templates/template.entity.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { createRequestRenderer, type RequestRenderer } from './request-renderer.ts';
-import { queueMails, storeAttachments, type Mailbox } from './stored-mail.ts';
+import { queueEmails, storeAttachments, type Mailbox } from './stored-email.ts';
 import type { ResolvedContent, TransactionalDeps, TransactionalRequest } from './transactional-request.ts';
 
-export interface QueuedMail {
+export interface QueuedEmail {
   contact: { id: string; email: string };
   emailId: string;
 }
@@ -41,7 +41,7 @@ function resolveContent(
     html,
     from,
     type,
-    isTracked: isMailTracked(tracking, type),
+    isTracked: isEmailTracked(tracking, type),
     replyTo: request.replyTo ?? template?.replyTo ?? undefined,
     templateId: template?.id ?? null,
   };
@@ -91,13 +91,13 @@ export async function queueTransactional(
   project: { id: string; tracking: TrackingMode },
   request: TransactionalRequest,
   deps: TransactionalDeps,
-): Promise<QueuedMail[]> {
+): Promise<QueuedEmail[]> {
   const projectId = project.id;
   const template = request.templateId === undefined ? undefined : await findTemplate(em, projectId, request.templateId);
   const content = resolveContent(request, template, project.tracking);
   // Before anything is compiled, so that a refused request costs no more than this.
   await assertSenderDomain(em, projectId, content.from.address);
-  const queueAll = async (): Promise<QueuedMail[]> => {
+  const queueAll = async (): Promise<QueuedEmail[]> => {
     const startRendering = await createRequestRenderer(projectId, content, request, deps);
     return inTransaction(em, (tx) => queueRecipients(tx, projectId, content, request, startRendering()));
   };
@@ -111,10 +111,10 @@ async function queueRecipients(
   content: ResolvedContent,
   request: TransactionalRequest,
   renderer: RequestRenderer,
-): Promise<QueuedMail[]> {
+): Promise<QueuedEmail[]> {
   const attachmentSetId = await storeAttachments(tx, request.attachments);
   const groups = byAddress(request.to);
-  const queued: QueuedMail[] = [];
+  const queued: QueuedEmail[] = [];
   const optedOut: string[] = [];
   const takeTurns = createTurns();
   for (let start = 0; start < groups.length; start += RECIPIENTS_TOGETHER) {
@@ -131,7 +131,7 @@ async function queueRecipients(
     let rendered: ReturnType<RequestRenderer['render']>[] = [];
     let bytes = 0;
     const store = async (): Promise<void> => {
-      if (rendered.length > 0) await queueMails(tx, { ...content, projectId, attachmentSetId }, rendered);
+      if (rendered.length > 0) await queueEmails(tx, { ...content, projectId, attachmentSetId }, rendered);
       rendered = [];
       bytes = 0;
     };

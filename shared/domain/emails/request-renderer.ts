@@ -3,7 +3,7 @@ import { tooLarge, validationError } from '../../pure/app-error.ts';
 import { readDataPatch } from '../../pure/contacts/custom-data.ts';
 import { utf8Bytes } from '../../pure/json-bytes.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import { HEADERS_TOO_LARGE, headersBytes } from '../../pure/emails/mail-headers.ts';
+import { HEADERS_TOO_LARGE, headersBytes } from '../../pure/emails/message-headers.ts';
 import { createRenderScope } from '../../pure/templates/render-scope.ts';
 import {
   compileTemplate,
@@ -15,9 +15,9 @@ import {
   type RenderMeter,
   type RenderScope,
 } from '../../pure/templates/template-language.ts';
-import { createMailHeaders } from '../../platform/mail/mail-headers.ts';
+import { createMessageHeaders } from '../../platform/mail/message-headers.ts';
 import type { UpsertedContact } from '../contacts/contacts.ts';
-import type { Mailbox, RenderedMail } from './stored-mail.ts';
+import type { Mailbox, RenderedEmail } from './stored-email.ts';
 import type { ResolvedContent, TransactionalDeps, TransactionalRequest } from './transactional-request.ts';
 
 export interface RequestRenderer {
@@ -25,7 +25,7 @@ export interface RequestRenderer {
    * Renders the email of one recipient and adds its cost to that of the request.
    * @throws AppError VALIDATION_ERROR naming body, headers or to
    */
-  render: (recipient: Mailbox, contact: UpsertedContact) => RenderedMail & { bytes: number };
+  render: (recipient: Mailbox, contact: UpsertedContact) => RenderedEmail & { bytes: number };
 }
 
 /** Base64 and its line ends make four octets of three, and a little more. */
@@ -90,11 +90,11 @@ export async function createRequestRenderer(
   request: TransactionalRequest,
   deps: TransactionalDeps,
 ): Promise<() => RequestRenderer> {
-  const compiled = await deps.compileMail(content).catch((error: unknown) => {
+  const compiled = await deps.compileEmail(content).catch((error: unknown) => {
     throw bodyFault(error);
   });
   const headers = compileHeaders(request.headers);
-  const headersOf = createMailHeaders({
+  const headersOf = createMessageHeaders({
     ...{ type: content.type, source: 'request', sourceId: content.templateId },
     ...{ projectId, from: content.from.address },
   });

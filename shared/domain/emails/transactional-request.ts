@@ -1,8 +1,8 @@
 import type { EmailType } from '../../pure/emails/email-types.ts';
 import type { LinkSigner } from '../../platform/links.ts';
-import type { MailCompiler } from '../../platform/mail/mail-content.ts';
+import type { EmailCompiler } from '../../platform/mail/compiled-email.ts';
 import type { Gate } from '../../platform/turns.ts';
-import type { MailAttachment, Mailbox } from './stored-mail.ts';
+import type { EmailAttachment, Mailbox } from './stored-email.ts';
 
 /** A checked request of POST /v1/send. */
 export interface TransactionalRequest {
@@ -15,12 +15,12 @@ export interface TransactionalRequest {
   subscribed?: boolean;
   data?: Record<string, unknown>;
   headers: [string, string][];
-  attachments: MailAttachment[];
+  attachments: EmailAttachment[];
 }
 
 export interface TransactionalDeps {
   links: LinkSigner;
-  compileMail: MailCompiler;
+  compileEmail: EmailCompiler;
   messageBytesMax: number;
   /** Only a few large templates, with what is made of them, are in memory at a time. */
   largeWork: Gate;

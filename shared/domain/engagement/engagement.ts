@@ -13,28 +13,28 @@ export interface Engagement {
   url: string | null;
   /** How long ago it happened, in milliseconds; the clock of the database counts. */
   ageMs: number;
-  /** Further hits of the same kind, which are counted with this one and have no event. */
+  /** Further engagements of the same kind, which are counted with this one and have no event. */
   repeats: number;
 }
 
 /**
- * Most events of one email and kind. Anybody who has a link can follow it without end, so later hits are counted but
+ * Most events of one email and kind. Anybody who has a link can follow it without end, so later engagements are counted but
  * get no row.
  */
-export const HIT_EVENTS_MAX = 50;
+export const ENGAGEMENT_EVENTS_MAX = 50;
 
 const REPORTABLE = literalList(REPORTABLE_STATUSES);
 const BELOW_OPENED = literalList(emailStatusesBelow('OPENED'));
 const BELOW_CLICKED = literalList(emailStatusesBelow('CLICKED'));
 
 /**
- * Records opens and clicks, any number at once. Hits that are passed again, because the commit was not confirmed, are
- * recorded once: their events have the ids of the hits, and the statement is done as a whole or not at all. If none of
+ * Records opens and clicks, any number at once. Engagements that are passed again, because the commit was not confirmed, are
+ * recorded once: their events have the ids of the engagements, and the statement is done as a whole or not at all. If none of
  * them has an event any more, they may be counted twice.
  */
-export async function recordEngagements(em: Em, hits: Engagement[]): Promise<void> {
+export async function recordEngagements(em: Em, engagements: Engagement[]): Promise<void> {
   try {
-    await insertHits(em, hits);
+    await insertEngagements(em, engagements);
   } catch (error) {
     if (!isUniqueViolation(error, 'event_pkey')) throw error;
   }
@@ -42,28 +42,28 @@ export async function recordEngagements(em: Em, hits: Engagement[]): Promise<voi
 
 /**
  * One statement: the status of each email moves up and never down, the campaign counts an email the first time only, and
- * the first hits are events. A click in an email whose image was never loaded is an open too, and recorded as both. Hits
+ * the first engagements are events. A click in an email whose image was never loaded is an open too, and recorded as both. Engagements
  * of emails that are gone, or were never handed over, change nothing; those of an erased contact are counted and are no
  * events.
  *
- * Rows are locked in the order of their ids, emails before campaigns, as everywhere: two processes that record hits of the
+ * Rows are locked in the order of their ids, emails before campaigns, as everywhere: two processes that record engagements of the
  * same emails wait for each other instead of failing.
  */
-async function insertHits(em: Em, hits: Engagement[]): Promise<void> {
+async function insertEngagements(em: Em, engagements: Engagement[]): Promise<void> {
   await queryPrepared(
     em,
     sql`
-      with hit as (
+      with engagement as (
         select h.id, h.email_id, h.url, h.n, h.repeats, (now() - h.age_ms * interval '1 millisecond')::timestamptz(3) as at
         from unnest(
-          ${hits.map((hit) => hit.id)}::uuid[], ${hits.map((hit) => hit.emailId)}::uuid[],
-          ${hits.map((hit) => hit.url)}::text[], ${hits.map((hit) => hit.ageMs)}::float8[],
-          ${hits.map((hit) => hit.repeats)}::int[]
+          ${engagements.map((engagement) => engagement.id)}::uuid[], ${engagements.map((engagement) => engagement.emailId)}::uuid[],
+          ${engagements.map((engagement) => engagement.url)}::text[], ${engagements.map((engagement) => engagement.ageMs)}::float8[],
+          ${engagements.map((engagement) => engagement.repeats)}::int[]
         ) with ordinality as h (id, email_id, url, age_ms, repeats, n)
       ),
       target as materialized (
         select e.* from email e
-        where e.id in (select email_id from hit) and e.status in ${REPORTABLE}
+        where e.id in (select email_id from engagement) and e.status in ${REPORTABLE}
         order by e.id for no key update
       ),
       tally as (
@@ -71,13 +71,13 @@ async function insertHits(em: Em, hits: Engagement[]): Promise<void> {
           coalesce(sum(1 + h.repeats) filter (where h.url is null), 0)::int
             + (t.opened_at is null and bool_and(h.url is not null))::int as opens,
           min(h.at) as first_at, min(h.at) filter (where h.url is not null) as first_click_at
-        from target t join hit h on h.email_id = t.id group by t.id, t.opened_at
+        from target t join engagement h on h.email_id = t.id group by t.id, t.opened_at
       ),
       step as (
-        select h.id, h.email_id, h.url, h.n, h.repeats, h.at from hit h
+        select h.id, h.email_id, h.url, h.n, h.repeats, h.at from engagement h
         union all
         select everpost_uuid_v7(), t.id, null, 0, 0, y.first_at from target t join tally y on y.id = t.id
-        where t.opened_at is null and not exists (select from hit h where h.email_id = t.id and h.url is null)
+        where t.opened_at is null and not exists (select from engagement h where h.email_id = t.id and h.url is null)
       ),
       numbered as (
         select t.*, s.id as event_id, s.url, s.n, s.at, ${isoText(sql`s.at`)} as moment,
@@ -93,7 +93,7 @@ async function insertHits(em: Em, hits: Engagement[]): Promise<void> {
           when m.url is null then jsonb_build_object('openedAt', m.moment, 'opens', m.nth, 'isFirstOpen', m.nth = 1)
           else jsonb_build_object('link', m.url, 'clickedAt', m.moment, 'clicks', m.nth, 'isFirstClick', m.nth = 1) end`,
         at: sql`m.at`,
-        where: sql`m.nth <= ${HIT_EVENTS_MAX} order by m.n`,
+        where: sql`m.nth <= ${ENGAGEMENT_EVENTS_MAX} order by m.n`,
       })},
       flipped as (
         update email e set

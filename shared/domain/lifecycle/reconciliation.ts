@@ -6,7 +6,7 @@ import {
   executionWorkflowId,
   jobWorkflowId,
 } from '../../pure/workflow-contracts.ts';
-import { ATTEMPT_ENDS_MS, DELIVERY_OF_MAIL, deliverAnew, overdueMails } from '../emails/lost-mail.ts';
+import { ATTEMPT_ENDS_MS, DELIVERY_OF_EMAIL, redeliver, overdueEmails } from '../emails/orphaned-deliveries.ts';
 import type { Em } from '../database/em.ts';
 import { query, sql, type SqlFragment, literalList } from '../database/sql.ts';
 
@@ -21,7 +21,7 @@ export interface ActiveClaim {
 }
 
 /** A claim whose workflow is not at work; `endedAt` is unknown if Temporal does not know the workflow. */
-export interface LostClaim extends ActiveClaim {
+export interface OrphanedClaim extends ActiveClaim {
   endedAt?: Date;
 }
 
@@ -64,7 +64,7 @@ export async function findActiveClaims(em: Em, afterId: string | undefined, limi
         union all
         select id, 'job' from ${ACTIVE_ROWS.job} and updated_at < ${quietSince}
         union all
-        select distinct ${DELIVERY_OF_MAIL}, 'email' from ${overdueMails(QUIET_MINUTES)}
+        select distinct ${DELIVERY_OF_EMAIL}, 'email' from ${overdueEmails(QUIET_MINUTES)}
       ) claim
       where ${after} and not exists (select from outbox o where o.kind = claim.kind and o.subject_id = claim.id)
       order by id limit ${limit}`,
@@ -89,7 +89,7 @@ export async function requeueErasures(em: Em): Promise<void> {
  * Has workflows restarted for claims that still stand. They go on from the state in the rows; a second start finds the
  * first workflow at work, or its work done.
  */
-export async function restartLost(em: Em, claims: LostClaim[]): Promise<void> {
+export async function restartOrphans(em: Em, claims: OrphanedClaim[]): Promise<void> {
   const idsOf = (kind: ClaimKind) => claims.filter((claim) => claim.kind === kind).map((claim) => claim.id);
   for (const kind of ['campaign', 'execution', 'job'] as const) {
     const ids = idsOf(kind);
@@ -107,5 +107,5 @@ export async function restartLost(em: Em, claims: LostClaim[]): Promise<void> {
       id,
       isSettled: endedAt === undefined || endedAt.getTime() < Date.now() - ATTEMPT_ENDS_MS,
     }));
-  if (deliveries.length > 0) await deliverAnew(em, deliveries, QUIET_MINUTES);
+  if (deliveries.length > 0) await redeliver(em, deliveries, QUIET_MINUTES);
 }

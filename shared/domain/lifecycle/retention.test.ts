@@ -129,7 +129,7 @@ describe('retention of executions', () => {
     await query(
       em(),
       sql`
-        insert into step_execution (id, execution_id, visit, step_id, status, started_at)
+        insert into step_execution (id, execution_id, step_number, step_id, status, started_at)
         values (${randomUUID()}, ${id}, 1, ${randomUUID()}, 'COMPLETED', now())`,
     );
     return id;

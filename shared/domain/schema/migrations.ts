@@ -32,6 +32,7 @@ import { EventConsequencesMigration } from './migrations/20261122205000-event-co
 import { TrackSecretKeyMigration } from './migrations/20261122300000-track-secret-key.ts';
 import { WebhooksMigration } from './migrations/20261122400000-webhooks.ts';
 import { EndedExecutionsMigration } from './migrations/20261122400100-ended-executions.ts';
+import { StepNumberMigration } from './migrations/20261123000000-step-number.ts';
 
 /** All migrations, in the order in which they run. */
 export const MIGRATIONS = [
@@ -69,4 +70,5 @@ export const MIGRATIONS = [
   { name: '20261122300000-track-secret-key', class: TrackSecretKeyMigration },
   { name: '20261122400000-webhooks', class: WebhooksMigration },
   { name: '20261122400100-ended-executions', class: EndedExecutionsMigration },
+  { name: '20261123000000-step-number', class: StepNumberMigration },
 ];

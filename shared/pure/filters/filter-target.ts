@@ -67,10 +67,10 @@ function segmentTarget(filter: Filter): FilterTarget {
 
 function eventTarget(filter: Filter): FilterTarget {
   const { field, operator } = filter;
-  const spelt = after('event.', field);
-  if (spelt === '') return unknown('must name an event after "event."');
-  const name = spelt ?? field;
-  if (spelt === undefined) {
+  const eventName = after('event.', field);
+  if (eventName === '') return unknown('must name an event after "event."');
+  const name = eventName ?? field;
+  if (eventName === undefined) {
     if (isStandardField(field) || field.startsWith('data.')) {
       return unknown(`is a field of the contact; ${operator} needs the name of an event`);
     }

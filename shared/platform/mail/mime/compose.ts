@@ -1,4 +1,4 @@
-import { isHeaderName, isProtectedHeader } from '../../../pure/emails/mail-headers.ts';
+import { isHeaderName, isProtectedHeader } from '../../../pure/emails/message-headers.ts';
 import type { RawMessage } from '../../smtp/data-content.ts';
 import { toWireAddress } from '../../smtp/wire-address.ts';
 import { encodeAttachmentPart, type OutgoingAttachment } from './attachment-part.ts';

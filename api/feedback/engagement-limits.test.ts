@@ -2,16 +2,20 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
 import { ContactEntity } from '../../shared/domain/contacts/contact.entity.ts';
 import { EmailEntity } from '../../shared/domain/emails/email.entity.ts';
-import { HIT_EVENTS_MAX, recordEngagements, type Engagement } from '../../shared/domain/engagement/engagement.ts';
+import {
+  ENGAGEMENT_EVENTS_MAX,
+  recordEngagements,
+  type Engagement,
+} from '../../shared/domain/engagement/engagement.ts';
 import { query, queryOne, sql } from '../../shared/domain/database/sql.ts';
-import { createLinkSigner, encodeClickTarget, type MailLinks } from '../../shared/platform/links.ts';
+import { createLinkSigner, encodeClickTarget, type EmailLinks } from '../../shared/platform/links.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { startTestApi, type TestApi } from '../../tests/support/api.ts';
-import { createHitRecorder } from './hit-recorder.ts';
-import { createVisitLimit } from './visit-limit.ts';
+import { createEngagementRecorder } from './engagement-recorder.ts';
+import { createEngagementLimit } from './engagement-limit.ts';
 
 const BROWSER = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0' };
-const VISITS_PER_MINUTE = 60;
+const ENGAGEMENTS_PER_MINUTE = 60;
 
 let app: TestApi;
 let signer: ReturnType<typeof createLinkSigner>;
@@ -24,7 +28,7 @@ afterAll(() => app.stop());
 interface Sent {
   emailId: string;
   contactId: string;
-  links: MailLinks;
+  links: EmailLinks;
 }
 
 async function sentEmail(): Promise<Sent> {
@@ -56,48 +60,55 @@ async function eventsOf(contactId: string): Promise<Record<string, number>> {
 const hitsOf = (emailId: string) =>
   queryOne<{ opens: number; clicks: number }>(app.em(), sql`select opens, clicks from email where id = ${emailId}`);
 
-const hit = (emailId: string, url: string | null, repeats = 0): Engagement => ({
+const engagement = (emailId: string, url: string | null, repeats = 0): Engagement => ({
   ...{ id: uuidV7(), emailId, url, ageMs: 0, repeats },
 });
 
-describe('hits of one email', () => {
+describe('engagements of one email', () => {
   it('are all counted, and only the first of each kind are events', async () => {
     const { emailId, contactId } = await sentEmail();
     for (let batch = 0; batch < 5; batch++) {
-      const opens = Array.from({ length: 30 }, () => hit(emailId, null));
-      const clicks = Array.from({ length: 20 }, () => hit(emailId, 'https://shop.test/'));
+      const opens = Array.from({ length: 30 }, () => engagement(emailId, null));
+      const clicks = Array.from({ length: 20 }, () => engagement(emailId, 'https://shop.test/'));
       await recordEngagements(app.em(), [...opens, ...clicks]);
     }
     expect(await hitsOf(emailId)).toEqual({ opens: 150, clicks: 100 });
-    expect(await eventsOf(contactId)).toEqual({ 'email.open': HIT_EVENTS_MAX, 'email.click': HIT_EVENTS_MAX });
+    expect(await eventsOf(contactId)).toEqual({
+      'email.open': ENGAGEMENT_EVENTS_MAX,
+      'email.click': ENGAGEMENT_EVENTS_MAX,
+    });
   });
 
   it('that were put together count as many, and the numbers of later events follow from that', async () => {
     const { emailId, contactId } = await sentEmail();
-    await recordEngagements(app.em(), [hit(emailId, null, 9), hit(emailId, null), hit(emailId, null, 1_000)]);
+    await recordEngagements(app.em(), [
+      engagement(emailId, null, 9),
+      engagement(emailId, null),
+      engagement(emailId, null, 1_000),
+    ]);
     expect(await hitsOf(emailId)).toEqual({ opens: 1_012, clicks: 0 });
     const rows = await query<{ opens: number }>(
       app.em(),
       sql`select (data ->> 'opens')::int as opens from event where contact_id = ${contactId} order by opens`,
     );
     expect(rows.map((row) => row.opens)).toEqual([1, 11, 12]);
-    await recordEngagements(app.em(), [hit(emailId, null)]);
+    await recordEngagements(app.em(), [engagement(emailId, null)]);
     expect(await eventsOf(contactId)).toEqual({ 'email.open': 3 });
   });
 
-  it('take little of the room in which hits wait for the database', async () => {
+  it('take little of the room in which engagements wait for the database', async () => {
     const [loud, quiet] = [uuidV7(), uuidV7()];
     const recorded: Engagement[] = [];
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => {
       release = resolve;
     });
-    const recorder = createHitRecorder({
+    const recorder = createEngagementRecorder({
       logger: createLogger({ level: 'silent', name: 'test' }),
       capacity: 200,
-      async record(hits) {
+      async record(engagements) {
         await held;
-        recorded.push(...hits);
+        recorded.push(...engagements);
       },
     });
     const first = recorder.add({ emailId: quiet, url: null });
@@ -107,7 +118,7 @@ describe('hits of one email', () => {
     await Promise.all([first, ...storm, later]);
     expect(recorded.filter((it) => it.emailId === quiet)).toHaveLength(2);
     const loudOnes = recorded.filter((it) => it.emailId === loud);
-    expect(loudOnes.length).toBeLessThanOrEqual(2 * HIT_EVENTS_MAX);
+    expect(loudOnes.length).toBeLessThanOrEqual(2 * ENGAGEMENT_EVENTS_MAX);
     expect(loudOnes.reduce((sum, it) => sum + 1 + it.repeats, 0)).toBe(10_000);
   });
 });
@@ -117,7 +128,7 @@ describe('one address that asks for the same link again and again', () => {
     const [loud, quiet] = [await sentEmail(), await sentEmail()];
     const image = (sent: Sent) => fetch(sent.links.openUrl, { headers: BROWSER });
     const replies = [];
-    for (let visit = 0; visit < 2 * VISITS_PER_MINUTE; visit++) replies.push((await image(loud)).status);
+    for (let visit = 0; visit < 2 * ENGAGEMENTS_PER_MINUTE; visit++) replies.push((await image(loud)).status);
     expect(new Set(replies)).toEqual(new Set([200]));
     const clicked = await fetch(loud.links.clickUrl(encodeClickTarget('https://shop.test/')), {
       headers: BROWSER,
@@ -125,15 +136,15 @@ describe('one address that asks for the same link again and again', () => {
     });
     expect(clicked.status).toBe(302);
     await image(quiet);
-    expect((await hitsOf(loud.emailId))?.opens).toBeLessThan(2 * VISITS_PER_MINUTE);
+    expect((await hitsOf(loud.emailId))?.opens).toBeLessThan(2 * ENGAGEMENTS_PER_MINUTE);
     expect((await hitsOf(quiet.emailId))?.opens).toBe(1);
   });
 
   it('is counted again in the next minute, and for another email at once', () => {
     let now = 0;
-    const limit = createVisitLimit(() => now);
-    const takes = Array.from({ length: VISITS_PER_MINUTE + 1 }, () => limit.take('192.0.2.1', 'a'));
-    expect(takes.filter(Boolean)).toHaveLength(VISITS_PER_MINUTE);
+    const limit = createEngagementLimit(() => now);
+    const takes = Array.from({ length: ENGAGEMENTS_PER_MINUTE + 1 }, () => limit.take('192.0.2.1', 'a'));
+    expect(takes.filter(Boolean)).toHaveLength(ENGAGEMENTS_PER_MINUTE);
     expect(limit.take('192.0.2.1', 'b')).toBe(true);
     expect(limit.take('192.0.2.2', 'a')).toBe(true);
     now = 60_000;

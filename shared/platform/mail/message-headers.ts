@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url';
 import { domainOf } from '../../pure/emails/email-address.ts';
 import { needsSubscription, type EmailType } from '../../pure/emails/email-types.ts';
-import type { MailLinks } from '../links.ts';
+import type { EmailLinks } from '../links.ts';
 
 /** The input for the headers of an email. */
 export interface MailStream {
@@ -14,7 +14,7 @@ export interface MailStream {
   from: string;
 }
 
-type HeaderLinks = Pick<MailLinks, 'unsubscribeUrl' | 'unsubscribeAddress' | 'instanceId'>;
+type HeaderLinks = Pick<EmailLinks, 'unsubscribeUrl' | 'unsubscribeAddress' | 'instanceId'>;
 
 /** RFC 2919 section 2. */
 const LIST_ID_LENGTH_MAX = 255;
@@ -31,7 +31,7 @@ function listHeaders({ projectId, from }: MailStream): [string, string][] {
  * (RFC 8058) or write to, and the mark that keeps out-of-office replies away. Other mail that a program sends for one
  * person says so (RFC 3834); campaigns do not, since a person has sent them.
  */
-export function createMailHeaders(stream: MailStream): (links: HeaderLinks) => [string, string][] {
+export function createMessageHeaders(stream: MailStream): (links: HeaderLinks) => [string, string][] {
   const { type, source, sourceId, projectId } = stream;
   const feedback = `${sourceId ?? 'none'}:${projectId}:${type.toLowerCase()}`;
   const isBulk = needsSubscription(type);

@@ -7,7 +7,7 @@ import { recordEngagements } from '../../shared/domain/engagement/engagement.ts'
 import { EventEntity } from '../../shared/domain/events/event.entity.ts';
 import { createOrm, type Orm } from '../../shared/domain/schema/orm.ts';
 import { query, sql } from '../../shared/domain/database/sql.ts';
-import { createLinkSigner, encodeClickTarget, type MailLinks } from '../../shared/platform/links.ts';
+import { createLinkSigner, encodeClickTarget, type EmailLinks } from '../../shared/platform/links.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
 import { testEnvironment } from '../../tests/support/environment.ts';
@@ -15,7 +15,7 @@ import { eventually } from '../../tests/support/eventually.ts';
 import { startTestApi, type TestApi } from '../../tests/support/api.ts';
 import { startEverpostProcess } from '../../tests/support/everpost-process.ts';
 import { startTcpProxy, type TcpProxy } from '../../tests/support/tcp-proxy.ts';
-import { createHitRecorder } from './hit-recorder.ts';
+import { createEngagementRecorder } from './engagement-recorder.ts';
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 const OUTAGE_MS = 1_000;
@@ -42,7 +42,7 @@ afterAll(async () => {
 interface Sent {
   emailId: string;
   campaignId: string;
-  links: MailLinks;
+  links: EmailLinks;
 }
 
 async function sentMail(): Promise<Sent> {
@@ -73,7 +73,7 @@ const eventsOf = ({ emailId }: Sent) => app.em().find(EventEntity, { emailId }, 
 async function stateOf({ emailId, campaignId }: Sent) {
   const { status, opens, clicks } = await app.em().findOneOrFail(EmailEntity, { id: emailId });
   const campaign = await app.em().findOneOrFail(CampaignEntity, { id: campaignId });
-  return { status, hits: [opens, clicks], counts: [campaign.openedCount, campaign.clickedCount] };
+  return { status, engagements: [opens, clicks], counts: [campaign.openedCount, campaign.clickedCount] };
 }
 
 /** Waits until this many statements wait for a lock. */
@@ -95,7 +95,7 @@ describe('opens and clicks without PostgreSQL', () => {
     for (const mail of mails) {
       expect(await Promise.all([open(mail), open(mail), click(mail)])).toEqual([200, 200, 302]);
     }
-    // An outage that lasts, so that the moments of its end and of the hits can be told apart.
+    // An outage that lasts, so that the moments of its end and of the engagements can be told apart.
     await new Promise((resolve) => setTimeout(resolve, OUTAGE_MS));
     const restoredAt = Date.now();
     await proxy.restore();
@@ -110,11 +110,11 @@ describe('opens and clicks without PostgreSQL', () => {
         expect(createdAt.getTime()).toBeLessThan(restoredAt);
         expect(data['openedAt'] ?? data['clickedAt']).toBe(createdAt.toISOString());
       }
-      expect(await stateOf(mail)).toEqual({ status: 'CLICKED', hits: [2, 1], counts: [1, 1] });
+      expect(await stateOf(mail)).toEqual({ status: 'CLICKED', engagements: [2, 1], counts: [1, 1] });
     }
     const later = await sentMail();
     await open(later);
-    expect((await stateOf(later)).hits).toEqual([1, 0]);
+    expect((await stateOf(later)).engagements).toEqual([1, 0]);
   });
 
   it('are counted once when the connection broke before their commit was confirmed', async () => {
@@ -133,8 +133,8 @@ describe('opens and clicks without PostgreSQL', () => {
     await eventually(async () => (await stateOf(mail)).status === 'CLICKED');
     const after = await sentMail();
     // Recorded after what waited before it.
-    await eventually(async () => (await open(after)) && (await stateOf(after)).hits[0] !== 0);
-    expect(await stateOf(mail)).toEqual({ status: 'CLICKED', hits: [1, 1], counts: [1, 1] });
+    await eventually(async () => (await open(after)) && (await stateOf(after)).engagements[0] !== 0);
+    expect(await stateOf(mail)).toEqual({ status: 'CLICKED', engagements: [1, 1], counts: [1, 1] });
     expect((await eventsOf(mail)).map((event) => event.name).sort()).toEqual(['email.click', 'email.open']);
   });
 });
@@ -159,16 +159,17 @@ describe('an API process that is stopped without PostgreSQL', () => {
   });
 });
 
-describe('createHitRecorder without PostgreSQL', () => {
+describe('createEngagementRecorder without PostgreSQL', () => {
   const logger = createLogger({ level: 'silent', name: 'test' });
-  const record = (hits: Parameters<typeof recordEngagements>[1]) => recordEngagements(orm.em.fork(), hits);
+  const record = (engagements: Parameters<typeof recordEngagements>[1]) =>
+    recordEngagements(orm.em.fork(), engagements);
 
-  it('keeps no more hits than it is told to, the latest', async () => {
+  it('keeps no more engagements than it is told to, the latest', async () => {
     const [attempted, oldest, ...latest] = [await sentMail(), await sentMail(), await sentMail(), await sentMail()];
-    const hits = createHitRecorder({ record, logger, capacity: 2 });
+    const engagements = createEngagementRecorder({ record, logger, capacity: 2 });
     await proxy.cut();
-    await hits.add({ emailId: attempted.emailId, url: null });
-    for (const { emailId } of [oldest, ...latest]) await hits.add({ emailId, url: null });
+    await engagements.add({ emailId: attempted.emailId, url: null });
+    for (const { emailId } of [oldest, ...latest]) await engagements.add({ emailId, url: null });
     await proxy.restore();
     for (const mail of [attempted, ...latest]) {
       await eventually(async () => (await stateOf(mail)).status === 'OPENED');
@@ -178,10 +179,10 @@ describe('createHitRecorder without PostgreSQL', () => {
 
   it('records what waits before the process ends, as long as it may take', async () => {
     const mail = await sentMail();
-    const hits = createHitRecorder({ record, logger });
+    const engagements = createEngagementRecorder({ record, logger });
     await proxy.cut();
-    await hits.add({ emailId: mail.emailId, url: null });
-    const draining = hits.drain(30_000);
+    await engagements.add({ emailId: mail.emailId, url: null });
+    const draining = engagements.drain(30_000);
     await proxy.restore();
     await draining;
     expect((await stateOf(mail)).status).toBe('OPENED');
@@ -189,11 +190,11 @@ describe('createHitRecorder without PostgreSQL', () => {
 
   it('ends all the same when the database stays away', async () => {
     const mail = await sentMail();
-    const hits = createHitRecorder({ record, logger });
+    const engagements = createEngagementRecorder({ record, logger });
     await proxy.cut();
-    await hits.add({ emailId: mail.emailId, url: null });
-    await hits.drain(50);
-    await hits.add({ emailId: mail.emailId, url: null });
+    await engagements.add({ emailId: mail.emailId, url: null });
+    await engagements.drain(50);
+    await engagements.add({ emailId: mail.emailId, url: null });
     await proxy.restore();
     expect((await stateOf(mail)).status).toBe('SENT');
   });

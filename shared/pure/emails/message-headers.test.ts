@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isHeaderName, isProtectedHeader, PROTECTED_HEADERS } from './mail-headers.ts';
+import { isHeaderName, isProtectedHeader, PROTECTED_HEADERS } from './message-headers.ts';
 
 describe('protected headers', () => {
   it('holds lower-case names only', () => {

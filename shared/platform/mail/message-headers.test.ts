@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createLinkSigner } from '../links.ts';
-import { createMailHeaders, type MailStream } from './mail-headers.ts';
+import { createMessageHeaders, type MailStream } from './message-headers.ts';
 import { composeMessage } from './mime/compose.ts';
 
 const ID = '01890000-0000-7000-8000-000000000001';
@@ -13,7 +13,7 @@ function headersOf(stream: Partial<MailStream>): Map<string, string> {
     ...{ type: 'MARKETING', source: 'campaign', sourceId: ID, projectId: PROJECT, from: 'a@bücher.example' },
     ...stream,
   };
-  return new Map(createMailHeaders(whole)(links));
+  return new Map(createMessageHeaders(whole)(links));
 }
 
 const BULK = ['Feedback-ID', 'List-Id', 'Precedence', 'List-Unsubscribe', 'List-Unsubscribe-Post'];

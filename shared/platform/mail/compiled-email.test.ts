@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { createLinkSigner } from '../links.ts';
-import { compileMail, createMailCompiler, type MailSource } from './mail-content.ts';
+import { compileEmail, createEmailCompiler, type EmailSource } from './compiled-email.ts';
 
 const CONTACT = { id: '0192a000-0000-7000-8000-000000000001', email: 'ada@mail.test', subscribed: true };
 const EMAIL = '0192a000-0000-7000-8000-000000000002';
 const signer = createLinkSigner({ appSecret: 'a secret of at least 32 characters', publicUrl: 'https://e.test' });
 const urls = signer.recipientUrls({ contactId: CONTACT.id, emailId: EMAIL });
 
-async function render(html: string, data: Record<string, unknown> = {}, source: Partial<MailSource> = {}) {
-  const mail = await compileMail({ subject: 'S', html, type: 'HEADLESS', isTracked: true, ...source });
+async function render(html: string, data: Record<string, unknown> = {}, source: Partial<EmailSource> = {}) {
+  const mail = await compileEmail({ subject: 'S', html, type: 'HEADLESS', isTracked: true, ...source });
   return mail.render({ contact: { ...CONTACT, data }, urls });
 }
 
@@ -192,8 +192,8 @@ describe('a large body', () => {
 
 describe('the compiler of a process', () => {
   it('keeps what it has compiled, and compiles what is asked for twice at once only once', async () => {
-    const compile = createMailCompiler();
-    const source: MailSource = { subject: 'S', html: '<p>{{a}}</p>', type: 'MARKETING', isTracked: true };
+    const compile = createEmailCompiler();
+    const source: EmailSource = { subject: 'S', html: '<p>{{a}}</p>', type: 'MARKETING', isTracked: true };
     const [first, second] = await Promise.all([compile(source), compile({ ...source })]);
     expect(second).toBe(first);
     expect(await compile({ ...source })).toBe(first);
@@ -208,8 +208,8 @@ describe('the compiler of a process', () => {
   });
 
   it('lets go of the oldest where all would take too much memory', async () => {
-    const compile = createMailCompiler();
-    const sourceOf = (subject: string): MailSource => ({
+    const compile = createEmailCompiler();
+    const sourceOf = (subject: string): EmailSource => ({
       ...{ subject, html: '{{a}} '.repeat(10_000), type: 'TRANSACTIONAL', isTracked: false },
     });
     const first = await compile(sourceOf('0'));
@@ -219,8 +219,8 @@ describe('the compiler of a process', () => {
   });
 
   it('forgets what could not be compiled', async () => {
-    const compile = createMailCompiler();
-    const source: MailSource = { subject: 'S', html: '{{#if a}}', type: 'HEADLESS', isTracked: false };
+    const compile = createEmailCompiler();
+    const source: EmailSource = { subject: 'S', html: '{{#if a}}', type: 'HEADLESS', isTracked: false };
     await expect(compile(source)).rejects.toMatchObject({ part: 'html' });
     await expect(compile(source)).rejects.toMatchObject({ part: 'html' });
   });

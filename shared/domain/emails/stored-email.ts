@@ -8,7 +8,7 @@ export interface Mailbox {
   name?: string;
 }
 
-export interface MailAttachment {
+export interface EmailAttachment {
   filename: string;
   content: Buffer;
   contentType: string;
@@ -17,7 +17,7 @@ export interface MailAttachment {
 }
 
 /** One rendered mail to one recipient. */
-export interface RenderedMail {
+export interface RenderedEmail {
   emailId: string;
   /** Null for an address that is not a contact (a test send). */
   contactId: string | null;
@@ -29,7 +29,7 @@ export interface RenderedMail {
 }
 
 /** The fields that the emails of one request share. */
-export interface MailSender {
+export interface EmailOrigin {
   projectId: string;
   templateId: string | null;
   from: Mailbox;
@@ -41,7 +41,7 @@ export interface MailSender {
 }
 
 /** Stores the files that go with the mails of one request, once for all of them. @returns their id; null for none */
-export async function storeAttachments(em: Em, attachments: MailAttachment[]): Promise<string | null> {
+export async function storeAttachments(em: Em, attachments: EmailAttachment[]): Promise<string | null> {
   if (attachments.length === 0) return null;
   const setId = uuidV7();
   for (const [position, file] of attachments.entries()) {
@@ -56,7 +56,7 @@ export async function storeAttachments(em: Em, attachments: MailAttachment[]): P
 }
 
 /** Stores one email without arrays, because the driver would have to escape their texts, which may have megabytes. */
-function mailRows(mails: RenderedMail[]): SqlFragment {
+function emailRows(mails: RenderedEmail[]): SqlFragment {
   const [mail] = mails;
   if (mail && mails.length === 1) {
     return sql`
@@ -74,7 +74,7 @@ function mailRows(mails: RenderedMail[]): SqlFragment {
 }
 
 /** Stores rendered mails as PENDING and leaves them in the outbox, in the caller's transaction. */
-export async function queueMails(em: Em, sender: MailSender, mails: RenderedMail[]): Promise<void> {
+export async function queueEmails(em: Em, sender: EmailOrigin, mails: RenderedEmail[]): Promise<void> {
   const ids = mails.map((mail) => mail.emailId);
   const queued = sender.execution
     ? outboxInsert('automationEmail', sender.projectId, ids, { isGathered: true })
@@ -82,7 +82,7 @@ export async function queueMails(em: Em, sender: MailSender, mails: RenderedMail
   await queryPrepared(
     em,
     sql`
-      with mail as (${mailRows(mails)}),
+      with mail as (${emailRows(mails)}),
       record as (
         insert into email
           (id, project_id, contact_id, template_id, automation_id, execution_id, to_address, subject, status, created_at,

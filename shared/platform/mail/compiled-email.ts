@@ -11,14 +11,14 @@ import {
 } from '../../pure/templates/message-template.ts';
 import { createRenderScope, type RenderScopeInput } from '../../pure/templates/render-scope.ts';
 import type { RenderMeter, RenderScope } from '../../pure/templates/template-language.ts';
-import type { MailLinks } from '../links.ts';
+import type { EmailLinks } from '../links.ts';
 import { pause } from '../turns.ts';
 import { convertHtml } from './convert-html.ts';
 import { footerHtml } from './footer.ts';
 import { htmlToText, htmlToTextQuickly } from './html-to-text.ts';
 import { trackHtml } from './tracked-html.ts';
 
-export interface MailSource {
+export interface EmailSource {
   subject: string;
   /** HTML with placeholders. */
   html: string;
@@ -27,22 +27,22 @@ export interface MailSource {
   isTracked: boolean;
 }
 
-export interface MailRenderInput extends RenderScopeInput {
-  urls: MailLinks;
+export interface EmailRenderInput extends RenderScopeInput {
+  urls: EmailLinks;
   /** Counts the cost of rendering, if given. */
   meter?: RenderMeter;
 }
 
 /** A mail ready to be rendered for any number of recipients. */
-export interface MailContent {
+export interface CompiledEmail {
   /** @throws TemplateLimitError */
-  render: (input: MailRenderInput) => RenderedMessage;
+  render: (input: EmailRenderInput) => RenderedMessage;
 }
 
 const UNSUBSCRIBE_PLACEHOLDER = /\{\{\{?\s*(?:unsubscribeUrl|manageUrl)\b/;
 
 /** MARKETING mail always offers a way out; a body that has its own link is left as it is. */
-function needsFooter({ html, type }: MailSource): boolean {
+function needsFooter({ html, type }: EmailSource): boolean {
   return type === 'MARKETING' && !UNSUBSCRIBE_PLACEHOLDER.test(html);
 }
 
@@ -90,7 +90,7 @@ async function compileWithPauses(source: { subject: string; html: string; sentHt
  * A body longer than a template may be is not tracked. @throws TemplateSyntaxError, TemplateLimitError, whose `part`
  * names subject or html
  */
-export async function compileMail(source: MailSource): Promise<MailContent> {
+export async function compileEmail(source: EmailSource): Promise<CompiledEmail> {
   const { subject, html } = source;
   const hasFooter = needsFooter(source);
   const whole = hasFooter ? withFooter(html) : html;
@@ -121,25 +121,25 @@ export async function compileMail(source: MailSource): Promise<MailContent> {
 const BYTES_PER_CHARACTER = 4;
 const BYTES_PER_TAG = 2_400;
 
-function weigh({ subject, html }: MailSource): number {
+function weigh({ subject, html }: EmailSource): number {
   let tagCount = 0;
   for (let at = html.indexOf('{{'); at !== -1; at = html.indexOf('{{', at + 2)) tagCount += 1;
   return 1_000 + (subject.length + html.length) * BYTES_PER_CHARACTER + tagCount * BYTES_PER_TAG;
 }
 
 /** Compiles mails, each distinct one once. */
-export type MailCompiler = (source: MailSource) => Promise<MailContent>;
+export type EmailCompiler = (source: EmailSource) => Promise<CompiledEmail>;
 
 /** A template that is sent a thousand times a minute is parsed once, as long as there is room for it. */
-export function createMailCompiler(): MailCompiler {
-  const cache = new LRUCache<string, MailContent>({ maxSize: LIMITS.compiledTemplatesBytes });
-  const underWay = new Map<string, Promise<MailContent>>();
+export function createEmailCompiler(): EmailCompiler {
+  const cache = new LRUCache<string, CompiledEmail>({ maxSize: LIMITS.compiledTemplatesBytes });
+  const underWay = new Map<string, Promise<CompiledEmail>>();
   return async (source) => {
     const { type, isTracked, subject, html } = source;
     const key = hash('sha256', JSON.stringify([type, isTracked, subject]) + html, 'base64url');
     const known = cache.get(key) ?? underWay.get(key);
     if (known) return known;
-    const compiling = compileMail(source);
+    const compiling = compileEmail(source);
     underWay.set(key, compiling);
     try {
       const content = await compiling;

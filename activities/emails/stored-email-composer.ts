@@ -5,17 +5,17 @@ import { createEnvelopes } from '../../shared/platform/mail/envelopes.ts';
 import { messageIdOf } from '../../shared/platform/mail/message-id.ts';
 import { composeMessage } from '../../shared/platform/mail/mime/compose.ts';
 import type { ActivityDeps } from '../deps.ts';
-import type { MailToSend } from './send-loop.ts';
+import type { EmailToSend } from './send-loop.ts';
 
 /** Creates what makes messages of emails that were rendered when they were queued. */
-export function createStoredMailComposer(deps: ActivityDeps & { identities: SendingIdentities }) {
+export function createStoredEmailComposer(deps: ActivityDeps & { identities: SendingIdentities }) {
   const envelopeOf = createEnvelopes(deps.config);
 
   return async function prepare(
     projectId: string,
     mail: StoredEmail,
     attachments: StoredAttachment[],
-  ): Promise<MailToSend> {
+  ): Promise<EmailToSend> {
     const { emailId, fromAddress: from, toAddress: to, deferrals, uncertainAttempts, heldAt } = mail;
     const ledger = { emailId, subject: null, deferrals, uncertainAttempts, heldAt };
     let identity: SendingIdentity;

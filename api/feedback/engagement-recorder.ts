@@ -2,23 +2,23 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isDatabaseUnavailable } from '../../shared/domain/database/database-errors.ts';
 import type { Engagement } from '../../shared/domain/engagement/engagement.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
-import { createHitQueue, type Hit, type WaitingHit } from './hit-queue.ts';
+import { createEngagementQueue, type NewEngagement, type WaitingEngagement } from './engagement-queue.ts';
 
 /** Takes opens and clicks at any speed and records each once, even those that come while PostgreSQL is away. */
-export interface HitRecorder {
+export interface EngagementRecorder {
   /**
-   * Takes a hit. Resolves when it has been recorded, or when it has been kept because the database is away. Never
+   * Takes an engagement. Resolves when it has been recorded, or when it has been kept because the database is away. Never
    * rejects.
    */
-  add: (hit: Hit) => Promise<void>;
-  /** Records the waiting hits before the process ends. Hits that are not recorded within `withinMs` are lost, and logged. */
+  add: (engagement: NewEngagement) => Promise<void>;
+  /** Records the waiting engagements before the process ends. Engagements that are not recorded within `withinMs` are lost, and logged. */
   drain: (withinMs: number) => Promise<void>;
 }
 
-export interface HitRecorderOptions {
-  record: (hits: Engagement[]) => Promise<void>;
+export interface EngagementRecorderOptions {
+  record: (engagements: Engagement[]) => Promise<void>;
   logger: Logger;
-  /** The most hits that may wait; then the oldest is dropped. */
+  /** The most engagements that may wait; then the oldest is dropped. */
   capacity?: number;
 }
 
@@ -29,15 +29,19 @@ const RETRY_MS = { first: 100, longest: 5_000, draining: 200 } as const;
 const FAULTS_MAX = 5;
 
 /**
- * Records hits one transaction after another; each contains what arrived while the previous one was being written. Alone,
- * a hit waits for nothing; in a rush, many share a commit and the lock on the campaign's counters. While the database is
- * away, hits wait in memory with the time they happened at. A batch whose commit was not confirmed is tried again: the
- * ids of its hits keep it from counting twice.
+ * Records engagements one transaction after another; each contains what arrived while the previous one was being written. Alone,
+ * an engagement waits for nothing; in a rush, many share a commit and the lock on the campaign's counters. While the database is
+ * away, engagements wait in memory with the time they happened at. A batch whose commit was not confirmed is tried again: the
+ * ids of its engagements keep it from counting twice.
  */
-export function createHitRecorder({ record, logger, capacity = CAPACITY }: HitRecorderOptions): HitRecorder {
+export function createEngagementRecorder({
+  record,
+  logger,
+  capacity = CAPACITY,
+}: EngagementRecorderOptions): EngagementRecorder {
   const waking = new AbortController();
-  const queue = createHitQueue(capacity);
-  let underWay: WaitingHit[] = [];
+  const queue = createEngagementQueue(capacity);
+  let underWay: WaitingEngagement[] = [];
   let running: Promise<void> | undefined;
   let isAway = false;
   let isDropping = false;
@@ -68,7 +72,7 @@ export function createHitRecorder({ record, logger, capacity = CAPACITY }: HitRe
     for (let attempt = 0; !isGivenUp; attempt++) {
       const now = performance.now();
       try {
-        await record(underWay.map(({ hit, at }) => ({ ...hit, ageMs: now - at })));
+        await record(underWay.map(({ engagement, at }) => ({ ...engagement, ageMs: now - at })));
         endOutage();
         return;
       } catch (error) {
@@ -101,8 +105,8 @@ export function createHitRecorder({ record, logger, capacity = CAPACITY }: HitRe
   }
 
   return {
-    add(hit) {
-      const added = queue.add(hit);
+    add(engagement) {
+      const added = queue.add(engagement);
       if (added.isDropping) reportDropping();
       if (isAway || isGivenUp) added.entry.settle();
       running ??= run();

@@ -1,29 +1,29 @@
 /** Counts what one client address does with one email, in memory. */
-export interface VisitLimit {
-  /** Counts a visit; false when there were too many in this minute. */
+export interface EngagementLimit {
+  /** Counts an engagement; false when there were too many in this minute. */
   take: (address: string, emailId: string) => boolean;
 }
 
 const MINUTE_MS = 60_000;
 /** No reader and no scanner needs more; many readers of different emails may share an address. */
-const VISITS_PER_MINUTE = 60;
+const ENGAGEMENTS_PER_MINUTE = 60;
 /** Pairs that are counted; further pairs are let in until the minute is over. */
 const PAIRS_MAX = 100_000;
 
 /** Creates a limit. It forgets everything with each minute, so its memory is bounded. */
-export function createVisitLimit(now: () => number = Date.now): VisitLimit {
-  const visits = new Map<string, number>();
+export function createEngagementLimit(now: () => number = Date.now): EngagementLimit {
+  const engagements = new Map<string, number>();
   let minute = 0;
   return {
     take(address, emailId) {
       const current = Math.floor(now() / MINUTE_MS);
-      if (current !== minute) visits.clear();
+      if (current !== minute) engagements.clear();
       minute = current;
       const pair = `${address} ${emailId}`;
-      const count = (visits.get(pair) ?? 0) + 1;
-      if (count === 1 && visits.size >= PAIRS_MAX) return true;
-      visits.set(pair, count);
-      return count <= VISITS_PER_MINUTE;
+      const count = (engagements.get(pair) ?? 0) + 1;
+      if (count === 1 && engagements.size >= PAIRS_MAX) return true;
+      engagements.set(pair, count);
+      return count <= ENGAGEMENTS_PER_MINUTE;
     },
   };
 }

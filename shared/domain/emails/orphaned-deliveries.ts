@@ -13,7 +13,7 @@ const DELIVERY_SIZE = 100;
  * email that no delivery has claimed may be in a long queue before a worker, in a delivery that is not named after it.
  * That cannot be looked up, so such an email is given more time.
  */
-export function overdueMails(quietMinutes: number): SqlFragment {
+export function overdueEmails(quietMinutes: number): SqlFragment {
   return sql`
     email e where e.delivery_due_at < now() - ${quietMinutes}::int * interval '1 minute'
       and (e.delivery_id is not null or e.delivery_due_at < now() - interval '1 hour')
@@ -22,9 +22,9 @@ export function overdueMails(quietMinutes: number): SqlFragment {
 }
 
 /** The delivery of an email `e`; if none has claimed it, the one that would be named after it. */
-export const DELIVERY_OF_MAIL = sql`coalesce(e.delivery_id, e.id)`;
+export const DELIVERY_OF_EMAIL = sql`coalesce(e.delivery_id, e.id)`;
 
-export interface LostDelivery {
+export interface OrphanedDelivery {
   id: string;
   /** Whether an attempt that was under way when it was lost has surely ended. */
   isSettled: boolean;
@@ -35,15 +35,15 @@ export interface LostDelivery {
  * one delivery even if the old one is still alive. Emails that an attempt may have on the wire are left for later. The
  * batches are fixed here, so the outbox gets them as if they had been claimed and not yet started.
  */
-export async function deliverAnew(em: Em, deliveries: LostDelivery[], quietMinutes: number): Promise<void> {
+export async function redeliver(em: Em, deliveries: OrphanedDelivery[], quietMinutes: number): Promise<void> {
   const settled = deliveries.filter((delivery) => delivery.isSettled).map((delivery) => delivery.id);
   await query(
     em,
     sql`
       with lost as (
-        select e.id, e.project_id, e.execution_id is not null as is_automated from ${overdueMails(quietMinutes)}
-          and ${DELIVERY_OF_MAIL} = any(${deliveries.map((delivery) => delivery.id)}::uuid[])
-          and (e.status = 'PENDING' or ${DELIVERY_OF_MAIL} = any(${settled}::uuid[]))
+        select e.id, e.project_id, e.execution_id is not null as is_automated from ${overdueEmails(quietMinutes)}
+          and ${DELIVERY_OF_EMAIL} = any(${deliveries.map((delivery) => delivery.id)}::uuid[])
+          and (e.status = 'PENDING' or ${DELIVERY_OF_EMAIL} = any(${settled}::uuid[]))
         for update of e
       ),
       placed as (

@@ -1,0 +1,87 @@
+import { v7 as uuidV7 } from 'uuid';
+import { ENGAGEMENT_EVENTS_MAX, type Engagement } from '../../shared/domain/engagement/engagement.ts';
+
+export type NewEngagement = Pick<Engagement, 'emailId' | 'url'>;
+
+/** An engagement that waits to be recorded. */
+export interface WaitingEngagement {
+  engagement: Pick<Engagement, 'id' | 'emailId' | 'url' | 'repeats'>;
+  /** When it happened, on the monotonic clock. */
+  at: number;
+  settled: Promise<void>;
+  settle: () => void;
+}
+
+/** Engagements that wait to be recorded, oldest first. One email takes up little of the room, however often it is opened or clicked. */
+export interface EngagementQueue {
+  readonly length: number;
+  /** Adds an engagement; when the queue is full, the oldest is dropped and settled. */
+  add: (engagement: NewEngagement) => { entry: WaitingEngagement; isDropping: boolean };
+  /** Takes the oldest engagements out. */
+  take: (count: number) => WaitingEngagement[];
+  /** Settles all waiting engagements; they stay in the queue. */
+  settleAll: () => void;
+}
+
+/** The waiting engagements of one email and kind. */
+interface Group {
+  count: number;
+  latest: WaitingEngagement;
+}
+
+/** An email and kind may have this many events; further engagements are added to the latest one that waits. */
+const GROUP_MAX = ENGAGEMENT_EVENTS_MAX;
+
+function groupKey(engagement: NewEngagement): string {
+  return `${engagement.url === null ? 'open' : 'click'} ${engagement.emailId}`;
+}
+
+function createEntry(engagement: NewEngagement): WaitingEngagement {
+  let settle: () => void = () => undefined;
+  const settled = new Promise<void>((resolve) => {
+    settle = resolve;
+  });
+  return { engagement: { id: uuidV7(), repeats: 0, ...engagement }, at: performance.now(), settled, settle };
+}
+
+/** Creates a queue that holds at most `capacity` engagements. */
+export function createEngagementQueue(capacity: number): EngagementQueue {
+  let waiting: WaitingEngagement[] = [];
+  const groups = new Map<string, Group>();
+
+  function leaveGroup({ engagement }: WaitingEngagement): void {
+    const group = groups.get(groupKey(engagement));
+    if (!group) return;
+    group.count -= 1;
+    if (group.count === 0) groups.delete(groupKey(engagement));
+  }
+
+  return {
+    get length() {
+      return waiting.length;
+    },
+    add(engagement) {
+      const group = groups.get(groupKey(engagement));
+      if (group && group.count >= GROUP_MAX) {
+        group.latest.engagement.repeats += 1;
+        return { entry: group.latest, isDropping: false };
+      }
+      const oldest = waiting.length >= capacity ? waiting.shift() : undefined;
+      if (oldest) leaveGroup(oldest);
+      oldest?.settle();
+      const entry = createEntry(engagement);
+      waiting.push(entry);
+      groups.set(groupKey(engagement), { count: (groups.get(groupKey(engagement))?.count ?? 0) + 1, latest: entry });
+      return { entry, isDropping: oldest !== undefined };
+    },
+    take(count) {
+      const taken = waiting.slice(0, count);
+      waiting = waiting.slice(count);
+      for (const entry of taken) leaveGroup(entry);
+      return taken;
+    },
+    settleAll() {
+      for (const { settle } of waiting) settle();
+    },
+  };
+}
