@@ -28,6 +28,13 @@ const RETRY_MS = { first: 100, longest: 5_000, draining: 200 } as const;
 /** How often an error that is not an outage, such as a deadlock, is retried. */
 const FAULTS_MAX = 5;
 
+/** Waits before a batch is tried again, longer each time, and shortly once `draining` is aborted. */
+function pauseBeforeRetry(attempt: number, draining: AbortSignal): Promise<void> {
+  if (draining.aborted) return delay(RETRY_MS.draining);
+  const ms = Math.min(RETRY_MS.first * 2 ** Math.min(attempt, 10), RETRY_MS.longest);
+  return delay(ms, undefined, { signal: draining }).catch(() => undefined);
+}
+
 /**
  * Records engagements one transaction after another; each contains what arrived while the previous one was being written. Alone,
  * an engagement waits for nothing; in a rush, many share a commit and the lock on the campaign's counters. While the database is
@@ -39,19 +46,13 @@ export function createEngagementRecorder({
   logger,
   capacity = CAPACITY,
 }: EngagementRecorderOptions): EngagementRecorder {
-  const waking = new AbortController();
+  const draining = new AbortController();
   const queue = createEngagementQueue(capacity);
   let underWay: WaitingEngagement[] = [];
   let running: Promise<void> | undefined;
   let isAway = false;
   let isDropping = false;
   let isGivenUp = false;
-
-  function pause(attempt: number): Promise<void> {
-    if (waking.signal.aborted) return delay(RETRY_MS.draining);
-    const ms = Math.min(RETRY_MS.first * 2 ** Math.min(attempt, 10), RETRY_MS.longest);
-    return delay(ms, undefined, { signal: waking.signal }).catch(() => undefined);
-  }
 
   function beginOutage(error: unknown): void {
     if (isAway) return;
@@ -82,7 +83,7 @@ export function createEngagementRecorder({
           logger.error({ err: error, count: underWay.length }, 'opens and clicks could not be recorded and are lost');
           return;
         }
-        await pause(attempt);
+        await pauseBeforeRetry(attempt, draining.signal);
       }
     }
   }
@@ -113,7 +114,7 @@ export function createEngagementRecorder({
       return added.entry.settled;
     },
     async drain(withinMs) {
-      waking.abort();
+      draining.abort();
       const timer = new AbortController();
       await Promise.race([running, delay(withinMs, undefined, { signal: timer.signal }).catch(() => undefined)]);
       timer.abort();

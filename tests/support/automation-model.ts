@@ -195,7 +195,7 @@ export async function readStory(em: Em, executionId: string, graph: AutomationGr
   );
   const records = await query<{ step_id: string; status: string }>(
     em,
-    sql`select step_id, status from step_execution where execution_id = ${executionId} order by visit`,
+    sql`select step_id, status from step_execution where execution_id = ${executionId} order by step_number`,
   );
   const nameOf = (id: string) => graph.steps.find((step) => step.id === id)!.name;
   return { ...row!, path: records.map((record) => `${nameOf(record.step_id)} ${record.status}`) };
