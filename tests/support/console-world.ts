@@ -123,7 +123,7 @@ async function addWorkflow(app: TestApi, owner: TestProject) {
   await query(
     app.em(),
     sql`
-      insert into step_execution (id, execution_id, visit, step_id, status, error, started_at, completed_at)
+      insert into step_execution (id, execution_id, step_number, step_id, status, error, started_at, completed_at)
       values (${uuidV7()}, ${executionId}, 1, ${hook}, 'FAILED', 'The webhook answered 500', now(), now())`,
   );
   return { workflowId: workflow.id as string, executionId };
