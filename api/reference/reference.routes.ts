@@ -1,5 +1,6 @@
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import express, { type Express, type RequestHandler } from 'express';
-import { absolutePath } from 'swagger-ui-dist';
 import type { Endpoint } from '../http/endpoint.ts';
 import { sendJson } from '../http/json-reply.ts';
 import { createOpenApiDocument } from './openapi.ts';
@@ -33,6 +34,9 @@ const PAGE_SCRIPT = `SwaggerUIBundle({
   persistAuthorization: false,
 });`;
 
+/** The folder of the page's files. Importing the package would load its program for browsers, some 2 MB, into this process. */
+const ASSETS = path.dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
+
 /** These are streamed, for as long as the reader takes; a reader without a key does not take forever. */
 const limitDuration: RequestHandler = (req, res, next) => {
   const timer = setTimeout(() => req.socket.destroy(), ASSET_MS);
@@ -52,5 +56,5 @@ export function mountReference(app: Express, endpoints: Endpoint[], publicUrl: s
   app.get('/docs/reference.js', (_req, res) => {
     res.type('js').send(PAGE_SCRIPT);
   });
-  app.use('/docs/assets', limitDuration, express.static(absolutePath(), { index: false, maxAge: '1d' }));
+  app.use('/docs/assets', limitDuration, express.static(ASSETS, { index: false, maxAge: '1d' }));
 }
