@@ -18,6 +18,7 @@ import { mountReference } from './reference/reference.routes.ts';
 import { mountStartPage } from './reference/start-page.ts';
 import { createEndpoints } from './routes.ts';
 import type { Endpoint } from './http/endpoint.ts';
+import { createTracker } from '../shared/domain/tracking/tracker.ts';
 import type { Config } from '../shared/platform/config.ts';
 import type { Logger } from '../shared/platform/logger.ts';
 
@@ -63,7 +64,8 @@ export function createApp(deps: ApiDeps, checks: HealthChecks, observe?: Request
     logger: deps.logger,
     limitPerMinute: deps.config.API_RATE_LIMIT_PER_MINUTE,
   });
-  mountEndpoints(app, endpoints, { ...deps, admissions, load });
+  const track = createTracker({ em: () => deps.orm.em.fork(), takeTurn: (projectId) => load.slots.take(projectId, 1) });
+  mountEndpoints(app, endpoints, { ...deps, admissions, load, track });
   app.use((req) => {
     throw new AppError('RESOURCE_NOT_FOUND', { message: `There is no ${req.method} ${req.path}` });
   });

@@ -2,6 +2,7 @@ import type { Logger } from '../../shared/platform/logger.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import type { Em } from '../../shared/domain/database/em.ts';
 import type { Orm } from '../../shared/domain/schema/orm.ts';
+import type { Tracker } from '../../shared/domain/tracking/tracker.ts';
 import type { TrackingMode } from '../../shared/pure/project.ts';
 import type { EngagementRecorder } from '../feedback/engagement-recorder.ts';
 
@@ -16,6 +17,11 @@ export interface ApiDeps {
   engagements: EngagementRecorder;
   /** Tells the dispatcher that a commit added to the outbox, or may have: then it looks within `withinMs`. */
   wakeDispatcher: (withinMs?: number) => void;
+}
+
+/** What every endpoint may use in addition; the application makes it. */
+export interface HandlerDeps extends ApiDeps {
+  track: Tracker;
 }
 
 /** The project a request acts for, as its key named it. */
@@ -33,7 +39,7 @@ export interface RequestContext<Params, Query, Body> {
   query: Query;
   body: Body;
   em: Em;
-  deps: ApiDeps;
+  deps: HandlerDeps;
   requestId: string;
   /** Whether the request asks for a table rather than JSON: by `format`, or without it by the Accept header. */
   wantsCsv: (format: 'json' | 'csv' | undefined) => boolean;

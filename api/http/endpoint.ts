@@ -55,6 +55,8 @@ export interface Endpoint<Params = unknown, Query = unknown, Body = unknown> {
   base64At?: readonly string[];
   /** Waits mostly for other servers, hardly for PostgreSQL. */
   isRemote?: boolean;
+  /** Its requests share statements: each group takes one turn at PostgreSQL, and not each request. */
+  isGrouped?: boolean;
   /** May read a large part of what its project has: few of these are under way for a project at a time. */
   cost?: 'heavy';
   /** Takes a form with a file instead of JSON; the handler's `body` is an `UploadedFile`. */

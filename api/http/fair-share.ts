@@ -123,7 +123,8 @@ export function createFairShare(limits: FairShareLimits): FairShare {
       const amount = Math.min(wanted, perOwner, total);
       const owner = ownerOf(name);
       if (owner.waiting.length === 0 && fits(owner, amount)) return give(name, owner, amount);
-      if (owner.waiting.length >= waitingPerOwner) throw overload(true);
+      if (owner.waiting.length >= waitingPerOwner)
+        throw overload(owner.waiting.length > 0 || owner.used + amount > perOwner);
       if (waitingCount >= waitingTotal) throw overload(false);
       return wait(owner, amount);
     },

@@ -23,6 +23,8 @@ const HEAVY_WAITING = { ...WAITING, waitingPerOwner: 20 };
 export interface Load {
   /** Requests that use PostgreSQL: one for each connection. */
   slots: FairShare;
+  /** Requests whose group uses PostgreSQL for all of them. */
+  groupedPlaces: FairShare;
   /** Requests for the pages behind links, which need no key. */
   pageSlots: FairShare;
   /** Requests that read much. They take this in addition to their slot, so other requests and projects go on. */
@@ -37,11 +39,13 @@ export interface Load {
 export function createLoad(poolSize: number): Load {
   const heapBytes = getHeapStatistics().heap_size_limit;
   const octetsTotal = Math.min(OCTETS_TOTAL_MAX, Math.max(2 * OCTETS_PER_PROJECT, OCTETS_PART_OF_HEAP * heapBytes));
+  const slotsPerProject = Math.max(1, Math.floor(poolSize * SLOTS_PART_OF_PROJECT));
   return {
-    slots: createFairShare({
-      ...WAITING,
-      total: poolSize,
-      perOwner: Math.max(1, Math.floor(poolSize * SLOTS_PART_OF_PROJECT)),
+    slots: createFairShare({ ...WAITING, total: poolSize, perOwner: slotsPerProject }),
+    groupedPlaces: createFairShare({
+      // As many as could be under way and waiting one by one. They wait in their groups, so none waits for a place.
+      ...{ total: poolSize + WAITING.waitingTotal, perOwner: slotsPerProject + WAITING.waitingPerOwner },
+      ...{ waitingPerOwner: 0, waitingTotal: 0, waitMs: 0 },
     }),
     pageSlots: createFairShare({
       ...WAITING,

@@ -10,7 +10,7 @@ import {
 } from '../../shared/domain/idempotency/idempotency.ts';
 import type { Admission, Admissions } from './admission.ts';
 import { proveConnection } from './connections.ts';
-import type { ApiDeps, RequestContext } from './context.ts';
+import type { HandlerDeps, RequestContext } from './context.ts';
 import { sendCsv, type CsvReply } from './csv-reply.ts';
 import type { Endpoint, FlatRequirement, Reply } from './endpoint.ts';
 import { errorEnvelope, requestIdOf, sendError, toAppError } from './error-envelope.ts';
@@ -164,7 +164,7 @@ interface Incoming {
   body: unknown;
 }
 
-interface MountDeps extends ApiDeps {
+interface MountDeps extends HandlerDeps {
   admissions: Admissions;
   load: Load;
 }
@@ -271,7 +271,8 @@ async function reservePage({ query }: Endpoint, projectId: string, load: Load): 
 }
 
 /** Waits until a request may use PostgreSQL, or another server. @returns ends its turn */
-async function takeTurn(definition: Endpoint, projectId: string, load: Load): Promise<() => void> {
+async function takeTurn(definition: Endpoint, projectId: string, load: Load, isGrouped = false): Promise<() => void> {
+  if (isGrouped) return load.groupedPlaces.take(projectId, 1);
   if (definition.isRemote) return load.remoteSlots.take(projectId, 1);
   if (definition.cost !== 'heavy') return load.slots.take(projectId, 1);
   const releaseHeavy = await load.heavySlots.take(projectId, 1);
@@ -312,7 +313,9 @@ async function serve(definition: Endpoint, req: Request, res: Response, deps: Se
   const releasePage = await reservePage(definition, admission.project.id, load);
   let outcome: Outcome;
   try {
-    const release = await takeTurn(definition, admission.project.id, load);
+    // With a key, a request has a transaction of its own.
+    const isGrouped = definition.isGrouped === true && key === undefined;
+    const release = await takeTurn(definition, admission.project.id, load, isGrouped);
     try {
       assertStillThere(req);
       const incoming = { definition, admission, req, res, body };

@@ -12,11 +12,13 @@ const track = endpoint({
   description: 'Creates or updates the contact, then records the event.',
   key: 'public',
   idempotent: true,
+  isGrouped: true,
   envelope: true,
   body: trackBody,
   replies: { 200: { description: 'The contact and the event', schema: trackedSchema } },
   async handle({ em, project, body, deps }) {
-    const event = await trackEvent(em, { projectId: project.id, ...body, name: body.event });
+    const tracked = { projectId: project.id, ...body, name: body.event };
+    const event = em.isInTransaction() ? await trackEvent(em, tracked) : await deps.track(tracked);
     deps.wakeDispatcher(EVENT_WAKE_MS);
     return ok({ contact: event.contactId, event: event.id, timestamp: event.createdAt.toISOString() });
   },

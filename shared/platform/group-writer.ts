@@ -1,40 +1,120 @@
+import { pause } from './turns.ts';
+
+export interface GroupWriterOptions<Item, Result> {
+  /** Writes a group, all of it or nothing. Answers one result for each item, in their order. */
+  write: (items: Item[]) => Promise<Result[]>;
+  /** Most items of a group. */
+  itemsMax: number;
+  /** Most octets of a group, as `octetsOf` counts them. A larger item is a group of its own. */
+  octetsMax?: number;
+  octetsOf?: (item: Item) => number;
+  /**
+   * What an item changes. Items that change the same are never in one group, because a statement would change it once, and
+   * are written in the order in which they came.
+   */
+  keysOf?: (item: Item) => readonly string[];
+  /** Writes an item that spoils its group, or that may have. Without it, all items of the group fail. */
+  writeAlone?: (item: Item) => Promise<Result>;
+  /** Whether a group that failed so left nothing behind and can be taken apart. */
+  isUndone?: (error: unknown) => boolean;
+}
+
 interface Waiting<Item, Result> {
   item: Item;
+  octets: number;
+  keys: readonly string[];
   resolve: (result: Result) => void;
   reject: (reason: unknown) => void;
 }
 
+/** Counts the items that are being written alone, by key. */
+function createLoneKeys() {
+  const counts = new Map<string, number>();
+  return {
+    has: (key: string) => counts.has(key),
+    add(keys: readonly string[]) {
+      for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
+    },
+    remove(keys: readonly string[]) {
+      for (const key of keys) {
+        const left = (counts.get(key) ?? 0) - 1;
+        if (left > 0) counts.set(key, left);
+        else counts.delete(key);
+      }
+    },
+  };
+}
+
 /**
- * Writes items in groups, one after another. Each group has all items that arrived while the previous one was being
- * written. A single item does not wait; in a rush, many share a statement and a commit.
- * @param write answers one result for each item, in their order
- * @returns takes an item; resolves with its result when it has been written, rejects when its group could not be
+ * Writes items in groups, one after another. Each group has the items that arrived while the previous one was being written.
+ * A single item does not wait; in a rush, many share a statement and a commit.
+ *
+ * A group that fails is taken apart, and its items are written alone, beside the next groups: one bad item neither fails nor
+ * delays the others. While an item is written alone, items with its keys are written alone, too.
+ * @returns takes an item; resolves with its result when it has been written, rejects when it could not be
  */
 export function createGroupWriter<Item, Result>(
-  write: (items: Item[]) => Promise<Result[]>,
-  groupMax: number,
+  options: GroupWriterOptions<Item, Result>,
 ): (item: Item) => Promise<Result> {
+  const { write, itemsMax, octetsMax = Infinity, octetsOf = () => 0, keysOf = () => [], writeAlone } = options;
+  const loneKeys = createLoneKeys();
   let waiting: Waiting<Item, Result>[] = [];
   let isWriting = false;
 
+  async function goAlone({ item, keys, resolve, reject }: Waiting<Item, Result>): Promise<void> {
+    if (!writeAlone) throw new TypeError('nothing writes items alone');
+    loneKeys.add(keys);
+    await writeAlone(item).then(resolve, reject);
+    loneKeys.remove(keys);
+  }
+
+  /** Takes the next group out of the queue. An item waits if its keys are in the group, or wait before it. */
+  function takeGroup(): Waiting<Item, Result>[] {
+    const group: Waiting<Item, Result>[] = [];
+    const left: Waiting<Item, Result>[] = [];
+    const seen = new Set<string>();
+    let octets = 0;
+    for (const entry of waiting) {
+      const hasRoom = group.length < itemsMax && (group.length === 0 || octets + entry.octets <= octetsMax);
+      if (entry.keys.some((key) => loneKeys.has(key))) void goAlone(entry);
+      else if (!hasRoom || entry.keys.some((key) => seen.has(key))) left.push(entry);
+      else {
+        group.push(entry);
+        octets += entry.octets;
+      }
+      for (const key of entry.keys) seen.add(key);
+    }
+    waiting = left;
+    return group;
+  }
+
+  async function writeGroup(group: Waiting<Item, Result>[]): Promise<void> {
+    try {
+      const results = await write(group.map(({ item }) => item));
+      results.forEach((result, index) => group[index]?.resolve(result));
+    } catch (error) {
+      const isTakenApart = writeAlone !== undefined && options.isUndone?.(error) === true;
+      for (const entry of group) {
+        if (isTakenApart) void goAlone(entry);
+        else entry.reject(error);
+      }
+    }
+  }
+
   async function run(): Promise<void> {
     isWriting = true;
+    // What came in the same turn goes into the first group.
+    await pause();
     while (waiting.length > 0) {
-      const group = waiting.slice(0, groupMax);
-      waiting = waiting.slice(groupMax);
-      try {
-        const results = await write(group.map(({ item }) => item));
-        results.forEach((result, index) => group[index]?.resolve(result));
-      } catch (error) {
-        for (const { reject } of group) reject(error);
-      }
+      const group = takeGroup();
+      if (group.length > 0) await writeGroup(group);
     }
     isWriting = false;
   }
 
   return (item) =>
     new Promise((resolve, reject) => {
-      waiting.push({ item, resolve, reject });
+      waiting.push({ item, octets: octetsOf(item), keys: keysOf(item), resolve, reject });
       if (!isWriting) void run();
     });
 }

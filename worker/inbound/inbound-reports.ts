@@ -65,7 +65,10 @@ async function ownFailure<F extends { failed: DsnRecipient; kind: string }>(
 /** Creates the recorder of delivery reports about an email. @returns a function that resolves with the conclusion */
 export function createReportRecorder(em: () => Em) {
   // A relay returns the receipts of a campaign over many connections at once: they share statements.
-  const recordInGroup = createGroupWriter((emailIds: string[]) => recordDeliveries(em(), emailIds), RECEIPTS_MAX);
+  const recordInGroup = createGroupWriter({
+    write: (emailIds: string[]) => recordDeliveries(em(), emailIds),
+    itemsMax: RECEIPTS_MAX,
+  });
 
   return async (emailId: string, reportId: string, recipients: DsnRecipient[]): Promise<string> => {
     const failures = recipients

@@ -1,6 +1,6 @@
 import { v7 as uuidV7 } from 'uuid';
 import { AppError } from '../../pure/app-error.ts';
-import { readDataPatch } from '../../pure/contacts/custom-data.ts';
+import { readDataPatch, type DataPatch } from '../../pure/contacts/custom-data.ts';
 import { storedJson, throwDataTooLarge } from './contact-data-limit.ts';
 import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
 import { isUniqueViolation } from '../database/database-errors.ts';
@@ -23,8 +23,6 @@ export interface ContactUpsert {
   /** An explicit state; a change of an existing contact emits an event. */
   subscribed?: boolean;
   data?: Record<string, unknown>;
-  /** Recorded for each contact. */
-  event?: { name: string; data: Record<string, unknown> };
 }
 
 export interface UpsertedContact {
@@ -130,67 +128,129 @@ async function emitFlips(
 }
 
 /**
- * Creates or updates contacts by address, all with the same data, and records the event when one is given. Without an
- * explicit `subscribed` that is one statement and needs no transaction around it; with one, the caller opens it.
+ * Creates or updates contacts by address, all with the same data. Without an explicit `subscribed` that is one statement and
+ * needs no transaction around it; with one, the caller opens it.
  * @returns the contacts in the order of `emails`
  * @throws AppError VALIDATION_ERROR when a contact would hold too much data
  */
 export async function upsertContacts(em: Em, input: ContactUpsert): Promise<UpsertedContact[]> {
   const patch = readDataPatch(input.data);
-  const stored = storedJson(patch);
+  const { projectId, subscribed, subscribedDefault } = input;
+  const rows = input.emails.map((email) => ({ email, subscribed, subscribedDefault, patch }));
+  return upsertContactRows(em, projectId, rows);
+}
+
+/** One contact to create or update. */
+export interface ContactRow {
+  /** A normalised address. */
+  email: string;
+  /** An explicit state; a change of an existing contact emits an event. */
+  subscribed?: boolean | undefined;
+  /** The state a new contact gets when `subscribed` is not given. */
+  subscribedDefault: boolean;
+  patch: DataPatch;
+  /** Recorded for the contact. */
+  event?: { id: string; name: string; data: Record<string, unknown> };
+}
+
+/**
+ * Creates or updates contacts by address, and records their events, in one statement; a row with an explicit `subscribed`
+ * may need a second one, and a transaction around both.
+ * @param rows each address once
+ * @param lockMs the longest wait for a lock, from here to the end of the transaction; that of the session when left out
+ * @returns the contacts in the order of `rows`
+ * @throws AppError VALIDATION_ERROR when a contact would hold too much data
+ */
+export async function upsertContactRows(
+  em: Em,
+  projectId: string,
+  rows: readonly ContactRow[],
+  lockMs?: number,
+): Promise<UpsertedContact[]> {
   // Sorted like `IN_LOCK_ORDER`.
-  const emails = [...input.emails].sort();
-  const { event } = input;
-  const recorded = event
-    ? recordedEvents(sql`
-      select everpost_uuid_v7(), ${input.projectId}::uuid, id, null::uuid, ${event.name}, ${json(event.data)}::jsonb, now()
-      from upserted`)
-    : sql`recorded as (
-        select null::uuid as id, null::uuid as contact_id, null::timestamptz as created_at where false
-      )`;
-  const fieldTypes = fieldTypesInsert(input.projectId, patch.stored);
+  const sorted = [...rows].sort((left, right) => (left.email < right.email ? -1 : 1));
+  const patches = [...new Set(sorted.map((row) => row.patch))];
+  const fieldTypes = fieldTypesInsert(projectId, mergedFields(patches));
   const noted = fieldTypes ? sql`noted as (${fieldTypes}),` : sql``;
-  const rows = await queryPrepared<UpsertedContact>(
+  const upserted = await queryPrepared<UpsertedContact>(
     em,
     sql`
-      with upserted as (
-        insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)
-        select i, ${input.projectId}, e, ${input.subscribed ?? input.subscribedDefault}, ${stored}::jsonb, now(), now()
-        from unnest(${emails.map(() => uuidV7())}::uuid[], ${emails}::text[]) as n (i, e)
-        on conflict (project_id, email) do update
-          set data = ${patchedData(sql`contact.data`, stored, patch.removed)}, updated_at = now()
-        returning ${RETURNED_COLUMNS}, (xmax = 0) as "isNew", bounced_email_id is not null as "isBounced"
+      with patience as materialized (
+        select set_config('lock_timeout', coalesce(${lockMs === undefined ? null : String(lockMs)}, current_setting('lock_timeout')), true)
       ),
-      ${recorded},
+      upserted as (${upsertStatement(projectId, sorted, patches)}),
+      ${rowEvents(projectId, sorted)},
       ${noted}
-      returned as (${successorUpdate(input.projectId, sql`(select * from upserted where "isNew") n`)})
+      returned as (${successorUpdate(projectId, sql`(select * from upserted where "isNew") n`)})
       select u.*, r.id as "eventId", r.created_at as "eventAt"
       from upserted u left join recorded r on r.contact_id = u.id`,
   ).catch(throwDataTooLarge);
-  const byEmail = new Map(rows.map((row) => [row.email, row]));
-  if (input.subscribed !== undefined) await applySubscription(em, input.projectId, rows, input.subscribed);
-  return input.emails.flatMap((email) => byEmail.get(email) ?? []);
+  const byEmail = new Map(upserted.map((row) => [row.email, row]));
+  await applySubscriptions(em, projectId, rows, byEmail);
+  return rows.flatMap((row) => byEmail.get(row.email) ?? []);
 }
 
-async function applySubscription(
+/** All stored keys; the first patch that has a key tells its type. */
+function mergedFields(patches: readonly DataPatch[]): Record<string, unknown> {
+  const merged = Object.create(null) as Record<string, unknown>;
+  return Object.assign(merged, ...patches.map(({ stored }) => stored).reverse()) as Record<string, unknown>;
+}
+
+/** The insert of `upsertContactRows`. Rows share patches, for a request may have many recipients and much data. */
+function upsertStatement(projectId: string, rows: readonly ContactRow[], patches: readonly DataPatch[]): SqlFragment {
+  const placeOf = new Map(patches.map((patch, index) => [patch, index]));
+  const places = rows.map((row) => placeOf.get(row.patch) ?? 0);
+  const removing = rows.filter((row) => row.patch.removed.length > 0);
+  const removedAt = Object.fromEntries(removing.map((row) => [row.email, placeOf.get(row.patch)]));
+  const removed = removing.length > 0 ? patches.map((patch) => patch.removed) : [];
+  return sql`
+    insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)
+    select n.id, ${projectId}, n.email, n.subscribed, (${patches.map(storedJson)}::jsonb[])[n.place + 1], now(), now()
+    from patience, unnest(
+      ${rows.map(() => uuidV7())}::uuid[], ${rows.map((row) => row.email)}::text[],
+      ${rows.map((row) => row.subscribed ?? row.subscribedDefault)}::boolean[], ${places}::int[]
+    ) as n (id, email, subscribed, place)
+    on conflict (project_id, email) do update
+      set data = (contact.data - array(
+          select jsonb_array_elements_text(${json(removed)}::jsonb -> (${json(removedAt)}::jsonb ->> contact.email)::int)
+        )) || excluded.data, updated_at = now()
+    returning ${RETURNED_COLUMNS}, (xmax = 0) as "isNew", bounced_email_id is not null as "isBounced"`;
+}
+
+/** The events of `upsertContactRows`. */
+function rowEvents(projectId: string, rows: readonly ContactRow[]): SqlFragment {
+  const events = rows.flatMap(({ email, event }) => (event ? [{ email, ...event }] : []));
+  if (events.length === 0) {
+    return sql`
+      recorded as (select null::uuid as id, null::uuid as contact_id, null::timestamptz as created_at where false)`;
+  }
+  return recordedEvents(sql`
+    select n.id, ${projectId}::uuid, u.id, null::uuid, n.name, n.data, now()
+    from unnest(
+      ${events.map((event) => event.id)}::uuid[], ${events.map((event) => event.email)}::text[],
+      ${events.map((event) => event.name)}::text[], ${events.map((event) => json(event.data))}::jsonb[]
+    ) as n (id, email, name, data) join upserted u on u.email = n.email`);
+}
+
+/** Gives existing contacts the state that their rows ask for. */
+async function applySubscriptions(
   em: Em,
   projectId: string,
-  rows: UpsertedContact[],
-  subscribed: boolean,
+  rows: readonly ContactRow[],
+  byEmail: ReadonlyMap<string, UpsertedContact>,
 ): Promise<void> {
-  const existing = rows.filter((row) => !row.isNew && (row.subscribed !== subscribed || row.isBounced));
-  if (existing.length === 0) return;
-  const flipped = new Set(
-    await setSubscribed(
-      em,
-      projectId,
-      existing.map((row) => row.id),
-      subscribed,
-    ),
-  );
-  for (const row of existing) {
-    row.subscribed = subscribed;
-    if (flipped.has(row.id)) row.optedOutAt = subscribed ? null : new Date();
+  for (const subscribed of [true, false]) {
+    const contacts = rows
+      .filter((row) => row.subscribed === subscribed)
+      .flatMap((row) => byEmail.get(row.email) ?? [])
+      .filter((contact) => !contact.isNew && (contact.subscribed !== subscribed || contact.isBounced));
+    if (contacts.length === 0) continue;
+    const ids = contacts.map((contact) => contact.id);
+    const flipped = new Set(await setSubscribed(em, projectId, ids, subscribed));
+    for (const contact of contacts) {
+      contact.subscribed = subscribed;
+      if (flipped.has(contact.id)) contact.optedOutAt = subscribed ? null : new Date();
+    }
   }
 }
 

@@ -49,6 +49,17 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return false;
 }
 
+/** PostgreSQL's own codes (SQLSTATE). */
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+
+/**
+ * Whether PostgreSQL itself has reported the error, so that the transaction was certainly undone, and can serve others: not
+ * when it is away or overloaded.
+ */
+export function isUndoneByServer(error: unknown): boolean {
+  return hasCode(error, SQLSTATE) && !hasCode(error, UNREACHABLE_CODES);
+}
+
 /** Codes of an error and of what caused it. */
 export function errorCodes(error: unknown): string[] {
   return [...causes(error)].flatMap(({ code }) => (code === undefined ? [] : [code]));

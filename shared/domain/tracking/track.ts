@@ -3,7 +3,7 @@ import { AppError, tooLarge } from '../../pure/app-error.ts';
 import { readDataPatch } from '../../pure/contacts/custom-data.ts';
 import { jsonBytes } from '../../pure/json-bytes.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import { upsertContacts } from '../contacts/contacts.ts';
+import { upsertContactRows, type ContactRow, type UpsertedContact } from '../contacts/contacts.ts';
 import type { Em } from '../database/em.ts';
 import { json, queryOne, sql } from '../database/sql.ts';
 import { throwTooManyEventNames } from '../events/events.ts';
@@ -21,43 +21,53 @@ export interface TrackedEvent {
 }
 
 /** The data that an event keeps. @throws AppError VALIDATION_ERROR for more than an event may hold */
-function readEventData(data: Record<string, unknown> | undefined): Record<string, unknown> {
-  const { values } = readDataPatch(data);
+function readEventData(values: Record<string, unknown>): Record<string, unknown> {
   if (jsonBytes(values, LIMITS.eventDataBytes) > LIMITS.eventDataBytes) {
     throw tooLarge('data', `An event may hold ${LIMITS.eventDataBytes} bytes of data`);
   }
   return values;
 }
 
+/** A tracked event, read as far as is possible without the database. */
+export type ReadEvent = Omit<ContactRow, 'event'> & Required<Pick<ContactRow, 'event'>>;
+
 /**
- * Creates or updates the contact and records the event, both or neither. The event keeps all values of `data`, the
- * contact only the persistent ones. A new contact is subscribed unless `subscribed` says otherwise.
- * @throws AppError VALIDATION_ERROR for more data than an event or the contact may hold, and for a name too many
+ * Reads what a tracked event does to its contact. The event keeps all values of `data`, the contact only the persistent
+ * ones. A new contact is subscribed unless `subscribed` says otherwise.
+ * @throws AppError VALIDATION_ERROR for more data than an event may hold
  */
+export function readTrackedEvent({ email, name, subscribed, data }: TrackedEvent): ReadEvent {
+  const patch = readDataPatch(data);
+  const event = { id: uuidV7(), name, data: readEventData(patch.values) };
+  return { email, subscribed, subscribedDefault: true, patch, event };
+}
+
+/**
+ * Creates or updates contacts and records an event of each: all of it, or nothing.
+ * @param read of one project, each contact once
+ * @param lockMs the longest wait for a lock; that of the session when left out
+ * @returns the events in the order of `read`
+ * @throws AppError VALIDATION_ERROR for more data than a contact may hold, and for a name too many
+ */
+export async function trackEvents(em: Em, projectId: string, read: ReadEvent[], lockMs?: number): Promise<Event[]> {
+  const upsert = (unitOfWork: Em) => upsertContactRows(unitOfWork, projectId, read, lockMs);
+  // Only the change of a subscription takes a second statement.
+  const tracking = read.every((row) => row.subscribed === undefined) ? upsert(em) : inTransaction(em, upsert);
+  const contacts = await tracking.catch((error: unknown) => throwTooManyEventNames(error, 'event'));
+  return contacts.map((contact, index) => eventOf(projectId, contact, read[index]));
+}
+
+function eventOf(projectId: string, { id: contactId, eventId, eventAt }: UpsertedContact, read?: ReadEvent): Event {
+  if (!read || !eventId || !eventAt) throw new AppError('INTERNAL_SERVER_ERROR');
+  const { name, data } = read.event;
+  return { id: eventId, projectId, contactId, emailId: null, name, data, createdAt: eventAt };
+}
+
+/** As `trackEvents`, for one event. */
 export async function trackEvent(em: Em, tracked: TrackedEvent): Promise<Event> {
-  const { projectId, email, name, subscribed, data } = tracked;
-  const eventData = readEventData(data);
-  const upsert = (unitOfWork: Em) =>
-    upsertContacts(unitOfWork, {
-      projectId,
-      emails: [email],
-      subscribedDefault: true,
-      subscribed,
-      data,
-      event: { name, data: eventData },
-    });
-  const tracking = subscribed === undefined ? upsert(em) : inTransaction(em, upsert);
-  const [contact] = await tracking.catch((error: unknown) => throwTooManyEventNames(error, 'event'));
-  if (!contact?.eventId || !contact.eventAt) throw new AppError('INTERNAL_SERVER_ERROR');
-  return {
-    id: contact.eventId,
-    projectId,
-    contactId: contact.id,
-    emailId: null,
-    name,
-    data: eventData,
-    createdAt: contact.eventAt,
-  };
+  const [event] = await trackEvents(em, tracked.projectId, [readTrackedEvent(tracked)]);
+  if (!event) throw new AppError('INTERNAL_SERVER_ERROR');
+  return event;
 }
 
 export interface NamedEvent {
@@ -72,7 +82,7 @@ export interface NamedEvent {
 export async function recordNamedEvent(em: Em, event: NamedEvent): Promise<Event> {
   const { projectId, name, contactId } = event;
   const id = uuidV7();
-  const data = readEventData(event.data);
+  const data = readEventData(readDataPatch(event.data).values);
   const source =
     contactId === undefined
       ? sql`(select null::uuid as id) as c`
