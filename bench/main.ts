@@ -19,6 +19,7 @@ const BENCHES: Record<string, () => Promise<{ bench: Bench }>> = {
   refusals: () => import('./refusals.ts'),
   segments: () => import('./segments.ts'),
   send: () => import('./send.ts'),
+  start: () => import('./start.ts'),
   track: () => import('./track.ts'),
   tracking: () => import('./tracking.ts'),
 };

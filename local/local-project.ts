@@ -13,6 +13,8 @@ const projectSchema = z
   .object({ projectId: z.uuid(), publicKey: z.string().min(1), secretKey: z.string().min(1) })
   .transform((project) => ({ ...project, domain }));
 
+const projectsSchema = z.array(z.object({ id: z.string(), public: z.string() }));
+
 /** The project that the local stack offers, with both keys in the clear. */
 export interface LocalProject {
   projectId: string;
@@ -36,17 +38,26 @@ export function localFilePath(home: string): string {
   return path.join(home, 'local.json');
 }
 
+/** Whether the API that listens at `apiUrl` knows the project by both of its keys. */
+async function isKnownTo(apiUrl: string, project: LocalProject): Promise<boolean> {
+  const answer = await fetch(`${apiUrl}/users/@me/projects`, {
+    headers: { authorization: `Bearer ${project.secretKey}` },
+  });
+  // A project that an operator has disabled is still this one.
+  if (answer.status === 403) return true;
+  if (answer.status === 401) return false;
+  if (!answer.ok) throw new Error(`The API answered ${answer.status} for the projects.`);
+  const projects = projectsSchema.parse(await answer.json());
+  return projects.some(({ id, public: publicKey }) => id === project.projectId && publicKey === project.publicKey);
+}
+
 /** Reuses the project of an earlier start when the database still has it, else makes a new one. */
 export async function ensureLocalProject(
   known: LocalProject | undefined,
+  apiUrl: string,
   run: OperatorCommands,
 ): Promise<LocalProject> {
-  if (known) {
-    const projects = (await run(['project', 'list'])) as { id: string; publicKey: string }[];
-    // A rotated key makes the kept ones useless, so the public key is compared as well.
-    const isThere = projects.some(({ id, publicKey }) => id === known.projectId && publicKey === known.publicKey);
-    if (isThere) return known;
-  }
+  if (known && (await isKnownTo(apiUrl, known))) return known;
   const args = ['project', 'create', '--name', name, '--trusted-domain', domain];
   const created = (await run(args)) as { id: string; publicKey: string; secretKey: string };
   return { projectId: created.id, publicKey: created.publicKey, secretKey: created.secretKey, domain };

@@ -15,6 +15,7 @@ import type { Progress } from './progress.ts';
 import { createSupervisor } from './processes/supervisor.ts';
 
 const apiPortDefault = 3000;
+const READY_MS = 120_000;
 const logBytesMax = 10 * 1024 * 1024;
 const logNames = ['postgres', 'temporal', 'mailbox', 'api', 'worker'];
 
@@ -70,12 +71,8 @@ export function createLocalStack({ home, env, guard, progress, onChildStarted }:
     writePrivateJson(runtimeFile, { databaseUrl, temporalAddress, smtpUrl, publicUrl });
     guard.removeAfterwards(runtimeFile);
 
-    progress('Bringing the database schema and Temporal up to date');
+    progress('Starting the API and the worker, which bring the database schema up to date');
     const run = createOperatorCommands(childEnv, stopping.signal);
-    await Promise.all([run(['migrate']), run(['temporal', 'setup'])]);
-    const project = await ensureLocalProject(known, run);
-
-    progress('Starting the API and the worker');
     const startProcess = (name: string) =>
       supervisor.start(name, async (onSpawn) => ({
         child: await startChild({
@@ -90,8 +87,16 @@ export function createLocalStack({ home, env, guard, progress, onChildStarted }:
           onSpawn,
         }),
       }));
-    const [api] = await Promise.all([startProcess('api'), startProcess('worker')]);
-    await waitUntilReady(api.child, 120_000, (signal) => waitForHttp(`${apiUrl}/ready`, signal));
+    const startApi = async () => {
+      const { child } = await startProcess('api');
+      await waitUntilReady(child, READY_MS, (signal) => waitForHttp(`${apiUrl}/ready`, signal));
+      return ensureLocalProject(known, apiUrl, run);
+    };
+    const startWorker = async () => {
+      await run(['temporal', 'setup']);
+      return startProcess('worker');
+    };
+    const [project] = await Promise.all([startApi(), startWorker()]);
     supervisor.restartFromNowOn();
 
     const { temporalUiUrl, mailboxUrl } = addresses;

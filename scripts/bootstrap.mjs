@@ -160,7 +160,12 @@ function chooseNode() {
 }
 
 function run(node, entry, args) {
-  const env = { ...process.env, EVERPOST_BOOTSTRAP_PID: String(process.pid) };
+  const env = {
+    // Node keeps what it compiled, types stripped, and reads it when a file has not changed: a third of the time of a start.
+    NODE_COMPILE_CACHE: path.join(modules, '.cache', 'everpost', 'compiled'),
+    ...process.env,
+    EVERPOST_BOOTSTRAP_PID: String(process.pid),
+  };
   if (node === process.execPath && !isAtLeast(process.version, 23, 6)) {
     const flags = '--experimental-strip-types --disable-warning=ExperimentalWarning';
     env.NODE_OPTIONS = env.NODE_OPTIONS ? `${env.NODE_OPTIONS} ${flags}` : flags;

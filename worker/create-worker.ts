@@ -1,11 +1,11 @@
-import { fileURLToPath } from 'node:url';
 import type { DataConverter } from '@temporalio/common';
-import type { NativeConnection, WorkerOptions } from '@temporalio/worker';
+import type { NativeConnection, WorkerOptions, WorkflowBundleOption } from '@temporalio/worker';
 import { Worker } from '@temporalio/worker';
 import type { Activities } from '../activities/index.ts';
 import type { Logger } from '../shared/platform/logger.ts';
 import { TASK_QUEUES, type TaskQueueName } from '../shared/pure/task-queues.ts';
 import { createFailureInterceptor } from './failure-interceptor.ts';
+import { cachedWorkflowBundle, encodingBundlePath } from './workflow-bundle.ts';
 
 export interface WorkerDeps {
   connection: NativeConnection;
@@ -14,7 +14,7 @@ export interface WorkerDeps {
   dataConverter?: DataConverter | undefined;
   activities: Activities;
   logger: Logger;
-  /** A bundle made beforehand; without it the workflows are bundled at start. */
+  /** A bundle made beforehand; without it there is one in a cache. */
   workflowBundlePath?: string;
   /** Which queues to serve; all when left out. */
   taskQueues?: TaskQueueName[];
@@ -34,7 +34,7 @@ const SHUTDOWN_GRACE = '8 seconds';
 /** An activity that ignores its cancellation must not keep the process running. */
 const SHUTDOWN_FORCE = '15 seconds';
 
-function optionsFor(queue: TaskQueueName, deps: WorkerDeps): WorkerOptions {
+async function optionsFor(queue: TaskQueueName, deps: WorkerDeps): Promise<WorkerOptions> {
   const common: WorkerOptions = {
     connection: deps.connection,
     namespace: deps.namespace,
@@ -48,9 +48,7 @@ function optionsFor(queue: TaskQueueName, deps: WorkerDeps): WorkerOptions {
       return {
         ...withActivities(common, deps, STEP_SLOTS),
         maxCachedWorkflows: CACHED_WORKFLOWS,
-        ...(deps.workflowBundlePath !== undefined
-          ? { workflowBundle: { codePath: bundleFor(deps.workflowBundlePath, deps.dataConverter) } }
-          : { workflowsPath: workflowsPath() }),
+        workflowBundle: await workflowBundleOf(deps),
       };
     case 'transactional':
     case 'automations':
@@ -76,25 +74,15 @@ function withActivities(common: WorkerOptions, deps: WorkerDeps, slots: number):
   };
 }
 
-/**
- * Chooses one of two prepared bundles: with the payload codec, failures of workflows are encoded inside the bundle.
- */
-function bundleFor(path: string, dataConverter: DataConverter | undefined): string {
-  return dataConverter ? encodingBundlePath(path) : path;
-}
-
-/** The path of the bundle for the payload codec, next to the one at `path`. */
-export function encodingBundlePath(path: string): string {
-  return path.replace(/(?:\.js)?$/, '.codec.js');
-}
-
-/** The file that names all workflow types. */
-export function workflowsPath(): string {
-  return fileURLToPath(new URL('../workflows/index.ts', import.meta.url));
+/** The bundle at the path that is given, else the one in the cache. With the payload codec, workflows encode failures. */
+function workflowBundleOf({ workflowBundlePath, dataConverter }: WorkerDeps): Promise<WorkflowBundleOption> {
+  const isEncoding = dataConverter !== undefined;
+  if (workflowBundlePath === undefined) return cachedWorkflowBundle(isEncoding);
+  return Promise.resolve({ codePath: isEncoding ? encodingBundlePath(workflowBundlePath) : workflowBundlePath });
 }
 
 /** Creates one Temporal worker per task queue, not yet polling. */
 export async function createWorkers(deps: WorkerDeps): Promise<Worker[]> {
   const queues = deps.taskQueues?.length ? deps.taskQueues : (Object.keys(TASK_QUEUES) as TaskQueueName[]);
-  return Promise.all(queues.map((queue) => Worker.create(optionsFor(queue, deps))));
+  return Promise.all(queues.map(async (queue) => Worker.create(await optionsFor(queue, deps))));
 }

@@ -53,7 +53,7 @@ export interface BenchStack {
   /** The worker that serves now; undefined without one. */
   worker: () => NodeProcess | undefined;
   /** Starts a(nother) worker and waits until it polls. */
-  startWorker: (env?: Readonly<Record<string, string>>) => Promise<NodeProcess>;
+  startWorker: (env?: NodeJS.ProcessEnv) => Promise<NodeProcess>;
   /** Calls the API with the secret key, or the public one. Rejects when the answer is not 2xx. */
   call: (method: string, path: string, body?: unknown, key?: 'secret' | 'public') => Promise<unknown>;
 }

@@ -12,7 +12,6 @@ import { startTemporalServer } from '../../local/temporal/temporal-server.ts';
 import { resolveTimeSkippingServer } from '../../local/temporal/time-skipping-server.ts';
 import { environmentFileVariable } from '../support/environment.ts';
 import type { ProvidedPart, TestEnvironment } from '../support/environment.ts';
-import { bundleWorkflows } from './workflow-bundle.ts';
 
 declare global {
   /** Handed from the set-up to the tear-down of one test run. */
@@ -41,7 +40,7 @@ export default async function globalSetup(): Promise<void> {
     startDatabase(folder, guard, children),
     startTemporal(folder, guard, children),
     resolveTimeSkippingServer(say),
-    bundleWorkflows(),
+    bundlePath(),
   ]);
   const template = postgres.status === 'fulfilled' ? await settle(migrateTemplate(postgres.value)) : postgres;
   const parts: Record<keyof TestEnvironment, ProvidedPart> = {
@@ -95,6 +94,13 @@ async function migrateTemplate(url: DatabaseUrl): Promise<string> {
   const { migrateUp } = await import('../../shared/domain/schema/orm.ts');
   await migrateUp(url(templateDatabase));
   return templateDatabase;
+}
+
+async function bundlePath(): Promise<string> {
+  const { cachedWorkflowBundle } = await import('../../worker/workflow-bundle.ts');
+  const bundle = await cachedWorkflowBundle(false);
+  if (!('codePath' in bundle)) throw new Error('node_modules cannot be written.');
+  return bundle.codePath;
 }
 
 async function settle<T>(work: Promise<T>): Promise<PromiseSettledResult<T>> {

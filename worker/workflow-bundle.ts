@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { bundleWorkflowCode, type WorkflowBundleOption } from '@temporalio/worker';
+import { projectRoot } from '../shared/platform/paths.ts';
+import { FAILURE_CONVERTER_PATH } from '../shared/platform/temporal-codec.ts';
+
+/** Two of a version: what workflows do with failures is part of the bundle. */
+const KEPT_BUNDLES = 4;
+const FOLDER = path.join(projectRoot, 'node_modules', '.cache', 'everpost');
+
+/** The path of the bundle for the payload codec, next to the one at `bundlePath`. */
+export function encodingBundlePath(bundlePath: string): string {
+  return bundlePath.replace(/(?:\.js)?$/, '.codec.js');
+}
+
+/** Bundles all workflows. With `isEncoding` they encode failures, as the payload codec needs it. */
+export async function bundleWorkflows(isEncoding: boolean): Promise<string> {
+  const ignore = (): void => undefined;
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: path.join(projectRoot, 'workflows', 'index.ts'),
+    logger: { trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore, log: ignore },
+    ...(isEncoding && { failureConverterPath: FAILURE_CONVERTER_PATH }),
+  });
+  return code;
+}
+
+/**
+ * The bundle of the workflows, made when there is none of the same sources and libraries in `folder`: bundling takes
+ * longer than everything else at the start of a worker. Where the folder cannot be written, the bundle stays in memory.
+ */
+export async function cachedWorkflowBundle(isEncoding: boolean, folder = FOLDER): Promise<WorkflowBundleOption> {
+  const file = path.join(folder, `workflows-${sourceHash()}.js`);
+  const codePath = isEncoding ? encodingBundlePath(file) : file;
+  if (existsSync(codePath)) return { codePath };
+  const code = await bundleWorkflows(isEncoding);
+  const unfinished = `${codePath}.${process.pid}`;
+  try {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(unfinished, code);
+    renameSync(unfinished, codePath);
+    removeOldBundles(folder);
+    return { codePath };
+  } catch {
+    return { code };
+  }
+}
+
+/** Of everything that a bundle is made from: workflows reach nothing but these rooms and the packages of the lock file. */
+function sourceHash(): string {
+  const hash = createHash('sha256');
+  const add = (file: string) => hash.update(`${file}\0`).update(readFileSync(path.join(projectRoot, file)));
+  // The image for production has no lock file, and a bundle of its own.
+  for (const file of ['package.json', 'package-lock.json']) if (existsSync(path.join(projectRoot, file))) add(file);
+  add(path.relative(projectRoot, FAILURE_CONVERTER_PATH));
+  for (const room of ['workflows', 'shared/pure']) {
+    const files = readdirSync(path.join(projectRoot, room), { recursive: true, encoding: 'utf8' });
+    for (const file of files.filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts')).sort()) {
+      add(path.join(room, file));
+    }
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
+function removeOldBundles(folder: string): void {
+  const bundles = readdirSync(folder)
+    .filter((name) => name.startsWith('workflows-'))
+    .map((name) => path.join(folder, name))
+    .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
+  for (const bundle of bundles.slice(KEPT_BUNDLES)) rmSync(bundle, { force: true });
+}
