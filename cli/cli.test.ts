@@ -112,6 +112,10 @@ describe('everpost project', () => {
       tracking: 'ENABLED',
       emailsPerSecond: null,
     });
+    const brand = ['--display-name', 'Tea & Co', '--postal-address', '1 High Street\nLondon', '--language', 'ar'];
+    const logo = ['--logo-url', 'https://a.test/l.png'];
+    expect(await runForJson('project', 'set', id, ...brand, ...logo)).toMatchObject({ logoUrl: logo[1] });
+    expect(await runForJson('project', 'set', id, '--logo-url', '')).toMatchObject({ logoUrl: null });
     const listed = await runForJson<{ id: string }[]>('project', 'list');
     expect(listed.find((project) => project.id === id)).toEqual({
       id,
@@ -121,6 +125,7 @@ describe('everpost project', () => {
       tracking: 'ENABLED',
       emailsPerSecond: null,
       trackAcceptsSecretKey: false,
+      ...{ displayName: 'Tea & Co', postalAddress: '1 High Street\nLondon', logoUrl: null, language: 'ar' },
       domains: [],
       createdAt: expect.any(String),
       updatedAt: expect.any(String),
@@ -209,6 +214,12 @@ describe('faults', () => {
     ['an empty name', ['project', 'create', '--name', ' '], 'must not be empty'],
     ['a tracking mode that does not exist', ['project', 'set', UNKNOWN_ID, '--tracking', 'some'], 'MARKETING_ONLY'],
     ['a negative speed', ['project', 'set', UNKNOWN_ID, '--emails-per-second', '-1'], 'whole number'],
+    [
+      'a logo without https',
+      ['project', 'set', UNKNOWN_ID, '--logo-url', 'http://a.test/l.png'],
+      '--logo-url: Must be',
+    ],
+    ['a language that is not spoken', ['project', 'set', UNKNOWN_ID, '--language', 'xx'], '--language: '],
     ['nothing to set', ['project', 'set', UNKNOWN_ID], 'Nothing to set'],
     ['an id that is none', ['project', 'disable', 'acme'], 'Project not found'],
     ['an unknown project', ['project', 'keys', UNKNOWN_ID], 'Project not found'],

@@ -14,6 +14,8 @@ import {
 import { listDomainNames } from '../shared/domain/domains/sender-domains.ts';
 import { updateProject } from '../shared/domain/lifecycle/update-project.ts';
 import { badRequest } from '../shared/pure/app-error.ts';
+import { brandSettingsSchema, type BrandSettings } from '../shared/pure/brand.ts';
+import { LANGUAGES, type Language } from '../shared/pure/languages/languages.ts';
 import { TRACKING_MODES, type TrackingMode } from '../shared/pure/project.ts';
 import { PLAIN_WEBHOOK_SECRETS } from '../shared/domain/projects/webhook-secrets.ts';
 import { addCommand, type CliContext } from './context.ts';
@@ -34,6 +36,10 @@ interface ProjectView {
   tracking: TrackingMode;
   emailsPerSecond: number | null;
   trackAcceptsSecretKey: boolean;
+  displayName: string | null;
+  postalAddress: string | null;
+  logoUrl: string | null;
+  language: Language | null;
   domains: string[];
   createdAt: Date;
   updatedAt: Date;
@@ -43,6 +49,10 @@ interface SetOptions {
   trackAcceptsSecretKey?: boolean;
   tracking?: TrackingMode;
   emailsPerSecond?: number | typeof DEFAULT_SPEED;
+  displayName?: string;
+  postalAddress?: string;
+  logoUrl?: string;
+  language?: string;
 }
 
 async function viewProject(em: Em, project: Project): Promise<ProjectView> {
@@ -54,6 +64,10 @@ async function viewProject(em: Em, project: Project): Promise<ProjectView> {
     tracking: project.tracking,
     emailsPerSecond: project.emailsPerSecond ?? null,
     trackAcceptsSecretKey: project.trackAcceptsSecretKey,
+    displayName: project.displayName ?? null,
+    postalAddress: project.postalAddress ?? null,
+    logoUrl: project.logoUrl ?? null,
+    language: project.language ?? null,
     domains: await listDomainNames(em, project.id),
     createdAt: project.createdAt,
     updatedAt: project.updatedAt,
@@ -99,8 +113,30 @@ function formatProject(view: ProjectView): string {
     Tracking: view.tracking,
     Speed: formatSpeed(view.emailsPerSecond),
     'Keys of /v1/track': view.trackAcceptsSecretKey ? 'public and secret' : 'public',
+    'Display name': view.displayName ?? view.name,
+    'Postal address': view.postalAddress?.replaceAll('\n', ', ') ?? 'none',
+    Logo: view.logoUrl ?? 'none',
+    Language: view.language ?? 'en',
     Domains: view.domains.join(', ') || 'none',
   });
+}
+
+const BRAND_OPTIONS = {
+  displayName: '--display-name',
+  postalAddress: '--postal-address',
+  logoUrl: '--logo-url',
+  language: '--language',
+} as const;
+
+/** The given settings of the brand; an empty text takes one away. @throws AppError BAD_REQUEST that names the option */
+function readBrandSettings(options: SetOptions): BrandSettings {
+  const names = Object.keys(BRAND_OPTIONS) as (keyof typeof BRAND_OPTIONS)[];
+  const given = names.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name] || null] as const]));
+  const read = brandSettingsSchema.safeParse(Object.fromEntries(given));
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  const name = names.find((known) => known === issue?.path[0]);
+  throw badRequest(`${name ? BRAND_OPTIONS[name] : 'The settings'}: ${issue?.message ?? 'Not valid'}`);
 }
 
 const UNSIGNED =
@@ -200,9 +236,14 @@ function addSettings(project: Command, context: CliContext): void {
     )
     .option('--track-accepts-secret-key', 'POST /v1/track takes the secret key, too, for libraries that hold one key')
     .option('--no-track-accepts-secret-key', 'POST /v1/track takes the public key only')
+    .option('--display-name <name>', 'what recipients see as the sender on pages and in footers; "" = the name')
+    .option('--postal-address <text>', 'the address in the footer of MARKETING email; "" = none')
+    .option('--logo-url <url>', 'an https:// picture above footer and pages; "" = none')
+    .option('--language <code>', `for recipients whose own is not known: ${LANGUAGES.join(', ')}; "" = en`)
     .action((id: string, options: SetOptions, command: Command) => {
       const { tracking, emailsPerSecond, trackAcceptsSecretKey } = options;
       const settings: ProjectSettings = {
+        ...readBrandSettings(options),
         ...(tracking !== undefined && { tracking }),
         ...(trackAcceptsSecretKey !== undefined && { trackAcceptsSecretKey }),
         ...(emailsPerSecond !== undefined && {
@@ -210,7 +251,7 @@ function addSettings(project: Command, context: CliContext): void {
         }),
       };
       if (Object.keys(settings).length === 0)
-        throw badRequest('Nothing to set: give --tracking, --emails-per-second or --track-accepts-secret-key');
+        throw badRequest('Nothing to set: `everpost project set --help` lists the settings');
       return changeSettings(context, command, id, settings);
     });
 }

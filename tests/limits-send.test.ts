@@ -3,6 +3,7 @@ import { queueTransactional } from '../shared/domain/emails/queue-transactional.
 import type { TransactionalRequest } from '../shared/domain/emails/transactional-request.ts';
 import { queryOne, sql } from '../shared/domain/database/sql.ts';
 import { linkSignerOf } from '../shared/platform/links.ts';
+import { TEST_BRAND } from './support/brand.ts';
 import { createEmailCompiler, type EmailSource } from '../shared/platform/mail/compiled-email.ts';
 import { createGate } from '../shared/platform/turns.ts';
 import { startTestApi, type TestApi, type TestReply } from './support/api.ts';
@@ -126,13 +127,14 @@ describe('the process', () => {
   });
 
   it('compiles nothing for a sender that is refused', async () => {
+    const project = { ...app.project, brand: TEST_BRAND };
     const compiled: EmailSource[] = [];
     const compile = createEmailCompiler();
     const deps = depsOf((source) => {
       compiled.push(source);
       return compile(source);
     });
-    const queue = (address: string) => queueTransactional(app.em(), app.project, request({ from: { address } }), deps);
+    const queue = (address: string) => queueTransactional(app.em(), project, request({ from: { address } }), deps);
     await expect(queue('a@unknown.example')).rejects.toMatchObject({ code: 'SENDER_DOMAIN_REFUSED' });
     expect(compiled).toHaveLength(0);
     await queue('a@example.com');
@@ -160,10 +162,11 @@ describe('the process', () => {
       },
     ],
   ])('goes on with other things meanwhile: %s', async (_what, change) => {
+    const project = { ...app.project, brand: TEST_BRAND };
     const deps = depsOf();
-    await queueTransactional(app.em(), app.project, request({ html: '<p>warm {{a}}</p>' }), deps);
+    await queueTransactional(app.em(), project, request({ html: '<p>warm {{a}}</p>' }), deps);
     const longestTurn = watchTurns();
-    await queueTransactional(app.em(), app.project, request(change), deps).catch((error: unknown) => {
+    await queueTransactional(app.em(), project, request(change), deps).catch((error: unknown) => {
       expect(error).toMatchObject({ code: 'VALIDATION_ERROR' });
     });
     expect(longestTurn()).toBeLessThan(TURN_CPU_MS_MAX);

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import axe from 'axe-core';
 import type { Page, SerializedAXNode } from 'puppeteer-core';
 import { v7 as uuidV7 } from 'uuid';
-import { LOCALES } from '../shared/pure/contacts/locale.ts';
+import { LANGUAGES, textsOf } from '../shared/pure/languages/languages.ts';
 import { createLinkSigner } from '../shared/platform/links.ts';
 import { startTestApi, type TestApi } from './support/api.ts';
 import { startBrowser, type TestBrowser } from './support/browser.ts';
@@ -16,22 +17,26 @@ afterAll(async () => {
   await app.stop();
 });
 
-const UNSUBSCRIBE = {
-  en: 'Unsubscribe',
-  de: 'Abmelden',
-  fr: 'Se désabonner',
-  es: 'Darse de baja',
-  nl: 'Afmelden',
-  pt: 'Cancelar a inscrição',
-};
-
-async function contactWith(locale: string) {
-  const { body } = await app.api('POST', '/contacts', {
+async function contactWith(locale?: string, api = app.api) {
+  const { body } = await api('POST', '/contacts', {
     body: { email: `${'long-'.repeat(5)}${uuidV7()}@mail.test`, data: { locale } },
   });
   const signer = createLinkSigner({ appSecret: app.config.APP_SECRET, publicUrl: app.url });
   const links = signer.recipientUrls({ contactId: body.id, emailId: uuidV7() });
-  return { links, isSubscribed: async () => (await app.api('GET', `/contacts/${body.id}`)).body.subscribed as boolean };
+  return { links, isSubscribed: async () => (await api('GET', `/contacts/${body.id}`)).body.subscribed as boolean };
+}
+
+/** A project with everything that recipients can see of one. */
+async function branded() {
+  const owner = await app.createProject();
+  const reply = await owner.api('PATCH', `/users/@me/projects/${owner.project.id}`, {
+    body: {
+      ...{ displayName: 'Tea & <Co>', postalAddress: '1 High Street\nLondon' },
+      ...{ logoUrl: 'https://pics.test/logo.png', language: 'he' },
+    },
+  });
+  expect(reply.status).toBe(200);
+  return owner;
 }
 
 async function pressEnter(page: Page): Promise<void> {
@@ -44,7 +49,8 @@ function flatten(nodes: SerializedAXNode[]): { role: string; name: string }[] {
 }
 
 describe('the subscription pages in a browser', () => {
-  it.each(LOCALES)('unsubscribe and subscribe again with the keyboard alone, on a phone, in %s', async (locale) => {
+  it.each(LANGUAGES)('unsubscribe and subscribe again with the keyboard alone, on a phone, in %s', async (locale) => {
+    const { direction, page: texts } = textsOf(locale);
     const { page } = browser;
     const { links, isSubscribed } = await contactWith(locale);
     expect((await page.goto(links.unsubscribeUrl))?.status()).toBe(200);
@@ -52,12 +58,14 @@ describe('the subscription pages in a browser', () => {
 
     const shape = (await page.evaluate(`({
       lang: document.documentElement.lang,
+      dir: document.documentElement.dir,
       isWide: document.documentElement.scrollWidth > innerWidth,
       buttonHeight: document.querySelector('button').getBoundingClientRect().height,
       isStyled: getComputedStyle(document.querySelector('button')).backgroundColor,
     })`)) as { buttonHeight: number };
     expect(shape).toEqual({
       lang: locale,
+      dir: direction,
       isWide: false,
       buttonHeight: expect.any(Number),
       isStyled: 'rgb(26, 86, 219)',
@@ -65,8 +73,8 @@ describe('the subscription pages in a browser', () => {
     expect(shape.buttonHeight).toBeGreaterThanOrEqual(44);
     const tree = await page.accessibility.snapshot({ interestingOnly: false });
     const nodes = flatten(tree?.children ?? []);
-    expect(nodes).toContainEqual({ role: 'heading', name: UNSUBSCRIBE[locale] });
-    expect(nodes).toContainEqual({ role: 'button', name: UNSUBSCRIBE[locale] });
+    expect(nodes).toContainEqual({ role: 'heading', name: texts.unsubscribe });
+    expect(nodes).toContainEqual({ role: 'button', name: texts.unsubscribe });
     expect(nodes.map((node) => node.role)).toContain('main');
 
     await page.keyboard.press('Tab');
@@ -80,6 +88,70 @@ describe('the subscription pages in a browser', () => {
     expect(await isSubscribed()).toBe(true);
     expect(await page.evaluate('location.pathname.split("/")[1]')).toBe('subscribe');
     expect(browser.complaints).toEqual([]);
+  });
+
+  it.each([
+    ['light', 1280],
+    ['dark', 360],
+  ] as const)('have no accessibility faults in any language, %s and %d pixels wide', async (scheme, width) => {
+    const { page } = browser;
+    await page.setViewport({ width, height: 800 });
+    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
+    const { api } = await branded();
+    for (const locale of LANGUAGES) {
+      const { links } = await contactWith(locale, api);
+      for (const url of [links.unsubscribeUrl, links.manageUrl, links.subscribeUrl, links.manageUrl.slice(0, -1)]) {
+        await page.goto(url);
+        await page.evaluate(axe.source);
+        const found = await page.evaluate('axe.run().then(({ violations }) => violations.map(({ id }) => id))');
+        expect([url, found]).toEqual([url, []]);
+      }
+    }
+  });
+
+  it('say who asks, with logo and postal address, and write names and addresses in their own direction', async () => {
+    const { page } = browser;
+    const { api } = await branded();
+    const { links } = await contactWith('ar', api);
+    await page.goto(links.unsubscribeUrl);
+    expect(await page.title()).toBe('إلغاء الاشتراك · Tea & <Co>');
+    const read = (selector: string) => page.$eval(selector, (element) => element.textContent);
+    expect(await read('header')).toBe('Tea & <Co>');
+    expect(await read('footer')).toBe('1 High StreetLondon');
+    expect(await page.$$eval('p bdi', (names) => names.map((name) => name.textContent))).toContain('Tea & <Co>');
+    expect(await page.$eval('img', (image) => image.getAttribute('src'))).toBe('https://pics.test/logo.png');
+    const policy = (await fetch(links.manageUrl)).headers.get('content-security-policy');
+    expect(policy).toMatch(/; img-src https:\/\/pics\.test$/);
+    expect(
+      (await fetch((await contactWith('en')).links.manageUrl)).headers.get('content-security-policy'),
+    ).not.toContain('img-src');
+  });
+
+  it('show the name of the project where it has set no other', async () => {
+    const { links } = await contactWith('en');
+    expect(await (await fetch(links.unsubscribeUrl)).text()).toContain('newsletters from <bdi>Test</bdi>');
+  });
+
+  it('are in the language of the contact, else of the browser, else of the project', async () => {
+    const { api } = await branded();
+    const languageOf = async (locale: string | undefined, accept: string) => {
+      const { links } = await contactWith(locale, api);
+      return (await fetch(links.manageUrl, { headers: { 'accept-language': accept } })).headers.get('content-language');
+    };
+    expect(await languageOf('ja-JP', 'de')).toBe('ja');
+    expect(await languageOf(undefined, 'sv, it;q=0.3, nl;q=0.4')).toBe('nl');
+    expect(await languageOf('sv', 'sv')).toBe('he');
+  });
+
+  it('have the title of what is so, where there is nothing to ask', async () => {
+    const { links } = await contactWith('en');
+    const titleAt = async (url: string, method: string) =>
+      /<h1>(.*)<\/h1>/.exec(await (await fetch(url, { method })).text())?.[1];
+    expect(await titleAt(links.subscribeUrl, 'GET')).toBe('You are subscribed');
+    expect(await titleAt(links.unsubscribeUrl, 'GET')).toBe('Unsubscribe');
+    expect(await titleAt(links.unsubscribeUrl, 'POST')).toBe('You are unsubscribed');
+    expect(await titleAt(links.unsubscribeUrl, 'GET')).toBe('You are unsubscribed');
+    expect(await titleAt(links.subscribeUrl, 'GET')).toBe('Subscribe');
   });
 
   it('manage a subscription from one page, and say so when a link is broken', async () => {

@@ -35,7 +35,10 @@ export function createCampaignComposers(deps: ActivityDeps & { identities: Sendi
     const content = await compileEmail({
       subject: campaign.subject,
       html: campaign.body,
+      text: campaign.text,
+      preheader: campaign.preheader,
       type,
+      brand: campaign.brand,
       isTracked: isEmailTracked(campaign.tracking, type),
     });
     const composer = createMessageComposer({

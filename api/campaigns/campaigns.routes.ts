@@ -72,6 +72,8 @@ function campaignInput(body: z.infer<typeof campaignBody>): CampaignInput {
   return {
     ...body,
     description: body.description ?? null,
+    text: body.text ?? null,
+    preheader: body.preheader ?? null,
     fromName: body.fromName ?? null,
     replyTo: body.replyTo ?? null,
     segmentId: body.segmentId ?? null,
@@ -230,7 +232,7 @@ function testSend(config: Config): Endpoint {
     replies: { 200: { description: 'The test mail is on its way', schema: testCampaignSchema } },
     errors: ['CAMPAIGN_NOT_FOUND', 'SENDER_DOMAIN_REFUSED'],
     async handle({ em, project, params, body, deps }) {
-      const emailId = await queueTestEmail(em, project.id, params.id, body.email, links);
+      const emailId = await queueTestEmail(em, project, params.id, body.email, links);
       deps.wakeDispatcher();
       return ok({ email: emailId, to: body.email });
     },

@@ -1,12 +1,17 @@
 import { createHash } from 'node:crypto';
-import type { Locale } from '../../shared/pure/contacts/locale.ts';
+import type { Brand } from '../../shared/pure/brand.ts';
+import { textsOf, type Language } from '../../shared/pure/languages/languages.ts';
 import { escapeHtml } from '../../shared/pure/templates/template-language.ts';
 
 /** The content of a page: a sentence, and at most one action. */
 export interface SubscriptionPage {
-  locale: Locale;
+  language: Language;
   title: string;
+  /** `{name}` and `{email}` stand for the sender and the address. */
   text: string;
+  /** Who asks, where that is known. */
+  brand?: Brand;
+  email?: string;
   /** Whether the text confirms an action. */
   isResult?: boolean;
   /** A button that posts to a path relative to this page's. */
@@ -20,6 +25,10 @@ body { margin: 0; font: 18px/1.5 system-ui, sans-serif; color: #1c1c1e; backgrou
 main { max-width: 34rem; margin: 8vh auto; padding: 2rem 1.5rem; background: #fff; border-radius: 12px; }
 h1 { margin: 0 0 1rem; font-size: 1.6rem; line-height: 1.25; }
 p { margin: 0 0 1.5rem; overflow-wrap: anywhere; }
+bdi { display: inline-block; max-width: 100%; }
+header { display: flex; flex-wrap: wrap; align-items: center; gap: 0.75rem; margin: 0 0 1.5rem; font-weight: 600; }
+header img { max-height: 48px; max-width: 100%; }
+footer { margin: 2rem 0 0; font-size: 0.85rem; color: #595959; }
 button { min-height: 48px; padding: 0.6rem 1.6rem; font: inherit; font-weight: 600; color: #fff; background: #1a56db;
   border: 2px solid transparent; border-radius: 8px; cursor: pointer; }
 button:hover { background: #1442ab; }
@@ -28,39 +37,63 @@ button:focus-visible { outline: 3px solid #1a56db; outline-offset: 3px; }
 @media (prefers-color-scheme: dark) {
   body { color: #f2f2f4; background: #111113; }
   main { background: #1d1d20; }
+  footer { color: #b4b4b8; }
   button:focus-visible { outline-color: #8db0ff; }
 }
 `;
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
-/** Nothing but the one style sheet and forms to this server: no scripts, no frames around it. */
-export const PAGE_POLICY = [
-  "default-src 'none'",
-  `style-src 'sha256-${STYLE_HASH}'`,
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+/** Nothing but the one style sheet, forms to this server and the host of the logo: no scripts, no frames around it. */
+export function pagePolicyOf({ brand }: SubscriptionPage): string {
+  const directives = [
+    "default-src 'none'",
+    `style-src 'sha256-${STYLE_HASH}'`,
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ];
+  if (brand?.logoUrl) directives.push(`img-src ${new URL(brand.logoUrl).origin}`);
+  return directives.join('; ');
+}
+
+/** Names and addresses keep their own direction, and lines do not break at their hyphens. */
+function isolate(text: string): string {
+  return `<bdi>${escapeHtml(text)}</bdi>`;
+}
+
+function headerOf({ name, logoUrl }: Brand): string {
+  const logo = logoUrl === null ? '' : `<img src="${escapeHtml(logoUrl)}" alt="">`;
+  return `<header>${logo}${isolate(name)}</header>\n`;
+}
+
+function footerOf({ postalAddress }: Brand): string {
+  if (postalAddress === null) return '';
+  return `<footer><bdi>${postalAddress.split('\n').map(escapeHtml).join('<br>')}</bdi></footer>\n`;
+}
 
 /** The page as HTML; texts are escaped here. */
-export function renderSubscriptionPage({ locale, title, text, isResult, action }: SubscriptionPage): string {
+export function renderSubscriptionPage(page: SubscriptionPage): string {
+  const { language, title, text, brand, email, isResult, action } = page;
   const form = action
     ? `<form method="post" action="${escapeHtml(action.path)}"><button type="submit">${escapeHtml(action.label)}</button></form>\n`
     : '';
+  const sentence = escapeHtml(text)
+    .replace('{name}', () => isolate(brand?.name ?? ''))
+    .replace('{email}', () => isolate(email ?? ''));
   return `<!doctype html>
-<html lang="${locale}">
+<html lang="${language}" dir="${textsOf(language).direction}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<title>${escapeHtml(title)}</title>
+<title>${escapeHtml(brand ? `${title} · ${brand.name}` : title)}</title>
 <style>${STYLE}</style>
 </head>
 <body>
 <main>
-<h1>${escapeHtml(title)}</h1>
-<p${isResult ? ' role="status"' : ''}>${escapeHtml(text)}</p>
-${form}</main>
+${brand ? headerOf(brand) : ''}<h1>${escapeHtml(title)}</h1>
+<p${isResult ? ' role="status"' : ''}>${sentence}</p>
+${form}${brand ? footerOf(brand) : ''}</main>
 </body>
 </html>
 `;

@@ -1,5 +1,5 @@
 import type { Express, Request, Response } from 'express';
-import { localeOf } from '../../shared/pure/contacts/locale.ts';
+import { chooseLanguage, textsOf, type Language } from '../../shared/pure/languages/languages.ts';
 import {
   changeSubscription,
   findLinkContact,
@@ -9,8 +9,7 @@ import type { Em } from '../../shared/domain/database/em.ts';
 import type { LinkSigner } from '../../shared/platform/links.ts';
 import type { ApiDeps } from '../http/context.ts';
 import type { Load } from '../http/load.ts';
-import { PAGE_TEXTS } from './page-texts.ts';
-import { PAGE_POLICY, renderSubscriptionPage, type SubscriptionPage } from './subscription-page.ts';
+import { pagePolicyOf, renderSubscriptionPage, type SubscriptionPage } from './subscription-page.ts';
 
 /** An hour: somewhere in it, one of the changes of this day becomes one of yesterday. */
 const RETRY_AFTER_SECONDS = 3_600;
@@ -19,43 +18,58 @@ type PageName = 'unsubscribe' | 'subscribe' | 'manage';
 
 function sendPage(res: Response, page: SubscriptionPage, status = 200): void {
   res.status(status);
-  res.setHeader('Content-Security-Policy', PAGE_POLICY);
+  res.setHeader('Content-Security-Policy', pagePolicyOf(page));
   res.setHeader('Cache-Control', 'no-store');
-  res.setHeader('Content-Language', page.locale);
+  res.setHeader('Content-Language', page.language);
   res.type('html').send(renderSubscriptionPage(page));
 }
 
+function languageFor(req: Request, contact?: LinkContact): Language {
+  return chooseLanguage({
+    locale: contact?.data['locale'],
+    acceptLanguage: req.get('accept-language'),
+    projectLanguage: contact?.brand.language,
+  });
+}
+
 function sendNotFound(req: Request, res: Response): void {
-  const locale = localeOf(req.get('accept-language'));
-  const texts = PAGE_TEXTS[locale];
-  sendPage(res, { locale, title: texts.notFoundTitle, text: texts.notFound }, 404);
+  const language = languageFor(req);
+  const { page } = textsOf(language);
+  sendPage(res, { language, title: page.notFoundTitle, text: page.notFound }, 404);
 }
 
 function sendTooOften(req: Request, res: Response): void {
-  const locale = localeOf(req.get('accept-language'));
-  const texts = PAGE_TEXTS[locale];
+  const language = languageFor(req);
+  const { page } = textsOf(language);
   res.setHeader('Retry-After', String(RETRY_AFTER_SECONDS));
-  sendPage(res, { locale, title: texts.subscribe, text: texts.tooOften, isResult: true }, 429);
+  sendPage(res, { language, title: page.subscribe, text: page.tooOften, isResult: true }, 429);
 }
 
 /** The page for a contact, before or after an action. */
-function pageOf(name: PageName, token: string, contact: LinkContact | undefined, isResult: boolean): SubscriptionPage {
-  const locale = localeOf(contact?.data['locale']);
-  const texts = PAGE_TEXTS[locale];
-  const title = texts[name];
-  if (!contact) return { locale, title, text: texts.isGone, isResult };
-  const fill = (text: string) => text.replace('{email}', () => contact.email);
+function pageOf(
+  name: PageName,
+  token: string,
+  language: Language,
+  contact: LinkContact | undefined,
+  isResult: boolean,
+): SubscriptionPage {
+  const { page: texts } = textsOf(language);
+  if (!contact) return { language, title: texts.unsubscribedTitle, text: texts.isGone, isResult };
+  const { brand, email, subscribed } = contact;
+  const common = { language, brand, email };
   const offers = {
     unsubscribe: { path: `../unsubscribe/${token}`, label: texts.unsubscribe },
     subscribe: { path: `../subscribe/${token}`, label: texts.subscribe },
   };
-  const hasStateOf = contact.subscribed ? 'subscribe' : 'unsubscribe';
-  if (isResult || name === 'manage' || name === hasStateOf) {
-    const text = fill(contact.subscribed ? texts.isSubscribed : texts.isUnsubscribed);
-    return { locale, title, text, isResult, action: contact.subscribed ? offers.unsubscribe : offers.subscribe };
+  const isOfState = name === (subscribed ? 'subscribe' : 'unsubscribe');
+  if (isResult || name === 'manage' || isOfState) {
+    const stateTitle = subscribed ? texts.subscribedTitle : texts.unsubscribedTitle;
+    const title = name === 'manage' ? texts.manage : stateTitle;
+    const text = subscribed ? texts.isSubscribed : texts.isUnsubscribed;
+    return { ...common, title, text, isResult, action: subscribed ? offers.unsubscribe : offers.subscribe };
   }
-  const text = fill(name === 'unsubscribe' ? texts.askUnsubscribe : texts.askSubscribe);
-  return { locale, title, text, action: offers[name] };
+  const text = name === 'unsubscribe' ? texts.askUnsubscribe : texts.askSubscribe;
+  return { ...common, title: texts[name], text, action: offers[name] };
 }
 
 /**
@@ -82,7 +96,8 @@ export function mountSubscriptionPages(app: Express, deps: ApiDeps, links: LinkS
         sendNotFound(req, res);
         return;
       }
-      sendPage(res, pageOf(name, token, await inTurn(owner.contactId, (em) => findLinkContact(em, owner)), false));
+      const contact = await inTurn(owner.contactId, (em) => findLinkContact(em, owner));
+      sendPage(res, pageOf(name, token, languageFor(req, contact), contact, false));
     });
   }
 
@@ -100,7 +115,7 @@ export function mountSubscriptionPages(app: Express, deps: ApiDeps, links: LinkS
         return;
       }
       deps.wakeDispatcher();
-      sendPage(res, pageOf(name, token, contact, true));
+      sendPage(res, pageOf(name, token, languageFor(req, contact), contact, true));
     });
   }
 }

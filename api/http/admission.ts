@@ -85,7 +85,10 @@ function settle(batch: Waiting[], owners: (KeyOwner | CountedKeyOwner)[], limitP
     const owner = ownerOf.get(lookup);
     resolve(
       owner && {
-        project: { id: owner.id, name: owner.name, disabled: owner.disabled, tracking: owner.tracking },
+        project: {
+          ...{ id: owner.id, name: owner.name, disabled: owner.disabled },
+          ...{ tracking: owner.tracking, brand: owner.brand },
+        },
         rate: counters.get(owner.id)?.next(isPublic),
         acceptsSecretKey: owner.track_accepts_secret_key,
       },

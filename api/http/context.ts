@@ -3,6 +3,7 @@ import type { Config } from '../../shared/platform/config.ts';
 import type { Em } from '../../shared/domain/database/em.ts';
 import type { Orm } from '../../shared/domain/schema/orm.ts';
 import type { Tracker } from '../../shared/domain/tracking/tracker.ts';
+import type { Brand } from '../../shared/pure/brand.ts';
 import type { TrackingMode } from '../../shared/pure/project.ts';
 import type { EngagementRecorder } from '../feedback/engagement-recorder.ts';
 
@@ -30,6 +31,7 @@ export interface RequestProject {
   name: string;
   disabled: boolean;
   tracking: TrackingMode;
+  brand: Brand;
 }
 
 /** What a handler gets: validated input and its own unit of work. */

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { AppError } from '../../shared/pure/app-error.ts';
+import { brandSettingsSchema } from '../../shared/pure/brand.ts';
+import { LANGUAGES } from '../../shared/pure/languages/languages.ts';
 import type { Project } from '../../shared/domain/projects/project.entity.ts';
 import { findProject, rotateProjectKeys } from '../../shared/domain/projects/projects.ts';
+import { updateProject } from '../../shared/domain/lifecycle/update-project.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { idParams } from '../http/pagination.ts';
 
@@ -10,6 +13,10 @@ const rotatedKeysSchema = z.object({
   name: z.string(),
   public: z.string().meta({ examples: ['pk_…'] }),
   secret: z.string().meta({ examples: ['sk_…'], description: 'Shown here only' }),
+  displayName: z.string().nullable(),
+  postalAddress: z.string().nullable(),
+  logoUrl: z.string().nullable(),
+  language: z.enum(LANGUAGES).nullable(),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
 });
@@ -18,8 +25,23 @@ const projectSchema = rotatedKeysSchema
   .omit({ secret: true })
   .meta({ id: 'Project', description: 'The project of the key' });
 
-function projectView({ id, name, publicKey, createdAt, updatedAt }: Project): z.infer<typeof projectSchema> {
-  return { id, name, public: publicKey, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() };
+function projectView(project: Project): z.infer<typeof projectSchema> {
+  return {
+    id: project.id,
+    name: project.name,
+    public: project.publicKey,
+    displayName: project.displayName ?? null,
+    postalAddress: project.postalAddress ?? null,
+    logoUrl: project.logoUrl ?? null,
+    language: project.language ?? null,
+    createdAt: project.createdAt.toISOString(),
+    updatedAt: project.updatedAt.toISOString(),
+  };
+}
+
+/** A key knows no project but its own. @throws AppError RESOURCE_NOT_FOUND */
+function assertOwn(project: { id: string }, id: string): void {
+  if (id !== project.id) throw new AppError('RESOURCE_NOT_FOUND', { message: 'Project not found' });
 }
 
 const list = endpoint({
@@ -35,6 +57,24 @@ const list = endpoint({
   },
 });
 
+const patch = endpoint({
+  operationId: 'updateProject',
+  method: 'patch',
+  path: '/users/@me/projects/:id',
+  tag: 'Projects',
+  summary: 'Change what recipients see of the project',
+  description: 'Shown in the footer of MARKETING email and on the pages to unsubscribe. null takes a setting away.',
+  key: 'secret',
+  params: idParams,
+  badIdIs: 'RESOURCE_NOT_FOUND',
+  body: brandSettingsSchema,
+  replies: { 200: { description: 'The project after the change', schema: projectSchema } },
+  async handle({ em, project, params, body }) {
+    assertOwn(project, params.id);
+    return ok(projectView(await updateProject(em, project.id, body)));
+  },
+});
+
 const regenerateKeys = endpoint({
   operationId: 'regenerateProjectKeys',
   method: 'post',
@@ -46,10 +86,10 @@ const regenerateKeys = endpoint({
   badIdIs: 'RESOURCE_NOT_FOUND',
   replies: { 200: { description: 'The project with its new keys', schema: rotatedKeysSchema } },
   async handle({ em, project, params }) {
-    if (params.id !== project.id) throw new AppError('RESOURCE_NOT_FOUND', { message: 'Project not found' });
+    assertOwn(project, params.id);
     const { project: rotated, keys } = await rotateProjectKeys(em, project.id);
     return ok({ ...projectView(rotated), secret: keys.secretKey });
   },
 });
 
-export const projectEndpoints: Endpoint[] = [list, regenerateKeys];
+export const projectEndpoints: Endpoint[] = [list, patch, regenerateKeys];

@@ -17,11 +17,65 @@ describe('GET /users/@me/projects', () => {
       [
         {
           ...{ id: project.id, name: project.name, public: keys.publicKey },
+          ...{ displayName: null, postalAddress: null, logoUrl: null, language: null },
           createdAt: project.createdAt.toISOString(),
           updatedAt: project.updatedAt.toISOString(),
         },
       ],
     ]);
+  });
+});
+
+describe('PATCH /users/@me/projects/:id', () => {
+  const brand = {
+    ...{ displayName: 'Tea & Co', postalAddress: '1 High Street\nLondon' },
+    ...{ logoUrl: 'https://pics.example:8443/logo.png?v=2', language: 'ja' },
+  };
+
+  it('changes what is given, keeps the rest, and takes away what is null', async () => {
+    const { project, api } = await app.createProject();
+    const patch = (body: object) => api('PATCH', `/users/@me/projects/${project.id}`, { body });
+    const given = await patch({ ...brand, displayName: '  Tea & Co ', postalAddress: ' 1 High Street\r\nLondon\n' });
+    expect([given.status, given.body]).toMatchObject([200, { id: project.id, name: project.name, ...brand }]);
+    expect((await patch({ language: null, unknown: 1 })).body).toMatchObject({ ...brand, language: null });
+    expect((await api('GET', '/users/@me/projects')).body[0]).toMatchObject({ ...brand, language: null });
+    expect((await patch({ displayName: null, postalAddress: null, logoUrl: null })).body).toMatchObject({
+      ...{ displayName: null, postalAddress: null, logoUrl: null },
+    });
+  });
+
+  it.each<[string, unknown]>([
+    ['displayName', ''],
+    ['displayName', 'x'.repeat(101)],
+    ['displayName', 'a\nb'],
+    ['displayName', 'a\u202Eb'],
+    ['displayName', 5],
+    ['postalAddress', ' '],
+    ['postalAddress', 'x'.repeat(501)],
+    ['postalAddress', 'a\u0000b'],
+    ['postalAddress', 'a\n'.repeat(8) + 'b'],
+    ['logoUrl', 'http://pics.example/logo.png'],
+    ['logoUrl', '//pics.example/logo.png'],
+    ['logoUrl', 'data:image/png;base64,AAAA'],
+    ['logoUrl', 'javascript:alert(1)'],
+    ['logoUrl', 'https://a;script-src/logo.png'],
+    ['logoUrl', 'https://user:password@pics.example/logo.png'],
+    ['logoUrl', 'https://pics.example/a b.png'],
+    ['logoUrl', 'https://pics.example/' + 'x'.repeat(2_000)],
+    ['language', 'sv'],
+    ['language', 'DE'],
+  ])('refuses a bad %s', async (field, value) => {
+    const reply = await app.api('PATCH', `/users/@me/projects/${app.project.id}`, { body: { [field]: value } });
+    expect([reply.status, reply.body.error.errors[0].field]).toEqual([422, field]);
+  });
+
+  it('answers 404 for another project, and takes no public key', async () => {
+    const other = await app.createProject();
+    const change = { body: brand };
+    expect((await app.api('PATCH', `/users/@me/projects/${other.project.id}`, change)).status).toBe(404);
+    expect((await app.api('PATCH', '/users/@me/projects/none', change)).status).toBe(404);
+    const path = `/users/@me/projects/${app.project.id}`;
+    expect((await app.api('PATCH', path, { ...change, key: 'public' })).status).toBe(401);
   });
 });
 
@@ -35,6 +89,7 @@ describe('POST /users/@me/projects/:id/regenerate-keys', () => {
       name: project.name,
       public: expect.stringMatching(/^pk_[0-9a-f]{64}$/),
       secret: expect.stringMatching(/^sk_[0-9a-f]{64}$/),
+      ...{ displayName: null, postalAddress: null, logoUrl: null, language: null },
       createdAt: project.createdAt.toISOString(),
       updatedAt: expect.any(String),
     });

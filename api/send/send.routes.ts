@@ -46,6 +46,8 @@ export function createSendEndpoints(config: Config): Endpoint[] {
         to: body.to,
         subject: body.subject,
         html: body.body,
+        text: body.text,
+        preheader: body.preheader,
         templateId: body.template,
         from,
         replyTo: body.reply,

@@ -132,6 +132,8 @@ export function sendBodySchema(limits: { attachmentsBytesMax: number }) {
     ).transform((to) => (Array.isArray(to) ? to : [to])),
     subject: oneLine(SUBJECT_LENGTH_MAX).optional(),
     body: z.string().min(1).optional(),
+    text: z.string().min(1).max(LIMITS.templateLength).optional(),
+    preheader: oneLine(LIMITS.preheaderLength).optional(),
     template: z.uuid().optional(),
     from: senderSchema.optional(),
     name: oneLine(200).optional().meta({ deprecated: true, description: 'Use from: { name, email }' }),

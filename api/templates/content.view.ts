@@ -9,13 +9,18 @@ export const contentSchema = z.object({
   description: z.string().nullable(),
   subject: z.string(),
   body: z.string(),
+  text: z.string().nullable(),
+  preheader: z.string().nullable(),
   from: answeredAddress,
   fromName: z.string().nullable(),
   replyTo: answeredAddress.nullable(),
   type: z.enum(EMAIL_TYPES),
 });
 
-type Content = Pick<Template, 'name' | 'description' | 'subject' | 'body' | 'from' | 'fromName' | 'replyTo' | 'type'>;
+type Content = Pick<
+  Template,
+  'name' | 'description' | 'subject' | 'body' | 'text' | 'preheader' | 'from' | 'fromName' | 'replyTo' | 'type'
+>;
 
 /** The fields that templates and campaigns share, as callers see them. */
 export function contentView(record: Content): z.infer<typeof contentSchema> {
@@ -24,6 +29,8 @@ export function contentView(record: Content): z.infer<typeof contentSchema> {
     description: record.description ?? null,
     subject: record.subject,
     body: record.body,
+    text: record.text ?? null,
+    preheader: record.preheader ?? null,
     from: record.from,
     fromName: record.fromName ?? null,
     replyTo: record.replyTo ?? null,

@@ -19,6 +19,8 @@ export const contentFields = {
   description: z.string().max(DESCRIPTION_LENGTH_MAX).nullable().optional(),
   subject: oneLine(SUBJECT_LENGTH_MAX, LINE_FAULT).meta({ examples: ['Welcome, {{firstName ?? "friend"}}'] }),
   body: z.string().min(1).max(LIMITS.templateLength).meta({ description: 'HTML with {{variables}}' }),
+  text: z.string().min(1).max(LIMITS.templateLength).nullable().optional(),
+  preheader: oneLine(LIMITS.preheaderLength, LINE_FAULT).nullable().optional(),
   from: senderAddressSchema.meta({ description: 'An address of a verified domain' }),
   fromName: oneLine(NAME_LENGTH_MAX, LINE_FAULT).nullable().optional(),
   replyTo: senderAddressSchema.nullable().optional(),

@@ -36,6 +36,8 @@ describe('POST /templates', () => {
       description: null,
       fromName: null,
       replyTo: null,
+      text: null,
+      preheader: null,
       type: 'MARKETING',
       projectId: app.project.id,
       createdAt: expect.stringMatching(/Z$/),

@@ -33,6 +33,8 @@ export const LIMITS = {
   customHeaderValueLength: 998,
   /** A stored template, subject or body. */
   templateLength: 2_000_000,
+  /** The preview text of an email, as it is written and as it is rendered. */
+  preheaderLength: 500,
   /** Placeholders and blocks of one template, whether stored or in a request. */
   templateTags: 20_000,
   /** Names, texts and numbers in all its tags: `{{a ?? b}}` holds two. */
@@ -95,6 +97,11 @@ export const LIMITS = {
   webhookEvents: 100,
   /** Events of one request to an endpoint. */
   webhookBatch: 100,
+  /** What recipients see of a project. */
+  displayNameLength: 100,
+  postalAddressLength: 500,
+  postalAddressLines: 8,
+  logoUrlLength: 2_000,
   /** Members that one request adds to a segment, or removes. */
   membersPerRequest: 10_000,
   /** Addresses that one request suppresses. */

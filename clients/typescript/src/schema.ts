@@ -1177,6 +1177,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/users/@me/projects/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change what recipients see of the project
+         * @description Shown in the footer of MARKETING email and on the pages to unsubscribe. null takes a setting away.
+         */
+        patch: operations["updateProject"];
+        trace?: never;
+    };
     "/users/@me/projects/{id}/regenerate-keys": {
         parameters: {
             query?: never;
@@ -2015,6 +2035,8 @@ export interface components {
             paused: boolean;
             /** @description since when it is paused */
             pausedAt: string | null;
+            /** @description What lists of emails show beside the subject; it may hold {{placeholders}} */
+            preheader: string | null;
             /**
              * Format: uuid
              * @description The project that it belongs to
@@ -2037,6 +2059,8 @@ export interface components {
             status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "CANCELLED";
             /** @description The subject; it may hold {{placeholders}} */
             subject: string;
+            /** @description The text/plain part of your own; without it, it is derived from the body. It may hold {{placeholders}} */
+            text: string | null;
             /** @description How many recipients were written down; 0 before it is sent */
             totalRecipients: number;
             /**
@@ -2440,6 +2464,8 @@ export interface components {
             fromName?: string | null;
             /** @description The name */
             name: string;
+            /** @description What lists of emails show beside the subject; it may hold {{placeholders}} */
+            preheader?: string | null;
             /** @description The address for replies */
             replyTo?: string | null;
             /** @description The segment; for SEGMENT */
@@ -2449,6 +2475,8 @@ export interface components {
              * @example Welcome, {{firstName ?? "friend"}}
              */
             subject: string;
+            /** @description The text/plain part of your own; without it, it is derived from the body. It may hold {{placeholders}} */
+            text?: string | null;
             /**
              * @description The kind
              * @default MARKETING
@@ -2513,6 +2541,8 @@ export interface components {
             fromName?: string | null;
             /** @description The name */
             name: string;
+            /** @description What lists of emails show beside the subject; it may hold {{placeholders}} */
+            preheader?: string | null;
             /** @description The address for replies */
             replyTo?: string | null;
             /**
@@ -2520,6 +2550,8 @@ export interface components {
              * @example Welcome, {{firstName ?? "friend"}}
              */
             subject: string;
+            /** @description The text/plain part of your own; without it, it is derived from the body. It may hold {{placeholders}} */
+            text?: string | null;
             /**
              * @description The kind
              * @default MARKETING
@@ -3793,13 +3825,21 @@ export interface components {
              * @description When it was made
              */
             createdAt: string;
+            /** @description The name that recipients see; null for the name of the project */
+            displayName: string | null;
             /**
              * Format: uuid
              * @description The id of the record
              */
             id: string;
+            /** @description The language of recipients whose own is not known; null for English */
+            language: ("en" | "de" | "fr" | "es" | "it" | "nl" | "pt" | "ar" | "he" | "ja") | null;
+            /** @description A picture above the footer and the pages */
+            logoUrl: string | null;
             /** @description The name */
             name: string;
+            /** @description The address of the sender in the footer of MARKETING email */
+            postalAddress: string | null;
             /**
              * @description The public key
              * @example pk_…
@@ -3955,13 +3995,21 @@ export interface components {
              * @description When it was made
              */
             createdAt: string;
+            /** @description The name that recipients see; null for the name of the project */
+            displayName: string | null;
             /**
              * Format: uuid
              * @description The id of the record
              */
             id: string;
+            /** @description The language of recipients whose own is not known; null for English */
+            language: ("en" | "de" | "fr" | "es" | "it" | "nl" | "pt" | "ar" | "he" | "ja") | null;
+            /** @description A picture above the footer and the pages */
+            logoUrl: string | null;
             /** @description The name */
             name: string;
+            /** @description The address of the sender in the footer of MARKETING email */
+            postalAddress: string | null;
             /**
              * @description The public key
              * @example pk_…
@@ -4010,6 +4058,8 @@ export interface components {
             fromName?: string | null;
             /** @description The name */
             name: string;
+            /** @description What lists of emails show beside the subject; it may hold {{placeholders}} */
+            preheader?: string | null;
             /** @description The address for replies */
             replyTo?: string | null;
             /** @description The segment; for SEGMENT */
@@ -4019,6 +4069,8 @@ export interface components {
              * @example Welcome, {{firstName ?? "friend"}}
              */
             subject: string;
+            /** @description The text/plain part of your own; without it, it is derived from the body. It may hold {{placeholders}} */
+            text?: string | null;
             /**
              * @description The kind
              * @default MARKETING
@@ -4234,6 +4286,8 @@ export interface components {
              * @description Use from: { name, email }
              */
             name?: string;
+            /** @description What lists of emails show beside the subject; it may hold {{placeholders}} */
+            preheader?: string;
             /**
              * Format: email
              * @description The address for replies
@@ -4248,6 +4302,8 @@ export interface components {
              * @description The template, in place of subject and body
              */
             template?: string;
+            /** @description The text/plain part of your own; without it, it is derived from the body. It may hold {{placeholders}} */
+            text?: string;
             /** @description The recipient */
             to?: (string | components["schemas"]["Address"]) | (string | components["schemas"]["Address"])[];
         };
@@ -4449,6 +4505,8 @@ export interface components {
             id: string;
             /** @description The name */
             name: string;
+            /** @description What lists of emails show beside the subject; it may hold {{placeholders}} */
+            preheader: string | null;
             /**
              * Format: uuid
              * @description The project that it belongs to
@@ -4458,6 +4516,8 @@ export interface components {
             replyTo: string | null;
             /** @description The subject; it may hold {{placeholders}} */
             subject: string;
+            /** @description The text/plain part of your own; without it, it is derived from the body. It may hold {{placeholders}} */
+            text: string | null;
             /**
              * @description The kind
              * @enum {string}
@@ -4849,6 +4909,26 @@ export interface components {
             /** @description Whether the contact gets marketing email */
             subscribed?: boolean;
         };
+        /** @description The body of updateProject */
+        UpdateProjectRequest: {
+            /**
+             * @description The name that recipients see on pages and in footers; without one, the name of the project
+             * @example Tea & Co
+             */
+            displayName?: string | null;
+            /**
+             * @description The language of recipients whose own is not known
+             * @example de
+             */
+            language?: ("en" | "de" | "fr" | "es" | "it" | "nl" | "pt" | "ar" | "he" | "ja") | null;
+            /**
+             * @description A picture above the footer and the pages
+             * @example https://shop.example/logo.png
+             */
+            logoUrl?: string | null;
+            /** @description The address of the sender in the footer of MARKETING email, which many laws demand */
+            postalAddress?: string | null;
+        };
         /** @description The body of updateSegment */
         UpdateSegmentRequest: {
             /** @description Of DYNAMIC segments only */
@@ -4875,6 +4955,8 @@ export interface components {
             fromName?: string | null;
             /** @description The name */
             name?: string;
+            /** @description What lists of emails show beside the subject; it may hold {{placeholders}} */
+            preheader?: string | null;
             /** @description The address for replies */
             replyTo?: string | null;
             /**
@@ -4882,6 +4964,8 @@ export interface components {
              * @example Welcome, {{firstName ?? "friend"}}
              */
             subject?: string;
+            /** @description The text/plain part of your own; without it, it is derived from the body. It may hold {{placeholders}} */
+            text?: string | null;
             /**
              * @description The kind
              * @enum {string}
@@ -7306,6 +7390,33 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Project"][];
+                };
+            };
+        };
+    };
+    updateProject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the record */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateProjectRequest"];
+            };
+        };
+        responses: {
+            /** @description The project after the change */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Project"];
                 };
             };
         };

@@ -3,6 +3,7 @@ import { AppError } from '../../pure/app-error.ts';
 import { readConfigOf } from '../../pure/automations/automation-config.ts';
 import type { GraphStep } from '../../pure/automations/automation-graph.ts';
 import { isEmailAddress, normalizeAddress } from '../../pure/emails/email-address.ts';
+import type { Brand } from '../../pure/brand.ts';
 import { needsSubscription } from '../../pure/emails/email-types.ts';
 import { isEmailTracked, type TrackingMode } from '../../pure/project.ts';
 import { createRenderScope } from '../../pure/templates/render-scope.ts';
@@ -14,6 +15,7 @@ import { assertSenderDomain } from '../domains/sender-domains.ts';
 import { queueEmails } from '../emails/stored-email.ts';
 import type { Em } from '../database/em.ts';
 import { queryOne, queryPrepared, sql } from '../database/sql.ts';
+import { BRAND } from '../projects/brand.ts';
 import type { Template } from '../templates/template.entity.ts';
 import { StepError } from './step-error.ts';
 import type { ExecutionState } from './execution-state.ts';
@@ -61,8 +63,12 @@ async function resolveRecipient(
   return { address, contactId: other?.id ?? null, subscribed: other?.subscribed ?? true };
 }
 
-type StepTemplate = Pick<Template, 'id' | 'subject' | 'body' | 'from' | 'fromName' | 'replyTo' | 'type'> & {
+type StepTemplate = Pick<
+  Template,
+  'id' | 'subject' | 'body' | 'text' | 'preheader' | 'from' | 'fromName' | 'replyTo' | 'type'
+> & {
   tracking: TrackingMode;
+  brand: Brand;
 };
 
 /** What the step needs of its template and project, in one statement: thousands of executions send the same template. */
@@ -70,8 +76,8 @@ async function readTemplate(tx: Em, projectId: string, templateId: string): Prom
   const [template] = await queryPrepared<StepTemplate>(
     tx,
     sql`
-      select t.id, t.subject, t.body, t.from_address as "from", t.from_name as "fromName", t.reply_to as "replyTo",
-        t.type, p.tracking
+      select t.id, t.subject, t.body, t.body_text as "text", t.preheader, t.from_address as "from",
+        t.from_name as "fromName", t.reply_to as "replyTo", t.type, p.tracking, ${BRAND} as brand
       from template t join project p on p.id = t.project_id where t.id = ${templateId} and t.project_id = ${projectId}`,
   );
   if (!template) throw new AppError('TEMPLATE_NOT_FOUND');
@@ -105,8 +111,11 @@ export async function sendEmailStep(
   const mail = await deps.compileEmail({
     subject: template.subject,
     html: template.body,
+    text: template.text,
+    preheader: template.preheader,
     type: template.type,
     isTracked,
+    brand: template.brand,
   });
   const message = mail.render({ contact, urls, event: state.context });
   if (message.html.length + message.text.length > deps.messageBytesMax) {

@@ -1,4 +1,5 @@
 import type { EmailType } from '../../pure/emails/email-types.ts';
+import type { Brand } from '../../pure/brand.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { TrackingMode } from '../../pure/project.ts';
 import { applyHardBounces } from '../emails/hard-bounces.ts';
@@ -14,6 +15,7 @@ import {
 } from '../emails/delivery-results.ts';
 import type { Em } from '../database/em.ts';
 import type { EmailHeading } from '../events/email-events.ts';
+import { BRAND } from '../projects/brand.ts';
 import { suppressionJoin, type SuppressionReason } from '../suppressions/suppressions.ts';
 import { json, query, queryOne, queryPrepared, sql } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
@@ -27,11 +29,14 @@ export interface CampaignContent {
   projectId: string;
   subject: string;
   body: string;
+  text: string | null;
+  preheader: string | null;
   from: string;
   fromName: string | null;
   replyTo: string | null;
   type: EmailType;
   tracking: TrackingMode;
+  brand: Brand;
   /** Goes on whatever the rate of complaints is. */
   complaintsAccepted: boolean;
 }
@@ -41,8 +46,9 @@ export async function loadSendingCampaign(em: Em, campaignId: string): Promise<C
   return queryOne<CampaignContent>(
     em,
     sql`
-      select c.id, c.project_id as "projectId", c.subject, c.body, c.from_address as "from", c.from_name as "fromName",
-        c.reply_to as "replyTo", c.type, p.tracking, c.complaints_accepted as "complaintsAccepted"
+      select c.id, c.project_id as "projectId", c.subject, c.body, c.body_text as "text", c.preheader, c.from_address as "from", c.from_name as "fromName",
+        c.reply_to as "replyTo", c.type, p.tracking, ${BRAND} as brand,
+        c.complaints_accepted as "complaintsAccepted"
       from campaign c join project p on p.id = c.project_id where c.id = ${campaignId} and ${IS_GOING_OUT}`,
   );
 }

@@ -28,6 +28,8 @@ export interface CampaignInput {
   description: string | null;
   subject: string;
   body: string;
+  text: string | null;
+  preheader: string | null;
   from: string;
   fromName: string | null;
   replyTo: string | null;
@@ -74,7 +76,7 @@ export async function findCampaign(em: Em, projectId: string, campaignId: string
 }
 
 async function assertSendable(em: Em, projectId: string, input: CampaignInput): Promise<void> {
-  assertTemplateSyntax({ subject: input.subject, body: input.body });
+  assertTemplateSyntax(input);
   await assertAudience(em, { ...input, projectId });
   await assertSenderDomain(em, projectId, input.from);
 }
@@ -175,13 +177,14 @@ export async function deleteCampaign(em: Em, projectId: string, campaignId: stri
 /** Copies content and audience into a new draft. */
 export async function duplicateCampaign(em: Em, projectId: string, campaignId: string): Promise<Campaign> {
   const original = await findCampaign(em, projectId, campaignId);
-  const { description, subject, body, from, fromName, replyTo, type, audienceType, audienceCondition, segmentId } =
-    original;
+  const { description, subject, body, text, preheader, from, fromName, replyTo, type } = original;
+  const { audienceType, audienceCondition, segmentId } = original;
   await assertRoomForCampaign(em, projectId);
   const copy = em.create(CampaignEntity, {
     projectId,
     name: copyName(original.name),
-    ...{ description, subject, body, from, fromName, replyTo, type, audienceType, audienceCondition, segmentId },
+    ...{ description, subject, body, text, preheader, from, fromName, replyTo, type },
+    ...{ audienceType, audienceCondition, segmentId },
   });
   await em.flush();
   return findCampaign(em, projectId, copy.id);

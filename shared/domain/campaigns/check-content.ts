@@ -1,5 +1,6 @@
 import { linksOf } from '../../platform/mail/tracked-html.ts';
 import { compileEmail, type EmailRenderInput } from '../../platform/mail/compiled-email.ts';
+import type { Brand } from '../../pure/brand.ts';
 import { isEmailTracked, type TrackingMode } from '../../pure/project.ts';
 import { findPlaceholders, type Placeholder } from '../../pure/templates/placeholders.ts';
 import { TemplateLimitError, TemplateSyntaxError } from '../../pure/templates/template-language.ts';
@@ -54,14 +55,15 @@ function findBadLinks(html: string, isOwnLink: (url: string) => boolean): BadLin
 /** Renders a campaign for one contact, as it would go out, and looks at the result. */
 export async function checkContent(
   campaign: Campaign,
-  tracking: TrackingMode,
+  { tracking, brand }: { tracking: TrackingMode; brand: Brand },
   scope: EmailRenderInput,
 ): Promise<ContentCheck> {
-  const { subject, body: html, type } = campaign;
+  const { subject, body: html, text, preheader, type } = campaign;
+  const content = { subject, html, text, brand };
   try {
-    const mail = await compileEmail({ subject, html, type, isTracked: isEmailTracked(tracking, type) });
+    const mail = await compileEmail({ ...content, preheader, type, isTracked: isEmailTracked(tracking, type) });
     // Without footer and tracking, this is the author's HTML.
-    const own = (await compileEmail({ subject, html, type: 'TRANSACTIONAL', isTracked: false })).render(scope);
+    const own = (await compileEmail({ ...content, type: 'TRANSACTIONAL', isTracked: false })).render(scope);
     const sent = mail.render(scope);
     return {
       fault: null,
@@ -69,7 +71,9 @@ export async function checkContent(
       textBytes: Buffer.byteLength(sent.text),
       hasPlainText: own.text.trim() !== '',
       badLinks: findBadLinks(own.html, scope.urls.isOwnLink),
-      placeholders: [subject, html].flatMap((source) => findPlaceholders(source, PLACEHOLDERS_MAX)),
+      placeholders: [subject, html, text, preheader].flatMap((source) =>
+        findPlaceholders(source ?? '', PLACEHOLDERS_MAX),
+      ),
     };
   } catch (error) {
     if (!(error instanceof TemplateSyntaxError || error instanceof TemplateLimitError)) throw error;

@@ -1,6 +1,7 @@
 import { badRequest } from '../../pure/app-error.ts';
 import { EDITABLE_CAMPAIGN_STATUSES } from '../../pure/campaigns/campaign-status.ts';
 import { needsSubscription } from '../../pure/emails/email-types.ts';
+import type { Brand } from '../../pure/brand.ts';
 import type { TrackingMode } from '../../pure/project.ts';
 import type { LinkSigner } from '../../platform/links.ts';
 import type { Em } from '../database/em.ts';
@@ -66,11 +67,11 @@ async function firstRecipient(em: Em, campaign: Campaign, asOf: Date): Promise<S
  */
 export async function checkCampaign(
   em: Em,
-  project: { id: string; tracking: TrackingMode },
+  project: { id: string; tracking: TrackingMode; brand: Brand },
   campaignId: string,
   { links, publicUrl, ratePerSecond }: CheckDeps,
 ): Promise<CampaignCheck> {
-  const { id: projectId, tracking } = project;
+  const { id: projectId } = project;
   return inTransaction(em, async (tx) => {
     await queryOne(tx, sql`set transaction isolation level repeatable read, read only`);
     const campaign = await findCampaign(tx, projectId, campaignId);
@@ -82,7 +83,7 @@ export async function checkCampaign(
     const audience = await countAudience(tx, campaign, asOf);
     const contact = await firstRecipient(tx, campaign, asOf);
     const urls = links.recipientUrls({ contactId: contact.id, emailId: SAMPLE.id });
-    const content = await checkContent(campaign, tracking, { contact, urls });
+    const content = await checkContent(campaign, project, { contact, urls });
     return {
       audience,
       content,

@@ -1,4 +1,5 @@
 import { v7 as uuidV7 } from 'uuid';
+import type { Brand } from '../../pure/brand.ts';
 import { validationError } from '../../pure/app-error.ts';
 import { TemplateLimitError } from '../../pure/templates/template-language.ts';
 import type { LinkSigner } from '../../platform/links.ts';
@@ -35,11 +36,12 @@ function renderTest(
  */
 export async function queueTestEmail(
   em: Em,
-  projectId: string,
+  project: { id: string; brand: Brand },
   campaignId: string,
   address: string,
   links: LinkSigner,
 ): Promise<string> {
+  const { id: projectId, brand } = project;
   const campaign = await findCampaign(em, projectId, campaignId);
   const { type, from } = campaign;
   await assertSenderDomain(em, projectId, from);
@@ -49,8 +51,11 @@ export async function queueTestEmail(
   const mail = await compileEmail({
     subject: campaign.subject,
     html: campaign.body,
-    type: campaign.type,
+    text: campaign.text,
+    preheader: campaign.preheader,
+    type,
     isTracked: false,
+    brand,
   });
   const message = renderTest(mail, {
     contact: contact ?? { id: SAMPLE_ID, email: address, subscribed: true, data: {} },

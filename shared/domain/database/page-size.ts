@@ -4,8 +4,8 @@ import { queryOne, sql } from './sql.ts';
 
 /** For page lists whose records may have megabytes. The length of a text is known without reading it. */
 const LARGEST = {
-  template: sql`select max(octet_length(body)) as bytes from template where project_id = `,
-  campaign: sql`select max(octet_length(body)) as bytes from campaign where project_id = `,
+  template: sql`select max(octet_length(body) + coalesce(octet_length(body_text), 0)) as bytes from template where project_id = `,
+  campaign: sql`select max(octet_length(body) + coalesce(octet_length(body_text), 0)) as bytes from campaign where project_id = `,
 };
 
 /**

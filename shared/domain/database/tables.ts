@@ -131,6 +131,8 @@ export interface Tables {
     resendStates: string[] | null;
     resendAsOf: Date | null;
     resendAfterSeq: number;
+    preheader: string | null;
+    bodyText: string | null;
   };
   campaign_page: {
     campaignId: string;
@@ -290,6 +292,10 @@ export interface Tables {
     updatedAt: Date;
     webhookSecret: string;
     trackAcceptsSecretKey: boolean;
+    displayName: string | null;
+    postalAddress: string | null;
+    logoUrl: string | null;
+    language: string | null;
   };
   provider_day: {
     projectId: string;
@@ -395,6 +401,8 @@ export interface Tables {
     type: string;
     createdAt: Date;
     updatedAt: Date;
+    preheader: string | null;
+    bodyText: string | null;
   };
   webhook_delivery: {
     id: string;

@@ -1,4 +1,5 @@
 import { badRequest, validationError, type FieldError } from '../../pure/app-error.ts';
+import type { Brand } from '../../pure/brand.ts';
 import { needsSubscription, type EmailType } from '../../pure/emails/email-types.ts';
 import { isEmailTracked, type TrackingMode } from '../../pure/project.ts';
 import { createTurns } from '../../platform/turns.ts';
@@ -17,10 +18,18 @@ export interface QueuedEmail {
   emailId: string;
 }
 
+/** A text part says what its body says: that of a template does not fit another body. */
+function resolveExtras(request: TransactionalRequest, template: Template | undefined) {
+  return {
+    text: request.text ?? (request.html === undefined ? template?.text : undefined),
+    preheader: request.preheader ?? template?.preheader,
+  };
+}
+
 function resolveContent(
   request: TransactionalRequest,
   template: Template | undefined,
-  tracking: TrackingMode,
+  { tracking, brand }: { tracking: TrackingMode; brand: Brand },
 ): ResolvedContent {
   const subject = request.subject ?? template?.subject;
   const html = request.html ?? template?.body;
@@ -39,8 +48,10 @@ function resolveContent(
   return {
     subject,
     html,
+    ...resolveExtras(request, template),
     from,
     type,
+    brand,
     isTracked: isEmailTracked(tracking, type),
     replyTo: request.replyTo ?? template?.replyTo ?? undefined,
     templateId: template?.id ?? null,
@@ -88,20 +99,20 @@ function byAddress(to: Mailbox[]): [address: string, recipients: { recipient: Ma
  */
 export async function queueTransactional(
   em: Em,
-  project: { id: string; tracking: TrackingMode },
+  project: { id: string; tracking: TrackingMode; brand: Brand },
   request: TransactionalRequest,
   deps: TransactionalDeps,
 ): Promise<QueuedEmail[]> {
   const projectId = project.id;
   const template = request.templateId === undefined ? undefined : await findTemplate(em, projectId, request.templateId);
-  const content = resolveContent(request, template, project.tracking);
+  const content = resolveContent(request, template, project);
   // Before anything is compiled, so that a refused request costs no more than this.
   await assertSenderDomain(em, projectId, content.from.address);
   const queueAll = async (): Promise<QueuedEmail[]> => {
     const startRendering = await createRequestRenderer(projectId, content, request, deps);
     return inTransaction(em, (tx) => queueRecipients(tx, projectId, content, request, startRendering()));
   };
-  return content.html.length < LARGE_LENGTH ? queueAll() : deps.largeWork(queueAll);
+  return content.html.length + (content.text?.length ?? 0) < LARGE_LENGTH ? queueAll() : deps.largeWork(queueAll);
 }
 
 /** Handles some recipients at a time, so that their data and rendered emails are never all in memory. */

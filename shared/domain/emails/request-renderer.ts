@@ -46,9 +46,9 @@ function templateFault(error: unknown, field: string): unknown {
 }
 
 function bodyFault(error: unknown): unknown {
-  const isSubject =
-    (error instanceof TemplateSyntaxError || error instanceof TemplateLimitError) && error.part === 'subject';
-  return templateFault(error, isSubject ? 'subject' : 'body');
+  const isFault = error instanceof TemplateSyntaxError || error instanceof TemplateLimitError;
+  const part = isFault ? error.part : undefined;
+  return templateFault(error, part === undefined || part === 'html' ? 'body' : part);
 }
 
 interface HeaderTemplate {
@@ -82,7 +82,7 @@ function renderHeaders(headers: HeaderTemplate[], scope: RenderScope, meter: Ren
 /**
  * Compiles the content of a request. @returns a function that begins the rendering for its recipients at zero cost, so
  * that a repeated transaction begins again
- * @throws AppError VALIDATION_ERROR naming subject, body or a header
+ * @throws AppError VALIDATION_ERROR naming subject, body, text, preheader or a header
  */
 export async function createRequestRenderer(
   projectId: string,
@@ -107,8 +107,11 @@ export async function createRequestRenderer(
     const bytes = htmlBytes + wireBytes(message.text);
     const room = deps.messageBytesMax - attachedBytes;
     if (bytes <= room) return { text: message.text, bytes };
-    if (message.html.length > LIMITS.templateLength && htmlBytes <= room) return { text: '', bytes: htmlBytes };
-    throw tooLarge('body', `The message is larger than ${deps.messageBytesMax} bytes`);
+    const isDerived = !content.text;
+    if (isDerived && message.html.length > LIMITS.templateLength && htmlBytes <= room)
+      return { text: '', bytes: htmlBytes };
+    const isTextLarger = !isDerived && bytes - htmlBytes > htmlBytes;
+    throw tooLarge(isTextLarger ? 'text' : 'body', `The message is larger than ${deps.messageBytesMax} bytes`);
   }
 
   return () => {
@@ -139,7 +142,7 @@ export async function createRequestRenderer(
           const message = compiled.render({ contact, requestData: values, urls, meter });
           const custom = renderHeaders(headers, createRenderScope({ contact, requestData: values, urls }), meter);
           const { text, bytes } = fit(message);
-          charge(utf8Bytes(message.html), meter.steps);
+          charge(utf8Bytes(message.html) + (content.text ? utf8Bytes(message.text) : 0), meter.steps);
           return {
             ...{ emailId, contactId: contact.id, to: recipient, subject: message.subject, html: message.html, text },
             headers: [...headersOf(urls), ...custom],

@@ -1,8 +1,10 @@
+import type { Brand } from '../../pure/brand.ts';
 import { lockContacts } from '../contacts/contact-locks.ts';
 import { setSubscribed } from '../contacts/contacts.ts';
 import type { Em } from '../database/em.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
+import { BRAND } from '../projects/brand.ts';
 
 /** The contact and the email that a link belongs to. */
 export interface LinkOwner {
@@ -16,6 +18,8 @@ export interface LinkContact {
   email: string;
   subscribed: boolean;
   data: Record<string, unknown>;
+  /** Whose emails it gets. */
+  brand: Brand;
 }
 
 /**
@@ -26,18 +30,22 @@ export async function findLinkContact(em: Em, { contactId, emailId }: LinkOwner)
   return queryOne<LinkContact>(
     em,
     sql`
-      select id, project_id as "projectId", email, subscribed, data from contact where id = ${contactId}
-      union all
-      select c.id, c.project_id, c.email, c.subscribed, c.data
-      from (
-        select successor_id as id from erased_contact where contact_id = ${contactId}
+      with found as (
+        select id, project_id, email, subscribed, data from contact where id = ${contactId}
         union all
-        select x.successor_id from email e join erased_contact x on x.contact_id = e.erased_contact_id where e.id = ${emailId}
-        union all
-        select c.id from email e join contact c on c.project_id = e.project_id and c.email = e.to_address where e.id = ${emailId}
-      ) now join contact c on c.id = now.id
-      where not exists (select from contact where id = ${contactId})
-      limit 1`,
+        select c.id, c.project_id, c.email, c.subscribed, c.data
+        from (
+          select successor_id as id from erased_contact where contact_id = ${contactId}
+          union all
+          select x.successor_id from email e join erased_contact x on x.contact_id = e.erased_contact_id where e.id = ${emailId}
+          union all
+          select c.id from email e join contact c on c.project_id = e.project_id and c.email = e.to_address where e.id = ${emailId}
+        ) now join contact c on c.id = now.id
+        where not exists (select from contact where id = ${contactId})
+        limit 1
+      )
+      select c.id, c.project_id as "projectId", c.email, c.subscribed, c.data, ${BRAND} as brand
+      from found c join project p on p.id = c.project_id`,
   );
 }
 

@@ -1,3 +1,4 @@
+import type { Brand } from '../../pure/brand.ts';
 import type { EmailType } from '../../pure/emails/email-types.ts';
 import type { LinkSigner } from '../../platform/links.ts';
 import type { EmailCompiler } from '../../platform/mail/compiled-email.ts';
@@ -9,6 +10,8 @@ export interface TransactionalRequest {
   to: Mailbox[];
   subject?: string;
   html?: string;
+  text?: string;
+  preheader?: string;
   templateId?: string;
   from?: Mailbox;
   replyTo?: string;
@@ -30,8 +33,12 @@ export interface TransactionalDeps {
 export interface ResolvedContent {
   subject: string;
   html: string;
+  /** The text/plain part of the author's own. */
+  text?: string | null;
+  preheader?: string | null;
   type: EmailType;
   isTracked: boolean;
+  brand: Brand;
   from: Mailbox;
   replyTo?: string;
   templateId: string | null;

@@ -1,6 +1,8 @@
+import type { Brand } from '../../pure/brand.ts';
 import type { TrackingMode } from '../../pure/project.ts';
 import type { Em } from '../database/em.ts';
 import { query, queryPrepared, sql } from '../database/sql.ts';
+import { BRAND } from './brand.ts';
 
 /** The project of a key. */
 export interface KeyOwner {
@@ -10,6 +12,7 @@ export interface KeyOwner {
   name: string;
   disabled: boolean;
   tracking: TrackingMode;
+  brand: Brand;
   /** Whether POST /v1/track takes its secret key, too. */
   track_accepts_secret_key: boolean;
 }
@@ -31,10 +34,10 @@ export async function countRequests(em: Em, counts: ReadonlyMap<string, number>)
         select * from unnest(${[...counts.keys()]}::text[], ${[...counts.values()]}::int[]) as w (lookup, requests)
       ),
       found as (
-        select w.lookup, p.id, p.name, p.disabled, p.tracking, p.track_accepts_secret_key, 0 as secret_requests, w.requests as public_requests
+        select w.lookup, p.id, p.name, p.disabled, p.tracking, p.track_accepts_secret_key, ${BRAND} as brand, 0 as secret_requests, w.requests as public_requests
         from wanted w join project p on p.public_key = w.lookup
         union all
-        select w.lookup, p.id, p.name, p.disabled, p.tracking, p.track_accepts_secret_key, w.requests, 0
+        select w.lookup, p.id, p.name, p.disabled, p.tracking, p.track_accepts_secret_key, ${BRAND} as brand, w.requests, 0
         from wanted w join project p on p.secret_key_hash = w.lookup
       ),
       counted as (
@@ -48,7 +51,7 @@ export async function countRequests(em: Em, counts: ReadonlyMap<string, number>)
           window_start = excluded.window_start
         returning project_id, used, public_used
       )
-      select f.lookup, f.id, f.name, f.disabled, f.tracking, f.track_accepts_secret_key, c.used as secret_used, c.public_used,
+      select f.lookup, f.id, f.name, f.disabled, f.tracking, f.track_accepts_secret_key, f.brand, c.used as secret_used, c.public_used,
         ceil(extract(epoch from date_trunc('minute', now()) + interval '1 minute' - clock_timestamp()))::int as reset_seconds
       from found f join counted c on c.project_id = f.id`,
   );
@@ -59,7 +62,7 @@ export async function findKeyOwners(em: Em, lookups: string[]): Promise<KeyOwner
   return query<KeyOwner>(
     em,
     sql`
-      select w.lookup, p.id, p.name, p.disabled, p.tracking, p.track_accepts_secret_key from unnest(${lookups}::text[]) as w (lookup)
+      select w.lookup, p.id, p.name, p.disabled, p.tracking, p.track_accepts_secret_key, ${BRAND} as brand from unnest(${lookups}::text[]) as w (lookup)
       join project p on w.lookup in (p.public_key, p.secret_key_hash)`,
   );
 }

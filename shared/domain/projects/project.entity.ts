@@ -1,4 +1,5 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
+import { LANGUAGES } from '../../pure/languages/languages.ts';
 import { TRACKING_MODES } from '../../pure/project.ts';
 import { baseProperties } from '../database/base-properties.ts';
 
@@ -17,6 +18,11 @@ export const ProjectEntity = defineEntity({
     trackAcceptsSecretKey: p.boolean().default(false),
     /** Sending speed of this project in mails a second; null takes the instance's default, 0 is unlimited. */
     emailsPerSecond: p.integer().nullable(),
+    displayName: p.text().nullable(),
+    postalAddress: p.text().nullable(),
+    logoUrl: p.text().nullable(),
+    /** The language of recipients whose own is not known. */
+    language: p.enum(LANGUAGES).nullable(),
   },
 });
 export type Project = InferEntity<typeof ProjectEntity>;

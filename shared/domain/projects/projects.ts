@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { AppError } from '../../pure/app-error.ts';
 import { createWebhookSecret } from '../../platform/webhook/signature.ts';
+import type { BrandSettings } from '../../pure/brand.ts';
 import type { TrackingMode } from '../../pure/project.ts';
 import type { Em } from '../database/em.ts';
 import { query, sql } from '../database/sql.ts';
@@ -56,7 +57,7 @@ export async function rotateProjectKeys(em: Em, projectId: string): Promise<{ pr
   return { project, keys };
 }
 
-export interface ProjectSettings {
+export interface ProjectSettings extends BrandSettings {
   disabled?: boolean;
   tracking?: TrackingMode;
   name?: string;

@@ -33,6 +33,7 @@ import { TrackSecretKeyMigration } from './migrations/20261122300000-track-secre
 import { WebhooksMigration } from './migrations/20261122400000-webhooks.ts';
 import { EndedExecutionsMigration } from './migrations/20261122400100-ended-executions.ts';
 import { StepNumberMigration } from './migrations/20261123000000-step-number.ts';
+import { BrandMigration } from './migrations/20261123500000-brand.ts';
 
 /** All migrations, in the order in which they run. */
 export const MIGRATIONS = [
@@ -71,4 +72,5 @@ export const MIGRATIONS = [
   { name: '20261122400000-webhooks', class: WebhooksMigration },
   { name: '20261122400100-ended-executions', class: EndedExecutionsMigration },
   { name: '20261123000000-step-number', class: StepNumberMigration },
+  { name: '20261123500000-brand', class: BrandMigration },
 ];

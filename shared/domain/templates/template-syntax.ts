@@ -11,12 +11,18 @@ import {
 export interface TemplateSources {
   subject?: string;
   body?: string;
+  text?: string | null;
+  preheader?: string | null;
 }
 
 /** @throws AppError VALIDATION_ERROR when the template is larger than it may be */
-function findFault(field: string, source: string | undefined, mode: TemplateMode): TemplateSyntaxError | undefined {
+function findFault(
+  field: string,
+  source: string | null | undefined,
+  mode: TemplateMode,
+): TemplateSyntaxError | undefined {
   try {
-    if (source !== undefined) compileTemplate(source, mode);
+    if (typeof source === 'string') compileTemplate(source, mode);
     return undefined;
   } catch (error) {
     if (error instanceof TemplateSyntaxError) return error;
@@ -25,7 +31,7 @@ function findFault(field: string, source: string | undefined, mode: TemplateMode
 }
 
 /**
- * Checks that subject and body compile, so that an email cannot fail on its own template later. When saving, also checks
+ * Checks that all parts compile, so that an email cannot fail on its own template later. When saving, also checks
  * that they are not written for another template language.
  * @throws AppError with `code` (BAD_REQUEST when saving; /v1/send wants VALIDATION_ERROR), details `{ field, line, column }`;
  *   VALIDATION_ERROR for more tags than a template may have
@@ -37,10 +43,12 @@ export function assertTemplateSyntax(
   for (const [field, mode] of [
     ['subject', 'text'],
     ['body', 'html'],
+    ['text', 'text'],
+    ['preheader', 'text'],
   ] as const) {
     const source = sources[field];
     // An email sent at once shows its author the mistake; a saved template would go out for months.
-    const foreign = code === 'BAD_REQUEST' && source !== undefined ? findForeignSyntax(source) : undefined;
+    const foreign = code === 'BAD_REQUEST' && typeof source === 'string' ? findForeignSyntax(source) : undefined;
     const fault = findFault(field, source, mode) ?? foreign;
     if (!fault) continue;
     const { line, column } = fault;

@@ -8,6 +8,10 @@ export const contentProperties = {
   description: p.text().nullable(),
   subject: p.text(),
   body: p.text(),
+  /** The text/plain part of the author's own; null derives it from the body. */
+  text: p.text().fieldNames('body_text').nullable(),
+  /** What mail programs show beside the subject before an email is opened. */
+  preheader: p.text().nullable(),
   from: p.text().fieldNames('from_address'),
   fromName: p.text().nullable(),
   replyTo: p.text().nullable(),

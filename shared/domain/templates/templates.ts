@@ -16,6 +16,8 @@ export interface NewTemplate {
   description?: string | null;
   subject: string;
   body: string;
+  text?: string | null;
+  preheader?: string | null;
   from: string;
   fromName?: string | null;
   replyTo?: string | null;
@@ -100,7 +102,7 @@ export async function deleteTemplate(em: Em, projectId: string, templateId: stri
 
 /** Makes a copy named "<name> (Copy)". @throws AppError TEMPLATE_NOT_FOUND, VALIDATION_ERROR for one too many */
 export async function duplicateTemplate(em: Em, projectId: string, templateId: string): Promise<Template> {
-  const { name, description, subject, body, from, fromName, replyTo, type } = await findTemplate(
+  const { name, description, subject, body, text, preheader, from, fromName, replyTo, type } = await findTemplate(
     em,
     projectId,
     templateId,
@@ -112,6 +114,8 @@ export async function duplicateTemplate(em: Em, projectId: string, templateId: s
     description,
     subject,
     body,
+    text,
+    preheader,
     from,
     fromName,
     replyTo,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Brand } from '../../pure/brand.ts';
 import { createLinkSigner } from '../links.ts';
 import { compileEmail, createEmailCompiler, type EmailSource } from './compiled-email.ts';
 
@@ -7,8 +8,14 @@ const EMAIL = '0192a000-0000-7000-8000-000000000002';
 const signer = createLinkSigner({ appSecret: 'a secret of at least 32 characters', publicUrl: 'https://e.test' });
 const urls = signer.recipientUrls({ contactId: CONTACT.id, emailId: EMAIL });
 
-async function render(html: string, data: Record<string, unknown> = {}, source: Partial<EmailSource> = {}) {
-  const mail = await compileEmail({ subject: 'S', html, type: 'HEADLESS', isTracked: true, ...source });
+const BRAND: Brand = { name: 'Tea & Co', postalAddress: null, logoUrl: null, language: null };
+
+async function render(
+  html: string,
+  data: Record<string, unknown> = {},
+  source: Partial<Pick<EmailSource, 'type' | 'isTracked'>> = {},
+) {
+  const mail = await compileEmail({ subject: 'S', html, type: 'HEADLESS', isTracked: true, brand: BRAND, ...source });
   return mail.render({ contact: { ...CONTACT, data }, urls });
 }
 
@@ -118,37 +125,6 @@ describe('the image of a tracked mail', () => {
   });
 });
 
-describe('the footer', () => {
-  const marketing = (html: string, data = {}) => render(html, data, { type: 'MARKETING' });
-
-  it.each([
-    ['de', 'Abmelden'],
-    ['fr-CA', 'Se désabonner'],
-    ['es', 'Darse de baja'],
-    ['nl_NL', 'Afmelden'],
-    ['PT', 'Cancelar a inscrição'],
-    ['ja', 'Unsubscribe'],
-    [undefined, 'Unsubscribe'],
-    [42, 'Unsubscribe'],
-  ])('for the locale %s says %s', async (locale, text) => {
-    const { html } = await marketing('<p>News</p>', locale === undefined ? {} : { locale });
-    expect(html).toContain(`href="${urls.unsubscribeUrl}" style="color:#595959">${text}</a>`);
-    expect(html).toContain(`href="${urls.manageUrl}"`);
-  });
-
-  it('ends the plain text, and stands in the body of the HTML', async () => {
-    const { html, text } = await marketing('<html><body><p>News</p></body></html>');
-    expect(text).toBe(`News\n\nUnsubscribe [${urls.unsubscribeUrl}] · Manage subscription [${urls.manageUrl}]`);
-    expect(html.indexOf('Unsubscribe')).toBeLessThan(html.indexOf('</body>'));
-    expect((await marketing('{{nothing}}')).text).toMatch(/^Unsubscribe/);
-  });
-
-  it('is left out where the author has put the link, and in other mail', async () => {
-    expect((await marketing('<a href="{{unsubscribeUrl}}">bye</a>')).html).not.toContain('Unsubscribe');
-    expect((await render('<p>Receipt</p>', {}, { type: 'TRANSACTIONAL' })).html).not.toContain('Unsubscribe');
-  });
-});
-
 describe('the links that are counted', () => {
   it('are a thousand in a mail; the others stay as they are', async () => {
     const link = (index: number) => `<a href="https://a.test/${index}">x</a>`;
@@ -171,7 +147,7 @@ describe('a large body', () => {
   it('gets the same text part as a small one, made in a thread', async () => {
     const html = '<p>Hello {{name}}, see <a href="https://a.test">this</a></p>'.repeat(2_000);
     const { text } = await render(html, { name: 'Ann' }, { isTracked: false });
-    expect(text.split('\n\n')).toEqual(Array(2_000).fill('Hello Ann, see this [https://a.test]'));
+    expect(text.split('\n\n')).toEqual(Array(2_000).fill('Hello Ann, see this (https://a.test)'));
   });
 
   it('may come from a value, and is text in the text part all the same', async () => {
@@ -193,7 +169,9 @@ describe('a large body', () => {
 describe('the compiler of a process', () => {
   it('keeps what it has compiled, and compiles what is asked for twice at once only once', async () => {
     const compile = createEmailCompiler();
-    const source: EmailSource = { subject: 'S', html: '<p>{{a}}</p>', type: 'MARKETING', isTracked: true };
+    const source: EmailSource = {
+      ...{ subject: 'S', html: '<p>{{a}}</p>', type: 'MARKETING', isTracked: true, brand: BRAND },
+    };
     const [first, second] = await Promise.all([compile(source), compile({ ...source })]);
     expect(second).toBe(first);
     expect(await compile({ ...source })).toBe(first);
@@ -202,6 +180,9 @@ describe('the compiler of a process', () => {
       { html: '<p>{{b}}</p>' },
       { type: 'HEADLESS' as const },
       { isTracked: false },
+      { text: 'a' },
+      { preheader: 'a' },
+      { brand: { ...BRAND, postalAddress: 'London' } },
     ]) {
       expect(await compile({ ...source, ...change })).not.toBe(first);
     }
@@ -210,7 +191,7 @@ describe('the compiler of a process', () => {
   it('lets go of the oldest where all would take too much memory', async () => {
     const compile = createEmailCompiler();
     const sourceOf = (subject: string): EmailSource => ({
-      ...{ subject, html: '{{a}} '.repeat(10_000), type: 'TRANSACTIONAL', isTracked: false },
+      ...{ subject, html: '{{a}} '.repeat(10_000), type: 'TRANSACTIONAL', isTracked: false, brand: BRAND },
     });
     const first = await compile(sourceOf('0'));
     expect(await compile(sourceOf('0'))).toBe(first);
@@ -220,7 +201,9 @@ describe('the compiler of a process', () => {
 
   it('forgets what could not be compiled', async () => {
     const compile = createEmailCompiler();
-    const source: EmailSource = { subject: 'S', html: '{{#if a}}', type: 'HEADLESS', isTracked: false };
+    const source: EmailSource = {
+      ...{ subject: 'S', html: '{{#if a}}', type: 'HEADLESS', isTracked: false, brand: BRAND },
+    };
     await expect(compile(source)).rejects.toMatchObject({ part: 'html' });
     await expect(compile(source)).rejects.toMatchObject({ part: 'html' });
   });

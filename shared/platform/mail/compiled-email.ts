@@ -1,30 +1,33 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { EmailType } from '../../pure/emails/email-types.ts';
+import type { Brand } from '../../pure/brand.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import { localeOf, type Locale } from '../../pure/contacts/locale.ts';
-import {
-  compileMessageSteps,
-  compileMessageTemplate,
-  type CompiledMessageTemplate,
-  type RenderedMessage,
-} from '../../pure/templates/message-template.ts';
+import { chooseLanguage } from '../../pure/languages/languages.ts';
+import { compileMessageSteps, compileTextPart, type RenderedMessage } from '../../pure/templates/message-template.ts';
 import { createRenderScope, type RenderScopeInput } from '../../pure/templates/render-scope.ts';
-import type { RenderMeter, RenderScope } from '../../pure/templates/template-language.ts';
+import { createRenderMeter, type RenderMeter, type RenderScope } from '../../pure/templates/template-language.ts';
 import type { EmailLinks } from '../links.ts';
 import { pause } from '../turns.ts';
 import { convertHtml } from './convert-html.ts';
-import { footerHtml } from './footer.ts';
-import { htmlToText, htmlToTextQuickly } from './html-to-text.ts';
+import { renderFooter, type Footer } from './footer.ts';
+import { htmlToTextQuickly } from './html-to-text.ts';
+import { contentStartOf, preheaderHtml } from './preheader.ts';
 import { trackHtml } from './tracked-html.ts';
 
 export interface EmailSource {
   subject: string;
   /** HTML with placeholders. */
   html: string;
+  /** The text/plain part of the author's own, with placeholders; without one it is derived from the HTML. */
+  text?: string | null;
+  /** What lists of emails show beside the subject, with placeholders. */
+  preheader?: string | null;
   type: EmailType;
   /** Whether opens and clicks are counted. */
   isTracked: boolean;
+  /** Shown in the footer. */
+  brand: Brand;
 }
 
 export interface EmailRenderInput extends RenderScopeInput {
@@ -41,27 +44,23 @@ export interface CompiledEmail {
 
 const UNSUBSCRIBE_PLACEHOLDER = /\{\{\{?\s*(?:unsubscribeUrl|manageUrl)\b/;
 
-/** MARKETING mail always offers a way out; a body that has its own link is left as it is. */
-function needsFooter({ html, type }: EmailSource): boolean {
-  return type === 'MARKETING' && !UNSUBSCRIBE_PLACEHOLDER.test(html);
+/** MARKETING mail always offers a way out; a part that has its own link is left as it is. */
+function needsFooter(type: EmailType, part: string): boolean {
+  return type === 'MARKETING' && !UNSUBSCRIBE_PLACEHOLDER.test(part);
 }
 
 /** Printed at the end of a MARKETING mail, in the language its recipient turns out to read. */
 const FOOTER = '@footer';
+const PREHEADER = '@preheader';
 
 function withFooter(html: string): string {
   const end = html.toLowerCase().lastIndexOf('</body>');
   return end === -1 ? `${html}{{{${FOOTER}}}}` : `${html.slice(0, end)}{{{${FOOTER}}}}${html.slice(end)}`;
 }
 
-const footers = new Map<Locale, CompiledMessageTemplate>();
-
-function footerOf(locale: Locale): CompiledMessageTemplate {
-  const known = footers.get(locale);
-  if (known) return known;
-  const footer = compileMessageTemplate({ subject: '', html: footerHtml(locale) }, { htmlToText });
-  footers.set(locale, footer);
-  return footer;
+function withPreheader(html: string): string {
+  const start = contentStartOf(html);
+  return `${html.slice(0, start)}{{{${PREHEADER}}}}${html.slice(start)}`;
 }
 
 /** Names beginning with `@` are Everpost's own; everything else is the scope's. */
@@ -72,7 +71,7 @@ function withOwnValues(scope: RenderScope, valueOf: (name: string) => string | u
 /** Shorter ones are compiled before anybody else would have had a turn. */
 const PAUSED_LENGTH_MIN = 50_000;
 
-async function compileWithPauses(source: { subject: string; html: string; sentHtml?: string }) {
+async function compileWithPauses(source: Pick<EmailSource, 'subject' | 'html' | 'text'> & { sentHtml?: string }) {
   const steps = compileMessageSteps(source, { htmlToText: htmlToTextQuickly });
   for (let step = steps.next(); ;) {
     if (step.done) return step.value;
@@ -85,33 +84,41 @@ async function compileWithPauses(source: { subject: string; html: string; sentHt
   }
 }
 
+function footerFor({ brand }: EmailSource, { requestData, contact, urls }: EmailRenderInput): Footer {
+  const locale = requestData?.['locale'] ?? contact.data['locale'];
+  return renderFooter(chooseLanguage({ locale, projectLanguage: brand.language }), brand, urls);
+}
+
 /**
  * Compiles a mail. The text/plain part keeps the addresses as they were written: there they are read, not only followed.
  * A body longer than a template may be is not tracked. @throws TemplateSyntaxError, TemplateLimitError, whose `part`
- * names subject or html
+ * names subject, html, text or preheader
  */
 export async function compileEmail(source: EmailSource): Promise<CompiledEmail> {
-  const { subject, html } = source;
-  const hasFooter = needsFooter(source);
-  const whole = hasFooter ? withFooter(html) : html;
+  const { subject, html, text, type } = source;
+  const hasFooter = needsFooter(type, html);
+  const hasTextFooter = needsFooter(type, text ?? html);
+  const preheader = source.preheader ? compileTextPart('preheader', source.preheader) : undefined;
+  let whole = hasFooter ? withFooter(html) : html;
+  if (preheader) whole = withPreheader(whole);
   const tracked = source.isTracked && html.length <= LIMITS.templateLength ? trackHtml(whole) : undefined;
-  const sentHtml = tracked?.html ?? (hasFooter ? whole : undefined);
-  const template = await compileWithPauses({ subject, html, sentHtml });
-  if (sentHtml === undefined) {
-    return { render: ({ meter, ...input }) => template.render(createRenderScope(input), meter) };
-  }
+  const sentHtml = tracked?.html ?? (whole === html ? undefined : whole);
+  const template = await compileWithPauses({ subject, html, text, sentHtml });
   return {
-    render({ meter, ...input }) {
+    render({ meter = createRenderMeter(), ...input }) {
       const scope = createRenderScope(input);
-      const locale = localeOf(input.requestData?.['locale'] ?? input.contact.data['locale']);
-      const footer = hasFooter ? footerOf(locale).render(scope) : undefined;
+      const footer = hasFooter || hasTextFooter ? footerFor(source, input) : undefined;
       const signer = tracked?.signerFor(input.urls);
-      const valueOf = (name: string) => (name === FOOTER ? footer?.html : signer?.valueOf(name));
-      const message = template.render(withOwnValues(scope, valueOf), meter);
+      const valueOf = (name: string): string | undefined => {
+        if (name === FOOTER) return footer?.html;
+        if (name === PREHEADER && preheader) return preheaderHtml(preheader.render(scope, meter));
+        return signer?.valueOf(name);
+      };
+      const message = template.render(sentHtml === undefined ? scope : withOwnValues(scope, valueOf), meter);
       return {
         subject: message.subject,
         html: signer?.finishHtml(message.html) ?? message.html,
-        text: footer ? `${message.text}\n\n${footer.text}`.trimStart() : message.text,
+        text: footer && hasTextFooter ? `${message.text}\n\n${footer.text}`.trimStart() : message.text,
       };
     },
   };
@@ -121,10 +128,20 @@ export async function compileEmail(source: EmailSource): Promise<CompiledEmail> 
 const BYTES_PER_CHARACTER = 4;
 const BYTES_PER_TAG = 2_400;
 
-function weigh({ subject, html }: EmailSource): number {
-  let tagCount = 0;
-  for (let at = html.indexOf('{{'); at !== -1; at = html.indexOf('{{', at + 2)) tagCount += 1;
-  return 1_000 + (subject.length + html.length) * BYTES_PER_CHARACTER + tagCount * BYTES_PER_TAG;
+function weigh({ subject, html, text, preheader }: EmailSource): number {
+  let weight = 1_000;
+  for (const part of [subject, html, text ?? '', preheader ?? '']) {
+    weight += part.length * BYTES_PER_CHARACTER;
+    for (let at = part.indexOf('{{'); at !== -1; at = part.indexOf('{{', at + 2)) weight += BYTES_PER_TAG;
+  }
+  return weight;
+}
+
+/** Equal for mails that come out the same; the long texts are told apart by the length of the first. */
+function keyOf({ type, isTracked, subject, html, text, preheader, brand }: EmailSource): string {
+  const shownBrand = type === 'MARKETING' ? brand : null;
+  const head = JSON.stringify([type, isTracked, subject, preheader ?? null, shownBrand, text?.length ?? null]);
+  return hash('sha256', `${head}${text ?? ''}${html}`, 'base64url');
 }
 
 /** Compiles mails, each distinct one once. */
@@ -135,8 +152,7 @@ export function createEmailCompiler(): EmailCompiler {
   const cache = new LRUCache<string, CompiledEmail>({ maxSize: LIMITS.compiledTemplatesBytes });
   const underWay = new Map<string, Promise<CompiledEmail>>();
   return async (source) => {
-    const { type, isTracked, subject, html } = source;
-    const key = hash('sha256', JSON.stringify([type, isTracked, subject]) + html, 'base64url');
+    const key = keyOf(source);
     const known = cache.get(key) ?? underWay.get(key);
     if (known) return known;
     const compiling = compileEmail(source);

@@ -1,21 +1,50 @@
-import type { Locale } from '../../pure/contacts/locale.ts';
+import type { Brand } from '../../pure/brand.ts';
+import { textsOf, type Language } from '../../pure/languages/languages.ts';
+import type { RecipientUrls } from '../../pure/templates/render-scope.ts';
+import { escapeHtml } from '../../pure/templates/template-language.ts';
 
-/** The texts of the two links of the footer. */
-const TEXTS: Readonly<Record<Locale, { unsubscribe: string; manage: string }>> = {
-  en: { unsubscribe: 'Unsubscribe', manage: 'Manage subscription' },
-  de: { unsubscribe: 'Abmelden', manage: 'Abonnement verwalten' },
-  fr: { unsubscribe: 'Se désabonner', manage: 'Gérer mon abonnement' },
-  es: { unsubscribe: 'Darse de baja', manage: 'Gestionar la suscripción' },
-  nl: { unsubscribe: 'Afmelden', manage: 'Abonnement beheren' },
-  pt: { unsubscribe: 'Cancelar a inscrição', manage: 'Gerir a inscrição' },
-};
+/** The end of a MARKETING email in both of its forms. */
+export interface Footer {
+  html: string;
+  text: string;
+}
 
-/** The end of a MARKETING mail in a language: the way out, as HTML with placeholders. */
-export function footerHtml(locale: Locale): string {
-  const { unsubscribe, manage } = TEXTS[locale];
-  return `
-<div lang="${locale}" style="margin-top:32px;padding-top:16px;border-top:1px solid #d9d9d9;font:12px/1.5 sans-serif;color:#595959;text-align:center">
-<a href="{{unsubscribeUrl}}" style="color:#595959">${unsubscribe}</a> &middot; <a href="{{manageUrl}}" style="color:#595959">${manage}</a>
+const BOX_STYLE =
+  'margin-top:32px;padding-top:16px;border-top:1px solid #d9d9d9;font:12px/1.5 sans-serif;color:#595959;text-align:center';
+const LINE_STYLE = 'margin:0 0 8px';
+const LINK_STYLE = 'color:#595959';
+/** Mail programs take the lines behind it for the end of an email (RFC 3676, section 4.3). */
+const TEXT_RULE = '-- ';
+
+/**
+ * Tells a recipient in a language who writes and why, and offers the ways out: the sender, the reason, the postal
+ * address and the two links.
+ */
+export function renderFooter(
+  language: Language,
+  brand: Brand,
+  { unsubscribeUrl, manageUrl }: Pick<RecipientUrls, 'unsubscribeUrl' | 'manageUrl'>,
+): Footer {
+  const { direction, footer } = textsOf(language);
+  const reason = footer.reason.replace('{name}', () => brand.name);
+  const addressLines = brand.postalAddress?.split('\n') ?? [];
+  const logo =
+    brand.logoUrl === null
+      ? ''
+      : `<img src="${escapeHtml(brand.logoUrl)}" alt="" height="32" style="height:32px;max-width:200px;border:0">`;
+  const htmlLines = [logo, escapeHtml(reason), addressLines.map(escapeHtml).join('<br>')].filter(Boolean);
+  const links = [
+    [footer.unsubscribe, unsubscribeUrl],
+    [footer.manage, manageUrl],
+  ] as const;
+  const htmlLinks = links.map(([label, url]) => `<a href="${escapeHtml(url)}" style="${LINK_STYLE}">${label}</a>`);
+  return {
+    html: `
+<div lang="${language}" dir="${direction}" style="${BOX_STYLE}">
+${htmlLines.map((line) => `<p style="${LINE_STYLE}">${line}</p>`).join('\n')}
+<p style="margin:0">${htmlLinks.join(' &middot; ')}</p>
 </div>
-`;
+`,
+    text: [TEXT_RULE, reason, ...addressLines, '', ...links.map(([label, url]) => `${label}: ${url}`)].join('\n'),
+  };
 }

@@ -62,7 +62,7 @@ const convert = compile({
   limits: { maxDepth: DEPTH_MAX, ellipsis: TOO_DEEP, maxInputLength: LAID_OUT_LENGTH_MAX },
   formatters: { describeImage, separateCells, numberItems, linkOnce },
   selectors: [
-    { selector: 'a', format: 'linkOnce', options: { hideLinkHrefIfSameAsText: true } },
+    { selector: 'a', format: 'linkOnce', options: { hideLinkHrefIfSameAsText: true, linkBrackets: ['(', ')'] } },
     { selector: 'img', format: 'describeImage' },
     { selector: 'ol', format: 'numberItems' },
     { selector: 'hr', options: { length: 40 } },
@@ -76,7 +76,7 @@ const convert = compile({
 });
 
 /**
- * Turns HTML into the text of a text/plain part: no wrapping, links as `text [url]`, pictures as their description,
+ * Turns HTML into the text of a text/plain part: no wrapping, links as `text (url)`, pictures as their description,
  * table rows as lines, hidden elements left out. Takes anything, however broken, and in time that stays in proportion:
  * very long documents, and those with very many tags or very deep ones, are only stripped of them. Up to
  * CONVERTED_AT_ONCE_MAX it is done at once; `convertHtml` does more without holding up the process.

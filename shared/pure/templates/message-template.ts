@@ -1,4 +1,10 @@
-import { compileTemplate, sanitizeHeaderText, type RenderMeter, type RenderScope } from './template-language.ts';
+import {
+  compileTemplate,
+  sanitizeHeaderText,
+  type CompiledTemplate,
+  type RenderMeter,
+  type RenderScope,
+} from './template-language.ts';
 import { compileNodes, type RenderTemplate } from './template-language/compiler.ts';
 import { TemplateLimitError, TemplateSyntaxError, type MessagePart } from './template-language/errors.ts';
 import { escapeHtml } from './template-language/escape-html.ts';
@@ -13,13 +19,15 @@ interface MessageTemplateSource {
   html: string;
   /** The HTML that goes out where it is not `html`: the same with additions that are not for the text/plain part. */
   sentHtml?: string;
+  /** The text/plain part of the author's own; without one it is derived from `html`. */
+  text?: string | null;
 }
 
 export interface RenderedMessage {
   /** One line of at most 998 characters, the longest line RFC 5322 (section 2.1.1) allows. */
   subject: string;
   html: string;
-  /** The text/plain alternative of `html`. */
+  /** The text/plain alternative of `html`: the author's own, or derived. */
   text: string;
 }
 
@@ -48,32 +56,21 @@ export type CompileSteps<Result> = Generator<CompileRequest, Result, string>;
  * message. Throws TemplateSyntaxError and TemplateLimitError, whose `part` says where.
  */
 export function* compileMessageSteps(
-  { subject, html, sentHtml }: MessageTemplateSource,
+  { subject, html, sentHtml, text }: MessageTemplateSource,
   { htmlToText }: { htmlToText: HtmlToText },
 ): CompileSteps<CompiledMessageTemplate> {
-  const subjectTemplate = naming('subject', () => compileTemplate(subject, 'text'));
-  const body = yield* compileBody(html, sentHtml, htmlToText);
+  const subjectTemplate = compileTextPart('subject', subject);
+  const ownText = typeof text === 'string' ? compileTextPart('text', text) : undefined;
+  const body = yield* compileBody(html, sentHtml, ownText ? undefined : htmlToText);
   return {
     render(scope, meter = createRenderMeter()) {
       return {
         subject: cutSubject(sanitizeHeaderText(subjectTemplate.render(scope, meter))),
         html: body.renderHtml(scope, meter),
-        text: tidyText(body.renderText(scope, meter)),
+        text: ownText ? ownText.render(scope, meter) : tidyText(body.renderText(scope, meter)),
       };
     },
   };
-}
-
-/** The same in one go, for small messages. */
-export function compileMessageTemplate(
-  source: MessageTemplateSource,
-  tools: { htmlToText: HtmlToText },
-): CompiledMessageTemplate {
-  const steps = compileMessageSteps(source, tools);
-  for (let step = steps.next(); ;) {
-    if (step.done) return step.value;
-    step = steps.next(step.value === 'pause' ? '' : tools.htmlToText(step.value.convert));
-  }
 }
 
 interface CompiledBody {
@@ -81,7 +78,12 @@ interface CompiledBody {
   renderText: RenderTemplate;
 }
 
-function* compileBody(html: string, sentHtml: string | undefined, htmlToText: HtmlToText): CompileSteps<CompiledBody> {
+/** Without `htmlToText` the text part is the author's, and is not made here. */
+function* compileBody(
+  html: string,
+  sentHtml: string | undefined,
+  htmlToText: HtmlToText | undefined,
+): CompileSteps<CompiledBody> {
   const lengthMax = Math.max(LIMITS.renderedLength, 2 * html.length);
   const tokens = naming('html', () => tokenize(html, { decodesEntities: true }));
   yield 'pause';
@@ -89,13 +91,16 @@ function* compileBody(html: string, sentHtml: string | undefined, htmlToText: Ht
   yield 'pause';
   const compileHtml = (tree: TemplateNode[]) =>
     compileNodes(tree, { escape: escapeHtml, raw: (text) => text }, lengthMax);
-  const marked = markTags(tokens, html);
-  const textNodes = marked && unmarkTags(yield { convert: marked.html }, marked, html);
-  yield 'pause';
-  const renderText = textNodes
-    ? compileText(textNodes, htmlToText, lengthMax)
-    : compileConversion(compileHtml(nodes), htmlToText);
-  yield 'pause';
+  let renderText: RenderTemplate = () => '';
+  if (htmlToText) {
+    const marked = markTags(tokens, html);
+    const textNodes = marked && unmarkTags(yield { convert: marked.html }, marked, html);
+    yield 'pause';
+    renderText = textNodes
+      ? compileText(textNodes, htmlToText, lengthMax)
+      : compileConversion(compileHtml(nodes), htmlToText);
+    yield 'pause';
+  }
   if (sentHtml === undefined) return { renderHtml: compileHtml(nodes), renderText };
   // Everpost's additions to a template are tags as well; the author's have been counted.
   const sentTokens = tokenize(sentHtml, { decodesEntities: true, tagsMax: Infinity });
@@ -129,6 +134,15 @@ function cutSubject(subject: string): string {
   if (subject.length <= SUBJECT_LENGTH_MAX) return subject;
   const cut = subject.slice(0, SUBJECT_LENGTH_MAX);
   return /[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut;
+}
+
+/**
+ * Compiles a part that is plain text; faults and limits, also those met while it is rendered, name the part.
+ * @throws TemplateSyntaxError, TemplateLimitError
+ */
+export function compileTextPart(part: Exclude<MessagePart, 'html'>, source: string): CompiledTemplate {
+  const { render } = naming(part, () => compileTemplate(source, 'text'));
+  return { render: (scope, meter) => naming(part, () => render(scope, meter)) };
 }
 
 function naming<T>(part: MessagePart, compile: () => T): T {

@@ -6,7 +6,7 @@ interface TemplateFault {
 }
 
 /** The part of a message a fault was found in. */
-export type MessagePart = 'subject' | 'html';
+export type MessagePart = 'subject' | 'html' | 'text' | 'preheader';
 
 /**
  * A template that cannot be compiled: an unclosed, mismatched or unknown block. It knows nothing of HTTP; the API

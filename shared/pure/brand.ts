@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { LANGUAGES, type Language } from './languages/languages.ts';
+import { LIMITS } from './limits.ts';
+
+/** What recipients see of the project that writes to them, in the footer of MARKETING email and on its pages. */
+export interface Brand {
+  /** The display name, or else the name of the project. */
+  name: string;
+  postalAddress: string | null;
+  logoUrl: string | null;
+  /** The language of recipients whose own is not known. */
+  language: Language | null;
+}
+
+/** A text that a mail program may show: no control characters, which could hide or reorder the rest. */
+const CONTROL = /[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u;
+const CONTROL_BUT_LINE_BREAK = /[^\P{Cc}\n]|[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u;
+
+/** A host of letters, digits and hyphens cannot end the directive of a content security policy that names it. */
+const LOGO_URL = /^https:\/\/[a-z\d](?:[a-z\d.-]*[a-z\d])?(?::\d{1,5})?\/[^\s"'<>\\]*$/i;
+
+/** The settings behind a brand, as operators and callers give them; null takes one away. */
+export const brandSettingsSchema = z.object({
+  displayName: z
+    .string()
+    .trim()
+    .min(1)
+    .max(LIMITS.displayNameLength)
+    .refine((text) => !CONTROL.test(text), 'Must be one line without control characters')
+    .nullable()
+    .optional()
+    .meta({
+      description: 'The name that recipients see on pages and in footers; without one, the name of the project',
+      examples: ['Tea & Co'],
+    }),
+  postalAddress: z
+    .string()
+    .transform((text) => text.replaceAll('\r\n', '\n').trim())
+    .pipe(
+      z
+        .string()
+        .min(1)
+        .max(LIMITS.postalAddressLength)
+        .refine((text) => !CONTROL_BUT_LINE_BREAK.test(text), 'Must not contain control characters')
+        .refine((text) => text.split('\n').length <= LIMITS.postalAddressLines, {
+          error: `Must have at most ${LIMITS.postalAddressLines} lines`,
+        }),
+    )
+    .nullable()
+    .optional()
+    .meta({
+      description: 'The address of the sender in the footer of MARKETING email, which many laws demand',
+      examples: ['Tea & Co, 1 High Street, London'],
+    }),
+  logoUrl: z
+    .string()
+    .trim()
+    .max(LIMITS.logoUrlLength)
+    .refine((url) => LOGO_URL.test(url) && URL.canParse(url), 'Must be an https:// address of a picture')
+    .nullable()
+    .optional()
+    .meta({ description: 'A picture above the footer and the pages', examples: ['https://shop.example/logo.png'] }),
+  language: z
+    .enum(LANGUAGES)
+    .nullable()
+    .optional()
+    .meta({ description: 'The language of recipients whose own is not known', examples: ['de'] }),
+});
+
+export type BrandSettings = z.infer<typeof brandSettingsSchema>;

@@ -1,0 +1,36 @@
+/**
+ * What Everpost says to recipients in one language. `{name}` stands for the name of the sender, `{email}` for the address
+ * of the recipient. Sentences do not depend on the gender of either.
+ */
+export interface LanguageTexts {
+  direction: 'ltr' | 'rtl';
+  page: PageTexts;
+  footer: FooterTexts;
+}
+
+/** The texts of the pages behind the links of an email. */
+export interface PageTexts {
+  unsubscribe: string;
+  subscribe: string;
+  manage: string;
+  unsubscribedTitle: string;
+  subscribedTitle: string;
+  askUnsubscribe: string;
+  askSubscribe: string;
+  isUnsubscribed: string;
+  isSubscribed: string;
+  /** For a link whose contact is gone. */
+  isGone: string;
+  /** For a contact that has subscribed again and again today. */
+  tooOften: string;
+  notFoundTitle: string;
+  notFound: string;
+}
+
+/** The texts at the end of a MARKETING email. */
+interface FooterTexts {
+  /** Why the recipient gets the email. */
+  reason: string;
+  unsubscribe: string;
+  manage: string;
+}

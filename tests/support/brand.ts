@@ -1,0 +1,4 @@
+import type { Brand } from '../../shared/pure/brand.ts';
+
+/** The brand of a project without settings. */
+export const TEST_BRAND: Brand = { name: 'Test', postalAddress: null, logoUrl: null, language: null };
