@@ -58,10 +58,10 @@ export const LIMITS = {
   compiledTemplatesBytes: 67_108_864,
   filterDepth: 50,
   filterCount: 1_000,
-  /** The cost of a condition's filters for each contact, in comparisons; see `filterCost`. */
-  filterCost: 5_000,
+  /** The cost of a condition's filters for each contact, in tenths of a microsecond; see `filterCost`. */
+  filterCost: 1_000,
   /** The same with the conditions of the segments that are evaluated in it. */
-  inlinedFilterCost: 15_000,
+  inlinedFilterCost: 1_500,
   filterValueBytes: 4_096,
   filterConditionBytes: 262_144,
   eventNameLength: 200,

@@ -1,7 +1,7 @@
 import { badRequest } from '../../pure/app-error.ts';
 import type { Filter, FilterCondition, FilterGroup } from '../../pure/filters/filter-condition.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import { sql, type SqlFragment } from '../database/sql.ts';
+import type { SqlFragment } from '../database/sql.ts';
 import { createFilterParts, type FilterPart, type FilterParts } from './filter-part.ts';
 import {
   constantValue,
@@ -14,6 +14,7 @@ import {
   standardPredicate,
   TRUE,
   trusted,
+  type Subselect,
 } from './filter-predicates.ts';
 import { assertFilter, INLINED_FILTERS_MAX, type FilterScope } from './filter-semantics.ts';
 import { filterCost } from './filter-size.ts';
@@ -35,8 +36,8 @@ export interface CompileFilterOptions {
 }
 
 /**
- * PostgreSQL turns a subselect under AND into a join. That helps while there are few; planning hundreds of joins takes
- * minutes. The subselects after these are kept out of the join by `is true`.
+ * PostgreSQL turns a subselect under AND into a join, and one under OR into a hash table. That helps while there are few;
+ * planning hundreds of joins takes minutes, and hundreds of hash tables take the memory of the machine.
  */
 const JOINED_SUBSELECTS_MAX = 8;
 
@@ -124,9 +125,18 @@ function compileFilterOnce(filter: Filter, path: string, scope: FilterScope, com
         plain: jsonPredicate(constantValue(valueAtPath(compilation.eventContext, target.path)), filter, asOf),
       };
     case 'event':
-      return subselect(occurrencePredicate(eventOccurrences(alias, projectId, target.name), filter, asOf), compilation);
+      return {
+        plain: occurrencePredicate(
+          eventOccurrences(alias, projectId, target.name),
+          filter,
+          asOf,
+          nextSubselect(compilation),
+        ),
+      };
     case 'emailActivity':
-      return subselect(occurrencePredicate(emailOccurrences(alias, target.activity), filter, asOf), compilation);
+      return {
+        plain: occurrencePredicate(emailOccurrences(alias, target.activity), filter, asOf, nextSubselect(compilation)),
+      };
     case 'segment': {
       const isMember = filter.operator === 'memberOfSegment';
       return compileMembership(target.segmentId, isMember, compilation);
@@ -134,16 +144,16 @@ function compileFilterOnce(filter: Filter, path: string, scope: FilterScope, com
   }
 }
 
-function subselect(predicate: SqlFragment, compilation: Compilation): FilterPart {
+function nextSubselect(compilation: Compilation): Subselect {
   compilation.subselectCount += 1;
-  return { plain: compilation.subselectCount > JOINED_SUBSELECTS_MAX ? sql`(${predicate}) is true` : predicate };
+  return compilation.subselectCount > JOINED_SUBSELECTS_MAX ? 'looked up' : 'joined';
 }
 
 function compileMembership(segmentId: string, isMember: boolean, compilation: Compilation): FilterPart {
   const { segments, openSegments, alias } = compilation;
   const segment = segments.get(segmentId);
   if (segment?.type === 'STATIC' || segment?.trackMembership === true) {
-    return subselect(memberPredicate(alias, segmentId, isMember), compilation);
+    return { plain: memberPredicate(alias, segmentId, isMember, nextSubselect(compilation)) };
   }
   const condition = inlinedSegment(segment);
   // Writes refuse cycles, but two simultaneous writes can still make one; it must not hang every evaluation.

@@ -1,6 +1,7 @@
 import type { Filter } from '../../pure/filters/filter-condition.ts';
 import { joinSql, sql, type SqlFragment } from '../database/sql.ts';
-import { dataValue, FALSE, jsonPredicate, sharedDataValue, TRUE, trusted } from './filter-predicates.ts';
+import { dataValue, FALSE, jsonPredicate, TRUE } from './filter-predicates.ts';
+import { createSharedDocument, isLongPath, type SharedDocument } from './shared-document.ts';
 
 /**
  * A part of a compiled condition. A part that reads only custom data has a second form, over a document that many filters
@@ -14,17 +15,13 @@ export interface FilterPart {
 }
 
 interface SharedForm {
-  predicate: SqlFragment;
-  /** How often it reads the document. */
-  reads: number;
-  /** Paths that are looked up once for each document, whatever asks for them. */
-  paths: ReadonlySet<string>;
+  predicate: (document: SharedDocument) => SqlFragment;
+  /** How many filters read each path. */
+  reads: ReadonlyMap<string, number>;
 }
 
 /** Up to this many filters read the column itself, because indexes can serve them. */
 const PLAIN_READS_MAX = 4;
-/** Paths of up to this many keys are read in the expression, longer ones by a function. */
-const EXPRESSED_KEYS_MAX = 2;
 
 /** Turns parts of one condition into SQL. */
 export interface FilterParts {
@@ -38,28 +35,27 @@ export interface FilterParts {
   close: (part: FilterPart) => SqlFragment;
 }
 
+function countOf(reads: ReadonlyMap<string, number>): number {
+  return [...reads.values()].reduce((sum, count) => sum + count, 0);
+}
+
+function sumOf(all: ReadonlyMap<string, number>[]): ReadonlyMap<string, number> {
+  const sum = new Map<string, number>();
+  for (const reads of all) for (const [path, count] of reads) sum.set(path, (sum.get(path) ?? 0) + count);
+  return sum;
+}
+
 /** @param alias of the contact table in the statement around the predicate */
 export function createFilterParts(alias: SqlFragment): FilterParts {
-  const columns = new Map<string, SqlFragment>();
-  const columnOf = (path: string): SqlFragment => {
-    const column = columns.get(path) ?? trusted(`path_${columns.size}`);
-    columns.set(path, column);
-    return column;
-  };
-
-  /** Evaluates the predicate over the document and the values under its long paths, each read once for a contact. */
-  const withDocument = ({ predicate, paths }: SharedForm): SqlFragment => {
-    // Joining it with an empty document fetches and decompresses it once; the offset keeps that from being repeated.
-    const document = sql`select ${alias}.data || '{}'::jsonb as data offset 0`;
-    if (paths.size === 0) return sql`(select ${predicate} from (${document}) filter_data)`;
-    const values = [...paths].map((path) => sql`everpost_field(data, ${path}::text) as ${columnOf(path)}`);
-    return sql`(select ${predicate} from (
-      select data, ${joinSql(values, ', ')} from (${document}) filter_document offset 0) filter_data)`;
+  const withDocument = ({ predicate, reads }: SharedForm): SqlFragment => {
+    const document = createSharedDocument(alias, reads);
+    return document.around(predicate(document));
   };
 
   const close = ({ plain, shared }: FilterPart): SqlFragment => {
-    if (!shared || (shared.paths.size === 0 && shared.reads <= PLAIN_READS_MAX)) return plain;
-    return withDocument(shared);
+    if (!shared) return plain;
+    const isPlain = countOf(shared.reads) <= PLAIN_READS_MAX && ![...shared.reads.keys()].some(isLongPath);
+    return isPlain ? plain : withDocument(shared);
   };
 
   const combine = (parts: FilterPart[], operator: 'and' | 'or'): FilterPart => {
@@ -70,10 +66,9 @@ export function createFilterParts(alias: SqlFragment): FilterParts {
     const onData = open.flatMap((part) => part.shared ?? []);
     const join = (fragments: SqlFragment[]) => sql`(${joinSql(fragments, ` ${operator} `)})`;
     if (onData.length === open.length) {
-      const shared = {
-        predicate: join(onData.map((form) => form.predicate)),
-        reads: onData.reduce((sum, form) => sum + form.reads, 0),
-        paths: new Set(onData.flatMap((form) => [...form.paths])),
+      const shared: SharedForm = {
+        predicate: (document) => join(onData.map((form) => form.predicate(document))),
+        reads: sumOf(onData.map((form) => form.reads)),
       };
       return { plain: join(open.map((part) => part.plain)), shared };
     }
@@ -88,17 +83,20 @@ export function createFilterParts(alias: SqlFragment): FilterParts {
 
   return {
     ofData: (path, filter, asOf) => {
-      const isLong = path.split('.').length > EXPRESSED_KEYS_MAX;
-      const value = sharedDataValue(trusted('filter_data.data'), path, isLong ? columnOf(path) : undefined);
-      const shared = { predicate: jsonPredicate(value, filter, asOf), reads: 1, paths: new Set(isLong ? [path] : []) };
-      if (isLong) return { plain: withDocument(shared), shared };
+      const shared: SharedForm = {
+        predicate: (document) => jsonPredicate(document.valueAt(path), filter, asOf),
+        reads: new Map([[path, 1]]),
+      };
+      if (isLongPath(path)) return { plain: withDocument(shared), shared };
       return { plain: jsonPredicate(dataValue(sql`${alias}.data`, path), filter, asOf), shared };
     },
     allOf: (parts) => combine(parts, 'and'),
     anyOf: (parts) => combine(parts, 'or'),
     negated: ({ plain, shared }) => ({
       plain: sql`(${plain}) is not true`,
-      ...(shared && { shared: { ...shared, predicate: sql`(${shared.predicate}) is not true` } }),
+      ...(shared && {
+        shared: { ...shared, predicate: (document) => sql`(${shared.predicate(document)}) is not true` },
+      }),
     }),
     close,
   };

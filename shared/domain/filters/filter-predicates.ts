@@ -135,10 +135,14 @@ export function standardPredicate(alias: SqlFragment, field: StandardField, filt
 }
 
 /** A value inside a JSON document: as jsonb, as text, and where an index may find an equal scalar. */
-interface JsonValue {
-  json: SqlFragment;
+export interface JsonValue {
+  readonly json: SqlFragment;
   /** Null exactly where the value is missing or a stored null. */
-  text: SqlFragment;
+  readonly text: SqlFragment;
+  /** The text in lower case as far as it is ASCII, where that is at hand. */
+  readonly lowered?: SqlFragment;
+  /** The text as `everpost_fold` returns it, where that is at hand. */
+  readonly folded?: SqlFragment;
   /** A predicate that is true wherever the value equals `scalar`; `exact` if it is true nowhere else. */
   indexed?: (scalar: unknown) => { predicate: SqlFragment; exact: boolean };
 }
@@ -171,19 +175,14 @@ export function dataValue(document: SqlFragment, path: string): JsonValue {
   return { json: found, text: sql`(${found} #>> '{}')` };
 }
 
-/**
- * The same in a document that several filters share, which no index serves. `column` holds the value already where the
- * path is long.
- */
-export function sharedDataValue(document: SqlFragment, path: string, column: SqlFragment | undefined): JsonValue {
-  if (column) return { json: column, text: sql`(${column} #>> '{}')` };
-  const { json, text: asText } = dataValue(document, path);
-  return { json, text: asText };
-}
-
 function nest(keys: string[], value: unknown): unknown {
   // A computed key of an object literal defines an own property, also for __proto__.
   return keys.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
+}
+
+/** The same value where no index can serve, as under a negation. */
+export function withoutIndex(value: JsonValue): JsonValue {
+  return value.indexed ? { json: value.json, text: value.text } : value;
 }
 
 /** A value that is known while compiling, such as one of an execution's context. */
@@ -202,11 +201,11 @@ export function jsonPredicate(value: JsonValue, filter: Filter, asOf: Date): Sql
     case 'equals':
       return jsonEquals(value, filter.value);
     case 'notEquals':
-      return sql`(${value.text} is not null and (${jsonEquals({ ...value, indexed: undefined }, filter.value)}) is not true)`;
+      return sql`(${value.text} is not null and (${jsonEquals(withoutIndex(value), filter.value)}) is not true)`;
     case 'contains':
       return jsonContains(value, filter.value);
     case 'notContains':
-      return sql`(${value.text} is not null and (${jsonContains({ ...value, indexed: undefined }, filter.value)}) is not true)`;
+      return sql`(${value.text} is not null and (${jsonContains(withoutIndex(value), filter.value)}) is not true)`;
     case 'within':
     case 'olderThan': {
       const startMs = windowStartMs(filter, asOf);
@@ -243,8 +242,8 @@ function jsonContains(value: JsonValue, wanted: unknown): SqlFragment {
   // ASCII needs no locale; without one lower() is several times faster.
   const isAscii = Buffer.byteLength(wanted) === wanted.length;
   const inString = isAscii
-    ? sql`strpos(lower(${value.text} collate "C"), ${text(wanted.toLowerCase())}) > 0`
-    : sql`strpos(everpost_fold(${value.text}), everpost_fold(${text(wanted)})) > 0`;
+    ? sql`strpos(${value.lowered ?? sql`lower(${value.text} collate "C")`}, ${text(wanted.toLowerCase())}) > 0`
+    : sql`strpos(${value.folded ?? sql`everpost_fold(${value.text})`}, everpost_fold(${text(wanted)})) > 0`;
   return sql`case jsonb_typeof(${value.json}) when 'string' then ${inString} when 'array' then ${value.json} @> ${list} else false end`;
 }
 
@@ -289,15 +288,29 @@ export function emailOccurrences(alias: SqlFragment, activity: EmailActivity): O
   };
 }
 
+/**
+ * How a subselect finds the rows of a contact. PostgreSQL can make a join of the first kind, or a hash table in memory. The
+ * second kind is looked up contact by contact, whatever their number: a thousand hash tables would take gigabytes.
+ */
+export type Subselect = 'joined' | 'looked up';
+
+function existsIn(rows: SqlFragment, subselect: Subselect): SqlFragment {
+  return subselect === 'joined' ? sql`exists (${rows})` : sql`exists (${rows} offset 0)`;
+}
+
 /** A test of whether and when something happened. */
-export function occurrencePredicate(occurrences: Occurrences, filter: Filter, asOf: Date): SqlFragment {
+export function occurrencePredicate(
+  occurrences: Occurrences,
+  filter: Filter,
+  asOf: Date,
+  subselect: Subselect,
+): SqlFragment {
   const { rows, moment } = occurrences;
-  const ever = sql`exists (${rows})`;
+  const ever = existsIn(rows, subselect);
   if (filter.operator === 'triggered') return ever;
   if (filter.operator === 'notTriggered') return not(ever);
   // No upper bound: nothing recorded lies in the future, but the clock that stamped it may be a little ahead of asOf.
-  const start = windowStart(filter, asOf);
-  const since = sql`exists (${rows} and ${moment} >= ${start})`;
+  const since = existsIn(sql`${rows} and ${moment} >= ${windowStart(filter, asOf)}`, subselect);
   switch (filter.operator) {
     case 'triggeredWithin':
       return since;
@@ -309,7 +322,13 @@ export function occurrencePredicate(occurrences: Occurrences, filter: Filter, as
 }
 
 /** Whether the contact is (or is not) in the member table of a segment. */
-export function memberPredicate(alias: SqlFragment, segmentId: string, isMember: boolean): SqlFragment {
-  const listed = sql`exists (select 1 from segment_member filter_member where filter_member.segment_id = ${segmentId}::uuid and filter_member.contact_id = ${alias}.id)`;
+export function memberPredicate(
+  alias: SqlFragment,
+  segmentId: string,
+  isMember: boolean,
+  subselect: Subselect,
+): SqlFragment {
+  const rows = sql`select 1 from segment_member filter_member where filter_member.segment_id = ${segmentId}::uuid and filter_member.contact_id = ${alias}.id`;
+  const listed = existsIn(rows, subselect);
   return isMember ? listed : not(listed);
 }

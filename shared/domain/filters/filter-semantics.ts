@@ -7,7 +7,7 @@ import {
 } from '../../pure/filters/filter-condition.ts';
 import { filterTarget, type FilterTarget, type StandardField } from '../../pure/filters/filter-target.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import { dotPath, filterCost } from './filter-size.ts';
+import { dotPath, filterCost, LOOK_UP_COST } from './filter-size.ts';
 import { parseIsoInstant } from '../../pure/filters/iso-instant.ts';
 import { chainLength, findSegmentCycle, inlinedSegment, type SegmentForFilter } from './segment-references.ts';
 
@@ -151,7 +151,7 @@ interface InlinedSize {
   cost: number;
 }
 
-/** The filters that a reference to a segment adds to the statement; none if it is read from its member table. */
+/** The filters that a reference to a segment adds to the statement: none but a look-up if it has a member table. */
 function inlinedSize(
   segmentId: string,
   segments: ReadonlyMap<string, SegmentForFilter>,
@@ -160,9 +160,9 @@ function inlinedSize(
   const known = sizes.get(segmentId);
   if (known !== undefined) return known;
   // Set before descending, so that a cycle among other segments ends here.
-  const size: InlinedSize = { filters: 0, cost: 0 };
   sizes.set(segmentId, { filters: 0, cost: 0 });
   const condition = inlinedSegment(segments.get(segmentId));
+  const size: InlinedSize = { filters: 0, cost: condition === undefined ? LOOK_UP_COST : 0 };
   if (condition !== undefined) {
     walkFilters(condition, (filter) => {
       const target = filterTarget(filter);
