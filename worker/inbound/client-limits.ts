@@ -1,4 +1,4 @@
-import ipaddr from 'ipaddr.js';
+import { clientOf } from '../../shared/platform/client-address.ts';
 
 /**
  * How much of the listener one client network may use. Strangers are bounded. A server that returns reports to envelope
@@ -38,8 +38,6 @@ const MINUTE_MS = 60_000;
 const PROOF_WORTH = 2;
 /** Reports of one mail that prove something within a minute, so that one leaked address buys no unlimited traffic. */
 const PROOFS_PER_MAIL = 4;
-/** What one customer of an IPv6 network usually has (RFC 6177). */
-const IPV6_GROUPS = 4;
 /** Connections at once of a client that has proved nothing. */
 const STRANGER_CONNECTIONS_MAX = 5;
 /** More than a relay opens to one destination, and never all. */
@@ -56,15 +54,6 @@ const REFUSAL_MS = MINUTE_MS;
 const STRANGER_OCTETS_PER_MINUTE = 8 * 1024 * 1024;
 /** Entries of each kind that are remembered; beyond it the oldest are forgotten. */
 const ENTRIES_MAX = 10_000;
-
-/** Addresses that one client can change at will are one client. */
-export function clientOf(address: string): string {
-  if (!ipaddr.isValid(address)) return address;
-  const parsed = ipaddr.process(address);
-  return parsed.kind() === 'ipv6'
-    ? (parsed as ipaddr.IPv6).parts.slice(0, IPV6_GROUPS).join(':')
-    : parsed.toNormalizedString();
-}
 
 function forgetOldest(entries: Map<string, unknown>): void {
   const [oldest] = entries.keys();

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
-import ipaddr from 'ipaddr.js';
 import type { SMTPServer } from 'smtp-server';
+import { createNetworkTest } from '../../shared/platform/client-address.ts';
 import type { ClientLimits } from './client-limits.ts';
 import { createConnectionQueue, type ClientConnection, type ConnectionQueue } from './connection-queue.ts';
 import { createConnectionWatch, type ConnectionBounds, type ConnectionWatch } from './connection-watch.ts';
@@ -38,15 +38,6 @@ interface Admission {
 /** How long a refusal may take to reach its client. */
 const REFUSAL_LINGER_MS = 1_000;
 const TOO_MANY = '421 4.7.0 Too many connections, try again later\r\n';
-
-function createTrust(networks: readonly string[]): (address: string) => boolean {
-  const ranges = networks.map((network) => ipaddr.parseCIDR(network));
-  return (address) => {
-    if (!ipaddr.isValid(address)) return false;
-    const parsed = ipaddr.process(address);
-    return ranges.some(([network, bits]) => parsed.kind() === network.kind() && parsed.match([network, bits] as never));
-  };
-}
 
 function refuse(socket: Socket): void {
   socket.end(TOO_MANY);
@@ -107,7 +98,7 @@ export function guardConnections(options: ConnectionGuardOptions): ConnectionGua
   const { server, limits, bounds } = options;
   const watch = createConnectionWatch(bounds, limits.isProven);
   const queue = createConnectionQueue();
-  const admission: Admission = { server, limits, watch, queue, isForwarder: createTrust(options.proxySources) };
+  const admission: Admission = { server, limits, watch, queue, isForwarder: createNetworkTest(options.proxySources) };
   const sockets = new Set<Socket>();
 
   function onConnection(socket: Socket): void {

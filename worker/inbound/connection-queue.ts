@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { clientOf } from './client-limits.ts';
+import { clientOf } from '../../shared/platform/client-address.ts';
 
 /** A connection, with the address and port of its client, which a PROXY header may have named. */
 export interface ClientConnection {
