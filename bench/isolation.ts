@@ -21,6 +21,9 @@ interface Latencies {
   toMailboxP99Ms: number;
 }
 
+/** CPU seconds that each process used while something was measured. `bench` is what the attacks themselves cost. */
+type Cpu = Record<string, number>;
+
 interface Victim {
   project: BenchProject;
   /** Numbers of requests are used once, so that every email has a recipient of its own. */
@@ -82,6 +85,19 @@ async function measureVictim(context: BenchContext, stack: BenchStack, sink: Sin
   };
 }
 
+/** Starts to count; what it returns answers the CPU seconds since then. */
+function meterCpu({ meter }: BenchContext, stack: BenchStack, sink: Sink): () => Cpu {
+  const { api, postgres, temporal } = stack.pids;
+  const pids = { api, worker: stack.worker()?.pid, postgres, temporal, sink: sink.pid };
+  const read = (): Cpu => ({
+    ...Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, meter.cpuMs(pid ?? 0) / 1_000])),
+    bench: process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6,
+  });
+  const before = read();
+  return () =>
+    Object.fromEntries(Object.entries(read()).map(([name, now]) => [name, round(now - (before[name] ?? 0), 1)]));
+}
+
 function combine(a: Latencies, b: Latencies, how: (a: number, b: number) => number): Latencies {
   return {
     trackP99Ms: how(a.trackP99Ms, b.trackP99Ms),
@@ -115,15 +131,20 @@ export const bench: Bench = {
     context.progress('Warming up');
     await measureVictim(context, stack, sink, victim);
     context.progress('Measuring the quiet system');
+    const quietCpu = meterCpu(context, stack, sink);
     const quietBefore = await measureVictim(context, stack, sink, victim);
     const loaded: Record<string, Latencies> = {};
+    const cpuSeconds: Record<string, Cpu> = { quiet: quietCpu() };
+    context.progress(JSON.stringify({ ...rounded(quietBefore), ...cpuSeconds['quiet'] }));
     for (const attack of attacks) {
       context.progress(`Preparing: ${attack.name}`);
       const start = await attack.prepare(attacker);
       context.progress(`Measuring under: ${attack.name}`);
+      const usedCpu = meterCpu(context, stack, sink);
       const stop = await start();
       loaded[attack.name] = await measureVictim(context, stack, sink, victim).finally(stop);
-      context.progress(JSON.stringify(rounded(loaded[attack.name] as Latencies)));
+      cpuSeconds[attack.name] = usedCpu();
+      context.progress(JSON.stringify({ ...rounded(loaded[attack.name] as Latencies), ...cpuSeconds[attack.name] }));
       await attack.cleanUp?.(attacker);
     }
     context.progress('Measuring the quiet system again');
@@ -145,6 +166,7 @@ export const bench: Bench = {
       quiet: rounded(quiet),
       loaded: Object.fromEntries(Object.entries(loaded).map(([name, value]) => [name, rounded(value)])),
       slowdown: Object.fromEntries(byAttack.map(([name, value]) => [name, rounded(value)])),
+      cpuSeconds,
     };
   },
 };
