@@ -16,7 +16,7 @@ import { recordEngagements } from '../shared/domain/engagement/engagement.ts';
 import { createApp, createWaitingApp } from './app.ts';
 import { createAdmissionOrm } from './http/admission.ts';
 import { createApiMetrics } from './http/api-metrics.ts';
-import { createHttpServer } from './http/server.ts';
+import { createHttpServer, serverLimitsOf } from './http/server.ts';
 import { createEngagementRecorder } from './feedback/engagement-recorder.ts';
 
 /** Longest wait for requests under way when the process is told to stop. */
@@ -53,7 +53,7 @@ await runProcess('api', async ({ onStop }) => {
   if (warning !== undefined) logger.warn(warning);
   const metrics = await createApiMetrics(config, logger);
   let app = createWaitingApp(config, logger, metrics.observe);
-  const server = createHttpServer((req, res) => void app(req, res), config.API_CONNECTIONS_MAX);
+  const server = createHttpServer((req, res) => void app(req, res), serverLimitsOf(config));
   server.listen(config.PORT, config.HOST);
   await once(server, 'listening');
   logger.info({ port: (server.address() as AddressInfo).port }, 'listening');

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from './support/eventually.ts';
 import { startHostileApi, type HostileApi } from './support/hostile-api.ts';
-import { openRaw } from './support/raw-http.ts';
+import { openRaw, statusOf, type RawConnection } from './support/raw-http.ts';
 
 const CONNECTIONS_MAX = 40;
+/** Of one address without a key. */
+const STRANGERS_MAX = 10;
 
 let app: HostileApi;
 beforeAll(async () => {
@@ -26,5 +28,23 @@ describe('more connections than API_CONNECTIONS_MAX', () => {
     ask();
     await answered(2);
     for (const { socket } of [caller, ...strangers]) socket.destroy();
+  });
+});
+
+describe('connections of one address without a key', () => {
+  it('are a part of all, so that strangers from elsewhere get through; callers with a key keep theirs', async () => {
+    const authorization = `Authorization: Bearer ${app.neighbour.keys.secretKey}`;
+    const callers: RawConnection[] = [];
+    while (callers.length < CONNECTIONS_MAX / 2) {
+      const caller = await openRaw(app.url);
+      caller.socket.write(`GET /contacts?limit=1 HTTP/1.1\r\nHost: a\r\n${authorization}\r\n\r\n`);
+      await eventually(() => Promise.resolve(statusOf(caller.received()) === 200));
+      callers.push(caller);
+    }
+    const strangers = await Promise.all(Array.from({ length: CONNECTIONS_MAX / 2 }, () => openRaw(app.url)));
+    const closed = () => strangers.filter(({ socket }) => socket.readyState === 'closed').length;
+    await eventually(() => Promise.resolve(closed() === CONNECTIONS_MAX / 2 - STRANGERS_MAX));
+    expect(callers.filter(({ socket }) => socket.readyState !== 'open')).toEqual([]);
+    for (const { socket } of [...callers, ...strangers]) socket.destroy();
   });
 });

@@ -9,6 +9,7 @@ import type { Em } from '../../shared/domain/database/em.ts';
 import type { LinkSigner } from '../../shared/platform/links.ts';
 import type { ApiDeps } from '../http/context.ts';
 import type { Load } from '../http/load.ts';
+import { spareRequest } from '../http/strangers.ts';
 import { pagePolicyOf, renderSubscriptionPage, type SubscriptionPage } from './subscription-page.ts';
 
 /** An hour: somewhere in it, one of the changes of this day becomes one of yesterday. */
@@ -96,6 +97,7 @@ export function mountSubscriptionPages(app: Express, deps: ApiDeps, links: LinkS
         sendNotFound(req, res);
         return;
       }
+      spareRequest(req, 'token');
       const contact = await inTurn(owner.contactId, (em) => findLinkContact(em, owner));
       sendPage(res, pageOf(name, token, languageFor(req, contact), contact, false));
     });
@@ -109,6 +111,7 @@ export function mountSubscriptionPages(app: Express, deps: ApiDeps, links: LinkS
         sendNotFound(req, res);
         return;
       }
+      spareRequest(req, 'token');
       const contact = await inTurn(owner.contactId, (em) => changeSubscription(em, owner, name === 'subscribe'));
       if (contact === 'too often') {
         sendTooOften(req, res);

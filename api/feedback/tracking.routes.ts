@@ -2,6 +2,7 @@ import type { Express, Request, Response } from 'express';
 import { AppError } from '../../shared/pure/app-error.ts';
 import type { LinkSigner } from '../../shared/platform/links.ts';
 import type { ApiDeps } from '../http/context.ts';
+import { spareRequest } from '../http/strangers.ts';
 import { isMachineRequest } from './machine-request.ts';
 import { createEngagementLimit } from './engagement-limit.ts';
 
@@ -29,6 +30,7 @@ export function mountTracking(app: Express, deps: ApiDeps, links: LinkSigner): v
   const engagements = createEngagementLimit();
 
   async function count(req: Request, engagement: { emailId: string; url: string | null }): Promise<void> {
+    spareRequest(req, 'token');
     if (isMachineRequest(req, engagement.url === null ? 'open' : 'click')) return;
     if (!engagements.take(req.socket.remoteAddress ?? '', engagement.emailId)) return;
     const taken = deps.engagements.add(engagement);

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { countDropped, type Strangers } from './strangers.ts';
 
 /** How a connection stands. */
 interface Connection {
@@ -8,6 +9,8 @@ interface Connection {
   lastResponse: ServerResponse | undefined;
   /** Whether a request on it had a valid key. */
   isProven: boolean;
+  /** The connections without a valid key of the same client; undefined where others stand behind it, too. */
+  ofStranger: Set<Socket> | undefined;
 }
 
 export interface ConnectionLimits {
@@ -15,10 +18,14 @@ export interface ConnectionLimits {
   connectionsMax: number;
   /** How long a connection without a valid key may be idle between requests, in milliseconds. */
   strangerIdleMs: number;
+  strangers: Strangers;
 }
 
 /** Requests that a client may send ahead on one connection. */
 const PIPELINED_MAX = 8;
+/** The part of all connections that one client may have without a valid key, and no less than so many. */
+const STRANGER_PART = 0.1;
+const STRANGER_CONNECTIONS_MIN = 10;
 /** How long the rest of an unwanted body is read and dropped, so that the client gets to read the answer. */
 const LINGER_MS = 2_000;
 /** The slowest that an answer may be read: a grace, and a speed for what is large. */
@@ -30,7 +37,9 @@ const connections = new WeakMap<Socket, Connection>();
 /** Notes that a request with a valid key came over a connection: it is not a stranger's. */
 export function proveConnection(socket: Socket): void {
   const connection = connections.get(socket);
-  if (connection) connection.isProven = true;
+  if (!connection) return;
+  connection.isProven = true;
+  connection.ofStranger?.delete(socket);
 }
 
 /** Whether an answer can be written to a connection without mixing with another answer. */
@@ -49,11 +58,15 @@ function limitAnswer(socket: Socket, res: ServerResponse): void {
 
 /** Takes in what is left of a body after the answer, for a while. */
 function limitRest(socket: Socket, req: IncomingMessage, res: ServerResponse): void {
-  res.once('finish', () => {
+  // Before Node itself begins to drop it, unseen and without end.
+  res.once('prefinish', () => {
     if (req.complete) return;
     const timer = setTimeout(() => socket.destroy(), LINGER_MS);
     req.once('close', () => clearTimeout(timer));
     req.on('error', () => undefined);
+    req.on('data', (chunk: Buffer) => {
+      if (!countDropped(req, chunk.length)) socket.destroy();
+    });
     req.resume();
   });
 }
@@ -73,23 +86,62 @@ function leastWanted(open: ReadonlySet<Socket>): Socket | undefined {
 }
 
 /**
+ * Counts the connections without a valid key by client. Where there are too many, the oldest makes room; a client that
+ * floods gets no more.
+ * @returns the set in which a new connection was counted; undefined where others stand behind it, `refused` without room
+ */
+function createStrangerCount({ connectionsMax, strangers }: ConnectionLimits) {
+  const perClientMax = Math.max(STRANGER_CONNECTIONS_MIN, Math.floor(connectionsMax * STRANGER_PART));
+  const byClient = new Map<string, Set<Socket>>();
+  return (socket: Socket): Set<Socket> | undefined | 'refused' => {
+    const client = strangers.clientBehind(socket);
+    if (client === undefined) return undefined;
+    const own = byClient.get(client) ?? new Set();
+    const [oldest] = own;
+    if (own.size >= perClientMax && oldest) {
+      if (strangers.isFlooding(client)) return 'refused';
+      oldest.destroy();
+      own.delete(oldest);
+    }
+    byClient.set(client, own.add(socket));
+    socket.once('close', () => {
+      own.delete(socket);
+      if (own.size === 0 && byClient.get(client) === own) byClient.delete(client);
+    });
+    return own;
+  };
+}
+
+/**
  * Bounds what connections can cost. When there are too many, those without a valid key make room first, the oldest before
  * the others, so strangers cannot keep callers with a key out.
  */
 export function limitConnections(server: Server, limits: ConnectionLimits): void {
   /** In the order of their beginning. */
   const open = new Set<Socket>();
+  const countStranger = createStrangerCount(limits);
 
-  server.on('connection', (socket: Socket) => {
+  function admit(socket: Socket): boolean {
+    const ofStranger = countStranger(socket);
+    if (ofStranger === 'refused') return false;
     if (open.size >= limits.connectionsMax) {
       const given = leastWanted(open) ?? socket;
       given.destroy();
       open.delete(given);
-      if (given === socket) return;
+      if (given === socket) return false;
     }
     open.add(socket);
-    connections.set(socket, { openRequests: 0, lastResponse: undefined, isProven: false });
+    connections.set(socket, { openRequests: 0, lastResponse: undefined, isProven: false, ofStranger });
     socket.once('close', () => open.delete(socket));
+    return true;
+  }
+
+  // A connection that is refused costs no parser.
+  const listeners = server.listeners('connection') as ((socket: Socket) => void)[];
+  server.removeAllListeners('connection');
+  server.on('connection', (socket: Socket) => {
+    if (admit(socket)) for (const listener of listeners) listener.call(server, socket);
+    else socket.destroy();
   });
 
   server.on('request', (req, res) => {

@@ -5,6 +5,7 @@ import { contentCodingOf, createBodyReader, type BodyReader, type Patience } fro
 import { parseJson } from './json-parser.ts';
 import { createJsonScanner } from './json-scanner.ts';
 import { createOctets } from './octets.ts';
+import { countParsed } from './strangers.ts';
 
 /** Read before the key is checked, and never inflated, so this bounds what a stranger may cost. */
 export const EARLY_BYTES_MAX = 64 * 1024;
@@ -86,6 +87,7 @@ export function createJsonBody(req: Request, res: Response, limits: JsonBodyLimi
     async readEarly() {
       const length = contentLengthOf(req) ?? 0;
       if (!isPresent || length > EARLY_BYTES_MAX || contentCodingOf(req) !== undefined) return;
+      countParsed(req, contentLengthOf(req) ?? EARLY_BYTES_MAX);
       try {
         await readUpTo(Math.min(EARLY_BYTES_MAX, limits.bytesMax), EARLY_PATIENCE);
       } catch (error) {

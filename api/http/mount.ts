@@ -24,6 +24,7 @@ import type { Load } from './load.ts';
 import { formBytesMax, readMultipart } from './multipart-body.ts';
 import { mountRefusedMethods, pathsInOrder } from './methods.ts';
 import type { RateState } from './rate-limit.ts';
+import { spareRequest } from './strangers.ts';
 import { assertStorable } from './storable.ts';
 import { inTransaction } from '../../shared/domain/database/transaction.ts';
 
@@ -293,6 +294,16 @@ function assertStillThere(req: Request): void {
   if (req.socket.destroyed) throw badRequest('The client has closed the connection');
 }
 
+/** A key that could not be looked up may be a good one, so its request is not counted as a stranger's. */
+async function admit(definition: Endpoint, req: Request, admissions: Admissions): Promise<Admission> {
+  try {
+    return await admissions.admit(req.get('authorization'), definition.key, definition.path);
+  } catch (error) {
+    if (toAppError(error).code !== 'INVALID_API_KEY') spareRequest(req, 'doubt');
+    throw error;
+  }
+}
+
 /**
  * The way of a request. First a small body is parsed, so that a body that is not JSON is always refused. Then come key
  * and rate limit, then everything that costs more, within what its project may have under way at a time.
@@ -305,9 +316,10 @@ async function serve(definition: Endpoint, req: Request, res: Response, deps: Se
       ? undefined
       : createJsonBody(req, res, { bytesMax: bodyBytesMaxOf(definition), base64At: definition.base64At });
   await json?.readEarly();
-  const admission = await admissions.admit(req.get('authorization'), definition.key, definition.path);
+  const admission = await admit(definition, req, admissions);
   proveConnection(req.socket);
   assertAdmitted(admission, res);
+  spareRequest(req, 'key');
   const key = definition.idempotent ? readIdempotencyKey(req) : undefined;
   const body = await readBody({ definition, admission, req, res }, json, load);
   const releasePage = await reservePage(definition, admission.project.id, load);

@@ -9,8 +9,10 @@ import {
 } from 'node:http';
 import { Socket } from 'node:net';
 import { AppError, badRequest } from '../../shared/pure/app-error.ts';
+import type { Config } from '../../shared/platform/config.ts';
 import { isAnswerable, limitConnections } from './connections.ts';
 import { errorEnvelope } from './error-envelope.ts';
+import { createStrangers, type StrangerLimits } from './strangers.ts';
 
 /** Request line and headers together. */
 const HEADERS_BYTES_MAX = 16 * 1024;
@@ -22,6 +24,25 @@ const CHECK_MS = 1_000;
 /** Longer than balancers keep idle connections, so that we never close one on which a request is arriving. */
 const KEEP_ALIVE_MS = 65_000;
 const STRANGER_IDLE_MS = 5_000;
+/** How long a request waits before it is refused as one of a flood. So its sender, who waits for the answer, floods no faster. */
+const REFUSAL_DELAY_MS = 500;
+const RETRY_AFTER_SECONDS = 1;
+/** What a balancer asks would take the process out of service. It gets its answer late. */
+const NEVER_REFUSED = new Set(['/health', '/ready']);
+
+export interface ServerLimits {
+  /** Connections that the process takes. */
+  connectionsMax: number;
+  strangers: StrangerLimits;
+}
+
+/** The limits that operators have set. */
+export function serverLimitsOf(config: Config): ServerLimits {
+  return {
+    connectionsMax: config.API_CONNECTIONS_MAX,
+    strangers: { perSecond: config.API_KEYLESS_RATE_PER_SECOND, proxySources: config.API_PROXY_SOURCES },
+  };
+}
 
 /** The answer to bytes that are not HTTP, or that come too slowly. */
 function faultOf(error: NodeJS.ErrnoException): AppError {
@@ -48,12 +69,30 @@ function refuseSocket(error: NodeJS.ErrnoException, socket: Socket): void {
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }
 
+/** Answers a request of a client that has used up what strangers may cost, and closes its connection. */
+function refuseRequest(res: ServerResponse): void {
+  const fault = new AppError('RATE_LIMIT_EXCEEDED', {
+    message: 'Too many requests without a valid API key from this address',
+    details: { retryAfter: RETRY_AFTER_SECONDS },
+    suggestion: 'Send the header Authorization: Bearer <API_KEY>, or fewer requests',
+  });
+  const requestId = randomUUID();
+  const body = JSON.stringify(errorEnvelope(fault, requestId));
+  res.writeHead(fault.statusCode, {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    'X-Request-ID': requestId,
+    'Retry-After': RETRY_AFTER_SECONDS,
+    Connection: 'close',
+  });
+  res.end(body);
+}
+
 /**
  * The HTTP server of the API, not yet listening. Whatever comes over a connection is answered in our envelope where
  * HTTP allows an answer, else the connection is closed.
- * @param connectionsMax connections that the process takes
  */
-export function createHttpServer(app: RequestListener, connectionsMax: number): Server {
+export function createHttpServer(app: RequestListener, limits: ServerLimits): Server {
   const server = createServer({
     maxHeaderSize: HEADERS_BYTES_MAX,
     headersTimeout: HEADERS_TIMEOUT_MS,
@@ -64,19 +103,24 @@ export function createHttpServer(app: RequestListener, connectionsMax: number): 
     requireHostHeader: false,
   });
   server.maxHeadersCount = HEADERS_COUNT_MAX;
-  limitConnections(server, { connectionsMax, strangerIdleMs: STRANGER_IDLE_MS });
+  const strangers = createStrangers(limits.strangers);
+  limitConnections(server, { connectionsMax: limits.connectionsMax, strangerIdleMs: STRANGER_IDLE_MS, strangers });
 
-  const handle = (req: IncomingMessage, res: ServerResponse): void => {
-    // A connection that ended while its requests were being read has nobody to answer.
-    if (!req.socket.destroyed) app(req, res);
+  const handle = (req: IncomingMessage, res: ServerResponse, isSecondTry = false): void => {
+    // A connection that ended while its requests were being read, or waited, has nobody to answer.
+    if (req.socket.destroyed) return;
+    if (strangers.accept(req, res)) app(req, res);
+    else if (!isSecondTry) setTimeout(handle, REFUSAL_DELAY_MS, req, res, true);
+    else if (NEVER_REFUSED.has(req.url ?? '')) app(req, res);
+    else refuseRequest(res);
   };
-  server.on('request', handle);
+  server.on('request', (req, res) => handle(req, res));
   // `100 Continue` is written when a body is wanted; other expectations need not be met (RFC 9110 section 10.1.1).
   for (const name of ['checkContinue', 'checkExpectation'] as const) {
     server.on(name, (req, res) => server.emit('request', req, res));
   }
   server.on('clientError', (error, socket) => {
-    if (socket instanceof Socket) refuseSocket(error, socket);
+    if (socket instanceof Socket && strangers.acceptFault(socket)) refuseSocket(error, socket);
     else socket.destroy();
   });
   return server;

@@ -91,6 +91,15 @@ const environmentSchema = z.object({
     .min(1)
     .default(5_000)
     .describe('HTTP connections per API process; above them those without a valid key are closed first'),
+  API_KEYLESS_RATE_PER_SECOND: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(200)
+    .describe('requests a second and client address without a valid key, per API process; 0 = unlimited'),
+  API_PROXY_SOURCES: networks
+    .default([])
+    .describe('addresses and networks of proxies in front of the API, comma-separated: X-Forwarded-For names clients'),
   IDEMPOTENCY_TTL_HOURS: z.coerce.number().positive().default(24),
   ATTACHMENTS_MAX_BYTES: z.coerce.number().int().positive().default(10_485_760),
   MESSAGE_MAX_BYTES: z.coerce.number().int().positive().default(41_943_040),

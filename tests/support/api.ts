@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { RequestHandler } from 'express';
 import { createApp } from '../../api/app.ts';
 import { createAdmissionOrm } from '../../api/http/admission.ts';
-import { createHttpServer } from '../../api/http/server.ts';
+import { createHttpServer, serverLimitsOf } from '../../api/http/server.ts';
 import { createEngagementRecorder } from '../../api/feedback/engagement-recorder.ts';
 import type { Em } from '../../shared/domain/database/em.ts';
 import { createOrm, type Orm } from '../../shared/domain/schema/orm.ts';
@@ -149,7 +149,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     { database: async () => void (await query(orm.em.fork(), sql`select 1`)) },
     options.observe,
   );
-  const server = createHttpServer(app, config.API_CONNECTIONS_MAX);
+  const server = createHttpServer(app, serverLimitsOf(config));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', resolve);

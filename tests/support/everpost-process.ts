@@ -51,6 +51,8 @@ export function startEverpostProcess(
       PUBLIC_URL: config.publicUrl,
       API_RATE_LIMIT_PER_MINUTE: String(config.API_RATE_LIMIT_PER_MINUTE),
       API_CONNECTIONS_MAX: String(config.API_CONNECTIONS_MAX),
+      API_KEYLESS_RATE_PER_SECOND: String(config.API_KEYLESS_RATE_PER_SECOND),
+      API_PROXY_SOURCES: config.API_PROXY_SOURCES.join(','),
       TEMPORAL_ADDRESS: temporal.connectionOptions.address,
       TEMPORAL_NAMESPACE: temporal.namespace,
       DNS_SERVERS: config.DNS_SERVERS.join(','),

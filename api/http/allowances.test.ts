@@ -1,0 +1,42 @@
+import { describe, expect, it } from '@jest/globals';
+import { createAllowances } from './allowances.ts';
+
+function createTimed() {
+  let at = 0;
+  const allowances = createAllowances({ perSecond: 10, burst: 50, totalFactor: 2, now: () => at });
+  const pass = (ms: number) => void (at += ms);
+  return { allowances, pass };
+}
+
+describe('the units of clients', () => {
+  it('can be saved up, run out, and come back with time', () => {
+    const { allowances, pass } = createTimed();
+    for (let turn = 0; turn < 50; turn++) expect(allowances.spend('a', 1)).toBe(true);
+    expect(allowances.spend('a', 1)).toBe(false);
+    pass(100);
+    expect(allowances.spend('a', 1)).toBe(true);
+    expect(allowances.has('a')).toBe(false);
+    pass(3_600_000);
+    for (let turn = 0; turn < 50; turn++) allowances.spend('a', 1);
+    expect(allowances.has('a')).toBe(false);
+  });
+
+  it('are overdrawn by what costs more than is left, and paid off first', () => {
+    const { allowances, pass } = createTimed();
+    expect(allowances.spend('a', 60)).toBe(true);
+    pass(900);
+    expect(allowances.has('a')).toBe(false);
+    pass(200);
+    expect(allowances.has('a')).toBe(true);
+  });
+
+  it('are each client’s own, up to what all have together', () => {
+    const { allowances } = createTimed();
+    allowances.spend('a', 50);
+    expect(allowances.has('b')).toBe(true);
+    allowances.spend('b', 50);
+    expect(allowances.has('c')).toBe(false);
+    allowances.giveBack('b', 50);
+    expect(allowances.has('c')).toBe(true);
+  });
+});

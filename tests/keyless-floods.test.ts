@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from './support/eventually.ts';
+import { startHostileApi, type HostileApi } from './support/hostile-api.ts';
+
+/** What one address may send at once, and a second, without a key. */
+const BURST = 100;
+const PER_SECOND = BURST / 5;
+const PROXY_HOP = '198.51.100.7';
+
+let app: HostileApi;
+beforeAll(async () => {
+  app = await startHostileApi({
+    API_KEYLESS_RATE_PER_SECOND: PER_SECOND,
+    API_PROXY_SOURCES: ['127.0.0.1/32'],
+    API_RATE_LIMIT_PER_MINUTE: 300,
+  });
+});
+afterAll(() => app.stop());
+
+interface Answer {
+  status: number;
+  headers: Headers;
+  body: string;
+}
+
+/** A request of a client behind the proxy that this test is. */
+async function ask(client: string, init: RequestInit = {}, path = '/contacts'): Promise<Answer> {
+  const headers = new Headers(init.headers);
+  headers.set('X-Forwarded-For', `10.0.0.9, ${client}`);
+  const response = await fetch(`${app.url}${path}`, { ...init, headers });
+  return { status: response.status, headers: response.headers, body: await response.text() };
+}
+
+function askOften(client: string, count: number, init: RequestInit = {}): Promise<Answer[]> {
+  return Promise.all(Array.from({ length: count }, () => ask(client, init)));
+}
+
+const statusesIn = (answers: Answer[]) => answers.map(({ status }) => status);
+
+async function statusesOf(client: string, count: number, init: RequestInit = {}): Promise<number[]> {
+  return statusesIn(await askOften(client, count, init));
+}
+
+const countOf = (statuses: number[], status: number) => statuses.filter((each) => each === status).length;
+
+describe('requests without a valid key', () => {
+  it('get 401 up to the limit of their address, then 429 in the envelope and a closed connection, then 401 again', async () => {
+    const client = '203.0.113.1';
+    const answers = await askOften(client, 2 * BURST);
+    const statuses = statusesIn(answers);
+    expect(countOf(statuses, 401)).toBeGreaterThanOrEqual(BURST);
+    expect(countOf(statuses, 429)).toBeGreaterThan(BURST / 4);
+    expect(statuses).toHaveLength(countOf(statuses, 401) + countOf(statuses, 429));
+
+    const refused = answers.find(({ status }) => status === 429);
+    expect([...(refused?.headers ?? [])]).toEqual(
+      expect.arrayContaining([
+        ['retry-after', '1'],
+        ['connection', 'close'],
+      ]),
+    );
+    const requestId = refused?.headers.get('x-request-id');
+    expect(JSON.parse(refused?.body ?? '')).toMatchObject({
+      success: false,
+      error: { code: 'RATE_LIMIT_EXCEEDED', statusCode: 429, requestId, details: { retryAfter: 1 } },
+    });
+    await eventually(async () => (await ask(client)).status === 401);
+  });
+
+  it('of one address leave those of others as they were', async () => {
+    await statusesOf('203.0.113.2', 2 * BURST);
+    expect(await statusesOf('203.0.113.3', 5)).toEqual(Array(5).fill(401));
+    expect(await statusesOf('2001:db8:1::7', 5)).toEqual(Array(5).fill(401));
+  });
+
+  it('count for a whole network of IPv6, whose customer may choose addresses', async () => {
+    const flood = Array.from({ length: 2 * BURST }, (_, n) => ask(`2001:db8:2:3::${n.toString(16)}`));
+    const statuses = statusesIn(await Promise.all(flood));
+    expect(countOf(statuses, 429)).toBeGreaterThan(BURST / 4);
+  });
+
+  it('count more with a body to parse, whether it says how long it is or not', async () => {
+    const body = `[${'0,'.repeat(30_000)}0]`;
+    const headers = { 'content-type': 'application/json' };
+    const long = await statusesOf('203.0.113.4', BURST / 2, { method: 'POST', headers, body });
+    expect(countOf(long, 429)).toBeGreaterThan(BURST / 4);
+    const chunked = Array.from({ length: BURST / 2 }, () =>
+      ask('203.0.113.5', { method: 'POST', headers, body: new Blob([body]).stream(), duplex: 'half' }),
+    );
+    expect(countOf(statusesIn(await Promise.all(chunked)), 429)).toBeGreaterThan(BURST / 4);
+  });
+
+  it('are not told apart by what they themselves write into X-Forwarded-For', async () => {
+    const flood = Array.from({ length: 2 * BURST }, (_, n) => ask(`192.0.2.${n % 250}, ${PROXY_HOP}`));
+    const statuses = statusesIn(await Promise.all(flood));
+    expect(countOf(statuses, 429)).toBeGreaterThan(BURST / 4);
+  });
+
+  it('do not keep a balancer from learning that the process lives', async () => {
+    const client = '203.0.113.6';
+    await statusesOf(client, 2 * BURST);
+    expect((await ask(client, {}, '/health')).status).toBe(200);
+    expect((await ask(client, {}, '/ready')).status).toBe(200);
+  });
+});
+
+describe('a caller with a key', () => {
+  const authorized = (key: string) => ({ headers: { Authorization: `Bearer ${key}` } });
+
+  it('is served while a flood without a key comes from the same address', async () => {
+    const client = '203.0.113.7';
+    const caller = authorized(app.neighbour.keys.secretKey);
+    expect((await ask(client, caller)).status).toBe(200);
+    expect(countOf(await statusesOf(client, 2 * BURST), 429)).toBeGreaterThan(0);
+    expect(await statusesOf(client, 20, caller)).toEqual(Array(20).fill(200));
+  });
+
+  it('does not use up what its address has', async () => {
+    const client = '203.0.113.8';
+    const caller = authorized(app.neighbour.keys.secretKey);
+    expect(await statusesOf(client, BURST, caller)).toEqual(Array(BURST).fill(200));
+    expect(await statusesOf(client, BURST / 2)).toEqual(Array(BURST / 2).fill(401));
+  });
+
+  it('that goes on far beyond its own limit is refused as cheaply as a stranger, and only it', async () => {
+    const client = '203.0.113.9';
+    const caller = authorized(app.attacker.keys.secretKey);
+    expect(await statusesOf(client, 300, caller)).toEqual(Array(300).fill(200));
+    expect(new Set(await statusesOf(client, BURST, caller))).toEqual(new Set([429]));
+    const answers = await askOften(client, 2 * BURST, caller);
+    expect(new Set(statusesIn(answers))).toEqual(new Set([429]));
+    expect(answers.filter(({ headers }) => headers.get('connection') === 'close').length).toBeGreaterThan(BURST / 4);
+    expect(await statusesOf(client, 5, authorized(app.neighbour.keys.secretKey))).toEqual(Array(5).fill(200));
+  });
+});
