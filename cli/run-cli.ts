@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { addBounceCommands } from './bounce-commands.ts';
+import { addDeployCommands } from './deploy-commands.ts';
 import { addDomainCommands } from './domain-commands.ts';
 import { addEmailCommands } from './email-commands.ts';
 import { addExecutionCommands } from './execution-commands.ts';
@@ -40,6 +41,7 @@ export async function runCli(
   addSuppressionCommands(program, context);
   addBounceCommands(program, context);
   addSystemCommands(program, context);
+  addDeployCommands(program, context);
   addDoctorCommand(program, context);
   redirect(program, io);
   try {

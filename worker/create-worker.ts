@@ -1,4 +1,4 @@
-import type { DataConverter } from '@temporalio/common';
+import type { DataConverter, WorkerDeploymentVersion } from '@temporalio/common';
 import type { NativeConnection, WorkerOptions, WorkflowBundleOption } from '@temporalio/worker';
 import { Worker } from '@temporalio/worker';
 import type { Activities } from '../activities/index.ts';
@@ -18,6 +18,8 @@ export interface WorkerDeps {
   workflowBundlePath?: string;
   /** Which queues to serve; all when left out. */
   taskQueues?: TaskQueueName[];
+  /** Which version of the workflow code this is, for Temporal to hand out tasks by; none without it. */
+  version?: WorkerDeploymentVersion | undefined;
 }
 
 /** Workflows kept in memory; each takes about 0.3 MB. */
@@ -42,6 +44,14 @@ async function optionsFor(queue: TaskQueueName, deps: WorkerDeps): Promise<Worke
     taskQueue: TASK_QUEUES[queue],
     shutdownGraceTime: SHUTDOWN_GRACE,
     shutdownForceTime: SHUTDOWN_FORCE,
+    ...(deps.version && {
+      workerDeploymentOptions: {
+        version: deps.version,
+        useWorkerVersioning: true,
+        // Of workflows that live long; workflows/index.ts names those that do not.
+        defaultVersioningBehavior: 'AUTO_UPGRADE',
+      },
+    }),
   };
   switch (queue) {
     case 'orchestration':
@@ -75,7 +85,10 @@ function withActivities(common: WorkerOptions, deps: WorkerDeps, slots: number):
 }
 
 /** The bundle at the path that is given, else the one in the cache. With the payload codec, workflows encode failures. */
-function workflowBundleOf({ workflowBundlePath, dataConverter }: WorkerDeps): Promise<WorkflowBundleOption> {
+export function workflowBundleOf({
+  workflowBundlePath,
+  dataConverter,
+}: Pick<WorkerDeps, 'workflowBundlePath' | 'dataConverter'>): Promise<WorkflowBundleOption> {
   const isEncoding = dataConverter !== undefined;
   if (workflowBundlePath === undefined) return cachedWorkflowBundle(isEncoding);
   return Promise.resolve({ codePath: isEncoding ? encodingBundlePath(workflowBundlePath) : workflowBundlePath });

@@ -14,7 +14,7 @@ import { assertKnownSecret } from '../shared/domain/secrets/known-secrets.ts';
 import { WORKER_LIMITS } from '../shared/domain/database/session-limits.ts';
 import { TASK_QUEUES, type TaskQueueName } from '../shared/pure/task-queues.ts';
 import { startInbound } from './inbound/start-inbound.ts';
-import { createWorkers } from './create-worker.ts';
+import { createWorkers, type WorkerDeps } from './create-worker.ts';
 import { hindranceOf, startHealthServer, type Hindrance } from './health-server.ts';
 import { createWorkerMetrics } from './metrics.ts';
 import { temporalLogger } from './temporal-logger.ts';
@@ -29,6 +29,11 @@ function taskQueuesOf(config: Config): TaskQueueName[] {
     throw new ConfigError(`WORKER_TASK_QUEUES: ${unknown.join(', ')} is not one of ${known.join(', ')}`);
   }
   return config.WORKER_TASK_QUEUES as TaskQueueName[];
+}
+
+function versionOf({ WORKER_DEPLOYMENT, WORKER_BUILD_ID }: Config): WorkerDeps['version'] {
+  if (WORKER_DEPLOYMENT === undefined || WORKER_BUILD_ID === undefined) return undefined;
+  return { deploymentName: WORKER_DEPLOYMENT, buildId: WORKER_BUILD_ID };
 }
 
 /** Connects to PostgreSQL, which must know the secrets of this process. */
@@ -102,6 +107,7 @@ await runProcess('worker', async ({ onStop, fail }) => {
     }),
     workflowBundlePath: config.WORKFLOW_BUNDLE,
     taskQueues,
+    version: versionOf(config),
   });
 
   look = () => hindranceOf(workers, client);

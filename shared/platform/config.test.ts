@@ -12,12 +12,29 @@ it.each([
   expect(publicUrlWarning({ publicUrl }) !== undefined).toBe(isWarnedAbout);
 });
 
+const required = {
+  DATABASE_URL: 'postgres://localhost/everpost',
+  APP_SECRET: 'a secret of at least 32 characters',
+};
+
+describe('the version of workers', () => {
+  it.each([
+    [{ WORKER_DEPLOYMENT: 'everpost' }, 'WORKER_BUILD_ID: is required together with WORKER_DEPLOYMENT'],
+    [{ WORKER_BUILD_ID: '1.4.0' }, 'WORKER_DEPLOYMENT: is required together with WORKER_BUILD_ID'],
+    [{ WORKER_DEPLOYMENT: 'ever.post', WORKER_BUILD_ID: '1.4.0' }, 'WORKER_DEPLOYMENT: takes letters'],
+    [{ WORKER_DEPLOYMENT: 'everpost', WORKER_BUILD_ID: 'v1:4' }, 'WORKER_BUILD_ID: takes letters'],
+  ])('%j is refused', (version, message) => {
+    expect(() => readConfig({ ...required, ...version })).toThrow(message);
+  });
+
+  it('is a name and a build', () => {
+    const version = { WORKER_DEPLOYMENT: 'everpost', WORKER_BUILD_ID: '1.4.0-rc.1+7' };
+    expect(readConfig({ ...required, ...version })).toMatchObject(version);
+  });
+});
+
 describe('OPERATOR_EMAIL', () => {
-  const environment = {
-    DATABASE_URL: 'postgres://localhost/everpost',
-    APP_SECRET: 'a secret of at least 32 characters',
-    INBOUND_DOMAIN: 'In.Everpost.test',
-  };
+  const environment = { ...required, INBOUND_DOMAIN: 'In.Everpost.test' };
 
   it.each(['ops@in.everpost.test', 'ops@IN.everpost.TEST', 'ops@bounce.shop.test', 'no address'])(
     'cannot be %s: what is forwarded would come back',

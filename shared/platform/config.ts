@@ -40,6 +40,10 @@ const networks = list
   .refine((items) => items.every((item) => item !== undefined), 'must be addresses or networks such as 10.0.0.0/8')
   .transform((items) => items.filter((item) => item !== undefined));
 
+/** Temporal separates the two with a dot or a colon, so the name has neither, and the build no colon. */
+const DEPLOYMENT_NAME = /^[A-Za-z0-9][\w-]{0,63}$/;
+const BUILD_ID = /^[A-Za-z0-9][\w.+-]{0,127}$/;
+
 const environmentSchema = z.object({
   NODE_ENV: z.string().default('production').describe('development shows readable logs'),
   PORT: port.default(3000).describe('port of the API'),
@@ -181,6 +185,16 @@ const environmentSchema = z.object({
     .default('127.0.0.1')
     .describe('address that metrics, and the health of the worker, listen on'),
   WORKER_TASK_QUEUES: list.default([]).describe('task queues this worker serves; empty = all'),
+  WORKER_DEPLOYMENT: z
+    .string()
+    .regex(DEPLOYMENT_NAME, 'takes letters, digits, - and _')
+    .optional()
+    .describe('name of the worker deployment in Temporal; without it workers have no versions'),
+  WORKER_BUILD_ID: z
+    .string()
+    .regex(BUILD_ID, 'takes letters, digits, dots, + - and _, 128 characters at most')
+    .optional()
+    .describe('version of the workflow code of this worker, within WORKER_DEPLOYMENT'),
   TEMPORAL_CODEC_KEYS: codecKeys
     .default([])
     .describe('keys that encrypt what Temporal stores, id:base64 comma-separated; the first one encrypts'),
@@ -216,10 +230,14 @@ function checkPairs(values: z.infer<typeof environmentSchema>, context: z.Refine
       message: 'must not be at INBOUND_DOMAIN or at a bounce.* domain: what is forwarded would come back',
     });
   }
-  const [key, cert] = ['INBOUND_TLS_KEY_FILE', 'INBOUND_TLS_CERT_FILE'] as const;
-  if ((values[key] === undefined) === (values[cert] === undefined)) return;
-  const [missing, present] = values[key] === undefined ? [key, cert] : [cert, key];
-  context.addIssue({ code: 'custom', path: [missing], message: `is required together with ${present}` });
+  for (const [one, other] of [
+    ['INBOUND_TLS_KEY_FILE', 'INBOUND_TLS_CERT_FILE'],
+    ['WORKER_DEPLOYMENT', 'WORKER_BUILD_ID'],
+  ] as const) {
+    if ((values[one] === undefined) === (values[other] === undefined)) continue;
+    const [missing, present] = values[one] === undefined ? [one, other] : [other, one];
+    context.addIssue({ code: 'custom', path: [missing], message: `is required together with ${present}` });
+  }
 }
 
 /** The configuration of a process, read once from the environment. */

@@ -29,6 +29,8 @@ export interface SmtpScript {
   takeReply: (address: string, stage: ScriptedReply['stage']) => Error | null;
   /** Whether the connection is to be cut now. It counts as done. */
   takeDrop: (address: string, stage: ScriptedDrop['stage']) => boolean;
+  /** Takes every message to, or from, an address again. */
+  clearFor: (address: string) => void;
   clear: () => void;
 }
 
@@ -56,6 +58,7 @@ export function createSmtpScript(): SmtpScript {
   }
 
   return {
+    clearFor: (address) => void steps.delete(address.toLowerCase()),
     replyTo: (address, reply) => add(address, { kind: 'reply', ...reply }),
     dropOn: (address, drop) => add(address, { kind: 'drop', ...drop }),
     takeReply(address, stage) {

@@ -45,6 +45,8 @@ export interface SmtpSink {
   waitForMessages(count: number, timeoutMs?: number): Promise<ReceivedMessage[]>;
   replyTo(address: string, reply: ScriptedReply): void;
   dropOn(address: string, drop: ScriptedDrop): void;
+  /** Forgets what was scripted for an address. */
+  clearFor(address: string): void;
   /** Greets with this code instead of 220; undefined greets normally again. */
   greetWith(code: number | undefined): void;
   /** True cuts all connections and refuses new ones; false listens on the same port again. */
@@ -208,6 +210,7 @@ export async function createSmtpSink(options: SmtpSinkOptions = {}): Promise<Smt
     waitForMessages: (count, timeoutMs = WAIT_MS) => received.waitFor(count, timeoutMs),
     replyTo: script.replyTo,
     dropOn: script.dropOn,
+    clearFor: script.clearFor,
     greetWith(code) {
       context.greetingCode = code;
     },

@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { createTestNamespace, type TestNamespace } from '../tests/support/temporal.ts';
+import { runCli } from './run-cli.ts';
+
+let temporal: TestNamespace;
+beforeAll(async () => {
+  temporal = await createTestNamespace();
+  // Temporal's own tools read them from the process, too.
+  process.env['TEMPORAL_ADDRESS'] = temporal.connectionOptions.address;
+  process.env['TEMPORAL_NAMESPACE'] = temporal.namespace;
+});
+afterAll(() => temporal.close());
+
+async function deploy(environment: NodeJS.ProcessEnv, ...args: string[]) {
+  let out = '';
+  let error = '';
+  const exitCode = await runCli(['deploy', ...args], {
+    environment: { DATABASE_URL: 'postgres://127.0.0.1:1/none', ...environment },
+    writeOut: (text) => (out += text),
+    writeError: (text) => (error += text),
+  });
+  return { exitCode, out, error };
+}
+
+const named = { WORKER_DEPLOYMENT: 'everpost' };
+
+it('asks for the name of the deployment, and for a build', async () => {
+  const refusal = (variable: string) => ({
+    exitCode: 1,
+    out: '',
+    error: `${variable} is required: it is what the workers have there.\n`,
+  });
+  expect(await deploy({}, 'list')).toEqual(refusal('WORKER_DEPLOYMENT'));
+  expect(await deploy(named, 'current')).toEqual(refusal('WORKER_BUILD_ID'));
+});
+
+it('does not make a build current that no worker has', async () => {
+  const { exitCode, error } = await deploy(named, 'current', '1.4.0');
+  expect(exitCode).toBe(1);
+  expect(error).toMatch(/^Nothing was changed: no worker of build 1\.4\.0 polls everpost-orchestration, /);
+});
+
+it('knows no builds where no worker has named one, so that nothing is left to wait for', async () => {
+  expect(await deploy(named, 'list')).toMatchObject({ exitCode: 0, out: 'No worker of everpost has ever polled.\n' });
+  expect(await deploy(named, 'drained', '1.4.0')).toMatchObject({ exitCode: 0, out: 'Build 1.4.0 is drained.\n' });
+});

@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import { InvalidArgumentError, type Command } from 'commander';
+import { createTemporalClient } from '../shared/dispatch/temporal.ts';
+import {
+  listBuilds,
+  makeBuildCurrent,
+  queuesWithoutBuild,
+  type WorkerBuild,
+} from '../shared/dispatch/worker-builds.ts';
+import { ConfigError } from '../shared/platform/config.ts';
+import { addCommand, type CliContext } from './context.ts';
+
+const POLL_MS = 1_000;
+
+function parseSeconds(text: string): number {
+  const seconds = Number(text);
+  if (!Number.isFinite(seconds) || seconds < 0) throw new InvalidArgumentError('It must be a number of seconds.');
+  return seconds;
+}
+
+function required(context: CliContext, variable: 'WORKER_DEPLOYMENT' | 'WORKER_BUILD_ID'): string {
+  const value = context.environment()[variable];
+  if (value) return value;
+  throw new ConfigError(`${variable} is required: it is what the workers have there.`);
+}
+
+async function withClient<T>(context: CliContext, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = createTemporalClient(context.temporalOptions());
+  try {
+    return await work(client);
+  } finally {
+    await client.connection.close();
+  }
+}
+
+/** @throws Error when workers of the build do not poll every queue in time */
+async function waitForWorkers(client: Client, deploymentName: string, buildId: string, seconds: number): Promise<void> {
+  const deadline = Date.now() + seconds * 1_000;
+  for (;;) {
+    const missing = await queuesWithoutBuild(client, { deploymentName, buildId });
+    if (missing.length === 0) return;
+    if (Date.now() >= deadline) {
+      throw new Error(`Nothing was changed: no worker of build ${buildId} polls ${missing.join(', ')}.`);
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+function describeBuild({ buildId, isCurrent, pinnedWorkflows }: WorkerBuild): string {
+  const open = pinnedWorkflows === 1 ? '1 open workflow is' : `${pinnedWorkflows} open workflows are`;
+  if (isCurrent) return `${buildId}: current`;
+  return `${buildId}: ${pinnedWorkflows === 0 ? 'drained, its workers may go' : `${open} pinned to it`}`;
+}
+
+/** `deploy`: which version of the workflow code Temporal gives work to. */
+export function addDeployCommands(program: Command, context: CliContext): void {
+  const deploy = program.command('deploy').description('Versions of workers, where WORKER_DEPLOYMENT names them');
+
+  addCommand(deploy, 'list', 'List the builds of workers, and the open workflows that are pinned to each').action(
+    async (_options: object, command: Command) => {
+      const deployment = required(context, 'WORKER_DEPLOYMENT');
+      const builds = await withClient(context, (client) => listBuilds(client, deployment));
+      const text = builds.map(describeBuild).join('\n') || `No worker of ${deployment} has ever polled.`;
+      context.answer(command, { deployment, builds }, text);
+    },
+  );
+
+  addCommand(deploy, 'current [buildId]', 'Give a build all that begins from now on; WORKER_BUILD_ID when left out')
+    .option('--wait <seconds>', 'how long to wait until its workers poll every task queue', parseSeconds, 0)
+    .action(async (named: string | undefined, { wait }: { wait: number }, command: Command) => {
+      const deploymentName = required(context, 'WORKER_DEPLOYMENT');
+      const buildId = named ?? required(context, 'WORKER_BUILD_ID');
+      await withClient(context, async (client) => {
+        await waitForWorkers(client, deploymentName, buildId, wait);
+        await makeBuildCurrent(client, { deploymentName, buildId });
+      });
+      context.answer(command, { deployment: deploymentName, buildId }, `Build ${buildId} is current.`);
+    });
+
+  addCommand(deploy, 'drained <buildId>', 'Exit with 0 when the workers of a build may go, else with 1').action(
+    async (buildId: string, _options: object, command: Command) => {
+      const deployment = required(context, 'WORKER_DEPLOYMENT');
+      const builds = await withClient(context, (client) => listBuilds(client, deployment));
+      const build = builds.find((each) => each.buildId === buildId);
+      if (build?.isCurrent) throw new Error(`Build ${buildId} is current.`);
+      if (build && build.pinnedWorkflows > 0) throw new Error(describeBuild(build));
+      context.answer(command, { deployment, buildId, drained: true }, `Build ${buildId} is drained.`);
+    },
+  );
+}

@@ -1,0 +1,31 @@
+/*
+ * The workflows as a later version might have them. Each begins with a timer, which no history of today has: histories
+ * of short workflows do not fit it, and those of long-lived ones do because the change is behind a patch.
+ */
+import { patched, setWorkflowOptions, sleep } from '@temporalio/workflow';
+import type {
+  AutomationExecutionInput,
+  CampaignInput,
+  EmailDeliveryInput,
+} from '../../../shared/pure/workflow-contracts.ts';
+import * as today from '../../../workflows/index.ts';
+
+export * from '../../../workflows/index.ts';
+
+const CHANGE = 'begin-with-a-timer';
+
+export async function emailDelivery(input: EmailDeliveryInput): Promise<void> {
+  await sleep(1);
+  return today.emailDelivery(input);
+}
+setWorkflowOptions({ versioningBehavior: 'PINNED' }, emailDelivery);
+
+export async function automationExecution(input: AutomationExecutionInput) {
+  if (patched(CHANGE)) await sleep(1);
+  return today.automationExecution(input);
+}
+
+export async function campaign(input: CampaignInput): Promise<void> {
+  if (patched(CHANGE)) await sleep(1);
+  return today.campaign(input);
+}
