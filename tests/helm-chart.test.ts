@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
@@ -12,6 +12,7 @@ const read = (file: string) => readFileSync(path.join(chart, file), 'utf8');
 interface Values {
   image: { repository: string };
   workers: Record<string, { taskQueues: string[] }>;
+  workerVersioning: Record<string, unknown>;
   env: Record<string, unknown>;
 }
 
@@ -30,6 +31,11 @@ const withQueues = (taskQueues: string[]) => ({
   workers: { all: { ...defaults.workers['all'], taskQueues } },
 });
 
+const withVersions = (change: Record<string, unknown>) => ({
+  ...filled,
+  workerVersioning: { ...defaults.workerVersioning, enabled: true, ...change },
+});
+
 describe('the values of the Helm chart', () => {
   it('are right once the image, the secret, the address and Temporal are named', () => {
     expect(schema.safeParse(filled)).toMatchObject({ success: true });
@@ -42,8 +48,17 @@ describe('the values of the Helm chart', () => {
     ['a queue that does not exist', withQueues(['mail'])],
     ['a secret among the variables', withEnv({ APP_SECRET: 'x'.repeat(32) })],
     ['no workers', { ...filled, workers: {} }],
+    ['a build that Temporal would refuse', withVersions({ buildId: 'v1:4' })],
+    ['an old build without its image', withVersions({ draining: [{ buildId: '1.4.0' }] })],
   ])('refuse %s', (_name, values) => {
     expect(schema.safeParse(values).success).toBe(false);
+  });
+
+  it('take versions of workers, and the certificate of a client for Temporal', () => {
+    const draining = [{ buildId: '1.4.0', tag: '1.4.0', replicas: 1 }];
+    expect(schema.safeParse(withVersions({ deployment: 'mail', draining }))).toMatchObject({ success: true });
+    const temporal = { address: 'a.b.tmprl.cloud:7233', namespace: 'a.b', tls: true, tlsSecret: 'client' };
+    expect(schema.safeParse({ ...filled, temporal })).toMatchObject({ success: true });
   });
 
   it('take every queue of the workers, and every further variable', () => {
@@ -61,8 +76,22 @@ describe('the templates of the Helm chart', () => {
     const known = readFileSync(path.join(projectRoot, 'shared/platform/config.ts'), 'utf8');
     const variables = texts.flatMap((text) => [...text.matchAll(/(?:name: |^)([A-Z][A-Z_]+)(?:, value|:)/gm)]);
     const set = variables.map(([, name]) => name).filter((name) => !name?.startsWith('TEMPORAL_'));
+    expect(set).toContain('WORKER_BUILD_ID');
     expect(set.length).toBeGreaterThan(8);
     for (const name of set) expect(known).toMatch(new RegExp(`\\b${name}:`));
+  });
+
+  it('run commands and programs that exist', () => {
+    const programs = texts.flatMap((text) =>
+      [...text.matchAll(/\b(\w+\/[\w-]+\.ts)\b/g)].map(([, file]) => file ?? ''),
+    );
+    expect(programs).toEqual(expect.arrayContaining(['worker/main.ts', 'worker/replay-open-workflows.ts']));
+    for (const file of programs) expect([file, existsSync(path.join(projectRoot, file))]).toEqual([file, true]);
+    const cli = globSync('cli/*-commands.ts', { cwd: projectRoot }).map((file) =>
+      readFileSync(path.join(projectRoot, file), 'utf8'),
+    );
+    expect(texts.join('\n')).toContain('[everpost, deploy, current,');
+    expect(cli.join('\n')).toContain("addCommand(deploy, 'current ");
   });
 
   it('read values that exist', () => {

@@ -17,9 +17,29 @@ app.kubernetes.io/instance: {{ (index . 0).Release.Name }}
 app.kubernetes.io/component: {{ index . 1 }}
 {{- end }}
 
-{{/* What every container of Everpost has. */}}
+{{- define "everpost.tag" -}}
+{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- end }}
+
+{{- define "everpost.image" -}}
+"{{ .Values.image.repository }}:{{ include "everpost.tag" . }}"
+{{- end }}
+
+{{- define "everpost.deployment" -}}
+{{ .Values.workerVersioning.deployment | default (include "everpost.name" .) }}
+{{- end }}
+
+{{- define "everpost.buildId" -}}
+{{ .Values.workerVersioning.buildId | default (include "everpost.tag" .) }}
+{{- end }}
+
+{{/* A build as a part of names. Takes its id. */}}
+{{- define "everpost.buildName" -}}
+{{ regexReplaceAll "[^a-z0-9]+" (lower .) "-" | trunc 30 | trimAll "-" }}
+{{- end }}
+
+{{/* What every container of Everpost has, beside its image. */}}
 {{- define "everpost.container" -}}
-image: "{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}"
 imagePullPolicy: {{ .Values.image.pullPolicy }}
 securityContext:
   allowPrivilegeEscalation: false
@@ -44,6 +64,21 @@ serviceAccountName: {{ . }}
 {{- end }}
 {{- with .Values.image.pullSecrets }}
 imagePullSecrets: {{ toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* The files that containers of Everpost read or write. */}}
+{{- define "everpost.mounts" -}}
+- { name: tmp, mountPath: /tmp }
+{{- if .Values.temporal.tlsSecret }}
+- { name: temporal-tls, mountPath: /etc/everpost/temporal, readOnly: true }
+{{- end }}
+{{- end }}
+
+{{- define "everpost.volumes" -}}
+- { name: tmp, emptyDir: {} }
+{{- with .Values.temporal.tlsSecret }}
+- { name: temporal-tls, secret: { secretName: {{ . }} } }
 {{- end }}
 {{- end }}
 
