@@ -38,3 +38,30 @@ it.each([
   }
   expect(stack.sink.messages()).toHaveLength(0);
 });
+
+it('counts what the sandbox did, and leaves it out of every rate', async () => {
+  const { api } = await stack.createProject();
+  const from = 'hello@example.com';
+  const send = (to: string) =>
+    api('POST', '/v1/send', { body: { to, subject: 'S', body: 'B', from, subscribed: true } });
+  await send('real@mail.test');
+  for (const name of ['delivered', 'bounced', 'complained']) await send(`${name}+rate@sandbox.everpost.test`);
+  const stats = async () => (await api('GET', '/activity/stats')).body;
+  await eventually(async () => (await stats()).totals.complaints === 1 && (await stats()).totals.sent === 3);
+  const { totals, rates, complaintRates } = await stats();
+  expect(totals).toMatchObject({ sent: 3, bounced: 1, complaints: 1 });
+  expect(rates).toMatchObject({ bounceRate: 0, complaintRate: 0, deliveryRate: 0 });
+  expect(complaintRates.filter((each: any) => each.provider.includes('sandbox'))).toEqual([]);
+
+  const address = 'bounced+campaign@sandbox.in.example.com';
+  await api('POST', '/contacts', { body: { email: address } });
+  const audienceCondition = {
+    ...{ logic: 'AND', groups: [{ filters: [{ field: 'email', operator: 'equals', value: address }] }] },
+  };
+  const content = { name: 'N', subject: 'S', body: 'B', from, audienceType: 'FILTERED', audienceCondition };
+  const { id } = (await api('POST', '/campaigns', { body: content })).body.data;
+  await api('POST', `/campaigns/${id}/send`, { body: {} });
+  await eventually(async () => (await api('GET', `/campaigns/${id}`)).body.status === 'SENT');
+  const campaign = (await api('GET', `/campaigns/${id}/stats`)).body;
+  expect(campaign).toMatchObject({ totalRecipients: 1, bouncedCount: 1, bounceRate: 0 });
+});

@@ -41,7 +41,7 @@ export function createSandbox(deps: Pick<ActivityDeps, 'config' | 'orm' | 'wakeD
       return;
     }
     await recordDelivery(em(), emailId);
-    if (behaviour === 'complained') await recordComplaint(em(), emailId);
+    if (behaviour === 'complained') await recordComplaint(em(), emailId, { isSimulated: true });
     if (behaviour === 'unsubscribed') await unsubscribeByMail(em(), emailId);
   }
 

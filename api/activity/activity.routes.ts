@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { badRequest } from '../../shared/pure/app-error.ts';
 import { listActivity, type ActivityCursor } from '../../shared/domain/activity-feed/activity-feed.ts';
 import { countActivity, totalOf } from '../../shared/domain/activity-feed/activity-stats.ts';
+import { countSandbox } from '../../shared/domain/activity-feed/sandbox-counts.ts';
 import { listComplaintRates } from '../../shared/domain/emails/complaint-rates.ts';
 import { periodOf } from '../events/events.schemas.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
@@ -71,16 +72,17 @@ const stats = endpoint({
   tag: 'Activity',
   summary: 'Totals, rates and a series of UTC days',
   description:
-    'Counts the last 30 days unless dates are given. Opened, clicked and bounced count each mail once. `complaintRates` are those of the last 7 days, whatever the dates.',
+    'Counts the last 30 days unless dates are given. Opened, clicked and bounced count each mail once. `complaintRates` are those of the last 7 days, whatever the dates. Emails to sandbox addresses are in the totals and in no rate.',
   key: 'secret',
   query: activityStatsQuery,
   replies: { 200: { description: 'The figures', schema: activityStatsSchema } },
   errors: ['BAD_REQUEST'],
-  async handle({ em, project, query }) {
+  async handle({ em, project, query, deps: { config } }) {
     const { from, until } = readRange(query, Date.now());
     const series = await countActivity(em, project.id, from, until);
     const rates = await listComplaintRates(em, project.id);
-    return ok(activityStatsView(totalOf(series), series, rates));
+    const sandbox = await countSandbox(em, project.id, config.INBOUND_DOMAIN, { from, until });
+    return ok(activityStatsView(totalOf(series), series, rates, sandbox));
   },
 });
 

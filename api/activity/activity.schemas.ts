@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ActivityCounts, DayCounts } from '../../shared/domain/activity-feed/activity-stats.ts';
+import type { SandboxCounts } from '../../shared/domain/activity-feed/sandbox-counts.ts';
 import type { ComplaintRate } from '../../shared/domain/emails/complaint-rates.ts';
 import { ACTIVITY_TYPES, type ActivityType } from '../../shared/pure/activity-types.ts';
 import { eventStatsQuery } from '../events/events.schemas.ts';
@@ -90,21 +91,23 @@ export const activityStatsSchema = z
   })
   .meta({ id: 'ActivityStats', description: 'Figures of a period' });
 
-/** The figures of a period; rates are percent of what was sent in it. */
+/** The figures of a period; rates are percent of what was sent in it, less what went to the sandbox. */
 export function activityStatsView(
   totals: ActivityCounts,
   series: DayCounts[],
   complaintRates: ComplaintRate[],
+  sandbox: SandboxCounts,
 ): z.infer<typeof activityStatsSchema> {
-  const { sent } = totals;
+  const rateOf = (counted: keyof SandboxCounts): number =>
+    percent(totals[counted] - sandbox[counted], totals.sent - sandbox.sent);
   return {
     totals,
     rates: {
-      deliveryRate: percent(totals.delivered, sent),
-      openRate: percent(totals.opened, sent),
-      clickRate: percent(totals.clicked, sent),
-      bounceRate: percent(totals.bounced, sent),
-      complaintRate: percent(totals.complaints, sent),
+      deliveryRate: rateOf('delivered'),
+      openRate: rateOf('opened'),
+      clickRate: rateOf('clicked'),
+      bounceRate: rateOf('bounced'),
+      complaintRate: rateOf('complaints'),
     },
     series,
     complaintRates: complaintRates.map(({ provider, sent, complained }) => ({

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { AUDIENCE_TYPES, CAMPAIGN_STATUSES } from '../../shared/pure/campaigns/campaign-status.ts';
 import { filterConditionSchema } from '../../shared/pure/filters/filter-condition.ts';
 import type { ProviderWait } from '../../shared/pure/emails/provider-wait.ts';
+import type { SandboxCounts } from '../../shared/domain/activity-feed/sandbox-counts.ts';
 import type { Campaign } from '../../shared/domain/campaigns/campaign.entity.ts';
 import { percent } from '../http/percent.ts';
 import { contentSchema, contentView } from '../templates/content.view.ts';
@@ -102,10 +103,11 @@ export const campaignStatsSchema = z
 
 /**
  * The counters of a campaign and their rates. Rates are of what was sent; bounces at send time never counted as sent,
- * so they are added to the whole.
+ * so they are added to the whole. Emails to the sandbox are in no rate.
  */
-export function campaignStatsView(campaign: Campaign): z.infer<typeof campaignStatsSchema> {
-  const { sentCount, deliveredCount, openedCount, clickedCount, bouncedCount } = campaign;
+export function campaignStatsView(campaign: Campaign, sandbox: SandboxCounts): z.infer<typeof campaignStatsSchema> {
+  const sent = campaign.sentCount - sandbox.sent;
+  const bounced = campaign.bouncedCount - sandbox.bounced;
   return {
     ...countersView(campaign),
     complainedCount: campaign.complainedCount,
@@ -113,9 +115,9 @@ export function campaignStatsView(campaign: Campaign): z.infer<typeof campaignSt
     failedCount: campaign.failedCount,
     skippedCount: campaign.skippedCount,
     suppressedCount: campaign.suppressedCount,
-    openRate: percent(openedCount, sentCount),
-    clickRate: percent(clickedCount, sentCount),
-    bounceRate: percent(bouncedCount, Math.max(sentCount, bouncedCount)),
-    deliveryRate: percent(deliveredCount, sentCount),
+    openRate: percent(campaign.openedCount - sandbox.opened, sent),
+    clickRate: percent(campaign.clickedCount - sandbox.clicked, sent),
+    bounceRate: percent(bounced, Math.max(sent, bounced)),
+    deliveryRate: percent(campaign.deliveredCount - sandbox.delivered, sent),
   };
 }

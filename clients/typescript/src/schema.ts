@@ -30,7 +30,7 @@ export interface paths {
         };
         /**
          * Totals, rates and a series of UTC days
-         * @description Counts the last 30 days unless dates are given. Opened, clicked and bounced count each mail once. `complaintRates` are those of the last 7 days, whatever the dates.
+         * @description Counts the last 30 days unless dates are given. Opened, clicked and bounced count each mail once. `complaintRates` are those of the last 7 days, whatever the dates. Emails to sandbox addresses are in the totals and in no rate.
          */
         get: operations["getActivityStats"];
         put?: never;
@@ -282,7 +282,7 @@ export interface paths {
         };
         /**
          * Counters and rates of a campaign, as of now
-         * @description Counters and rates of a campaign, as of now.
+         * @description Recipients at sandbox addresses are in the counters and in no rate.
          */
         get: operations["getCampaignStats"];
         put?: never;

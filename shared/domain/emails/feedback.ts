@@ -151,15 +151,18 @@ export async function recordHardBounce(em: Em, emailId: string, failure: Reporte
   });
 }
 
-/** The recipient reported the email as spam and gets no more email of any kind. */
-export async function recordComplaint(em: Em, emailId: string): Promise<void> {
+/**
+ * The recipient reported the email as spam and gets no more email of any kind. A simulated complaint counts for no rate.
+ */
+export async function recordComplaint(em: Em, emailId: string, { isSimulated = false } = {}): Promise<void> {
   await inTransaction(em, async (tx) => {
     await lockRecipients(tx, [emailId]);
     const email = await applyStatusChange(tx, emailId, COMPLAINED, {});
     if (!email) return;
     await suppressRecipients(tx, [emailId], 'COMPLAINT');
     if (email.contact_id !== null) await setSubscribed(tx, email.project_id, [email.contact_id], false);
-    if (email.to_address !== null) await countComplaint(tx, email.project_id, recipientProviderOf(email.to_address));
+    if (email.to_address === null || isSimulated) return;
+    await countComplaint(tx, email.project_id, recipientProviderOf(email.to_address));
   });
 }
 

@@ -34,6 +34,7 @@ import { WebhooksMigration } from './migrations/20261122400000-webhooks.ts';
 import { EndedExecutionsMigration } from './migrations/20261122400100-ended-executions.ts';
 import { StepNumberMigration } from './migrations/20261123000000-step-number.ts';
 import { BrandMigration } from './migrations/20261123500000-brand.ts';
+import { SandboxEventsMigration } from './migrations/20261123501000-sandbox-events.ts';
 
 /** All migrations, in the order in which they run. */
 export const MIGRATIONS = [
@@ -73,4 +74,5 @@ export const MIGRATIONS = [
   { name: '20261122400100-ended-executions', class: EndedExecutionsMigration },
   { name: '20261123000000-step-number', class: StepNumberMigration },
   { name: '20261123500000-brand', class: BrandMigration },
+  { name: '20261123501000-sandbox-events', class: SandboxEventsMigration },
 ];
