@@ -13,6 +13,14 @@ export class SmtpUnavailableError extends Error {
   }
 }
 
+/** The servers that may get a message cannot be talked to; others of the pool can. It says nothing about the message. */
+export class NoOtherServerError extends Error {
+  constructor() {
+    super('No server that may take the message can be connected to');
+    this.name = 'NoOtherServerError';
+  }
+}
+
 /** Why a connection cannot be used any more. The message holds nothing that the server said. */
 export class ConnectionFault extends Error {
   readonly code: string;

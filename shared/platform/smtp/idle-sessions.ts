@@ -24,6 +24,13 @@ export class IdleSessions<Session> {
     this.#since.delete(session);
   }
 
+  some(isWanted: (session: Session) => boolean): boolean {
+    for (const session of this.#since.keys()) {
+      if (isWanted(session)) return true;
+    }
+    return false;
+  }
+
   newestFirst(): Session[] {
     return [...this.#since.keys()].reverse();
   }

@@ -14,20 +14,23 @@ export interface Job extends SmtpMessage {
   readonly reject: (error: unknown) => void;
 }
 
-/** Messages that wait for a connection: the more urgent first, then in the order they came. */
+const perUrgency = <T>(create: () => T): Record<SmtpUrgency, T> => ({
+  transactional: create(),
+  automation: create(),
+  campaign: create(),
+});
+
+/**
+ * Messages that wait for a connection: the more urgent first, then in the order they came. A message may avoid some of
+ * the servers; where a method takes the label of a server, it is about the messages that may go there.
+ */
 export class MessageQueue {
-  readonly #lines: Record<SmtpUrgency, Set<Job>> = {
-    transactional: new Set(),
-    automation: new Set(),
-    campaign: new Set(),
-  };
+  readonly #lines = perUrgency(() => new Set<Job>());
   /** Messages that were on a connection before; they go before all others. */
-  readonly #returned: Record<SmtpUrgency, Set<Job>> = {
-    transactional: new Set(),
-    automation: new Set(),
-    campaign: new Set(),
-  };
+  readonly #returned = perUrgency(() => new Set<Job>());
   readonly #retries = new Set<Job>();
+  /** Waiting messages that avoid a server, by its label. */
+  readonly #avoiding = new Map<string, Record<SmtpUrgency, number>>();
   /** One listener for a signal, whatever the number of messages that wait under it. */
   readonly #bySignal = new WeakMap<AbortSignal, Set<Job>>();
 
@@ -36,8 +39,23 @@ export class MessageQueue {
   }
 
   /** Messages of a kind, those that need a fresh connection left out. */
-  waiting(urgency: SmtpUrgency): number {
-    return this.#lines[urgency].size + this.#returned[urgency].size;
+  waiting(urgency: SmtpUrgency, label?: string): number {
+    const all = this.#lines[urgency].size + this.#returned[urgency].size;
+    return label === undefined ? all : all - (this.#avoiding.get(label)?.[urgency] ?? 0);
+  }
+
+  /** Whether messages, those that need a fresh connection included, may go to a server. */
+  isWaitingFor(label: string): boolean {
+    return URGENCIES.some((urgency) => this.waiting(urgency, label) > 0) || first(this.#retries, label) !== undefined;
+  }
+
+  /** Whether messages avoid a server. */
+  get hasAvoiding(): boolean {
+    return this.#avoiding.size > 0;
+  }
+
+  isAvoided(label: string): boolean {
+    return this.#avoiding.has(label);
   }
 
   get retries(): number {
@@ -58,42 +76,69 @@ export class MessageQueue {
     this.#enter({ ...job, isRetry: true, isAlone: true }, this.#retries);
   }
 
-  takeRetry(): Job | undefined {
-    return this.#takeFrom(this.#retries);
+  takeRetry(label: string): Job | undefined {
+    return this.#takeFrom(this.#retries, label);
   }
 
   /** No fresh connection is available, so any will do. */
   demoteRetries(): void {
-    for (const job of this.#retries) this.#returned[job.urgency].add(job);
+    for (const job of this.#retries) {
+      this.#returned[job.urgency].add(job);
+      this.#count(job, 1);
+    }
     this.#retries.clear();
   }
 
-  peek(urgency: SmtpUrgency): Job | undefined {
-    for (const line of [this.#returned[urgency], this.#lines[urgency]]) {
-      for (const job of line) return job;
-    }
-    return undefined;
+  peek(urgency: SmtpUrgency, label: string): Job | undefined {
+    return first(this.#returned[urgency], label) ?? first(this.#lines[urgency], label);
   }
 
-  take(urgency: SmtpUrgency): Job | undefined {
-    return this.#takeFrom(this.#returned[urgency]) ?? this.#takeFrom(this.#lines[urgency]);
+  take(urgency: SmtpUrgency, label: string): Job | undefined {
+    return this.#takeFrom(this.#returned[urgency], label) ?? this.#takeFrom(this.#lines[urgency], label);
   }
 
   /** Refuses all that wait. */
   refuse(error: Error): void {
-    const lines = [this.#retries, ...Object.values(this.#returned), ...Object.values(this.#lines)];
-    for (const line of lines) {
+    for (const line of this.#allLines()) {
       for (let job = this.#takeFrom(line); job; job = this.#takeFrom(line)) job.reject(error);
     }
   }
 
-  #takeFrom(line: Set<Job>): Job | undefined {
-    for (const job of line) {
-      line.delete(job);
-      if (job.signal) this.#bySignal.get(job.signal)?.delete(job);
-      return job;
+  /** Refuses the messages that avoid all of these servers. */
+  refuseAvoiding(labels: readonly string[], error: Error): void {
+    if (labels.some((label) => !this.#avoiding.has(label))) return;
+    for (const line of this.#allLines()) {
+      for (const job of line) {
+        if (!labels.every((label) => job.avoid?.has(label))) continue;
+        this.#leave(job, line);
+        job.reject(error);
+      }
     }
-    return undefined;
+  }
+
+  #allLines(): Set<Job>[] {
+    return [this.#retries, ...Object.values(this.#returned), ...Object.values(this.#lines)];
+  }
+
+  #takeFrom(line: Set<Job>, label?: string): Job | undefined {
+    const job = first(line, label);
+    if (job) this.#leave(job, line);
+    return job;
+  }
+
+  #leave(job: Job, line: Set<Job>): void {
+    if (!line.delete(job)) return;
+    if (line !== this.#retries) this.#count(job, -1);
+    if (job.signal) this.#bySignal.get(job.signal)?.delete(job);
+  }
+
+  #count({ avoid, urgency }: Job, by: number): void {
+    for (const label of avoid ?? []) {
+      const counts = this.#avoiding.get(label) ?? perUrgency(() => 0);
+      counts[urgency] += by;
+      if (URGENCIES.some((each) => counts[each] > 0)) this.#avoiding.set(label, counts);
+      else this.#avoiding.delete(label);
+    }
   }
 
   #enter(job: Job, line: Set<Job>): void {
@@ -103,6 +148,7 @@ export class MessageQueue {
       return;
     }
     line.add(job);
+    if (line !== this.#retries) this.#count(job, 1);
     if (signal) this.#jobsUnder(signal).add(job);
   }
 
@@ -113,9 +159,9 @@ export class MessageQueue {
     this.#bySignal.set(signal, jobs);
     const leave = (): void => {
       for (const job of jobs) {
-        this.#lines[job.urgency].delete(job);
-        this.#returned[job.urgency].delete(job);
-        this.#retries.delete(job);
+        for (const line of [this.#lines[job.urgency], this.#returned[job.urgency], this.#retries]) {
+          this.#leave(job, line);
+        }
         job.reject(reasonOf(signal));
       }
       jobs.clear();
@@ -123,6 +169,14 @@ export class MessageQueue {
     signal.addEventListener('abort', leave, { once: true });
     return jobs;
   }
+}
+
+/** The first message that may go to a server, or to any. */
+function first(line: Iterable<Job>, label?: string): Job | undefined {
+  for (const job of line) {
+    if (label === undefined || !job.avoid?.has(label)) return job;
+  }
+  return undefined;
 }
 
 function reasonOf(signal: AbortSignal): Error {

@@ -18,6 +18,8 @@ export interface SmtpMessage {
    * message is lost with it and a server that cannot pipeline after all takes it.
    */
   readonly isAlone: boolean;
+  /** The labels of the servers that are not to get the message, if there are any. */
+  readonly avoid?: ReadonlySet<string> | undefined;
 }
 
 /** The command a server refused a message at: MAIL FROM, RCPT TO, or DATA and the content after it. */
@@ -37,7 +39,11 @@ export interface SmtpInterruption {
  * The outcome of a message at a server: taken over, refused for good (5xx), deferred (4xx), or unknown. Only
  * a refusal at `rcpt` speaks of the recipient; one at `mail` is about the sender and one at `data` about the content.
  */
-export type SmtpOutcome =
+export type SmtpOutcome = (
   | { kind: 'accepted'; reply: string }
   | ({ kind: 'rejected' | 'deferred'; stage: SmtpStage; /** The host that said so. */ server?: string } & SmtpReply)
-  | SmtpInterruption;
+  | SmtpInterruption
+) & {
+  /** The label of the server that was asked; missing when none was. */
+  relay?: string;
+};

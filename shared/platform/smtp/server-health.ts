@@ -49,14 +49,24 @@ export class ServerHealth {
     return server.failures === 0 || server.openings === 0;
   }
 
-  /** The server for a new connection: one that broke no message lately, and then the one with the fewest connections. */
-  pick(): PoolServer | undefined {
+  /**
+   * The server for a new connection: one that broke no message lately, and then the one with the fewest connections.
+   * @param isUseful whether a connection to the server would get a message
+   */
+  pick(isUseful: (server: PoolServer) => boolean = () => true): PoolServer | undefined {
     let picked: PoolServer | undefined;
     for (const server of this.servers) {
-      if (!this.isUp(server)) continue;
+      if (!this.isUp(server) || !isUseful(server)) continue;
       if (!picked || rank(server) < rank(picked)) picked = server;
     }
     return picked;
+  }
+
+  /** The labels of the servers that have a connection, or may get one. */
+  reachable(): string[] {
+    return this.servers
+      .filter((server) => server.connections > 0 || this.isUp(server))
+      .map(({ options }) => options.label);
   }
 
   opening(server: PoolServer): void {

@@ -122,7 +122,8 @@ describe('outcomes', () => {
       sink.replyTo(stage === 'mail' ? FROM : 'b@example.org', { code, text: `${enhancedCode} no`, stage, times: 1 });
       const outcome = await pool.send({ from: FROM, to: 'b@example.org' }, RAW);
       const reply = `${code} ${enhancedCode} no`;
-      expect(outcome).toEqual({ kind, stage, replyCode: code, enhancedCode, reply, server: '127.0.0.1' });
+      const told = { server: '127.0.0.1', relay: `127.0.0.1:${sink.port}` };
+      expect(outcome).toEqual({ kind, stage, replyCode: code, enhancedCode, reply, ...told });
       expect(await pool.send({ from: FROM, to: 'c@example.org' }, RAW)).toMatchObject({ kind: 'accepted' });
       expect(sink.connectionCount()).toBe(1);
       expect([...sink.recipientCounts()]).toEqual([['c@example.org', 1]]);

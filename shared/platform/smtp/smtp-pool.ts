@@ -3,7 +3,7 @@ import { openSmtpConnection } from './connect.ts';
 import { ConnectionShare } from './connection-share.ts';
 import { Conversation, REPLY_TIMEOUTS, type MessageState, type ReplyTimeouts } from './conversation.ts';
 import type { RawMessage } from './data-content.ts';
-import { ConnectionFault, SmtpUnavailableError } from './errors.ts';
+import { ConnectionFault, NoOtherServerError, SmtpUnavailableError } from './errors.ts';
 import { IdleSessions } from './idle-sessions.ts';
 import type { SmtpEnvelope, SmtpOutcome, SmtpStage } from './message.ts';
 import { MessageQueue, URGENCIES, type Job, type SmtpUrgency } from './message-queue.ts';
@@ -12,7 +12,7 @@ import { printableReply } from './smtp-reply.ts';
 import { parseSmtpUrl } from './smtp-url.ts';
 import { toWireEnvelope } from './wire-envelope.ts';
 
-export { SmtpUnavailableError } from './errors.ts';
+export { NoOtherServerError, SmtpUnavailableError } from './errors.ts';
 export type { SmtpEnvelope, SmtpOutcome } from './message.ts';
 export type { SmtpUrgency } from './message-queue.ts';
 export { MESSAGE_MS_MAX } from './conversation.ts';
@@ -42,6 +42,8 @@ export interface SendOptions {
   urgency?: SmtpUrgency;
   /** The message was interrupted or deferred before: it goes without company, see {@link SmtpMessage.isAlone}. */
   isAlone?: boolean;
+  /** The labels of servers that are not to get the message. */
+  avoid?: ReadonlySet<string> | undefined;
 }
 
 export interface RelayState {
@@ -65,6 +67,7 @@ export interface SmtpPool {
    * one that was not what the connection broke at goes over another.
    *
    * @throws SmtpUnavailableError (as a rejection) when no server can be connected to
+   * @throws NoOtherServerError (as a rejection) when none can that the message does not avoid
    */
   send(envelope: SmtpEnvelope, raw: RawMessage, options?: SendOptions): Promise<SmtpOutcome>;
   /** Refuses waiting messages, lets those on the wire finish for `timeoutMs` (default 10,000), then cuts the rest. */
@@ -146,7 +149,7 @@ class Pool {
   }
 
   send(envelope: SmtpEnvelope, raw: RawMessage, options: SendOptions): Promise<SmtpOutcome> {
-    const { signal, urgency = 'transactional', isAlone = false } = options;
+    const { signal, urgency = 'transactional', isAlone = false, avoid } = options;
     return new Promise((resolve, reject) => {
       if (this.#closing) throw new SmtpUnavailableError('The SMTP pool is closed');
       signal?.throwIfAborted();
@@ -155,7 +158,17 @@ class Pool {
         resolve(wireEnvelope);
         return;
       }
-      this.#queue.add({ envelope: wireEnvelope, raw, urgency, isAlone, isRetry: false, signal, resolve, reject });
+      this.#queue.add({
+        envelope: wireEnvelope,
+        raw,
+        urgency,
+        isAlone,
+        avoid,
+        isRetry: false,
+        signal,
+        resolve,
+        reject,
+      });
       this.#pump();
     });
   }
@@ -179,11 +192,32 @@ class Pool {
       this.#idle.remove(session);
       session.conversation.wake();
     }
-    for (let wanted = this.#connectionsWanted(); wanted > 0; wanted -= 1) {
-      const server = this.#health.pick();
+    this.#makeRoom();
+    const room = this.#options.maxConnections - this.#health.connections;
+    for (let wanted = Math.min(this.#connectionsWanted(), room); wanted > 0; wanted -= 1) {
+      const server = this.#health.pick((each) => this.#queue.isWaitingFor(each.options.label));
       if (!server) break;
       void this.#open(server);
     }
+    this.#refuseStranded();
+  }
+
+  /** Ends idle connections to servers that the waiting messages avoid, where these need the room. */
+  #makeRoom(): void {
+    if (!this.#queue.hasAvoiding) return;
+    let missing = this.#connectionsWanted() - (this.#options.maxConnections - this.#health.connections);
+    for (const session of this.#idle.newestFirst()) {
+      if (missing <= 0) return;
+      if (this.#queue.isWaitingFor(session.server.options.label)) continue;
+      this.#idle.remove(session);
+      this.#retire(session);
+      missing -= 1;
+    }
+  }
+
+  /** Refuses messages that no connection will come for. */
+  #refuseStranded(): void {
+    if (this.#queue.hasAvoiding) this.#queue.refuseAvoiding(this.#health.reachable(), new NoOtherServerError());
     if (this.#health.connections === 0) {
       this.#queue.refuse(this.#latestFailure ?? new SmtpUnavailableError('There is no SMTP server to send to'));
     } else if (this.#queue.retries > 0 && this.#openingCount() === 0) {
@@ -209,8 +243,7 @@ class Pool {
   #connectionsWanted(): number {
     const useful = (urgency: SmtpUrgency) => Math.min(this.#queue.waiting(urgency), this.#share.room(urgency));
     const lesser = Math.min(useful('automation') + useful('campaign'), this.#share.room('automation'));
-    const wanted = this.#queue.retries + this.#queue.waiting('transactional') + lesser - this.#openingCount();
-    return Math.min(wanted, this.#options.maxConnections - this.#health.connections);
+    return this.#queue.retries + this.#queue.waiting('transactional') + lesser - this.#openingCount();
   }
 
   async #open(server: PoolServer): Promise<void> {
@@ -247,21 +280,34 @@ class Pool {
 
   /** The most urgent kind that waits and that a session may carry next. */
   #nextKind(session: Session): SmtpUrgency | undefined {
+    const { server, carries } = session;
     return URGENCIES.find(
-      (urgency) => this.#queue.waiting(urgency) > 0 && this.#share.mayCarry(session.server, urgency, session.carries),
+      (urgency) =>
+        this.#queue.waiting(urgency, server.options.label) > 0 && this.#share.mayCarry(server, urgency, carries),
     );
   }
 
   #isSpent(session: Session): boolean {
     const messagesMax = this.#options.messagesPerConnection ?? MESSAGES_PER_CONNECTION;
-    return this.#closing !== undefined || session.conversation.messageCount >= messagesMax;
+    if (this.#closing !== undefined || session.conversation.messageCount >= messagesMax) return true;
+    return this.#queue.hasAvoiding && this.#isInTheWay(session);
+  }
+
+  /** Whether messages wait that avoid the session's server, and another has no connection for them. */
+  #isInTheWay({ server }: Session): boolean {
+    if (this.#health.connections < this.#options.maxConnections) return false;
+    if (!this.#queue.isAvoided(server.options.label)) return false;
+    return this.#health.servers.some(
+      (other) => other.connections === 0 && this.#health.isUp(other) && this.#queue.isWaitingFor(other.options.label),
+    );
   }
 
   #next(session: Session): Job | undefined {
     if (this.#isSpent(session)) return undefined;
     const isFresh = session.conversation.messageCount === 0;
     const kind = this.#nextKind(session);
-    const job = (isFresh ? this.#queue.takeRetry() : undefined) ?? (kind && this.#queue.take(kind));
+    const { label } = session.server.options;
+    const job = (isFresh ? this.#queue.takeRetry(label) : undefined) ?? (kind && this.#queue.take(kind, label));
     this.#carry(session, job?.urgency);
     if (job) this.#sending += 1;
     return job;
@@ -270,17 +316,19 @@ class Pool {
   /** Behind a message goes one of the same kind, when it could not be sooner on a connection of its own. */
   #nextBehind(session: Session, { urgency }: Job): Job | undefined {
     if (this.#isSpent(session) || this.#canGrow(urgency)) return undefined;
-    if (URGENCIES.find((kind) => this.#queue.waiting(kind) > 0) !== urgency) return undefined;
-    if (this.#queue.peek(urgency)?.isAlone) return undefined;
+    const { label } = session.server.options;
+    if (URGENCIES.find((kind) => this.#queue.waiting(kind, label) > 0) !== urgency) return undefined;
+    if (this.#queue.peek(urgency, label)?.isAlone) return undefined;
     this.#sending += 1;
-    return this.#queue.take(urgency);
+    return this.#queue.take(urgency, label);
   }
 
   /** Whether a kind will have one connection more soon. */
   #canGrow(urgency: SmtpUrgency): boolean {
     if (this.#share.room(urgency) <= 0) return false;
-    if (this.#idle.size > 0 || this.#openingCount() > 0) return true;
-    return this.#health.connections < this.#options.maxConnections && this.#health.pick() !== undefined;
+    const isUseful = (server: PoolServer) => this.#queue.waiting(urgency, server.options.label) > 0;
+    if (this.#openingCount() > 0 || this.#idle.some(({ server }) => isUseful(server))) return true;
+    return this.#health.connections < this.#options.maxConnections && this.#health.pick(isUseful) !== undefined;
   }
 
   #carry(session: Session, urgency: SmtpUrgency | undefined): void {
@@ -317,8 +365,9 @@ class Pool {
   #onDone(session: Session, job: Job, outcome: SmtpOutcome): void {
     this.#sending -= 1;
     this.#health.decided(session.server, outcome.kind);
-    const { host: server } = session.server.options;
-    job.resolve(outcome.kind === 'rejected' || outcome.kind === 'deferred' ? { ...outcome, server } : outcome);
+    const { host: server, label: relay } = session.server.options;
+    const isRefused = outcome.kind === 'rejected' || outcome.kind === 'deferred';
+    job.resolve(isRefused ? { ...outcome, server, relay } : { ...outcome, relay });
   }
 
   #onFailed(session: Session, job: Job, fault: ConnectionFault, state: MessageState): void {
@@ -338,7 +387,7 @@ class Pool {
     }
     const { stage, mayHaveBeenAccepted } = state;
     this.#health.interrupted(session.server, { code: fault.code, stage, mayHaveBeenAccepted });
-    job.resolve(interruption(fault, state));
+    job.resolve({ ...interruption(fault, state), relay: session.server.options.label });
   }
 
   #onEnded(session: Session): void {
