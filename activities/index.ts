@@ -1,5 +1,4 @@
 import { createSendingIdentities } from '../shared/domain/domains/sending-identities.ts';
-import { relayNameOf } from '../shared/platform/smtp/smtp-url.ts';
 import { createDkimKeyring } from '../shared/platform/mail/dkim/key-pair.ts';
 import { createAutomationActivities } from './automations/automation-activities.ts';
 import { createCampaignActivities } from './campaigns/campaign-activities.ts';
@@ -26,7 +25,7 @@ export function createActivities(deps: ActivityDeps) {
     createDkimKeyring(deps.config.APP_SECRET, deps.config.APP_SECRETS_PREVIOUS),
   );
   const guard = createProviderGuard(
-    createProviderExchange({ ...deps, em: () => deps.orm.em.fork(), relay: relayNameOf(deps.config.SMTP_URL) }),
+    createProviderExchange({ ...deps, em: () => deps.orm.em.fork() }),
     createSendTally({ ...deps, em: () => deps.orm.em.fork() }),
     deps.smtp.capacity,
   );

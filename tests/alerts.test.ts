@@ -144,12 +144,12 @@ describe('an alert is raised', () => {
   it('when sending to a provider is paused, and an unknown one is not named', async () => {
     await run(sql`
       insert into provider_health (relay, provider, state)
-      select 'elsewhere:25', p, '{"window": [], "workers": {}, "pause": {"untilMs": 0, "sinceMs": 0, "step": 0, "reason": "x"}}'
+      select 'elsewhere:25', p, '{"window": [], "workers": {}, "pause": {"untilMs": 9e12, "sinceMs": 0, "step": 0, "reason": "x"}}'
       from unnest(array['gmail.com', 'company.test']) p`);
     expect(await firing()).toEqual(['EverpostProviderPaused']);
     const text = await stack.metrics.text();
-    expect(text).toContain('everpost_providers_paused{provider="gmail.com"} 1');
-    expect(text).toContain('everpost_providers_paused{provider="other"} 1');
+    expect(text).toContain('everpost_providers_paused{relay="elsewhere:25",provider="gmail.com"} 1');
+    expect(text).toContain('everpost_providers_paused{relay="elsewhere:25",provider="other"} 1');
     expect(text).not.toContain('company.test');
     await run(sql`delete from provider_health where relay = 'elsewhere:25'`);
   });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { exchangeProviderStates, type ProviderStates } from '../../shared/domain/emails/provider-states.ts';
 import type { Em } from '../../shared/domain/database/em.ts';
+import { ALL, isWholeRelay, partsOfKey } from '../../shared/pure/emails/health-key.ts';
 import type { ProviderHealth } from '../../shared/pure/emails/provider-health.ts';
 import type { DeliveryMetrics } from '../../shared/platform/metrics/delivery-metrics.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
@@ -10,23 +11,25 @@ import type { ProviderLedger } from './provider-ledger.ts';
 /** The results of all workers as this process knows them, at most about a second old while it sends. */
 export interface ProviderExchange {
   readonly workerId: string;
+  /** The servers of this worker, as `host:port`. */
+  readonly relays: readonly string[];
   start: (ledger: ProviderLedger) => void;
-  stateOf: (provider: string) => ProviderHealth | undefined;
+  stateOf: (key: string) => ProviderHealth | undefined;
+  /** Whether there is no trouble at all. */
+  isQuiet: () => boolean;
   /** The clock of the database. */
   nowMs: () => number;
   ready: () => Promise<void>;
   /** Reports without waiting for the next second. */
   soon: () => void;
-  /** Whether this process may send the email that finds out if the provider takes email again. */
-  takeProbe: (provider: string) => Promise<boolean>;
+  /** Whether this process may send the email that finds out if the provider or the relay takes email again. */
+  takeProbe: (key: string) => Promise<boolean>;
 }
 
 export interface ProviderExchangeOptions {
   em: () => Em;
-  /** The servers of this worker; its pool decides which of them takes an email. */
-  relay: string;
-  /** The exchange ends once its pool is closed. */
-  smtp: Pick<SmtpPool, 'isClosed'>;
+  /** Has the servers of this worker; the exchange ends once it is closed. */
+  smtp: Pick<SmtpPool, 'isClosed' | 'relays'>;
   logger: Logger;
   metrics: DeliveryMetrics;
 }
@@ -38,27 +41,37 @@ const FRESH_MS = 2_000;
 const IDLE_MS = 15_000;
 
 /** Creates the function that logs pauses and recoveries for operators. */
-function createTeller({ relay, logger, metrics }: ProviderExchangeOptions) {
-  return ({ provider, before, after }: ProviderStates['changes'][number], nowMs: number): void => {
+function createTeller({ logger, metrics }: ProviderExchangeOptions) {
+  return ({ key, before, after }: ProviderStates['changes'][number], nowMs: number): void => {
+    const who = isWholeRelay(key) ? 'The relay' : 'The provider';
+    const { relay, provider } = partsOfKey(key);
+    const about = { ...(relay !== ALL && { relay }), ...(provider !== ALL && { provider }) };
     if (!before.pause && after.pause) {
-      metrics.providerPaused(provider);
+      metrics.providerPaused(relay, provider);
       const { reason } = after.pause;
-      logger.warn({ provider, relay, reason }, 'The provider refuses our emails; sending to it is paused');
+      logger.warn({ ...about, reason }, `${who} refuses our emails; sending is paused`);
     } else if (before.pause && !after.pause) {
-      metrics.providerRecovered(provider);
+      metrics.providerRecovered(relay, provider);
       const seconds = Math.round((nowMs - before.pause.sinceMs) / 1_000);
-      logger.info({ provider, relay, seconds }, 'The provider takes our emails again');
+      logger.info({ ...about, seconds }, `${who} takes our emails again`);
     }
     if (!before.pace && after.pace) {
       const { rate: perSecond } = after.pace;
-      logger.info({ provider, relay, perSecond }, 'The provider asks for fewer emails; sending slows down');
+      logger.info({ ...about, perSecond }, `${who} asks for fewer emails; sending slows down`);
     }
   };
 }
 
+/** Whether a change has given the probe to a worker. */
+function isNewProbeOf(workerId: string, { before, after }: ProviderStates['changes'][number]): boolean {
+  const probe = after.pause?.probe;
+  return probe?.workerId === workerId && probe.untilMs !== before.pause?.probe?.untilMs;
+}
+
 /** Creates the exchange of a worker process. While the database is away it uses the last known states. */
 export function createProviderExchange(options: ProviderExchangeOptions): ProviderExchange {
-  const { em, relay, logger, smtp } = options;
+  const { em, logger, smtp } = options;
+  const relays = [...new Set(smtp.relays().map(({ label }) => label))];
   const workerId = randomUUID();
   const tell = createTeller(options);
   let ledger: ProviderLedger | undefined;
@@ -68,7 +81,7 @@ export function createProviderExchange(options: ProviderExchangeOptions): Provid
   let usedAt = 0;
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
-  /** Providers that need a probe, and those that this process may probe. */
+  /** Keys that need a probe, and those that this process may probe. */
   const wanted = new Set<string>();
   const leases = new Set<string>();
   const askedAt = new Map<string, number>();
@@ -77,18 +90,15 @@ export function createProviderExchange(options: ProviderExchangeOptions): Provid
 
   async function exchange(): Promise<void> {
     if (!ledger || smtp.isClosed()) return;
-    const reports = ledger.takeReports((provider) => states.has(provider), wanted);
+    const reports = ledger.takeReports((key) => states.has(key), wanted);
     try {
-      const answer = await exchangeProviderStates(em(), relay, reports);
+      const answer = await exchangeProviderStates(em(), [...relays, ALL], reports);
       exchangedAt = performance.now();
       aheadMs = answer.nowMs - Date.now();
       states = answer.states;
       for (const change of answer.changes) {
         tell(change, answer.nowMs);
-        const isOurs = wanted.has(change.provider) && change.after.pause?.probe?.workerId === workerId;
-        if (isOurs && change.before.pause?.probe?.untilMs !== change.after.pause?.probe?.untilMs) {
-          leases.add(change.provider);
-        }
+        if (wanted.has(change.key) && isNewProbeOf(workerId, change)) leases.add(change.key);
       }
     } catch (error) {
       ledger.putBack(reports);
@@ -117,13 +127,15 @@ export function createProviderExchange(options: ProviderExchangeOptions): Provid
 
   return {
     workerId,
+    relays,
     start(known) {
       ledger = known;
       known.onSurge = () => void run();
     },
-    stateOf: (provider) => {
+    stateOf: (key) => states.get(key),
+    isQuiet: () => {
       usedAt = performance.now();
-      return states.get(provider);
+      return states.size === 0;
     },
     nowMs,
     async ready() {
@@ -131,16 +143,16 @@ export function createProviderExchange(options: ProviderExchangeOptions): Provid
       if (performance.now() - exchangedAt > FRESH_MS) await run();
     },
     soon: () => void run(),
-    async takeProbe(provider) {
-      if (leases.delete(provider)) return true;
+    async takeProbe(key) {
+      if (leases.delete(key)) return true;
       const now = performance.now();
-      if (now - (askedAt.get(provider) ?? -Infinity) < EVERY_MS) return false;
-      askedAt.set(provider, now);
-      ledger?.want(provider);
+      if (now - (askedAt.get(key) ?? -Infinity) < EVERY_MS) return false;
+      askedAt.set(key, now);
+      ledger?.want(key);
       await running;
-      wanted.add(provider);
+      wanted.add(key);
       await run();
-      return leases.delete(provider);
+      return leases.delete(key);
     },
   };
 }

@@ -28,9 +28,12 @@ afterAll(async () => {
 const { signal } = new AbortController();
 const envelopeTo = (to: string) => ({ from: 'news@example.com', to });
 
-function createGuard(relay: string): ProviderGuard {
+const outcomes = { accepted: 0, rejected: 0, deferred: 0, interrupted: 0 };
+const relayNamed = (label: string) => ({ label, connections: 0, isDown: false, outcomes });
+
+function createGuard(...relays: string[]): ProviderGuard {
   const exchange = createProviderExchange({
-    ...{ em: () => database.orm.em.fork(), relay, smtp: { isClosed: () => isOver } },
+    ...{ em: () => database.orm.em.fork(), smtp: { isClosed: () => isOver, relays: () => relays.map(relayNamed) } },
     metrics: createDeliveryMetrics(new Registry()),
     logger: createLogger({ level: 'silent', name: 'test' }),
   });
@@ -51,7 +54,7 @@ async function send(guard: ProviderGuard, projectId: string, count: number, outc
 
 describe('a provider that refuses what one project sends', () => {
   it('holds the emails of that project alone, tries one after a while, and goes on when that is taken', async () => {
-    const guard = createGuard('content');
+    const guard = createGuard('content:25');
     const address = 'reader@home.test';
     expect((await send(guard, 'loud', 1, SPAM))?.verdict).toMatchObject({ kind: 'sender', mayPass: false });
     await send(guard, 'loud', 12, SPAM);
@@ -68,8 +71,69 @@ describe('a provider that refuses what one project sends', () => {
   }, 40_000);
 
   it('holds the emails of all projects when its words are about our servers', async () => {
-    const guard = createGuard('servers');
+    const guard = createGuard('servers:25');
     await send(guard, 'loud', 12, BLOCKED);
     await eventually(async () => guard.isPaused('reader@home.test', 'quiet'));
+  });
+});
+
+describe('a relay that refuses', () => {
+  const [A, B] = ['relay-a:25', 'relay-b:25'] as const;
+  const via = (relay: string, outcome: SmtpOutcome): SmtpOutcome => ({ ...outcome, relay });
+
+  /** Hands emails over; the relay decides. A message goes to the first relay that it does not avoid. */
+  async function sendVia(guard: ProviderGuard, to: string, answer: (relay: string) => SmtpOutcome) {
+    await guard.ready();
+    const admission = await guard.admit(envelopeTo(to), 'project', signal);
+    if ('wait' in admission) return admission;
+    const relay = [A, B].find((each) => !admission.avoid?.has(each)) ?? '';
+    guard.settle(envelopeTo(to), admission, answer(relay));
+    return relay;
+  }
+  const refusingAt =
+    (...relays: string[]) =>
+    (relay: string) =>
+      via(relay, relays.includes(relay) ? BLOCKED : ACCEPTED);
+
+  it('gets no email for that provider, others do, and one email finds out when it takes them again', async () => {
+    const guard = createGuard(A, B);
+    for (let n = 0; n < 12; n++) await sendVia(guard, `reader${n}@one.test`, refusingAt(A));
+    await eventually(async () => (await sendVia(guard, 'next@one.test', refusingAt(A))) === B);
+    expect(guard.isPaused('reader@one.test', 'project')).toBe(false);
+    expect(await sendVia(guard, 'reader@two.test', refusingAt(A))).toBe(A);
+    const seen: unknown[] = [];
+    await eventually(async () => {
+      seen.push(await sendVia(guard, 'later@one.test', refusingAt()));
+      return seen.at(-1) === A && seen.at(-2) === A;
+    }, 20_000);
+  }, 40_000);
+
+  it('gets none at all when it refuses those of many providers, however few each has', async () => {
+    const guard = createGuard(A, B);
+    for (let n = 0; n < 12; n++) await sendVia(guard, `reader@small${n}.test`, refusingAt(A));
+    await eventually(async () => (await sendVia(guard, 'reader@unknown.test', refusingAt(A))) === B);
+  });
+
+  it('costs no reader when its words call them all dead', async () => {
+    const guard = createGuard(A, B);
+    const dead: SmtpOutcome = { ...BLOCKED, replyCode: 550, enhancedCode: '5.1.1', reply: '550 5.1.1 User unknown' };
+    const kinds: unknown[] = [];
+    for (let n = 0; n < 60; n++) {
+      const envelope = envelopeTo(`reader@company${n}.test`);
+      const admission = await guard.admit(envelope, 'project', signal);
+      if (!('wait' in admission)) kinds.push(guard.settle(envelope, admission, via(A, dead)).verdict?.kind);
+    }
+    expect(kinds.filter((kind) => kind === 'hard').length).toBeLessThan(20);
+    expect(guard.isPaused('reader@company0.test', 'project')).toBe(false);
+  });
+
+  it('holds emails when there is no other, and the wait names the relays', async () => {
+    const guard = createGuard(A, B);
+    let last: unknown;
+    await eventually(async () => {
+      for (let n = 0; n < 12; n++) last = await sendVia(guard, `reader${n}@every.test`, refusingAt(A, B));
+      return typeof last === 'object';
+    });
+    expect(last).toMatchObject({ wait: { provider: 'every.test', relay: `${A}, ${B}` } });
   });
 });

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { ALL, contentKey, healthKey } from '../../shared/pure/emails/health-key.ts';
 import { recipientProviderOf } from '../../shared/pure/emails/recipient-provider.ts';
 import { judgeRefusal, type RefusalVerdict } from '../../shared/pure/emails/delivery-verdict/judge-refusal.ts';
 import { signsOf } from '../../shared/pure/emails/refusal-signs.ts';
@@ -6,18 +6,16 @@ import type { SmtpEnvelope, SmtpOutcome } from '../../shared/platform/smtp/smtp-
 import type { Hold, OutcomeAssessment } from './outcome-result.ts';
 import { createProviderLedger, type ProviderLedger } from './provider-ledger.ts';
 import type { ProviderExchange } from './provider-exchange.ts';
-import { paceOf } from './provider-turns.ts';
+import { createRelayChoice, holdFor, refusedReason, TOO_FAST, type RelayChoice } from './relay-choice.ts';
 import type { SendTally } from './send-tally.ts';
 
 /** Leave to hand one email over; give it back with `settle` or `abandon`. */
-export interface Admission {
+export interface Admission extends RelayChoice {
   projectId: string;
   provider: string;
-  /** The pause that the email probes: of the provider, or of a project there. */
-  probeOf?: string | undefined;
 }
 
-/** Holds emails to providers that refuse ours. Takes no extra connection, and at most one query a second. */
+/** Keeps emails from relays and providers that refuse ours. Takes no extra connection, and at most one query a second. */
 export interface ProviderGuard {
   /** Reads the results of the other workers, if the last read is too old. */
   ready: () => Promise<void>;
@@ -27,89 +25,93 @@ export interface ProviderGuard {
   settle: (envelope: SmtpEnvelope, admission: Admission, outcome: SmtpOutcome) => OutcomeAssessment;
   /** The email got no outcome. */
   abandon: (admission: Admission) => void;
+  /** Holds an email, because the relays that may take it cannot be connected to. */
+  unreachable: (admission: Admission) => Hold;
 }
 
-/** Of emails that wait for another's probe, and of those that came too fast. */
-const PROBE_WAIT_MS = 2_000;
+/** Of emails that came too fast, and of those that no relay could be reached for. */
 const SLOWED_MS = 10_000;
-/** Emails of a pause do not all come back at once. */
-const SPREAD_MS = 1_000;
-
-/** A provider's refusals of one project's messages are kept apart from those of our servers. */
-function contentKey(provider: string, projectId: string): string {
-  return `${provider} ${projectId}`;
-}
+const UNREACHABLE_MS = 5_000;
+/** Of emails that a paused relay has refused, because they probed it or were on the wire. */
+const ELSEWHERE_MS = 1_000;
+const ELSEWHERE = 'The relay refuses our emails; the email goes to another relay';
+/** Of emails that wait for another's probe. */
+const PROBE_WAIT_MS = 2_000;
 
 /** Creates the guard of a worker process. */
 export function createProviderGuard(exchange: ProviderExchange, tally: SendTally, concurrency: number): ProviderGuard {
   const ledger = createProviderLedger(exchange.workerId);
-  const turns = paceOf(concurrency);
+  const choice = createRelayChoice(exchange, concurrency);
+  const { relays } = exchange;
   exchange.start(ledger);
 
   const pauseOf = (key: string) => exchange.stateOf(key)?.pause;
+  const suspectsOf = (key: string) => exchange.stateOf(key)?.suspects?.words ?? [];
 
-  /** The pauses that an email may meet. */
-  function keysOf(provider: string, projectId: string): [ofProvider: string, ofProject: string] {
-    return [provider, contentKey(provider, projectId)];
-  }
-
-  function hold(provider: string, reason: string, ms: number): Hold {
-    const until = new Date(Date.now() + ms).toISOString();
-    return { wait: { reason, provider, until }, ms: ms + Math.random() * SPREAD_MS };
-  }
-
-  /** Asks for the probe when one is due. */
-  async function admitPaused(key: string, provider: string, projectId: string): Promise<Admission | Hold | undefined> {
+  /** A provider refuses the messages of one project: asks for the probe when one is due. */
+  async function admitContent(key: string, provider: string): Promise<'probe' | Hold | undefined> {
     const leftMs = (pauseOf(key)?.untilMs ?? 0) - exchange.nowMs();
-    if (leftMs <= 0 && (await exchange.takeProbe(key))) return { projectId, provider, probeOf: key };
+    if (leftMs <= 0 && (await exchange.takeProbe(key))) return 'probe';
     const pause = pauseOf(key);
     if (!pause) return undefined;
     const ms = Math.max(pause.untilMs - exchange.nowMs(), PROBE_WAIT_MS);
-    return hold(provider, `The provider refuses our emails: ${pause.reason}`, ms);
+    return holdFor({ provider, relays, reason: refusedReason('provider', pause) }, ms);
   }
 
-  function reportProbe(key: string, provider: string, sign: Seen['sign']): void {
-    const refusedBy = key === provider ? 'about us' : 'about the message';
-    ledger.probed(key, sign === 'accepted' ? 'accepted' : sign === refusedBy ? 'refused' : 'unclear');
-    exchange.soon();
+  function reportProbes({ probes, provider, projectId }: Admission, sign: Seen['sign'] | 'none'): void {
+    for (const key of probes ?? []) {
+      const refusedBy = key === contentKey(provider, projectId) ? 'about the message' : 'about us';
+      ledger.probed(key, sign === 'accepted' ? 'accepted' : sign === refusedBy ? 'refused' : 'unclear');
+    }
+    if (probes) exchange.soon();
   }
 
   return {
     ready: exchange.ready,
-    isPaused: (address, projectId) =>
-      keysOf(recipientProviderOf(address), projectId).some((key) => pauseOf(key) !== undefined),
+    isPaused(address, projectId) {
+      const provider = recipientProviderOf(address);
+      return choice.isPaused(provider) || pauseOf(contentKey(provider, projectId)) !== undefined;
+    },
 
     async admit({ to }, projectId, signal) {
       const provider = recipientProviderOf(to);
-      for (const key of keysOf(provider, projectId)) {
-        const answer = pauseOf(key) && (await admitPaused(key, provider, projectId));
-        if (answer) return answer;
-      }
-      const state = exchange.stateOf(provider);
-      if (!state?.pace) return { projectId, provider };
-      const turn = turns.take(provider, state.pace.rate / Math.max(1, Object.keys(state.workers).length));
-      if (turn.isHeld) return hold(provider, 'The provider takes fewer emails at a time', turn.waitMs);
-      if (turn.waitMs > 0) await delay(turn.waitMs, undefined, { signal }).catch(() => undefined);
-      turn.done();
-      return { projectId, provider };
+      if (exchange.isQuiet()) return { projectId, provider };
+      const chosen = await choice.choose(provider, signal);
+      if ('wait' in chosen) return chosen;
+      const admission: Admission = { projectId, provider, ...chosen };
+      const content = contentKey(provider, projectId);
+      const answer = pauseOf(content) && (await admitContent(content, provider));
+      if (answer === undefined) return admission;
+      if (answer === 'probe') return { ...admission, probes: [...(admission.probes ?? []), content] };
+      reportProbes(admission, 'none');
+      return answer;
     },
 
-    settle({ to }, { projectId, provider, probeOf }, outcome) {
-      const keys = keysOf(provider, projectId);
-      const { sign, verdict } = assess(ledger, to, keys, outcome, exchange.stateOf(provider)?.suspects?.words ?? []);
+    settle({ to }, admission, outcome) {
+      const { projectId, provider } = admission;
+      const relay = outcome.relay ?? relays[0] ?? ALL;
+      const content = contentKey(provider, projectId);
+      const keys = [healthKey(relay, provider), healthKey(relay, ALL)];
+      const { sign, verdict } = assess({ ledger, to, keys, content, suspectsOf }, outcome);
       if (sign === 'accepted') tally.add(projectId, provider);
-      if (probeOf !== undefined) reportProbe(probeOf, provider, sign);
-      if (sign === 'too fast') return { hold: hold(provider, 'The provider takes fewer emails at a time', SLOWED_MS) };
+      reportProbes(admission, sign);
+      if (sign === 'too fast') return { hold: holdFor({ provider, relays: [relay], reason: TOO_FAST }, SLOWED_MS) };
+      const isPausedHere = keys.some((key) => pauseOf(key) !== undefined);
+      if (sign === 'about us' && isPausedHere && !choice.isPaused(provider)) {
+        return { hold: holdFor({ provider, relays: [relay], reason: ELSEWHERE }, ELSEWHERE_MS) };
+      }
       // A refusal of one message may currently apply to all of them.
-      const isPaused = keys.some((key) => pauseOf(key) !== undefined);
+      const isPaused = isPausedHere || pauseOf(content) !== undefined;
       if (verdict?.kind === 'sender' && isPaused) return { verdict: { ...verdict, mayPass: true } };
       return verdict ? { verdict } : {};
     },
 
-    abandon({ probeOf }) {
-      if (probeOf === undefined) return;
-      ledger.probed(probeOf, 'unclear');
-      exchange.soon();
+    abandon: (admission) => reportProbes(admission, 'none'),
+
+    unreachable({ provider, avoid }) {
+      const open = relays.filter((relay) => !avoid?.has(relay));
+      const reason = `No connection to ${open.join(', ')}; the other relays refuse our emails to this provider`;
+      return holdFor({ provider, relays: open, reason }, UNREACHABLE_MS);
     },
   };
 }
@@ -119,25 +121,29 @@ interface Seen {
   verdict?: RefusalVerdict;
 }
 
-/** Notes an outcome, and judges a refusal. A hard refusal that the provider gives to everybody is not believed. */
-function assess(
-  ledger: ProviderLedger,
-  to: string,
-  [provider, project]: [ofProvider: string, ofProject: string],
-  outcome: SmtpOutcome,
-  suspects: readonly string[],
-): Seen {
+/** What an outcome is noted under. */
+interface Notes {
+  ledger: ProviderLedger;
+  to: string;
+  /** Of the provider behind the relay, and of the relay. */
+  keys: readonly string[];
+  content: string;
+  suspectsOf: (key: string) => readonly string[];
+}
+
+/** Notes an outcome, and judges a refusal. A hard refusal that is given to everybody is not believed. */
+function assess({ ledger, to, keys, content, suspectsOf }: Notes, outcome: SmtpOutcome): Seen {
   if (outcome.kind === 'accepted') {
-    ledger.accepted(provider, to);
-    if (ledger.has(project)) ledger.accepted(project, to);
+    for (const key of keys) ledger.accepted(key, to);
+    if (ledger.has(content)) ledger.accepted(content, to);
     return { sign: 'accepted' };
   }
   const { reply, stage } = outcome;
   const verdict =
     outcome.kind === 'rejected' ? judgeRefusal({ ...outcome, code: outcome.replyCode, text: reply }) : undefined;
   const signs = signsOf(to, reply, stage, verdict);
-  const isDoubted = ledger.refused(provider, to, signs, suspects);
-  if (signs.kind === 'about the message') ledger.refused(project, to, { ...signs, kind: 'about us' }, []);
+  const isDoubted = keys.map((key) => ledger.refused(key, to, signs, suspectsOf(key))).includes(true);
+  if (signs.kind === 'about the message') ledger.refused(content, to, { ...signs, kind: 'about us' }, []);
   if (!isDoubted) return { sign: signs.kind, ...(verdict && { verdict }) };
   return { sign: 'about us', verdict: { kind: 'sender', mayPass: true, rule: 'hard-surge' } };
 }

@@ -1,23 +1,28 @@
-import { HARD_SURGE, REFUSAL_SURGE, WORDS_MAX, type ProviderReport } from '../../shared/pure/emails/provider-health.ts';
+import {
+  HARD_SURGE,
+  REFUSAL_SURGE,
+  WORDS_MAX,
+  type ProviderReport,
+  type Spread,
+} from '../../shared/pure/emails/provider-health.ts';
+import { isWholeRelay } from '../../shared/pure/emails/health-key.ts';
+import { recipientProviderOf } from '../../shared/pure/emails/recipient-provider.ts';
 import type { RefusalSigns } from '../../shared/pure/emails/refusal-signs.ts';
 
-/** The results of providers that this process has seen since its last report. */
+/** The results that this process has seen since its last report, by keys of providers and relays. */
 export interface ProviderLedger {
   /** Called when so much was refused that it is worth reporting at once. */
   onSurge: () => void;
-  accepted: (provider: string, recipient: string) => void;
+  accepted: (key: string, recipient: string) => void;
   /** @returns whether the refusal calls the address dead, but in words that too many addresses get to be believed */
-  refused: (provider: string, recipient: string, signs: RefusalSigns, suspects: readonly string[]) => boolean;
-  /** Whether something was seen of the provider lately. */
-  has: (provider: string) => boolean;
-  probed: (provider: string, probe: ProviderReport['probe']) => void;
+  refused: (key: string, recipient: string, signs: RefusalSigns, suspects: readonly string[]) => boolean;
+  /** Whether something was seen of it lately. */
+  has: (key: string) => boolean;
+  probed: (key: string, probe: ProviderReport['probe']) => void;
   /** Requests a report, even when there is nothing new. */
-  want: (provider: string) => void;
+  want: (key: string) => void;
   /** Takes what is worth reporting: all of the known providers, and of others once they refuse a number of emails. */
-  takeReports: (
-    isKnown: (provider: string) => boolean,
-    probesWanted?: ReadonlySet<string>,
-  ) => Map<string, ProviderReport>;
+  takeReports: (isKnown: (key: string) => boolean, probesWanted?: ReadonlySet<string>) => Map<string, ProviderReport>;
   /** Puts back what could not be reported. */
   putBack: (reports: ReadonlyMap<string, ProviderReport>) => void;
 }
@@ -41,11 +46,17 @@ const RECENT_MAX = Math.floor(HARD_SURGE.recipients / HARD_SURGE.share);
 const ENTRY_MS = 10_000;
 const WORTH_REPORTING = 3;
 
-function emptyReport(workerId: string): ProviderReport {
+function emptyReport(workerId: string, key: string): ProviderReport {
   return {
     ...{ workerId, total: 0, accepted: 0, refused: 0, slowed: 0, hard: [], suspects: [] },
-    ...{ reason: null, probe: null, wantsProbe: false },
+    ...{ reason: null, probe: null, wantsProbe: false, ...(isWholeRelay(key) && { spread: {} }) },
   };
+}
+
+/** Counts one more refusal for a provider; of the first few providers. */
+function spreadWith(spread: Spread, provider: string): Spread {
+  if (!(provider in spread) && Object.keys(spread).length >= WORDS_MAX) return spread;
+  return { ...spread, [provider]: (spread[provider] ?? 0) + 1 };
 }
 
 function isWorthReporting({ report }: Entry): boolean {
@@ -57,11 +68,11 @@ function isWorthReporting({ report }: Entry): boolean {
 export function createProviderLedger(workerId: string, now: () => number = Date.now): ProviderLedger {
   const entries = new Map<string, Entry>();
 
-  function entryOf(provider: string): Entry {
-    const known = entries.get(provider);
+  function entryOf(key: string): Entry {
+    const known = entries.get(key);
     if (known) return known;
-    const entry: Entry = { sinceMs: now(), report: emptyReport(workerId), recent: [] };
-    entries.set(provider, entry);
+    const entry: Entry = { sinceMs: now(), report: emptyReport(workerId, key), recent: [] };
+    entries.set(key, entry);
     return entry;
   }
 
@@ -86,14 +97,14 @@ export function createProviderLedger(workerId: string, now: () => number = Date.
   const ledger: ProviderLedger = {
     onSurge: () => undefined,
 
-    accepted(provider, recipient) {
-      const entry = entryOf(provider);
+    accepted(key, recipient) {
+      const entry = entryOf(key);
       note(entry, recipient, null);
       entry.report.accepted += 1;
     },
 
-    refused(provider, recipient, { kind, words, reason }, suspects) {
-      const entry = entryOf(provider);
+    refused(key, recipient, { kind, words, reason }, suspects) {
+      const entry = entryOf(key);
       const { report } = entry;
       const isHard = kind === 'dead address';
       if (isHard) addHard(entry, recipient, words);
@@ -102,34 +113,36 @@ export function createProviderLedger(workerId: string, now: () => number = Date.
       const isNew = isHard && isSurge(entry, words);
       if (isNew && !report.suspects.includes(words)) report.suspects.push(words);
       const isDoubted = isHard && (isNew || suspects.includes(words) || report.suspects.includes(words));
-      if (kind !== 'about us' && !isDoubted) return false;
+      // Dead addresses at many providers are no reason to stop all email.
+      if (kind !== 'about us' && !(isDoubted && !report.spread)) return isDoubted;
       report.refused += 1;
+      if (report.spread) report.spread = spreadWith(report.spread, recipientProviderOf(recipient));
       if (report.refused === REFUSAL_SURGE.count) ledger.onSurge();
       report.reason = reason;
       return isDoubted;
     },
 
-    has: (provider) => entries.has(provider),
+    has: (key) => entries.has(key),
 
-    probed(provider, probe) {
-      entryOf(provider).report.probe = probe;
+    probed(key, probe) {
+      entryOf(key).report.probe = probe;
     },
 
-    want(provider) {
-      entryOf(provider);
+    want(key) {
+      entryOf(key);
     },
 
     takeReports(isKnown, probesWanted) {
       const reports = new Map<string, ProviderReport>();
-      for (const [provider, entry] of entries) {
+      for (const [key, entry] of entries) {
         const { report } = entry;
-        if (isKnown(provider) || isWorthReporting(entry)) {
-          reports.set(provider, { ...report, wantsProbe: probesWanted?.has(provider) ?? false });
-          entry.report = emptyReport(workerId);
+        if (isKnown(key) || isWorthReporting(entry)) {
+          reports.set(key, { ...report, wantsProbe: probesWanted?.has(key) ?? false });
+          entry.report = emptyReport(workerId, key);
           entry.sinceMs = now();
         } else if (now() - entry.sinceMs > ENTRY_MS) {
-          if (report.total === 0 && (entry.recent.at(-1)?.atMs ?? 0) < now() - HARD_SURGE.ms) entries.delete(provider);
-          entry.report = emptyReport(workerId);
+          if (report.total === 0 && (entry.recent.at(-1)?.atMs ?? 0) < now() - HARD_SURGE.ms) entries.delete(key);
+          entry.report = emptyReport(workerId, key);
           entry.sinceMs = now();
         }
       }
@@ -137,7 +150,7 @@ export function createProviderLedger(workerId: string, now: () => number = Date.
     },
 
     putBack(reports) {
-      for (const [provider, { probe }] of reports) entryOf(provider).report.probe ??= probe;
+      for (const [key, { probe }] of reports) entryOf(key).report.probe ??= probe;
     },
   };
   return ledger;

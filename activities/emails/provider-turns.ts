@@ -20,12 +20,15 @@ export function paceOf(concurrency: number, now: () => number = Date.now) {
   let waiting = 0;
 
   return {
+    /** Whether the next turn is now. */
+    isFree: (key: string) => (free.get(key)?.turnMs ?? 0) <= now(),
+
     /** @param rate emails a second of this worker */
-    take(provider: string, rate: number): Turn {
+    take(key: string, rate: number): Turn {
       const atMs = now();
       const stepMs = 1_000 / rate;
-      const at = free.get(provider) ?? { turnMs: atMs, holdMs: 0 };
-      free.set(provider, at);
+      const at = free.get(key) ?? { turnMs: atMs, holdMs: 0 };
+      free.set(key, at);
       const turnMs = Math.max(at.turnMs, atMs - LATE_MS);
       const waitMs = Math.max(0, turnMs - atMs);
       if (waitMs <= SHORT_WAIT_MS && (waitMs === 0 || waiting < waitingMax)) {

@@ -59,6 +59,9 @@ const OPEN: ProviderGuard = {
   admit: async () => ({ projectId: 'project', provider: 'mail.test' }),
   settle: () => ({}),
   abandon: () => undefined,
+  unreachable: () => {
+    throw new Error('not expected');
+  },
 };
 
 async function send(mails: EmailToSend[], unmade: UnmadeMessages): Promise<Record<string, string>> {

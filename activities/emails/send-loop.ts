@@ -3,6 +3,7 @@ import type { Config } from '../../shared/platform/config.ts';
 import type { DeliveryMetrics } from '../../shared/platform/metrics/delivery-metrics.ts';
 import {
   MESSAGE_MS_MAX,
+  NoOtherServerError,
   SmtpUnavailableError,
   type SmtpEnvelope,
   type SmtpPool,
@@ -142,7 +143,7 @@ export async function sendEmails(mails: Iterable<EmailToSend>, options: SendLoop
       const message = await messageOf(mail);
       if (!message) return;
       const isAlone = mail.deferrals > 0;
-      const outcome = await pool.send(mail.envelope, message, { signal, urgency, isAlone });
+      const outcome = await pool.send(mail.envelope, message, { signal, urgency, isAlone, avoid: admission.avoid });
       const assessment = guard.settle(mail.envelope, admission, outcome);
       isSettled = true;
       interruptionsInARow = outcome.kind === 'interrupted' ? interruptionsInARow + 1 : 0;
@@ -151,8 +152,10 @@ export async function sendEmails(mails: Iterable<EmailToSend>, options: SendLoop
       }
       settle(mail, resultOf(mail, outcome, config.DELIVERY_RETRY_SECONDS, assessment));
     } catch (error) {
-      if (!(error instanceof UnsendableAddressError)) throw error;
-      settle(mail, { ...resultFrame(mail), verdict: 'failed', error: error.message });
+      if (error instanceof NoOtherServerError) settle(mail, heldResult(mail, guard.unreachable(admission)));
+      else if (error instanceof UnsendableAddressError) {
+        settle(mail, { ...resultFrame(mail), verdict: 'failed', error: error.message });
+      } else throw error;
     } finally {
       if (!isSettled) guard.abandon(admission);
     }

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { AUDIENCE_TYPES, CAMPAIGN_STATUSES } from '../../shared/pure/campaigns/campaign-status.ts';
 import { filterConditionSchema } from '../../shared/pure/filters/filter-condition.ts';
-import type { ProviderWait } from '../../shared/pure/emails/provider-wait.ts';
 import type { SandboxCounts } from '../../shared/domain/activity-feed/sandbox-counts.ts';
 import type { Campaign } from '../../shared/domain/campaigns/campaign.entity.ts';
 import { percent } from '../http/percent.ts';
@@ -45,11 +44,16 @@ export const campaignSchema = z
     sentAt: z.iso.datetime().nullable(),
     error: z.string().nullable().describe('why a campaign that nobody cancelled could not go on, and what to do'),
     waiting: z
-      .object({ reason: z.string(), provider: z.string(), until: z.iso.datetime() })
+      .object({
+        reason: z.string(),
+        provider: z.string(),
+        relay: z.string().nullable().describe('the SMTP servers that the emails would go through, as `host:port`'),
+        until: z.iso.datetime(),
+      })
       .meta({ id: 'ProviderWait', description: 'Why a campaign waits for a provider of recipients' })
       .nullable()
       .describe(
-        'why a campaign that is being sent waits: a provider of recipients refuses its emails, or too many readers there complain; and when it is tried next',
+        'why a campaign that is being sent waits: a provider of recipients or all SMTP servers refuse its emails, or too many readers there complain; and when it is tried next',
       ),
     paused: z.boolean().describe('whether somebody has paused a campaign that is being sent'),
     pausedAt: z.iso.datetime().nullable().describe('since when it is paused'),
@@ -59,9 +63,9 @@ export const campaignSchema = z
   .meta({ id: 'Campaign', description: 'One email to many contacts' });
 
 /** What the campaign waits for now: a wait is written when emails are held, and is over when nobody renews it. */
-function waitingView({ status, pausedAt, waiting }: Campaign): ProviderWait | null {
+function waitingView({ status, pausedAt, waiting }: Campaign): z.infer<typeof campaignSchema>['waiting'] {
   if (status !== 'SENDING' || pausedAt || !waiting) return null;
-  return Date.parse(waiting.until) + WAIT_RENEWED_MS > Date.now() ? waiting : null;
+  return Date.parse(waiting.until) + WAIT_RENEWED_MS > Date.now() ? { ...waiting, relay: waiting.relay ?? null } : null;
 }
 
 /** A campaign as callers see it. */

@@ -21,7 +21,7 @@ export interface ScriptedDrop extends Repetition {
 
 type ScriptedStep = (ScriptedReply & { kind: 'reply' }) | (ScriptedDrop & { kind: 'drop' });
 
-/** What an SMTP server of a test does at which address, besides taking every message. */
+/** What an SMTP server of a test does at which address (`*` is any), besides taking every message. */
 export interface SmtpScript {
   replyTo: (address: string, reply: ScriptedReply) => void;
   dropOn: (address: string, drop: ScriptedDrop) => void;
@@ -50,9 +50,9 @@ export function createSmtpScript(): SmtpScript {
   /** The step that is due, counted down; undefined in the usual case that there is none. */
   function take(address: string, kind: ScriptedStep['kind'], stage: ScriptedStep['stage']): ScriptedStep | undefined {
     if (steps.size === 0) return undefined;
-    const step = steps
-      .get(address.toLowerCase())
-      ?.find((candidate) => candidate.kind === kind && candidate.stage === stage && candidate.times !== 0);
+    const step = [...(steps.get(address.toLowerCase()) ?? []), ...(steps.get('*') ?? [])].find(
+      (candidate) => candidate.kind === kind && candidate.stage === stage && candidate.times !== 0,
+    );
     if (step?.times !== undefined) step.times -= 1;
     return step;
   }

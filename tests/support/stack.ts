@@ -33,6 +33,8 @@ export interface TestStack extends TestApi {
 
 export interface TestStackOptions extends TestApiOptions {
   sink?: Parameters<typeof createSmtpSink>[0];
+  /** The URLs of further SMTP servers that the workers send to. */
+  moreRelays?: string[];
   /** host:port of a Temporal server of the test's own. */
   temporalServer?: string;
   /** A way to Temporal that the test can cut, for the dispatcher. */
@@ -69,7 +71,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
   const api = await startTestApi({
     ...options,
     observe: countRequests(metrics.registry),
-    config: { SMTP_URL: [sink.url], SMTP_CONNECTIONS: 5, ...options.config },
+    config: { SMTP_URL: [sink.url, ...(options.moreRelays ?? [])], SMTP_CONNECTIONS: 5, ...options.config },
     onWake: (withinMs) => wake(withinMs),
   });
   const { config } = api;

@@ -2073,7 +2073,7 @@ export interface components {
              * @description When it was last changed
              */
             updatedAt: string;
-            /** @description why a campaign that is being sent waits: a provider of recipients refuses its emails, or too many readers there complain; and when it is tried next */
+            /** @description why a campaign that is being sent waits: a provider of recipients or all SMTP servers refuse its emails, or too many readers there complain; and when it is tried next */
             waiting: components["schemas"]["ProviderWait"] | null;
         };
         /** @description A link that leads nowhere */
@@ -3868,6 +3868,8 @@ export interface components {
             provider: string;
             /** @description Why */
             reason: string;
+            /** @description the SMTP servers that the emails would go through, as `host:port` */
+            relay: string | null;
             /**
              * Format: date-time
              * @description Until when

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import { providerGroupOf } from '../../pure/emails/recipient-provider.ts';
+import { healthLabels } from '../../platform/metrics/delivery-metrics.ts';
 import { withTimeLimit } from '../../platform/time-limit.ts';
 import type { Figures } from './figures.ts';
 
@@ -41,7 +41,7 @@ function createFigureGauges(registry: Registry) {
   const idle = gauge(registry, 'everpost_job_idle_seconds', 'Since when a job has not moved', ['kind', 'state']);
   const campaigns = gauge(registry, 'everpost_campaigns_sending', 'Campaigns that are being sent');
   const left = gauge(registry, 'everpost_campaign_recipients_left', 'Recipients of these without an outcome');
-  const paused = gauge(registry, 'everpost_providers_paused', 'Providers that refuse our emails', ['provider']);
+  const paused = gauge(registry, 'everpost_providers_paused', 'Pauses of sending now', ['relay', 'provider']);
   const labelled = [outboxRows, outboxOldest, executions, jobs, progress, idle, paused];
   const plain = [emails, emailsOldest, lag, campaigns, left];
 
@@ -68,7 +68,7 @@ function createFigureGauges(registry: Registry) {
     }
     campaigns.set(figures.campaigns.sending);
     left.set(figures.campaigns.recipientsLeft);
-    for (const provider of figures.pausedProviders) paused.inc({ provider: providerGroupOf(provider) });
+    for (const { relay, provider } of figures.pausedProviders) paused.inc(healthLabels(relay, provider));
   }
   return { show, forget };
 }

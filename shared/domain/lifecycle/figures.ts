@@ -21,7 +21,7 @@ export interface Figures {
   jobs: { kind: string; state: string; rows: number; progress: number; idleSeconds: number }[];
   campaigns: { sending: number; recipientsLeft: number };
   /** Providers to which sending is paused. */
-  pausedProviders: string[];
+  pausedProviders: { relay: string; provider: string }[];
 }
 
 /** No more rows than this are counted: reading must stay cheap when there are many. */
@@ -111,12 +111,15 @@ async function campaignFigures(em: Em): Promise<Figures['campaigns']> {
   return row ?? { sending: 0, recipientsLeft: 0 };
 }
 
-async function pausedProviders(em: Em): Promise<string[]> {
-  const rows = await query<{ provider: string }>(
+/** A pause that nobody has probed for an hour has no emails behind it. */
+async function pausedProviders(em: Em): Promise<Figures['pausedProviders']> {
+  return query(
     em,
-    sql`select provider from provider_health where state -> 'pause' is not null limit ${ROWS_LOOKED_AT}`,
+    sql`
+      select relay, provider from provider_health
+      where (state -> 'pause' ->> 'untilMs')::float8 > extract(epoch from now() - interval '1 hour') * 1000
+      limit ${ROWS_LOOKED_AT}`,
   );
-  return rows.map(({ provider }) => provider);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { ALL } from '../../pure/emails/health-key.ts';
 import { providerGroupOf } from '../../pure/emails/recipient-provider.ts';
 import type { SmtpPool } from '../smtp/smtp-pool.ts';
 
@@ -22,11 +23,18 @@ export interface DeliveryMetrics {
   note: (result: NotedResult, email: NotedEmail) => void;
   /** No server could be connected to, so an attempt ended. */
   relayUnavailable: () => void;
-  providerPaused: (provider: string) => void;
-  providerRecovered: (provider: string) => void;
+  /** The relay and the provider of a key, see {@link partsOfKey}. */
+  providerPaused: (relay: string, provider: string) => void;
+  providerRecovered: (relay: string, provider: string) => void;
 }
 
 const LATENCY_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 7_200];
+
+/** Labels for what a health record is about; the project, if there is one, is left out. */
+export function healthLabels(relay: string, provider: string): { relay: string; provider: string } {
+  const [name = ALL] = provider.split(' ');
+  return { relay: relay === ALL ? 'all' : relay, provider: name === ALL ? 'all' : providerGroupOf(name) };
+}
 
 /** Creates the counters of a worker. */
 export function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
@@ -57,14 +65,14 @@ export function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
   });
   const pauses = new Counter({
     name: 'everpost_provider_pauses_total',
-    help: 'Pauses of sending to a provider that refuses our emails',
-    labelNames: ['provider'],
+    help: 'Pauses of sending through a relay or to a provider, because it refuses our emails',
+    labelNames: ['relay', 'provider'],
     registers,
   });
   const recoveries = new Counter({
     name: 'everpost_provider_recoveries_total',
     help: 'Pauses that have ended',
-    labelNames: ['provider'],
+    labelNames: ['relay', 'provider'],
     registers,
   });
   return {
@@ -75,8 +83,8 @@ export function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
       if (verdict === 'sent' && queuedAt) latency.observe({ urgency }, (Date.now() - queuedAt.getTime()) / 1_000);
     },
     relayUnavailable: () => unavailable.inc(),
-    providerPaused: (provider) => pauses.inc({ provider: providerGroupOf(provider) }),
-    providerRecovered: (provider) => recoveries.inc({ provider: providerGroupOf(provider) }),
+    providerPaused: (relay, provider) => pauses.inc(healthLabels(relay, provider)),
+    providerRecovered: (relay, provider) => recoveries.inc(healthLabels(relay, provider)),
   };
 }
 

@@ -133,11 +133,3 @@ export function parseSmtpUrl(url: string): SmtpServerOptions {
     ...times(query),
   };
 }
-
-/** The servers of a worker in one name without logins; those of the same servers have the same. */
-export function relayNameOf(urls: readonly string[]): string {
-  return urls
-    .map((url) => parseSmtpUrl(url).label)
-    .sort()
-    .join(' ');
-}

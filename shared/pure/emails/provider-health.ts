@@ -14,6 +14,9 @@ export interface HardWords {
   recipients: number;
 }
 
+/** Refusals about us by the provider of the recipient; of few of them, to see that they are several. */
+export type Spread = Readonly<Record<string, number>>;
+
 /** The results that one worker has seen of a provider since its last report. */
 export interface ProviderReport extends ProviderCounts {
   workerId: string;
@@ -25,11 +28,14 @@ export interface ProviderReport extends ProviderCounts {
   probe: 'accepted' | 'refused' | 'unclear' | null;
   /** The worker has an email for the provider, should a probe be due. */
   wantsProbe: boolean;
+  /** Set when the report is about everything behind a relay. */
+  spread?: Spread;
 }
 
 interface Bucket extends ProviderCounts {
   atMs: number;
   hard: HardWords[];
+  spread?: Spread;
 }
 
 export interface ProviderPause {
@@ -51,7 +57,7 @@ export interface ProviderPace {
   slowedMs: number;
 }
 
-/** The state of a provider behind a relay, shared by all workers. Times are milliseconds since 1970, by the database. */
+/** The state of a provider behind a relay, or of the relay, shared by all workers. Times are milliseconds since 1970, by the database. */
 export interface ProviderHealth {
   window: Bucket[];
   pause?: ProviderPause;
@@ -70,7 +76,13 @@ export const UNTROUBLED: ProviderHealth = { window: [], workers: {} };
 export const HARD_SURGE = { recipients: 20, share: 0.8, ms: 60_000 } as const;
 /** A surge of refusals about us: so many, and this share of all results, within so long. */
 export const REFUSAL_SURGE = { count: 10, share: 0.5, ms: 10_000 } as const;
-const PAUSE_MS = { first: 5_000, max: 300_000 } as const;
+/**
+ * A surge of refusals by a relay, whoever the emails are for: nearly all results, at several providers, none of which has
+ * more than half of them. Where one provider refuses, only emails to that one wait.
+ */
+const RELAY_SURGE = { share: 0.8, providers: 3, largest: 0.5 } as const;
+/** A relay takes email for everybody, so it is asked more often. */
+const PAUSE_MS = { first: 5_000, max: 300_000, maxOfRelay: 60_000 } as const;
 /** A probe that has no result by then has died with its worker. */
 const PROBE_MS = 60_000;
 const RELAPSE_MS = 60_000;
@@ -100,7 +112,9 @@ export function afterReport(health: ProviderHealth, report: ProviderReport, nowM
   if (next.recovered && next.recovered.atMs <= nowMs - RELAPSE_MS) delete next.recovered;
   const isHardSurge = suspect(next, report, nowMs);
   if (next.pause) continuePause(next, next.pause, report, nowMs);
-  else if (isHardSurge || isRefusalSurge(window, nowMs)) openPause(next, report, nowMs);
+  else if (report.spread ? isRelaySurge(window, nowMs) : isHardSurge || isRefusalSurge(window, nowMs)) {
+    openPause(next, report, nowMs);
+  }
   adjustPace(next, report, nowMs);
   return next;
 }
@@ -112,12 +126,13 @@ export function isUntroubled({ window, pause, pace, suspects, recovered }: Provi
 
 function withBucket(window: Bucket[], report: ProviderReport, nowMs: number): Bucket[] {
   const kept = window.filter((bucket) => bucket.atMs > nowMs - HARD_SURGE.ms);
-  const { total, accepted, refused, slowed } = report;
+  const { total, accepted, refused, slowed, spread } = report;
   if (total === 0) return kept;
   const hard = report.hard.slice(0, WORDS_MAX);
   const last = kept.at(-1);
-  if (!last || nowMs - last.atMs >= BUCKET_MS)
-    return [...kept, { atMs: nowMs, total, accepted, refused, slowed, hard }];
+  if (!last || nowMs - last.atMs >= BUCKET_MS) {
+    return [...kept, { atMs: nowMs, total, accepted, refused, slowed, hard, ...(spread && { spread }) }];
+  }
   const merged: Bucket = {
     atMs: last.atMs,
     total: last.total + total,
@@ -125,6 +140,7 @@ function withBucket(window: Bucket[], report: ProviderReport, nowMs: number): Bu
     refused: last.refused + refused,
     slowed: last.slowed + slowed,
     hard: addHard(last.hard, hard).slice(0, WORDS_MAX),
+    ...(spread && { spread: addSpread(last.spread, spread) }),
   };
   return [...kept.slice(0, -1), merged];
 }
@@ -133,6 +149,30 @@ function addHard(left: readonly HardWords[], right: readonly HardWords[]): HardW
   const counts = new Map<string, number>();
   for (const { words, recipients } of [...left, ...right]) counts.set(words, (counts.get(words) ?? 0) + recipients);
   return [...counts].map(([words, recipients]) => ({ words, recipients }));
+}
+
+function addSpread(left: Spread = {}, right: Spread = {}): Spread {
+  const sums: Record<string, number> = { ...left };
+  for (const [provider, count] of Object.entries(right)) {
+    if (provider in sums || Object.keys(sums).length < WORDS_MAX) sums[provider] = (sums[provider] ?? 0) + count;
+  }
+  return sums;
+}
+
+/** Whether the latest results of a relay, over any time up to the longest that counts, are such a surge. */
+function isRelaySurge(window: readonly Bucket[], nowMs: number): boolean {
+  let [total, refused] = [0, 0];
+  let spread: Spread = {};
+  for (const bucket of window.toReversed()) {
+    if (bucket.atMs <= nowMs - REFUSAL_SURGE.ms) return false;
+    total += bucket.total;
+    refused += bucket.refused;
+    spread = addSpread(spread, bucket.spread);
+    const counts = Object.values(spread);
+    const isSpread = counts.length >= RELAY_SURGE.providers && Math.max(...counts) <= refused * RELAY_SURGE.largest;
+    if (isSpread && refused >= REFUSAL_SURGE.count && refused >= total * RELAY_SURGE.share) return true;
+  }
+  return false;
 }
 
 /** Whether the latest results, over any time up to the longest that counts, are a surge of refusals. */
@@ -170,15 +210,15 @@ function suspect(next: ProviderHealth, report: ProviderReport, nowMs: number): b
   return true;
 }
 
-function pauseMs(step: number): number {
-  return Math.min(PAUSE_MS.first * 2 ** step, PAUSE_MS.max);
+function pauseMs(step: number, { spread }: ProviderReport): number {
+  return Math.min(PAUSE_MS.first * 2 ** step, spread ? PAUSE_MS.maxOfRelay : PAUSE_MS.max);
 }
 
 function openPause(next: ProviderHealth, report: ProviderReport, nowMs: number): void {
   const step = next.recovered?.step ?? 0;
   next.pause = {
     sinceMs: nowMs,
-    untilMs: nowMs + pauseMs(step),
+    untilMs: nowMs + pauseMs(step, report),
     step,
     reason: report.reason ?? 'many refusals at once',
   };
@@ -195,7 +235,7 @@ function continuePause(next: ProviderHealth, pause: ProviderPause, report: Provi
   }
   if (report.probe === 'refused') {
     const step = pause.step + 1;
-    next.pause = { ...idle, step, untilMs: nowMs + pauseMs(step), reason: report.reason ?? pause.reason };
+    next.pause = { ...idle, step, untilMs: nowMs + pauseMs(step, report), reason: report.reason ?? pause.reason };
     return;
   }
   if (report.probe === 'unclear') {

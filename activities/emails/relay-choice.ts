@@ -1,0 +1,134 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ALL, healthKey } from '../../shared/pure/emails/health-key.ts';
+import type { ProviderPause } from '../../shared/pure/emails/provider-health.ts';
+import type { Hold } from './outcome-result.ts';
+import type { ProviderExchange } from './provider-exchange.ts';
+import { paceOf } from './provider-turns.ts';
+
+/** Where an email may go now. */
+export interface RelayChoice {
+  /** The relays that are not to get it; missing when all may. */
+  avoid?: ReadonlySet<string>;
+  /** The pauses that it probes. */
+  probes?: readonly string[];
+}
+
+/** Of emails that wait for another's probe. */
+const PROBE_WAIT_MS = 2_000;
+/** Emails of a pause do not all come back at once. */
+const SPREAD_MS = 1_000;
+
+/** What emails wait for. */
+export interface HoldReason {
+  provider: string;
+  relays: readonly string[];
+  reason: string;
+}
+
+/** Puts an email off without counting a delivery attempt. */
+export function holdFor({ provider, relays, reason }: HoldReason, ms: number): Hold {
+  const until = new Date(Date.now() + ms).toISOString();
+  const relay = relays.join(', ');
+  return { wait: { reason, provider, relay, until }, ms: ms + Math.random() * SPREAD_MS };
+}
+
+/** Why emails of a project to a provider, or all of them, are not sent. */
+export function refusedReason(who: 'provider' | 'relay', pause: ProviderPause | undefined): string {
+  return `The ${who} refuses our emails: ${pause?.reason ?? 'many refusals at once'}`;
+}
+
+interface PausedRelay {
+  relay: string;
+  keys: string[];
+}
+
+/**
+ * Creates what chooses the relays for an email: those that take email for its provider. A relay that refuses is left out
+ * while others do; it gets a single email when its pause is over. Only when all refuse does the email wait.
+ */
+export function createRelayChoice(exchange: ProviderExchange, concurrency: number) {
+  const turns = paceOf(concurrency);
+  const { relays } = exchange;
+  const pauseOf = (key: string) => exchange.stateOf(key)?.pause;
+  const untilMs = (keys: readonly string[]) => Math.max(...keys.map((key) => pauseOf(key)?.untilMs ?? 0));
+
+  /** The pauses of a relay that an email to the provider would meet. */
+  function pausesAt(relay: string, provider: string): string[] {
+    return [healthKey(relay, ALL), healthKey(relay, provider)].filter((key) => pauseOf(key) !== undefined);
+  }
+
+  function pausedAmong(provider: string): PausedRelay[] {
+    return relays.map((relay) => ({ relay, keys: pausesAt(relay, provider) })).filter(({ keys }) => keys.length > 0);
+  }
+
+  const allBut = (relay: string): Pick<RelayChoice, 'avoid'> =>
+    relays.length < 2 ? {} : { avoid: new Set(relays.filter((each) => each !== relay)) };
+
+  /** Asks for the probe of a relay whose pause is over. */
+  async function probe(paused: readonly PausedRelay[]): Promise<RelayChoice | undefined> {
+    for (const { relay, keys } of paused) {
+      const [first] = keys;
+      if (first === undefined || untilMs(keys) > exchange.nowMs()) continue;
+      if (await exchange.takeProbe(first)) return { ...allBut(relay), probes: keys };
+    }
+    return undefined;
+  }
+
+  function hold(provider: string, paused: readonly PausedRelay[]): Hold {
+    const soonest = Math.min(...paused.map(({ keys }) => untilMs(keys)));
+    const { keys = [] } = paused.find((each) => untilMs(each.keys) === soonest) ?? {};
+    const key = keys.find((each) => untilMs([each]) === soonest) ?? '';
+    const reason = refusedReason(key.endsWith(` ${ALL}`) ? 'relay' : 'provider', pauseOf(key));
+    return holdFor({ provider, relays, reason }, Math.max(soonest - exchange.nowMs(), PROBE_WAIT_MS));
+  }
+
+  /** Emails a second that this worker may hand to a provider through a relay; undefined without a limit. */
+  function rateOf(key: string): number | undefined {
+    const state = exchange.stateOf(key);
+    return state?.pace && state.pace.rate / Math.max(1, Object.keys(state.workers).length);
+  }
+
+  /** Takes a turn at one of the relays that take fewer emails; the others take what these do not. */
+  async function paced(
+    provider: string,
+    { open, slow }: { open: readonly string[]; slow: readonly string[] },
+    signal: AbortSignal,
+  ): Promise<RelayChoice | Hold> {
+    const free = slow.find((relay) => turns.isFree(healthKey(relay, provider)));
+    if (free === undefined && open.length > slow.length) {
+      return { avoid: new Set(relays.filter((relay) => !open.includes(relay) || slow.includes(relay))) };
+    }
+    let waitMs = Infinity;
+    for (const relay of free === undefined ? slow : [free]) {
+      const key = healthKey(relay, provider);
+      const turn = turns.take(key, rateOf(key) ?? Infinity);
+      if (turn.isHeld) {
+        waitMs = Math.min(waitMs, turn.waitMs);
+        continue;
+      }
+      if (turn.waitMs > 0) await delay(turn.waitMs, undefined, { signal }).catch(() => undefined);
+      turn.done();
+      return allBut(relay);
+    }
+    return holdFor({ provider, relays: slow, reason: TOO_FAST }, waitMs);
+  }
+
+  return {
+    /** Whether an email would wait now, as far as is known. */
+    isPaused: (provider: string): boolean => relays.every((relay) => pausesAt(relay, provider).length > 0),
+
+    async choose(provider: string, signal: AbortSignal): Promise<RelayChoice | Hold> {
+      const probing = await probe(pausedAmong(provider));
+      if (probing) return probing;
+      // The wait for the probe may have changed what is known.
+      const paused = pausedAmong(provider);
+      if (paused.length === relays.length) return hold(provider, paused);
+      const open = relays.filter((relay) => !paused.some((each) => each.relay === relay));
+      const slow = open.filter((relay) => rateOf(healthKey(relay, provider)) !== undefined);
+      if (slow.length > 0) return paced(provider, { open, slow }, signal);
+      return paused.length === 0 ? {} : { avoid: new Set(paused.map(({ relay }) => relay)) };
+    },
+  };
+}
+
+export const TOO_FAST = 'The provider takes fewer emails at a time';

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { query, sql } from '../shared/domain/database/sql.ts';
+import { createSmtpSink, type SmtpSink } from './support/smtp-sink.ts';
+import { eventually, startTestStack, type TestStack } from './support/stack.ts';
+import { startWorkerProcess, type WorkerProcess } from './support/worker-process.ts';
+
+const DOMAINS = ['one.test', 'two.test', 'three.test', 'four.test'];
+const EACH = 300;
+const RECIPIENTS = EACH * DOMAINS.length;
+/** Emails that are on the wire when the refusals are noticed, of two workers. */
+const ON_THE_WIRE = 200;
+const BLOCKED = { code: 554, text: '5.7.1 Your address is on a blocklist', stage: 'rcpt' } as const;
+
+let stack: TestStack;
+let other: SmtpSink;
+let worker: WorkerProcess;
+const attempts: number[] = [];
+beforeAll(async () => {
+  other = await createSmtpSink({ keepMessages: false, onRecipient: () => attempts.push(Date.now()) });
+  stack = await startTestStack({
+    ...{ config: { API_RATE_LIMIT_PER_MINUTE: 1_000_000 }, sink: { keepMessages: false }, moreRelays: [other.url] },
+  });
+  worker = startWorkerProcess(stack.config, stack.temporal);
+});
+afterAll(async () => {
+  await worker.kill();
+  await stack.stop();
+  await other.close();
+});
+
+async function startCampaign(): Promise<{ id: string; read: () => Promise<any> }> {
+  const project = await stack.createProject();
+  await query(
+    stack.em(),
+    sql`
+      insert into contact (id, project_id, email, subscribed, created_at, updated_at)
+      select everpost_uuid_v7(), ${project.project.id}, 'reader' || n || '@' || (${DOMAINS}::text[])[n % 4 + 1], true, now(), now()
+      from generate_series(1, ${RECIPIENTS}::int) n`,
+  );
+  const { body } = await project.api('POST', '/campaigns', {
+    body: { name: 'News', subject: 'News', body: '<p>News</p>', from: 'news@example.com', audienceType: 'ALL' },
+  });
+  const id: string = body.data.id;
+  await project.api('POST', `/campaigns/${id}/send`, { body: {} });
+  return { id, read: async () => (await project.api('GET', `/campaigns/${id}`)).body };
+}
+
+const labelOf = ({ port }: SmtpSink) => `127.0.0.1:${port}`;
+
+describe('one of two relays that refuses our address', () => {
+  it('is left alone by all workers while the other sends, and is used again when it takes email', async () => {
+    other.replyTo('*', BLOCKED);
+    const campaign = await startCampaign();
+    await eventually(async () => (await campaign.read()).status === 'SENT', 120_000);
+    expect(await campaign.read()).toMatchObject({ sentCount: RECIPIENTS, waiting: null });
+    expect(stack.sink.messageCount()).toBe(RECIPIENTS);
+    expect(attempts.length).toBeGreaterThan(0);
+    expect(attempts.length).toBeLessThan(ON_THE_WIRE);
+    expect(await query(stack.em(), sql`select from contact where not subscribed`)).toEqual([]);
+    expect(await stack.metrics.text()).toContain(
+      `everpost_providers_paused{relay="${labelOf(other)}",provider="all"} 1`,
+    );
+
+    other.clear();
+    const again = await startCampaign();
+    await eventually(async () => (await again.read()).status === 'SENT', 120_000);
+    await eventually(async () => {
+      if (other.messageCount() === 0) await startCampaign();
+      return other.messageCount() > 0;
+    }, 90_000);
+    expect((await again.read()).sentCount).toBe(RECIPIENTS);
+  }, 300_000);
+});
+
+describe('two relays that both refuse our address', () => {
+  it('hold a campaign, which names them, until they take email again', async () => {
+    for (const relay of [stack.sink, other]) relay.replyTo('*', BLOCKED);
+    const campaign = await startCampaign();
+    const labels = new RegExp(`${labelOf(stack.sink)}, ${labelOf(other)}|${labelOf(other)}, ${labelOf(stack.sink)}`);
+    await eventually(async () => labels.test((await campaign.read()).waiting?.relay), 30_000);
+    expect((await campaign.read()).waiting.reason).toMatch(/refuses our emails: 554 /);
+    for (const relay of [stack.sink, other]) relay.clear();
+    await eventually(async () => (await campaign.read()).status === 'SENT', 150_000);
+    expect((await campaign.read()).sentCount).toBe(RECIPIENTS);
+    expect(await query(stack.em(), sql`select from contact where not subscribed`)).toEqual([]);
+  }, 200_000);
+});
