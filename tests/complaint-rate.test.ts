@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { query, sql } from '../shared/domain/database/sql.ts';
 import { recordComplaint } from '../shared/domain/emails/feedback.ts';
+import { campaignWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
 const READERS = 20;
@@ -79,6 +80,10 @@ describe('complaints', () => {
       waiting: { provider: 'gmail.com', reason: expect.stringMatching(/^10\.00 % of 40 emails .* hold at 10 %/) },
       sentCount: 0,
     });
+    const handle = stack.temporal.client.workflow.getHandle(campaignWorkflowId(second.id));
+    await eventually(async () =>
+      JSON.stringify(await handle.query('__temporal_workflow_metadata')).includes('10.00 % of 40 emails'),
+    );
     const { body } = await owner.api('POST', `/campaigns/${second.id}/continue`);
     expect(body).toMatchObject({ id: second.id, waiting: null });
     await eventually(() => isSent(second), 60_000);

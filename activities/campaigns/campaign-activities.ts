@@ -1,5 +1,6 @@
 import { AppError } from '../../shared/pure/app-error.ts';
 import type { CampaignStatus } from '../../shared/pure/campaigns/campaign-status.ts';
+import type { ProviderWait } from '../../shared/pure/emails/provider-wait.ts';
 import {
   beginScheduledCampaign,
   closeRecipients,
@@ -32,6 +33,8 @@ export interface CampaignStateView {
   isAudienceFrozen: boolean;
   /** Since when; absent when it is not paused, and in old histories. */
   pausedSince?: string;
+  /** Why the campaign holds; absent when it does not, and in old histories. */
+  waiting?: ProviderWait;
   /** Recipients are to be queued again before anything is sent; absent otherwise, and in old histories. */
   isResending?: true;
   /** Recipients of one page at the project's sending speed. */
@@ -95,6 +98,7 @@ function stateView(state: CampaignState, ratePerSecond: number): CampaignStateVi
     totalRecipients: state.totalRecipients,
     isAudienceFrozen: state.isAudienceFrozen,
     ...(state.isResending && { isResending: true }),
+    ...(state.waiting && { waiting: state.waiting }),
     ...(state.pausedAt && { pausedSince: state.pausedAt.toISOString() }),
     ...divisionFor(ratePerSecond),
   };

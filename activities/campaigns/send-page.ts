@@ -180,8 +180,10 @@ async function holdForComplaints({ em, deps }: PageSender, campaign: CampaignCon
   const rate = await findExcessiveRate(em(), campaign.projectId, { rateMax, emailsMin });
   if (!rate) return;
   const until = new Date(Date.now() + COMPLAINT_PAUSE_MS);
-  const isNew = await holdCampaign(em(), campaign.id, complaintWait(campaign.id, rate, rateMax, until));
-  if (isNew) deps.logger.warn({ campaignId: campaign.id, ...rate }, 'A campaign holds: too many readers complain');
+  if (await holdCampaign(em(), campaign, complaintWait(campaign.id, rate, rateMax, until))) {
+    deps.logger.warn({ campaignId: campaign.id, ...rate }, 'A campaign holds: too many readers complain');
+    deps.wakeDispatcher();
+  }
   throw complaintHoldFailure(campaign.id, COMPLAINT_PAUSE_MS);
 }
 

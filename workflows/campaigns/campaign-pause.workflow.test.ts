@@ -102,6 +102,26 @@ describe('a campaign that is paused while its pages go out', () => {
   });
 });
 
+describe('a campaign that holds while its pages go out', () => {
+  it('shows the reason in the Temporal UI as soon as it is told', async () => {
+    const fake = campaignAtWork();
+    await workflows.withActivities(fake.activities, async () => {
+      const handle = await startCampaign(workflows.client);
+      await eventually(() => Promise.resolve(fake.pages.length === 1));
+      const [reason, until] = ['2.00 % of 4000 emails were called spam.', '2026-11-22T08:00:30.000Z'];
+      fake.campaign.waiting = { provider: 'gmail.com', reason, until };
+      await handle.signal(CAMPAIGN_CHANGED_SIGNAL);
+      await eventually(async () =>
+        JSON.stringify(await handle.query('__temporal_workflow_metadata')).includes(
+          `**holds** because of **gmail.com**. ${reason}`,
+        ),
+      );
+      await handle.cancel();
+      await handle.result();
+    });
+  });
+});
+
 describe('a campaign that is paused while its audience is written down', () => {
   it('has its audience, and sends nothing before it is resumed', async () => {
     let isFrozen = false;

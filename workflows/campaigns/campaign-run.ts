@@ -1,4 +1,4 @@
-import { CancellationScope, condition, patched } from '@temporalio/workflow';
+import { CancellationScope, condition, patched, setCurrentDetails } from '@temporalio/workflow';
 import type { CampaignProgress } from '../../shared/pure/workflow-contracts.ts';
 import type { ProviderWait } from '../../shared/pure/emails/provider-wait.ts';
 import type { CampaignStateView } from '../../activities/campaigns/campaign-activities.ts';
@@ -14,8 +14,24 @@ export interface CampaignRun {
   /** Temporal was asked to cancel, and PostgreSQL does not know of it yet. */
   isCancelRequested: boolean;
   readonly progress: CampaignProgress;
-  /** The provider that emails of the latest page are held for. */
+  /** Why emails of the latest page are held, or the whole campaign is. */
   waiting?: ProviderWait | undefined;
+  /** How far the sending is, as the Temporal UI shows it. */
+  headway: string;
+}
+
+/** Shows in the Temporal UI how far the sending is, and what it waits for. */
+export function showHeadway(run: CampaignRun, headway = run.headway): void {
+  run.headway = headway;
+  setCurrentDetails([headway, waitDetails(run)].filter((text) => text !== '').join(' '));
+}
+
+function waitDetails({ waiting }: CampaignRun): string {
+  if (!waiting) return '';
+  const { provider, relay, until, reason } = waiting;
+  // A hold that is about no relay has no end of its own.
+  if (relay === undefined) return `The campaign **holds** because of **${provider}**. ${reason}`;
+  return `Emails wait for **${provider}**, through ${relay}, until ${until}. ${reason}`;
 }
 
 /** Reads the campaign from PostgreSQL. A cancellation that Temporal was asked for is written first. */
@@ -66,6 +82,10 @@ async function cancelWhenEnded({ run, scope, isDone, onPause }: Watch): Promise<
     const current = await readState(run);
     if (current.status === 'SENDING') {
       if (current.pausedSince !== undefined) onPause?.(scope);
+      if (current.waiting && current.pausedSince === undefined) {
+        run.waiting = current.waiting;
+        showHeadway(run);
+      }
       continue;
     }
     scope.cancel();

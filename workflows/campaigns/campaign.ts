@@ -40,6 +40,7 @@ export async function campaign(input: CampaignInput): Promise<void> {
     changes: 0,
     changesRead: 0,
     isCancelRequested: false,
+    headway: '',
     progress: { phase: 'waiting', totalRecipients: 0, pagesDone: 0, pagesTotal: 0 },
   };
   setHandler(campaignChangedSignal, () => {

@@ -11,7 +11,7 @@ import {
 import type { CampaignInput } from '../../shared/pure/workflow-contracts.ts';
 import type { CampaignStateView } from '../../activities/campaigns/campaign-activities.ts';
 import { bulk, campaignDelivery, chunked, database } from '../proxies.ts';
-import { readState, whileSending, type CampaignRun } from './campaign-run.ts';
+import { readState, showHeadway, whileSending, type CampaignRun } from './campaign-run.ts';
 import type { campaign } from './campaign.ts';
 
 /** Pages that are out at the same time, over all workers, if the state names no number. */
@@ -130,7 +130,7 @@ async function sendPageByPage(run: CampaignRun, plan: Plan, sending: Sending): P
     sending.isStopped ||= result.isStopped;
     run.waiting = result.waiting;
     progress.pagesDone = Math.ceil(lastSeq / plan.pageSize);
-    setCurrentDetails(`Sent up to recipient **${lastSeq}** of **${plan.total}**.${waitDetails(run)}`);
+    showHeadway(run, `Sent up to recipient **${lastSeq}** of **${plan.total}**.`);
   }
 }
 
@@ -149,7 +149,7 @@ async function retryDeferred(run: CampaignRun, plan: Plan): Promise<void> {
     }
     if (round.retryInMs > 0) {
       progress.phase = 'retrying deferred mail';
-      setCurrentDetails(`Mail that servers deferred is tried again.${waitDetails(run)}`);
+      showHeadway(run, 'Mail that servers deferred is tried again.');
       const pause = { summary: 'try deferred mail again' };
       if (await condition(() => run.changes !== run.changesRead, round.retryInMs, pause)) continue;
     }
@@ -187,11 +187,6 @@ export async function closeCampaign(run: CampaignRun): Promise<boolean> {
     `Campaign ${campaignId} has recipients without an outcome. Reset this workflow to its first task to go on.`,
     'RecipientsLeft',
   );
-}
-
-/** The reason why emails wait, as the latest page saw it. */
-function waitDetails({ waiting }: CampaignRun): string {
-  return waiting ? ` Emails wait for **${waiting.provider}** until ${waiting.until}. ${waiting.reason}` : '';
 }
 
 function shouldContinueAsNew(): boolean {

@@ -1,4 +1,5 @@
 import { campaignStatusesBefore, type CampaignStatus } from '../../pure/campaigns/campaign-status.ts';
+import type { ProviderWait } from '../../pure/emails/provider-wait.ts';
 import type { Em } from '../database/em.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
 import { resultEvents } from '../emails/delivery-results.ts';
@@ -13,6 +14,8 @@ export interface CampaignState {
   pausedAt: Date | null;
   /** Recipients who are to be sent to again have not all been queued. */
   isResending: boolean;
+  /** Why the campaign holds; null when it does not. */
+  waiting: ProviderWait | null;
 }
 
 /** @returns undefined when the campaign has been deleted */
@@ -22,7 +25,8 @@ export async function readCampaignState(em: Em, campaignId: string): Promise<Cam
     sql`
       select project_id as "projectId", status, scheduled_for as "scheduledFor", total_recipients as "totalRecipients",
         audience_frozen as "isAudienceFrozen", paused_at as "pausedAt",
-        resend_states is not null as "isResending"
+        resend_states is not null as "isResending",
+        case when (waiting ->> 'until')::timestamptz > now() then waiting end as waiting
       from campaign where id = ${campaignId}`,
   );
 }

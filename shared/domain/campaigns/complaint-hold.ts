@@ -3,7 +3,9 @@ import { ACTIVE_CAMPAIGN_STATUSES } from '../../pure/campaigns/campaign-status.t
 import type { ProviderWait } from '../../pure/emails/provider-wait.ts';
 import type { Em } from '../database/em.ts';
 import { json, query, queryOne, sql } from '../database/sql.ts';
+import { inTransaction } from '../database/transaction.ts';
 import type { ComplaintRate } from '../emails/complaint-rates.ts';
+import { addToOutbox } from '../outbox/outbox.ts';
 import type { Campaign } from './campaign.entity.ts';
 import { findCampaign } from './campaigns.ts';
 
@@ -19,18 +21,29 @@ export function complaintWait(campaignId: string, rate: ComplaintRate, rateMax: 
   };
 }
 
-/** Notes why a campaign that is being sent holds. @returns whether it has only just begun to hold */
-export async function holdCampaign(em: Em, campaignId: string, wait: ProviderWait): Promise<boolean> {
-  const row = await queryOne<{ isNew: boolean }>(
-    em,
-    sql`
-      update campaign c set waiting = ${json(wait)}::jsonb
-      from (select id, waiting from campaign where id = ${campaignId} for no key update) old
-      where c.id = old.id and c.status = 'SENDING'
-      returning coalesce(old.waiting ->> 'provider' <> ${wait.provider}
-        or (old.waiting ->> 'until')::timestamptz < now() - interval '1 minute', true) as "isNew"`,
-  );
-  return row?.isNew ?? false;
+/**
+ * Notes why a campaign that is being sent holds. When it has only just begun to, its workflow is told; wake the dispatcher
+ * then.
+ * @returns whether it has only just begun to hold
+ */
+export async function holdCampaign(
+  em: Em,
+  { id, projectId }: { id: string; projectId: string },
+  wait: ProviderWait,
+): Promise<boolean> {
+  return inTransaction(em, async (tx) => {
+    const row = await queryOne<{ isNew: boolean }>(
+      tx,
+      sql`
+        update campaign c set waiting = ${json(wait)}::jsonb
+        from (select id, waiting from campaign where id = ${id} for no key update) old
+        where c.id = old.id and c.status = 'SENDING'
+        returning coalesce(old.waiting ->> 'provider' <> ${wait.provider} or old.waiting -> 'relay' is not null
+          or (old.waiting ->> 'until')::timestamptz < now() - interval '1 minute', true) as "isNew"`,
+    );
+    if (row?.isNew) await addToOutbox(tx, 'campaign', projectId, [id]);
+    return row?.isNew ?? false;
+  });
 }
 
 /**
