@@ -31,6 +31,22 @@ describe('signsOf', () => {
     }
   });
 
+  it('reads why we are refused for now, where a server says it', () => {
+    for (const reply of [
+      '421 4.7.0 Messages from 192.0.2.5 temporarily deferred due to user complaints',
+      '450 4.7.1 Your IP is on a blocklist, please try again later',
+      '554 Messages from 192.0.2.5 temporarily blocked because of poor reputation',
+    ]) {
+      expect(`${reply}: ${kindOf(reply)}`).toBe(`${reply}: about us`);
+    }
+    for (const reply of [
+      '450 4.7.1 Greylisted, your IP is not on a list yet, try again later',
+      '421 Temporary failure',
+    ]) {
+      expect(`${reply}: ${kindOf(reply)}`).toBe(`${reply}: nothing`);
+    }
+  });
+
   it('tells what a provider has against a message from what it has against us', () => {
     for (const reply of ['552 5.3.4 Message too large', '554 5.7.1 Message rejected as spam']) {
       expect(signsOf('ann@mail.test', reply, 'data').kind).toBe('about the message');

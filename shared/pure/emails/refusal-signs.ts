@@ -13,6 +13,11 @@ export interface RefusalSigns {
 const RATE_CODES = /^4(?:21|5[0124])\b/;
 const RATE_WORDS =
   /\brate\b|rate[- ]?(?:limit|control)|too many (?!messages (?:on|in))|throttl|slow(?:ing)? down|too (?:fast|quick|frequent)|frequency|(?:sending|sender|message|connection|hourly|daily) (?:\S+ )?(?:limit|quota)|limits? (?:\S+ )?exceeded|per (?:second|minute|hour|day|session|connection)\b|unusual (?:rate|volume|traffic)|unexpected volume|tss04/;
+/** A refusal for now says in such words why, or nothing. */
+const FOR_NOW =
+  /temporar(?:y|ily)|(?:please )?(?:re)?try(?:ing)? again (?:later|in|after|soon)|(?:please )?(?:re)?try (?:\S+ ){0,3}(?:back )?later|later time/g;
+const GREYLISTED_OR_BUSY = /gr[ae]y-?list|too busy|overload|high load|too many (?:\S+ )?(?:connections|sessions)/;
+const ABOUT_US = new Set(['listed', 'listed-language', 'reputation', 'authentication', 'sending-host', 'spam']);
 /** They are about one recipient. */
 const OF_THE_MAILBOX = /^(?:mailbox-full|recipient-rate)/;
 const WORDS_LENGTH_MAX = 120;
@@ -41,9 +46,11 @@ export function signsOf(
   const signs = { words, reason };
   // The connection broke, and the server said nothing.
   if (code === '') return { ...signs, kind: 'nothing' };
+  if (OF_THE_MAILBOX.test(judged.rule)) return { ...signs, kind: 'nothing' };
+  if (RATE_CODES.test(reply) && RATE_WORDS.test(text)) return { ...signs, kind: 'too fast' };
+  const cause = judged.rule === 'passing-fault' && !GREYLISTED_OR_BUSY.test(text) ? causeOf(text) : undefined;
+  if (cause) return { words, reason: `${code} ${cause}`, kind: 'about us' };
   if (code.startsWith('4')) {
-    if (OF_THE_MAILBOX.test(judged.rule)) return { ...signs, kind: 'nothing' };
-    if (RATE_CODES.test(reply) && RATE_WORDS.test(text)) return { ...signs, kind: 'too fast' };
     const isAboutUs = judged.kind === 'sender' && judged.mayPass && judged.rule !== 'no-rule';
     return { ...signs, kind: isAboutUs ? 'about us' : 'nothing' };
   }
@@ -51,4 +58,10 @@ export function signsOf(
   if (judged.kind !== 'sender') return { ...signs, kind: 'nothing' };
   // What will never pass is about what one project sends, and others must not wait for it.
   return { ...signs, kind: judged.mayPass ? 'about us' : 'about the message' };
+}
+
+/** The rule for what a refusal for now has against us; undefined when it says nothing of the kind. */
+function causeOf(text: string): string | undefined {
+  const { rule } = judgeRefusal({ stage: 'mail', text: text.replace(FOR_NOW, ' ') });
+  return ABOUT_US.has(rule) ? rule : undefined;
 }

@@ -33,8 +33,11 @@ export interface RefusalVerdict {
 }
 
 const TEXT_LENGTH_MAX = 1_000;
-/** Addresses are left out of the words: `<spam@example.com>` says nothing about spam. */
-const ADDRESS = /<[^<>\s]*@[^<>\s]*>|[^\s<>()[\]:;,"']+@[^\s<>()[\]:;,"']+/g;
+/**
+ * Addresses are left out of the words: `<spam@example.com>` says nothing about spam. They are looked for where a word
+ * begins, so that a long word without an @ takes no longer than others.
+ */
+const ADDRESS = /<[^<>\s]*@[^<>\s]*>|(?<![^\s<>()[\]:;,"'])[^\s<>()[\]:;,"']+@[^\s<>()[\]:;,"']+/g;
 /** Of a link its host and the `p=` by which Gmail names its reason; the way to a page of help is no reason. */
 const LINK = /https?:\/\/([^\s/"'<>]{1,255})(?:[^\s"'<>]*?[?&]p=(\w{1,40}))?[^\s"'<>]*/gi;
 /** Each line of a reply begins with its codes, in the middle of a sentence. */

@@ -3,6 +3,17 @@ import { anyOf, type RefusalRule } from './refusal-rule.ts';
 const SPAM =
   /(?:\b|_)(?:spam|junk|bulk)(?!-?(?:cop|haus))|\bube\b|\buce\b|phish|spoof|impersonat|classified as|content (?:filter|reject|restrict|den(?:y|ied)|block|not (?:allowed|accept))|objectionable|bad content|(?:message|mail)(?: content)? (?:was |has been |is )?(?:filtered|rejected by (?:the )?(?:content|filter))|advertis|\b(?:dt|mi|hl|rp|dm|sc):[a-z]{2,4}\b|spamvertised|反垃圾|垃圾邮件|垃圾郵件|スパム|迷惑メール|스팸|спам|нежелательн/u;
 
+/** The sender in other languages than English. */
+const SENDER_WORD =
+  /absender|exp[eé]diteur|[eé]metteur|expeditor|remitente|remetente|mittente|afzender|nadawc|odes[ií]latel|felad[oó]|g[oö]nderen|avs[aä]ndar|afsender|avsender|l[aä]hett[aä]j|отправител|відправник|подател|发件人|发信人|發件人|寄件者|寄件人|差出人|送信者|送信元|발신자|보내는/
+    .source;
+const REFUSED_WORD =
+  /nicht|un(?:g[uü]|bek|zul)|abgelehnt|gesperrt|blockiert|in(?:conn|val|v[aá]l|exist|esist)|n.existe|n.est pas|refus|rejet|rechaz|rejeit|rifiut|sconosc|desconoc|desconhec|necunosc|no (?:existe|v[aá]lid|permit)|n[aã]o|non |niet|nie|\bnu |neexist|nenalez|nezn|nem |odrzuc|finns|findes|finnes|ikke|inte\b|\bei |bulunamad|yok|mevcut|ge[cç]ersiz|не |нет|невер|неизв|отклон|заблок|запрещ|不|拒|无|無|错|錯|找|存在し|見つか|ない|ません|않|없|거부|reject|denied|block|fail/
+    .source;
+const WRONG_WORD =
+  /(?:unbekannt|ung[uü]ltig|falsch|unzul[aä]ssig)\S*|inconnue?|invalide|inv[aá]lid\S*|desconocid\S*|sconosciut\S*|desconhecid\S*|necunoscut\S*|nieznan\S*|nieprawid\S*|b[lł][eę]dn\S*|nezn[aá]m\S*|neplatn\S*|ok[aä]nd|ukendt|ukjent|onbekende?|ongeldige?|tuntematon|ismeretlen|ge[cç]ersiz|неверн\S*|неизвестн\S*|недопустим\S*|несуществующ\S*|невідом\S*|непознат\S*|无效的?|無效的?|错误的?|錯誤的?|不存在的?|無効な|不正な|不明な/
+    .source;
+
 /** Something of ours is refused, or the recipient's own filter speaks: nothing is known of the address. */
 export const SENDER_RULES: readonly RefusalRule[] = [
   {
@@ -29,6 +40,13 @@ export const SENDER_RULES: readonly RefusalRule[] = [
       /(?:host|network|ip|client|server)(?: \S+){0,2} (?:is )?not (?:allowed|permitted|authori[sz]ed|accepted)/,
       /no smtp service|not welcome|firewall|access list|(?:^|\s)(?:sc|dy|ou)-00\d\b/,
     ),
+  },
+  {
+    id: 'listed-language',
+    kind: 'sender',
+    source: 'Mail.ru, Yandex, QQ, T-Online, Orange, Libero: the address that is named is the one of the connection',
+    words:
+      /\bip[- ]?(?:adresse|адрес|地址|アドレス|주소)|(?:adresse|direcci[oó]n|indirizzo|endere[cç]o|adres|адрес\S*)[- ]ip\b|(?:dein|ihre?|votre|su|tu|suo|tuo|vostro|seu|sua|tw[oó]j|pa[nń]stwa|ваш\S*)\s(?:ip|adresse|direcci[oó]n|indirizzo|endere[cç]o|adres|адрес|сервер|server\S*|serveur|servidor|serwer|dom[aä]in\S*|dominio|dom[ií]nio|домен|mailserver)(?![\p{L}\p{N}])|(?:您|你)的(?:ip|服务器|伺服器|域名|邮箱|郵箱|账号|帳號|地址)|黑名单|黑名單|ブラックリスト|블랙리스트|lista? (?:nera|negra)|liste noire|sperrliste|czarn\S+ li[sś]|ч[её]рн\S+ спис/u,
   },
   {
     id: 'reputation',
@@ -60,7 +78,7 @@ export const SENDER_RULES: readonly RefusalRule[] = [
     isFinal: true,
     source: 'RFC 5322, RFC 2045, in the words of Gmail, Exim, Exchange',
     words:
-      /(?:malformed|invalid|missing|duplicate|multiple|illegal|improper|no) (?:\S+ ){0,2}(?:message-?id|date|subject|from|to|mime|header|content-type|8-?bit|bare (?:lf|cr))(?: (?:header|field|line)s?)?\b(?! address)|headers? (?:\S+ ){0,3}(?:missing|malformed|invalid|not rfc|contain)|rfc ?-?(?:5322|2822|822)\b|not (?:\S+ )?rfc[- ]?\d* (?:complian|conform)|8-?bit (?:data|char|mime)|bare (?:lf|linefeed|newline)|conversion (?:\S+ )?(?:required|not|fail)|message (?:\S+ )?(?:format|syntax) (?:error|invalid)/,
+      /(?:malformed|invalid|missing|duplicate|multiple|illegal|improper|no) (?:\S+ ){0,2}(?:message-?id|date|subject|mime|header|content-type|8-?bit|bare (?:lf|cr)|(?:from|to):? (?:header|field|line)s?)\b(?! address)|headers? (?:\S+ ){0,3}(?:missing|malformed|invalid|not rfc|contain)|rfc ?-?(?:5322|2822|822)\b|not (?:\S+ )?rfc[- ]?\d* (?:complian|conform)|8-?bit (?:data|char|mime)|bare (?:lf|linefeed|newline)|conversion (?:\S+ )?(?:required|not|fail)|message (?:\S+ )?(?:format|syntax) (?:error|invalid)/,
   },
   {
     id: 'authentication',
@@ -69,7 +87,7 @@ export const SENDER_RULES: readonly RefusalRule[] = [
     words: anyOf(
       /\bspf\b|sender policy framework|\bdkim\b|domainkeys|\bdmarc\b|dmarcrejection|\barc\b seal|\bsenderid\b|sender id\b/,
       /unauthenticated|(?<!\()authenticat(?:e|ed|ion)\b|\bauth(?:orization)? (?:is )?required|authrequired|login required|must (?:log ?in|issue a starttls)|not logged in|log ?in (?:first|before)|pop (?:before|first|authent)|\blogin:|for sending\b|(?:your|sender) account|bad (?:username|password|credentials)|check your mail (?:before|first)/,
-      /not (?:allowed|authori[sz]ed|permitted) to (?:send|use|post|submit)|notauthorized|anonymous (?:mail|users?)|encryption (?:is )?(?:required|needed)|requires? (?:tls|encryption|starttls)|certificate|\b(?:starttls|tls)\b/,
+      /not (?:allowed|authori[sz]ed|permitted) to (?:send|use|post|submit)|notauthorized|smtp auth|anonymous (?:mail|users?)|encryption (?:is )?(?:required|needed)|requires? (?:tls|encryption|starttls)|certificate|\b(?:starttls|tls)\b/,
     ),
   },
   {
@@ -78,7 +96,7 @@ export const SENDER_RULES: readonly RefusalRule[] = [
     source: 'Exim, Postfix, GMX, Mail.ru, qmail',
     words: anyOf(
       /\bptr\b|reverse[- ](?:dns|lookup|hostname|mapping|name|address)|\brdns\b|dynamic (?:ip|address|host)|generic (?:dns|ptr|host|rdns)|dynamically assigned|residential|dial-?up|domain may not exist or dns check/,
-      /\b(?:helo|ehlo)\b|fully[- ]qualified|\bfqdn\b|cannot (?:find|resolve) your (?:\S+ )?(?:hostname|host|ip|address|domain)|client host rejected|my name was rejected|your (?:\S+ )?(?:host ?name|ip|domain|server|network|isp|provider|host|mta)\b[^.]{0,60}(?:\bnot\b|unknown|invalid|does|reject|denied|refused|listed|fail|\bbad\b|\bno\b|unable)/,
+      /\b(?:helo|ehlo)\b|fully[- ]qualified|\bfqdn\b|cannot (?:find|resolve) your (?:\S+ )?(?:hostname|host|ip|address|domain)|client host|my name was rejected|your (?:\S+ )?(?:host ?name|ip|domain|server|network|isp|provider|host|mta)\b(?:[^.]|\.\d){0,60}(?:\bnot\b|unknown|invalid|does|reject|denied|refused|listed|fail|\bbad\b|\bno\b|unable)/,
     ),
   },
   {
@@ -96,15 +114,17 @@ export const SENDER_RULES: readonly RefusalRule[] = [
       /\b(?:sender|from|return[- ]path|reverse-?path|mail ?from|originator|expéditeur|emetteur|absender)\b(?: \S+){0,4}? (?:is |was |has been |be |must |could |does |do )*(?:not |n['o]t |un|in|non)(?:valid|verified|verif|known|allowed|exist|accept|resolv|authori|registered|permitted|match|found|listed|trusted|deliverable)/,
       /\b(?:sender|mail ?from|envelope[- ](?:sender|from)|from[- ](?:address|domain)|return[- ]path|bounce address|originating address)\b[^.]{0,50}(?:reject|refused|denied|invalid|unknown|must exist|do(?:es)?(?: not|n't) (?:exist|resolve|match)|verif\S* fail|not valid|invalide|not found|not exist|no (?:a|mx|dns)\b|illegal|bad|prohibited|fail)/,
       /(?:invalid|unknown|bad|unverified|illegal|missing|fake|unregistered|unresolvable|nonexist\S*) (?:sender|from\b|mail ?from|return[- ]path|originator)|senders? (?:verify|verification|callout|domain|address)|address is not verified|identities failed|call-?(?:back|out) (?:\S+ )?(?:fail|verif|setup)|verification failed for|could not verify sender/,
-      /(?:domain of|your) sender|(?:account|address|domain) of (?:the )?sender|reply-to|sending domain|backscatter|invalid bounce|\bfrom:? (?:domain|address|header)|send(?:ing)? (?:domain|address)[^.]{0,40}(?:not|invalid|unknown|fail|doesn't)/,
+      /(?:domain of|your) sender|senders? list|\byour (?:e-?mail )?(?:address|mailbox|account)\b(?! book)|(?:account|address|domain) of (?:the )?sender|reply-to|sending domain|backscatter|invalid bounce|\bfrom:? (?:domain|address|header)|send(?:ing)? (?:domain|address)[^.]{0,40}(?:not|invalid|unknown|fail|doesn't)/,
     ),
   },
   {
     id: 'sender-address-language',
     kind: 'sender',
     source: 'Orange, La Poste, Free, web.de, Libero, UOL, mail.ru, QQ, docomo',
-    words:
-      /(?:absender|exp[eé]diteur|[eé]metteur|remitente|remetente|mittente|afzender|nadawc|odes[ií]latel|feladó|g[oö]nderen|avs[aä]ndar|afsender|avsender|отправител|відправник|发件人|发信人|發件人|寄件者|寄件人|差出人|送信者|送信元|발신자|보내는)[^.;。]{0,40}(?:nicht|un(?:g[uü]|bek|zul)|abgelehnt|gesperrt|blockiert|in(?:conn|val|v[aá]l|exist|esist)|n.existe|n.est pas|refus|rejet|rechaz|rejeit|rifiut|sconosc|desconoc|desconhec|no (?:existe|v[aá]lid|permit)|n[aã]o|non |niet|nie |neexist|odrzuc|не |нет|отклон|заблок|запрещ|不|拒|无效|無効|無い|存在し|않|없|거부|reject|denied|block|fail)/u,
+    words: anyOf(
+      new RegExp(`(?:${SENDER_WORD})[^.;。]{0,40}(?:${REFUSED_WORD})`, 'u'),
+      new RegExp(`(?:${WRONG_WORD})[^.;,。]{0,20}(?:${SENDER_WORD})`, 'u'),
+    ),
   },
   {
     id: 'sending-rate',

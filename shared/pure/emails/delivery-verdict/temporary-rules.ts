@@ -56,7 +56,7 @@ export const TEMPORARY_RULES: readonly RefusalRule[] = [
     source: 'Postfix, Sendmail, qmail, Exim, Exchange (4.4.x as 5.4.x)',
     words: anyOf(
       /(?:connection|operation|delivery|session|conversation|dns|lookup|request|command) (?:\S+ )?(?:timed? ?out|timeout|time-out|refused|reset|lost|dropped|closed|aborted|failed|broken)|timed out|lost (?:input )?connection|connect(?:ion)? (?:to \S+ )?(?:failed|error)/,
-      /no route to host|network (?:is |error|was )?(?:unreachable|down|error)|host (?:is |was )?(?:unreachable|down|not reachable)|(?:can ?not|can't|couldn't|could not|unable to) (?:connect|establish|reach the (?:server|host))|wasn't able to establish|not respond|no (?:answer|response) from/,
+      /no route to host|network (?:is |error|was )?(?:unreachable|down|error)|host (?:is |was )?(?:unreachable|down|not reachable)|(?:can ?not|can't|couldn't|could not|unable to) (?:connect|establish|reach the (?:server|host))|wasn't able to establish|(?<!please do )not respond|no (?:answer|response) from/,
       /delivery time expired|message (?:has )?expired|(?:retry|delivery) (?:time|timeout|period|limit) (?:not reached|exceeded|expired|passed)|(?:in|on) (?:the )?queue (?:for )?too long|could not (?:be )?deliver\S* (?:\S+ ){0,3}(?:for|in|within) (?:\S+ ){0,3}(?:days|hours)|too old|(?:exceeded|maximum) (?:\S+ ){0,3}(?:queue|retry|retries|attempts)/,
       /mail(?:er)? (?:\S+ )?loop|loops? back to|(?:too many|exceed\S* (?:\S+ )?) ?(?:hops|received)|hop count|routing loop|mail forwarding loop|looping|message loop/,
       /(?:name ?server|dns|name service|cname|mx|host)(?: \S+){0,4} (?:try again|temporar|timeout|timed out|servfail|malformed|failed temporarily|unexpected)|servfail|server failure|lookup failure/,

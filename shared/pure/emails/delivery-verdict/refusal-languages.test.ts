@@ -1,0 +1,94 @@
+import { describe, expect, it } from '@jest/globals';
+import { judgeRefusal } from './judge-refusal.ts';
+
+/** Replies at RCPT without enhanced codes, so that the words alone decide. */
+const kindOf = (words: string) => judgeRefusal({ stage: 'rcpt', code: 550, text: `550 ${words}` }).kind;
+
+const HARD: Record<string, string[]> = {
+  German: [
+    'Kein solcher Benutzer',
+    'Kein Postfach mit diesem Namen',
+    'Ungültiger Empfänger',
+    'Die angegebene E-Mail-Adresse wurde deaktiviert',
+    'Mailbox ist geschlossen',
+    'Die Adresse ist nicht mehr gültig',
+    'Mailaccount inaktiv',
+  ],
+  French: ['Aucun utilisateur à cette adresse', "Cette adresse n'est plus valide", 'Compte inexistant'],
+  Spanish: ['Cuenta deshabilitada', 'No hay ningún usuario con ese nombre', 'Dirección de correo inválida'],
+  Portuguese: ['Endereço de e-mail inválido', 'Caixa postal inexistente'],
+  Italian: ['Indirizzo email non valido', 'Casella disattivata'],
+  Romanian: ['Utilizator necunoscut', 'Destinatarul nu există'],
+  Swedish: ['Användaren finns inte', 'Okänd mottagare'],
+  Finnish: ['Vastaanottajaa ei löydy', 'Tuntematon käyttäjä'],
+  Polish: ['Nieprawidłowy adres odbiorcy', 'Odbiorca nieznany', 'Skrzynka nieaktywna', 'Konto zostało usunięte'],
+  Czech: ['Uživatel nenalezen', 'Neznámý příjemce'],
+  Hungarian: ['Felhasználó nem található'],
+  Turkish: ['Kullanıcı mevcut değil', 'Alıcı adresi bulunamadı'],
+  Russian: [
+    'Такого пользователя нет',
+    'Учётная запись удалена',
+    'Неверный адрес получателя',
+    'Почтовый ящик заблокирован',
+  ],
+  Ukrainian: ['Користувача не знайдено'],
+  Bulgarian: ['Непознат получател'],
+  Chinese: ['没有此用户', '该邮箱已被停用', '收件人地址错误', '账号已注销'],
+  Japanese: ['宛先のメールアドレスは無効です', 'このメールアドレスは現在使われておりません', '受信者が不明です'],
+  Korean: ['수신자를 찾을 수 없습니다'],
+};
+
+const SENDER: Record<string, string[]> = {
+  German: ['Ihre IP-Adresse ist ungültig', 'Ihr Server ist uns nicht bekannt', 'Ungültige Absenderadresse'],
+  French: ["L'adresse IP de votre serveur n'existe pas dans le DNS", 'Votre adresse est inconnue', 'Liste noire'],
+  Spanish: [
+    'Dirección IP no válida',
+    'Su servidor no existe',
+    'Remitente desconocido',
+    'Su IP está en una lista negra',
+  ],
+  Portuguese: ['Endereço IP inválido', 'Seu domínio não existe'],
+  Italian: ['Indirizzo IP non valido', 'Mittente sconosciuto'],
+  Romanian: ['Expeditorul nu există'],
+  Swedish: ['Avsändaren finns inte'],
+  Polish: ['Adres nadawcy jest nieprawidłowy', 'Twój adres IP nie istnieje', 'Nieznany nadawca'],
+  Czech: ['Odesílatel nenalezen'],
+  Turkish: ['Gönderen adresi bulunamadı'],
+  Russian: [
+    'Ваш IP-адрес заблокирован',
+    'Неверный адрес отправителя',
+    'Ваш сервер не найден',
+    'IP адрес не найден в DNS',
+  ],
+  Chinese: ['发件人域名不存在', '无效的发件人', 'IP地址错误', '您的账号已停用'],
+  Japanese: ['送信元アドレスが見つかりません', '不正な送信者アドレス'],
+  Korean: ['발신자 주소가 존재하지 않습니다'],
+};
+
+const rows = (samples: Record<string, string[]>) =>
+  Object.entries(samples).flatMap(([language, all]) => all.map((words) => [language, words] as const));
+
+describe('a dead address', () => {
+  it.each(rows(HARD))('is told in %s: %s', (_language, words) => {
+    expect(kindOf(words)).toBe('hard');
+  });
+});
+
+describe('a fault of the sender', () => {
+  it.each(rows(SENDER))('is told in %s: %s', (_language, words) => {
+    expect(kindOf(words)).toBe('sender');
+  });
+
+  it.each([
+    'Your address does not exist',
+    'Account disabled: your mailbox may not send',
+    'Domain shop.example does not exist in our sender list',
+    'SMTP AUTH user not found',
+    'Unknown host: your IP 192.0.2.5 has no name',
+    'Client host not found',
+    'Client has no permission to send as this sender',
+    'Spam message rejected. Please do not respond to this message',
+  ])('is told beside words that dead addresses get: %s', (words) => {
+    expect(kindOf(words)).toBe('sender');
+  });
+});
