@@ -33,7 +33,7 @@ const MACHINE_NAMES = [
 const MACHINE_ADDRESS = new RegExp(`^(?:${MACHINE_NAMES.join('|')})(?:[+-][^@]*)?@`, 'i');
 /** The same in a From field, with its name and without a domain. */
 const MACHINE_FROM =
-  /(?:^|[\s<"'(])(?:mailer-?daemon|post-?master|mail-?daemon|double-bounce|bounces?|no-?reply|do-?not-?reply)(?:[@+\s>"'-]|$)|mail(?:er)? (?:delivery|deliver|administrat|daemon|system|server)|delivery (?:sub)?system|system administrator|mail_?master|\bndr\b|\bsysadmin@|^\s*(?:mailer|daemon|root|mta|smtp|mailadmin|mail[-_.]?gateway|interscan\S*|notification\S*)@/i;
+  /(?:^|[\s<"'(])(?:mailer-?daemon|post-?master|mail-?daemon|double-bounce|bounces?|no-?reply|do-?not-?reply)(?:[@+\s>"'-]|$)|mail(?:er)? (?:delivery|deliver|administrat|daemon|system|server)|delivery (?:sub)?system|system administrator|mail_?master|microsoftexchange[0-9a-f]{8,}@|\bndr\b|\bsysadmin@|^\s*(?:mailer|daemon|root|mta|smtp|mailadmin|mail[-_.]?gateway|interscan\S*|notification\S*)@/i;
 /** The beginnings of subjects of absence notes and challenges, for messages without other marks. */
 const MACHINE_SUBJECTS = [
   'abwesen(?:d|heit)',

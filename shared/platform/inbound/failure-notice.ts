@@ -61,7 +61,7 @@ export function wordsOfNotice(message: MimeEntity, parts: readonly MimeEntity[])
 const HOST =
   /\b(?:host:?|mx|server|talking to|by|from) {1,5}[\w-]{1,63}(?:\.[\w-]{1,63}){1,9}\.?(?:\[[^\]\s]{1,60}\]| ?\(?\[[\d.:a-f]{3,45}\]\)?)?(?::\d+)?(?=[\s:,]|$)/gi;
 const REPLY =
-  /(?:^|[\s:<>("'[=])(?:[45]\d\d(?:[ :-]{1,5}#?[45]\.\d{1,3}\.\d{1,3}\b|[ :-]{1,5}(?=\S{0,40}[^\W\d]))|#?[45]\.\d{1,2}\.\d{1,3}(?=[\s:),>])|error_code ?:? ?[45]\d\d)/im;
+  /(?:^|[\s:<>("'[=#])(?:[45]\d\d(?:[ :-]{1,5}#?[45]\.\d{1,3}\.\d{1,3}\b|[ :-]{1,5}(?=\S{0,40}[^\W\d]))|#?[45]\.\d{1,2}\.\d{1,3}(?=[\s:),>])|error_code ?:? ?[45]\d\d)/im;
 
 /** The paragraph in which a server is quoted; the whole text where none is. */
 export function reasonIn(words: string): string {

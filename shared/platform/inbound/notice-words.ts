@@ -16,20 +16,20 @@ export const FAILURE_WORDS = anyOf(
   /(?:message|mail|e-mail|letter) (?:has been |have been |was |were |is )?(?:\w+ )?(?:bounced|rejected|refused|returned|blocked)/,
   /(?:failed (?:addresses|recipients)|rejected (?:your )?(?:message|mail|e-mail))|user\(?s?\)? (?:account )?(?:is )?(?:unknown|disabled)/,
   // German, Dutch, the languages of Scandinavia
-  /unzustellbar|nicht (?:\S+ )?(?:zugestellt|zustellbar|ausgeliefert)|zustell\S{0,12} (?:\S+ )?(?:fehl|nicht|gescheitert)|unzugestellt/,
-  /onbestelbaar|niet (?:\S+ ){0,2}(?:bezorgd|afgeleverd|verzonden|worden bezorgd)|kunde inte (?:levereras|skickas)|kunne ikke leveres|ikke leveret|olevererbar|gick inte att leverera|ei voitu toimittaa/,
+  /unzustellbar|nicht (?:\S+ )?(?:zugestellt|zustellbar|ausgeliefert)|zustell\S{0,12} (?:\S+ )?(?:fehl|nicht|gescheitert)|unzugestellt|fehler bei der (?:nachrichten)?(?:zustellung|übermittlung)/,
+  /onbestelbaar|bezorg\S* (?:\S+ ){0,9}mislukt|niet (?:\S+ ){0,2}(?:bezorgd|afgeleverd|verzonden|worden bezorgd)|kunde inte (?:levereras|skickas)|kunne ikke leveres|kan ikke leveres|levering (?:\S+ ){0,6}mislyk|toimit\S* (?:\S+ ){0,6}epäonnistui|ikke leveret|olevererbar|gick inte att leverera|ei voitu toimittaa/,
   // French, Spanish, Portuguese, Italian, Romanian
   /non[- ](?:remis|distribu|d[eé]livr)|pas pu [eê]tre (?:remis|livr|d[eé]livr|envoy|transmis|distribu)|[eé]chec (?:de|d.) ?(?:la )?(?:remise|livraison|distribution|envoi)|impossible de (?:remettre|livrer|distribuer|d[eé]livrer)/,
   /no (?:se )?(?:ha )?(?:pud?o|puede|podido|fue posible)(?: \S+){0,3} (?:entreg|envia|enviar)|no entregad|error (?:de|en la) entrega|mensaje (?:ha sido )?devuelto|no se entreg/,
-  /n[aã]o (?:p[oô]de|foi|pode|conseguiu)(?: \S+){0,3} (?:entreg|envia)|falha (?:na|de) entrega|mensagem devolvida|n[aã]o entreg/,
-  /mancata consegna|mancato recapito|impossibile (?:recapitare|consegnare|inviare)|non (?:[eè] stat[oa] (?:possibile )?|pu[oò] essere )(?:recapit|consegn|inviat)|nu a putut fi livrat/,
+  /n[aã]o (?:p[oô]de|foi|pode|conseguiu)(?: \S+){0,3} (?:entreg|envia)|falha (?:na|de) entrega|mensagem devolvida|n[aã]o entreg|entrega (?:\S+ ){0,6}falhou|n[aã]o [eé] poss[ií]vel entregar/,
+  /mancata consegna|mancato recapito|recapito (?:\S+ )?non riuscito|non recapitabil|impossibile (?:recapitare|consegnare|inviare)|non (?:[eè] stat[oa] (?:possibile )?|pu[oò] essere )(?:recapit|consegn|inviat)|nu a putut fi livrat/,
   // Polish, Czech, Slovak, Hungarian, Turkish, Greek
-  /nie (?:zosta[lł]a?|mo[zż]e zosta[cć]|uda[lł]o si[eę])(?: \S+){0,2} dor[eę]cz|nie(?:dostarcz|dor[eę]cz)|nie mo[zż]na (?:by[lł]o )?dostarcz|nie zosta[lł]a dostarcz|nedoru[cč]|nelze doru[cč]it|nebyla? doru[cč]en|k[eé]zbes[ií]thetetlen|nem (?:lehet |siker[uü]lt )?k[eé]zbes|teslim edilem|iletilem|δεν (?:\S+ ){0,3}παρ[αά]δ/,
+  /nie (?:zosta[lł]a?|mo[zż]e zosta[cć]|uda[lł]o si[eę])(?: \S+){0,2} dor[eę]cz|nie(?:dostarcz|dor[eę]cz)|nie mo[zż]na (?:by[lł]o )?dostarcz|nie zosta[lł]a dostarcz|dostarcz\S* (?:\S+ ){0,6}nie powiod|doručen\S* (?:\S+ ){0,6}nezdařil|teslim (?:\S+ )?başarısız|nedoru[cč]|nelze doru[cč]it|nebyla? doru[cč]en|k[eé]zbes[ií]thetetlen|nem (?:lehet |siker[uü]lt )?k[eé]zbes|teslim edilem|iletilem|δεν (?:\S+ ){0,3}παρ[αά]δ/,
   // Russian, Ukrainian
   /не (?:может быть|могло быть|было|был[ао]?|удалось|удаётся)(?: \S+){0,2}? достав|недоставл|не доставлен|невозможно (?:\S+ )?достав|не (?:вдалося|може бути)(?: \S+){0,2} достав/,
   // Japanese, Chinese, Korean
   /(?:配信|送信|配送|配達|送達|お届け|届け)(?:が|を|は|する(?:こと)?(?:が|は)?|すること)?(?:でき|不能|エラー|に失敗|失敗|出来)|届きませんでした|エラーメール|メールエラー|送信でき|返送(?:します|され|いた)|見つかりませんでした|存在しない/,
-  /退信|无法(?:投递|送达|发送|传递|到达)|投递失败|無法(?:傳遞|遞送|投遞|寄|送)|未能(?:送达|投递|成功)|不能投递|被退回|发送失败|傳送失敗|寄送失敗|退件/,
+  /退信|无法(?:投递|送达|发送|传递|到达)|投递失败|無法(?:傳遞|遞送|投遞|寄|送)|未能(?:送达|投递|成功)|不能投递|未能向|被退回|发送失败|傳送失敗|寄送失敗|退件/,
   /(?:전송|배달|발송|전달)(?:되지|할 수|이 |에 |을 )?\s?(?:못|없|실패|않|하지)|반송/,
   // Arabic, Hebrew, Vietnamese
   /تعذر|لم يتم (?:تسليم|توصيل)|לא (?:נמסר|ניתן)|kh[oô]ng th[eể] (?:g[uử]i|chuy[eể]n)/,
@@ -43,7 +43,7 @@ const DELAY = anyOf(
 );
 /** Some say how long they waited before they gave up, or that a warning came before. */
 const GIVEN_UP =
-  /giv(?:en|ing) up|permanent|fatal|not (?:be )?(?:retried|going to try)|no longer (?:be )?(?:retr|try)|undeliver|will not|returned mail|too long|expired|failure notice|\(failure\)|exceeded/;
+  /giv(?:en|ing) up|permanent|fatal|not (?:be )?(?:retried|going to try)|no longer (?:be )?(?:retr|try)|undeliver|will not|returned mail|(?:was|been|is) blocked|too long|expired|failure notice|\(failure\)|exceeded/;
 
 /** Warnings that leave no doubt, although they go on to say when the server will give up. */
 const WARNING =
