@@ -113,7 +113,37 @@ describe('hard verdicts in the same words', () => {
   });
 });
 
+describe('a relay that refuses', () => {
+  const spread = (counts: Record<string, number>, total: number) =>
+    report({ total, refused: Object.values(counts).reduce((sum, count) => sum + count, 0), spread: counts });
+
+  it('pauses when several providers are refused and nearly nothing is taken, for a minute at most', () => {
+    let health = after([spread({ a: 4, b: 4, c: 4 }, 14), 0]);
+    expect(health.pause).toBeDefined();
+    for (let n = 0; n < 6; n++) health = afterReport(health, report({ probe: 'refused', spread: {} }), T0);
+    expect(health.pause?.untilMs).toBe(T0 + 60 * SECOND);
+  });
+
+  it('does not when one provider refuses, or others are taken', () => {
+    expect(after([spread({ a: 12 }, 12), 0]).pause).toBeUndefined();
+    expect(after([spread({ a: 20, b: 2, c: 2 }, 24), 0]).pause).toBeUndefined();
+    expect(after([spread({ a: 4, b: 4, c: 4 }, 20), 0]).pause).toBeUndefined();
+  });
+});
+
 describe('the pace', () => {
+  it('is not taken from what a provider says of rates while it refuses everything', () => {
+    const mixed = refused(12, { slowed: 2, total: 14 });
+    const slowedFirst = after([report({ total: 2, slowed: 2 }), 0], [refused(12), SECOND]);
+    for (const paused of [after([mixed, 0]), slowedFirst]) {
+      expect(paused.pause).toBeDefined();
+      const still = afterReport(paused, report({ total: 1, slowed: 1 }), T0 + 4 * SECOND);
+      const open = afterReport(still, { ...accepted(1), probe: 'accepted' }, T0 + 7 * SECOND);
+      expect(open).toMatchObject({ recovered: { step: 0 } });
+      expect(open.pace).toBeUndefined();
+    }
+  });
+
   const slowed = report({ total: 1, slowed: 1 });
   const atSpeed = after([accepted(100), 0], [accepted(100), 1 * SECOND], [accepted(100), 2 * SECOND]);
   const cut = afterReport(atSpeed, slowed, T0 + 3 * SECOND);

@@ -230,6 +230,8 @@ function continuePause(next: ProviderHealth, pause: ProviderPause, report: Provi
     delete next.pause;
     next.window = [];
     next.recovered = { atMs: nowMs, step: pause.step };
+    // What it said of rates while it refused everything is no speed to go on with.
+    if (next.pace && next.pace.slowedMs > pause.sinceMs - REFUSAL_SURGE.ms) delete next.pace;
     if (next.suspects) next.suspects = { ...next.suspects, untilMs: nowMs + HARD_SURGE.ms };
     return;
   }
@@ -259,6 +261,7 @@ function acceptedRate(window: readonly Bucket[], nowMs: number): number {
 function adjustPace(next: ProviderHealth, report: ProviderReport, nowMs: number): void {
   const { pace } = next;
   if (report.slowed > 0) {
+    if (next.pause) return;
     if (pace && nowMs - pace.slowedMs < CUT_EVERY_MS) return;
     const taken = Math.max(acceptedRate(next.window, nowMs), RATE_MIN);
     const rate = Math.max(RATE_MIN, Math.min(pace?.rate ?? taken, taken) / 2);
