@@ -6,8 +6,8 @@ import type { BenchStack } from './harness/stack.ts';
 
 const PROVIDERS = ['refusing.test', 'second.test', 'third.test'] as const;
 const [REFUSING] = PROVIDERS;
-/** Where a server that stands for several providers knows whom an email is for. */
-const STAGES = ['rcpt', 'data', 'content'] as const;
+/** At the first three, a relay does not know yet whom an email is for: there one relay of several refuses them all. */
+const STAGES = ['greeting', 'ehlo', 'mail', 'rcpt', 'data', 'content'] as const;
 type Stage = (typeof STAGES)[number];
 
 const POLL_MS = 100;
@@ -25,16 +25,17 @@ interface Seen {
 }
 
 interface Gateway {
-  url: string;
+  /** As in SMTP_URL. */
+  urls: string;
   call: (method: 'GET' | 'POST' | 'DELETE', path?: string) => Promise<Seen>;
 }
 
 async function startGateway(context: BenchContext): Promise<Gateway> {
   const running = await context.startNode({ name: 'refusing-sink', entry: 'bench/harness/refusing-sink-main.ts' });
   const line = await running.line((text) => text.startsWith('{'), START_MS_MAX);
-  const { smtpPort, controlPort } = JSON.parse(line) as { smtpPort: number; controlPort: number };
+  const { smtpPorts, controlPort } = JSON.parse(line) as { smtpPorts: number[]; controlPort: number };
   return {
-    url: `smtp://127.0.0.1:${smtpPort}`,
+    urls: smtpPorts.map((port) => `smtp://127.0.0.1:${port}`).join(','),
     call: async (method, path = '') =>
       (await (await fetch(`http://127.0.0.1:${controlPort}/${path}`, { method })).json()) as Seen,
   };
@@ -102,7 +103,7 @@ async function runCampaign(
   const { id } = created.data;
   await gateway.call('DELETE');
   await gateway.call('POST', stage === 'none' ? stage : `${stage}/${REFUSING}`);
-  context.progress(stage === 'none' ? 'Sending without refusals' : `Sending while ${REFUSING} refuses at ${stage}`);
+  context.progress(stage === 'none' ? 'Sending without refusals' : `Sending with refusals at ${stage}`);
   await stack.call('POST', `/campaigns/${id}/send`, {});
   const beganAt = performance.now();
   if (stage !== 'none') {
@@ -132,14 +133,15 @@ async function runCampaign(
 }
 
 export const bench: Bench = {
-  description: 'What a provider that refuses everything for a while costs readers, emails and other providers.',
+  description:
+    'What a relay or a provider that refuses everything for a while costs readers, emails and other providers.',
   options: {
     recipients: { type: 'string', default: '50000' },
     seconds: { type: 'string', default: '60' },
   },
   async run(context) {
     const gateway = await startGateway(context);
-    const stack = await context.startStack({ smtpUrl: gateway.url });
+    const stack = await context.startStack({ smtpUrl: gateway.urls });
     const undisturbed = await runCampaign(context, stack, gateway, 'none');
     const stages: Record<string, Record<string, number>> = {};
     for (const stage of STAGES) stages[stage] = await runCampaign(context, stack, gateway, stage);

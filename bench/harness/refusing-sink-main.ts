@@ -1,38 +1,17 @@
 import { createServer as createHttpServer } from 'node:http';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { SENDER_REFUSALS } from './sender-refusals.ts';
 
 /**
- * An SMTP server in front of simulated providers, one for each domain of recipients. It refuses recipients whose address
- * begins with `dead`, and on demand whatever is for one domain, at one stage, with many kinds of replies that are about the
- * sender. `POST /<stage>/<domain>` begins that, `POST /none` ends it, `GET /` tells what came.
+ * Relays in front of simulated providers, one for each domain of recipients. They refuse recipients whose address begins
+ * with `dead`, and on demand, with many kinds of replies that are about the sender, whatever is for one domain at one
+ * stage (rcpt, data, content), or whatever comes to the first relay before a recipient is named (greeting, ehlo, mail).
+ * `POST /<stage>/<domain>` begins that, `POST /none` ends it, `GET /` tells what came.
  */
 
 const CONTENT_END = '\r\n.\r\n';
-const WORDS = [
-  'Your address is on a blocklist',
-  'Service unavailable; client host blocked using a list',
-  'Relaying denied',
-  'Access denied by local policy',
-  'Sender address rejected: not authorized',
-  'The sending server has a poor reputation',
-  'Message rejected due to SPF failure',
-  'Unauthenticated email is not accepted due to the DMARC policy of the domain',
-  'DKIM signature did not verify',
-  'Reverse DNS of the client does not resolve',
-  'Message rejected as spam',
-  'The content of this message looks like spam',
-  'Message contains a virus',
-  'Message size exceeds the limit of this server',
-  'Too much spam from your network',
-  'Your IP is temporarily deferred due to user complaints',
-  'Connections from your host are not accepted',
-  'Blocked by the policy of the recipient domain',
-  'The sender domain is not allowed here',
-  'Suspicious traffic from your server',
-];
-const CODES = ['550 5.7.1', '554 5.7.1', '550 5.7.0'];
-const REPLIES = CODES.flatMap((code) => WORDS.map((words) => `${code} ${words}\r\n`));
-const STAGES = ['rcpt', 'data', 'content', 'none'] as const;
+const RELAYS = 3;
+const STAGES = ['greeting', 'ehlo', 'mail', 'rcpt', 'data', 'content', 'none'] as const;
 type Stage = (typeof STAGES)[number];
 
 interface Arrivals {
@@ -48,11 +27,19 @@ let turn = 0;
 
 const domainOf = (recipient: string): string => recipient.slice(recipient.lastIndexOf('@') + 1);
 
+function refuse(): string {
+  refusedAt.push(Date.now());
+  return `${SENDER_REFUSALS[turn++ % SENDER_REFUSALS.length]}\r\n`;
+}
+
 /** The refusal at a stage; undefined when it is passed. */
 function refusalAt(stage: Stage, recipient: string): string | undefined {
-  if (refusing.stage !== stage || domainOf(recipient) !== refusing.domain) return undefined;
-  refusedAt.push(Date.now());
-  return REPLIES[turn++ % REPLIES.length];
+  return refusing.stage === stage && domainOf(recipient) === refusing.domain ? refuse() : undefined;
+}
+
+/** The refusal of the first relay, before it knows the recipient. */
+function earlyRefusal(stage: Stage, relay: number): string | undefined {
+  return refusing.stage === stage && relay === 0 ? refuse() : undefined;
 }
 
 function accept(recipient: string): string {
@@ -62,16 +49,26 @@ function accept(recipient: string): string {
   return '250 2.0.0 Ok\r\n';
 }
 
-function serve(socket: Socket): void {
+function serve(socket: Socket, relay: number): void {
   let rest = '';
   let recipient = '';
+  let hasSender = false;
   let isInContent = false;
 
   function answer(line: string): string {
     switch (line.slice(0, 4).toUpperCase()) {
       case 'EHLO':
-        return '250-sink\r\n250-PIPELINING\r\n250 8BITMIME\r\n';
+        return earlyRefusal('ehlo', relay) ?? '250-sink\r\n250-PIPELINING\r\n250 8BITMIME\r\n';
+      case 'HELO':
+        return earlyRefusal('ehlo', relay) ?? '250 sink\r\n';
+      case 'MAIL': {
+        const refusal = earlyRefusal('mail', relay);
+        recipient = '';
+        hasSender = refusal === undefined;
+        return refusal ?? '250 2.1.0 Ok\r\n';
+      }
       case 'RCPT': {
+        if (!hasSender) return '503 5.5.1 Need MAIL first\r\n';
         const named = line.slice(line.indexOf('<') + 1, line.indexOf('>'));
         if (named.startsWith('dead')) return '550 5.1.1 No such user\r\n';
         const refusal = refusalAt('rcpt', named);
@@ -114,10 +111,14 @@ function serve(socket: Socket): void {
     for (let reply = next(); reply !== undefined; reply = next()) replies += reply;
     if (replies !== '' && socket.writable) socket.write(replies);
   });
-  socket.write('220 sink ESMTP\r\n');
+  const greeting = earlyRefusal('greeting', relay);
+  if (greeting === undefined) socket.write('220 sink ESMTP\r\n');
+  else socket.end(greeting);
 }
 
-const smtp = createServer(serve).listen(0, '127.0.0.1');
+const relays: Server[] = Array.from({ length: RELAYS }, (_, relay) =>
+  createServer((socket) => serve(socket, relay)).listen(0, '127.0.0.1'),
+);
 const control = createHttpServer((req, res) => {
   const [stage, domain = ''] = (req.url ?? '').slice(1).split('/');
   const wanted = STAGES.find((each) => each === stage);
@@ -128,8 +129,8 @@ const control = createHttpServer((req, res) => {
     arrivals = new Map();
     refusedAt = [];
   }
-  res.end(JSON.stringify({ providers: Object.fromEntries(arrivals), refusedAt, kinds: REPLIES.length }));
+  res.end(JSON.stringify({ providers: Object.fromEntries(arrivals), refusedAt, kinds: SENDER_REFUSALS.length }));
 }).listen(0, '127.0.0.1', () => {
   const portOf = (server: { address: () => unknown }): number => (server.address() as AddressInfo).port;
-  console.log(JSON.stringify({ smtpPort: portOf(smtp), controlPort: portOf(control) }));
+  console.log(JSON.stringify({ smtpPorts: relays.map(portOf), controlPort: portOf(control) }));
 });
