@@ -36,7 +36,7 @@ async function main(): Promise<number> {
   const guard = startProcessGuard();
   const claim = await claimSingleStart(home, guard.pid, step);
   if ('runningPid' in claim) {
-    say(`Everpost is already running in this folder (process ${claim.runningPid}). ${whereItRuns()}`);
+    say(`Everpost is already running in this folder (process ${claim.runningPid}). ${whereItRuns(claim.runningPid)}`);
     return 1;
   }
   const stack = createLocalStack({ home, env: process.env, guard, progress: step, onChildStarted: claim.remember });
@@ -58,10 +58,10 @@ function couldNotStart(error: unknown): string {
   return `Everpost could not start. ${error instanceof Error ? error.message : String(error)}`;
 }
 
-function whereItRuns(): string {
+function whereItRuns(pid: number): string {
   const apiUrl = readLocalApiUrl(home);
   if (apiUrl === undefined) return 'It is still starting.';
-  return `Its API is at ${apiUrl}; stop it there with Ctrl-C before starting another one.`;
+  return `Its API is at ${apiUrl}; stop it with Ctrl-C there, or with \`kill ${pid}\`, before starting another one.`;
 }
 
 // A closed terminal makes every further line fail, and the orderly stop must go on all the same.

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { FieldError } from '../../shared/pure/app-error.ts';
+import { plainMessage } from '../../shared/pure/schema-messages.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -19,7 +20,7 @@ function codeOf(issue: Issue): string {
 /** Only short plain values are echoed: a body or a file in an error helps nobody. */
 function receivedOf(issue: Issue): Pick<FieldError, 'received'> {
   const value = issue.input;
-  if (value === undefined || (typeof value === 'object' && value !== null)) return {};
+  if (value === undefined || Number.isNaN(value) || (typeof value === 'object' && value !== null)) return {};
   if (typeof value === 'string' && value.length > RECEIVED_LENGTH_MAX) return {};
   return { received: value };
 }
@@ -70,7 +71,7 @@ export function fieldErrorsOf(error: z.ZodError): FieldError[] {
   const issues = error.issues.slice(0, ISSUES_MAX).flatMap(unwrapUnion).flatMap(perKey).slice(0, ISSUES_MAX);
   return issues.map((issue) => ({
     field: issue.path.map(String).join('.'),
-    message: issue.message,
+    message: plainMessage(issue.message),
     code: codeOf(issue),
     ...receivedOf(issue),
   }));

@@ -45,13 +45,18 @@ function hasBody(req: Request): boolean {
   return req.headers['transfer-encoding'] !== undefined || (contentLengthOf(req) ?? 0) > 0;
 }
 
+const TYPE_SHOWN_MAX = 100;
 const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/i;
 
 /** JSON is UTF-8 (RFC 8259 section 8.1); ASCII is a part of it. */
 function assertJsonType(req: Request): void {
-  const charset = CHARSET.exec(req.headers['content-type'] ?? '')?.[1]?.toLowerCase() ?? 'utf-8';
+  const given = req.headers['content-type'];
+  const charset = CHARSET.exec(given ?? '')?.[1]?.toLowerCase() ?? 'utf-8';
   if (!req.is(['application/json', 'application/*+json']) || !['utf-8', 'utf8', 'us-ascii'].includes(charset)) {
-    throw new AppError('UNSUPPORTED_MEDIA_TYPE', { message: 'The request body must be application/json in UTF-8' });
+    const sent = given === undefined ? 'without a Content-Type' : `as ${given.slice(0, TYPE_SHOWN_MAX)}`;
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', {
+      message: `The request body must be application/json in UTF-8; it was sent ${sent}`,
+    });
   }
 }
 

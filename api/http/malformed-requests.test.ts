@@ -39,7 +39,9 @@ describe('a body', () => {
     ['application/jsonish', '{}'],
     ['application/json; charset=iso-8859-1', '{}'],
   ])('of type %s is a 415', async (type, raw) => {
-    expectError(await post(raw, { 'content-type': type }), 415, 'UNSUPPORTED_MEDIA_TYPE');
+    const reply = await post(raw, { 'content-type': type });
+    expectError(reply, 415, 'UNSUPPORTED_MEDIA_TYPE');
+    expect(reply.body.error.message).toContain(`it was sent as ${type}`);
   });
 
   it.each(['application/json; charset=utf-8', 'APPLICATION/JSON', 'application/merge-patch+json'])(

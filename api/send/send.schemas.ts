@@ -134,7 +134,7 @@ export function sendBodySchema(limits: { attachmentsBytesMax: number }) {
     body: z.string().min(1).optional(),
     text: z.string().min(1).max(LIMITS.templateLength).optional(),
     preheader: oneLine(LIMITS.preheaderLength).optional(),
-    template: z.uuid().optional(),
+    template: z.uuid({ error: 'Must be the id of a template (a UUID)' }).optional(),
     from: senderSchema.optional(),
     name: oneLine(200).optional().meta({ deprecated: true, description: 'Use from: { name, email }' }),
     subscribed: z.boolean().optional(),

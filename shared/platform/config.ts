@@ -3,6 +3,7 @@ import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { isReturnPathHost } from '../pure/emails/return-path.ts';
 import { parseCodecKeys, type CodecKey } from './codec-keys.ts';
+import { plainMessage } from '../pure/schema-messages.ts';
 import { domainOf, emailAddressSchema } from '../pure/emails/email-address.ts';
 import { DELIVERY_RETRY_SECONDS_DEFAULT } from '../pure/emails/delivery-retry.ts';
 import { WEBHOOK_RETRY_SECONDS_DEFAULT } from '../pure/webhooks/webhook-retry.ts';
@@ -257,7 +258,12 @@ export function inspectConfig(environment: NodeJS.ProcessEnv): { config: Config 
   const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const result = environmentSchema.superRefine(checkPairs).safeParse(present);
   if (!result.success) {
-    return { faults: result.error.issues.map(({ path, message }) => ({ variable: path.join('.'), message })) };
+    return {
+      faults: result.error.issues.map(({ path, message }) => ({
+        variable: path.join('.'),
+        message: plainMessage(message),
+      })),
+    };
   }
   const config = result.data;
   const publicUrl = (config.PUBLIC_URL ?? `http://localhost:${config.PORT}`).replace(/\/+$/, '');

@@ -31,9 +31,19 @@ export function isEmailAddress(address: string): boolean {
   );
 }
 
+/** `Shop <hello@shop.example>`, as headers have it. */
+const WITH_NAME = /<[^<>]*@[^<>]*>\s*$/;
+const ADDRESS_ALONE =
+  'Must be an address alone; where a name may stand beside it, write { "name": "Shop", "email": "hello@shop.example" }';
+
 /** An e-mail address in a request, normalised. */
 export const emailAddressSchema = z
   .string()
   .transform(normalizeAddress)
-  .refine(isEmailAddress, { error: 'Invalid email address', params: { code: 'invalid_string' } })
+  .refine(isEmailAddress, {
+    error: ({ input }) =>
+      typeof input === 'string' && WITH_NAME.test(input) ? ADDRESS_ALONE : 'Invalid email address',
+    abort: true,
+    params: { code: 'invalid_string' },
+  })
   .meta({ format: 'email', examples: ['ada@example.com'] });

@@ -137,9 +137,15 @@ const groupSchema = z
   })
   .meta({ id: 'FilterGroup', description: 'Filters that must all hold, and a nested condition beside them' });
 
+const LOGIC_FAULT =
+  'Must be AND or OR. A condition has the form ' +
+  '{ "logic": "AND", "groups": [{ "filters": [{ "field": "email", "operator": "exists" }] }] }';
+
 const conditionSchema: z.ZodType<FilterCondition> = z
   .object({
-    logic: z.enum(['AND', 'OR']).meta({ description: 'Whether all groups must hold, or one of them' }),
+    logic: z
+      .enum(['AND', 'OR'], { error: LOGIC_FAULT })
+      .meta({ description: 'Whether all groups must hold, or one of them' }),
     groups: z.array(groupSchema).min(1).meta({ description: 'What `logic` joins' }),
   })
   .meta({ id: 'FilterCondition', description: 'Groups of filters, joined by `logic`; they nest' });

@@ -1,0 +1,48 @@
+import { describe, expect, it } from '@jest/globals';
+import type { z } from 'zod';
+import { readConfig } from '../../shared/platform/config.ts';
+import { filterConditionSchema } from '../../shared/pure/filters/filter-condition.ts';
+import { sendBodySchema } from '../send/send.schemas.ts';
+import { templateListQuery } from '../templates/templates.schemas.ts';
+import { fieldErrorsOf } from './field-errors.ts';
+
+function faultsOf(schema: z.ZodType, input: unknown) {
+  const { error } = schema.safeParse(input, { reportInput: true });
+  return error ? fieldErrorsOf(error).map(({ field, message, received }) => [field, message, received]) : [];
+}
+
+describe('the faults of a request', () => {
+  const send = sendBodySchema({ attachmentsBytesMax: 1_000 });
+  const right = { to: 'ada@mail.test', from: 'hello@shop.example', subject: 'S', body: 'B' };
+
+  it('name an address that has a name in it once, and say where the name goes', () => {
+    const faults = faultsOf(send, { ...right, from: 'Shop <hello@shop.example>' });
+    expect(faults).toEqual([['from', expect.stringContaining('{ "name": "Shop", "email":'), expect.any(String)]]);
+    expect(faultsOf(send, { ...right, from: 'nobody' })).toEqual([['from', 'Invalid email address', 'nobody']]);
+  });
+
+  it('say which id a template has', () => {
+    expect(faultsOf(send, { ...right, template: 'welcome' })).toEqual([
+      ['template', 'Must be the id of a template (a UUID)', 'welcome'],
+    ]);
+  });
+
+  it('show the form of a condition to somebody who has written a single filter', () => {
+    const faults = faultsOf(filterConditionSchema, { field: 'email', operator: 'exists' });
+    expect(faults[0]).toEqual([
+      'logic',
+      expect.stringContaining('{ "logic": "AND", "groups": [{ "filters":'),
+      undefined,
+    ]);
+    expect(faults[1]).toEqual(['groups', 'Required', undefined]);
+  });
+
+  it('speak neither of undefined nor of NaN', () => {
+    expect(faultsOf(templateListQuery, { page: 'abc' })).toEqual([['page', 'Must be a number', undefined]]);
+    expect(faultsOf(send, {})).toEqual([['to', 'Required', undefined]]);
+    const environment = { DATABASE_URL: 'postgres://a@b/c', APP_SECRET: 'a secret of at least 32 characters' };
+    expect(() => readConfig({ ...environment, PUBLIC_URL: 'http://a.test', PORT: 'abc' })).toThrow(
+      'PORT: Must be a number',
+    );
+  });
+});
