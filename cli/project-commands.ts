@@ -12,6 +12,9 @@ import {
   type ProjectSettings,
 } from '../shared/domain/projects/projects.ts';
 import { listDomainNames } from '../shared/domain/domains/sender-domains.ts';
+import { deleteProject } from '../shared/domain/lifecycle/delete-project.ts';
+import { endWorkflowsOf } from '../shared/dispatch/end-workflows.ts';
+import { checkTemporal, createTemporalClient } from '../shared/dispatch/temporal.ts';
 import { updateProject } from '../shared/domain/lifecycle/update-project.ts';
 import { badRequest } from '../shared/pure/app-error.ts';
 import { brandSettingsSchema, type BrandSettings } from '../shared/pure/brand.ts';
@@ -143,13 +146,14 @@ const UNSIGNED =
   'Email from trusted domains goes unsigned: `everpost domain list <projectId>` prints the DNS records that change this.';
 const SHOWN_ONCE = 'The secret key is shown only now; keep it safe.';
 
-/** `project create | list | rename | enable | disable | keys | webhook-secret | set`. */
+/** `project create | list | rename | enable | disable | delete | keys | webhook-secret | set`. */
 export function addProjectCommands(program: Command, context: CliContext): void {
   const project = program.command('project').description('Projects, their keys and settings');
   addCreate(project, context);
   addList(project, context);
   addSettings(project, context);
   addKeys(project, context);
+  addDelete(project, context);
 }
 
 async function changeSettings(
@@ -253,6 +257,31 @@ function addSettings(project: Command, context: CliContext): void {
       if (Object.keys(settings).length === 0)
         throw badRequest('Nothing to set: `everpost project set --help` lists the settings');
       return changeSettings(context, command, id, settings);
+    });
+}
+
+function addDelete(project: Command, context: CliContext): void {
+  addCommand(project, 'delete <id>', 'Delete a project with everything of it; nothing brings it back')
+    .option('--yes <name>', 'the name of the project, to confirm')
+    .action(async (id: string, { yes }: { yes?: string }, command: Command) => {
+      const client = createTemporalClient(context.temporalOptions());
+      try {
+        const deleted = await context.withDatabase(async (em) => {
+          const { id: projectId, name } = await findProject(em, parseProjectId(id));
+          if (yes !== name) {
+            throw badRequest(`This deletes contacts, emails, campaigns, workflows and all else of ${name} for good`, {
+              suggestion: `To do it, repeat the command with --yes ${JSON.stringify(name)}`,
+            });
+          }
+          // Nothing is deleted while what runs could not be ended.
+          await checkTemporal(client);
+          const rows = await deleteProject(em, projectId, () => endWorkflowsOf(client, projectId));
+          return { id: projectId, name, rows };
+        });
+        context.answer(command, deleted, `Deleted ${deleted.name} with ${deleted.rows} records.`);
+      } finally {
+        await client.connection.close();
+      }
     });
 }
 

@@ -8,6 +8,7 @@ import { describeFailure } from './failure.ts';
 import { addDoctorCommand } from './doctor/doctor-command.ts';
 import { createCliContext, type CliStreams } from './context.ts';
 import { addProjectCommands } from './project-commands.ts';
+import { addQueueCommand } from './queue-command.ts';
 import { addSecretsCommands } from './secrets-commands.ts';
 import { addSuppressionCommands } from './suppression-commands.ts';
 import { addSystemCommands } from './system-commands.ts';
@@ -40,6 +41,7 @@ export async function runCli(
   addSecretsCommands(program, context);
   addSuppressionCommands(program, context);
   addBounceCommands(program, context);
+  addQueueCommand(program, context);
   addSystemCommands(program, context);
   addDeployCommands(program, context);
   addDoctorCommand(program, context);

@@ -1,0 +1,138 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Em } from '../database/em.ts';
+import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
+
+/** Rows that one statement deletes; it takes well under a second, so nobody waits long for its locks. */
+const CHUNK = 5_000;
+/** Emails bring their content and attachments along. */
+const EMAIL_CHUNK = 500;
+
+/** Longest wait for transactions that were open when the project was deleted, and may have written of it. */
+const SETTLE_MS_MAX = 60_000;
+const SETTLE_POLL_MS = 200;
+
+type Deletion = (projectId: string) => SqlFragment;
+
+/** Deletes a chunk of the rows of a table that `rows` selects. */
+function chunkOf(table: SqlFragment, rows: SqlFragment): SqlFragment {
+  return sql`
+    with gone as (
+      delete from ${table} where ctid = any(array(select r.ctid ${rows} limit ${CHUNK})) returning 1
+    ) select count(*)::int as count from gone`;
+}
+
+const ofProject =
+  (table: SqlFragment): Deletion =>
+  (projectId) =>
+    chunkOf(table, sql`from ${table} r where r.project_id = ${projectId}`);
+
+/** Attachments belong to the emails of one request, and step executions to executions: both go with them. */
+const deleteEmails: Deletion = (projectId) => sql`
+  with gone as (
+    delete from email
+    where ctid = any(array(select ctid from email where project_id = ${projectId} limit ${EMAIL_CHUNK})) returning id
+  ),
+  sets as (
+    select distinct c.attachment_set_id as id from email_content c join gone g on g.id = c.email_id
+    where c.attachment_set_id is not null
+  ),
+  files as (delete from attachment a using sets s where a.set_id = s.id)
+  select count(*)::int as count from gone`;
+
+const deleteExecutions: Deletion = (projectId) => sql`
+  with gone as (
+    delete from automation_execution
+    where ctid = any(array(select ctid from automation_execution where project_id = ${projectId} limit ${CHUNK}))
+    returning id
+  ),
+  steps as (delete from step_execution s using gone g where s.execution_id = g.id)
+  select count(*)::int as count from gone`;
+
+/**
+ * Everything of a project but its own row, by table. The outbox comes first, so that nothing new is started; tables with
+ * many rows come before those whose deletion would cascade to them.
+ */
+const DELETIONS: readonly Deletion[] = [
+  ofProject(sql`outbox`),
+  ofProject(sql`event_wait`),
+  deleteExecutions,
+  ofProject(sql`automation_refusal`),
+  (projectId) =>
+    chunkOf(
+      sql`webhook_delivery`,
+      sql`from webhook_delivery r join webhook_endpoint e on e.id = r.endpoint_id where e.project_id = ${projectId}`,
+    ),
+  ofProject(sql`webhook_endpoint`),
+  (projectId) =>
+    chunkOf(
+      sql`segment_member`,
+      sql`from segment_member r join segment s on s.id = r.segment_id where s.project_id = ${projectId}`,
+    ),
+  ofProject(sql`segment`),
+  deleteEmails,
+  ofProject(sql`event`),
+  ofProject(sql`event_name`),
+  ofProject(sql`campaign`),
+  ofProject(sql`automation`),
+  ofProject(sql`template`),
+  ofProject(sql`contact`),
+  ofProject(sql`contact_field`),
+  ofProject(sql`erased_contact`),
+  ofProject(sql`suppression`),
+  ofProject(sql`reply_address`),
+  ofProject(sql`sender_domain`),
+  ofProject(sql`job`),
+  ofProject(sql`idempotency_claim`),
+  ofProject(sql`provider_day`),
+  ofProject(sql`rate_window`),
+  ofProject(sql`send_budget`),
+];
+
+/** Deletes all rows of a project but its own, a chunk at a time. @returns how many, those that came along left out */
+async function deleteRows(em: Em, projectId: string): Promise<number> {
+  let total = 0;
+  for (const deletion of DELETIONS) {
+    for (;;) {
+      const row = await queryOne<{ count: number }>(em, deletion(projectId));
+      const count = row?.count ?? 0;
+      if (count === 0) break;
+      total += count;
+    }
+  }
+  return total;
+}
+
+/** Waits until every transaction that is open now has ended. */
+async function untilSettled(em: Em): Promise<void> {
+  const clock = await queryOne<{ now: Date }>(em, sql`select clock_timestamp() as now`);
+  const deadline = performance.now() + SETTLE_MS_MAX;
+  for (;;) {
+    const row = await queryOne<{ count: number }>(
+      em,
+      sql`
+        select count(*)::int as count from pg_stat_activity
+        where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()
+          and xact_start <= ${clock?.now ?? new Date()}`,
+    );
+    if ((row?.count ?? 0) === 0 || performance.now() > deadline) return;
+    await delay(SETTLE_POLL_MS);
+  }
+}
+
+/**
+ * Deletes a project and everything of it for good. Requests are refused from the beginning; what runs is ended by
+ * `endWorkflows`. Each chunk is a transaction of its own: after an interruption call it again, and it goes on. The second
+ * look finds what transactions wrote that were under way.
+ * @returns how many rows were deleted; attachments, steps and the like, which go with others, are not counted
+ */
+export async function deleteProject(em: Em, projectId: string, endWorkflows: () => Promise<unknown>): Promise<number> {
+  await query(em, sql`update project set disabled = true, updated_at = now() where id = ${projectId}`);
+  await queryOne(em, ofProject(sql`outbox`)(projectId));
+  await endWorkflows();
+  let rows = await deleteRows(em, projectId);
+  await query(em, sql`delete from project where id = ${projectId}`);
+  await untilSettled(em);
+  await endWorkflows();
+  rows += await deleteRows(em, projectId);
+  return rows;
+}

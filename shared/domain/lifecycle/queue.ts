@@ -1,0 +1,72 @@
+import type { Em } from '../database/em.ts';
+import { limitStatements, query, sql } from '../database/sql.ts';
+import { inTransaction } from '../database/transaction.ts';
+import type { ProviderHealth } from '../../pure/emails/provider-health.ts';
+
+/** What waits in one project, by kind. */
+export interface WaitingItems {
+  projectId: string;
+  project: string;
+  /** A kind of the outbox, `email`, `campaign recipient`, `execution` or a kind of job. */
+  kind: string;
+  rows: number;
+  /** How long the oldest is overdue; null where all of them are due later. */
+  oldestSeconds: number | null;
+  /** Why they wait, where it is known. */
+  reason: string | null;
+}
+
+/** A provider of recipients that a relay's emails are held for, or slowed down. */
+export interface RelayTrouble {
+  relay: string;
+  provider: string;
+  state: ProviderHealth;
+}
+
+/** An operator waits this long at most; there may be millions of rows. */
+const STATEMENT_MS = 30_000;
+const ITEMS_MAX = 1_000;
+
+/** What waits, project by project, the oldest first. */
+export async function listWaiting(em: Em, projectId: string | null): Promise<WaitingItems[]> {
+  return inTransaction(em, async (tx) => {
+    await limitStatements(tx, STATEMENT_MS);
+    return query<WaitingItems>(
+      tx,
+      sql`
+        with item (project_id, kind, rows, since, reason) as (
+          select project_id, 'start of ' || kind, count(*), min(available_at), null from outbox group by 1, 2
+          union all
+          select project_id, 'email', count(*), min(delivery_due_at),
+            case when count(held_at) > 0 then count(held_at) || ' held for a provider' end
+          from email where delivery_due_at is not null group by 1
+          union all
+          select project_id, 'campaign recipient',
+            sum(greatest(0, total_recipients - sent_count - failed_count - skipped_count - suppressed_count - bounced_count)),
+            min(updated_at),
+            case when bool_or(paused_at is not null) then 'a campaign is paused' else max(waiting ->> 'reason') end
+          from campaign where status = 'SENDING' group by 1
+          union all
+          select project_id, 'execution', count(*), min(resume_at), null
+          from automation_execution where status = 'WAITING' and resume_at <= now() group by 1
+          union all
+          select project_id, 'job ' || kind, count(*), min(created_at), null
+          from job where state in ('waiting', 'active') group by 1, 2
+        )
+        select i.project_id as "projectId", p.name as project, i.kind, i.rows::int as rows,
+          case when i.since <= now() then extract(epoch from now() - i.since)::float8 end as "oldestSeconds",
+          case when p.disabled then 'the project is disabled' else i.reason end as reason
+        from item i join project p on p.id = i.project_id
+        where i.rows > 0 and (${projectId}::uuid is null or i.project_id = ${projectId}::uuid)
+        order by 5 desc nulls last, 2, 3 limit ${ITEMS_MAX}`,
+    );
+  });
+}
+
+/** Providers that relays have trouble with; none is a good sign. */
+export async function listRelayTroubles(em: Em): Promise<RelayTrouble[]> {
+  return query<RelayTrouble>(
+    em,
+    sql`select relay, provider, state from provider_health order by relay, provider limit ${ITEMS_MAX}`,
+  );
+}

@@ -1,0 +1,26 @@
+import { execFile } from 'node:child_process';
+import { projectRoot } from '../../shared/platform/paths.ts';
+
+export interface Ended {
+  exitCode: number;
+  /** Standard output, then standard error. */
+  output: string;
+}
+
+const PATIENCE_MS = 120_000;
+
+/** Runs Node in the project with nothing in its environment but PATH and what is given. */
+export function runNode(args: string[], environment: NodeJS.ProcessEnv = {}): Promise<Ended> {
+  return new Promise((resolve) => {
+    const env = { PATH: process.env['PATH'], ...environment };
+    const options = { cwd: projectRoot, env, timeout: PATIENCE_MS };
+    execFile(process.execPath, args, options, (error, out, err) => {
+      resolve({ exitCode: error ? Number(error.code) : 0, output: (out + err).trim() });
+    });
+  });
+}
+
+/** Runs an operator command as a process of its own, so that it reads `TEMPORAL_*` from its environment. */
+export function runCommand(args: string[], environment: NodeJS.ProcessEnv): Promise<Ended> {
+  return runNode(['--disable-warning=ExperimentalWarning', 'cli/main.ts', ...args], environment);
+}
