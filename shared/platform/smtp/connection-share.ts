@@ -1,4 +1,5 @@
 import type { SmtpUrgency } from './message-queue.ts';
+import { QueueTrial } from './queue-trial.ts';
 import type { PoolServer, ServerHealth } from './server-health.ts';
 
 /** The part of the connections that the less urgent kinds leave to the more urgent ones. */
@@ -23,18 +24,23 @@ interface Carried {
 /**
  * Shares the connections out, so that a message finds one at once however many less urgent ones wait: campaigns leave a
  * quarter free, automations half of that. It holds over all servers and for each: where a server grants fewer connections
- * than we would have, the quarter is one of those.
+ * than we would have, the quarter is one of those. Campaigns get fewer where more does not make a server faster, see
+ * {@link QueueTrial}.
  */
 export class ConnectionShare {
   readonly #connectionsMax: number;
   readonly #health: ServerHealth;
   readonly #carried = new Map<PoolServer, Carried>();
   readonly #total: Carried = { all: 0, campaign: 0, lesser: 0 };
+  readonly #trials = new Map<PoolServer, QueueTrial>();
 
   constructor(connectionsMax: number, health: ServerHealth) {
     this.#connectionsMax = connectionsMax;
     this.#health = health;
-    for (const server of health.servers) this.#carried.set(server, { all: 0, campaign: 0, lesser: 0 });
+    for (const server of health.servers) {
+      this.#carried.set(server, { all: 0, campaign: 0, lesser: 0 });
+      this.#trials.set(server, new QueueTrial());
+    }
   }
 
   /** Notes what a connection carries from now on instead of what it carried before. */
@@ -46,9 +52,21 @@ export class ConnectionShare {
     }
   }
 
+  /** A server has decided a message of a campaign, so long after the one before on that connection. */
+  decided(server: PoolServer, tookMs: number): void {
+    this.#trials.get(server)?.decided(tookMs, this.#carriedBy(server).campaign, performance.now());
+  }
+
+  /** Whether more connections to a server carry messages of campaigns than should. */
+  isCrowded(server: PoolServer): boolean {
+    return this.#carriedBy(server).campaign > this.#campaignLimit(server);
+  }
+
   /** Whether a connection that carries `own` just now may carry a message of a kind next. */
   mayCarry(server: PoolServer, urgency: SmtpUrgency, own: SmtpUrgency | undefined): boolean {
     if (urgency === 'transactional') return true;
+    const others = this.#carriedBy(server).campaign - (own === 'campaign' ? 1 : 0);
+    if (urgency === 'campaign' && others >= this.#campaignLimit(server)) return false;
     const room = this.#health.isUp(server) ? this.#connectionsMax - this.#health.connections : 0;
     return (
       isWithin(this.#carriedBy(server), urgency, own, server.connections + room) &&
@@ -62,7 +80,16 @@ export class ConnectionShare {
     const { all, campaign, lesser } = this.#total;
     if (urgency === 'transactional') return max - all;
     const roomOfLesser = limitOf('automation', max) - lesser;
-    return urgency === 'automation' ? roomOfLesser : Math.min(roomOfLesser, limitOf('campaign', max) - campaign);
+    if (urgency === 'automation') return roomOfLesser;
+    const roomAtServers = this.#health.servers.reduce(
+      (sum, server) => sum + Math.max(0, this.#campaignLimit(server) - this.#carriedBy(server).campaign),
+      0,
+    );
+    return Math.min(roomOfLesser, limitOf('campaign', max) - campaign, roomAtServers);
+  }
+
+  #campaignLimit(server: PoolServer): number {
+    return this.#trials.get(server)?.limit ?? Infinity;
   }
 
   #carriedBy(server: PoolServer): Carried {

@@ -82,6 +82,8 @@ interface Session {
   readonly server: PoolServer;
   /** The messages on it. */
   carries: SmtpUrgency | undefined;
+  /** When the server could begin with the message that it decides next. */
+  sinceMs: number;
 }
 
 /** One whose content is under way, one announced behind it, and one to follow when both move up. */
@@ -262,6 +264,7 @@ class Pool {
         }),
         server,
         carries: undefined,
+        sinceMs: 0,
       };
       this.#sessions.add(session);
       session.conversation.wake();
@@ -309,6 +312,7 @@ class Pool {
     const { label } = session.server.options;
     const job = (isFresh ? this.#queue.takeRetry(label) : undefined) ?? (kind && this.#queue.take(kind, label));
     this.#carry(session, job?.urgency);
+    session.sinceMs = performance.now();
     if (job) this.#sending += 1;
     return job;
   }
@@ -316,6 +320,7 @@ class Pool {
   /** Behind a message goes one of the same kind, when it could not be sooner on a connection of its own. */
   #nextBehind(session: Session, { urgency }: Job): Job | undefined {
     if (this.#isSpent(session) || this.#canGrow(urgency)) return undefined;
+    if (urgency === 'campaign' && this.#share.isCrowded(session.server)) return undefined;
     const { label } = session.server.options;
     if (URGENCIES.find((kind) => this.#queue.waiting(kind, label) > 0) !== urgency) return undefined;
     if (this.#queue.peek(urgency, label)?.isAlone) return undefined;
@@ -365,6 +370,9 @@ class Pool {
   #onDone(session: Session, job: Job, outcome: SmtpOutcome): void {
     this.#sending -= 1;
     this.#health.decided(session.server, outcome.kind);
+    const now = performance.now();
+    if (job.urgency === 'campaign') this.#share.decided(session.server, now - session.sinceMs);
+    session.sinceMs = now;
     const { host: server, label: relay } = session.server.options;
     const isRefused = outcome.kind === 'rejected' || outcome.kind === 'deferred';
     job.resolve(isRefused ? { ...outcome, server, relay } : { ...outcome, relay });
