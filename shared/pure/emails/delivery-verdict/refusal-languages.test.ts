@@ -5,6 +5,24 @@ import { judgeRefusal } from './judge-refusal.ts';
 const kindOf = (words: string) => judgeRefusal({ stage: 'rcpt', code: 550, text: `550 ${words}` }).kind;
 
 const HARD: Record<string, string[]> = {
+  English: [
+    'ADDRESS_NOT_FOUND',
+    'Invalid-Recipient',
+    'UserUnknown',
+    'not a known user',
+    'is not an active address at this host',
+    'no longer an employee',
+    'account is unavailable',
+    'No mail box available for this user',
+    'No such mail drop defined',
+    'sorry, this recipient is in my badrcptto list',
+    'incorrectly addressed',
+    'was not found in LDAP server',
+    'No joe in name directory',
+    'does not handle mail for that user',
+    '<joe@home.test> not found',
+    'non existent user',
+  ],
   German: [
     'Kein solcher Benutzer',
     'Kein Postfach mit diesem Namen',
@@ -15,9 +33,20 @@ const HARD: Record<string, string[]> = {
     'Mailaccount inaktiv',
   ],
   French: ['Aucun utilisateur à cette adresse', "Cette adresse n'est plus valide", 'Compte inexistant'],
-  Spanish: ['Cuenta deshabilitada', 'No hay ningún usuario con ese nombre', 'Dirección de correo inválida'],
+  Spanish: [
+    'Cuenta deshabilitada',
+    'No hay ningún usuario con ese nombre',
+    'Dirección de correo inválida',
+    'El usuario esta inactivo',
+    'La casilla ha expirado',
+  ],
   Portuguese: ['Endereço de e-mail inválido', 'Caixa postal inexistente'],
-  Italian: ['Indirizzo email non valido', 'Casella disattivata'],
+  Italian: [
+    'Indirizzo email non valido',
+    'Casella disattivata',
+    'destin. sconosciuto',
+    "Questo indirizzo e' bloccato per inutilizzo",
+  ],
   Romanian: ['Utilizator necunoscut', 'Destinatarul nu există'],
   Swedish: ['Användaren finns inte', 'Okänd mottagare'],
   Finnish: ['Vastaanottajaa ei löydy', 'Tuntematon käyttäjä'],

@@ -43,7 +43,7 @@ export const TEMPORARY_RULES: readonly RefusalRule[] = [
     source: 'Postfix, Exim, Exchange, Sendmail',
     words: anyOf(
       /(?<!not )(?<!not a )temporar(?:y|ily)|try(?:ing)? again (?:later|in|after|soon)|(?:re)?(?:try|send) (?:\S+ ){0,3}(?:back )?later|later time|please (?:retry|try) (?:again|later)/,
-      /gr[ae]y-?list|too many (?:concurrent |simultaneous )?(?:connections|sessions)|too busy|overloaded|slow down|throttl|high load|load average/,
+      /gr[ae]y-?list|too many (?:concurrent |simultaneous )?(?:connections|sessions)|too busy|overloaded|slow down|throttl|high load|too much load|load average/,
       /internal (?:system |server |software )?error|system (?:is )?not accepting|local (?:system |delivery |configuration )?error|resources (?:temporarily|unavailable)|insufficient (?:system )?resources|out of memory|i\/o error|(?:server|software|database|unexpected|configuration|processing) error|error in processing|mail system (?:error|failure)|(?:mailer|system) error/,
       /under maintenance|maintenance (?:mode|window|in progress)|not available (?:at this time|now|currently)|currently unable|service (?:is )?(?:currently|temporarily) (?:not |un)available|shutting down/,
       /(?:account|mailbox|user|recipient)(?: \S+){0,3} (?:has been |is |was |currently )*(?:suspended|locked|frozen|on hold)\b|(?:suspended|locked|frozen) (?:account|mailbox|user)/,
