@@ -5,10 +5,10 @@ const SPAM =
 
 /** The sender in other languages than English. */
 const SENDER_WORD =
-  /absender|exp[eé]diteur|[eé]metteur|expeditor|remitente|remetente|mittente|afzender|nadawc|odes[ií]latel|felad[oó]|g[oö]nderen|avs[aä]ndar|afsender|avsender|l[aä]hett[aä]j|отправител|відправник|подател|发件人|发信人|發件人|寄件者|寄件人|差出人|送信者|送信元|발신자|보내는/
+  /absender|exp[eé]diteur|[eé]metteur|expeditor|remitente|remetente|mittent[ei]|afzender|nadawc|odes[ií]latel|felad[oó]|g[oö]nderen|avs[aä]ndar|afsender|avsender|l[aä]hett[aä]j|отправител|відправник|подател|发件人|发信人|發件人|寄件者|寄件人|差出人|送信者|送信元|발신자|보내는/
     .source;
 const REFUSED_WORD =
-  /nicht|un(?:g[uü]|bek|zul)|abgelehnt|gesperrt|blockiert|in(?:conn|val|v[aá]l|exist|esist)|n.existe|n.est pas|refus|rejet|rechaz|rejeit|rifiut|sconosc|desconoc|desconhec|necunosc|no (?:existe|v[aá]lid|permit)|n[aã]o|non |niet|nie|\bnu |neexist|nenalez|nezn|nem |odrzuc|finns|findes|finnes|ikke|inte\b|\bei |bulunamad|yok|mevcut|ge[cç]ersiz|не |нет|невер|неизв|отклон|заблок|запрещ|不|拒|无|無|错|錯|找|存在し|見つか|ない|ません|않|없|거부|reject|denied|block|fail/
+  /nicht|un(?:g[uü]|bek|zul)|abgelehnt|gesperrt|blockiert|in(?:conn|val|v[aá]l|exist|esist)|n.existe|n.est pas|refus|rejet|rechaz|rejeit|rifiut|sconosc|desconoc|desconhec|necunosc|no (?:existe|v[aá]lid|permit)|n[aã]o|non |niet|nie|\bnu |neexist|nenalez|nezn|nem |odrzuc|d[eé]sactiv|disattiv|desativ|supprim|bloqu|bloccat|finns|findes|finnes|ikke|inte\b|\bei |bulunamad|yok|mevcut|ge[cç]ersiz|не |нет|невер|неизв|отклон|заблок|запрещ|不|拒|无|無|错|錯|找|存在し|見つか|ない|ません|않|없|거부|reject|denied|block|fail/
     .source;
 const WRONG_WORD =
   /(?:unbekannt|ung[uü]ltig|falsch|unzul[aä]ssig)\S*|inconnue?|invalide|inv[aá]lid\S*|desconocid\S*|sconosciut\S*|desconhecid\S*|necunoscut\S*|nieznan\S*|nieprawid\S*|b[lł][eę]dn\S*|nezn[aá]m\S*|neplatn\S*|ok[aä]nd|ukendt|ukjent|onbekende?|ongeldige?|tuntematon|ismeretlen|ge[cç]ersiz|неверн\S*|неизвестн\S*|недопустим\S*|несуществующ\S*|невідом\S*|непознат\S*|无效的?|無效的?|错误的?|錯誤的?|不存在的?|無効な|不正な|不明な/
@@ -38,6 +38,7 @@ export const SENDER_RULES: readonly RefusalRule[] = [
       /\b(?:ip|host|address|client|server|network|domain|sender|message|mail|envelope|e-?mails?|connection|url|link)(?: \S+){0,3} (?:\[?[\d.:a-f]+\]? )?(?:is |has been |was |been |are |being )*(?:blocked|banned|barred|blocklisted)(?! (?:due to|because of|for) inactiv)/,
       /^blocked\b|blocked by|blocked (?:due|because|for|using)(?! (?:to |of )?inactiv)|customer block|banned/,
       /(?:host|network|ip|client|server)(?: \S+){0,2} (?:is )?not (?:allowed|permitted|authori[sz]ed|accepted)/,
+      /(?<!or )\bip(?:v[46])? address|\b(?:link|url)s? in\b/,
       /no smtp service|not welcome|firewall|access list|(?:^|\s)(?:sc|dy|ou)-00\d\b/,
     ),
   },
@@ -87,7 +88,7 @@ export const SENDER_RULES: readonly RefusalRule[] = [
     words: anyOf(
       /\bspf\b|sender policy framework|\bdkim\b|domainkeys|\bdmarc\b|dmarcrejection|\barc\b seal|\bsenderid\b|sender id\b/,
       /unauthenticated|(?<!\()authenticat(?:e|ed|ion)\b|\bauth(?:orization)? (?:is )?required|authrequired|login required|must (?:log ?in|issue a starttls)|not logged in|log ?in (?:first|before)|pop (?:before|first|authent)|\blogin:|for sending\b|(?:your|sender) account|bad (?:username|password|credentials)|check your mail (?:before|first)/,
-      /not (?:allowed|authori[sz]ed|permitted) to (?:send|use|post|submit)|notauthorized|smtp auth|anonymous (?:mail|users?)|encryption (?:is )?(?:required|needed)|requires? (?:tls|encryption|starttls)|certificate|\b(?:starttls|tls)\b/,
+      /not (?:allowed|authori[sz]ed|permitted) to (?:send|use|post|submit)|notauthorized|smtp auth|user(?:name)? or password|anonymous (?:mail|users?)|encryption (?:is )?(?:required|needed)|requires? (?:tls|encryption|starttls)|certificate|\b(?:starttls|tls)\b/,
     ),
   },
   {
@@ -114,7 +115,7 @@ export const SENDER_RULES: readonly RefusalRule[] = [
       /\b(?:sender|from|return[- ]path|reverse-?path|mail ?from|originator|expéditeur|emetteur|absender)\b(?: \S+){0,4}? (?:is |was |has been |be |must |could |does |do )*(?:not |n['o]t |un|in|non)(?:valid|verified|verif|known|allowed|exist|accept|resolv|authori|registered|permitted|match|found|listed|trusted|deliverable)/,
       /\b(?:sender|mail ?from|envelope[- ](?:sender|from)|from[- ](?:address|domain)|return[- ]path|bounce address|originating address)\b[^.]{0,50}(?:reject|refused|denied|invalid|unknown|must exist|do(?:es)?(?: not|n't) (?:exist|resolve|match)|verif\S* fail|not valid|invalide|not found|not exist|no (?:a|mx|dns)\b|illegal|bad|prohibited|fail)/,
       /(?:invalid|unknown|bad|unverified|illegal|missing|fake|unregistered|unresolvable|nonexist\S*) (?:sender|from\b|mail ?from|return[- ]path|originator)|senders? (?:verify|verification|callout|domain|address)|address is not verified|identities failed|call-?(?:back|out) (?:\S+ )?(?:fail|verif|setup)|verification failed for|could not verify sender/,
-      /(?:domain of|your) sender|senders? list|\byour (?:e-?mail )?(?:address|mailbox|account)\b(?! book)|(?:account|address|domain) of (?:the )?sender|reply-to|sending domain|backscatter|invalid bounce|\bfrom:? (?:domain|address|header)|send(?:ing)? (?:domain|address)[^.]{0,40}(?:not|invalid|unknown|fail|doesn't)/,
+      /(?:domain of|your) sender|senders? list|(?:sending|originating|sender['’]?s?) (?:host|account|server|user|mailbox|system)|reverse path|(?:enable|resume|allow) sending|(?<!to )(?<!to the )(?<!the original )\bsenders?\b(?! (?:will|has been|was|is) (?:notified|informed))|header address|\byour (?:e-?mail )?(?:address|mailbox|account)\b(?! book)|(?:account|address|domain) of (?:the )?sender|reply-to|sending domain|backscatter|invalid bounce|\bfrom:? (?:domain|address|header)|send(?:ing)? (?:domain|address)[^.]{0,40}(?:not|invalid|unknown|fail|doesn't)/,
     ),
   },
   {
@@ -146,7 +147,7 @@ export const SENDER_RULES: readonly RefusalRule[] = [
     source: 'Yahoo, Mimecast, GMX, Microsoft, Orange, Yandex',
     words: anyOf(
       /polic(?:y|ies)|politique de|security (?:reason|restrict|issue|violat)|administrat(?:ive|ively) (?:prohibit|den|reject|reason|block)|prohibited|restricted|violat(?:ion|es|ing)|forbidden|compliance/,
-      /(?:refused|rejected|denied|blocked|declined) (?:by|at) (?:the |this |your )?(?:recipient|user|filter|rule|owner|customer|destination)|mail rejet|\bofr\d*_(?!41[5-9])\d|not accepted for|(?:does|do|will)(?: not|n't) (?:accept|want|receive) (?:\S+ )?(?:mail|messages?|e-?mails?) from|only accepts?|allow(?:ed)? (?:senders?|list)|white-?list|resolver\.rst|moderat|not (?:be )?accepted (?:due|because)|filter(?:ed|ing)? (?:by|rule|out)/,
+      /(?:refused|rejected|denied|blocked|declined) (?:by|at) (?:the |this |your )?(?:recipient|user|filter|rule|owner|customer|destination)|mail rejet|\bofr\d*_(?!41[5-9])\d|not accepted for|(?:does|do|will)(?: not|n't) (?:accept|want|receive) (?:\S+ )?(?:mail|messages?|e-?mails?) from|only accepts?|(?:disabled|rejects?|blocks?|refuses?) (?:\S+ ){0,2}(?:mail|messages?) from|n.accepte pas|no acepta|n[aã]o aceita|non accetta|nimmt keine|akzeptiert (?:nur|keine)|nie przyjmuje|не принимает|allow(?:ed)? (?:senders?|list)|white-?list|resolver\.rst|moderat|not (?:be )?accepted (?:due|because)|filter(?:ed|ing)? (?:by|rule|out)/,
       /access (?:is |was )?(?:forbidden|rejected|blocked|restricted|not allowed)|blocked(?! (?:due to|because of|for) inactiv)|only (?:members|subscribers|authenticated|internal)|not (?:a )?member|membership|closed (?:list|group)|unsubscribed|opt(?:ed)?[- ]out|null sender|empty (?:envelope )?sender|bounces? (?:are |is )?not accept/,
       /richtlinie|refus[eé] pour|rejet[eé] (?:pour|par)|rechazado por|rejeitad[oa] (?:por|pel)|rifiutato per|запрещен|отклонен|отклонён|拒绝接收|拒收|被拒绝|拒否|거부/,
     ),
