@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { ConfigError, publicUrlWarning, readConfig, type Config } from '../shared/platform/config.ts';
 import { createLogger, type Logger } from '../shared/platform/logger.ts';
 import { runProcess } from '../shared/platform/process.ts';
+import { startTracing } from '../shared/platform/tracing/start-tracing.ts';
 import { appSecretsOf } from '../shared/platform/sealed-values.ts';
 import { checkTemporal, createTemporalClient, readTemporalOptions } from '../shared/dispatch/temporal.ts';
 import { createDispatcher } from '../shared/dispatch/dispatcher.ts';
@@ -51,6 +52,7 @@ await runProcess('api', async ({ onStop }) => {
   const logger = createLogger({ level: config.LOG_LEVEL, name: 'api' });
   const warning = publicUrlWarning(config);
   if (warning !== undefined) logger.warn(warning);
+  const tracing = await startTracing(config, 'api', logger);
   const metrics = await createApiMetrics(config, logger);
   let app = createWaitingApp(config, logger, metrics.observe);
   const server = createHttpServer((req, res) => void app(req, res), serverLimitsOf(config));
@@ -60,7 +62,10 @@ await runProcess('api', async ({ onStop }) => {
 
   const { orm, admissionOrm } = await waitForDatabase(config.DATABASE_URL, logger, () => connect(config, logger));
   const client = createTemporalClient(readTemporalOptions(config.TEMPORAL_CODEC_KEYS));
-  const dispatcher = createDispatcher({ orm, client, logger, pollMs: OUTBOX_POLL_MS, isApiProcess: true });
+  const dispatcher = createDispatcher({
+    ...{ orm, client, logger, pollMs: OUTBOX_POLL_MS, isTraced: config.tracing.isOn },
+    isApiProcess: true,
+  });
   const engagements = createEngagementRecorder({
     logger,
     async record(batch) {
@@ -93,6 +98,7 @@ await runProcess('api', async ({ onStop }) => {
     await dispatcher.stop();
     await client.connection.close();
     await Promise.all([orm.close(), admissionOrm.close()]);
+    await tracing.stop();
     logger.info('stopped');
   });
   app = servingApp;

@@ -594,6 +594,14 @@ create table template (
 CREATE INDEX template_by_creation ON template USING btree (project_id, created_at, id);
 CREATE INDEX template_by_reply_to ON template USING btree (lower(reply_to)) WHERE (reply_to IS NOT NULL);
 
+create table trace_context (
+  subject_id uuid not null,
+  trace_parent text not null,
+  created_at timestamp(3) with time zone not null,
+  constraint trace_context_pkey PRIMARY KEY (subject_id)
+);
+CREATE INDEX trace_context_by_creation ON trace_context USING btree (created_at);
+
 create table webhook_delivery (
   id uuid not null,
   endpoint_id uuid not null,

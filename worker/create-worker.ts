@@ -1,8 +1,14 @@
 import type { DataConverter, WorkerDeploymentVersion } from '@temporalio/common';
-import type { NativeConnection, WorkerOptions, WorkflowBundleOption } from '@temporalio/worker';
+import type {
+  ActivityInterceptorsFactory,
+  NativeConnection,
+  WorkerOptions,
+  WorkflowBundleOption,
+} from '@temporalio/worker';
 import { Worker } from '@temporalio/worker';
 import type { Activities } from '../activities/index.ts';
 import type { Logger } from '../shared/platform/logger.ts';
+import { activityTracing, workflowTracing } from '../shared/platform/tracing/temporal.ts';
 import { TASK_QUEUES, type TaskQueueName } from '../shared/pure/task-queues.ts';
 import { createFailureInterceptor } from './failure-interceptor.ts';
 import { cachedWorkflowBundle, encodingBundlePath } from './workflow-bundle.ts';
@@ -58,6 +64,7 @@ async function optionsFor(queue: TaskQueueName, deps: WorkerDeps): Promise<Worke
       return {
         ...withActivities(common, deps, STEP_SLOTS),
         maxCachedWorkflows: CACHED_WORKFLOWS,
+        sinks: workflowTracing,
         workflowBundle: await workflowBundleOf(deps),
       };
     case 'transactional':
@@ -80,8 +87,13 @@ function withActivities(common: WorkerOptions, deps: WorkerDeps, slots: number):
     maxConcurrentActivityTaskExecutions: slots,
     // The default of 0.8 × the heartbeat timeout would leave a margin of two seconds.
     maxHeartbeatThrottleInterval: '3 seconds',
-    interceptors: { activity: [createFailureInterceptor(deps.logger)] },
+    interceptors: { activity: activityInterceptors(deps) },
   };
+}
+
+/** The failures that Temporal gets are those that a trace shows. */
+function activityInterceptors({ logger }: WorkerDeps): ActivityInterceptorsFactory[] {
+  return [activityTracing, createFailureInterceptor(logger)];
 }
 
 /** The bundle at the path that is given, else the one in the cache. With the payload codec, workflows encode failures. */

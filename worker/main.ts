@@ -5,6 +5,7 @@ import { linkSignerOf } from '../shared/platform/links.ts';
 import { createLogger, type Logger } from '../shared/platform/logger.ts';
 import { createSmtpPool } from '../shared/platform/smtp/smtp-pool.ts';
 import { runProcess } from '../shared/platform/process.ts';
+import { startTracing } from '../shared/platform/tracing/start-tracing.ts';
 import { appSecretsOf } from '../shared/platform/sealed-values.ts';
 import { createTemporalClient, readTemporalOptions, waitForTemporal } from '../shared/dispatch/temporal.ts';
 import { createDispatcher } from '../shared/dispatch/dispatcher.ts';
@@ -61,6 +62,7 @@ await runProcess('worker', async ({ onStop, fail }) => {
   if (warning !== undefined) logger.warn(warning);
   if (config.SMTP_URL.length === 0) throw new ConfigError('SMTP_URL is required, for example smtp://127.0.0.1:1025');
   const taskQueues = taskQueuesOf(config);
+  const tracing = await startTracing(config, 'worker', logger);
   const metrics = await createWorkerMetrics(config, logger);
   Runtime.install({
     logger: temporalLogger(logger),
@@ -90,7 +92,7 @@ await runProcess('worker', async ({ onStop, fail }) => {
   const connection = await waitForTemporal(client, temporal.connectionOptions.address ?? 'localhost:7233', logger, () =>
     NativeConnection.connect(temporal.connectionOptions),
   );
-  const dispatcher = createDispatcher({ orm, client, logger, pollMs: OUTBOX_POLL_MS });
+  const dispatcher = createDispatcher({ orm, client, logger, pollMs: OUTBOX_POLL_MS, isTraced: config.tracing.isOn });
   const links = linkSignerOf(config);
   const inbound = await startInbound({ config, orm, logger, links, smtp, wakeDispatcher: dispatcher.wake });
   const workers = await createWorkers({
@@ -123,6 +125,7 @@ await runProcess('worker', async ({ onStop, fail }) => {
     await client.connection.close();
     await connection.close();
     await orm.close();
+    await tracing.stop();
     logger.info('stopped');
   });
   running.catch((error: unknown) => fail(error, 'the worker failed'));

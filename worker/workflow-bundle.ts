@@ -19,6 +19,7 @@ export async function bundleWorkflows(isEncoding: boolean): Promise<string> {
   const ignore = (): void => undefined;
   const { code } = await bundleWorkflowCode({
     workflowsPath: path.join(projectRoot, 'workflows', 'index.ts'),
+    workflowInterceptorModules: [path.join(projectRoot, 'workflows', 'tracing.ts')],
     logger: { trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore, log: ignore },
     ...(isEncoding && { failureConverterPath: FAILURE_CONVERTER_PATH }),
   });

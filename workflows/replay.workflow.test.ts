@@ -2,6 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Worker } from '@temporalio/worker';
+import { TRACE_HEADER } from '../shared/pure/trace-parent.ts';
 import { testEnvironment } from '../tests/support/environment.ts';
 import { quietTemporal } from '../tests/support/quiet-temporal.ts';
 import { HISTORIES_DIRECTORY, type StoredHistory } from '../tests/support/histories.ts';
@@ -17,11 +18,30 @@ function replay({ workflowId, history }: StoredHistory): Promise<void> {
   return Worker.runReplayHistory({ workflowBundle }, historyFromJSON(history), workflowId);
 }
 
+/** The same history of a workflow that was started within a trace. */
+function withTrace(history: unknown): unknown {
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  const trace = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' };
+  const payload = { metadata: { encoding: base64('json/plain') }, data: base64(JSON.stringify(trace)) };
+  const traced = structuredClone(history) as {
+    events: { workflowExecutionStartedEventAttributes?: { header?: unknown } }[];
+  };
+  const started = traced.events[0]?.workflowExecutionStartedEventAttributes;
+  if (!started) throw new Error('the history does not begin with a start');
+  started.header = { fields: { [TRACE_HEADER]: payload } };
+  return traced;
+}
+
 const files = readdirSync(HISTORIES_DIRECTORY).filter((file) => file.endsWith('.json'));
 
 describe('executions recorded by earlier versions', () => {
   it.each(files)('%s replays on the workflows of today', async (file) => {
     await replay(readHistory(file));
+  });
+
+  it.each(files)('%s replays in a trace as well', async (file) => {
+    const { workflowId, history } = readHistory(file);
+    await replay({ workflowId, history: withTrace(history) });
   });
 
   it('would not replay on workflows that decide differently', async () => {

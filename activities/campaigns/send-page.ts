@@ -19,6 +19,7 @@ import type { SendingIdentities } from '../../shared/domain/domains/sending-iden
 import { findExcessiveRate } from '../../shared/domain/emails/complaint-rates.ts';
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
 import { readSendPolicy } from '../../shared/domain/emails/send-budget.ts';
+import { annotate } from '../../shared/platform/tracing/spans.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { complaintHoldFailure, projectDisabledFailure } from '../failures.ts';
 import { withHeartbeat } from '../heartbeat.ts';
@@ -26,6 +27,7 @@ import { createResultBuffer, type ResultBuffer } from '../emails/result-buffer.t
 import type { ProviderGuard } from '../emails/provider-guard.ts';
 import type { Sandbox } from '../emails/sandbox.ts';
 import { createUnmade, SEND_STALL_MS, sendEmails, type UnmadeMessages } from '../emails/send-loop.ts';
+import { traceSome, type SmtpTrace } from '../emails/smtp-trace.ts';
 import { comeBackFor, sliceSize, takeReservation, type Pace, type Throttle } from '../emails/send-throttle.ts';
 import { createCampaignComposers, type CampaignComposer } from './campaign-composer.ts';
 
@@ -64,6 +66,7 @@ interface PageAttempt {
   record: (results: DeliveryResult[]) => Promise<{ mayContinue: boolean }>;
   result: PageResult;
   unmade: UnmadeMessages;
+  trace: SmtpTrace;
 }
 
 /** The part of an attempt that lasts until its results are recorded. */
@@ -105,6 +108,7 @@ async function sendAll(
     signal: attempt.signal,
     shouldStop: () => attempt.result.isStopped,
     pace,
+    trace: attempt.trace,
   });
 }
 
@@ -207,6 +211,7 @@ async function claimPage(
     record: (results) => recordCampaignResults(em(), held, { from, subject }, projectId, results, retrySeconds),
     result: { sent: 0, deferred: 0, isStopped: false },
     unmade: createUnmade(),
+    trace: traceSome(deps),
   };
 }
 
@@ -232,11 +237,17 @@ export function createPageSender(deps: PageSender['deps'] & { identities: Sendin
 
     const attempt = await claimPage(sender, page, campaign, policy.ratePerSecond, composer);
     const { result, unmade } = attempt;
+    annotate({
+      'everpost.campaign.id': page.campaignId,
+      'everpost.page.first': page.firstSeq,
+      'everpost.page.last': page.lastSeq,
+    });
     // The heartbeat lasts until the results are recorded, which may have to wait for the database.
     const again = await withHeartbeat(deps, (signal, advance) => sendAndRecord(sender, attempt, signal, advance), {
       progress: () => ({ sent: result.sent }),
       stallMs: SEND_STALL_MS,
     });
+    annotate({ 'everpost.emails.sent': result.sent, 'everpost.emails.deferred': result.deferred });
     context.cancellationSignal.throwIfAborted();
     if (result.isStopped) return result;
     if (unmade.causes.length > 0) throw unmade.causes[0];

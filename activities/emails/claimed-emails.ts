@@ -10,6 +10,7 @@ import type { ResultBuffer } from './result-buffer.ts';
 import type { Sandbox } from './sandbox.ts';
 import { sendEmails, type UnmadeMessages } from './send-loop.ts';
 import { comeBackFor, sliceSize, takeReservation, type Pace, type Throttle } from './send-throttle.ts';
+import type { SmtpTrace } from './smtp-trace.ts';
 import { createStoredEmailComposer } from './stored-email-composer.ts';
 
 /** Memory of a worker process for large messages: their files, and each message on its way. */
@@ -25,6 +26,7 @@ export interface DeliveryAttempt {
   claimed: ClaimedEmail[];
   buffer: ResultBuffer;
   unmade: UnmadeMessages;
+  trace: SmtpTrace;
   signal: AbortSignal;
 }
 
@@ -61,7 +63,7 @@ export function createClaimedEmailSender(deps: SenderDeps): ClaimedEmailSender {
   const largeMessages = createOctetBudget(LARGE_MESSAGES_BYTES);
 
   async function sendBatch(
-    { projectId, urgency, buffer, unmade, signal }: DeliveryAttempt,
+    { projectId, urgency, buffer, unmade, trace, signal }: DeliveryAttempt,
     { ids, attachmentSetId }: DeliveryBatch,
     concurrency: number,
     pace: Pace | undefined,
@@ -83,6 +85,7 @@ export function createClaimedEmailSender(deps: SenderDeps): ClaimedEmailSender {
       signal,
       shouldStop: () => false,
       pace,
+      trace,
     });
   }
 

@@ -22,6 +22,7 @@ import type { ProviderGuard } from './provider-guard.ts';
 import { createResultBuffer } from './result-buffer.ts';
 import type { Sandbox } from './sandbox.ts';
 import { createUnmade, SEND_STALL_MS } from './send-loop.ts';
+import { traceEmails } from './smtp-trace.ts';
 
 export interface DeliverEmailsInput {
   projectId: string;
@@ -122,7 +123,8 @@ export function createEmailActivities(deps: EmailDeps) {
       const claimToken = randomUUID();
       const claimed = await claimEmails(em(), emailIds, { deliveryId, claimToken });
       const unmade = createUnmade();
-      const attempt = { projectId, urgency, claimToken, claimed, unmade };
+      const trace = await traceEmails(deps, claimed);
+      const attempt = { projectId, urgency, claimToken, claimed, unmade, trace };
       const again = await sendAndRecord(deps, sender, attempt, ratePerSecond);
       if (unmade.causes.length > 0) throw unmade.causes[0];
       if (again) throw again;

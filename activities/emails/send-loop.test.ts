@@ -87,6 +87,7 @@ async function send(mails: EmailToSend[], unmade: UnmadeMessages): Promise<Recor
     config: { DELIVERY_RETRY_SECONDS: [1], DELIVERY_PAUSE_SECONDS: 1 },
     shouldStop: () => false,
     sandbox: { answer: () => undefined },
+    trace: (_emailId, send) => send(),
   });
   await buffer.drain();
   return Object.fromEntries(results.map((result) => [result.emailId, result.verdict]));

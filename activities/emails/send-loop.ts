@@ -17,6 +17,7 @@ import type { Admission, ProviderGuard } from './provider-guard.ts';
 import type { ResultBuffer } from './result-buffer.ts';
 import type { Sandbox } from './sandbox.ts';
 import type { Pace } from './send-throttle.ts';
+import type { SmtpTrace } from './smtp-trace.ts';
 
 /** One email on its way: composed at the last moment, so that memory holds only messages on the wire. */
 export interface PreparedEmail extends AttemptLedger {
@@ -72,6 +73,8 @@ export interface SendLoopOptions {
   shouldStop: () => boolean;
   /** Asked before each mail of a throttled project. */
   pace?: Pace | undefined;
+  /** Makes a span of the conversation with the server, if the email is traced. */
+  trace: SmtpTrace;
 }
 
 /** How long sending may go on without a result: a server may be slow at every step, and the results are to be recorded. */
@@ -143,7 +146,9 @@ export async function sendEmails(mails: Iterable<EmailToSend>, options: SendLoop
       const message = await messageOf(mail);
       if (!message) return;
       const isAlone = mail.deferrals > 0;
-      const outcome = await pool.send(mail.envelope, message, { signal, urgency, isAlone, avoid: admission.avoid });
+      const outcome = await options.trace(mail.emailId, () =>
+        pool.send(mail.envelope, message, { signal, urgency, isAlone, avoid: admission.avoid }),
+      );
       const assessment = guard.settle(mail.envelope, admission, outcome);
       isSettled = true;
       interruptionsInARow = outcome.kind === 'interrupted' ? interruptionsInARow + 1 : 0;

@@ -48,6 +48,7 @@ const start = endpoint({
   body: startExecutionBody,
   replies: { 201: { description: 'The execution', schema: executionSchema } },
   errors: ['WORKFLOW_NOT_FOUND', 'CONTACT_NOT_FOUND', 'BAD_REQUEST', 'CONFLICT'],
+  subjects: ({ id }: z.infer<typeof executionSchema>) => [id],
   async handle({ em, project, params, body, deps }) {
     const execution = await startExecution(em, project.id, params.id, body.contactId, body.context ?? {});
     deps.wakeDispatcher();

@@ -182,6 +182,7 @@ const send = endpoint({
   envelope: true,
   replies: { 200: { description: 'The campaign, SENDING or SCHEDULED', schema: campaignSchema } },
   errors: ['CAMPAIGN_NOT_FOUND', 'BAD_REQUEST', 'SENDER_DOMAIN_REFUSED'],
+  subjects: (_campaign, { id }) => [id],
   async handle({ em, project, params, body, deps }) {
     const campaign = await sendCampaign(em, project.id, params.id, readScheduledFor(body.scheduledFor));
     deps.wakeDispatcher();
@@ -232,6 +233,7 @@ function testSend(config: Config): Endpoint {
     body: testCampaignBody,
     replies: { 200: { description: 'The test mail is on its way', schema: testCampaignSchema } },
     errors: ['CAMPAIGN_NOT_FOUND', 'SENDER_DOMAIN_REFUSED'],
+    subjects: ({ email }: z.infer<typeof testCampaignSchema>) => [email],
     async handle({ em, project, params, body, deps }) {
       const emailId = await queueTestEmail(em, project, params.id, body.email, links);
       deps.wakeDispatcher();

@@ -47,6 +47,7 @@ const resend = endpoint({
   body: resendCampaignBody,
   replies: { 200: { description: 'The campaign, SENDING', schema: campaignSchema } },
   errors: ['CAMPAIGN_NOT_FOUND', 'BAD_REQUEST', 'SENDER_DOMAIN_REFUSED'],
+  subjects: (_campaign, { id }) => [id],
   async handle({ em, project, params, body, deps }) {
     const campaign = await resendCampaign(em, project.id, params.id, body.states);
     deps.wakeDispatcher();

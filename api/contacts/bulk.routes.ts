@@ -35,6 +35,7 @@ function bulkEndpoint(kind: BulkKind, verb: 'subscribe' | 'unsubscribe' | 'delet
     key: 'secret',
     body: bulkBody,
     replies: { 202: { description: 'Queued; poll /contacts/bulk/{jobId}', schema: queuedJobSchema } },
+    subjects: ({ jobId }: z.infer<typeof queuedJobSchema>) => [jobId],
     async handle({ em, project, body, deps }) {
       const contactIds = (body.contactIds ?? body.ids ?? []).map((id) => id.toLowerCase());
       const jobId = await inTransaction(em, (tx) =>

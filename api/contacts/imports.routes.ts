@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { createJob, findJob } from '../../shared/domain/jobs/jobs.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import type { UploadedFile } from '../http/multipart-body.ts';
@@ -18,6 +19,7 @@ const upload = endpoint<unknown, unknown, UploadedFile>({
   key: 'secret',
   multipart: { field: 'file', fileBytesMax: FILE_BYTES_MAX },
   replies: { 202: { description: 'Queued; poll /contacts/import/{jobId}', schema: queuedJobSchema } },
+  subjects: ({ jobId }: z.infer<typeof queuedJobSchema>) => [jobId],
   async handle({ em, project, body, deps }) {
     const jobId = await inTransaction(em, (tx) =>
       createJob(tx, { projectId: project.id, kind: 'IMPORT', file: body.content }),

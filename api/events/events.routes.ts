@@ -51,6 +51,7 @@ const record = endpoint({
   body: recordEventBody,
   replies: { 201: { description: 'The event', schema: eventSchema } },
   errors: ['CONTACT_NOT_FOUND'],
+  subjects: ({ id }: z.infer<typeof eventSchema>) => [id],
   async handle({ em, project, body, deps }) {
     const event =
       'email' in body

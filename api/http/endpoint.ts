@@ -67,6 +67,11 @@ export interface Endpoint<Params = unknown, Query = unknown, Body = unknown> {
   replies: Record<number, ReplyDeclaration>;
   /** Codes this endpoint can answer in addition to those of every endpoint. */
   errors?: readonly ErrorCode[];
+  /**
+   * Emails, events, campaigns, executions or jobs that a successful answer has left to workflows, by their ids: the trace of
+   * the request goes on there. A traced request is one transaction.
+   */
+  subjects?: (data: never, params: Params) => string[];
   handle: (context: RequestContext<Params, Query, Body>) => Promise<Reply>;
 }
 

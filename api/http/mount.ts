@@ -27,6 +27,9 @@ import type { RateState } from './rate-limit.ts';
 import { spareRequest } from './strangers.ts';
 import { assertStorable } from './storable.ts';
 import { inTransaction } from '../../shared/domain/database/transaction.ts';
+import { keepTraceContexts } from '../../shared/domain/outbox/trace-contexts.ts';
+import { activeTraceParent } from '../../shared/platform/tracing/spans.ts';
+import { traceRequest } from './trace-request.ts';
 
 /** Templates and campaigns carry whole HTML documents. */
 const BODY_BYTES_DEFAULT = 5 * 1024 * 1024;
@@ -133,26 +136,36 @@ function keyReused(key: string, original: OriginalRequest): AppError {
   });
 }
 
+interface TransactionWork {
+  context: RequestContext<unknown, unknown, unknown>;
+  definition: Endpoint;
+  /** Of the request. */
+  claim?: { claim: IdempotencyClaim; request: string } | undefined;
+}
+
 /**
  * Handles a request in one transaction with the result of its idempotency key: a process that dies before the commit
- * has done nothing, and the key is free for the repetition. Wakes the dispatcher afterwards if necessary.
+ * has done nothing, and the key is free for the repetition. Its trace is noted there, too, before anybody can take up
+ * what it leaves. Wakes the dispatcher afterwards if necessary.
  */
-async function handleOnce(
-  claim: IdempotencyClaim,
-  request: string,
-  context: RequestContext<unknown, unknown, unknown>,
-  handle: Endpoint['handle'],
-): Promise<Reply> {
+async function handleInTransaction({ context, definition, claim }: TransactionWork): Promise<Reply> {
   let wakeups: (number | undefined)[] = [];
   const deps = { ...context.deps, wakeDispatcher: (withinMs?: number) => void wakeups.push(withinMs) };
   const reply = await inTransaction(context.em, async (em) => {
     wakeups = [];
-    const result = await handle({ ...context, em, deps });
-    if (await settleIdempotencyKey(em, claim, result.status)) return result;
-    throw keyReused(claim.key, { request, at: claim.claimedAt, statusCode: null });
+    const result = await definition.handle({ ...context, em, deps });
+    if (definition.subjects) await keepTraceContexts(em, definition.subjects(result.data as never, context.params));
+    if (!claim || (await settleIdempotencyKey(em, claim.claim, result.status))) return result;
+    const { key, claimedAt } = claim.claim;
+    throw keyReused(key, { request: claim.request, at: claimedAt, statusCode: null });
   });
   for (const withinMs of wakeups) context.deps.wakeDispatcher(withinMs);
   return reply;
+}
+
+/** Whether what the request leaves to workflows is a part of its trace. */
+function isFollowed({ subjects }: Endpoint): boolean {
+  return subjects !== undefined && activeTraceParent() !== undefined;
 }
 
 /** An admitted request with its body, still to be checked. */
@@ -205,9 +218,11 @@ async function answer(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyCl
       requestId: requestIdOf(res),
       wantsCsv: (format) => (format ?? req.accepts(['json', 'csv'])) === 'csv',
     };
-    const reply = claim
-      ? await handleOnce(claim, requestLine(req, definition), context, definition.handle)
-      : await definition.handle(context);
+    const once = claim && { claim, request: requestLine(req, definition) };
+    const reply =
+      once || isFollowed(definition)
+        ? await handleInTransaction({ context, definition, claim: once })
+        : await definition.handle(context);
     const location = reply.status === 201 && deps.items.get(definition);
     if (location) setLocation(res, locationOf(location, req.params, reply.data));
     const { csv } = reply;
@@ -367,7 +382,9 @@ export function mountEndpoints(app: Express, endpoints: Endpoint[], deps: MountD
   const serveDeps = { ...deps, claims, items };
   for (const path of pathsInOrder(endpoints)) {
     for (const definition of endpoints.filter((it) => it.path === path)) {
-      app[definition.method](path, (req: Request, res: Response) => serve(definition, req, res, serveDeps));
+      app[definition.method](path, (req: Request, res: Response) =>
+        traceRequest(definition, req, res, () => serve(definition, req, res, serveDeps)),
+      );
     }
     mountRefusedMethods(app, path, endpoints);
   }

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { withReplyAddress } from '../../shared/domain/emails/reply-addresses.ts';
 import { queueTransactional } from '../../shared/domain/emails/queue-transactional.ts';
 import type { TransactionalRequest } from '../../shared/domain/emails/transactional-request.ts';
@@ -40,6 +41,7 @@ export function createSendEndpoints(config: Config): Endpoint[] {
     envelope: true,
     replies: { 200: { description: 'Accepted for delivery', schema: sentSchema } },
     errors: ['TEMPLATE_NOT_FOUND', 'SENDER_DOMAIN_REFUSED', 'BAD_REQUEST'],
+    subjects: ({ emails }: z.infer<typeof sentSchema>) => emails.map(({ email }) => email),
     async handle({ em, project, body, deps: { wakeDispatcher } }) {
       const from = body.from && { ...body.from, name: body.from.name ?? body.name };
       const request: TransactionalRequest = {

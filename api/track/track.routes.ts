@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { trackEvent } from '../../shared/domain/tracking/track.ts';
 import { EVENT_WAKE_MS } from '../../shared/domain/outbox/outbox.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
@@ -16,6 +17,7 @@ const track = endpoint({
   envelope: true,
   body: trackBody,
   replies: { 200: { description: 'The contact and the event', schema: trackedSchema } },
+  subjects: ({ event }: z.infer<typeof trackedSchema>) => [event],
   async handle({ em, project, body, deps }) {
     const tracked = { projectId: project.id, ...body, name: body.event };
     const event = em.isInTransaction() ? await trackEvent(em, tracked) : await deps.track(tracked);

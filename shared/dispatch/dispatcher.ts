@@ -13,7 +13,9 @@ import {
   type ClaimSize,
   type OutboxBatch,
 } from '../domain/outbox/outbox-claims.ts';
+import { findTraceContexts, type TraceContexts } from '../domain/outbox/trace-contexts.ts';
 import { wakeEndpoints } from '../domain/webhooks/delivery-state.ts';
+import { handOverOf } from './hand-over.ts';
 import { createPoller, type Poller } from './poller.ts';
 import { createStarters } from './starters.ts';
 import { createWatch } from './watch.ts';
@@ -36,6 +38,8 @@ export interface DispatcherDeps {
   pollMs: number;
   /** For a process with other work: it hands over small amounts at once, and leaves most of large amounts to others. */
   isApiProcess?: boolean;
+  /** Whether traces go on in what is started. */
+  isTraced?: boolean;
 }
 
 /** How rows of a kind are handed over. Each kind has a poll loop of its own, so that no kind waits for another. */
@@ -85,6 +89,17 @@ function policyOf(kind: OutboxKind, isApiProcess: boolean): KindPolicy {
 
 const START_DEADLINE_MS = 10_000;
 
+/** The traces of batches of one kind. Without them, the batches are handed over all the same. */
+async function findTraces({ orm, logger, isTraced }: DispatcherDeps, batches: OutboxBatch[]): Promise<TraceContexts> {
+  const [first] = batches;
+  if (!isTraced || !first) return new Map();
+  const subjectIds = batches.flatMap((batch) => batch.subjectIds);
+  return findTraceContexts(orm.em.fork(), first.kind, subjectIds).catch((error: unknown) => {
+    logger.warn({ err: error }, 'traces could not be read, the work goes on without them');
+    return new Map();
+  });
+}
+
 /**
  * The one way from a database commit to Temporal: starts or signals workflows for the rows of the outbox, with ids that
  * make every repetition harmless, and deletes the rows. Runs in every API and worker process.
@@ -93,9 +108,10 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const em = () => deps.orm.em.fork();
   const starters = createStarters({ em, client: deps.client });
 
-  async function start(batch: OutboxBatch): Promise<boolean> {
+  async function start(batch: OutboxBatch, contexts: TraceContexts): Promise<boolean> {
+    const handOver = handOverOf(batch, contexts);
     try {
-      await deps.client.withDeadline(Date.now() + START_DEADLINE_MS, () => starters[batch.kind](batch));
+      await deps.client.withDeadline(Date.now() + START_DEADLINE_MS, () => starters[batch.kind](batch, handOver));
       return true;
     } catch (error) {
       if (error instanceof WorkflowExecutionAlreadyStartedError) return true;
@@ -110,7 +126,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   }
 
   async function dispatch(batches: OutboxBatch[]): Promise<boolean> {
-    const started = await Promise.all(batches.map(start));
+    const contexts = await findTraces(deps, batches);
+    const started = await Promise.all(batches.map((batch) => start(batch, contexts)));
     const done = batches.filter((_, index) => started[index]).map((batch) => batch.batchId);
     if (done.length > 0) await deleteOutboxBatches(em(), done);
     return done.length > 0;

@@ -16,6 +16,7 @@ import {
 import { searchAttributes } from '../platform/search-attributes.ts';
 import type { Em } from '../domain/database/em.ts';
 import { query, sql } from '../domain/database/sql.ts';
+import type { HandOver } from './hand-over.ts';
 
 /** Temporal takes 200 bytes of summary; a character is at most 4. */
 const NAME_LENGTH_MAX = 40;
@@ -53,10 +54,16 @@ async function findFirstLabels(em: Em, graphIds: string[]): Promise<Map<string, 
   );
 }
 
+interface StarterDeps {
+  em: Em;
+  client: Client;
+  /** Each execution may belong to another trace. */
+  handOver: HandOver;
+}
+
 /** Starts the workflows of executions. An execution that was already started, or whose automation is gone, counts as done. */
 export async function startExecutionWorkflows(
-  em: Em,
-  client: Client,
+  { em, client, handOver }: StarterDeps,
   executionIds: string[],
   policy: Pick<WorkflowStartOptions, 'workflowIdReusePolicy' | 'workflowIdConflictPolicy'>,
 ): Promise<void> {
@@ -68,8 +75,8 @@ export async function startExecutionWorkflows(
   await Promise.all(
     starts.map(async ({ executionId, projectId, automationId, contactId, automationName, graphId }) => {
       const input: AutomationExecutionInput = { executionId, next: labels.get(graphId) ?? 'first step' };
-      await client.workflow
-        .start(WORKFLOW_TYPES.automationExecution, {
+      const start = () =>
+        client.workflow.start(WORKFLOW_TYPES.automationExecution, {
           ...policy,
           workflowId: executionWorkflowId(executionId),
           taskQueue: TASK_QUEUES.orchestration,
@@ -77,16 +84,19 @@ export async function startExecutionWorkflows(
           staticSummary: `${automationName} · ${contactId}`,
           typedSearchAttributes: searchAttributes({ projectId, automationId, contactId }),
           priority: { priorityKey: PRIORITIES.automation, fairnessKey: projectId },
-        })
-        .catch((error: unknown) => {
-          if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
         });
+      await handOver([executionId], start).catch((error: unknown) => {
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      });
     }),
   );
 }
 
 /** Tells executions that the event they wait for has come. */
-export async function signalEventArrivals(em: Em, client: Client, executionIds: string[]): Promise<void> {
+export async function signalEventArrivals(
+  { em, client, handOver }: StarterDeps,
+  executionIds: string[],
+): Promise<void> {
   const waits = await query<{ executionId: string; eventId: string }>(
     em,
     sql`
@@ -96,10 +106,8 @@ export async function signalEventArrivals(em: Em, client: Client, executionIds: 
   await Promise.all(
     waits.map(async ({ executionId, eventId }) => {
       const arrived: EventArrived = { eventId };
-      await client.workflow
-        .getHandle(executionWorkflowId(executionId))
-        .signal(EVENT_ARRIVED_SIGNAL, arrived)
-        .catch(ignoreClosed);
+      const workflow = client.workflow.getHandle(executionWorkflowId(executionId));
+      await handOver([executionId], () => workflow.signal(EVENT_ARRIVED_SIGNAL, arrived)).catch(ignoreClosed);
     }),
   );
 }

@@ -22,12 +22,18 @@ import { searchAttributes } from '../platform/search-attributes.ts';
 import type { Em } from '../domain/database/em.ts';
 import { cancelExecutionWorkflows, signalEventArrivals, startExecutionWorkflows } from './execution-starter.ts';
 import { findCampaignSummary } from './campaign-summary.ts';
+import type { HandOver } from './hand-over.ts';
 import { findJobSummary } from './job-summary.ts';
 import type { OutboxKind } from '../domain/outbox/outbox.ts';
 import type { OutboxBatch } from '../domain/outbox/outbox-claims.ts';
 
 /** Hands a batch to Temporal. @throws the error of Temporal when it does not take the batch */
-type Starter = (batch: OutboxBatch) => Promise<unknown>;
+type Starter = (batch: OutboxBatch, handOver: HandOver) => Promise<unknown>;
+
+/** A batch that becomes one workflow, or a few that nobody would tell apart. */
+function together(start: (batch: OutboxBatch) => Promise<unknown>): Starter {
+  return (batch, handOver) => handOver(batch.subjectIds, () => start(batch));
+}
 
 /** A closed workflow with that id has already done or refused this work; a running one is doing it. */
 function startPolicy(batch: OutboxBatch) {
@@ -147,15 +153,16 @@ function wakeWebhooks(client: Client, batch: OutboxBatch): Promise<unknown> {
 /** The starter for a batch of each kind. Ids make every repetition harmless. */
 export function createStarters({ em, client }: { em: () => Em; client: Client }): Record<OutboxKind, Starter> {
   return {
-    email: (batch) => startDelivery(client, batch),
-    automationEmail: (batch) => startDelivery(client, batch, 'automation'),
-    campaign: (batch) => startCampaign(em(), client, batch),
-    execution: (batch) => startExecutionWorkflows(em(), client, batch.subjectIds, startPolicy(batch)),
-    executionEvent: (batch) => signalEventArrivals(em(), client, batch.subjectIds),
-    executionCancel: (batch) => cancelExecutionWorkflows(client, batch.subjectIds),
-    job: (batch) => startJob(em(), client, batch),
-    segment: (batch) => startSegmentComputation(client, batch),
-    erasure: (batch) => startErasure(client, batch),
-    webhook: (batch) => wakeWebhooks(client, batch),
+    email: together((batch) => startDelivery(client, batch)),
+    automationEmail: together((batch) => startDelivery(client, batch, 'automation')),
+    campaign: together((batch) => startCampaign(em(), client, batch)),
+    execution: (batch, handOver) =>
+      startExecutionWorkflows({ em: em(), client, handOver }, batch.subjectIds, startPolicy(batch)),
+    executionEvent: (batch, handOver) => signalEventArrivals({ em: em(), client, handOver }, batch.subjectIds),
+    executionCancel: together((batch) => cancelExecutionWorkflows(client, batch.subjectIds)),
+    job: together((batch) => startJob(em(), client, batch)),
+    segment: together((batch) => startSegmentComputation(client, batch)),
+    erasure: together((batch) => startErasure(client, batch)),
+    webhook: together((batch) => wakeWebhooks(client, batch)),
   };
 }

@@ -12,6 +12,7 @@ import type { CodecKey } from '../platform/codec-keys.ts';
 import { ConfigError } from '../platform/config.ts';
 import type { Logger } from '../platform/logger.ts';
 import { dataConverterOf } from '../platform/temporal-codec.ts';
+import { clientTracing } from '../platform/tracing/temporal.ts';
 import { waitUntilThere } from '../platform/wait.ts';
 
 export interface TemporalConnectOptions {
@@ -105,7 +106,11 @@ export function createConnection(options: ConnectionOptions): Connection {
 
 /** A client that connects on first use, so that a process can start, and serve, while Temporal is down. */
 export function createTemporalClient(options: TemporalConnectOptions): Client {
-  return new Client({ connection: createConnection(options.connectionOptions), ...clientOptions(options) });
+  return new Client({
+    connection: createConnection(options.connectionOptions),
+    ...clientOptions(options),
+    interceptors: { workflow: [clientTracing] },
+  });
 }
 
 /** Rejects when Temporal does not answer within `timeoutMs`. */

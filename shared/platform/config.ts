@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { isReturnPathHost } from '../pure/emails/return-path.ts';
 import { parseCodecKeys, type CodecKey } from './codec-keys.ts';
 import { plainMessage } from '../pure/schema-messages.ts';
+import { tracingOf, tracingVariables, type TracingConfig } from './tracing/tracing-config.ts';
 import { domainOf, emailAddressSchema } from '../pure/emails/email-address.ts';
 import { DELIVERY_RETRY_SECONDS_DEFAULT } from '../pure/emails/delivery-retry.ts';
 import { WEBHOOK_RETRY_SECONDS_DEFAULT } from '../pure/webhooks/webhook-retry.ts';
@@ -212,6 +213,7 @@ const environmentSchema = z.object({
     .optional()
     .describe('page of the namespace in the Temporal UI, to which the console links'),
   WORKFLOW_BUNDLE: z.string().optional().describe('prebuilt workflow bundle'),
+  ...tracingVariables,
 });
 
 function checkPairs(values: z.infer<typeof environmentSchema>, context: z.RefinementCtx): void {
@@ -242,7 +244,7 @@ function checkPairs(values: z.infer<typeof environmentSchema>, context: z.Refine
 }
 
 /** The configuration of a process, read once from the environment. */
-export type Config = z.infer<typeof environmentSchema> & { publicUrl: string };
+export type Config = z.infer<typeof environmentSchema> & { publicUrl: string; tracing: TracingConfig };
 
 /** Thrown with one message that lists every faulty variable; values are not shown, they may be secret. */
 export class ConfigError extends Error {}
@@ -267,7 +269,7 @@ export function inspectConfig(environment: NodeJS.ProcessEnv): { config: Config 
   }
   const config = result.data;
   const publicUrl = (config.PUBLIC_URL ?? `http://localhost:${config.PORT}`).replace(/\/+$/, '');
-  return { config: { ...config, publicUrl } };
+  return { config: { ...config, publicUrl, tracing: tracingOf(config) } };
 }
 
 /**

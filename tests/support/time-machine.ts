@@ -16,6 +16,7 @@ import {
   type AutomationExecutionInput,
 } from '../../shared/pure/workflow-contracts.ts';
 import { testEnvironment } from './environment.ts';
+import type { HandOver } from '../../shared/dispatch/hand-over.ts';
 import { createWorkers } from '../../worker/create-worker.ts';
 import { startTestApi, type TestApi, type TestApiOptions } from './api.ts';
 import { eventually } from './stack.ts';
@@ -48,7 +49,8 @@ async function dispatchExecutions(em: Em, client: Client): Promise<void> {
       args: [input],
     });
   }
-  await signalEventArrivals(em, client, of('executionEvent'));
+  const handOver: HandOver = (_executionIds, work) => work();
+  await signalEventArrivals({ em, client, handOver }, of('executionEvent'));
   await cancelExecutionWorkflows(client, of('executionCancel'));
 }
 

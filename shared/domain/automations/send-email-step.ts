@@ -13,6 +13,7 @@ import type { EmailCompiler } from '../../platform/mail/compiled-email.ts';
 import { createMessageHeaders } from '../../platform/mail/message-headers.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
 import { queueEmails } from '../emails/stored-email.ts';
+import { keepTraceContexts } from '../outbox/trace-contexts.ts';
 import type { Em } from '../database/em.ts';
 import { queryOne, queryPrepared, sql } from '../database/sql.ts';
 import { BRAND } from '../projects/brand.ts';
@@ -144,5 +145,6 @@ export async function sendEmailStep(
       },
     ],
   );
+  await keepTraceContexts(tx, [emailId]);
   return { isSkipped: false, output: { ...output, emailId } };
 }

@@ -404,6 +404,11 @@ export interface Tables {
     preheader: string | null;
     bodyText: string | null;
   };
+  trace_context: {
+    subjectId: string;
+    traceParent: string;
+    createdAt: Date;
+  };
   webhook_delivery: {
     id: string;
     endpointId: string;

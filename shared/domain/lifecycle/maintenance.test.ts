@@ -153,3 +153,14 @@ describe('the clean-up of graphs', () => {
     expect(await idsOf('automation_graph')).toEqual([...graphIds].sort());
   });
 });
+
+it('the clean-up removes what is known of traces after a day', async () => {
+  await query(
+    em(),
+    sql`
+      insert into trace_context (subject_id, trace_parent, created_at)
+      select everpost_uuid_v7(), 'a trace', now() - hours * interval '1 hour' from unnest(array[23, 25, 100]) hours`,
+  );
+  expect(await cleanUp()).toMatchObject({ traceContexts: 2 });
+  expect(await query(em(), sql`select from trace_context`)).toHaveLength(1);
+});

@@ -20,6 +20,7 @@ export interface CleanUpReport {
   webhookDeliveries: number;
   erasedContacts: number;
   providerDays: number;
+  traceContexts: number;
 }
 
 /** How long each kind of row is kept, in days; 0 keeps it. */
@@ -218,6 +219,12 @@ function sweepProviderDays(em: Em): Promise<number> {
   return deleteChunk(em, sql`provider_day`, sql`(project_id, provider, day)`, old);
 }
 
+/** A trace that is a day old has been looked at, or never will be. */
+function sweepTraceContexts(em: Em): Promise<number> {
+  const old = sql`select subject_id from trace_context where created_at ${olderThan(1)}`;
+  return deleteChunk(em, sql`trace_context`, sql`subject_id`, old);
+}
+
 /** The log of requests to webhook endpoints. Deliveries that are still to be made stay. */
 function sweepWebhookDeliveries(em: Em, { webhookDeliveries: days }: Retention): Promise<number> {
   const old = sql`
@@ -247,6 +254,7 @@ const SWEEPS: Record<keyof CleanUpReport, Sweep> = {
   webhookDeliveries: unlessKept('webhookDeliveries', sweepWebhookDeliveries),
   erasedContacts: unlessKept('erasedContacts', sweepErasedContacts),
   providerDays: sweepProviderDays,
+  traceContexts: sweepTraceContexts,
 };
 
 /** The kinds of rows that are swept, in order. */

@@ -40,7 +40,7 @@ export interface SmtpInterruption {
  * a refusal at `rcpt` speaks of the recipient; one at `mail` is about the sender and one at `data` about the content.
  */
 export type SmtpOutcome = (
-  | { kind: 'accepted'; reply: string }
+  | { kind: 'accepted'; reply: string; /** The host that said so. */ server?: string }
   | ({ kind: 'rejected' | 'deferred'; stage: SmtpStage; /** The host that said so. */ server?: string } & SmtpReply)
   | SmtpInterruption
 ) & {

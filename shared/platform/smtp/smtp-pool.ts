@@ -374,8 +374,7 @@ class Pool {
     if (job.urgency === 'campaign') this.#share.decided(session.server, now - session.sinceMs);
     session.sinceMs = now;
     const { host: server, label: relay } = session.server.options;
-    const isRefused = outcome.kind === 'rejected' || outcome.kind === 'deferred';
-    job.resolve(isRefused ? { ...outcome, server, relay } : { ...outcome, relay });
+    job.resolve(outcome.kind === 'interrupted' ? { ...outcome, relay } : { ...outcome, server, relay });
   }
 
   #onFailed(session: Session, job: Job, fault: ConnectionFault, state: MessageState): void {

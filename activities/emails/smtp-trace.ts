@@ -1,0 +1,73 @@
+import { SpanKind, type Span } from '@opentelemetry/api';
+import type { ClaimedEmail } from '../../shared/domain/emails/transactional-delivery.ts';
+import { findTraceContexts } from '../../shared/domain/outbox/trace-contexts.ts';
+import type { SmtpOutcome } from '../../shared/platform/smtp/smtp-pool.ts';
+import { parseSmtpReply } from '../../shared/platform/smtp/smtp-reply.ts';
+import { relayNameOf } from '../../shared/platform/smtp/smtp-url.ts';
+import { activeTrace, withSpan } from '../../shared/platform/tracing/spans.ts';
+import type { TraceParent } from '../../shared/pure/trace-parent.ts';
+import type { ActivityDeps } from '../deps.ts';
+
+/** Hands an email to a server, within a span where the email is traced. */
+export type SmtpTrace = (emailId: string, send: () => Promise<SmtpOutcome>) => Promise<SmtpOutcome>;
+
+/** Emails of a page that have a span of their own. A campaign has a million; the span of the page counts all. */
+const EMAILS_OF_PAGE = 5;
+
+const untraced: SmtpTrace = (_emailId, send) => send();
+
+/** The server's words stay out, because they may hold the address. */
+function noteOutcome(span: Span, outcome: SmtpOutcome): void {
+  const reply = parseSmtpReply(outcome.reply);
+  span.setAttribute('smtp.outcome', outcome.kind);
+  if (outcome.kind !== 'accepted') span.setAttribute('smtp.stage', outcome.stage);
+  if (outcome.kind !== 'interrupted' && outcome.server !== undefined)
+    span.setAttribute('server.address', outcome.server);
+  if (reply) span.setAttribute('smtp.reply_code', reply.replyCode);
+  if (reply?.enhancedCode !== undefined) span.setAttribute('smtp.enhanced_code', reply.enhancedCode);
+}
+
+/** Where an email's span stands: in the attempt if that is of its trace, else in its own trace with a link to the attempt. */
+function placeIn(attempt: TraceParent | undefined, own: TraceParent) {
+  if (attempt?.traceId === own.traceId) return { parent: attempt };
+  return { parent: own, links: attempt ? [attempt] : [] };
+}
+
+function tracing(
+  { config }: Pick<ActivityDeps, 'config'>,
+  parentOf: (emailId: string) => ReturnType<typeof placeIn> | undefined,
+): SmtpTrace {
+  const relay = relayNameOf(config.SMTP_URL);
+  return (emailId, send) => {
+    const place = parentOf(emailId);
+    if (!place) return send();
+    const attributes = { 'everpost.email.id': emailId, 'everpost.relay': relay };
+    return withSpan('smtp send', { kind: SpanKind.CLIENT, ...place, attributes }, send, noteOutcome);
+  };
+}
+
+/** Traces the emails of an attempt that belong to a trace; nothing is looked up while tracing is off. */
+export async function traceEmails(
+  deps: Pick<ActivityDeps, 'config' | 'orm' | 'logger'>,
+  claimed: readonly ClaimedEmail[],
+): Promise<SmtpTrace> {
+  if (!deps.config.tracing.isOn) return untraced;
+  const ids = claimed.map(({ id }) => id);
+  const contexts = await findTraceContexts(deps.orm.em.fork(), 'email', ids).catch((error: unknown) => {
+    deps.logger.warn({ err: error }, 'traces could not be read, the work goes on without them');
+  });
+  if (!contexts || contexts.size === 0) return untraced;
+  const attempt = activeTrace();
+  return tracing(deps, (emailId) => {
+    const own = contexts.get(emailId);
+    return own && placeIn(attempt, own.parent);
+  });
+}
+
+/** Traces the first emails of a page whose campaign is traced. */
+export function traceSome(deps: Pick<ActivityDeps, 'config'>): SmtpTrace {
+  const attempt = activeTrace();
+  if (!attempt) return untraced;
+  let left = EMAILS_OF_PAGE;
+  return tracing(deps, () => (left-- > 0 ? { parent: attempt } : undefined));
+}

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+
+const text = z.string().optional();
+
+/** The standard variables that decide whether there are traces; all others are read by OpenTelemetry's SDK. */
+export const tracingVariables = {
+  OTEL_TRACES_EXPORTER: text.describe('otlp = traces are sent; none, or nothing = no traces'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: text.describe('collector of OpenTelemetry, for example http://127.0.0.1:4318'),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: text.describe('its address for traces alone, with the path'),
+  OTEL_EXPORTER_OTLP_PROTOCOL: text.describe('http/protobuf or http/json'),
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: text.describe('the same for traces alone'),
+  OTEL_SDK_DISABLED: text.describe('true = no traces, whatever else is set'),
+};
+
+export interface TracingConfig {
+  isOn: boolean;
+  protocol: 'http/protobuf' | 'http/json';
+  /** Why there are no traces, where somebody may expect some. */
+  warning?: string;
+}
+
+type Variables = { [Name in keyof typeof tracingVariables]?: string | undefined };
+
+function isAsked(variables: Variables): boolean {
+  const { OTEL_TRACES_EXPORTER: exporter } = variables;
+  if (variables.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return false;
+  if (exporter !== undefined) return exporter !== 'none';
+  return (variables.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? variables.OTEL_EXPORTER_OTLP_ENDPOINT) !== undefined;
+}
+
+/**
+ * Reads the switch. A value that we do not support leaves tracing off with a warning, as the standard asks for:
+ * platforms set these variables for all their processes, and email must not stop for them.
+ */
+export function tracingOf(variables: Variables): TracingConfig {
+  const protocol =
+    variables.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL ?? variables.OTEL_EXPORTER_OTLP_PROTOCOL ?? 'http/protobuf';
+  const off: TracingConfig = { isOn: false, protocol: 'http/protobuf' };
+  if (!isAsked(variables)) return off;
+  const exporters = variables.OTEL_TRACES_EXPORTER?.split(',').map((name) => name.trim());
+  if (exporters && !exporters.includes('otlp')) {
+    return { ...off, warning: 'OTEL_TRACES_EXPORTER is neither otlp nor none: there are no traces' };
+  }
+  if (protocol !== 'http/protobuf' && protocol !== 'http/json') {
+    const variable = 'OTEL_EXPORTER_OTLP_PROTOCOL';
+    return { ...off, warning: `${variable} is neither http/protobuf nor http/json: there are no traces` };
+  }
+  return { isOn: true, protocol };
+}
