@@ -211,7 +211,7 @@ async function claimPage(
     record: (results) => recordCampaignResults(em(), held, { from, subject }, projectId, results, retrySeconds),
     result: { sent: 0, deferred: 0, isStopped: false },
     unmade: createUnmade(),
-    trace: traceSome(deps),
+    trace: traceSome(),
   };
 }
 

@@ -3,7 +3,6 @@ import type { ClaimedEmail } from '../../shared/domain/emails/transactional-deli
 import { findTraceContexts } from '../../shared/domain/outbox/trace-contexts.ts';
 import type { SmtpOutcome } from '../../shared/platform/smtp/smtp-pool.ts';
 import { parseSmtpReply } from '../../shared/platform/smtp/smtp-reply.ts';
-import { relayNameOf } from '../../shared/platform/smtp/smtp-url.ts';
 import { activeTrace, withSpan } from '../../shared/platform/tracing/spans.ts';
 import type { TraceParent } from '../../shared/pure/trace-parent.ts';
 import type { ActivityDeps } from '../deps.ts';
@@ -21,8 +20,10 @@ function noteOutcome(span: Span, outcome: SmtpOutcome): void {
   const reply = parseSmtpReply(outcome.reply);
   span.setAttribute('smtp.outcome', outcome.kind);
   if (outcome.kind !== 'accepted') span.setAttribute('smtp.stage', outcome.stage);
-  if (outcome.kind !== 'interrupted' && outcome.server !== undefined)
+  if (outcome.relay !== undefined) span.setAttribute('everpost.relay', outcome.relay);
+  if (outcome.kind !== 'interrupted' && outcome.server !== undefined) {
     span.setAttribute('server.address', outcome.server);
+  }
   if (reply) span.setAttribute('smtp.reply_code', reply.replyCode);
   if (reply?.enhancedCode !== undefined) span.setAttribute('smtp.enhanced_code', reply.enhancedCode);
 }
@@ -33,15 +34,11 @@ function placeIn(attempt: TraceParent | undefined, own: TraceParent) {
   return { parent: own, links: attempt ? [attempt] : [] };
 }
 
-function tracing(
-  { config }: Pick<ActivityDeps, 'config'>,
-  parentOf: (emailId: string) => ReturnType<typeof placeIn> | undefined,
-): SmtpTrace {
-  const relay = relayNameOf(config.SMTP_URL);
+function tracing(parentOf: (emailId: string) => ReturnType<typeof placeIn> | undefined): SmtpTrace {
   return (emailId, send) => {
     const place = parentOf(emailId);
     if (!place) return send();
-    const attributes = { 'everpost.email.id': emailId, 'everpost.relay': relay };
+    const attributes = { 'everpost.email.id': emailId };
     return withSpan('smtp send', { kind: SpanKind.CLIENT, ...place, attributes }, send, noteOutcome);
   };
 }
@@ -58,16 +55,16 @@ export async function traceEmails(
   });
   if (!contexts || contexts.size === 0) return untraced;
   const attempt = activeTrace();
-  return tracing(deps, (emailId) => {
+  return tracing((emailId) => {
     const own = contexts.get(emailId);
     return own && placeIn(attempt, own.parent);
   });
 }
 
 /** Traces the first emails of a page whose campaign is traced. */
-export function traceSome(deps: Pick<ActivityDeps, 'config'>): SmtpTrace {
+export function traceSome(): SmtpTrace {
   const attempt = activeTrace();
   if (!attempt) return untraced;
   let left = EMAILS_OF_PAGE;
-  return tracing(deps, () => (left-- > 0 ? { parent: attempt } : undefined));
+  return tracing(() => (left-- > 0 ? { parent: attempt } : undefined));
 }

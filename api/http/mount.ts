@@ -340,8 +340,8 @@ async function serve(definition: Endpoint, req: Request, res: Response, deps: Se
   const releasePage = await reservePage(definition, admission.project.id, load);
   let outcome: Outcome;
   try {
-    // With a key, a request has a transaction of its own.
-    const isGrouped = definition.isGrouped === true && key === undefined;
+    // With a key or in a trace, a request has a transaction of its own.
+    const isGrouped = definition.isGrouped === true && key === undefined && !isFollowed(definition);
     const release = await takeTurn(definition, admission.project.id, load, isGrouped);
     try {
       assertStillThere(req);
