@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { WORKFLOW_TYPES } from '../shared/pure/workflow-contracts.ts';
 import { cachedWorkflowBundle } from './workflow-bundle.ts';
 
 let folder: string;
@@ -19,18 +20,20 @@ async function bundlePath(isEncoding: boolean, where = folder): Promise<string> 
 describe('the bundle of the workflows', () => {
   it('is made once for the same sources, and once more for the payload codec', async () => {
     const plain = await bundlePath(false);
-    expect(readFileSync(plain, 'utf8')).toContain('campaignSend');
+    // Not `toContain`: a failure would print megabytes.
+    expect(readFileSync(plain, 'utf8').includes(WORKFLOW_TYPES.emailDelivery)).toBe(true);
     writeFileSync(plain, 'made before');
     expect(await bundlePath(false)).toBe(plain);
     expect(readFileSync(plain, 'utf8')).toBe('made before');
     const encoding = await bundlePath(true);
-    expect(readFileSync(encoding, 'utf8')).toContain('temporal-failure-converter');
+    expect(readFileSync(encoding, 'utf8').includes('temporal-failure-converter')).toBe(true);
     expect(readdirSync(folder).sort()).toEqual([plain, encoding].map((file) => path.basename(file)).sort());
   }, 60_000);
 
   it('stays in memory where its folder cannot be written', async () => {
     const file = path.join(folder, 'a-file');
     writeFileSync(file, '');
-    expect(await cachedWorkflowBundle(false, file)).toMatchObject({ code: expect.stringContaining('campaignSend') });
+    const bundle = await cachedWorkflowBundle(false, file);
+    expect('code' in bundle && bundle.code.includes(WORKFLOW_TYPES.emailDelivery)).toBe(true);
   }, 60_000);
 });
