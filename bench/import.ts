@@ -170,10 +170,9 @@ async function run(context: BenchContext) {
     name: 'import',
     figure: round(figure),
     unit: 'rows/s',
-    limit: round(limit.bare),
-    ratio: round(figure / limit.bare, 3),
-    indexedCopyRowsPerSecond: round(limit.indexed),
-    ratioToIndexedCopy: round(figure / limit.indexed, 3),
+    limit: round(limit.indexed),
+    ratio: round(figure / limit.indexed, 3),
+    bareCopyRowsPerSecond: round(limit.bare),
     rowsPerFile: rows,
     updatedRowsPerSecond: round(quantile(updated, 0.5)),
     contactsStored: stored?.count,
@@ -182,7 +181,7 @@ async function run(context: BenchContext) {
 
 export const bench: Bench = {
   description:
-    'Rows a second of a 5 MB CSV file, from the request to the finished job, against COPY into a bare table.',
+    'Rows a second of a 5 MB CSV file, from the request to the finished job, against COPY into the same indexes.',
   options: { rounds: { type: 'string', default: '3' } },
   run,
 };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { importContacts } from '../shared/domain/contact-jobs/import-contacts.ts';
+import { createContactBatch, importContacts } from '../shared/domain/contact-jobs/import-contacts.ts';
 import { deleteContacts } from '../shared/domain/lifecycle/delete-contacts.ts';
 import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
 import { inTransaction } from '../shared/domain/database/transaction.ts';
@@ -18,7 +18,7 @@ async function addContact(email: string): Promise<string> {
 
 function importRow(email: string, queuedAt: Date) {
   const rows = [{ row: 2, email, subscribed: undefined, data: '{}' }];
-  return inTransaction(app.em(), (tx) => importContacts(tx, app.project.id, rows, queuedAt));
+  return inTransaction(app.em(), (tx) => importContacts(tx, app.project.id, createContactBatch(rows), queuedAt));
 }
 
 async function isThere(email: string): Promise<boolean> {

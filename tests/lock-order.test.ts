@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createExecutionEngine, type ExecutionEngine } from '../shared/domain/automations/execution-engine.ts';
-import { importContacts } from '../shared/domain/contact-jobs/import-contacts.ts';
+import { createContactBatch, importContacts } from '../shared/domain/contact-jobs/import-contacts.ts';
 import { recordTransactionalResults, type DeliveryResult } from '../shared/domain/emails/delivery-results.ts';
 import { recordComplaint, recordHardBounce } from '../shared/domain/emails/feedback.ts';
 import { changeSubscription } from '../shared/domain/emails/subscription-links.ts';
@@ -164,7 +164,7 @@ async function changeEverythingAtOnce(): Promise<void> {
         subscribed: random() < 0.5,
         data: '{"imported":1}',
       }));
-      await inTransaction(em(), (tx) => importContacts(tx, app.project.id, rows, new Date()));
+      await inTransaction(em(), (tx) => importContacts(tx, app.project.id, createContactBatch(rows), new Date()));
     },
     async () => {
       const engagements = (await someEmails(6)).map((emailId, index) => ({

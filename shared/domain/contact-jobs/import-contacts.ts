@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { v7 as uuidV7 } from 'uuid';
 import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
 import type { Em } from '../database/em.ts';
@@ -43,6 +44,30 @@ function merge(earlier: ImportedContact, later: ImportedContact): ImportedContac
   return { ...merged, data: `${earlier.data.slice(0, -1)},${later.data.slice(1)}` };
 }
 
+/** Rows as they go to PostgreSQL. */
+export interface ContactBatch {
+  rows: ImportedContact[];
+  /** One element for each address. */
+  json: string;
+}
+
+const UUID_BYTES = 16;
+
+/**
+ * Prepares rows for `importContacts`, which another batch may be waiting for meanwhile. One text takes half the time of an
+ * array for each column, and one call for random numbers a twentieth of a call for each id.
+ */
+export function createContactBatch(rows: ImportedContact[]): ContactBatch {
+  const merged = mergeByAddress(rows);
+  const random = randomBytes(merged.length * UUID_BYTES);
+  const msecs = Date.now();
+  const elements = merged.map(({ email, subscribed, data }, seq) => {
+    const id = uuidV7({ msecs, seq, random: random.subarray(seq * UUID_BYTES, (seq + 1) * UUID_BYTES) });
+    return `{"id":"${id}","email":${JSON.stringify(email)},"subscribed":${subscribed ?? null},"data":${data}}`;
+  });
+  return { rows, json: `[${elements.join(',')}]` };
+}
+
 /**
  * Creates or updates one contact per row, in the caller's transaction. New contacts are subscribed unless the row says
  * otherwise; a change of an existing contact's subscription emits its event.
@@ -53,18 +78,15 @@ function merge(earlier: ImportedContact, later: ImportedContact): ImportedContac
 export async function importContacts(
   em: Em,
   projectId: string,
-  rows: ImportedContact[],
+  { rows, json }: ContactBatch,
   queuedAt: Date,
 ): Promise<ImportedCounts> {
-  const merged = mergeByAddress(rows);
   // Counted in PostgreSQL: returning all rows would take a third of the time.
   const upserted = await queryOne<Upserted>(
     em,
     sql`
       with imported as materialized (
-        select * from unnest(${merged.map(() => uuidV7())}::uuid[], ${merged.map((row) => row.email)}::text[],
-          ${merged.map((row) => row.subscribed ?? null)}::boolean[], ${merged.map((row) => row.data)}::jsonb[])
-          as n (id, email, subscribed, data)
+        select * from jsonb_to_recordset(${json}::jsonb) as n (id uuid, email text, subscribed boolean, data jsonb)
       ), upserted as (
         insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)
         select id, ${projectId}, email, coalesce(subscribed, true), data, now(), now() from imported

@@ -43,7 +43,14 @@ interface Columns {
   count: number;
   email: number;
   subscribed: number | undefined;
-  data: { index: number; key: string }[];
+  data: DataColumn[];
+}
+
+interface DataColumn {
+  index: number;
+  key: string;
+  /** The key as it stands in JSON, up to its value. */
+  prefix: string;
 }
 
 function readHeader(cells: string[]): Columns {
@@ -66,15 +73,14 @@ function readHeader(cells: string[]): Columns {
     seen.add(column);
     if (lowered === 'email') columns.email = index;
     else if (lowered === 'subscribed') columns.subscribed = index;
-    else if (!RESERVED_DATA_KEYS.has(name)) columns.data.push({ index, key: name });
+    else if (!RESERVED_DATA_KEYS.has(name)) columns.data.push({ index, key: name, prefix: `${JSON.stringify(name)}:` });
   });
   if (columns.email < 0) throw new ImportFileError('The header has no column "email"');
   return columns;
 }
 
-function faultOf(cells: string[], columns: Columns): string | undefined {
+function faultOf(cells: string[], columns: Columns, email: string): string | undefined {
   if (cells.length > columns.count) return `has ${cells.length} cells, but the header has ${columns.count}`;
-  const email = normalizeAddress(cells[columns.email] ?? '');
   if (email === '') return 'has no email address';
   if (!isEmailAddress(email)) return 'is not a valid email address';
   const subscribed = columns.subscribed === undefined ? '' : (cells[columns.subscribed] ?? '');
@@ -85,24 +91,32 @@ function faultOf(cells: string[], columns: Columns): string | undefined {
   return undefined;
 }
 
-/** @returns undefined when the row holds more data than a contact may */
-function readRow(
-  row: number,
-  cells: string[],
-  columns: Columns,
-  firstValues: Record<string, unknown>,
-): ImportedContact | undefined {
-  const data = Object.create(null) as Record<string, unknown>;
-  for (const { index, key } of columns.data) {
-    const cell = cells[index];
-    if (cell === undefined || cell.trim() === '') continue;
-    data[key] = readCell(cell);
+/** Reads the custom data of rows. The text is written key by key: objects in between would take twice the time. */
+function createDataReader(columns: DataColumn[], firstValues: Record<string, unknown>) {
+  let unseen = columns;
+
+  function noteFirstValues(cells: string[]): void {
+    unseen = unseen.filter(({ index, key }) => {
+      const cell = cells[index] ?? '';
+      if (cell.trim() === '') return true;
+      firstValues[key] = readCell(cell);
+      return false;
+    });
   }
-  const text = JSON.stringify(data);
-  if (utf8Bytes(text) > LIMITS.contactDataBytes) return undefined;
-  for (const [key, value] of Object.entries(data)) firstValues[key] ??= value;
-  const subscribed = columns.subscribed === undefined ? undefined : readSubscribed(cells[columns.subscribed] ?? '');
-  return { row, email: normalizeAddress(cells[columns.email] ?? ''), subscribed, data: text };
+
+  /** @returns undefined when the row holds more data than a contact may */
+  return (cells: string[]): string | undefined => {
+    let text = '';
+    for (const { index, prefix } of columns) {
+      const cell = cells[index];
+      if (cell === undefined || cell.trim() === '') continue;
+      text += (text === '' ? '{' : ',') + prefix + JSON.stringify(readCell(cell));
+    }
+    text = text === '' ? '{}' : `${text}}`;
+    if (utf8Bytes(text) > LIMITS.contactDataBytes) return undefined;
+    if (unseen.length > 0) noteFirstValues(cells);
+    return text;
+  };
 }
 
 /**
@@ -113,24 +127,28 @@ function readRow(
 export async function readImportFile(content: Buffer): Promise<ImportFile> {
   const file: ImportFile = { rows: [], firstValues: Object.create(null) as Record<string, unknown> };
   let columns: Columns | undefined;
+  let readData: ((cells: string[]) => string | undefined) | undefined;
   let rowNumber = 0;
   let describedCount = 0;
 
   function take(cells: string[]): void {
     rowNumber += 1;
-    if (!columns) {
+    if (!columns || !readData) {
       columns = readHeader(cells);
+      readData = createDataReader(columns.data, file.firstValues);
       return;
     }
     if (isBlank(cells) && cells.length <= columns.count) return;
-    const fault = faultOf(cells, columns);
-    const contact = fault === undefined ? readRow(rowNumber, cells, columns, file.firstValues) : undefined;
-    if (contact) {
-      file.rows.push(contact);
+    const email = normalizeAddress(cells[columns.email] ?? '');
+    const fault = faultOf(cells, columns, email);
+    const data = fault === undefined ? readData(cells) : undefined;
+    if (data !== undefined) {
+      const subscribed = columns.subscribed === undefined ? undefined : readSubscribed(cells[columns.subscribed] ?? '');
+      file.rows.push({ row: rowNumber, email, subscribed, data });
     } else if (describedCount < DESCRIBED_MAX) {
       describedCount += 1;
-      const email = cells[columns.email]?.trim().replaceAll('\0', '').slice(0, EMAIL_SHOWN_MAX) ?? '';
-      file.rows.push({ row: rowNumber, email: email === '' ? null : email, error: `The row ${fault ?? DATA_FAULT}` });
+      const shown = cells[columns.email]?.trim().replaceAll('\0', '').slice(0, EMAIL_SHOWN_MAX) ?? '';
+      file.rows.push({ row: rowNumber, email: shown === '' ? null : shown, error: `The row ${fault ?? DATA_FAULT}` });
     } else {
       file.rows.push(REFUSED);
     }

@@ -6,7 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../../../tests/support/da
 import { createProject } from '../projects/projects.ts';
 import { json, query, queryOne, sql } from '../database/sql.ts';
 import { findContact, patchContact, upsertContacts } from './contacts.ts';
-import { importContacts } from '../contact-jobs/import-contacts.ts';
+import { createContactBatch, importContacts } from '../contact-jobs/import-contacts.ts';
 
 let database: TestDatabase;
 let projectId: string;
@@ -126,13 +126,13 @@ describe('an import', () => {
     const { createdCount, updatedCount, refused } = await importContacts(
       em(),
       projectId,
-      [
+      createContactBatch([
         row(2, 'new@x.test', { plan: 'pro' }),
         row(3, 'full@x.test', dataOf(10_000, 'b')),
         row(4, 'twice@x.test', dataOf(40_000, 'a')),
         row(5, 'twice@x.test', dataOf(40_000, 'b')),
         row(6, 'keys@x.test', { other: 2 }),
-      ],
+      ]),
       new Date(),
     );
     expect([createdCount, updatedCount, refused.map((it) => it.row)]).toEqual([1, 1, [3, 4, 5]]);
