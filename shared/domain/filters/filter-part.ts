@@ -9,7 +9,7 @@ import { createSharedDocument, isLongPath, type SharedDocument } from './shared-
  * a hundred times as much as the filter itself.
  */
 export interface FilterPart {
-  /** Over the row of `contact`, where an index may serve it. */
+  /** Over the row of `contact`. */
   plain: SqlFragment;
   shared?: SharedForm;
 }
@@ -20,7 +20,7 @@ interface SharedForm {
   reads: ReadonlyMap<string, number>;
 }
 
-/** Up to this many filters read the column itself, because indexes can serve them. */
+/** Up to this many filters read the column itself: containment answers them without taking a value out. */
 const PLAIN_READS_MAX = 4;
 
 /** Turns parts of one condition into SQL. */

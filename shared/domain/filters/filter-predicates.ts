@@ -134,7 +134,7 @@ export function standardPredicate(alias: SqlFragment, field: StandardField, filt
   return negated ? not(positive) : positive;
 }
 
-/** A value inside a JSON document: as jsonb, as text, and where an index may find an equal scalar. */
+/** A value inside a JSON document: as jsonb, as text, and by what the document contains. */
 export interface JsonValue {
   readonly json: SqlFragment;
   /** Null exactly where the value is missing or a stored null. */
@@ -143,8 +143,8 @@ export interface JsonValue {
   readonly lowered?: SqlFragment;
   /** The text as `everpost_fold` returns it, where that is at hand. */
   readonly folded?: SqlFragment;
-  /** A predicate that is true wherever the value equals `scalar`; `exact` if it is true nowhere else. */
-  indexed?: (scalar: unknown) => { predicate: SqlFragment; exact: boolean };
+  /** A predicate that is true where the value equals a scalar, or is a list or object that contains the one given. */
+  readonly contained?: (wanted: unknown) => SqlFragment;
 }
 
 /** The value of custom data under a dotted path; the longest key wins, a stored null counts as missing. */
@@ -156,7 +156,8 @@ export function dataValue(document: SqlFragment, path: string): JsonValue {
     return {
       json: sql`(${document} -> ${whole})`,
       text: sql`(${document} ->> ${whole})`,
-      indexed: (value) => ({ predicate: sql`${document} @> ${jsonb(nest([path], value))}`, exact: true }),
+      // A computed key of an object literal defines an own property, also for __proto__.
+      contained: (wanted) => sql`${document} @> ${jsonb({ [path]: wanted })}`,
     };
   }
   if (keys.length === 2) {
@@ -165,24 +166,15 @@ export function dataValue(document: SqlFragment, path: string): JsonValue {
     return {
       json: sql`coalesce(nullif(${document} -> ${whole}, 'null'), ${document} -> ${outer} -> ${inner})`,
       text: sql`coalesce(${document} ->> ${whole}, ${document} -> ${outer} ->> ${inner})`,
-      indexed: (value) => ({
-        predicate: sql`(${document} @> ${jsonb(nest([path], value))} or ${document} @> ${jsonb(nest([first, second], value))})`,
-        exact: false,
-      }),
     };
   }
   const found = sql`everpost_field(${document}, ${whole})`;
   return { json: found, text: sql`(${found} #>> '{}')` };
 }
 
-function nest(keys: string[], value: unknown): unknown {
-  // A computed key of an object literal defines an own property, also for __proto__.
-  return keys.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
-}
-
-/** The same value where no index can serve, as under a negation. */
-export function withoutIndex(value: JsonValue): JsonValue {
-  return value.indexed ? { json: value.json, text: value.text } : value;
+/** The same value where containment does not serve: under a negation, and where the document is at hand already. */
+export function withoutContainment(value: JsonValue): JsonValue {
+  return value.contained ? { json: value.json, text: value.text } : value;
 }
 
 /** A value that is known while compiling, such as one of an execution's context. */
@@ -201,11 +193,11 @@ export function jsonPredicate(value: JsonValue, filter: Filter, asOf: Date): Sql
     case 'equals':
       return jsonEquals(value, filter.value);
     case 'notEquals':
-      return sql`(${value.text} is not null and (${jsonEquals(withoutIndex(value), filter.value)}) is not true)`;
+      return sql`(${value.text} is not null and (${jsonEquals(withoutContainment(value), filter.value)}) is not true)`;
     case 'contains':
       return jsonContains(value, filter.value);
     case 'notContains':
-      return sql`(${value.text} is not null and (${jsonContains(withoutIndex(value), filter.value)}) is not true)`;
+      return sql`(${value.text} is not null and (${jsonContains(withoutContainment(value), filter.value)}) is not true)`;
     case 'within':
     case 'olderThan': {
       const startMs = windowStartMs(filter, asOf);
@@ -224,27 +216,34 @@ function jsonEquals(value: JsonValue, wanted: unknown): SqlFragment {
     const same = compareInstant(sql`everpost_instant(${value.text})`, 'equals', instant);
     return sql`(${nearInstants(value.text, instant.startMs, instant.startMs)} and ${same})`;
   }
-  const equal = sql`${value.json} = ${jsonb(wanted)}`;
-  const candidates = value.indexed?.(wanted);
-  if (candidates === undefined) return equal;
-  // Containment of an array or object is weaker than equality.
-  const exact = candidates.exact && typeof wanted !== 'object';
-  return exact ? candidates.predicate : sql`(${candidates.predicate} and ${equal})`;
+  // Containment of a list or object is weaker than equality.
+  if (value.contained && typeof wanted !== 'object') return value.contained(wanted);
+  return sql`${value.json} = ${jsonb(wanted)}`;
 }
+
+/** Text that stands in a list of JSON as it is. */
+const UNESCAPED = /^[ !#-[\]-~]*$/;
 
 function jsonContains(value: JsonValue, wanted: unknown): SqlFragment {
   const list = jsonb([wanted]);
   if (typeof wanted !== 'string') {
-    const candidates = value.indexed?.([wanted]);
-    if (candidates?.exact === true) return candidates.predicate;
+    if (value.contained) return value.contained([wanted]);
     return sql`(jsonb_typeof(${value.json}) = 'array' and ${value.json} @> ${list})`;
   }
+  const byType = (inString: SqlFragment) =>
+    sql`case jsonb_typeof(${value.json}) when 'string' then ${inString} when 'array' then ${value.json} @> ${list} else false end`;
   // ASCII needs no locale; without one lower() is several times faster.
   const isAscii = Buffer.byteLength(wanted) === wanted.length;
-  const inString = isAscii
-    ? sql`strpos(${value.lowered ?? sql`lower(${value.text} collate "C")`}, ${text(wanted.toLowerCase())}) > 0`
-    : sql`strpos(${value.folded ?? sql`everpost_fold(${value.text})`}, everpost_fold(${text(wanted)})) > 0`;
-  return sql`case jsonb_typeof(${value.json}) when 'string' then ${inString} when 'array' then ${value.json} @> ${list} else false end`;
+  if (!isAscii) {
+    return byType(
+      sql`strpos(${value.folded ?? sql`everpost_fold(${value.text})`}, everpost_fold(${text(wanted)})) > 0`,
+    );
+  }
+  const known = value.lowered;
+  const found = sql`strpos(${known ?? sql`lower(${value.text} collate "C")`}, ${text(wanted.toLowerCase())}) > 0`;
+  // Most contacts fail at the text already, which a list has as well.
+  if (known || !UNESCAPED.test(wanted)) return byType(found);
+  return sql`(${found} and (jsonb_typeof(${value.json}) = 'string' or ${value.json} @> ${list}))`;
 }
 
 function jsonOrder(value: JsonValue, filter: Filter): SqlFragment {

@@ -1,5 +1,5 @@
 import { joinSql, sql, type SqlFragment } from '../database/sql.ts';
-import { dataValue, trusted, withoutIndex, type JsonValue } from './filter-predicates.ts';
+import { dataValue, trusted, withoutContainment, type JsonValue } from './filter-predicates.ts';
 
 /** Paths of up to this many keys are read in the expression, longer ones by a function. */
 const EXPRESSED_KEYS_MAX = 2;
@@ -63,7 +63,7 @@ export function createSharedDocument(alias: SqlFragment, reads: ReadonlyMap<stri
       const known = paths.get(path);
       if (known) return known;
       const isColumn = values.length < PATHS_MAX && (isLongPath(path) || (reads.get(path) ?? 0) > 1);
-      const value = isColumn ? columnsOf(path) : withoutIndex(dataValue(document, path));
+      const value = isColumn ? columnsOf(path) : withoutContainment(dataValue(document, path));
       paths.set(path, value);
       return value;
     },
