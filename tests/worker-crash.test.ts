@@ -7,9 +7,9 @@ const RECIPIENTS = 2_000;
 const CONNECTIONS = 10;
 /**
  * Mail that may be sent twice for one kill: what is on the wire, and per page under way what waits to be recorded and
- * what is being recorded (see `createResultBuffer`; four pages, 64 results each).
+ * what is being recorded (see `createResultBuffer`; four pages, 128 results each time).
  */
-const WINDOW_PER_KILL = CONNECTIONS + 4 * 4 * 64;
+const WINDOW_PER_KILL = CONNECTIONS + 4 * 2 * 128;
 
 let stack: TestStack;
 let worker: WorkerProcess | undefined;

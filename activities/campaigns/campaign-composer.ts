@@ -8,7 +8,7 @@ import type { DeliveryResult } from '../../shared/domain/emails/delivery-results
 import { createEmailCompiler } from '../../shared/platform/mail/compiled-email.ts';
 import { createMessageHeaders } from '../../shared/platform/mail/message-headers.ts';
 import { createEnvelopes } from '../../shared/platform/mail/envelopes.ts';
-import { messageIdOf } from '../../shared/platform/mail/message-id.ts';
+import { messageIdsOf } from '../../shared/platform/mail/message-id.ts';
 import { createMessageComposer } from '../../shared/platform/mail/mime/compose.ts';
 import type { ActivityDeps } from '../deps.ts';
 import type { EmailToSend } from '../emails/send-loop.ts';
@@ -41,6 +41,7 @@ export function createCampaignComposers(deps: ActivityDeps & { identities: Sendi
       brand: campaign.brand,
       isTracked: isEmailTracked(campaign.tracking, type),
     });
+    const messageIdOf = messageIdsOf(campaign.from);
     const composer = createMessageComposer({
       from: { address: campaign.from, name: campaign.fromName ?? undefined },
       replyTo: campaign.replyTo ?? undefined,
@@ -63,7 +64,7 @@ export function createCampaignComposers(deps: ActivityDeps & { identities: Sendi
           const composed = composer.compose({
             to: { address: toAddress },
             ...message,
-            messageId: messageIdOf(emailId, campaign.from),
+            messageId: messageIdOf(emailId),
             date: new Date(),
             headers: headersOf(urls),
           });

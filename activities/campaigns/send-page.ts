@@ -43,7 +43,8 @@ export interface PageResult {
 
 const PUT_OFF: readonly DeliveryResult['verdict'][] = ['deferred', 'uncertain', 'held'];
 const STOPPED: PageResult = { sent: 0, deferred: 0, isStopped: true };
-const RESULTS_MAX = 64;
+/** A fifth less processor time than with 64, and as many results that a killed process loses; see `createResultBuffer`. */
+const RESULTS_MAX = 128;
 const RESULTS_AGE_MS = 50;
 
 /** The resources that the pages of this process share. */
@@ -149,6 +150,7 @@ async function sendAndRecord(
   const { result } = attempt;
   const buffer = createResultBuffer({
     maxItems: RESULTS_MAX,
+    waitingMax: RESULTS_MAX,
     maxAgeMs: RESULTS_AGE_MS,
     signal,
     async record(results) {

@@ -80,6 +80,7 @@ async function sendAndRecord(
   const work = async (signal: AbortSignal, advance: () => void): Promise<ApplicationFailure | undefined> => {
     const buffer = createResultBuffer({
       maxItems: RESULTS_MAX,
+      waitingMax: 2 * RESULTS_MAX,
       maxAgeMs: RESULTS_AGE_MS,
       signal,
       async record(results) {

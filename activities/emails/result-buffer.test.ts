@@ -41,6 +41,7 @@ describe('a result buffer', () => {
     let crossing: Promise<unknown> | undefined;
     const buffer = createResultBuffer({
       maxItems: 1,
+      waitingMax: 2,
       maxAgeMs: 10,
       signal: new AbortController().signal,
       record: () =>
@@ -65,10 +66,38 @@ describe('a result buffer', () => {
     ]);
   });
 
+  it('has room for no more than may be lost while others are being recorded', async () => {
+    const recorded: number[] = [];
+    let finish = (): void => undefined;
+    const buffer = createResultBuffer({
+      maxItems: 3,
+      waitingMax: 3,
+      maxAgeMs: 10_000,
+      signal: new AbortController().signal,
+      async record(results) {
+        if (recorded.length === 0) await new Promise<void>((resolve) => (finish = resolve));
+        recorded.push(results.length);
+      },
+    });
+    for (let count = 0; count < 6; count += 1) {
+      await buffer.room();
+      buffer.add(result);
+    }
+    let hasRoom = false;
+    const asked = buffer.room().then(() => (hasRoom = true));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(hasRoom).toBe(false);
+    finish();
+    await asked;
+    await buffer.drain();
+    expect(recorded).toEqual([3, 3]);
+  });
+
   it('tells the error of a recording that cannot be done, and records nothing after it', async () => {
     let attempts = 0;
     const buffer = createResultBuffer({
       maxItems: 1,
+      waitingMax: 2,
       maxAgeMs: 10,
       signal: new AbortController().signal,
       async record() {

@@ -15,8 +15,10 @@ export interface ResultBuffer {
 
 export interface ResultBufferOptions {
   record: (results: DeliveryResult[]) => Promise<void>;
-  /** Recording begins when this many wait, and sending pauses when twice as many do. */
+  /** Recording begins when this many wait. */
   maxItems: number;
+  /** Sending pauses when this many wait while others are being recorded. */
+  waitingMax: number;
   maxAgeMs: number;
   /** Ends the wait for a database that is away. */
   signal: AbortSignal;
@@ -28,8 +30,8 @@ const RETRY_MS = 500;
 
 /**
  * Collects results and records them in bulk, one recording at a time. A killed process loses the results of emails that
- * a server accepted: at most those waiting here (twice `maxItems`), those being recorded (as many again), and those on
- * the wire.
+ * a server accepted: at most those waiting here (`waitingMax`), those being recorded (as many again), and those on the
+ * wire.
  */
 export function createResultBuffer(options: ResultBufferOptions): ResultBuffer {
   let buffered: DeliveryResult[] = [];
@@ -85,7 +87,7 @@ export function createResultBuffer(options: ResultBufferOptions): ResultBuffer {
       flushWhenDue();
     },
     async room() {
-      while (buffered.length >= 2 * options.maxItems && recording) await recording;
+      while (buffered.length >= options.waitingMax && recording) await recording;
     },
     async drain() {
       while (recording !== undefined || (buffered.length > 0 && failure === undefined)) {

@@ -70,7 +70,7 @@ async function send(mails: EmailToSend[], unmade: UnmadeMessages): Promise<Recor
   const record = async (batch: DeliveryResult[]): Promise<void> => {
     results.push(...batch);
   };
-  const buffer = createResultBuffer({ maxItems: 10, maxAgeMs: 10, signal, record });
+  const buffer = createResultBuffer({ maxItems: 10, waitingMax: 20, maxAgeMs: 10, signal, record });
   await sendEmails(mails, {
     ...{
       pool,

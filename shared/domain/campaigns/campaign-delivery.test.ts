@@ -4,7 +4,8 @@ import { LIMITS } from '../../pure/limits.ts';
 import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
 import { createProject } from '../projects/projects.ts';
 import { query, sql } from '../database/sql.ts';
-import { loadPendingRecipients, type PendingRecipient } from './campaign-delivery.ts';
+import { loadPendingRecipients, recordCampaignResults, type PendingRecipient } from './campaign-delivery.ts';
+import type { DeliveryResult } from '../emails/delivery-results.ts';
 
 let database: TestDatabase;
 let projectId: string;
@@ -71,5 +72,27 @@ describe('the recipients of a page', () => {
     const slices = await slicesOf(campaignId, { firstSeq: 2, lastSeq: 5 });
     expect(slices.map((slice) => slice.length)).toEqual([2]);
     expect(await slicesOf(campaignId, { firstSeq: 11, lastSeq: 20 })).toEqual([]);
+  });
+});
+
+describe('the results of a page', () => {
+  it('fit beside the rows that they change, so that no index has to learn another place', async () => {
+    const campaignId = await createRecipients(1_000, 10);
+    const places = () =>
+      query<{ id: string; page: number }>(
+        em(),
+        sql`select id, (ctid::text::point)[0]::int as page from email where campaign_id = ${campaignId} order by id`,
+      );
+    const before = await places();
+    const page = { campaignId, firstSeq: 1, lastSeq: 1_000, claimToken: uuidV7() };
+    for (let from = 0; from < before.length; from += 100) {
+      const results = before
+        .slice(from, from + 100)
+        .map(({ id }): DeliveryResult => ({ emailId: id, verdict: 'sent', subject: 'x'.repeat(50), error: null }));
+      await recordCampaignResults(em(), page, { from: 'a@x.test', subject: 'S' }, projectId, results, [60]);
+    }
+    const after = await places();
+    const moved = after.filter((row, index) => row.page !== before[index]?.page);
+    expect(moved.length).toBeLessThan(50);
   });
 });

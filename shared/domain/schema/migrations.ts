@@ -29,11 +29,12 @@ import { ComplaintRatesMigration } from './migrations/20261122191000-complaint-r
 import { CampaignPauseMigration } from './migrations/20261122200000-campaign-pause.ts';
 import { CampaignResendMigration } from './migrations/20261122201000-campaign-resend.ts';
 import { EventConsequencesMigration } from './migrations/20261122205000-event-consequences.ts';
-import { TraceContextMigration } from './migrations/20261122380000-trace-context.ts';
 import { TrackSecretKeyMigration } from './migrations/20261122300000-track-secret-key.ts';
+import { TraceContextMigration } from './migrations/20261122380000-trace-context.ts';
 import { WebhooksMigration } from './migrations/20261122400000-webhooks.ts';
 import { EndedExecutionsMigration } from './migrations/20261122400100-ended-executions.ts';
 import { StepNumberMigration } from './migrations/20261123000000-step-number.ts';
+import { EmailFillMigration } from './migrations/20261123200000-email-fill.ts';
 import { BrandMigration } from './migrations/20261123500000-brand.ts';
 import { SandboxEventsMigration } from './migrations/20261123501000-sandbox-events.ts';
 
@@ -71,10 +72,11 @@ export const MIGRATIONS = [
   { name: '20261122201000-campaign-resend', class: CampaignResendMigration },
   { name: '20261122205000-event-consequences', class: EventConsequencesMigration },
   { name: '20261122300000-track-secret-key', class: TrackSecretKeyMigration },
+  { name: '20261122380000-trace-context', class: TraceContextMigration },
   { name: '20261122400000-webhooks', class: WebhooksMigration },
   { name: '20261122400100-ended-executions', class: EndedExecutionsMigration },
   { name: '20261123000000-step-number', class: StepNumberMigration },
-  { name: '20261122380000-trace-context', class: TraceContextMigration },
+  { name: '20261123200000-email-fill', class: EmailFillMigration },
   { name: '20261123500000-brand', class: BrandMigration },
   { name: '20261123501000-sandbox-events', class: SandboxEventsMigration },
 ];

@@ -1,8 +1,20 @@
 import { domainToASCII } from 'node:url';
 import { domainOf } from '../../pure/emails/email-address.ts';
 
-/** The Message-ID of an email, without angle brackets: the same at each attempt, at the domain of its author in ASCII. */
-export function messageIdOf(emailId: string, fromAddress: string): string {
+/** Names the emails of one author by their ids. */
+export type MessageIds = (emailId: string) => string;
+
+/**
+ * The Message-IDs of emails from an address, without angle brackets: the same at each attempt, at the domain of the author
+ * in ASCII, which is worked out once.
+ */
+export function messageIdsOf(fromAddress: string): MessageIds {
   const domain = domainOf(fromAddress);
-  return `${emailId}@${domainToASCII(domain) || domain}`;
+  const host = domainToASCII(domain) || domain;
+  return (emailId) => `${emailId}@${host}`;
+}
+
+/** The Message-ID of one email; see `messageIdsOf`. */
+export function messageIdOf(emailId: string, fromAddress: string): string {
+  return messageIdsOf(fromAddress)(emailId);
 }
