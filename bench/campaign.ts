@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { temporal } from '@temporalio/proto';
 import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
@@ -114,23 +115,46 @@ async function sendCampaign(context: BenchContext, stack: BenchStack, id: string
   }
 }
 
-async function countHistoryEvents(stack: BenchStack, campaignId: string): Promise<number> {
+interface CampaignHistory {
+  events: number;
+  /** How many pages each worker took, the most first. */
+  pagesPerWorker: number[];
+}
+
+async function readHistory(stack: BenchStack, campaignId: string): Promise<CampaignHistory> {
   const workflowId = campaignWorkflowId(campaignId);
   let events = 0;
+  const pages = new Map<string, number>();
   let runId: string | undefined = undefined;
   // From the last run back to the first: each run knows the one it continues.
   do {
     const history: History = await stack.temporal.workflow.getHandle(workflowId, runId).fetchHistory();
     events += history.events?.length ?? 0;
+    const pageEvents = new Set<string>();
+    for (const event of history.events ?? []) {
+      const { activityTaskScheduledEventAttributes: scheduled, activityTaskStartedEventAttributes: started } = event;
+      if (scheduled?.activityType?.name === 'sendRecipientPage') pageEvents.add(String(event.eventId));
+      if (!started || !pageEvents.has(String(started.scheduledEventId))) continue;
+      const worker = started.identity ?? '';
+      pages.set(worker, (pages.get(worker) ?? 0) + 1);
+    }
     runId = history.events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId || undefined;
   } while (runId !== undefined);
-  return events;
+  return { events, pagesPerWorker: [...pages.values()].sort((left, right) => right - left) };
 }
 
-function cpuReader(context: BenchContext, stack: BenchStack, sink: Sink): () => Record<string, number> {
-  const worker = stack.worker()?.pid ?? 0;
-  const pids = { worker, postgres: stack.pids.postgres, temporal: stack.pids.temporal, sink: sink.pid };
-  return () => Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, context.meter.cpuMs(pid)]));
+function cpuReader(context: BenchContext, stack: BenchStack, sink: Sink, workers: number[]) {
+  const { postgres, temporal, api = 0 } = stack.pids;
+  const pids = { worker: workers, postgres: [postgres], temporal: [temporal], api: [api], sink: [sink.pid] };
+  const sumOf = (all: number[]) => all.reduce((sum, pid) => sum + context.meter.cpuMs(pid), 0);
+  return () => Object.fromEntries(Object.entries(pids).map(([name, all]) => [name, sumOf(all)]));
+}
+
+/** Starts the workers beyond the first. @returns the process ids of all */
+async function startWorkers(stack: BenchStack, count: number): Promise<number[]> {
+  const pids = [stack.worker()?.pid ?? 0];
+  while (pids.length < count) pids.push((await stack.startWorker()).pid);
+  return pids;
 }
 
 export const bench: Bench = {
@@ -138,6 +162,7 @@ export const bench: Bench = {
   options: {
     recipients: { type: 'string', default: '20000' },
     sink: { type: 'string', default: 'own' },
+    workers: { type: 'string', default: '1' },
     dkim: { type: 'boolean' },
     kill: { type: 'boolean' },
   },
@@ -170,10 +195,10 @@ export const bench: Bench = {
     const limitBefore = await measureLimit(context, sink, limitMessages);
 
     await sink.reset();
-    const readCpu = cpuReader(context, stack, sink);
+    const workerPids = await startWorkers(stack, context.number('workers'));
+    const readCpu = cpuReader(context, stack, sink, workerPids);
     const cpuBefore = readCpu();
-    const workerPid = stack.worker()?.pid ?? 0;
-    context.meter.resetPeak(workerPid);
+    for (const pid of workerPids) context.meter.resetPeak(pid);
     context.progress(`Sending (limit ${round(limitBefore.perSecond)} a second)`);
     const run = await sendCampaign(context, stack, campaignId, recipients);
     const peakWorkerMemoryMb = context.meter.peakMemoryMb(stack.worker()?.pid ?? 0);
@@ -188,6 +213,7 @@ export const bench: Bench = {
     const figure = (recipients / run.totalMs) * 1000;
     const sendMs = run.totalMs - run.freezeMs;
     const wasKilled = context.flag('kill');
+    const history = await readHistory(stack, campaignId);
     return {
       name: 'campaign',
       figure: round(figure),
@@ -195,6 +221,9 @@ export const bench: Bench = {
       limit: round(limit),
       ratio: round(figure / limit, 3),
       recipients,
+      workers: workerPids.length,
+      cores: availableParallelism(),
+      pagesPerWorker: history.pagesPerWorker,
       isSigned,
       sink: context.text('sink'),
       seconds: round(run.totalMs / 1000, 2),
@@ -211,7 +240,7 @@ export const bench: Bench = {
         : Object.fromEntries(
             Object.entries(cpuAfter).map(([name, ms]) => [name, round((ms - (cpuBefore[name] ?? 0)) / recipients, 3)]),
           ),
-      historyEventsPerMail: round((await countHistoryEvents(stack, campaignId)) / recipients, 4),
+      historyEventsPerMail: round(history.events / recipients, 4),
       ...(rsaBefore !== undefined &&
         rsaAfter !== undefined && { rsaBefore: round(rsaBefore), rsaAfter: round(rsaAfter) }),
       smtpLimit: round(smtpLimit),
