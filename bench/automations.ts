@@ -34,7 +34,7 @@ interface Created {
 }
 
 /** TRIGGER → CONDITION → SEND_EMAIL, enabled. */
-async function createAutomation(stack: BenchStack, eventName: string): Promise<string> {
+export async function createAutomation(stack: BenchStack, eventName: string): Promise<string> {
   const post = async (path: string, body: object) => (await stack.call('POST', path, body)) as Created;
   const template = await post('/templates', {
     name: 'Welcome',
@@ -53,7 +53,7 @@ async function createAutomation(stack: BenchStack, eventName: string): Promise<s
 }
 
 /** Records the event for new contacts, all in one statement. */
-async function recordEvents(stack: BenchStack, name: string, count: number): Promise<void> {
+export async function recordEvents(stack: BenchStack, name: string, count: number): Promise<void> {
   await query(
     stack.em(),
     sql`
@@ -75,7 +75,7 @@ interface Backlog {
   unsent: number;
 }
 
-async function waitUntil(stack: BenchStack, isDone: (backlog: Backlog) => boolean): Promise<void> {
+export async function waitUntil(stack: BenchStack, isDone: (backlog: Backlog) => boolean): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
     const row = await queryOne<Backlog>(

@@ -35,7 +35,7 @@ interface Run {
   resumedAfterMs: number | undefined;
 }
 
-function createContacts(stack: BenchStack, count: number): Promise<unknown> {
+export function createContacts(stack: BenchStack, count: number): Promise<unknown> {
   return query(
     stack.em(),
     sql`
@@ -47,7 +47,7 @@ function createContacts(stack: BenchStack, count: number): Promise<unknown> {
   );
 }
 
-function readCampaign(stack: BenchStack, id: string): Promise<CampaignRow | undefined> {
+export function readCampaign(stack: BenchStack, id: string): Promise<CampaignRow | undefined> {
   return queryOne<CampaignRow>(
     stack.em(),
     sql`

@@ -9,7 +9,7 @@ import type { BenchStack } from './harness/stack.ts';
 const LOW_LOAD_CONNECTIONS = 16;
 const DELIVERED_TIMEOUT_MS = 300_000;
 
-function bodyFor(stack: BenchStack): string {
+export function bodyFor(stack: BenchStack): string {
   return JSON.stringify({
     to: 'reader{n}@example.com',
     subject: 'Your order {n}',
@@ -20,7 +20,7 @@ function bodyFor(stack: BenchStack): string {
 }
 
 /** Waits until no mail is left to be sent; answers how many went out. */
-async function waitUntilDelivered(stack: BenchStack): Promise<number> {
+export async function waitUntilDelivered(stack: BenchStack): Promise<number> {
   const deadline = Date.now() + DELIVERED_TIMEOUT_MS;
   for (;;) {
     const row = await queryOne<{ pending: number; sent: number }>(

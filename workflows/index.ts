@@ -19,8 +19,8 @@ export { cleanUp, domainChecks, emailDelivery, job, reconcile, segmentComputatio
  * in a newer one, which is what a worker says by default. A worker without a version must not say anything of the kind:
  * Temporal refuses its tasks then.
  */
-function endsSoon() {
-  return workflowInfo().currentDeploymentVersion?.deploymentName ? { versioningBehavior: 'PINNED' as const } : {};
+function endsSoon(): { versioningBehavior?: 'PINNED' } {
+  return workflowInfo().currentDeploymentVersion?.deploymentName ? { versioningBehavior: 'PINNED' } : {};
 }
 setWorkflowOptions(endsSoon, cleanUp);
 setWorkflowOptions(endsSoon, domainChecks);
