@@ -24,6 +24,7 @@ const BENCHES: Record<string, () => Promise<{ bench: Bench }>> = {
   start: () => import('./start.ts'),
   track: () => import('./track.ts'),
   tracking: () => import('./tracking.ts'),
+  webhooks: () => import('./webhooks.ts'),
 };
 
 const COMMON_OPTIONS = {
