@@ -32,6 +32,8 @@ describe('POST /campaigns', () => {
         from: 'news@example.com',
         fromName: null,
         replyTo: null,
+        text: null,
+        preheader: null,
         type: 'MARKETING',
         status: 'DRAFT',
         audienceType: 'ALL',

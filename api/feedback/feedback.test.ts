@@ -230,7 +230,7 @@ describe('the subscription pages', () => {
   it('only show on GET, in the language of the contact, without scripts', async () => {
     const mail = await sentMail('SENT', { locale: 'de-AT' });
     for (const [url, text] of [
-      [mail.links.unsubscribeUrl, 'keine Newsletter von'],
+      [mail.links.unsubscribeUrl, 'Möchten Sie an <bdi>'],
       [mail.links.subscribeUrl, 'Sie sind angemeldet'],
       [mail.links.manageUrl, 'Ihr Abonnement'],
     ] as const) {
