@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { ConfigError, publicUrlWarning, readConfig, type Config } from '../shared/platform/config.ts';
+import { listenFault } from '../shared/platform/listen-fault.ts';
 import { createLogger, type Logger } from '../shared/platform/logger.ts';
 import { runProcess } from '../shared/platform/process.ts';
 import { startTracing } from '../shared/platform/tracing/start-tracing.ts';
@@ -57,7 +58,9 @@ await runProcess('api', async ({ onStop }) => {
   let app = createWaitingApp(config, logger, metrics.observe);
   const server = createHttpServer((req, res) => void app(req, res), serverLimitsOf(config));
   server.listen(config.PORT, config.HOST);
-  await once(server, 'listening');
+  await once(server, 'listening').catch((error: unknown) => {
+    throw listenFault(error, 'PORT', config.HOST, config.PORT);
+  });
   logger.info({ port: (server.address() as AddressInfo).port }, 'listening');
 
   const { orm, admissionOrm } = await waitForDatabase(config.DATABASE_URL, logger, () => connect(config, logger));

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Em } from '../shared/domain/database/em.ts';
+import { permanentFault } from '../shared/domain/schema/usable-database.ts';
 import { createOrm } from '../shared/domain/schema/orm.ts';
 import { ConfigError, readAppSecrets, readCodecKeys, readDatabaseUrl } from '../shared/platform/config.ts';
 import { appSecretsOf, type AppSecrets } from '../shared/platform/sealed-values.ts';
@@ -27,6 +28,8 @@ export interface CliContext {
   dnsServers: () => string[];
   /** Runs `work` with a unit of work of its own; the connection is closed afterwards. */
   withDatabase: <T>(work: (em: Em) => Promise<T>) => Promise<T>;
+  /** Runs `work`; a fault of the database that waiting does not mend becomes a sentence about it. */
+  explained: <T>(work: () => Promise<T>) => Promise<T>;
   /** Prints the result: as one JSON value with `--json`, else the text for people. */
   answer: (command: Command, result: object, text: string) => void;
 }
@@ -75,10 +78,18 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
   const inboundDomain = () => environment['INBOUND_DOMAIN']?.trim().toLowerCase() || undefined;
   const dnsServers = () => (environment['DNS_SERVERS'] ?? '').split(',').flatMap((server) => server.trim() || []);
 
+  async function explained<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw permanentFault(databaseUrl(), error) ?? error;
+    }
+  }
+
   async function withDatabase<T>(work: (em: Em) => Promise<T>): Promise<T> {
     const orm = await createOrm({ databaseUrl: databaseUrl(), poolSize: 2, applicationName: 'everpost-cli' });
     try {
-      return await work(orm.em.fork());
+      return await explained(() => work(orm.em.fork()));
     } finally {
       await orm.close();
     }
@@ -90,7 +101,7 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
 
   return {
     ...{ databaseUrl, temporalOptions, environment: processEnvironment, appSecrets, inboundDomain, dnsServers },
-    ...{ withDatabase, answer },
+    ...{ withDatabase, explained, answer },
   };
 }
 

@@ -1,5 +1,7 @@
 import { isGrpcServiceError } from '@temporalio/client';
+import { NamespaceNotFoundError } from '@temporalio/common';
 import { isDatabaseUnavailable } from '../shared/domain/database/database-errors.ts';
+import { GRPC, hasStatus } from '../shared/dispatch/temporal.ts';
 import { AppError } from '../shared/pure/app-error.ts';
 
 /** PostgreSQL's code for a table that does not exist. */
@@ -15,6 +17,13 @@ function hasDatabaseCode(error: unknown, code: string): boolean {
   return false;
 }
 
+/** The SDK tells some calls that the namespace is missing in a class of its own, and others in the server's words. */
+function missingNamespace(error: unknown): string | undefined {
+  if (error instanceof NamespaceNotFoundError) return error.namespace;
+  if (!isGrpcServiceError(error) || !hasStatus(error, GRPC.notFound)) return undefined;
+  return /^Namespace (\S+) is not found/.exec(error.details)?.[1];
+}
+
 /** The text for an operator when a command fails: one or two plain sentences, never a stack. */
 export function describeFailure(error: unknown): string {
   if (error instanceof AppError) return [error.message, error.suggestion].filter(Boolean).join('. ');
@@ -23,6 +32,13 @@ export function describeFailure(error: unknown): string {
   }
   if (hasDatabaseCode(error, UNDEFINED_TABLE)) {
     return 'The database has no tables of Everpost yet. Run `everpost migrate` first.';
+  }
+  const namespace = missingNamespace(error);
+  if (namespace !== undefined) {
+    return `Temporal: the namespace ${namespace} is not found. Run \`everpost temporal setup\` first.`;
+  }
+  if (hasStatus(error, GRPC.unavailable, GRPC.deadlineExceeded)) {
+    return 'Temporal cannot be reached. Is it running, and does TEMPORAL_ADDRESS name it?';
   }
   if (isGrpcServiceError(error)) return `Temporal refused or did not answer: ${error.details || error.message}`;
   return error instanceof Error ? error.message : String(error);

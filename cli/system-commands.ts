@@ -8,7 +8,7 @@ import { addCommand, type CliContext } from './context.ts';
 export function addSystemCommands(program: Command, context: CliContext): void {
   addCommand(program, 'migrate', 'Bring the database schema up to date').action(
     async (_options: object, command: Command) => {
-      await migrateUp(context.databaseUrl());
+      await context.explained(() => migrateUp(context.databaseUrl()));
       context.answer(command, { migrated: true }, 'The database schema is up to date.');
     },
   );

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { Client } from '@temporalio/client';
 import type { Worker } from '@temporalio/worker';
 import type { Config } from '../shared/platform/config.ts';
+import { listenFault } from '../shared/platform/listen-fault.ts';
 import { listenBeside, type SideServer } from '../shared/platform/side-server.ts';
 import { checkTemporal } from '../shared/dispatch/temporal.ts';
 
@@ -43,5 +44,8 @@ export async function startHealthServer(
       response.end(JSON.stringify(reason === undefined ? { status: 'ok' } : { status: 'takes no work', reason }));
     });
   });
-  return listenBeside(server, config.HEALTH_PORT, config.METRICS_HOST);
+  const { HEALTH_PORT: port, METRICS_HOST: host } = config;
+  return listenBeside(server, port, host).catch((error: unknown) => {
+    throw listenFault(error, 'HEALTH_PORT', host, port);
+  });
 }

@@ -31,6 +31,7 @@ export const GRPC = {
   alreadyExists: 6,
   permissionDenied: 7,
   unimplemented: 12,
+  unavailable: 14,
   unauthenticated: 16,
 } as const;
 
@@ -128,6 +129,7 @@ function absenceOf(error: unknown): string | undefined {
   }
   if (hasStatus(error, GRPC.deadlineExceeded)) return 'it does not answer';
   if (hasStatus(error, GRPC.permissionDenied, GRPC.unauthenticated)) return undefined;
+  if (hasStatus(error, GRPC.notFound)) return `${error.details} \`everpost temporal setup\` creates it`;
   return error.details;
 }
 

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { Config } from '../config.ts';
 import type { Logger } from '../logger.ts';
+import { listenFault } from '../listen-fault.ts';
 import { listenBeside, type SideServer } from '../side-server.ts';
 
 /**
@@ -30,7 +31,9 @@ export async function startMetricsServer(
   try {
     return await listenBeside(server, port, host);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') {
+      throw listenFault(error, 'METRICS_PORT', host, port);
+    }
     logger.warn({ port }, 'another process answers for metrics on this port');
     return undefined;
   }
