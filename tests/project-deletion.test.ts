@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
+import { projectRoot } from '../shared/platform/paths.ts';
 import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
 import { createAutomation } from './support/automations.ts';
 import type { TestProject } from './support/api.ts';
@@ -126,6 +129,11 @@ describe('everpost project delete', () => {
     expect(await tablesWith(other.project.id)).toEqual(before);
     expect(await running(other)).toBeGreaterThanOrEqual(2);
     expect((await other.api('GET', '/contacts')).status).toBe(200);
+  });
+
+  it('knows every table that has rows of projects', async () => {
+    const text = readFileSync(path.join(projectRoot, 'shared/domain/lifecycle/delete-project.ts'), 'utf8');
+    expect((await tablesOfProjects()).filter((name) => !new RegExp(`\\b${name}\\b`).test(text))).toEqual([]);
   });
 
   it('goes on where an earlier attempt was interrupted', async () => {
