@@ -9,7 +9,7 @@ const SLICE_BYTES = 64 * 1024;
 
 /** Whether a record holds nothing. */
 export function isBlank(cells: string[]): boolean {
-  return cells.every((cell) => cell.trim() === '');
+  return cells.every((cell) => cell === '' || cell.trim() === '');
 }
 
 /**
@@ -24,6 +24,8 @@ export async function readCsv(content: Buffer, take: (cells: string[]) => void):
     relax_column_count: true,
     on_record(cells: string[]) {
       take(cells);
+      // It compares each record with its first one, and makes an error with a stack for each that is longer or shorter.
+      Object.assign(parser.info, { records: 0 });
       return null;
     },
   });

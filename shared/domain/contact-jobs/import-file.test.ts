@@ -152,4 +152,19 @@ describe('an import file', () => {
     expect((await read(`email\n${','.repeat(bytes - 10)}`)).rows).toHaveLength(1);
     expect((await read(`email\n${'a@b.co\n'.repeat(700_000)}`)).rows).toHaveLength(700_000);
   });
+
+  it('takes no longer for rows that are shorter or longer than the header', async () => {
+    const cpuMsOf = async (row: string): Promise<number> => {
+      const content = Buffer.from(`email,plan\n${row.repeat(100_000)}`);
+      const before = process.threadCpuUsage();
+      await readImportFile(content);
+      const { user, system } = process.threadCpuUsage(before);
+      return (user + system) / 1_000;
+    };
+    await cpuMsOf('a@x.test,b\n');
+    const usualMs = await cpuMsOf('a@x.test,b\n');
+    for (const row of ['\n', '""\n', 'a@x.test\n', 'a@x.test,b,c\n']) {
+      expect((await cpuMsOf(row)) / usualMs).toBeLessThan(4);
+    }
+  });
 });

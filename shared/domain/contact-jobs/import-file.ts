@@ -110,6 +110,8 @@ function createDataReader(columns: DataColumn[], firstValues: Record<string, unk
     for (const { index, prefix } of columns) {
       const cell = cells[index];
       if (cell === undefined || cell.trim() === '') continue;
+      // To write it as JSON would take a while only to see that it is too long.
+      if (cell.length > LIMITS.contactDataBytes) return undefined;
       text += (text === '' ? '{' : ',') + prefix + JSON.stringify(readCell(cell));
     }
     text = text === '' ? '{}' : `${text}}`;
@@ -138,7 +140,7 @@ export async function readImportFile(content: Buffer): Promise<ImportFile> {
       readData = createDataReader(columns.data, file.firstValues);
       return;
     }
-    if (isBlank(cells) && cells.length <= columns.count) return;
+    if (cells.length <= columns.count && isBlank(cells)) return;
     const email = normalizeAddress(cells[columns.email] ?? '');
     const fault = faultOf(cells, columns, email);
     const data = fault === undefined ? readData(cells) : undefined;
