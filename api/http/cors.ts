@@ -21,7 +21,10 @@ export function mountCors(app: Express, endpoints: Endpoint[]): void {
     app.use(path, allowAnyOrigin);
     app.options(path, (_req, res) => {
       res.setHeader('Access-Control-Allow-Methods', method.toUpperCase());
-      res.setHeader('Access-Control-Allow-Headers', 'Authorization, Content-Type, Idempotency-Key, X-Request-ID');
+      res.setHeader(
+        'Access-Control-Allow-Headers',
+        'Authorization, Content-Type, Idempotency-Key, Traceparent, X-Request-ID',
+      );
       res.setHeader('Access-Control-Max-Age', PREFLIGHT_SECONDS);
       res.status(204).end();
     });

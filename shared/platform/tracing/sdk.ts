@@ -35,7 +35,9 @@ function reporterTo(logger: Logger): (error: unknown) => void {
     if (performance.now() < nextAt) return;
     nextAt = performance.now() + LOG_PAUSE_MS;
     const message = error instanceof Error ? error.message : String(error);
-    logger.warn({ reason: redactText(message) }, 'tracing has a problem; nothing else waits for it');
+    // In brackets stand values, such as that of a header with a key.
+    const reason = redactText(message.replace(/\(.*\)/s, '(…)'));
+    logger.warn({ reason }, 'tracing has a problem; nothing else waits for it');
   };
 }
 
