@@ -1,0 +1,62 @@
+import { findFreePort } from '../../local/processes/free-port.ts';
+import { callsTo, startTestApi, type TestApi } from './api.ts';
+import { testEnvironment } from './environment.ts';
+import { eventually } from './eventually.ts';
+import { startEverpostProcess, type EverpostProcess } from './everpost-process.ts';
+import { createSmtpSink, type SmtpSink } from './smtp-sink.ts';
+import { createTestNamespace } from './temporal.ts';
+
+/** Calls go to an API process. Nothing but the processes dispatches the outbox. */
+export interface TracedStack extends Pick<TestApi, 'api' | 'em' | 'project' | 'keys'> {
+  sink: SmtpSink;
+  processes: { api: EverpostProcess; worker: EverpostProcess };
+  stop: () => Promise<void>;
+}
+
+/** What a process says that loads OpenTelemetry's SDK. */
+export const SDK_LOADED = 'the SDK is being loaded';
+const REPORT_SDK = `
+import { registerHooks } from 'node:module';
+let isSaid = false;
+registerHooks({ load(url, context, next) {
+  if (!isSaid && /@opentelemetry\\/(sdk|exporter|otlp|resources|core)/.test(url)) console.error('${SDK_LOADED}', isSaid = true);
+  return next(url, context);
+} });`;
+
+/** An API process and a worker process with these variables, on a database and a namespace of their own. */
+export async function startTracedStack(variables: {
+  api: NodeJS.ProcessEnv;
+  worker: NodeJS.ProcessEnv;
+}): Promise<TracedStack> {
+  const [sink, temporal, port] = [await createSmtpSink(), await createTestNamespace(), await findFreePort(0)];
+  const base = await startTestApi({ config: { SMTP_URL: [sink.url], SMTP_CONNECTIONS: 5 } });
+  const common = { LOG_LEVEL: 'warn', OTEL_BSP_SCHEDULE_DELAY: '100' };
+  const nodeArguments = ['--import', `data:text/javascript,${encodeURIComponent(REPORT_SDK)}`];
+  const host = '127.0.0.1';
+  const processes = {
+    api: startEverpostProcess(
+      ...(['api', base.config, temporal] as const),
+      { ...common, HOST: host, PORT: String(port), ...variables.api },
+      nodeArguments,
+    ),
+    worker: startEverpostProcess(
+      ...(['worker', base.config, temporal] as const),
+      { ...common, WORKFLOW_BUNDLE: testEnvironment().workflowBundlePath, ...variables.worker },
+      nodeArguments,
+    ),
+  };
+  const url = `http://${host}:${port}`;
+  await eventually(async () => (await fetch(`${url}/ready`)).status === 200, 60_000);
+  return {
+    ...base,
+    api: callsTo(url, base.keys),
+    sink,
+    processes,
+    async stop() {
+      await Promise.all([processes.api.kill(), processes.worker.kill()]);
+      await temporal.close();
+      await sink.close();
+      await base.stop();
+    },
+  };
+}
