@@ -20,7 +20,6 @@ create table attachment (
   constraint attachment_pkey PRIMARY KEY (set_id, "position"),
   constraint attachment_disposition_check CHECK ((disposition = ANY (ARRAY['attachment'::text, 'inline'::text])))
 );
-CREATE INDEX attachment_by_age ON attachment USING btree (created_at);
 
 create table automation (
   id uuid not null,
@@ -299,8 +298,6 @@ create table email_content (
   constraint email_content_pkey PRIMARY KEY (email_id),
   constraint email_content_email_id_fkey FOREIGN KEY (email_id) REFERENCES email(id) ON DELETE CASCADE
 );
-CREATE INDEX email_content_by_age ON email_content USING btree (created_at);
-CREATE INDEX email_content_by_attachment_set ON email_content USING btree (attachment_set_id) WHERE (attachment_set_id IS NOT NULL);
 CREATE INDEX email_content_by_attachments ON email_content USING btree (attachment_set_id) WHERE (attachment_set_id IS NOT NULL);
 
 create table erased_contact (

@@ -41,4 +41,30 @@ describe('the generated schema (npm run schema)', () => {
     }
     expect(wrong).toEqual([]);
   });
+
+  it('has no two indexes of the same columns, each of which every write would pay for', async () => {
+    const twins = await query(
+      database.orm.em.fork(),
+      sql`
+        select array_agg(indexrelid::regclass::text) as names from pg_index i join pg_class c on c.oid = i.indexrelid
+        where c.relnamespace = 'public'::regnamespace
+        group by indrelid, indkey::text, indclass::text, indoption::text, pg_get_expr(indexprs, indrelid), pg_get_expr(indpred, indrelid)
+        having count(*) > 1`,
+    );
+    expect(twins).toEqual([]);
+  });
+
+  it('has tables that only grow vacuumed and analyzed after 2 % of change', async () => {
+    const grown = ['attachment', 'automation_execution', 'email', 'email_content', 'event', 'step_execution'];
+    const rows = await query<{ name: string; options: string[] }>(
+      database.orm.em.fork(),
+      sql`select relname as name, reloptions as options from pg_class where relname = any(${grown}::text[]) order by 1`,
+    );
+    expect(rows.map(({ name }) => name)).toEqual(grown);
+    for (const { options } of rows) {
+      for (const kind of ['vacuum', 'vacuum_insert', 'analyze']) {
+        expect(options).toContain(`autovacuum_${kind}_scale_factor=0.02`);
+      }
+    }
+  });
 });

@@ -1,5 +1,4 @@
 import {
-  CLEAN_UP_CHUNK,
   CLEAN_UP_KINDS,
   cleanUpChunk,
   retentionOf,
@@ -11,7 +10,7 @@ import { withHeartbeat } from '../heartbeat.ts';
 /** Activities that keep the database small. */
 export function createMaintenanceActivities(deps: ActivityDeps) {
   return {
-    /** Removes expired rows, each kind as long as there is a full chunk of it. Safe to run twice. */
+    /** Removes expired rows, each kind chunk by chunk. Safe to run twice. */
     async cleanUp(): Promise<CleanUpReport> {
       const retention = retentionOf(deps.config);
       const report = Object.fromEntries(CLEAN_UP_KINDS.map((kind) => [kind, 0])) as unknown as CleanUpReport;
@@ -19,13 +18,14 @@ export function createMaintenanceActivities(deps: ActivityDeps) {
         deps,
         async (signal, advance) => {
           for (const kind of CLEAN_UP_KINDS) {
-            let removed: number;
+            let place: string | undefined;
             do {
               signal.throwIfAborted();
-              removed = await cleanUpChunk(deps.orm.em.fork(), kind, retention);
+              const { removed, next } = await cleanUpChunk(deps.orm.em.fork(), kind, retention, place);
               report[kind] += removed;
+              place = next;
               advance();
-            } while (removed === CLEAN_UP_CHUNK);
+            } while (place !== undefined);
           }
           return report;
         },

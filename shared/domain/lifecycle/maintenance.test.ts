@@ -16,7 +16,9 @@ const em = () => database.orm.em.fork();
 /** A chunk of every kind. */
 async function cleanUp(): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
-  for (const kind of CLEAN_UP_KINDS) counts[kind] = await cleanUpChunk(em(), kind, retentionOf(testConfig()));
+  for (const kind of CLEAN_UP_KINDS) {
+    counts[kind] = (await cleanUpChunk(em(), kind, retentionOf(testConfig()))).removed;
+  }
   return counts;
 }
 beforeAll(async () => {

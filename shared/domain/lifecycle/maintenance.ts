@@ -61,6 +61,16 @@ export const CLEAN_UP_CHUNK = 5_000;
 const SWEEP_MS = 10 * 60_000;
 const DAY_MS = 24 * 60 * 60_000;
 
+/** What came of one chunk. */
+export interface SweptChunk {
+  removed: number;
+  /** Where the next chunk begins; missing when all is done. */
+  next?: string;
+}
+
+/** The beginning of every table whose rows go in the order of their ids. */
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
 /** Deletes rows of `table` whose `key` is in a chunk of those that `old` selects. @returns how many were deleted */
 async function deleteChunk(em: Em, table: SqlFragment, key: SqlFragment, old: SqlFragment): Promise<number> {
   const deleted = await queryOne<{ count: number }>(
@@ -71,6 +81,36 @@ async function deleteChunk(em: Em, table: SqlFragment, key: SqlFragment, old: Sq
       select count(*) from gone`,
   );
   return deleted?.count ?? 0;
+}
+
+interface AgedRows {
+  table: SqlFragment;
+  /** Its primary key or the first part of it: ids of version 7. */
+  key: SqlFragment;
+  days: number;
+  /** Of rows `t` that may go. */
+  condition?: SqlFragment;
+}
+
+/**
+ * Deletes a chunk of old rows in the order of their ids, which is that of their creation: by the primary key, and pages of
+ * the table one after the other, once each. The next chunk begins behind this one. From the beginning it would find all
+ * that has been deleted first, since a backup that runs meanwhile keeps deleted rows where they are.
+ */
+async function deleteInOrder(em: Em, { table, key, days, condition }: AgedRows, place = FIRST_ID): Promise<SweptChunk> {
+  const swept = await queryOne<{ count: number; last: string | null }>(
+    em,
+    sql`
+      with old as materialized (
+        select ${key} as id from ${table} t
+        where ${key} > ${place} and ${key} < ${idBefore(days)} and t.created_at ${olderThan(days)} and ${condition ?? sql`true`}
+        order by ${key} limit ${CLEAN_UP_CHUNK}
+      ),
+      gone as (delete from ${table} where ${key} in (select id from old) returning 1)
+      select (select count(*) from gone) as count, (select id from old order by id desc limit 1) as last`,
+  );
+  const removed = swept?.count ?? 0;
+  return removed >= CLEAN_UP_CHUNK && swept?.last ? { removed, next: swept.last } : { removed };
 }
 
 function olderThan(days: number): SqlFragment {
@@ -96,47 +136,39 @@ function oldByProject(table: SqlFragment, at: SqlFragment, condition: SqlFragmen
     ) t`;
 }
 
-function sweepEmailContents(em: Em, { emailContents: days }: Retention): Promise<number> {
-  const old = sql`
-    select c.email_id from email_content c join email e on e.id = c.email_id
-    where c.email_id < ${idBefore(days)} and c.created_at ${olderThan(days)} and e.status not in ('PENDING', 'SENDING')
-    order by c.email_id`;
-  return deleteChunk(em, sql`email_content`, sql`email_id`, old);
+function sweepEmailContents(em: Em, { emailContents: days }: Retention, place?: string): Promise<SweptChunk> {
+  const condition = sql`exists (select from email e where e.id = t.email_id and e.status not in ('PENDING', 'SENDING'))`;
+  return deleteInOrder(em, { table: sql`email_content`, key: sql`email_id`, days, condition }, place);
 }
 
-function sweepAttachments(em: Em, { attachments: days }: Retention): Promise<number> {
-  const old = sql`
-    select set_id, position from attachment a
-    where set_id < ${idBefore(days)} and created_at ${olderThan(days)} and not exists (
-      select from email_content c join email e on e.id = c.email_id
-      where c.attachment_set_id = a.set_id and e.status in ${literalList(OPEN_EMAIL_STATUSES)}
-    )
-    order by set_id`;
-  return deleteChunk(em, sql`attachment`, sql`(set_id, position)`, old);
+/** An attachment set has few files, so a chunk may be a little larger. */
+function sweepAttachments(em: Em, { attachments: days }: Retention, place?: string): Promise<SweptChunk> {
+  const condition = sql`not exists (
+    select from email_content c join email e on e.id = c.email_id
+    where c.attachment_set_id = t.set_id and e.status in ${literalList(OPEN_EMAIL_STATUSES)}
+  )`;
+  return deleteInOrder(em, { table: sql`attachment`, key: sql`set_id`, days, condition }, place);
 }
 
 /** A campaign has counters of its own, which stay when its emails are deleted. */
-function sweepEmails(em: Em, { emails: days }: Retention): Promise<number> {
-  const old = sql`
-    select id from email e
-    where id < ${idBefore(days)} and created_at ${olderThan(days)} and status not in ('PENDING', 'SENDING')
-      and not exists (select from campaign c where c.id = e.campaign_id and c.status in ('SCHEDULED', 'SENDING'))
-    order by id`;
-  return deleteChunk(em, sql`email`, sql`id`, old);
+function sweepEmails(em: Em, { emails: days }: Retention, place?: string): Promise<SweptChunk> {
+  const condition = sql`t.status not in ('PENDING', 'SENDING')
+    and not exists (select from campaign c where c.id = t.campaign_id and c.status in ('SCHEDULED', 'SENDING'))`;
+  return deleteInOrder(em, { table: sql`email`, key: sql`id`, days, condition }, place);
 }
 
 /** Removes event names that only swept events had, to make room for new ones. */
-async function sweepEvents(em: Em, { events: days }: Retention): Promise<number> {
-  const old = oldByProject(sql`event`, sql`created_at`, sql`created_at ${olderThan(days)}`);
-  const count = await deleteChunk(em, sql`event`, sql`id`, sql`select id from (${old}) o`);
-  if (count === 0 || count === CLEAN_UP_CHUNK) return count;
-  await query(
-    em,
-    sql`
-      delete from event_name n
-      where not exists (select from event e where e.project_id = n.project_id and e.name = n.name)`,
-  );
-  return count;
+async function sweepEvents(em: Em, { events: days }: Retention, place?: string): Promise<SweptChunk> {
+  const swept = await deleteInOrder(em, { table: sql`event`, key: sql`id`, days }, place);
+  if (swept.next === undefined && (place !== undefined || swept.removed > 0)) {
+    await query(
+      em,
+      sql`
+        delete from event_name n
+        where not exists (select from event e where e.project_id = n.project_id and e.name = n.name)`,
+    );
+  }
+  return swept;
 }
 
 /**
@@ -226,35 +258,43 @@ function sweepTraceContexts(em: Em): Promise<number> {
 }
 
 /** The log of requests to webhook endpoints. Deliveries that are still to be made stay. */
-function sweepWebhookDeliveries(em: Em, { webhookDeliveries: days }: Retention): Promise<number> {
-  const old = sql`
-    select id from webhook_delivery
-    where id < ${idBefore(days)} and updated_at ${olderThan(days)} and retry_at is null order by id`;
-  return deleteChunk(em, sql`webhook_delivery`, sql`id`, old);
+function sweepWebhookDeliveries(em: Em, { webhookDeliveries: days }: Retention, place?: string): Promise<SweptChunk> {
+  const condition = sql`t.updated_at ${olderThan(days)} and t.retry_at is null`;
+  return deleteInOrder(em, { table: sql`webhook_delivery`, key: sql`id`, days, condition }, place);
 }
 
-type Sweep = (em: Em, retention: Retention) => Promise<number>;
+type Sweep = (em: Em, retention: Retention, place?: string) => Promise<SweptChunk>;
+
+/** A sweep whose every chunk begins at the beginning. */
+function fromStart(sweep: (em: Em, retention: Retention) => Promise<number>): Sweep {
+  return async (em, retention) => {
+    const removed = await sweep(em, retention);
+    return removed === CLEAN_UP_CHUNK ? { removed, next: FIRST_ID } : { removed };
+  };
+}
 
 /** A sweep of rows that the operator may keep forever. */
 function unlessKept(kind: keyof CleanUpReport & keyof Retention, sweep: Sweep): Sweep {
-  return async (em, retention) => (retention[kind] === 0 ? 0 : sweep(em, retention));
+  return async (em, retention, place) => (retention[kind] === 0 ? { removed: 0 } : sweep(em, retention, place));
 }
 
 const SWEEPS: Record<keyof CleanUpReport, Sweep> = {
-  idempotencyKeys: (em, { idempotencyTtlHours }) => sweepIdempotencyKeys(em, idempotencyTtlHours, CLEAN_UP_CHUNK),
+  idempotencyKeys: fromStart((em, { idempotencyTtlHours }) =>
+    sweepIdempotencyKeys(em, idempotencyTtlHours, CLEAN_UP_CHUNK),
+  ),
   emailContents: unlessKept('emailContents', sweepEmailContents),
   attachments: unlessKept('attachments', sweepAttachments),
   emails: unlessKept('emails', sweepEmails),
   events: unlessKept('events', sweepEvents),
-  executions: unlessKept('executions', sweepExecutions),
-  jobs: unlessKept('jobs', sweepJobs),
-  jobFiles: sweepJobFiles,
-  graphSnapshots: sweepGraphSnapshots,
-  refusals: sweepRefusals,
+  executions: unlessKept('executions', fromStart(sweepExecutions)),
+  jobs: unlessKept('jobs', fromStart(sweepJobs)),
+  jobFiles: fromStart(sweepJobFiles),
+  graphSnapshots: fromStart(sweepGraphSnapshots),
+  refusals: fromStart(sweepRefusals),
   webhookDeliveries: unlessKept('webhookDeliveries', sweepWebhookDeliveries),
-  erasedContacts: unlessKept('erasedContacts', sweepErasedContacts),
-  providerDays: sweepProviderDays,
-  traceContexts: sweepTraceContexts,
+  erasedContacts: unlessKept('erasedContacts', fromStart(sweepErasedContacts)),
+  providerDays: fromStart(sweepProviderDays),
+  traceContexts: fromStart(sweepTraceContexts),
 };
 
 /** The kinds of rows that are swept, in order. */
@@ -262,11 +302,16 @@ export const CLEAN_UP_KINDS = Object.keys(SWEEPS) as (keyof CleanUpReport)[];
 
 /**
  * Removes a chunk of expired rows of one kind, so that a large backlog is many short transactions.
- * @returns how many rows were removed; `CLEAN_UP_CHUNK` means that more may be left
+ * @param place where the chunk before said that this one begins; without it from the beginning
  */
-export async function cleanUpChunk(em: Em, kind: keyof CleanUpReport, retention: Retention): Promise<number> {
+export async function cleanUpChunk(
+  em: Em,
+  kind: keyof CleanUpReport,
+  retention: Retention,
+  place?: string,
+): Promise<SweptChunk> {
   return inTransaction(em, async (tx) => {
     await limitStatements(tx, SWEEP_MS);
-    return SWEEPS[kind](tx, retention);
+    return SWEEPS[kind](tx, retention, place);
   });
 }

@@ -20,8 +20,8 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-function sweep(kind: keyof CleanUpReport, config: Partial<Config>): Promise<number> {
-  return cleanUpChunk(em(), kind, retentionOf(testConfig(config)));
+async function sweep(kind: keyof CleanUpReport, config: Partial<Config>): Promise<number> {
+  return (await cleanUpChunk(em(), kind, retentionOf(testConfig(config)))).removed;
 }
 
 /** An id of version 7 of this age in days. */
@@ -94,7 +94,7 @@ describe('retention of emails', () => {
 });
 
 describe('retention of events', () => {
-  it('removes old ones of all projects in chunks, whatever their ids are made of', async () => {
+  it('removes old ones of all projects in chunks, each of which begins where the one before ended', async () => {
     const other = (await createProject(em(), 'Other')).project.id;
     for (const [owner, count, days] of [
       [projectId, CLEAN_UP_CHUNK, 40],
@@ -105,13 +105,35 @@ describe('retention of events', () => {
         em(),
         sql`
           insert into event (id, project_id, name, created_at)
-          select gen_random_uuid(), ${owner}, 'n', now() - ${days}::int * interval '1 day' from generate_series(1, ${count}::int)`,
+          select (left(${idOfAge(days)}, 24) || lpad(to_hex(n), 12, '0'))::uuid, ${owner}, 'n',
+            now() - ${days}::int * interval '1 day'
+          from generate_series(1, ${count}::int) n`,
       );
     }
     expect(await sweep('events', {})).toBe(0);
-    expect(await sweep('events', { RETENTION_EVENTS_DAYS: 30 })).toBe(CLEAN_UP_CHUNK);
-    expect(await sweep('events', { RETENTION_EVENTS_DAYS: 30 })).toBe(3);
+    const retention = retentionOf(testConfig({ RETENTION_EVENTS_DAYS: 30 }));
+    const { removed, next } = await cleanUpChunk(em(), 'events', retention);
+    expect(removed).toBe(CLEAN_UP_CHUNK);
+    expect(await queryOne(em(), sql`select count(*) from event where id <= ${next}`)).toEqual({ count: 0 });
+    expect(await cleanUpChunk(em(), 'events', retention, next)).toEqual({ removed: 3 });
     expect(await idsOf('event')).toHaveLength(2);
+  });
+
+  it('removes the names that no event has any more', async () => {
+    await query(em(), sql`delete from event`);
+    const add = (name: string, days: number) =>
+      query(
+        em(),
+        sql`
+          insert into event (id, project_id, name, created_at)
+          values (${idOfAge(days)}, ${projectId}, ${name}, now() - ${days}::int * interval '1 day')`,
+      );
+    await add('old', 40);
+    await add('both', 40);
+    await add('both', 20);
+    expect(await sweep('events', { RETENTION_EVENTS_DAYS: 30 })).toBe(2);
+    const names = await query(em(), sql`select name from event_name where project_id = ${projectId} and name <> 'n'`);
+    expect(names).toEqual([{ name: 'both' }]);
   });
 });
 

@@ -35,6 +35,7 @@ import { WebhooksMigration } from './migrations/20261122400000-webhooks.ts';
 import { EndedExecutionsMigration } from './migrations/20261122400100-ended-executions.ts';
 import { StepNumberMigration } from './migrations/20261123000000-step-number.ts';
 import { EmailFillMigration } from './migrations/20261123200000-email-fill.ts';
+import { UpkeepMigration } from './migrations/20261123300000-upkeep.ts';
 import { BrandMigration } from './migrations/20261123500000-brand.ts';
 import { SandboxEventsMigration } from './migrations/20261123501000-sandbox-events.ts';
 
@@ -77,6 +78,7 @@ export const MIGRATIONS = [
   { name: '20261122400100-ended-executions', class: EndedExecutionsMigration },
   { name: '20261123000000-step-number', class: StepNumberMigration },
   { name: '20261123200000-email-fill', class: EmailFillMigration },
+  { name: '20261123300000-upkeep', class: UpkeepMigration },
   { name: '20261123500000-brand', class: BrandMigration },
   { name: '20261123501000-sandbox-events', class: SandboxEventsMigration },
 ];
