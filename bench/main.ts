@@ -15,6 +15,8 @@ const BENCHES: Record<string, () => Promise<{ bench: Bench }>> = {
   automations: () => import('./automations.ts'),
   campaign: () => import('./campaign.ts'),
   costs: () => import('./costs.ts'),
+  emails: () => import('./emails.ts'),
+  history: () => import('./history.ts'),
   import: () => import('./import.ts'),
   isolation: () => import('./isolation.ts'),
   model: () => import('./model.ts'),
@@ -34,7 +36,8 @@ const COMMON_OPTIONS = {
   profile: { type: 'string' },
 } as const;
 
-const DURATION_MS_MAX = 30 * 60_000;
+/** Filling a database for `history` in the size of years takes most of it. */
+const DURATION_MS_MAX = 120 * 60_000;
 const startedAt = Date.now();
 
 function progress(line: string): void {
@@ -91,7 +94,11 @@ async function runBench(name: string, bench: Bench, args: string[]): Promise<num
     flag: (option) => (values as Record<string, unknown>)[option] === true,
     home,
     progress,
-    startStack: (options = {}) => startStack(options, { home, guard, processes, progress, onEnd }),
+    startStack(options = {}) {
+      const folder = path.join(home, options.folder ?? '');
+      mkdirSync(folder, { recursive: true });
+      return startStack(options, { home: folder, guard, processes, progress, onEnd });
+    },
     startSink: (kind = 'own') => startSink(kind, processes),
     startNode: (spec) => processes.startNode(spec),
     meter: createProcessMeter(),

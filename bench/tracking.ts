@@ -1,8 +1,7 @@
-import { writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
 import { createLinkSigner, encodeClickTarget } from '../shared/platform/links.ts';
 import { quantile, round, type Bench, type BenchContext } from './harness/contract.ts';
+import { sendGetLoad } from './harness/get-load.ts';
 import type { GetLoadResult } from './harness/get-load-main.ts';
 import { POOL_SIZE, REQUEST_OPTIONS } from './harness/request-bench.ts';
 import type { BenchStack } from './harness/stack.ts';
@@ -44,23 +43,11 @@ async function measureGets(
   url: string,
   paths: string[],
 ): Promise<GetLoadResult & { perSecond: number }> {
-  const pathsFile = path.join(context.home, `${name}.txt`);
-  writeFileSync(pathsFile, paths.join('\n'));
-  const run = async (first: number, durationMs: number): Promise<GetLoadResult> => {
-    const load = { url, pathsFile, first, durationMs, connections: context.number('connections') };
-    const running = await context.startNode({
-      name: `load-${name}-${first}`,
-      entry: 'bench/harness/get-load-main.ts',
-      args: [JSON.stringify(load)],
+  const run = (first: number, durationMs: number): Promise<GetLoadResult> =>
+    sendGetLoad(context, {
+      ...{ name: `${name}-${first}`, url, paths, first, durationMs },
+      connections: context.number('connections'),
     });
-    const line = await running.line((text) => text.startsWith('{'), durationMs + 60_000);
-    await running.exited;
-    const result = JSON.parse(line) as GetLoadResult;
-    if (Object.keys(result.statuses).some((status) => status !== '200' && status !== '302')) {
-      throw new Error(`${name} answered ${JSON.stringify(result.statuses)}`);
-    }
-    return result;
-  };
   const warmUp = await run(0, WARM_UP_MS);
   const measured = await run(warmUp.next, context.number('seconds') * 1000);
   return { ...measured, perSecond: (measured.requests / measured.elapsedMs) * 1000 };

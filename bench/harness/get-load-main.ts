@@ -14,6 +14,8 @@ interface GetLoad {
   first: number;
   connections: number;
   durationMs: number;
+  /** Sent as a bearer token. */
+  key?: string;
 }
 
 export interface GetLoadResult {
@@ -29,6 +31,8 @@ const load = JSON.parse(process.argv[2] ?? '') as GetLoad;
 const { hostname, port } = new URL(load.url);
 const paths = readFileSync(load.pathsFile, 'utf8').trimEnd().split('\n');
 const AGENT = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
+
+const authorization = load.key === undefined ? '' : `Authorization: Bearer ${load.key}\r\n`;
 
 const statuses: Record<string, number> = {};
 const latencies: number[] = [];
@@ -51,7 +55,7 @@ function runConnection(): Promise<void> {
       }
       next += 1;
       sentAt = performance.now();
-      socket.write(`GET ${path} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nUser-Agent: ${AGENT}\r\n\r\n`);
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nUser-Agent: ${AGENT}\r\n${authorization}\r\n`);
     };
     socket.setNoDelay(true);
     socket.on('connect', send);

@@ -17,6 +17,8 @@ import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
 import { STOP_RANKS, type NodeProcess, type Processes } from './processes.ts';
 
 export interface BenchStackOptions {
+  /** A folder of its own, for a bench that starts several stacks. */
+  folder?: string;
   /** Where mail goes; needed by a worker. */
   smtpUrl?: string;
   /** Default true. */

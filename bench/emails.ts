@@ -1,0 +1,99 @@
+import { query, sql, SqlFragment } from '../shared/domain/database/sql.ts';
+import { quantile, round, type Bench, type BenchContext } from './harness/contract.ts';
+import type { BenchStack } from './harness/stack.ts';
+import { fillHistory, type HistorySize } from './history/fill.ts';
+import { LISTS, measureGet, prepareSide, WORK, type Cost, type Side } from './history/measures.ts';
+
+/** Milliseconds in which 99 of 100 answers come. */
+const GOAL_MS = 50;
+/** What the lists may add to the cost of a campaign. */
+const COST_GOAL = 1.03;
+const OF_EMAILS = Object.entries(LISTS).filter(([name]) => /email|recipients/.test(name));
+/** What only lists of emails read. */
+const INDEXES = ['email_by_creation', 'email_by_trouble', 'email_trouble_of_campaign', 'email_by_address'];
+
+async function measureLists(context: BenchContext, side: Side) {
+  const lists: Record<string, { p50Ms: number; p99Ms: number }> = {};
+  for (const [name, pathOf] of OF_EMAILS) {
+    const measure = measureGet(pathOf);
+    await measure(context, side);
+    const { latencies } = await measure(context, side);
+    lists[name] = { p50Ms: round(quantile(latencies, 0.5), 1), p99Ms: round(quantile(latencies, 0.99), 1) };
+    context.progress(`${name}: ${JSON.stringify(lists[name])}`);
+  }
+  return lists;
+}
+
+/** The statements that make the indexes of lists. */
+async function definitionsOf(stack: BenchStack): Promise<string[]> {
+  const rows = await query<{ definition: string }>(
+    stack.em(),
+    sql`select pg_get_indexdef(name::regclass) as definition from unnest(${INDEXES}::text[]) as i (name)`,
+  );
+  return rows.map(({ definition }) => definition);
+}
+
+/** Campaigns without and with these indexes, in turns; a first turn warms up. */
+async function measureCampaigns(context: BenchContext, side: Side) {
+  const { stack } = side;
+  const definitions = await definitionsOf(stack);
+  const costs = { without: [] as Cost[], with: [] as Cost[] };
+  const { campaign: measure } = WORK;
+  if (!measure) throw new Error('There is no measure of campaigns.');
+  for (let turn = 0; turn <= context.number('turns'); turn++) {
+    for (const name of ['without', 'with'] as const) {
+      context.progress(`A campaign ${name} the indexes of lists`);
+      if (name === 'without') await query(stack.em(), new SqlFragment(`drop index ${INDEXES.join(', ')}`));
+      else for (const definition of definitions) await query(stack.em(), new SqlFragment(definition));
+      await query(stack.em(), sql`vacuum analyze email`);
+      await query(stack.em(), sql`checkpoint`);
+      const cost = await measure(context, side);
+      if (turn > 0) costs[name].push(cost);
+    }
+  }
+  const cpu = (all: Cost[]) =>
+    round(
+      quantile(
+        all.map(({ cpuMs }) => cpuMs),
+        0.5,
+      ),
+      3,
+    );
+  const [withoutMs, withMs] = [cpu(costs.without), cpu(costs.with)];
+  return { cpuMsWithout: withoutMs, cpuMsWith: withMs, costOfLists: round(withMs / withoutMs, 3) };
+}
+
+export const bench: Bench = {
+  description: 'Lists of emails and recipients over 1,000,000 emails, p99 (goal 50 ms), and what they cost a campaign.',
+  options: {
+    emails: { type: 'string', default: '1000000' },
+    requests: { type: 'string', default: '500' },
+    recipients: { type: 'string', default: '10000' },
+    turns: { type: 'string', default: '3' },
+  },
+  async run(context) {
+    const emails = context.number('emails');
+    const size: HistorySize = { emails, events: emails, days: 180, otherProjects: 9 };
+    const sink = await context.startSink();
+    const stack = await context.startStack({ smtpUrl: sink.url, env: { DATABASE_POOL_SIZE: '20' } });
+    context.progress(`Filling the database with ${emails} emails`);
+    const side = await prepareSide(context, stack, await fillHistory(stack, size, context.progress));
+    const lists = await measureLists(context, side);
+    const campaigns = await measureCampaigns(context, side);
+    const worst = Math.max(...Object.values(lists).map(({ p99Ms }) => p99Ms));
+    return {
+      name: 'emails',
+      figure: worst,
+      unit: 'ms',
+      limit: GOAL_MS,
+      ratio: round(GOAL_MS / worst, 2),
+      emails,
+      missed: [
+        ...Object.entries(lists).flatMap(([name, { p99Ms }]) => (p99Ms > GOAL_MS ? [name] : [])),
+        ...(campaigns.costOfLists > COST_GOAL ? ['cost of a campaign'] : []),
+      ],
+      lists,
+      ...campaigns,
+    };
+  },
+};
