@@ -69,8 +69,11 @@ async function optionsFor(queue: TaskQueueName, deps: WorkerDeps): Promise<Worke
       };
     case 'transactional':
     case 'automations':
-    case 'campaigns':
       return withActivities(common, deps, DELIVERY_SLOTS);
+    case 'campaigns':
+      // A worker asks for one page at a time, so that several workers take turns: with a poll for each slot, one of them
+      // could take all pages that a campaign has under way.
+      return { ...withActivities(common, deps, DELIVERY_SLOTS), maxConcurrentActivityTaskPolls: 1 };
     case 'jobs':
       return withActivities(common, deps, JOB_SLOTS);
     case 'webhooks':
