@@ -11,6 +11,10 @@ const TRACKS_PER_SECOND = 8;
 const SENDS_PER_SECOND = 4;
 const CONNECTIONS = 8;
 const MAILBOX_TIMEOUT_MS = 120_000;
+const IDLE_TIMEOUT_MS = 180_000;
+const IDLE_LOOK_MS = 3_000;
+/** Of one core, used by PostgreSQL. */
+const IDLE_PART = 0.1;
 /** The worse of two tenants may be this many times slower than on an idle system. */
 const GOAL = 2;
 
@@ -98,6 +102,16 @@ function meterCpu({ meter }: BenchContext, stack: BenchStack, sink: Sink): () =>
     Object.fromEntries(Object.entries(read()).map(([name, now]) => [name, round(now - (before[name] ?? 0), 1)]));
 }
 
+/** Waits until an attack has left no work behind, such as rows to close or to vacuum. */
+async function untilIdle({ meter }: BenchContext, { pids }: BenchStack): Promise<void> {
+  const deadline = Date.now() + IDLE_TIMEOUT_MS;
+  while (Date.now() < deadline) {
+    const before = meter.cpuMs(pids.postgres);
+    await delay(IDLE_LOOK_MS);
+    if (!(meter.cpuMs(pids.postgres) - before > IDLE_PART * IDLE_LOOK_MS)) return;
+  }
+}
+
 function combine(a: Latencies, b: Latencies, how: (a: number, b: number) => number): Latencies {
   return {
     trackP99Ms: how(a.trackP99Ms, b.trackP99Ms),
@@ -146,6 +160,7 @@ export const bench: Bench = {
       cpuSeconds[attack.name] = usedCpu();
       context.progress(JSON.stringify({ ...rounded(loaded[attack.name] as Latencies), ...cpuSeconds[attack.name] }));
       await attack.cleanUp?.(attacker);
+      await untilIdle(context, stack);
     }
     context.progress('Measuring the quiet system again');
     // The slower of two measurements, so that one lucky moment is not the yardstick.
