@@ -19,6 +19,15 @@ export function bodyFor(stack: BenchStack): string {
   });
 }
 
+/** Deliveries that were started: the fewer, the less Temporal has to do for the same emails. */
+async function countDeliveries(stack: BenchStack): Promise<number> {
+  const row = await queryOne<{ count: number }>(
+    stack.em(),
+    sql`select count(distinct delivery_id) as count from email`,
+  );
+  return row?.count ?? 0;
+}
+
 /** Waits until no mail is left to be sent; answers how many went out. */
 export async function waitUntilDelivered(stack: BenchStack): Promise<number> {
   const deadline = Date.now() + DELIVERED_TIMEOUT_MS;
@@ -69,6 +78,7 @@ export const bench: Bench = {
     context.progress(`Measuring the time to the mailbox at ${context.number('low-load')} requests a second`);
     const delays = await measureDelay(context, stack, sink);
     await sink.reset();
+    const deliveriesBefore = await countDeliveries(stack);
 
     const { result, nextNumber } = await measureEndpoint(context, stack, 'send', {
       path: '/v1/send',
@@ -85,6 +95,8 @@ export const bench: Bench = {
       toMailboxP50Ms: round(quantile(delays, 0.5), 1),
       toMailboxP99Ms: round(quantile(delays, 0.99), 1),
       toMailboxMails: delays.length,
+      toMailboxMailsPerDelivery: round(delays.length / deliveriesBefore, 1),
+      mailsPerDelivery: round(nextNumber / ((await countDeliveries(stack)) - deliveriesBefore), 1),
       backlogSeconds: round(backlogSeconds, 1),
       lost: nextNumber - (summary?.recipients ?? 0),
       duplicates: summary?.duplicates,
