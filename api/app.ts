@@ -9,6 +9,7 @@ import { createAdmissions } from './http/admission.ts';
 import type { ApiDeps } from './http/context.ts';
 import { mountCors } from './http/cors.ts';
 import { errorHandler } from './http/error-envelope.ts';
+import { createGroupedWork } from './http/grouped-work.ts';
 import { createLoad } from './http/load.ts';
 import { mountEndpoints } from './http/mount.ts';
 import { requestId } from './http/request-id.ts';
@@ -18,7 +19,6 @@ import { mountReference } from './reference/reference.routes.ts';
 import { mountStartPage } from './reference/start-page.ts';
 import { createEndpoints } from './routes.ts';
 import type { Endpoint } from './http/endpoint.ts';
-import { createTracker } from '../shared/domain/tracking/tracker.ts';
 import type { Config } from '../shared/platform/config.ts';
 import type { Logger } from '../shared/platform/logger.ts';
 
@@ -64,8 +64,7 @@ export function createApp(deps: ApiDeps, checks: HealthChecks, observe?: Request
     logger: deps.logger,
     limitPerMinute: deps.config.API_RATE_LIMIT_PER_MINUTE,
   });
-  const track = createTracker({ em: () => deps.orm.em.fork(), takeTurn: (projectId) => load.slots.take(projectId, 1) });
-  mountEndpoints(app, endpoints, { ...deps, admissions, load, track });
+  mountEndpoints(app, endpoints, { ...deps, ...createGroupedWork(deps, load), admissions, load });
   app.use((req) => {
     throw new AppError('RESOURCE_NOT_FOUND', { message: `There is no ${req.method} ${req.path}` });
   });

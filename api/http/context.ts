@@ -2,6 +2,8 @@ import type { Logger } from '../../shared/platform/logger.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import type { Em } from '../../shared/domain/database/em.ts';
 import type { Orm } from '../../shared/domain/schema/orm.ts';
+import type { IdempotencyClaim } from '../../shared/domain/idempotency/idempotency.ts';
+import type { TransactionalQueue } from '../../shared/domain/emails/transactional-queue.ts';
 import type { Tracker } from '../../shared/domain/tracking/tracker.ts';
 import type { Brand } from '../../shared/pure/brand.ts';
 import type { TrackingMode } from '../../shared/pure/project.ts';
@@ -23,6 +25,7 @@ export interface ApiDeps {
 /** What every endpoint may use in addition; the application makes it. */
 export interface HandlerDeps extends ApiDeps {
   track: Tracker;
+  queueTransactional: TransactionalQueue;
 }
 
 /** The project a request acts for, as its key named it. */
@@ -43,6 +46,8 @@ export interface RequestContext<Params, Query, Body> {
   em: Em;
   deps: HandlerDeps;
   requestId: string;
+  /** The claimed idempotency key; the handler of a grouped endpoint hands it on to be settled. */
+  claim: IdempotencyClaim | undefined;
   /** Whether the request asks for a table rather than JSON: by `format`, or without it by the Accept header. */
   wantsCsv: (format: 'json' | 'csv' | undefined) => boolean;
 }

@@ -1,7 +1,11 @@
 import { hash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EventEntity } from '../../shared/domain/events/event.entity.ts';
-import { claimIdempotencyKey, sweepIdempotencyKeys } from '../../shared/domain/idempotency/idempotency.ts';
+import {
+  claimIdempotencyKeys,
+  sweepIdempotencyKeys,
+  type ClaimOutcome,
+} from '../../shared/domain/idempotency/idempotency.ts';
 import { query, queryOne, sql } from '../../shared/domain/database/sql.ts';
 import { startTestApi, type TestApi, type TestReply } from '../../tests/support/api.ts';
 import { eventually } from '../../tests/support/stack.ts';
@@ -31,9 +35,12 @@ async function eventCount(idempotencyKey: string): Promise<number> {
 }
 
 /** Claims a key like a request of this process that never ends. */
-function claimKey(key: string, request: string) {
+async function claimKey(key: string, request: string): Promise<ClaimOutcome> {
   const token = randomUUID();
-  return claimIdempotencyKey(app.em(), { projectId: app.project.id, key, token, request, ttlHours: 24 });
+  const [outcome] = await claimIdempotencyKeys(app.em(), [
+    { projectId: app.project.id, key, token, request, ttlHours: 24 },
+  ]);
+  return outcome!;
 }
 
 async function isClaimed(key: string): Promise<boolean> {

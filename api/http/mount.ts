@@ -4,10 +4,11 @@ import { AppError, badRequest, validationError } from '../../shared/pure/app-err
 import { LIMITS } from '../../shared/pure/limits.ts';
 import { createIdempotencyClaims } from '../../shared/domain/idempotency/claims.ts';
 import {
-  settleIdempotencyKey,
+  settleIdempotencyKeys,
   type IdempotencyClaim,
   type OriginalRequest,
 } from '../../shared/domain/idempotency/idempotency.ts';
+import type { Em } from '../../shared/domain/database/em.ts';
 import type { Admission, Admissions } from './admission.ts';
 import { proveConnection } from './connections.ts';
 import type { HandlerDeps, RequestContext } from './context.ts';
@@ -136,28 +137,23 @@ function keyReused(key: string, original: OriginalRequest): AppError {
   });
 }
 
-interface TransactionWork {
-  context: RequestContext<unknown, unknown, unknown>;
-  definition: Endpoint;
-  /** Of the request. */
-  claim?: { claim: IdempotencyClaim; request: string } | undefined;
-}
-
 /**
  * Handles a request in one transaction with the result of its idempotency key: a process that dies before the commit
  * has done nothing, and the key is free for the repetition. Its trace is noted there, too, before anybody can take up
  * what it leaves. Wakes the dispatcher afterwards if necessary.
  */
-async function handleInTransaction({ context, definition, claim }: TransactionWork): Promise<Reply> {
+async function handleInTransaction(
+  definition: Endpoint,
+  context: RequestContext<unknown, unknown, unknown>,
+): Promise<Reply> {
   let wakeups: (number | undefined)[] = [];
   const deps = { ...context.deps, wakeDispatcher: (withinMs?: number) => void wakeups.push(withinMs) };
   const reply = await inTransaction(context.em, async (em) => {
     wakeups = [];
     const result = await definition.handle({ ...context, em, deps });
     if (definition.subjects) await keepTraceContexts(em, definition.subjects(result.data as never, context.params));
-    if (!claim || (await settleIdempotencyKey(em, claim.claim, result.status))) return result;
-    const { key, claimedAt } = claim.claim;
-    throw keyReused(key, { request: claim.request, at: claimedAt, statusCode: null });
+    if (context.claim) await settleIdempotencyKeys(em, [context.claim], result.status);
+    return result;
   });
   for (const withinMs of wakeups) context.deps.wakeDispatcher(withinMs);
   return reply;
@@ -166,6 +162,24 @@ async function handleInTransaction({ context, definition, claim }: TransactionWo
 /** Whether what the request leaves to workflows is a part of its trace. */
 function isFollowed({ subjects }: Endpoint): boolean {
   return subjects !== undefined && activeTraceParent() !== undefined;
+}
+
+/**
+ * Handles a request, settles its idempotency key, and notes its trace; a grouped request does so together with its group.
+ */
+async function handleRequest(
+  definition: Endpoint,
+  request: string,
+  context: RequestContext<unknown, unknown, unknown>,
+): Promise<Reply> {
+  const { claim } = context;
+  const isAlone = !definition.isGrouped && (claim !== undefined || isFollowed(definition));
+  try {
+    return await (isAlone ? handleInTransaction(definition, context) : definition.handle(context));
+  } catch (error) {
+    if (!claim || !(error instanceof AppError) || error.code !== 'IDEMPOTENCY_KEY_REUSED') throw error;
+    throw keyReused(claim.key, { request, at: claim.claimedAt, statusCode: null });
+  }
 }
 
 /** An admitted request with its body, still to be checked. */
@@ -201,6 +215,7 @@ function assertInputStorable({ definition, req, body }: Incoming): void {
 
 async function answer(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyClaim): Promise<Outcome> {
   const { definition, admission, req, res, body } = incoming;
+  let em: Em | undefined;
   try {
     const params = parseParams(definition, req.params);
     assertInputStorable(incoming);
@@ -213,16 +228,16 @@ async function answer(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyCl
       params,
       query: parse(definition.query, req.query),
       body: definition.multipart ? body : parse(definition.body, body),
-      em: deps.orm.em.fork(),
+      // Only where it is used: what grouped requests share has its own.
+      get em() {
+        return (em ??= deps.orm.em.fork());
+      },
       deps,
       requestId: requestIdOf(res),
+      claim,
       wantsCsv: (format) => (format ?? req.accepts(['json', 'csv'])) === 'csv',
     };
-    const once = claim && { claim, request: requestLine(req, definition) };
-    const reply =
-      once || isFollowed(definition)
-        ? await handleInTransaction({ context, definition, claim: once })
-        : await definition.handle(context);
+    const reply = await handleRequest(definition, requestLine(req, definition), context);
     const location = reply.status === 201 && deps.items.get(definition);
     if (location) setLocation(res, locationOf(location, req.params, reply.data));
     const { csv } = reply;
@@ -234,6 +249,18 @@ async function answer(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyCl
   }
 }
 
+/** Answers a request in its project's turn. @throws AppError when there is no turn for it, or nobody to answer */
+async function answerInTurn(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyClaim): Promise<Outcome> {
+  const { definition, admission, req } = incoming;
+  const release = await takeTurn(definition, admission.project.id, deps.load);
+  try {
+    assertStillThere(req);
+    return await answer(incoming, deps, claim);
+  } finally {
+    release();
+  }
+}
+
 async function answerOnce(key: string, incoming: Incoming, deps: ServeDeps): Promise<Outcome> {
   const { definition, admission, req, res } = incoming;
   const request = requestLine(req, definition);
@@ -242,9 +269,14 @@ async function answerOnce(key: string, incoming: Incoming, deps: ServeDeps): Pro
     const conflict = keyReused(key, claimed.original);
     return { status: 409, send: () => res.status(409).json(errorEnvelope(conflict, requestIdOf(res))) };
   }
-  const outcome = await answer(incoming, deps, claimed.claim);
-  if (outcome.status >= 400) await deps.claims.release(claimed.claim);
-  return outcome;
+  try {
+    const outcome = await answerInTurn(incoming, deps, claimed.claim);
+    if (outcome.status >= 400) await deps.claims.release(claimed.claim);
+    return outcome;
+  } catch (error) {
+    await deps.claims.release(claimed.claim);
+    throw error;
+  }
 }
 
 function sendReply({ res, admission }: Incoming, load: Load, status: number, parts: Buffer[]): void {
@@ -287,8 +319,8 @@ async function reservePage({ query }: Endpoint, projectId: string, load: Load): 
 }
 
 /** Waits until a request may use PostgreSQL, or another server. @returns ends its turn */
-async function takeTurn(definition: Endpoint, projectId: string, load: Load, isGrouped = false): Promise<() => void> {
-  if (isGrouped) return load.groupedPlaces.take(projectId, 1);
+async function takeTurn(definition: Endpoint, projectId: string, load: Load): Promise<() => void> {
+  if (definition.isGrouped) return load.groupedPlaces.take(projectId, 1);
   if (definition.isRemote) return load.remoteSlots.take(projectId, 1);
   if (definition.cost !== 'heavy') return load.slots.take(projectId, 1);
   const releaseHeavy = await load.heavySlots.take(projectId, 1);
@@ -340,16 +372,8 @@ async function serve(definition: Endpoint, req: Request, res: Response, deps: Se
   const releasePage = await reservePage(definition, admission.project.id, load);
   let outcome: Outcome;
   try {
-    // With a key or in a trace, a request has a transaction of its own.
-    const isGrouped = definition.isGrouped === true && key === undefined && !isFollowed(definition);
-    const release = await takeTurn(definition, admission.project.id, load, isGrouped);
-    try {
-      assertStillThere(req);
-      const incoming = { definition, admission, req, res, body };
-      outcome = key === undefined ? await answer(incoming, deps) : await answerOnce(key, incoming, deps);
-    } finally {
-      release();
-    }
+    const incoming = { definition, admission, req, res, body };
+    outcome = key === undefined ? await answerInTurn(incoming, deps) : await answerOnce(key, incoming, deps);
     await outcome.send();
   } finally {
     releasePage();
@@ -371,6 +395,7 @@ async function serve(definition: Endpoint, req: Request, res: Response, deps: Se
 export function mountEndpoints(app: Express, endpoints: Endpoint[], deps: MountDeps): void {
   const claims = createIdempotencyClaims({
     em: () => deps.orm.em.fork(),
+    takeTurn: (projectId) => deps.load.slots.take(projectId, 1),
     ttlHours: deps.config.IDEMPOTENCY_TTL_HOURS,
   });
   const items = new Map(

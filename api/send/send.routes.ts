@@ -1,11 +1,5 @@
-import type { z } from 'zod';
-import { withReplyAddress } from '../../shared/domain/emails/reply-addresses.ts';
-import { queueTransactional } from '../../shared/domain/emails/queue-transactional.ts';
 import type { TransactionalRequest } from '../../shared/domain/emails/transactional-request.ts';
 import type { Config } from '../../shared/platform/config.ts';
-import { linkSignerOf } from '../../shared/platform/links.ts';
-import { createGate } from '../../shared/platform/turns.ts';
-import { createEmailCompiler } from '../../shared/platform/mail/compiled-email.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { sendBodySchema, sentSchema } from './send.schemas.ts';
 
@@ -14,18 +8,8 @@ function bodyBytesMax(messageBytesMax: number): number {
   return Math.ceil(messageBytesMax * 1.4) + 1024 * 1024;
 }
 
-/** Requests with large templates that are worked on at a time. */
-const LARGE_WIDTH = 2;
-
 /** POST /v1/send. */
 export function createSendEndpoints(config: Config): Endpoint[] {
-  const deps = {
-    links: linkSignerOf(config),
-    compileEmail: createEmailCompiler(),
-    messageBytesMax: config.MESSAGE_MAX_BYTES,
-    largeWork: createGate(LARGE_WIDTH),
-  };
-
   const send = endpoint({
     operationId: 'sendEmail',
     method: 'post',
@@ -35,14 +19,14 @@ export function createSendEndpoints(config: Config): Endpoint[] {
     description: 'Creates or updates the contact of each recipient. The mail is on its way durably when this answers.',
     key: 'secret',
     idempotent: true,
+    isGrouped: true,
     body: sendBodySchema({ attachmentsBytesMax: config.ATTACHMENTS_MAX_BYTES }),
     bodyBytesMax: bodyBytesMax(config.MESSAGE_MAX_BYTES),
     base64At: ['attachments', '*', 'content'],
     envelope: true,
     replies: { 200: { description: 'Accepted for delivery', schema: sentSchema } },
     errors: ['TEMPLATE_NOT_FOUND', 'SENDER_DOMAIN_REFUSED', 'BAD_REQUEST'],
-    subjects: ({ emails }: z.infer<typeof sentSchema>) => emails.map(({ email }) => email),
-    async handle({ em, project, body, deps: { wakeDispatcher } }) {
+    async handle({ project, body, claim, deps }) {
       const from = body.from && { ...body.from, name: body.from.name ?? body.name };
       const request: TransactionalRequest = {
         to: body.to,
@@ -58,14 +42,8 @@ export function createSendEndpoints(config: Config): Endpoint[] {
         headers: Object.entries(body.headers ?? {}),
         attachments: body.attachments ?? [],
       };
-      const replyTo = {
-        projectId: project.id,
-        address: body.reply,
-        inboundDomain: config.INBOUND_DOMAIN,
-        field: 'reply',
-      };
-      const queued = await withReplyAddress(em, replyTo, (tx) => queueTransactional(tx, project, request, deps));
-      wakeDispatcher();
+      const queued = await deps.queueTransactional({ project, request, claim });
+      deps.wakeDispatcher();
       return ok({
         emails: queued.map((mail) => ({ contact: mail.contact, email: mail.emailId })),
         timestamp: new Date().toISOString(),

@@ -1,5 +1,3 @@
-import type { z } from 'zod';
-import { trackEvent } from '../../shared/domain/tracking/track.ts';
 import { EVENT_WAKE_MS } from '../../shared/domain/outbox/outbox.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { trackBody, trackedSchema } from './track.schemas.ts';
@@ -17,10 +15,8 @@ const track = endpoint({
   envelope: true,
   body: trackBody,
   replies: { 200: { description: 'The contact and the event', schema: trackedSchema } },
-  subjects: ({ event }: z.infer<typeof trackedSchema>) => [event],
-  async handle({ em, project, body, deps }) {
-    const tracked = { projectId: project.id, ...body, name: body.event };
-    const event = em.isInTransaction() ? await trackEvent(em, tracked) : await deps.track(tracked);
+  async handle({ project, body, claim, deps }) {
+    const event = await deps.track({ projectId: project.id, ...body, name: body.event }, claim);
     deps.wakeDispatcher(EVENT_WAKE_MS);
     return ok({ contact: event.contactId, event: event.id, timestamp: event.createdAt.toISOString() });
   },

@@ -3,6 +3,8 @@ import { pause } from './turns.ts';
 export interface GroupWriterOptions<Item, Result> {
   /** Writes a group, all of it or nothing. Answers one result for each item, in their order. */
   write: (items: Item[]) => Promise<Result[]>;
+  /** Whose an item is. Owners share no groups, and do not wait for each other. */
+  ownerOf?: (item: Item) => string;
   /** Most items of a group. */
   itemsMax: number;
   /** Most octets of a group, as `octetsOf` counts them. A larger item is a group of its own. */
@@ -46,8 +48,8 @@ function createLoneKeys() {
 }
 
 /**
- * Writes items in groups, one after another. Each group has the items that arrived while the previous one was being written.
- * A single item does not wait; in a rush, many share a statement and a commit.
+ * Writes items in groups, those of an owner one after another. Each group has the items that arrived while the previous one
+ * was being written. A single item does not wait; in a rush, many share a statement and a commit.
  *
  * A group that fails is taken apart, and its items are written alone, beside the next groups: one bad item neither fails nor
  * delays the others. While an item is written alone, items with its keys are written alone, too.
@@ -56,6 +58,23 @@ function createLoneKeys() {
 export function createGroupWriter<Item, Result>(
   options: GroupWriterOptions<Item, Result>,
 ): (item: Item) => Promise<Result> {
+  const { ownerOf = () => '' } = options;
+  const owners = new Map<string, { add: (item: Item) => Promise<Result>; pending: number }>();
+  return async (item) => {
+    const name = ownerOf(item);
+    const owner = owners.get(name) ?? { add: createOwnerWriter(options), pending: 0 };
+    owners.set(name, owner);
+    owner.pending += 1;
+    try {
+      return await owner.add(item);
+    } finally {
+      owner.pending -= 1;
+      if (owner.pending === 0) owners.delete(name);
+    }
+  };
+}
+
+function createOwnerWriter<Item, Result>(options: GroupWriterOptions<Item, Result>): (item: Item) => Promise<Result> {
   const { write, itemsMax, octetsMax = Infinity, octetsOf = () => 0, keysOf = () => [], writeAlone } = options;
   const loneKeys = createLoneKeys();
   let waiting: Waiting<Item, Result>[] = [];

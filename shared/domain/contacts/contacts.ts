@@ -7,7 +7,17 @@ import { isUniqueViolation } from '../database/database-errors.ts';
 import { recordEvents, subscriptionEvent, type ExecutionCause, type SubscriptionCause } from '../events/events.ts';
 import { recordedEvents } from '../events/recorded-events.ts';
 import type { Em } from '../database/em.ts';
-import { likePattern, joinSql, json, query, queryOne, queryPrepared, sql, type SqlFragment } from '../database/sql.ts';
+import {
+  likePattern,
+  joinSql,
+  json,
+  lockPatience,
+  query,
+  queryOne,
+  queryPrepared,
+  sql,
+  type SqlFragment,
+} from '../database/sql.ts';
 import { IN_LOCK_ORDER } from './contact-locks.ts';
 import { ContactEntity, type Contact } from './contact.entity.ts';
 import { fieldTypesInsert, noteFieldTypes } from './contact-fields.ts';
@@ -175,9 +185,7 @@ export async function upsertContactRows(
   const upserted = await queryPrepared<UpsertedContact>(
     em,
     sql`
-      with patience as materialized (
-        select set_config('lock_timeout', coalesce(${lockMs === undefined ? null : String(lockMs)}, current_setting('lock_timeout')), true)
-      ),
+      with patience as materialized (${lockPatience(lockMs)}),
       upserted as (${upsertStatement(projectId, sorted, patches)}),
       ${rowEvents(projectId, sorted)},
       ${noted}

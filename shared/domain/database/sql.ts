@@ -121,6 +121,15 @@ export async function limitStatements(tx: SqlEntityManager, statementMs: number)
   answerTimeouts.set(tx, answerTimeoutMs(statementMs));
 }
 
+/**
+ * A select that bounds the waits for locks until the end of the transaction, in milliseconds; without a bound, that of the
+ * session holds. What it is joined with waits no longer than that.
+ */
+export function lockPatience(lockMs: number | undefined): SqlFragment {
+  return sql`
+    select set_config('lock_timeout', coalesce(${lockMs === undefined ? null : String(lockMs)}, current_setting('lock_timeout')), true)`;
+}
+
 /** A moment as ISO 8601 text in UTC, as JavaScript writes it and as events and answers have it. */
 export function isoText(moment: SqlFragment): SqlFragment {
   return sql`to_char((${moment}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;

@@ -57,22 +57,41 @@ export async function untrustDomain(em: Em, projectId: string, domain: string): 
  * @throws AppError SENDER_DOMAIN_REFUSED with details `{ reason, domain }`
  */
 export async function assertSenderDomain(em: Em, projectId: string, address: string): Promise<void> {
-  const asWritten = domainOf(address);
-  const name = domainToASCII(asWritten) || asWritten;
-  const [domain] = await queryPrepared<{ verified: boolean }>(
+  const refusal = (await findRefusedSenders(em, projectId, [address])).get(address);
+  if (refusal) throw refusal;
+}
+
+/** As `assertSenderDomain`, for several addresses with one statement. @returns the refusals, by address */
+export async function findRefusedSenders(
+  em: Em,
+  projectId: string,
+  addresses: readonly string[],
+): Promise<Map<string, AppError>> {
+  const nameOf = (address: string) => domainToASCII(domainOf(address)) || domainOf(address);
+  const names = [...new Set(addresses.map(nameOf))];
+  const rows = await queryPrepared<{ domain: string; verified: boolean }>(
     em,
-    sql`select verified from sender_domain where project_id = ${projectId} and domain = ${name}`,
+    sql`select domain, verified from sender_domain where project_id = ${projectId} and domain = any(${names}::text[])`,
   );
-  if (domain?.verified) return;
-  throw domain
+  const verified = new Map(rows.map((row) => [row.domain, row.verified]));
+  return new Map(
+    addresses.flatMap((address): [string, AppError][] => {
+      const state = verified.get(nameOf(address));
+      return state ? [] : [[address, senderRefusal(domainOf(address), state !== undefined)]];
+    }),
+  );
+}
+
+function senderRefusal(domain: string, isRegistered: boolean): AppError {
+  return isRegistered
     ? new AppError('SENDER_DOMAIN_REFUSED', {
-        message: `The sender domain ${asWritten} is not verified yet`,
-        details: { reason: 'DOMAIN_NOT_VERIFIED', domain: asWritten },
+        message: `The sender domain ${domain} is not verified yet`,
+        details: { reason: 'DOMAIN_NOT_VERIFIED', domain },
         suggestion: 'Complete its DNS records; they are checked every few minutes',
       })
     : new AppError('SENDER_DOMAIN_REFUSED', {
-        message: `The sender domain ${asWritten} is not registered with this project`,
-        details: { reason: 'DOMAIN_NOT_REGISTERED', domain: asWritten },
+        message: `The sender domain ${domain} is not registered with this project`,
+        details: { reason: 'DOMAIN_NOT_REGISTERED', domain },
         suggestion: 'Add the domain to the project and complete its DNS records',
       });
 }

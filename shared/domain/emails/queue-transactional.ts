@@ -26,7 +26,8 @@ function resolveExtras(request: TransactionalRequest, template: Template | undef
   };
 }
 
-function resolveContent(
+/** Content and sender of a request. @throws AppError VALIDATION_ERROR for what is missing */
+export function resolveContent(
   request: TransactionalRequest,
   template: Template | undefined,
   { tracking, brand }: { tracking: TrackingMode; brand: Brand },
@@ -58,13 +59,17 @@ function resolveContent(
   };
 }
 
-function optedOutOf(type: EmailType, contacts: UpsertedContact[]): string[] {
+/** The addresses of contacts who get no email of that type. */
+export function optedOutOf(type: EmailType, contacts: UpsertedContact[]): string[] {
   if (!needsSubscription(type)) return [];
   return contacts.filter((contact) => contact.optedOutAt !== null).map((contact) => contact.email);
 }
 
-/** A contact who withdrew consent gets no marketing email, whatever the request says; nothing of the request is kept. */
-function assertNobodyOptedOut(optedOut: string[]): void {
+/**
+ * A contact who withdrew consent gets no marketing email, whatever the request says; nothing of the request is kept.
+ * @throws AppError BAD_REQUEST
+ */
+export function assertNobodyOptedOut(optedOut: string[]): void {
   if (optedOut.length === 0) return;
   throw badRequest(
     `${optedOut.length === 1 ? 'A recipient has' : 'Recipients have'} unsubscribed from this kind of mail`,
@@ -79,10 +84,10 @@ function assertNobodyOptedOut(optedOut: string[]): void {
 const RECIPIENTS_TOGETHER = 50;
 const BYTES_TOGETHER = 1_048_576;
 /** A template of this length may take megabytes in memory once it is compiled. */
-const LARGE_LENGTH = 50_000;
+export const LARGE_LENGTH = 50_000;
 
 /** The recipients of each address, with their places in the request; addresses in the order their contacts are locked. */
-function byAddress(to: Mailbox[]): [address: string, recipients: { recipient: Mailbox; place: number }[]][] {
+export function byAddress(to: Mailbox[]): [address: string, recipients: { recipient: Mailbox; place: number }[]][] {
   const groups = new Map<string, { recipient: Mailbox; place: number }[]>();
   for (const [place, recipient] of to.entries()) {
     const group = groups.get(recipient.address) ?? [];

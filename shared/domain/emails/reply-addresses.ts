@@ -34,6 +34,11 @@ function isAt(address: string, domain: string): boolean {
   return domainOf(address) === (domainToASCII(domain) || domain.toLowerCase());
 }
 
+/** Whether a reply address must belong to the project that uses it. */
+export function isReplyAddressAt(address: string | undefined, inboundDomain: string | undefined): boolean {
+  return address !== undefined && inboundDomain !== undefined && isAt(toReplyAddress(address), inboundDomain);
+}
+
 /** The first project that used a reply address, before addresses had owners. */
 function firstUse(address: string): SqlFragment {
   const local = address.slice(0, address.lastIndexOf('@') + 1);

@@ -1,22 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { v7 as uuidV7 } from 'uuid';
-import type { Em } from '../database/em.ts';
+import { AppError } from '../../pure/app-error.ts';
+import { createProjectWriter, type RequestWrites } from '../database/project-writer.ts';
 import {
-  claimIdempotencyKey,
+  claimIdempotencyKeys,
   releaseIdempotencyKey,
+  type ClaimOutcome,
   type IdempotencyClaim,
-  type OriginalRequest,
+  type WantedClaim,
 } from './idempotency.ts';
 
 type Releasable = Omit<IdempotencyClaim, 'claimedAt'>;
 
 export interface IdempotencyClaims {
   /** @returns the claim when the key is ours, otherwise the request that has it */
-  claim: (request: {
-    projectId: string;
-    key: string;
-    request: string;
-  }) => Promise<{ claim: IdempotencyClaim } | { original: OriginalRequest }>;
+  claim: (request: { projectId: string; key: string; request: string }) => Promise<ClaimOutcome>;
   /** Frees the key of a request that failed. Resolves after a moment at the latest; if it is not done then, it goes on. */
   release: (claim: Releasable) => Promise<void>;
 }
@@ -26,13 +24,21 @@ const ANSWER_WAIT_MS = 1_000;
 const RETRY_MS = 500;
 /** Then the claim counts as abandoned anyway. */
 const GIVE_UP_MS = 35_000;
+const CLAIMS_MAX = 100;
 
 /**
- * Claims keys for the requests of one process, and frees those of failed requests. While PostgreSQL is away nothing can
+ * Claims keys for the requests of one process, those of a project that come together with one statement, and frees those of
+ * failed requests. While PostgreSQL is away nothing can
  * be freed: the releases are kept and done as soon as it is back, first for a caller that comes again with the same
  * key.
  */
-export function createIdempotencyClaims(deps: { em: () => Em; ttlHours: number }): IdempotencyClaims {
+export function createIdempotencyClaims(deps: RequestWrites & { ttlHours: number }): IdempotencyClaims {
+  const claimInGroup = createProjectWriter<WantedClaim, ClaimOutcome>({
+    ...{ em: deps.em, takeTurn: deps.takeTurn, itemsMax: CLAIMS_MAX },
+    write: claimIdempotencyKeys,
+    octetsOf: () => 0,
+    keysOf: ({ key }) => [key],
+  });
   const pending = new Map<string, Releasable>();
   const nameOf = ({ projectId, key }: { projectId: string; key: string }) => `${projectId} ${key}`;
 
@@ -65,10 +71,10 @@ export function createIdempotencyClaims(deps: { em: () => Em; ttlHours: number }
       if (left) await tryRelease(left);
       const token = uuidV7();
       try {
-        return await claimIdempotencyKey(deps.em(), { ...request, token, ttlHours: deps.ttlHours });
+        return await claimInGroup({ ...request, token, ttlHours: deps.ttlHours });
       } catch (error) {
-        // It is unknown whether the key was claimed before the answer was lost.
-        await release({ ...request, token });
+        // A claim that had no turn was never made; of another one it is unknown whether it was made before its answer was lost.
+        if (!(error instanceof AppError)) await release({ ...request, token });
         throw error;
       }
     },

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
+import { AppError } from '../../pure/app-error.ts';
 import type { Em } from '../database/em.ts';
-import { queryOne, queryPrepared, sql, type SqlFragment } from '../database/sql.ts';
+import { lockPatience, query, queryOne, queryPrepared, sql, type SqlFragment } from '../database/sql.ts';
 
 /** The request that used a key first. */
 export interface OriginalRequest {
@@ -32,38 +33,78 @@ function digestOf(key: string): string {
   return hash('sha256', key, 'base64url');
 }
 
+/** A request that wants a key. */
+export interface WantedClaim {
+  projectId: string;
+  key: string;
+  /** A fresh UUID, by which a claim can be released even if its answer was lost. */
+  token: string;
+  request: string;
+  ttlHours: number;
+}
+
+/** The claim when the key is ours, otherwise the request that has it. */
+export type ClaimOutcome = { claim: IdempotencyClaim } | { original: OriginalRequest };
+
 /**
- * Claims a key for one request. One statement decides, so of two simultaneous requests exactly one gets it; a claim
- * older than the time to live is taken over, and so is one whose process died or that nobody has settled for long.
- * @param claim `token` is a fresh UUID, by which a claim can be released even if its answer was lost
- * @returns the claim when the key is ours, otherwise the request that has it
+ * Claims keys for requests of one project, all or none. One statement decides, so of two simultaneous requests exactly one
+ * gets a key; a claim older than the time to live is taken over, and so is one whose process died or that nobody has settled
+ * for long.
+ * @param wanted each key once
+ * @param lockMs the longest wait for a lock; that of the session when left out
+ * @returns the outcomes in the order of `wanted`
  */
-export async function claimIdempotencyKey(
-  em: Em,
-  claim: { projectId: string; key: string; token: string; request: string; ttlHours: number },
-): Promise<{ claim: IdempotencyClaim } | { original: OriginalRequest }> {
-  const { projectId, key, token } = claim;
-  const [claimed] = await queryPrepared<{ created_at: Date }>(
+export async function claimIdempotencyKeys(em: Em, wanted: WantedClaim[], lockMs?: number): Promise<ClaimOutcome[]> {
+  const projectId = wanted[0]?.projectId ?? '';
+  const digests = wanted.map(({ key }) => digestOf(key));
+  const claimed = await queryPrepared<{ key: string; created_at: Date }>(
     em,
     sql`
+      with patience as materialized (${lockPatience(lockMs)})
       insert into idempotency_claim as c (project_id, key, token, owner, request, created_at)
-      values (${projectId}, ${digestOf(key)}, ${token}, current_setting('application_name'), ${claim.request}, now())
+      select ${projectId}, n.key, n.token, current_setting('application_name'), n.request, now()
+      from patience, (
+        select * from unnest(
+          ${digests}::text[], ${wanted.map(({ token }) => token)}::uuid[], ${wanted.map(({ request }) => request)}::text[]
+        ) as n (key, token, request) order by key collate "C"
+      ) n
       on conflict (project_id, key) do update
         set token = excluded.token, owner = excluded.owner, request = excluded.request, status_code = null,
           created_at = excluded.created_at
-        where c.created_at < now() - ${claim.ttlHours}::float8 * interval '1 hour'
+        where c.created_at < now() - ${wanted[0]?.ttlHours}::float8 * interval '1 hour'
           or c.status_code is null
             and (c.created_at < now() - ${ABANDONED_SECONDS}::int * interval '1 second' or ${IS_ORPHANED})
-      returning created_at`,
+      returning key, created_at`,
   );
-  if (claimed) return { claim: { projectId, key, token, claimedAt: claimed.created_at } };
-  const original = await queryOne<{ request: string; created_at: Date; status_code: number | null }>(
+  const claimedAt = new Map(claimed.map((row) => [row.key, row.created_at]));
+  const taken = digests.filter((digest) => !claimedAt.has(digest));
+  const originals = await findOriginals(em, projectId, taken);
+  return Promise.all(
+    wanted.map(async (each, index): Promise<ClaimOutcome> => {
+      const digest = digests[index] ?? '';
+      const at = claimedAt.get(digest);
+      if (at) return { claim: { projectId, key: each.key, token: each.token, claimedAt: at } };
+      const original = originals.get(digest);
+      if (original) return { original };
+      // Released between the two statements: it tries again, as it would after the other request's failure.
+      const [again] = await claimIdempotencyKeys(em, [each], lockMs);
+      if (!again) throw new AppError('INTERNAL_SERVER_ERROR');
+      return again;
+    }),
+  );
+}
+
+async function findOriginals(em: Em, projectId: string, digests: string[]): Promise<Map<string, OriginalRequest>> {
+  if (digests.length === 0) return new Map();
+  const rows = await query<{ key: string; request: string; created_at: Date; status_code: number | null }>(
     em,
-    sql`select request, created_at, status_code from idempotency_claim where project_id = ${projectId} and key = ${digestOf(key)}`,
+    sql`
+      select key, request, created_at, status_code from idempotency_claim
+      where project_id = ${projectId} and key = any(${digests}::text[])`,
   );
-  // Released between the two statements: the caller retries, as it would after the other request's failure.
-  if (!original) return claimIdempotencyKey(em, claim);
-  return { original: { request: original.request, at: original.created_at, statusCode: original.status_code } };
+  return new Map(
+    rows.map((row) => [row.key, { request: row.request, at: row.created_at, statusCode: row.status_code }]),
+  );
 }
 
 /** The row of a claim, as long as it is ours and has no result. */
@@ -72,16 +113,32 @@ function unsettled({ projectId, key, token }: Omit<IdempotencyClaim, 'claimedAt'
 }
 
 /**
- * Notes the result of the claiming request, in the same transaction as its work. So a claim without a result means that
+ * Notes the result of claiming requests, in the same transaction as their work. So a claim without a result means that
  * nothing was done.
- * @returns false when another request has taken the key over meanwhile: then the work must not be committed
+ * @throws AppError IDEMPOTENCY_KEY_REUSED when another request has taken a key over meanwhile: then the work must not be
+ *   committed
  */
-export async function settleIdempotencyKey(em: Em, claim: IdempotencyClaim, statusCode: number): Promise<boolean> {
+export async function settleIdempotencyKeys(
+  em: Em,
+  claims: readonly IdempotencyClaim[],
+  statusCode: number,
+): Promise<void> {
+  if (claims.length === 0) return;
   const settled = await queryPrepared(
     em,
-    sql`update idempotency_claim set status_code = ${statusCode} where ${unsettled(claim)} returning key`,
+    sql`
+      with held as materialized (
+        select c.project_id, c.key from idempotency_claim c
+        join unnest(
+          ${claims.map(({ projectId }) => projectId)}::uuid[], ${claims.map(({ key }) => digestOf(key))}::text[],
+          ${claims.map(({ token }) => token)}::uuid[]
+        ) as n (project_id, key, token) on c.project_id = n.project_id and c.key = n.key and c.token = n.token
+        where c.status_code is null order by c.key for no key update of c
+      )
+      update idempotency_claim c set status_code = ${statusCode} from held h
+      where c.project_id = h.project_id and c.key = h.key returning c.key`,
   );
-  return settled.length > 0;
+  if (settled.length < claims.length) throw new AppError('IDEMPOTENCY_KEY_REUSED');
 }
 
 /**

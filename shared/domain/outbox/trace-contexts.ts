@@ -14,18 +14,31 @@ export interface TraceContext {
 /** Contexts by subject, or by execution where the outbox names one. */
 export type TraceContexts = ReadonlyMap<string, TraceContext>;
 
-/**
- * Notes in the caller's transaction that these emails, events, campaigns, executions or jobs belong to the active trace.
- * No statement without one.
- */
+/** Emails, events, campaigns, executions or jobs, and the trace of the request that made them, if it has one. */
+export interface TracedSubjects {
+  traceParent: string | undefined;
+  subjectIds: readonly string[];
+}
+
+/** Notes in the caller's transaction that these subjects belong to the active trace. No statement without one. */
 export async function keepTraceContexts(em: Em, subjectIds: readonly string[]): Promise<void> {
-  const traceParent = activeTraceParent();
-  if (traceParent === undefined || subjectIds.length === 0) return;
+  await keepTracesOf(em, [{ traceParent: activeTraceParent(), subjectIds }]);
+}
+
+/** As `keepTraceContexts`, for several requests. */
+export async function keepTracesOf(em: Em, requests: readonly TracedSubjects[]): Promise<void> {
+  const traced = requests.flatMap(({ traceParent, subjectIds }) =>
+    traceParent === undefined ? [] : [...new Set(subjectIds)].map((subjectId) => ({ subjectId, traceParent })),
+  );
+  if (traced.length === 0) return;
   await query(
     em,
     sql`
       insert into trace_context (subject_id, trace_parent, created_at)
-      select distinct s, ${traceParent}, clock_timestamp() from unnest(${[...subjectIds]}::uuid[]) s
+      select s, p, clock_timestamp()
+      from unnest(
+        ${traced.map(({ subjectId }) => subjectId)}::uuid[], ${traced.map(({ traceParent }) => traceParent)}::text[]
+      ) as t (s, p)
       on conflict (subject_id) do update set trace_parent = excluded.trace_parent, created_at = excluded.created_at`,
   );
 }

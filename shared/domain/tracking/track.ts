@@ -7,9 +7,11 @@ import { upsertContactRows, type ContactRow, type UpsertedContact } from '../con
 import type { Em } from '../database/em.ts';
 import { json, queryOne, sql } from '../database/sql.ts';
 import { throwTooManyEventNames } from '../events/events.ts';
+import { settleIdempotencyKeys, type IdempotencyClaim } from '../idempotency/idempotency.ts';
 import { recordedEvents } from '../events/recorded-events.ts';
 import type { Event } from '../events/event.entity.ts';
 import { inTransaction } from '../database/transaction.ts';
+import { keepTracesOf } from '../outbox/trace-contexts.ts';
 
 export interface TrackedEvent {
   projectId: string;
@@ -29,31 +31,51 @@ function readEventData(values: Record<string, unknown>): Record<string, unknown>
 }
 
 /** A tracked event, read as far as is possible without the database. */
-export type ReadEvent = Omit<ContactRow, 'event'> & Required<Pick<ContactRow, 'event'>>;
+export interface ReadEvent extends ContactRow {
+  projectId: string;
+  event: NonNullable<ContactRow['event']>;
+  /** The key of its request. */
+  claim?: IdempotencyClaim | undefined;
+  /** The trace of its request, if it has one. */
+  traceParent?: string | undefined;
+}
 
 /**
  * Reads what a tracked event does to its contact. The event keeps all values of `data`, the contact only the persistent
  * ones. A new contact is subscribed unless `subscribed` says otherwise.
  * @throws AppError VALIDATION_ERROR for more data than an event may hold
  */
-export function readTrackedEvent({ email, name, subscribed, data }: TrackedEvent): ReadEvent {
+export function readTrackedEvent({ projectId, email, name, subscribed, data }: TrackedEvent): ReadEvent {
   const patch = readDataPatch(data);
   const event = { id: uuidV7(), name, data: readEventData(patch.values) };
-  return { email, subscribed, subscribedDefault: true, patch, event };
+  return { projectId, email, subscribed, subscribedDefault: true, patch, event };
 }
 
 /**
- * Creates or updates contacts and records an event of each: all of it, or nothing.
+ * Creates or updates contacts, records an event of each, settles the keys of their requests and notes their traces: all of
+ * it, or nothing.
  * @param read of one project, each contact once
  * @param lockMs the longest wait for a lock; that of the session when left out
  * @returns the events in the order of `read`
- * @throws AppError VALIDATION_ERROR for more data than a contact may hold, and for a name too many
+ * @throws AppError VALIDATION_ERROR for more data than a contact may hold, and for a name too many;
+ *   IDEMPOTENCY_KEY_REUSED for a claim that was lost
  */
-export async function trackEvents(em: Em, projectId: string, read: ReadEvent[], lockMs?: number): Promise<Event[]> {
-  const upsert = (unitOfWork: Em) => upsertContactRows(unitOfWork, projectId, read, lockMs);
-  // Only the change of a subscription takes a second statement.
-  const tracking = read.every((row) => row.subscribed === undefined) ? upsert(em) : inTransaction(em, upsert);
-  const contacts = await tracking.catch((error: unknown) => throwTooManyEventNames(error, 'event'));
+export async function trackEvents(em: Em, read: ReadEvent[], lockMs?: number): Promise<Event[]> {
+  const projectId = read[0]?.projectId ?? '';
+  const claims = read.flatMap(({ claim }) => claim ?? []);
+  const write = async (unitOfWork: Em) => {
+    const contacts = await upsertContactRows(unitOfWork, projectId, read, lockMs);
+    await settleIdempotencyKeys(unitOfWork, claims, 200);
+    await keepTracesOf(
+      unitOfWork,
+      read.map(({ traceParent, event }) => ({ traceParent, subjectIds: [event.id] })),
+    );
+    return contacts;
+  };
+  const isOneStatement =
+    claims.length === 0 && read.every((row) => row.subscribed === undefined && row.traceParent === undefined);
+  const writing = isOneStatement ? write(em) : inTransaction(em, write);
+  const contacts = await writing.catch((error: unknown) => throwTooManyEventNames(error, 'event'));
   return contacts.map((contact, index) => eventOf(projectId, contact, read[index]));
 }
 
@@ -65,7 +87,7 @@ function eventOf(projectId: string, { id: contactId, eventId, eventAt }: Upserte
 
 /** As `trackEvents`, for one event. */
 export async function trackEvent(em: Em, tracked: TrackedEvent): Promise<Event> {
-  const [event] = await trackEvents(em, tracked.projectId, [readTrackedEvent(tracked)]);
+  const [event] = await trackEvents(em, [readTrackedEvent(tracked)]);
   if (!event) throw new AppError('INTERNAL_SERVER_ERROR');
   return event;
 }

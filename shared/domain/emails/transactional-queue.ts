@@ -1,0 +1,253 @@
+import { readDataPatch } from '../../pure/contacts/custom-data.ts';
+import type { Brand } from '../../pure/brand.ts';
+import type { TrackingMode } from '../../pure/project.ts';
+import { activeTraceParent } from '../../platform/tracing/spans.ts';
+import { createTurns } from '../../platform/turns.ts';
+import { upsertContactRows, type UpsertedContact } from '../contacts/contacts.ts';
+import type { Em } from '../database/em.ts';
+import { createProjectWriter, type RequestWrites } from '../database/project-writer.ts';
+import { json } from '../database/sql.ts';
+import { inTransaction } from '../database/transaction.ts';
+import { findRefusedSenders } from '../domains/sender-domains.ts';
+import { settleIdempotencyKeys, type IdempotencyClaim } from '../idempotency/idempotency.ts';
+import { keepTraceContexts, keepTracesOf } from '../outbox/trace-contexts.ts';
+import { findTemplate } from '../templates/templates.ts';
+import type { Template } from '../templates/template.entity.ts';
+import {
+  assertNobodyOptedOut,
+  byAddress,
+  LARGE_LENGTH,
+  optedOutOf,
+  queueTransactional,
+  resolveContent,
+  type QueuedEmail,
+} from './queue-transactional.ts';
+import { isReplyAddressAt, withReplyAddress } from './reply-addresses.ts';
+import { createRequestRenderer, type RequestRenderer } from './request-renderer.ts';
+import { storeEmails, type SentEmail } from './stored-email.ts';
+import type { ResolvedContent, TransactionalDeps, TransactionalRequest } from './transactional-request.ts';
+
+/** A request, and the claim of its idempotency key. */
+export interface TransactionalItem {
+  project: { id: string; tracking: TrackingMode; brand: Brand };
+  request: TransactionalRequest;
+  claim: IdempotencyClaim | undefined;
+}
+
+/** An item in a group. */
+interface GroupedItem extends TransactionalItem {
+  projectId: string;
+  /** The trace of its request, if it has one. */
+  traceParent: string | undefined;
+}
+
+/** Queues the emails of a request, and settles its key. @throws what `queueTransactional` throws */
+export type TransactionalQueue = (item: TransactionalItem) => Promise<QueuedEmail[]>;
+
+export interface TransactionalQueueDeps extends RequestWrites, TransactionalDeps {
+  inboundDomain: string | undefined;
+}
+
+/** At 32 requests the statements are a small part of the costs; more would keep the event loop busy for longer. */
+const REQUESTS_MAX = 32;
+/** Requests with more recipients have statements enough of their own. */
+const RECIPIENTS_MAX = 10;
+
+/** Emails that were queued, why not, or that the request has to go alone. */
+type Outcome = QueuedEmail[] | Error | 'alone';
+
+/** A request whose content is compiled. */
+interface PreparedRequest {
+  item: GroupedItem;
+  content: ResolvedContent;
+  startRendering: () => RequestRenderer;
+}
+
+/** A prepared request, or why it is not queued with the others. */
+type Prepared = PreparedRequest | Error | 'alone';
+
+function lengthOf({ html, text }: { html?: string; text?: string | null }): number {
+  return (html?.length ?? 0) + (text?.length ?? 0);
+}
+
+function isSmall(request: TransactionalRequest): boolean {
+  return request.to.length <= RECIPIENTS_MAX && request.attachments.length === 0 && lengthOf(request) < LARGE_LENGTH;
+}
+
+/**
+ * Creates the queue of requests that send transactional email. Small ones of a project that come together share their
+ * statements and a commit; those that come alone are queued at once, and large ones by themselves.
+ */
+export function createTransactionalQueue(deps: TransactionalQueueDeps): TransactionalQueue {
+  const queueInGroup = createProjectWriter<GroupedItem, Outcome>({
+    ...{ em: deps.em, takeTurn: deps.takeTurn, itemsMax: REQUESTS_MAX },
+    write: (em, items, lockMs) => queueTogether(em, items, deps, lockMs),
+    octetsOf: ({ request }) => lengthOf(request) * request.to.length + json(request.data ?? null).length,
+    keysOf: ({ request }) => request.to.map(({ address }) => address),
+  });
+
+  async function queueAlone(item: TransactionalItem): Promise<QueuedEmail[]> {
+    const { project, request, claim } = item;
+    const endTurn = await deps.takeTurn(project.id);
+    try {
+      const replyTo = {
+        projectId: project.id,
+        address: request.replyTo,
+        inboundDomain: deps.inboundDomain,
+        field: 'reply',
+      };
+      const queue = (em: Em) => withReplyAddress(em, replyTo, (tx) => queueTransactional(tx, project, request, deps));
+      if (!claim && activeTraceParent() === undefined) return await queue(deps.em());
+      return await inTransaction(deps.em(), async (tx) => {
+        const queued = await queue(tx);
+        await settleIdempotencyKeys(tx, claim ? [claim] : [], 200);
+        await keepTraceContexts(
+          tx,
+          queued.map(({ emailId }) => emailId),
+        );
+        return queued;
+      });
+    } finally {
+      endTurn();
+    }
+  }
+
+  return async (item) => {
+    const { request } = item;
+    if (!isSmall(request) || isReplyAddressAt(request.replyTo, deps.inboundDomain)) return queueAlone(item);
+    const outcome = await queueInGroup({ ...item, projectId: item.project.id, traceParent: activeTraceParent() });
+    if (outcome === 'alone') return queueAlone(item);
+    if (outcome instanceof Error) throw outcome;
+    return outcome;
+  };
+}
+
+function isReady(prepared: Prepared): prepared is PreparedRequest {
+  return typeof prepared === 'object' && 'item' in prepared;
+}
+
+/**
+ * Queues the emails of small requests of one project in one transaction. What a request lacks is found before it, and
+ * leaves the others as they are.
+ */
+async function queueTogether(
+  em: Em,
+  items: GroupedItem[],
+  deps: TransactionalDeps,
+  lockMs: number | undefined,
+): Promise<Outcome[]> {
+  const prepared = await prepareRequests(em, items, deps);
+  const ready = prepared.filter(isReady);
+  const queued = ready.length > 0 ? await inTransaction(em, (tx) => storeRequests(tx, ready, lockMs)) : [];
+  const queuedOf = new Map(ready.map((each, index) => [each, queued[index] ?? []]));
+  return prepared.map((each) => (isReady(each) ? (queuedOf.get(each) ?? []) : each));
+}
+
+/** Finds templates and sender domains, then compiles the contents: a refused request costs no more than the statements. */
+async function prepareRequests(em: Em, items: GroupedItem[], deps: TransactionalDeps): Promise<Prepared[]> {
+  const projectId = items[0]?.projectId ?? '';
+  const contents = await resolveContents(em, items);
+  const senders = contents.flatMap((content) => (content instanceof Error ? [] : [content.from.address]));
+  const refused = senders.length > 0 ? await findRefusedSenders(em, projectId, senders) : new Map<string, Error>();
+  const takeTurns = createTurns();
+  const prepared: Prepared[] = [];
+  for (const [index, item] of items.entries()) {
+    const content = contents[index] ?? new Error('a request has no content');
+    prepared.push(content instanceof Error ? content : await prepare(item, content));
+    await takeTurns();
+  }
+  return prepared;
+
+  async function prepare(item: GroupedItem, content: ResolvedContent): Promise<Prepared> {
+    const refusal = refused.get(content.from.address);
+    if (refusal) return refusal;
+    if (lengthOf(content) >= LARGE_LENGTH) return 'alone';
+    return attempt(async () => {
+      const startRendering = await createRequestRenderer(projectId, content, item.request, deps);
+      return { item, content, startRendering };
+    });
+  }
+}
+
+async function resolveContents(em: Em, items: GroupedItem[]): Promise<(ResolvedContent | Error)[]> {
+  const templates = new Map<string, Template | Error>();
+  const contents: (ResolvedContent | Error)[] = [];
+  for (const { projectId, project, request } of items) {
+    const { templateId } = request;
+    if (templateId !== undefined && !templates.has(templateId)) {
+      templates.set(templateId, await attempt(() => findTemplate(em, projectId, templateId)));
+    }
+    const template = templateId === undefined ? undefined : templates.get(templateId);
+    contents.push(
+      template instanceof Error ? template : await attempt(() => resolveContent(request, template, project)),
+    );
+  }
+  return contents;
+}
+
+async function attempt<T>(work: () => T | Promise<T>): Promise<T | Error> {
+  try {
+    return await work();
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+/** Writes the contacts, renders the emails and stores them, all or nothing. @returns the emails of each request */
+async function storeRequests(tx: Em, requests: PreparedRequest[], lockMs?: number): Promise<QueuedEmail[][]> {
+  const projectId = requests[0]?.item.projectId ?? '';
+  const rows = requests.flatMap(({ item: { request } }) => {
+    const patch = readDataPatch(request.data);
+    return byAddress(request.to).map(([email]) => ({
+      ...{ email, patch, subscribed: request.subscribed, subscribedDefault: false },
+    }));
+  });
+  const contacts = await upsertContactRows(tx, projectId, rows, lockMs);
+  const contactOf = new Map(contacts.map((contact) => [contact.email, contact]));
+  const takeTurns = createTurns();
+  const mails: SentEmail[] = [];
+  const queued: QueuedEmail[][] = [];
+  for (const request of requests) {
+    const rendered = renderRequest(request, contactOf);
+    mails.push(...rendered);
+    queued.push(
+      rendered.map((mail) => ({ contact: { id: mail.contactId, email: mail.to.address }, emailId: mail.emailId })),
+    );
+    await takeTurns();
+  }
+  await storeEmails(tx, projectId, mails);
+  const claims = requests.flatMap(({ item }) => item.claim ?? []);
+  await settleIdempotencyKeys(tx, claims, 200);
+  await keepTracesOf(
+    tx,
+    requests.map(({ item: { traceParent } }, index) => ({
+      traceParent,
+      subjectIds: (queued[index] ?? []).map(({ emailId }) => emailId),
+    })),
+  );
+  return queued;
+}
+
+/** @returns the emails in the order of their recipients */
+function renderRequest(
+  { item: { request }, content, startRendering }: PreparedRequest,
+  contactOf: ReadonlyMap<string, UpsertedContact>,
+): (SentEmail & { contactId: string })[] {
+  const recipients = request.to.flatMap((recipient) => {
+    const contact = contactOf.get(recipient.address);
+    return contact ? [{ recipient, contact }] : [];
+  });
+  assertNobodyOptedOut([
+    ...new Set(
+      optedOutOf(
+        content.type,
+        recipients.map(({ contact }) => contact),
+      ),
+    ),
+  ]);
+  const renderer = startRendering();
+  return recipients.map(({ recipient, contact }) => ({
+    ...renderer.render(recipient, contact),
+    ...{ contactId: contact.id, sender: content },
+  }));
+}
