@@ -12,6 +12,7 @@ import { createProject } from '../projects/projects.ts';
 import { createTemplate } from '../templates/templates.ts';
 import { createTransactionalQueue, type TransactionalQueue } from './transactional-queue.ts';
 import type { TransactionalRequest } from './transactional-request.ts';
+import { TEST_BRAND } from '../../../tests/support/brand.ts';
 
 let database: TestDatabase;
 let projectId: string;
@@ -48,7 +49,8 @@ async function queueTogether(...requests: Given[]): Promise<string[]> {
   const results = await Promise.allSettled(
     requests.map(({ claim, ...request }) =>
       queue({
-        ...{ projectId, tracking: 'DISABLED', claim },
+        project: { id: projectId, tracking: 'DISABLED', brand: TEST_BRAND },
+        claim,
         request: {
           ...{ ...to('a@x.test'), subject: 'S', html: 'B', from: { address: 'shop@example.com' } },
           ...{ headers: [], attachments: [], ...request },
