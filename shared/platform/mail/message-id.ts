@@ -1,14 +1,11 @@
 import { domainToASCII } from 'node:url';
 import { domainOf } from '../../pure/emails/email-address.ts';
 
-/** Names the emails of one author by their ids. */
-export type MessageIds = (emailId: string) => string;
-
 /**
  * The Message-IDs of emails from an address, without angle brackets: the same at each attempt, at the domain of the author
  * in ASCII, which is worked out once.
  */
-export function messageIdsOf(fromAddress: string): MessageIds {
+export function messageIdsOf(fromAddress: string): (emailId: string) => string {
   const domain = domainOf(fromAddress);
   const host = domainToASCII(domain) || domain;
   return (emailId) => `${emailId}@${host}`;
