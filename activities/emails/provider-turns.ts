@@ -11,7 +11,8 @@ export interface Turn {
 const SHORT_WAIT_MS = 300;
 /** Turns that were unused this long ago are not made up for. */
 const LATE_MS = 2_000;
-const HOLD_MS = { min: 2_000, max: 300_000 } as const;
+/** The speed may be another by then, so a turn far away is looked for again. */
+const HOLD_MS = { min: 2_000, max: 60_000 } as const;
 
 /** Gives out turns at a speed. At most a quarter of the places of the send loop wait for one. */
 export function paceOf(concurrency: number, now: () => number = Date.now) {

@@ -126,6 +126,7 @@ describe('a relay that refuses', () => {
 
   it('does not when one provider refuses, or others are taken', () => {
     expect(after([spread({ a: 12 }, 12), 0]).pause).toBeUndefined();
+    expect(after([report({ total: 5, slowed: 5, spread: {} }), 0]).pace).toBeUndefined();
     expect(after([spread({ a: 20, b: 2, c: 2 }, 24), 0]).pause).toBeUndefined();
     expect(after([spread({ a: 4, b: 4, c: 4 }, 20), 0]).pause).toBeUndefined();
   });

@@ -115,7 +115,8 @@ export function afterReport(health: ProviderHealth, report: ProviderReport, nowM
   else if (report.spread ? isRelaySurge(window, nowMs) : isHardSurge || isRefusalSurge(window, nowMs)) {
     openPause(next, report, nowMs);
   }
-  adjustPace(next, report, nowMs);
+  // Each provider has a speed of its own behind a relay.
+  if (!report.spread) adjustPace(next, report, nowMs);
   return next;
 }
 
