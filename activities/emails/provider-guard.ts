@@ -6,7 +6,14 @@ import type { SmtpEnvelope, SmtpOutcome } from '../../shared/platform/smtp/smtp-
 import type { Hold, OutcomeAssessment } from './outcome-result.ts';
 import { createProviderLedger, type ProviderLedger } from './provider-ledger.ts';
 import type { ProviderExchange } from './provider-exchange.ts';
-import { createRelayChoice, holdFor, refusedReason, TOO_FAST, type RelayChoice } from './relay-choice.ts';
+import {
+  createRelayChoice,
+  holdFor,
+  PROBE_WAIT_MS,
+  refusedReason,
+  TOO_FAST,
+  type RelayChoice,
+} from './relay-choice.ts';
 import type { SendTally } from './send-tally.ts';
 
 /** Leave to hand one email over; give it back with `settle` or `abandon`. */
@@ -35,8 +42,6 @@ const UNREACHABLE_MS = 5_000;
 /** Of emails that a paused relay has refused, because they probed it or were on the wire. */
 const ELSEWHERE_MS = 1_000;
 const ELSEWHERE = 'The relay refuses our emails; the email goes to another relay';
-/** Of emails that wait for another's probe. */
-const PROBE_WAIT_MS = 2_000;
 
 /** Creates the guard of a worker process. */
 export function createProviderGuard(exchange: ProviderExchange, tally: SendTally, concurrency: number): ProviderGuard {

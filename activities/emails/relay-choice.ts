@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ALL, healthKey } from '../../shared/pure/emails/health-key.ts';
+import { ALL, healthKey, isWholeRelay } from '../../shared/pure/emails/health-key.ts';
 import type { ProviderPause } from '../../shared/pure/emails/provider-health.ts';
 import type { Hold } from './outcome-result.ts';
 import type { ProviderExchange } from './provider-exchange.ts';
@@ -13,8 +13,11 @@ export interface RelayChoice {
   probes?: readonly string[];
 }
 
+/** Why emails wait that a provider would take later. */
+export const TOO_FAST = 'The provider takes fewer emails at a time';
+
 /** Of emails that wait for another's probe. */
-const PROBE_WAIT_MS = 2_000;
+export const PROBE_WAIT_MS = 2_000;
 /** Emails of a pause do not all come back at once. */
 const SPREAD_MS = 1_000;
 
@@ -78,7 +81,7 @@ export function createRelayChoice(exchange: ProviderExchange, concurrency: numbe
     const soonest = Math.min(...paused.map(({ keys }) => untilMs(keys)));
     const { keys = [] } = paused.find((each) => untilMs(each.keys) === soonest) ?? {};
     const key = keys.find((each) => untilMs([each]) === soonest) ?? '';
-    const reason = refusedReason(key.endsWith(` ${ALL}`) ? 'relay' : 'provider', pauseOf(key));
+    const reason = refusedReason(isWholeRelay(key) ? 'relay' : 'provider', pauseOf(key));
     return holdFor({ provider, relays, reason }, Math.max(soonest - exchange.nowMs(), PROBE_WAIT_MS));
   }
 
@@ -130,5 +133,3 @@ export function createRelayChoice(exchange: ProviderExchange, concurrency: numbe
     },
   };
 }
-
-export const TOO_FAST = 'The provider takes fewer emails at a time';
