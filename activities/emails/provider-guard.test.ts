@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { createDeliveryMetrics } from '../../shared/platform/metrics/delivery-metrics.ts';
@@ -31,11 +31,16 @@ const envelopeTo = (to: string) => ({ from: 'news@example.com', to });
 const outcomes = { accepted: 0, rejected: 0, deferred: 0, interrupted: 0 };
 const relayNamed = (label: string) => ({ label, connections: 0, isDown: false, outcomes });
 
+/** What guards have counted and logged. */
+const registry = new Registry();
+const metrics = createDeliveryMetrics(registry);
+const logs: string[] = [];
+
 function createGuard(...relays: string[]): ProviderGuard {
   const exchange = createProviderExchange({
     ...{ em: () => database.orm.em.fork(), smtp: { isClosed: () => isOver, relays: () => relays.map(relayNamed) } },
-    metrics: createDeliveryMetrics(new Registry()),
-    logger: createLogger({ level: 'silent', name: 'test' }),
+    metrics,
+    logger: createLogger({ level: 'warn', name: 'test' }, { write: (line) => logs.push(line) }),
   });
   return createProviderGuard(exchange, { add: () => undefined }, 10);
 }
@@ -78,7 +83,12 @@ describe('a provider that refuses what one project sends', () => {
 });
 
 describe('a relay that refuses', () => {
-  const [A, B] = ['relay-a:25', 'relay-b:25'] as const;
+  let [A, B] = ['', ''];
+  let count = 0;
+  beforeEach(() => {
+    count += 1;
+    [A, B] = [`a${count}.relay.test:25`, `b${count}.relay.test:25`];
+  });
   const via = (relay: string, outcome: SmtpOutcome): SmtpOutcome => ({ ...outcome, relay });
 
   /** Hands emails over; the relay decides. A message goes to the first relay that it does not avoid. */
@@ -112,6 +122,8 @@ describe('a relay that refuses', () => {
     const guard = createGuard(A, B);
     for (let n = 0; n < 12; n++) await sendVia(guard, `reader@small${n}.test`, refusingAt(A));
     await eventually(async () => (await sendVia(guard, 'reader@unknown.test', refusingAt(A))) === B);
+    expect(await registry.metrics()).toContain(`everpost_provider_pauses_total{relay="${A}",provider="all"} 1`);
+    expect(logs.join('')).toContain(`"relay":"${A}"`);
   });
 
   it('costs no reader when its words call them all dead', async () => {
