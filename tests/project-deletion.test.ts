@@ -115,7 +115,9 @@ describe('everpost project delete', () => {
     const [owner, other] = [await stack.createProject(), await stack.createProject()];
     await fill(owner);
     await fill(other);
-    const before = await tablesWith(other.project.id);
+    // The outbox empties by itself.
+    const lasting = async () => (await tablesWith(other.project.id)).filter((name) => name !== 'outbox');
+    const before = await lasting();
     expect((await tablesWith(owner.project.id)).length).toBeGreaterThan(12);
 
     const ended = await command('project', 'delete', owner.project.id, '--yes', 'Test', '--json');
@@ -126,7 +128,7 @@ describe('everpost project delete', () => {
     await eventually(async () => (await running(owner)) === 0);
     expect((await owner.api('GET', '/contacts')).status).toBe(401);
 
-    expect(await tablesWith(other.project.id)).toEqual(before);
+    expect(await lasting()).toEqual(before);
     expect(await running(other)).toBeGreaterThanOrEqual(2);
     expect((await other.api('GET', '/contacts')).status).toBe(200);
   });
