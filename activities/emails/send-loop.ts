@@ -104,6 +104,23 @@ function unavailable({ metrics, config }: SendLoopOptions, error: SmtpUnavailabl
   return smtpUnavailableFailure(error, config.DELIVERY_PAUSE_SECONDS);
 }
 
+/** Notes that there is no message of an email: a later attempt may make it, after the last one it is FAILED. */
+function leave({ buffer, unmade }: SendLoopOptions, mail: AttemptLedger, cause: unknown): void {
+  if (unmade.isLastAttempt) buffer.add({ ...resultFrame(mail), verdict: 'failed', error: UNMADE });
+  else unmade.causes.push(cause);
+}
+
+/** @returns undefined when the message could not be made */
+async function messageOf(options: SendLoopOptions, mail: PreparedEmail): Promise<RawMessage | undefined> {
+  try {
+    return await mail.compose();
+  } catch (error) {
+    if (error instanceof UnsendableAddressError) throw error;
+    leave(options, mail, error);
+    return undefined;
+  }
+}
+
 /** Puts the results of emails to the sandbox in their place. */
 function* answerSandbox(mails: Iterable<EmailToSend>, sandbox: SendLoopOptions['sandbox']): Generator<EmailToSend> {
   for (const mail of mails) yield ('envelope' in mail && sandbox.answer(mail, mail.envelope.to)) || mail;
@@ -116,7 +133,7 @@ function* answerSandbox(mails: Iterable<EmailToSend>, sandbox: SendLoopOptions['
  *   has been decided by then
  */
 export async function sendEmails(mails: Iterable<EmailToSend>, options: SendLoopOptions): Promise<void> {
-  const { buffer, pool, guard, signal, config, urgency, unmade } = options;
+  const { buffer, pool, guard, signal, config, urgency } = options;
   const settle = settlerOf(options);
   await guard.ready();
   const iterator = answerSandbox(mails, options.sandbox);
@@ -125,25 +142,10 @@ export async function sendEmails(mails: Iterable<EmailToSend>, options: SendLoop
   const isStopped = (): boolean =>
     broken !== undefined || signal.aborted || options.shouldStop() || buffer.failure() !== undefined;
 
-  function leave(mail: AttemptLedger, cause: unknown): void {
-    if (unmade.isLastAttempt) buffer.add({ ...resultFrame(mail), verdict: 'failed', error: UNMADE });
-    else unmade.causes.push(cause);
-  }
-
-  async function messageOf(mail: PreparedEmail): Promise<RawMessage | undefined> {
-    try {
-      return await mail.compose();
-    } catch (error) {
-      if (error instanceof UnsendableAddressError) throw error;
-      leave(mail, error);
-      return undefined;
-    }
-  }
-
   async function send(mail: PreparedEmail, admission: Admission): Promise<void> {
     let isSettled = false;
     try {
-      const message = await messageOf(mail);
+      const message = await messageOf(options, mail);
       if (!message) return;
       const isAlone = mail.deferrals > 0;
       const outcome = await options.trace(mail.emailId, () =>
@@ -179,7 +181,7 @@ export async function sendEmails(mails: Iterable<EmailToSend>, options: SendLoop
           continue;
         }
         if ('cause' in next.value) {
-          leave(next.value, next.value.cause);
+          leave(options, next.value, next.value.cause);
           continue;
         }
         const admission = await guard.admit(next.value.envelope, options.projectId, signal);
