@@ -15,6 +15,7 @@ import { requeueNextRecipients } from '../../shared/domain/campaigns/resend.ts';
 import { isTooSlow } from '../../shared/domain/database/database-errors.ts';
 import type { SendingIdentities } from '../../shared/domain/domains/sending-identities.ts';
 import { readSendPolicy } from '../../shared/domain/emails/send-budget.ts';
+import { createKeyedGate } from '../../shared/platform/turns.ts';
 import type { ActivityDeps } from '../deps.ts';
 import type { ProviderGuard } from '../emails/provider-guard.ts';
 import type { Sandbox } from '../emails/sandbox.ts';
@@ -109,6 +110,7 @@ export function createCampaignActivities(
   deps: ActivityDeps & { identities: SendingIdentities; guard: ProviderGuard; sandbox: Sandbox },
 ) {
   const em = () => deps.orm.em.fork();
+  const inTurn = createKeyedGate(1);
 
   /** An invalid campaign will not become valid: it ends with the reason. */
   async function freezeOrEnd(campaignId: string, windowSize: number): Promise<FreezeProgress | 'too slow' | undefined> {
@@ -136,25 +138,32 @@ export function createCampaignActivities(
       await beginScheduledCampaign(em(), campaignId, new Date(asOfMs));
     },
 
-    /** Writes the audience down. A repeated call goes on after the last chunk that was committed. */
+    /**
+     * Writes the audience down. A repeated call goes on after the last chunk that was committed. The campaigns of a project
+     * take turns chunk by chunk, so that it uses one connection and core of the database, however many it sends.
+     */
     async freezeAudience({ campaignId }: CampaignRef): Promise<FrozenAudience> {
+      const campaign = await readCampaignState(em(), campaignId);
+      if (!campaign) return { totalRecipients: 0, isStopped: true };
       let total = 0;
+      let size: number = FREEZE_WINDOW.first;
+      const freezeChunk = async (): Promise<FreezeProgress | 'too slow' | undefined> => {
+        const beganAt = performance.now();
+        const progress = await freezeOrEnd(campaignId, size);
+        size = nextWindow(size, progress === 'too slow' ? Infinity : performance.now() - beganAt);
+        return progress;
+      };
       return withHeartbeat(
         deps,
         async (signal, advance) => {
-          for (let size: number = FREEZE_WINDOW.first; ;) {
+          for (;;) {
             signal.throwIfAborted();
-            const beganAt = performance.now();
-            const progress = await freezeOrEnd(campaignId, size);
+            const progress = await inTurn(campaign.projectId, freezeChunk);
             if (!progress) return { totalRecipients: total, isStopped: true };
-            if (progress === 'too slow') {
-              size = nextWindow(size, Infinity);
-              continue;
-            }
+            if (progress === 'too slow') continue;
             advance();
             total = progress.totalRecipients;
             if (progress.isComplete) return { totalRecipients: total, isStopped: false };
-            size = nextWindow(size, performance.now() - beganAt);
           }
         },
         { progress: () => ({ totalRecipients: total }) },

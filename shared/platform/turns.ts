@@ -36,3 +36,22 @@ export function createGate(width: number): Gate {
     }
   };
 }
+
+/** As `Gate`, for each key of its own. */
+export type KeyedGate = <T>(key: string, work: () => Promise<T>) => Promise<T>;
+
+/** Creates a gate for each key, for as long as there is work under it. */
+export function createKeyedGate(width: number): KeyedGate {
+  const gates = new Map<string, { pass: Gate; count: number }>();
+  return async (key, work) => {
+    const gate = gates.get(key) ?? { pass: createGate(width), count: 0 };
+    gates.set(key, gate);
+    gate.count += 1;
+    try {
+      return await gate.pass(work);
+    } finally {
+      gate.count -= 1;
+      if (gate.count === 0) gates.delete(key);
+    }
+  };
+}
