@@ -21,7 +21,8 @@ export default {
     '<rootDir>/clients/typescript/(package.json|dist)',
   ],
   testTimeout: 60_000,
-  maxWorkers: 2,
+  // Many files wait for time-outs and restarts, so there are more of them than cores.
+  maxWorkers: 3,
   // Every file that starts a worker leaves some 40 MB of native runtime in its process.
   workerIdleMemoryLimit: '1GB',
   watchman: false,
