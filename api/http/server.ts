@@ -12,6 +12,7 @@ import { AppError, badRequest } from '../../shared/pure/app-error.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { isAnswerable, limitConnections } from './connections.ts';
 import { errorEnvelope } from './error-envelope.ts';
+import { createPipelining } from './pipelining.ts';
 import { createStrangers, type StrangerLimits } from './strangers.ts';
 
 /** Request line and headers together. */
@@ -114,7 +115,8 @@ export function createHttpServer(app: RequestListener, limits: ServerLimits): Se
     else if (NEVER_REFUSED.has(req.url ?? '')) app(req, res);
     else refuseRequest(res);
   };
-  server.on('request', (req, res) => handle(req, res));
+  const inOrder = createPipelining();
+  server.on('request', (req, res) => inOrder(req, res, () => handle(req, res)));
   // `100 Continue` is written when a body is wanted; other expectations need not be met (RFC 9110 section 10.1.1).
   for (const name of ['checkContinue', 'checkExpectation'] as const) {
     server.on(name, (req, res) => server.emit('request', req, res));
