@@ -125,7 +125,8 @@ describe('a caller with a key', () => {
   it('that goes on far beyond its own limit is refused as cheaply as a stranger, and only it', async () => {
     const client = '203.0.113.9';
     const caller = authorized(app.attacker.keys.secretKey);
-    expect(await statusesOf(client, 300, caller)).toEqual(Array(300).fill(200));
+    // In parts, for a project may have few requests waiting at a time.
+    for (let part = 0; part < 10; part++) expect(await statusesOf(client, 30, caller)).toEqual(Array(30).fill(200));
     expect(new Set(await statusesOf(client, BURST, caller))).toEqual(new Set([429]));
     const answers = await askOften(client, 2 * BURST, caller);
     expect(new Set(statusesIn(answers))).toEqual(new Set([429]));
