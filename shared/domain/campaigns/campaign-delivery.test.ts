@@ -93,6 +93,7 @@ describe('the results of a page', () => {
     }
     const after = await places();
     const moved = after.filter((row, index) => row.page !== before[index]?.page);
-    expect(moved.length).toBeLessThan(50);
+    // About 550 of the 1,000 moved when pages had no room.
+    expect(moved.length).toBeLessThan(150);
   });
 });
