@@ -25,10 +25,10 @@ const CHECK_MS = 1_000;
 /** Longer than balancers keep idle connections, so that we never close one on which a request is arriving. */
 const KEEP_ALIVE_MS = 65_000;
 const STRANGER_IDLE_MS = 5_000;
-/** How long a request waits before it is refused as one of a flood. So its sender, who waits for the answer, floods no faster. */
+/** How long a request waits before it is refused as one of a flood: a sender that waits for the answer floods no faster. */
 const REFUSAL_DELAY_MS = 500;
 const RETRY_AFTER_SECONDS = 1;
-/** What a balancer asks would take the process out of service. It gets its answer late. */
+/** A refusal of these would make a balancer take the process out of service. Under a flood their answers come late. */
 const NEVER_REFUSED = new Set(['/health', '/ready']);
 
 export interface ServerLimits {

@@ -11,7 +11,7 @@ export interface StrangerLimits {
   proxySources: readonly string[];
 }
 
-/** What clients cost that have shown no valid key. */
+/** Counts the cost of clients that have shown no valid key. */
 export interface Strangers {
   /** Counts a request, unless its key has been valid lately. @returns false when its client has used up its units */
   accept: (req: IncomingMessage, res: ServerResponse) => boolean;
@@ -38,26 +38,26 @@ const CLIENTS = 10;
 const KEYS_MAX = 10_000;
 /** An Authorization header with a key is no longer than this. */
 const KEY_LENGTH_MAX = 200;
-/** What is parsed before the key is known, and what is dropped unread, for one unit: some 0.1 ms of CPU time. */
+/** Octets for one unit, some 0.1 ms of CPU time: parsed before the key is known, or dropped unread. */
 export const PARSED_BYTES_PER_UNIT = 8 * 1024;
 const DROPPED_BYTES_PER_UNIT = 256 * 1024;
 
 const accounts = new WeakMap<IncomingMessage, Account>();
 
 /**
- * Tells that a request is no stranger's: it has a key that is valid and within its limits, or the token of a link, or there
- * is a doubt about it.
+ * Takes back the cost of a request that is no stranger's: it has a key that is valid and within its limits, or the token of
+ * a link, or its key could not be looked up.
  */
 export function spareRequest(req: IncomingMessage, by: 'key' | 'token' | 'doubt'): void {
   accounts.get(req)?.spare(by === 'key');
 }
 
-/** Counts what a stranger makes us parse. */
+/** Counts the octets of a stranger's request that are parsed. */
 export function countParsed(req: IncomingMessage, bytes: number): void {
   accounts.get(req)?.spend(bytes / PARSED_BYTES_PER_UNIT);
 }
 
-/** Counts what a stranger makes us read to no purpose. @returns whether it may go on */
+/** Counts the octets of a stranger's request that are read and dropped. @returns whether it may go on */
 export function countDropped(req: IncomingMessage, bytes: number): boolean {
   return accounts.get(req)?.spend(bytes / DROPPED_BYTES_PER_UNIT) ?? true;
 }
@@ -103,7 +103,8 @@ function forwardedFor(header: string | undefined, own: string, isProxy: (address
 
 /**
  * Keeps the cost of strangers within bounds, so that a flood without a key leaves callers with a key as fast as they were,
- * also when it comes from their own address. What was admitted a moment ago is known by its header, before anything is parsed.
+ * also when it comes from their own address. A key that was admitted a moment ago is known by its header, before anything is
+ * parsed.
  */
 export function createStrangers({ perSecond, proxySources }: StrangerLimits): Strangers {
   const rate = perSecond === 0 ? Infinity : perSecond;
