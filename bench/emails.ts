@@ -2,7 +2,7 @@ import { query, sql, SqlFragment } from '../shared/domain/database/sql.ts';
 import { quantile, round, type Bench, type BenchContext } from './harness/contract.ts';
 import type { BenchStack } from './harness/stack.ts';
 import { fillHistory, type HistorySize } from './history/fill.ts';
-import { LISTS, measureGet, prepareSide, WORK, type Cost, type Side } from './history/measures.ts';
+import { LISTS, measureGet, medianCpuMs, prepareSide, WORK, type Cost, type Side } from './history/measures.ts';
 
 /** Milliseconds in which 99 of 100 answers come. */
 const GOAL_MS = 50;
@@ -51,15 +51,7 @@ async function measureCampaigns(context: BenchContext, side: Side) {
       if (turn > 0) costs[name].push(cost);
     }
   }
-  const cpu = (all: Cost[]) =>
-    round(
-      quantile(
-        all.map(({ cpuMs }) => cpuMs),
-        0.5,
-      ),
-      3,
-    );
-  const [withoutMs, withMs] = [cpu(costs.without), cpu(costs.with)];
+  const [withoutMs, withMs] = [medianCpuMs(costs.without), medianCpuMs(costs.with)];
   return { cpuMsWithout: withoutMs, cpuMsWith: withMs, costOfLists: round(withMs / withoutMs, 3) };
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { query, queryOne, sql, type SqlFragment } from '../../shared/domain/database/sql.ts';
-import { recordedEvents } from '../../shared/domain/events/recorded-events.ts';
+import { recordEvents } from '../automations.ts';
 import { BENCH_MAIL } from '../harness/bench-mail.ts';
 import { quantile, round, type BenchContext } from '../harness/contract.ts';
 import { sendGetLoad } from '../harness/get-load.ts';
@@ -154,19 +154,7 @@ const measureExecutions: Measure = async (context, side) => {
   const count = context.number('executions');
   const since = await now(stack);
   return costOf(context, side, async () => {
-    await query(
-      stack.em(),
-      sql`
-        with reader as (
-          insert into contact (id, project_id, email, subscribed, created_at, updated_at)
-          select everpost_uuid_v7(), ${stack.project.id}, gen_random_uuid() || '@example.com', true, now(), now()
-          from generate_series(1, ${count}::int) n returning id
-        ),
-        ${recordedEvents(sql`
-          select everpost_uuid_v7(), ${stack.project.id}::uuid, id, null::uuid, ${EVENT}, '{"plan": "pro"}'::jsonb, now()
-          from reader`)}
-        select`,
-    );
+    await recordEvents(stack, EVENT, count);
     const open = sql`automation_execution where automation_id = ${automationId} and created_at >= ${since} and status = 'RUNNING'`;
     await waitUntilNone(stack, 'executions', open);
     await waitUntilNone(stack, 'emails', unsent(stack, since));
@@ -230,6 +218,12 @@ export function measureGet(pathOf: (side: Side) => string): Measure {
   };
 }
 
+/** The median CPU time per unit, in milliseconds. */
+export function medianCpuMs(costs: Cost[]): number {
+  const times = costs.map(({ cpuMs }) => cpuMs);
+  return round(quantile(times, 0.5), 3);
+}
+
 /** Both sides in turns, so that a machine that becomes slower or faster meanwhile matters less; a first turn warms up. */
 export async function compare(context: BenchContext, small: Side, filled: Side, measure: Measure): Promise<Comparison> {
   const costs = { small: [] as Cost[], filled: [] as Cost[] };
@@ -240,14 +234,6 @@ export async function compare(context: BenchContext, small: Side, filled: Side, 
       if (turn > 0) costs[name].push(cost);
     }
   }
-  const cpu = (all: Cost[]) =>
-    round(
-      quantile(
-        all.map(({ cpuMs }) => cpuMs),
-        0.5,
-      ),
-      3,
-    );
   const postgres = (all: Cost[]) =>
     round(
       quantile(
@@ -257,7 +243,7 @@ export async function compare(context: BenchContext, small: Side, filled: Side, 
       3,
     );
   const latencies = costs.filled.flatMap((cost) => cost.latencies);
-  const [smallCpuMs, filledCpuMs] = [cpu(costs.small), cpu(costs.filled)];
+  const [smallCpuMs, filledCpuMs] = [medianCpuMs(costs.small), medianCpuMs(costs.filled)];
   return {
     smallCpuMs,
     filledCpuMs,

@@ -1,4 +1,4 @@
-import { pause } from './turns.ts';
+import { createPerKey, pause } from './turns.ts';
 
 export interface GroupWriterOptions<Item, Result> {
   /** Writes a group, all of it or nothing. Answers one result for each item, in their order. */
@@ -59,19 +59,8 @@ export function createGroupWriter<Item, Result>(
   options: GroupWriterOptions<Item, Result>,
 ): (item: Item) => Promise<Result> {
   const { ownerOf = () => '' } = options;
-  const owners = new Map<string, { add: (item: Item) => Promise<Result>; pending: number }>();
-  return async (item) => {
-    const name = ownerOf(item);
-    const owner = owners.get(name) ?? { add: createOwnerWriter(options), pending: 0 };
-    owners.set(name, owner);
-    owner.pending += 1;
-    try {
-      return await owner.add(item);
-    } finally {
-      owner.pending -= 1;
-      if (owner.pending === 0) owners.delete(name);
-    }
-  };
+  const withWriter = createPerKey(() => createOwnerWriter(options));
+  return (item) => withWriter(ownerOf(item), (add) => add(item));
 }
 
 function createOwnerWriter<Item, Result>(options: GroupWriterOptions<Item, Result>): (item: Item) => Promise<Result> {

@@ -37,21 +37,29 @@ export function createGate(width: number): Gate {
   };
 }
 
+/** Does work with what `create` makes for each key, and keeps that for as long as there is work with it. */
+export function createPerKey<Made>(
+  create: () => Made,
+): <Result>(key: string, work: (made: Made) => Promise<Result>) => Promise<Result> {
+  const kept = new Map<string, { made: Made; count: number }>();
+  return async (key, work) => {
+    const entry = kept.get(key) ?? { made: create(), count: 0 };
+    kept.set(key, entry);
+    entry.count += 1;
+    try {
+      return await work(entry.made);
+    } finally {
+      entry.count -= 1;
+      if (entry.count === 0) kept.delete(key);
+    }
+  };
+}
+
 /** As `Gate`, for each key of its own. */
 export type KeyedGate = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
 /** Creates a gate for each key, for as long as there is work under it. */
 export function createKeyedGate(width: number): KeyedGate {
-  const gates = new Map<string, { pass: Gate; count: number }>();
-  return async (key, work) => {
-    const gate = gates.get(key) ?? { pass: createGate(width), count: 0 };
-    gates.set(key, gate);
-    gate.count += 1;
-    try {
-      return await gate.pass(work);
-    } finally {
-      gate.count -= 1;
-      if (gate.count === 0) gates.delete(key);
-    }
-  };
+  const withGate = createPerKey(() => createGate(width));
+  return (key, work) => withGate(key, (pass) => pass(work));
 }
