@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import { createFairShare, type FairShare } from './fair-share.ts';
 
@@ -13,9 +14,13 @@ const WAITING = { waitingPerOwner: 250, waitingTotal: 2_500, waitMs: 10_000 };
 const SLOTS_PART_OF_PROJECT = 0.75;
 const SLOTS_PART_OF_PAGES = 0.25;
 const REMOTE_SLOTS = { total: 400, perOwner: 50 };
-/** The part of the connections that heavy reads may use, and how many of them one project may have under way. */
+/**
+ * The part of the connections that heavy reads may use. Those of one project use at most half of the cores, because
+ * PostgreSQL often runs on the same machine, and at most a quarter of the connections.
+ */
 const SLOTS_PART_OF_HEAVY = 0.6;
-const HEAVY_PER_PROJECT = 4;
+const CORES_PART_OF_HEAVY_PROJECT = 0.5;
+const SLOTS_PART_OF_HEAVY_PROJECT = 0.25;
 /** Few may wait, because each request before them may take long. */
 const HEAVY_WAITING = { ...WAITING, waitingPerOwner: 20 };
 
@@ -33,6 +38,12 @@ export interface Load {
   remoteSlots: FairShare;
   /** Large bodies from the first octet on, and large answers until they have been read. */
   octets: FairShare;
+}
+
+/** How many heavy reads of one project may be under way. A read uses one core. */
+function heavyPerProject(poolSize: number): number {
+  const parts = [availableParallelism() * CORES_PART_OF_HEAVY_PROJECT, poolSize * SLOTS_PART_OF_HEAVY_PROJECT];
+  return Math.max(1, Math.floor(Math.min(...parts)));
 }
 
 /** @param poolSize connections to PostgreSQL */
@@ -55,7 +66,7 @@ export function createLoad(poolSize: number): Load {
     heavySlots: createFairShare({
       ...HEAVY_WAITING,
       total: Math.max(1, Math.floor(poolSize * SLOTS_PART_OF_HEAVY)),
-      perOwner: Math.max(1, Math.min(HEAVY_PER_PROJECT, Math.floor(poolSize / 4))),
+      perOwner: heavyPerProject(poolSize),
     }),
     remoteSlots: createFairShare({ ...WAITING, ...REMOTE_SLOTS }),
     octets: createFairShare({ ...WAITING, total: octetsTotal, perOwner: OCTETS_PER_PROJECT }),

@@ -10,6 +10,8 @@ export interface SessionLimits {
   idleInTransactionMs: number;
   /** A whole transaction; PostgreSQL 17 and later. */
   transactionMs: number;
+  /** Processes that may help the one of the session with a statement; as many as the server allows when left out. */
+  parallelWorkers?: number;
 }
 
 /**
@@ -28,6 +30,8 @@ export function requestLimits(statementSeconds: number): SessionLimits {
     lockMs: Math.min(5_000, statementMs),
     idleInTransactionMs: statementMs,
     transactionMs: 2 * statementMs,
+    // One read of one project would use every core.
+    parallelWorkers: 0,
   };
 }
 
@@ -55,10 +59,14 @@ export async function limitSession(client: ClientBase, limits: SessionLimits): P
         set_config('idle_in_transaction_session_timeout', $3, false),
         case when current_setting('server_version_num')::int >= 170000
           then set_config('transaction_timeout', $4, false) end,
-        case when version() like '%linux%' then set_config('client_connection_check_interval', $5, false) end`,
+        case when version() like '%linux%' then set_config('client_connection_check_interval', $5, false) end,
+        case when $6::text is not null then set_config('max_parallel_workers_per_gather', $6, false) end`,
     values: [
-      ...[limits.statementMs, limits.lockMs, limits.idleInTransactionMs, limits.transactionMs, CLIENT_CHECK_MS],
-    ].map(String),
+      ...[limits.statementMs, limits.lockMs, limits.idleInTransactionMs, limits.transactionMs, CLIENT_CHECK_MS].map(
+        String,
+      ),
+      limits.parallelWorkers?.toString() ?? null,
+    ],
     query_timeout: ANSWER_MARGIN_MS,
   };
   await client.query(statement);

@@ -10,7 +10,10 @@ import { startTcpProxy } from '../../../tests/support/tcp-proxy.ts';
 
 const POOL_SIZE = 3;
 const NAME = 'everpost-limited';
-const LIMITS: SessionLimits = { statementMs: 400, lockMs: 200, idleInTransactionMs: 300, transactionMs: 5_000 };
+const LIMITS: SessionLimits = {
+  ...{ statementMs: 400, lockMs: 200, idleInTransactionMs: 300, transactionMs: 5_000 },
+  parallelWorkers: 0,
+};
 
 let database: TestDatabase;
 let orm: Orm;
@@ -62,16 +65,17 @@ describe('a session with limits', () => {
       em(),
       sql`
         select name, setting from pg_settings where name in ('statement_timeout', 'lock_timeout',
-          'idle_in_transaction_session_timeout', 'transaction_timeout') order by name`,
+          'idle_in_transaction_session_timeout', 'transaction_timeout', 'max_parallel_workers_per_gather') order by name`,
     );
     const expected: Record<string, string> = {
       idle_in_transaction_session_timeout: '300',
       lock_timeout: '200',
+      max_parallel_workers_per_gather: '0',
       statement_timeout: '400',
       transaction_timeout: '5000',
     };
     for (const { name, setting } of rows) expect([name, setting]).toEqual([name, expected[name]]);
-    expect(rows.length).toBeGreaterThanOrEqual(3);
+    expect(rows.length).toBeGreaterThanOrEqual(4);
   });
 
   it('ends a statement on the server, alone or in a transaction, and keeps its connection', async () => {
