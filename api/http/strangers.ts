@@ -31,8 +31,8 @@ interface Account {
   spare: (isByKey: boolean) => void;
 }
 
-/** So many seconds' units can be used at once. */
-const BURST_SECONDS = 5;
+/** So many seconds' units can be used at once. A browser that opens a page of the docs sends some ten requests. */
+const BURST_SECONDS = 1;
 /** What all strangers together may use, in clients. */
 const CLIENTS = 10;
 const KEYS_MAX = 10_000;
