@@ -3,13 +3,9 @@ export default {
   rootDir: import.meta.dirname,
   testEnvironment: 'node',
   testMatch: ['<rootDir>/**/*.test.ts'],
-  extensionsToTreatAsEsm: ['.ts'],
-  transform: {
-    '^.+\\.ts$': [
-      '@swc/jest',
-      { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' } },
-    ],
-  },
+  runtime: '<rootDir>/tests/setup/native-runtime.ts',
+  transform: {},
+  injectGlobals: false,
   // Ends in .mts so that Jest imports it as Node does instead of transforming it.
   globalSetup: '<rootDir>/tests/setup/global-setup.mts',
   globalTeardown: '<rootDir>/tests/setup/global-teardown.mts',

@@ -4,10 +4,9 @@ import path from 'node:path';
 import { projectRoot } from '../shared/platform/paths.ts';
 
 const jest = path.join(path.dirname(createRequire(import.meta.url).resolve('jest/package.json')), 'bin', 'jest.js');
-const nodeOptions = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
 const env: NodeJS.ProcessEnv = {
   ...process.env,
-  NODE_OPTIONS: [process.env['NODE_OPTIONS'], ...nodeOptions].filter(Boolean).join(' '),
+  NODE_OPTIONS: [process.env['NODE_OPTIONS'], '--disable-warning=ExperimentalWarning'].filter(Boolean).join(' '),
 };
 // With it, workflows run in one thread and without a limit on the time of a task.
 delete env['TEMPORAL_DEBUG'];
