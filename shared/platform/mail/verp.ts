@@ -1,7 +1,8 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import { domainToASCII } from 'node:url';
 import { isReturnPathHost } from '../../pure/emails/return-path.ts';
-import { deriveKeys, type AppSecrets } from '../sealed-values.ts';
+import { deriveMacs, type Mac } from '../mac.ts';
+import type { AppSecrets } from '../sealed-values.ts';
 
 /**
  * Envelope senders that name the mail they belong to (variable envelope return paths), so that a bounce is known by the
@@ -63,39 +64,38 @@ function fromBase32(text: string): Buffer {
 
 /** Makes and reads envelope senders at `domain`, signed with a key derived from APP_SECRET. */
 export function createVerp({ domain, ...secrets }: AppSecrets & { domain: string }): Verp {
-  const keys = deriveKeys(secrets, 'everpost return paths');
-  const unsubscribeKeys = deriveKeys(secrets, 'everpost unsubscribe addresses');
+  const returnMacs = deriveMacs(secrets, 'everpost return paths');
+  const unsubscribeMacs = deriveMacs(secrets, 'everpost unsubscribe addresses');
   const inboundHost = domainToASCII(domain) || domain.toLowerCase();
   const takesBounces = (host: string): boolean => host === inboundHost || isReturnPathHost(host);
-  const sign = (id: Buffer, key: Buffer): Buffer =>
-    createHmac('sha256', key).update(id).digest().subarray(0, SIGNATURE_BYTES);
+  const sign = (id: Buffer, mac: Mac): Buffer => mac(id).subarray(0, SIGNATURE_BYTES);
 
-  function makeLocalPart(prefix: string, emailId: string, key: Buffer): string {
+  function makeLocalPart(prefix: string, emailId: string, mac: Mac): string {
     const id = Buffer.from(emailId.replaceAll('-', ''), 'hex');
-    return `${prefix}${toBase32(Buffer.concat([id, sign(id, key)]))}`;
+    return `${prefix}${toBase32(Buffer.concat([id, sign(id, mac)]))}`;
   }
 
-  function readLocalPart(prefix: string, local: string, signers: readonly Buffer[]): string | undefined {
+  function readLocalPart(prefix: string, local: string, signers: readonly Mac[]): string | undefined {
     const token = local.slice(prefix.length);
     if (!local.startsWith(prefix) || !TOKEN.test(token)) return undefined;
     const bytes = fromBase32(token);
     const id = bytes.subarray(0, UUID_BYTES);
-    if (!signers.some((key) => timingSafeEqual(sign(id, key), bytes.subarray(UUID_BYTES)))) return undefined;
+    if (!signers.some((mac) => timingSafeEqual(sign(id, mac), bytes.subarray(UUID_BYTES)))) return undefined;
     return id.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
   }
 
   return {
-    returnPath: (emailId, host = inboundHost) => `${makeLocalPart(PREFIX, emailId, keys[0])}@${host}`,
+    returnPath: (emailId, host = inboundHost) => `${makeLocalPart(PREFIX, emailId, returnMacs[0])}@${host}`,
     readAddress(address) {
       const at = address.lastIndexOf('@');
       if (!takesBounces(domainToASCII(address.slice(at + 1)))) return undefined;
-      return readLocalPart(PREFIX, address.slice(0, at).toLowerCase(), keys);
+      return readLocalPart(PREFIX, address.slice(0, at).toLowerCase(), returnMacs);
     },
-    unsubscribeAddress: (emailId) => `${makeLocalPart(UNSUBSCRIBE_PREFIX, emailId, unsubscribeKeys[0])}@${inboundHost}`,
+    unsubscribeAddress: (emailId) => `${makeLocalPart(UNSUBSCRIBE_PREFIX, emailId, unsubscribeMacs[0])}@${inboundHost}`,
     readUnsubscribeAddress(address) {
       const at = address.lastIndexOf('@');
       if (domainToASCII(address.slice(at + 1)) !== inboundHost) return undefined;
-      return readLocalPart(UNSUBSCRIBE_PREFIX, address.slice(0, at).toLowerCase(), unsubscribeKeys);
+      return readLocalPart(UNSUBSCRIBE_PREFIX, address.slice(0, at).toLowerCase(), unsubscribeMacs);
     },
   };
 }

@@ -1,0 +1,21 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { createMac } from './mac.ts';
+
+describe('the authentication code of a message', () => {
+  it.each([0, 1, 31, 32, 55, 56, 63, 64, 65, 4_000])(
+    'is HMAC-SHA-256 for %i bytes and keys of any length',
+    (length) => {
+      for (const keyLength of [0, 1, 32, 63, 64]) {
+        const [key, message] = [randomBytes(keyLength), randomBytes(length)];
+        const mac = createMac(key);
+        const expected = createHmac('sha256', key).update(message).digest();
+        expect([mac(message), mac(randomBytes(9)), mac(message)]).toEqual([expected, expect.anything(), expected]);
+      }
+    },
+  );
+
+  it('is refused for a key that would have to be hashed first', () => {
+    expect(() => createMac(randomBytes(65))).toThrow(RangeError);
+  });
+});
