@@ -3,14 +3,14 @@ import { LRUCache } from 'lru-cache';
 import type { EmailType } from '../../pure/emails/email-types.ts';
 import type { Brand } from '../../pure/brand.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import { chooseLanguage } from '../../pure/languages/languages.ts';
+import { chooseLanguage, type Language } from '../../pure/languages/languages.ts';
 import { compileMessageSteps, compileTextPart, type RenderedMessage } from '../../pure/templates/message-template.ts';
 import { createRenderScope, type RenderScopeInput } from '../../pure/templates/render-scope.ts';
 import { createRenderMeter, type RenderMeter, type RenderScope } from '../../pure/templates/template-language.ts';
 import type { EmailLinks } from '../links.ts';
 import { pause } from '../turns.ts';
 import { convertHtml } from './convert-html.ts';
-import { renderFooter, type Footer } from './footer.ts';
+import { createFooters } from './footer.ts';
 import { htmlToTextQuickly } from './html-to-text.ts';
 import { contentStartOf, preheaderHtml } from './preheader.ts';
 import { trackHtml } from './tracked-html.ts';
@@ -84,9 +84,9 @@ async function compileWithPauses(source: Pick<EmailSource, 'subject' | 'html' | 
   }
 }
 
-function footerFor({ brand }: EmailSource, { requestData, contact, urls }: EmailRenderInput): Footer {
+function languageFor({ brand }: EmailSource, { requestData, contact }: EmailRenderInput): Language {
   const locale = requestData?.['locale'] ?? contact.data['locale'];
-  return renderFooter(chooseLanguage({ locale, projectLanguage: brand.language }), brand, urls);
+  return chooseLanguage({ locale, projectLanguage: brand.language });
 }
 
 /**
@@ -104,10 +104,11 @@ export async function compileEmail(source: EmailSource): Promise<CompiledEmail> 
   const tracked = source.isTracked && html.length <= LIMITS.templateLength ? trackHtml(whole) : undefined;
   const sentHtml = tracked?.html ?? (whole === html ? undefined : whole);
   const template = await compileWithPauses({ subject, html, text, sentHtml });
+  const footerIn = createFooters(source.brand);
   return {
     render({ meter = createRenderMeter(), ...input }) {
       const scope = createRenderScope(input);
-      const footer = hasFooter || hasTextFooter ? footerFor(source, input) : undefined;
+      const footer = hasFooter || hasTextFooter ? footerIn(languageFor(source, input), input.urls) : undefined;
       const signer = tracked?.signerFor(input.urls);
       const valueOf = (name: string): string | undefined => {
         if (name === FOOTER) return footer?.html;

@@ -47,6 +47,32 @@ describe('the footer', () => {
     expect((await render({ brand }, { locale: 'es' })).html).toContain('lang="es"');
   });
 
+  it('has the language and the links of each recipient of one mail', async () => {
+    const source: EmailSource = {
+      subject: 'S',
+      html: '<p>News</p>',
+      type: 'MARKETING',
+      isTracked: false,
+      brand: BRAND,
+    };
+    const mail = await compileEmail(source);
+    for (const [locale, unsubscribe] of [
+      ['de', 'Abmelden'],
+      ['en', 'Unsubscribe'],
+      ['de', 'Abmelden'],
+    ] as const) {
+      const own = {
+        ...urls,
+        unsubscribeUrl: `https://e.test/leave-${locale}`,
+        manageUrl: `https://e.test/manage-${locale}`,
+      };
+      const { html, text } = mail.render({ contact: { ...CONTACT, data: { locale } }, urls: own });
+      expect(html).toContain(`href="https://e.test/leave-${locale}" style="color:#595959">${unsubscribe}</a>`);
+      expect(html).toContain(`href="https://e.test/manage-${locale}"`);
+      expect(text).toContain(`\n${unsubscribe}: https://e.test/leave-${locale}\n`);
+    }
+  });
+
   it('says who writes, why, and where they are', async () => {
     const brand: Brand = {
       ...BRAND,

@@ -16,15 +16,13 @@ const LINK_STYLE = 'color:#595959';
 /** Mail programs take the lines behind it for the end of an email (RFC 3676, section 4.3). */
 const TEXT_RULE = '-- ';
 
-/**
- * Tells a recipient in a language who writes and why, and offers the ways out: the sender, the reason, the postal
- * address and the two links.
- */
-export function renderFooter(
-  language: Language,
-  brand: Brand,
-  { unsubscribeUrl, manageUrl }: Pick<RecipientUrls, 'unsubscribeUrl' | 'manageUrl'>,
-): Footer {
+/** What all recipients of a brand in one language share: the parts before, between and after the two links. */
+interface FooterFrame {
+  html: readonly [string, string, string];
+  text: readonly [string, string];
+}
+
+function frameOf(language: Language, brand: Brand): FooterFrame {
   const { direction, footer } = textsOf(language);
   const reason = footer.reason.replace('{name}', () => brand.name);
   const addressLines = brand.postalAddress?.split('\n') ?? [];
@@ -33,18 +31,35 @@ export function renderFooter(
       ? ''
       : `<img src="${escapeHtml(brand.logoUrl)}" alt="" height="32" style="height:32px;max-width:200px;border:0">`;
   const htmlLines = [logo, escapeHtml(reason), addressLines.map(escapeHtml).join('<br>')].filter(Boolean);
-  const links = [
-    [footer.unsubscribe, unsubscribeUrl],
-    [footer.manage, manageUrl],
-  ] as const;
-  const htmlLinks = links.map(([label, url]) => `<a href="${escapeHtml(url)}" style="${LINK_STYLE}">${label}</a>`);
-  return {
-    html: `
+  const linkEnd = (label: string) => `" style="${LINK_STYLE}">${label}</a>`;
+  const start = `
 <div lang="${language}" dir="${direction}" style="${BOX_STYLE}">
 ${htmlLines.map((line) => `<p style="${LINE_STYLE}">${line}</p>`).join('\n')}
-<p style="margin:0">${htmlLinks.join(' &middot; ')}</p>
-</div>
-`,
-    text: [TEXT_RULE, reason, ...addressLines, '', ...links.map(([label, url]) => `${label}: ${url}`)].join('\n'),
+<p style="margin:0"><a href="`;
+  return {
+    html: [start, `${linkEnd(footer.unsubscribe)} &middot; <a href="`, `${linkEnd(footer.manage)}</p>\n</div>\n`],
+    text: [[TEXT_RULE, reason, ...addressLines, '', `${footer.unsubscribe}: `].join('\n'), `\n${footer.manage}: `],
+  };
+}
+
+/**
+ * Makes the footers of one brand. They tell a recipient in a language who writes and why, and offer the ways out: the
+ * sender, the reason, the postal address and the two links.
+ */
+export function createFooters(
+  brand: Brand,
+): (language: Language, links: Pick<RecipientUrls, 'unsubscribeUrl' | 'manageUrl'>) => Footer {
+  const frames = new Map<Language, FooterFrame>();
+  return (language, { unsubscribeUrl, manageUrl }) => {
+    let frame = frames.get(language);
+    if (!frame) {
+      frame = frameOf(language, brand);
+      frames.set(language, frame);
+    }
+    const { html, text } = frame;
+    return {
+      html: html[0] + escapeHtml(unsubscribeUrl) + html[1] + escapeHtml(manageUrl) + html[2],
+      text: text[0] + unsubscribeUrl + text[1] + manageUrl,
+    };
   };
 }

@@ -40,7 +40,8 @@ export function languageOf(tag: unknown): Language | undefined {
 
 /** The language that a browser likes best of those there are (Accept-Language, RFC 9110 section 12.5.4). */
 function languageAccepted(header: string | undefined): Language | undefined {
-  const ranges = (header ?? '').slice(0, ACCEPT_LANGUAGE_LENGTH_MAX).split(',');
+  if (header === undefined) return undefined;
+  const ranges = header.slice(0, ACCEPT_LANGUAGE_LENGTH_MAX).split(',');
   const wishes = ranges.map((range) => {
     const [tag = '', ...parameters] = range.split(';');
     const quality = parameters.map((parameter) => /^\s*q=([\d.]+)\s*$/i.exec(parameter)?.[1]).find(Boolean);

@@ -202,6 +202,20 @@ describe('createMessageComposer', () => {
     expect(composer.compose(content).toString('latin1')).toContain('Precedence: bulk\r\nX-A: 1\r\nMIME');
   });
 
+  it('writes the headers of each message, whatever the one before had', () => {
+    const { from, ...content } = message();
+    const composer = createMessageComposer({ from });
+    const written = ['1', '2', '2', '1'].map((value) => {
+      const headers = [
+        ['X-A', value],
+        ['x-a', `${value}${value}`],
+        ['Bcc', value],
+      ] as const;
+      return /^x-a: .*$|bcc/gim.exec(composer.compose({ ...content, headers }).toString('latin1'))?.[0];
+    });
+    expect(written).toEqual(['x-a: 11', 'x-a: 22', 'x-a: 22', 'x-a: 11']);
+  });
+
   it('writes the date of each message', () => {
     const { from, ...content } = message();
     const composer = createMessageComposer({ from });

@@ -48,13 +48,38 @@ type HeaderLines = Map<string, string>;
 
 const MIME_VERSION = 'MIME-Version: 1.0\r\n';
 
-/** Encodes custom headers; a later one of the same name wins, protected and malformed names are left out. */
-function encodeCustomHeaders(headers: readonly HeaderField[]): HeaderLines {
-  const lines: HeaderLines = new Map();
-  for (const [name, value] of headers) {
-    if (isHeaderName(name) && !isProtectedHeader(name)) lines.set(name.toLowerCase(), encodeHeader(name, value));
-  }
-  return lines;
+/** A header as it was last encoded; nothing where its name is protected or malformed. */
+interface EncodedHeader {
+  value: string;
+  key: string;
+  line: string | undefined;
+}
+
+/** Names come from whoever sends, so only some are kept. */
+const KEPT_NAMES_MAX = 50;
+
+/**
+ * Encodes custom headers; a later one of the same name wins, protected and malformed names are left out. One that has the
+ * value of the message before, as most of a campaign do, costs nothing.
+ */
+function createHeaderEncoder(): (headers: readonly HeaderField[]) => HeaderLines {
+  const latest = new Map<string, EncodedHeader>();
+  const encode = ([name, value]: HeaderField): EncodedHeader => {
+    const known = latest.get(name);
+    if (known?.value === value) return known;
+    const line = isHeaderName(name) && !isProtectedHeader(name) ? encodeHeader(name, value) : undefined;
+    const encoded = { value, key: known?.key ?? name.toLowerCase(), line };
+    if (known || latest.size < KEPT_NAMES_MAX) latest.set(name, encoded);
+    return encoded;
+  };
+  return (headers) => {
+    const lines: HeaderLines = new Map();
+    for (const header of headers) {
+      const { key, line } = encode(header);
+      if (line !== undefined) lines.set(key, line);
+    }
+    return lines;
+  };
 }
 
 /** RFC 5322 §3.3 dates in UTC; messages of the same second share the text. */
@@ -84,11 +109,10 @@ function createBoundary(
   seed: string,
   bodies: readonly EncodedBody[],
 ): string {
+  const suspects = bodies.filter((body) => body.encoding === '7bit' && body.content.includes('=_'));
   for (let attempt = 0; ; attempt += 1) {
     const boundary = `=_${kind[0]}${attempt}_${seed}`;
-    if (!bodies.some((body) => body.encoding === '7bit' && body.content.includes(boundary))) {
-      return boundary;
-    }
+    if (!suspects.some((body) => body.content.includes(boundary))) return boundary;
   }
 }
 
@@ -182,6 +206,7 @@ function join(pieces: Pieces): RawMessage {
  * @throws UnsendableAddressError when `from` or `replyTo` has no ASCII form
  */
 export function createMessageComposer(frame: MessageFrame): MessageComposer {
+  const encodeCustomHeaders = createHeaderEncoder();
   const fromLine = encodeMailboxHeader('From', frame.from);
   const frameHeaders = encodeCustomHeaders([
     ...(frame.replyTo === undefined ? [] : [['Reply-To', toWireAddress(frame.replyTo)] as const]),
