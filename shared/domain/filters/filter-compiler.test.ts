@@ -219,6 +219,17 @@ describe('groups', () => {
     expect(text.split('everpost_field').length - 1).toBe(1);
   });
 
+  it('compare columns before they read custom data, and look for events last', () => {
+    const ordered = { field: 'ordered', operator: 'triggered' as const };
+    const unsubscribed = { field: 'subscribed', operator: 'equals' as const, value: false };
+    for (const logic of ['AND', 'OR'] as const) {
+      const groups = [ordered, a, unsubscribed].map((filter) => ({ filters: [filter] }));
+      const { sql: text } = compileFilter({ logic, groups }, { asOf, projectId: testId() });
+      const places = ['c.subscribed', 'c.data', 'filter_event'].map((part) => text.indexOf(part));
+      expect(places).toEqual([...places].sort((left, right) => left - right));
+    }
+  });
+
   it('evaluates 50 levels', async () => {
     const { select } = await projectWith([storedContact({ data: { a: 1 } }), storedContact()]);
     let condition = only(a);

@@ -117,7 +117,7 @@ function compileFilterOnce(filter: Filter, path: string, scope: FilterScope, com
   }
   switch (target.kind) {
     case 'standard':
-      return { plain: standardPredicate(alias, target.field, filter, asOf) };
+      return { plain: standardPredicate(alias, target.field, filter, asOf), isCheap: true };
     case 'data':
       return compilation.parts.ofData(target.path, filter, asOf);
     case 'context':

@@ -12,6 +12,8 @@ export interface FilterPart {
   /** Over the row of `contact`. */
   plain: SqlFragment;
   shared?: SharedForm;
+  /** Compares columns only: it stands in front, since PostgreSQL evaluates the parts below its top level as they are written. */
+  isCheap?: boolean;
 }
 
 interface SharedForm {
@@ -72,13 +74,15 @@ export function createFilterParts(alias: SqlFragment): FilterParts {
       };
       return { plain: join(open.map((part) => part.plain)), shared };
     }
-    const others = open.filter((part) => !part.shared).map((part) => part.plain);
-    if (onData.length === 0) return { plain: join(others) };
+    const plainOf = (isCheap: boolean) =>
+      open.flatMap((part) => (!part.shared && (part.isCheap ?? false) === isCheap ? [part.plain] : []));
+    const [cheap, costly] = [plainOf(true), plainOf(false)];
+    if (onData.length === 0) return { plain: join([...cheap, ...costly]), isCheap: costly.length === 0 };
     const data = combine(
       open.filter((part) => part.shared),
       operator,
     );
-    return { plain: join([close(data), ...others]) };
+    return { plain: join([...cheap, close(data), ...costly]) };
   };
 
   return {

@@ -166,6 +166,10 @@ export function dataValue(document: SqlFragment, path: string): JsonValue {
     return {
       json: sql`coalesce(nullif(${document} -> ${whole}, 'null'), ${document} -> ${outer} -> ${inner})`,
       text: sql`coalesce(${document} ->> ${whole}, ${document} -> ${outer} ->> ${inner})`,
+      contained: (wanted) => {
+        const nested = sql`${document} @> ${jsonb({ [first]: { [second]: wanted } })} and ${document} ->> ${whole} is null`;
+        return sql`(${nested} or ${document} @> ${jsonb({ [path]: wanted })})`;
+      },
     };
   }
   const found = sql`everpost_field(${document}, ${whole})`;
@@ -249,7 +253,8 @@ function jsonContains(value: JsonValue, wanted: unknown): SqlFragment {
 function jsonOrder(value: JsonValue, filter: Filter): SqlFragment {
   const { operator, value: wanted } = filter;
   if (typeof wanted === 'number') {
-    return sql`(jsonb_typeof(${value.json}) = 'number' and ${value.json} ${comparison(operator)} ${jsonb(wanted)})`;
+    // Most contacts fail at the comparison, which other types pass as well: a sixth less than the other way round.
+    return sql`(${value.json} ${comparison(operator)} ${jsonb(wanted)} and jsonb_typeof(${value.json}) = 'number')`;
   }
   const string = String(wanted);
   const asText = sql`${value.text} collate "C" ${comparison(operator)} ${text(string)}`;
