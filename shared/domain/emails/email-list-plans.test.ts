@@ -105,6 +105,11 @@ describe('among many emails', () => {
     },
   );
 
+  it('a page of a campaign reads no more of them than it shows', async () => {
+    const { rows } = await readsOf((tx) => listEmails(tx, projectId, { campaignId, limit: 50 }));
+    expect(rows).toBeLessThan(200);
+  });
+
   it('one with its timeline is found by an index', async () => {
     const page = await listEmails(em(), projectId, { limit: 1 });
     const id = page.emails[0]?.id ?? '';

@@ -90,6 +90,21 @@ export function emailTables(emails: SqlFragment): SqlFragment {
   return sql`${emails} e left join campaign c on c.id = e.campaign_id left join template t on t.id = e.template_id`;
 }
 
+/** Rare states have a column, so that they have an index. */
+function ofState(status: EmailStatus): SqlFragment {
+  return TROUBLES.includes(status) ? sql`e.trouble = ${status}` : sql`e.status = ${status}`;
+}
+
+/**
+ * The conditions that an index has not answered. To ask again would make PostgreSQL take matches for so rare that it reads and
+ * sorts the whole window: 46 ms instead of 0.3 ms for a page of 5,000 bounces.
+ */
+function unanswered(conditions: SqlFragment[], answered: SqlFragment[]): SqlFragment[] {
+  const texts = new Set(answered.map((condition) => condition.sql));
+  const left = conditions.filter((condition) => !texts.has(condition.sql));
+  return left.length > 0 ? left : [sql`true`];
+}
+
 /** The index that a list is read by. */
 interface Way {
   conditions: SqlFragment[];
@@ -97,8 +112,7 @@ interface Way {
 }
 
 function wayOf(projectId: string, { campaignId, contactId, address, status }: EmailFilters): Way {
-  const trouble = status !== undefined && TROUBLES.includes(status) ? sql`e.trouble = ${status}` : undefined;
-  const ofTrouble = trouble ? [trouble] : [];
+  const ofTrouble = status !== undefined && TROUBLES.includes(status) ? [ofState(status)] : [];
   if (campaignId !== undefined)
     return { conditions: [sql`e.campaign_id = ${campaignId}`, ...ofTrouble], isByNumber: true };
   if (contactId !== undefined) return { conditions: [sql`e.contact_id = ${contactId}`], isByNumber: false };
@@ -115,7 +129,7 @@ function filterConditions(projectId: string, list: EmailFilters): SqlFragment[] 
   if (list.address !== undefined) conditions.push(sql`e.to_address = ${normalizeAddress(list.address)}`);
   if (list.templateId !== undefined) conditions.push(sql`e.template_id = ${list.templateId}`);
   if (list.workflowId !== undefined) conditions.push(sql`e.automation_id = ${list.workflowId}`);
-  if (list.status !== undefined) conditions.push(sql`e.status = ${list.status}`);
+  if (list.status !== undefined) conditions.push(ofState(list.status));
   if (list.type !== undefined) conditions.push(sql`${TYPE} = ${list.type}`);
   return [...conditions, ...periodConditions(sql`e.created_at`, list.period ?? {})];
 }
@@ -141,7 +155,7 @@ export async function listEmails(em: Em, projectId: string, list: EmailListQuery
     em,
     sql`
       select ${EMAIL_COLUMNS} from ${emailTables(sql`(select * ${along} limit ${WINDOW})`)}
-      where ${joinSql(filterConditions(projectId, list), ' and ')} order by ${order} limit ${list.limit + 1}`,
+      where ${joinSql(unanswered(filterConditions(projectId, list), way), ' and ')} order by ${order} limit ${list.limit + 1}`,
   );
   if (emails.length > list.limit) {
     const page = emails.slice(0, list.limit);
