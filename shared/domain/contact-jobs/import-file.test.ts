@@ -23,8 +23,28 @@ describe('an import file', () => {
     ['blank lines', 'email,subscribed,Plan\n\nA@x.test,true,pro\n,,\n\n'],
     ['columns without a name', 'email,,subscribed,Plan,\nA@x.test,zz,true,pro,zz'],
     ['columns that are reserved', 'email,id,svc_id,subscribed,Plan\nA@x.test,1,2,yes,pro'],
-  ])('is read with %s', async (_what, content) => {
-    expect(await rowsOf(content)).toEqual([contact('a@x.test', { Plan: 'pro' }, true)]);
+  ])('is read with %s, with and without quotes', async (_what, content) => {
+    const isQuoted = content.includes('"');
+    for (const written of [content, isQuoted ? content : content.replace('pro', '"pro"')]) {
+      expect(await rowsOf(written)).toEqual([contact('a@x.test', { Plan: 'pro' }, true)]);
+    }
+  });
+
+  it.each(['\n', '\r\n', '\r'])('is read the same with and without quotes where %j ends a line', async (end) => {
+    const lines = [
+      'email,a,b',
+      'x@x.test,1,',
+      ',,',
+      '',
+      'y@x.test,\u00e9 2',
+      'z@x.test,other\nend,\rmore',
+      'w@x.test',
+      '',
+    ];
+    const content = lines.join(end);
+    const quoted = content.replace('email', '"email"');
+    expect(await read(content)).toEqual(await read(quoted));
+    expect((await read(content)).rows.length).toBeGreaterThanOrEqual(4);
   });
 
   it('keeps separators, quotes and line ends inside of quotes', async () => {
