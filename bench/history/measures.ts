@@ -188,7 +188,7 @@ export const LISTS: Record<string, (side: Side) => string> = {
   events: () => '/events?limit=50',
   'events of a name': () => '/events?eventName=viewed-7&limit=50',
   'events of a contact': ({ history }) => `/events/contact/${history.contactId}?limit=50`,
-  executions: ({ history }) => `/workflows/${history.automationId}/executions`,
+  'executions of a workflow': ({ history }) => `/workflows/${history.automationId}/executions`,
 };
 
 /** Figures over a period or a whole project, which grow with what they count. */
