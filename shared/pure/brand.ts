@@ -12,9 +12,9 @@ export interface Brand {
   language: Language | null;
 }
 
-/** No control characters, which could hide or reorder the rest of a text. */
-const ONE_LINE = /^[^\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]*$/u;
-const LINES = /^(?:[^\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]|\r?\n)*$/u;
+/** No control characters, which could hide or reorder the rest of a text. Validators made from the document read the patterns without `u`. */
+const ONE_LINE = /^[^\u0000-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]*$/;
+const LINES = /^(?:[^\u0000-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]|\r?\n)*$/;
 
 /** A host of letters, digits and hyphens cannot end the directive of a content security policy that names it. */
 const LOGO_URL = /^https:\/\/[A-Za-z\d](?:[A-Za-z\d.-]*[A-Za-z\d])?(?::\d{1,5})?\/[^\s"'<>\\]*$/;
