@@ -1,6 +1,7 @@
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
 import { redactText } from '../pure/redact.ts';
 import type { Logger } from '../platform/logger.ts';
+import { createReminder } from '../platform/reminder.ts';
 import { isDatabaseUnavailable } from '../domain/database/database-errors.ts';
 import type { Orm } from '../domain/schema/orm.ts';
 import { OUTBOX_KINDS, type OutboxKind } from '../domain/outbox/outbox.ts';
@@ -90,6 +91,17 @@ function policyOf(kind: OutboxKind, isApiProcess: boolean): KindPolicy {
 
 const START_DEADLINE_MS = 10_000;
 
+/** Logs what Temporal did not take. An outage fails every batch, again and again, so the same is said once a minute. */
+function createRefusalReport(logger: Logger) {
+  const isDue = createReminder();
+  return ({ kind, batchId, attempts }: OutboxBatch, reason: string): void => {
+    logger[isDue(`${kind} ${reason}`) ? 'warn' : 'debug'](
+      { kind, batchId, attempts, reason },
+      'Temporal did not take a start, it is kept and tried again',
+    );
+  };
+}
+
 /** The traces of batches of one kind. Without them, the batches are handed over all the same. */
 async function findTraces({ orm, logger, isTraced }: DispatcherDeps, batches: OutboxBatch[]): Promise<TraceContexts> {
   const [first] = batches;
@@ -108,6 +120,7 @@ async function findTraces({ orm, logger, isTraced }: DispatcherDeps, batches: Ou
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const em = () => deps.orm.em.fork();
   const starters = createStarters({ em, client: deps.client });
+  const reportRefusal = createRefusalReport(deps.logger);
 
   async function start(batch: OutboxBatch, contexts: TraceContexts): Promise<boolean> {
     const handOver = handOverOf(batch, contexts);
@@ -117,10 +130,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     } catch (error) {
       if (error instanceof WorkflowExecutionAlreadyStartedError) return true;
       const reason = redactText(error instanceof Error ? error.message : String(error));
-      deps.logger.warn(
-        { kind: batch.kind, batchId: batch.batchId, attempts: batch.attempts, reason },
-        'Temporal did not take a start, it is kept and tried again',
-      );
+      reportRefusal(batch, reason);
       await postponeOutboxBatch(em(), batch, reason);
       return false;
     }

@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { createDispatcher } from '../shared/dispatch/dispatcher.ts';
+import { createTemporalClient } from '../shared/dispatch/temporal.ts';
+import { query, sql } from '../shared/domain/database/sql.ts';
+import { createLogger } from '../shared/platform/logger.ts';
+import { startTestApi, type TestApi } from './support/api.ts';
+import { eventually } from './support/eventually.ts';
+
+const NOWHERE = { connectionOptions: { address: '127.0.0.1:1' }, namespace: 'default' };
+const PATIENCE_MS = 60_000;
+
+let app: TestApi;
+beforeAll(async () => {
+  app = await startTestApi();
+});
+afterAll(() => app.stop());
+
+it(
+  'the API takes requests while Temporal is away, and its log says what waits, once and not for each request',
+  async () => {
+    const lines: { level: number; kind: string; reason: string; msg: string }[] = [];
+    const logger = createLogger({ level: 'warn', name: 'api' }, { write: (line) => void lines.push(JSON.parse(line)) });
+    const client = createTemporalClient(NOWHERE);
+    const dispatcher = createDispatcher({ orm: app.database.orm, client, logger, pollMs: 200, isApiProcess: true });
+    for (const name of ['ada', 'bo', 'cy']) {
+      const email = { to: `${name}@mail.test`, from: 'hello@example.com', subject: 'Hello', body: '<p>Hello</p>' };
+      expect((await app.api('POST', '/v1/send', { body: email })).status).toBe(200);
+      dispatcher.wake();
+    }
+    const waiting = () => query<{ attempts: number }>(app.em(), sql`select attempts from outbox`);
+    const tries = async () => (await waiting()).reduce((sum, { attempts }) => sum + attempts, 0);
+    await eventually(async () => (await tries()) > 1, PATIENCE_MS);
+    await dispatcher.stop();
+    await client.connection.close();
+    expect(lines).toEqual([expect.objectContaining({ msg: expect.stringMatching(/^Temporal did not take a start/) })]);
+    expect((await waiting()).length).toBeGreaterThan(0);
+  },
+  2 * PATIENCE_MS,
+);
