@@ -40,7 +40,7 @@ export async function readState(run: CampaignRun): Promise<CampaignStateView> {
   run.changesRead = run.changes;
   if (run.isCancelRequested) await database.cancelCampaign({ campaignId });
   run.isCancelRequested = false;
-  return database.readCampaign({ campaignId });
+  return database.readCampaign.executeWithOptions({ summary: 'read the state' }, [{ campaignId }]);
 }
 
 /**

@@ -141,7 +141,8 @@ async function retryDeferred(run: CampaignRun, plan: Plan): Promise<void> {
   for (let fromSeq = 1; ;) {
     const current = await readState(run);
     if (current.status !== 'SENDING') return;
-    const round = await database.planDeferred({ campaignId, pageSize, fromSeq });
+    const summary = fromSeq === 1 ? 'plan deferred mail' : `plan deferred mail from ${fromSeq}`;
+    const round = await database.planDeferred.executeWithOptions({ summary }, [{ campaignId, pageSize, fromSeq }]);
     if (round.firstSeqs.length === 0) return;
     if (current.pausedSince !== undefined) {
       await waitPaused(run, plan, current.pausedSince);
