@@ -2,6 +2,7 @@ import { SYSTEM_EVENTS } from '../../pure/activity-types.ts';
 import type { Em } from '../database/em.ts';
 import { query, sql, type SqlFragment } from '../database/sql.ts';
 import { eventNames } from './event-names.ts';
+import { FIRST_OF_EMAIL } from './first-of-email.ts';
 
 /** The counters. Opened, clicked and bounced count an email once, whatever the number of events. */
 export interface ActivityCounts {
@@ -35,12 +36,6 @@ const NONE: ActivityCounts = {
   workflowsStarted: 0,
 };
 
-/** Exactly the predicate of the index `event_first_of_mail`. */
-const FIRST_OF_MAIL = sql`(
-  (name = 'email.open' and data->>'isFirstOpen' = 'true')
-  or (name = 'email.click' and data->>'isFirstClick' = 'true')
-  or (name = 'email.bounce' and data->>'bounceType' = 'hard'))`;
-
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 function dayOf(column: SqlFragment): SqlFragment {
@@ -72,7 +67,7 @@ export async function countActivity(em: Em, projectId: string, from: Date, until
         ${dayOf(sql`created_at`)}::text, count(*)
       from event
       where project_id = ${projectId} and name in ('email.open', 'email.click', 'email.bounce')
-        and ${within(sql`created_at`)} and ${FIRST_OF_MAIL}
+        and ${within(sql`created_at`)} and ${FIRST_OF_EMAIL}
       group by 1, 2
       union all
       select 'workflowsStarted', ${dayOf(sql`started_at`)}::text, count(*) from automation_execution

@@ -1,6 +1,7 @@
 import { sandboxDomains } from '../../pure/emails/sandbox.ts';
 import type { Em } from '../database/em.ts';
 import { queryOne, sql } from '../database/sql.ts';
+import { FIRST_CLICK, FIRST_OPEN, HARD_BOUNCE } from './first-of-email.ts';
 
 /** What became of emails to the sandbox. Rates are of the other emails, so that trying things out spoils none. */
 export interface SandboxCounts {
@@ -31,9 +32,9 @@ export async function countSandbox(
     sql`
       select count(*) filter (where name = 'email.sent') as sent,
         count(*) filter (where name = 'email.delivery') as delivered,
-        count(*) filter (where name = 'email.open' and data ->> 'isFirstOpen' = 'true') as opened,
-        count(*) filter (where name = 'email.click' and data ->> 'isFirstClick' = 'true') as clicked,
-        count(*) filter (where name = 'email.bounce' and data ->> 'bounceType' = 'hard') as bounced,
+        count(*) filter (where ${FIRST_OPEN}) as opened,
+        count(*) filter (where ${FIRST_CLICK}) as clicked,
+        count(*) filter (where ${HARD_BOUNCE}) as bounced,
         count(*) filter (where name = 'email.complaint') as complaints
       from event
       where project_id = ${projectId} and (data ->> 'to') like '%@sandbox.%'

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import type { Em } from '../database/em.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
+import { createProject } from '../projects/projects.ts';
+import { countActivity } from './activity-stats.ts';
+import { countSandbox } from './sandbox-counts.ts';
+
+const EVENTS = 20_000;
+const PERIOD = { from: new Date(Date.now() - 86_400_000), until: new Date(Date.now() + 86_400_000) };
+
+let database: TestDatabase;
+let projectId: string;
+const em = () => database.orm.em.fork();
+beforeAll(async () => {
+  database = await createTestDatabase();
+  projectId = (await createProject(em(), 'Busy')).project.id;
+  // One open in a hundred is a first one, and one in a thousand is of the sandbox.
+  await query(
+    em(),
+    sql`
+      insert into event (id, project_id, name, data, created_at)
+      select everpost_uuid_v7(), ${projectId}, 'email.open', jsonb_build_object('isFirstOpen', n % 100 = 0,
+        'to', case when n % 1000 = 0 then 'ada@sandbox.mail.test' else 'ada@mail.test' end), now()
+      from generate_series(1, ${EVENTS}::int) n`,
+  );
+  await query(em(), sql`vacuum (analyze) event`);
+});
+afterAll(() => database.drop());
+
+/** Whether the work reads the index, as the counters of its transaction say. */
+async function readsIndex(index: string, work: (tx: Em) => Promise<unknown>): Promise<boolean> {
+  const tx = em();
+  await tx.begin();
+  const scans = async () =>
+    (await queryOne<{ scans: number }>(tx, sql`select pg_stat_get_xact_numscans(${index}::regclass)::int as scans`))
+      ?.scans ?? 0;
+  try {
+    const before = await scans();
+    await work(tx);
+    return (await scans()) > before;
+  } finally {
+    await tx.rollback();
+  }
+}
+
+describe('the statistics of many events', () => {
+  it('count first opens by their partial index, each email once', async () => {
+    const count = (tx: Em) => countActivity(tx, projectId, PERIOD.from, PERIOD.until);
+    expect(await readsIndex('event_first_of_mail', count)).toBe(true);
+    expect((await count(em())).reduce((sum, day) => sum + day.opened, 0)).toBe(EVENTS / 100);
+  });
+
+  it('count those of the sandbox by their partial index', async () => {
+    const count = (tx: Em) => countSandbox(tx, projectId, 'mail.test', PERIOD);
+    expect(await readsIndex('event_of_sandbox', count)).toBe(true);
+    expect((await count(em())).opened).toBe(EVENTS / 1_000);
+  });
+});

@@ -1,0 +1,9 @@
+import { joinSql, sql } from '../database/sql.ts';
+
+/** Events that count an email once, whatever the number of its events: conditions on a row of `event`. */
+export const FIRST_OPEN = sql`(name = 'email.open' and data->>'isFirstOpen' = 'true')`;
+export const FIRST_CLICK = sql`(name = 'email.click' and data->>'isFirstClick' = 'true')`;
+export const HARD_BOUNCE = sql`(name = 'email.bounce' and data->>'bounceType' = 'hard')`;
+
+/** Any of them: exactly the predicate of the index `event_first_of_mail`. */
+export const FIRST_OF_EMAIL = sql`(${joinSql([FIRST_OPEN, FIRST_CLICK, HARD_BOUNCE], ' or ')})`;
