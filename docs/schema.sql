@@ -273,15 +273,16 @@ END,
   constraint email_pkey PRIMARY KEY (id),
   constraint email_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'SENDING'::text, 'SENT'::text, 'DELIVERED'::text, 'OPENED'::text, 'CLICKED'::text, 'BOUNCED'::text, 'COMPLAINED'::text, 'FAILED'::text, 'SKIPPED'::text, 'SUPPRESSED'::text, 'CANCELLED'::text])))
 );
-CREATE INDEX email_by_address ON email USING btree (project_id, to_address, created_at, id) WHERE (to_address IS NOT NULL);
 CREATE INDEX email_by_creation ON email USING btree (project_id, created_at, id);
 CREATE INDEX email_by_hard_bounce ON email USING btree (project_id, bounced_at, id) WHERE ((bounced_at IS NOT NULL) AND ((refusal ->> 'kind'::text) = 'hard'::text) AND ((refusal ->> 'undoneAt'::text) IS NULL));
-CREATE INDEX email_by_template ON email USING btree (template_id) WHERE (template_id IS NOT NULL);
 CREATE INDEX email_by_trouble ON email USING btree (project_id, trouble, created_at, id) WHERE (trouble IS NOT NULL);
 CREATE UNIQUE INDEX email_campaign_contact ON email USING btree (campaign_id, contact_id) WHERE (campaign_id IS NOT NULL);
 CREATE UNIQUE INDEX email_campaign_seq ON email USING btree (campaign_id, campaign_seq) WHERE (campaign_id IS NOT NULL);
 CREATE INDEX email_delivery_due ON email USING btree (delivery_due_at) WHERE (delivery_due_at IS NOT NULL);
+CREATE INDEX email_of_address ON email USING btree (hashtextextended(to_address, uuid_hash_extended(project_id, (0)::bigint)), created_at) WHERE (to_address IS NOT NULL);
+CREATE INDEX email_of_automation ON email USING btree (automation_id, created_at, id) WHERE (automation_id IS NOT NULL);
 CREATE INDEX email_of_contact ON email USING btree (contact_id, created_at, id) WHERE (contact_id IS NOT NULL);
+CREATE INDEX email_of_template ON email USING btree (template_id, created_at, id) WHERE (template_id IS NOT NULL);
 CREATE INDEX email_trouble_of_campaign ON email USING btree (campaign_id, trouble, campaign_seq) WHERE (trouble IS NOT NULL);
 
 create table email_content (

@@ -1,4 +1,4 @@
-import { listEmails } from '../../shared/domain/emails/email-lists.ts';
+import { isListedByNumber, listEmails } from '../../shared/domain/emails/email-lists.ts';
 import { readEmailStory } from '../../shared/domain/emails/email-timeline.ts';
 import { periodOf } from '../events/events.schemas.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
@@ -14,7 +14,7 @@ const list = endpoint({
   path: '/emails',
   summary: 'List emails by cursor, newest first',
   description:
-    'A page looks through 5,000 emails at most. With filters that few of them fit it may have fewer than `limit`, or none: go on while `hasMore` is true.',
+    'A page looks through 5,000 emails at most: those of the contact, the address, the campaign, the template or the workflow, or else all of the project. With further filters that few of them fit it may have fewer than `limit`, or none: go on while `hasMore` is true.',
   query: emailListQuery,
   replies: { 200: { description: 'A page of emails', schema: emailListSchema } },
   errors: ['BAD_REQUEST'],
@@ -22,7 +22,7 @@ const list = endpoint({
     const page = await listEmails(em, project.id, {
       ...filters,
       period: periodOf({ startDate: since, endDate: until }),
-      after: readEmailCursor(cursor, filters.campaignId !== undefined),
+      after: readEmailCursor(cursor, isListedByNumber(filters)),
     });
     return ok({ emails: page.emails.map(emailView), ...continuationOf(page) });
   },

@@ -16,7 +16,7 @@ const ROWS_MAX = 20_000;
 
 let database: TestDatabase;
 let projectId: string;
-const [campaignId, contactId] = [uuidV7(), uuidV7()];
+const [campaignId, contactId, templateId, automationId] = [uuidV7(), uuidV7(), uuidV7(), uuidV7()];
 const em = () => database.orm.em.fork();
 
 beforeAll(async () => {
@@ -32,11 +32,11 @@ beforeAll(async () => {
   await query(
     em(),
     sql`
-      insert into email (id, project_id, contact_id, campaign_id, campaign_seq, template_id, to_address, status, created_at)
+      insert into email (id, project_id, contact_id, campaign_id, campaign_seq, template_id, automation_id, to_address, status, created_at)
       select everpost_uuid_v7(), case when n % 3 = 0 then everpost_uuid_v7() else ${projectId}::uuid end,
         case when n % 600 = 2 then ${contactId}::uuid else everpost_uuid_v7() end,
         case when n % 10 = 1 then ${campaignId}::uuid end, case when n % 10 = 1 then n end,
-        case when n % 50 = 2 then ${campaignId}::uuid end, 'reader' || n || '@mail.test',
+        case when n % 50 = 2 then ${templateId}::uuid end, case when n % 50 = 4 then ${automationId}::uuid end, 'reader' || n || '@mail.test',
         case when n % 1000 = 1 then 'FAILED' else 'SENT' end, now() - n * interval '1 second'
       from generate_series(1, ${EMAILS}::int) n`,
   );
@@ -87,7 +87,11 @@ const filters: [string, () => EmailFilters][] = [
   ['a campaign', () => ({ campaignId })],
   ['a campaign and a frequent state', () => ({ campaignId, status: 'SENT' })],
   ['a campaign and a rare state', () => ({ campaignId, status: 'FAILED' })],
-  ['a template', () => ({ templateId: campaignId })],
+  ['a campaign and a contact', () => ({ campaignId, contactId })],
+  ['a campaign and an address', () => ({ campaignId, address: 'reader11@mail.test' })],
+  ['a template', () => ({ templateId })],
+  ['a template and a state of none', () => ({ templateId, status: 'PENDING' })],
+  ['a workflow', () => ({ workflowId: automationId })],
   ['an unknown workflow', () => ({ workflowId: campaignId })],
   ['a type', () => ({ type: 'MARKETING' })],
   ['a period', () => ({ period: { from: hourAgo } })],
@@ -108,6 +112,13 @@ describe('among many emails', () => {
   it('a page of a campaign reads no more of them than it shows', async () => {
     const { rows } = await readsOf((tx) => listEmails(tx, projectId, { campaignId, limit: 50 }));
     expect(rows).toBeLessThan(200);
+  });
+
+  it.each(['templateId', 'workflowId'])('those with a %s come at once, however few they are', async (filter) => {
+    const id = filter === 'templateId' ? templateId : automationId;
+    const { emails, next } = await listEmails(em(), projectId, { [filter]: id, limit: 1_000 });
+    expect(emails).toHaveLength((EMAILS * 2) / 150);
+    expect(next).toBeUndefined();
   });
 
   it('one with its timeline is found by an index', async () => {

@@ -1,8 +1,8 @@
 import type { EmailStatus, EmailType } from '../../pure/emails/email-types.ts';
-import { normalizeAddress } from '../../pure/emails/email-address.ts';
 import type { Em } from '../database/em.ts';
 import { joinSql, query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 import { periodConditions, type Period } from '../events/event-lists.ts';
+import { storedAddress, wentTo } from './by-address.ts';
 
 /** A place in a list: in a campaign by the number of the recipient, elsewhere by time. */
 export interface EmailPlace {
@@ -111,14 +111,24 @@ interface Way {
   isByNumber: boolean;
 }
 
-function wayOf(projectId: string, { campaignId, contactId, address, status }: EmailFilters): Way {
-  const ofTrouble = status !== undefined && TROUBLES.includes(status) ? [ofState(status)] : [];
-  if (campaignId !== undefined)
-    return { conditions: [sql`e.campaign_id = ${campaignId}`, ...ofTrouble], isByNumber: true };
-  if (contactId !== undefined) return { conditions: [sql`e.contact_id = ${contactId}`], isByNumber: false };
+/** Whether the list is in the order of the recipients of a campaign. Few emails go to one person, so these come by time. */
+export function isListedByNumber({ campaignId, contactId, address }: EmailFilters): boolean {
+  return campaignId !== undefined && contactId === undefined && address === undefined;
+}
+
+/** The filter that fits the fewest emails decides. */
+function wayOf(projectId: string, filters: EmailFilters): Way {
+  const { campaignId, contactId, address, templateId, workflowId, status } = filters;
+  const isByNumber = isListedByNumber(filters);
+  const along = (...conditions: SqlFragment[]): Way => ({ conditions, isByNumber });
   const ofProject = sql`e.project_id = ${projectId}`;
-  if (address === undefined) return { conditions: [ofProject, ...ofTrouble], isByNumber: false };
-  return { conditions: [ofProject, sql`e.to_address = ${normalizeAddress(address)}`], isByNumber: false };
+  if (contactId !== undefined) return along(sql`e.contact_id = ${contactId}`);
+  if (address !== undefined) return along(wentTo(projectId, storedAddress(address)));
+  const ofTrouble = status !== undefined && TROUBLES.includes(status) ? [ofState(status)] : [];
+  if (campaignId !== undefined) return along(sql`e.campaign_id = ${campaignId}`, ...ofTrouble);
+  if (templateId !== undefined) return along(sql`e.template_id = ${templateId}`);
+  if (workflowId !== undefined) return along(sql`e.automation_id = ${workflowId}`);
+  return along(ofProject, ...ofTrouble);
 }
 
 /** The conditions on every email of the answer, whichever index found it. */
@@ -126,7 +136,7 @@ function filterConditions(projectId: string, list: EmailFilters): SqlFragment[] 
   const conditions = [sql`e.project_id = ${projectId}`];
   if (list.campaignId !== undefined) conditions.push(sql`e.campaign_id = ${list.campaignId}`);
   if (list.contactId !== undefined) conditions.push(sql`e.contact_id = ${list.contactId}`);
-  if (list.address !== undefined) conditions.push(sql`e.to_address = ${normalizeAddress(list.address)}`);
+  if (list.address !== undefined) conditions.push(sql`e.to_address = ${storedAddress(list.address)}`);
   if (list.templateId !== undefined) conditions.push(sql`e.template_id = ${list.templateId}`);
   if (list.workflowId !== undefined) conditions.push(sql`e.automation_id = ${list.workflowId}`);
   if (list.status !== undefined) conditions.push(ofState(list.status));
@@ -162,11 +172,13 @@ export async function listEmails(em: Em, projectId: string, list: EmailListQuery
     const last = page.at(-1);
     return last ? { emails: page, next: { at: last.createdAt, id: last.id, seq: last.seq } } : { emails: page };
   }
+  // Its end is found in the index alone, where it stands by these columns.
+  const place = isByNumber ? sql`campaign_id, campaign_seq` : sql`id`;
   const next = await queryOne<EmailPlace>(
     em,
     sql`
-      select e.created_at as at, e.id, e.campaign_seq as seq from (select * ${along} offset ${WINDOW - 1} limit 1) e
-      where e.project_id = ${projectId}`,
+      select e.created_at as at, e.id, e.campaign_seq as seq
+      from (select ${place} ${along} offset ${WINDOW - 1} limit 1) w join email e using (${place}) where e.project_id = ${projectId}`,
   );
   return next ? { emails, next } : { emails };
 }

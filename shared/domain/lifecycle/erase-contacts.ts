@@ -4,6 +4,7 @@ import { cancelExecutions } from '../automations/cancel-executions.ts';
 import type { Em } from '../database/em.ts';
 import { query, queryOne, sql, literalList } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
+import { wentTo } from '../emails/by-address.ts';
 
 /** Contacts, and rows of each kind, that are erased in one transaction, which takes about a second at most. */
 const CONTACTS_MAX = 100;
@@ -142,7 +143,7 @@ async function eraseEmails(tx: Em, projectId: string, contacts: ErasedContact[])
         union all
         select e.id, d.contact_id
         from unnest(${ids}::uuid[], ${contacts.map((contact) => contact.address)}::text[]) as d (contact_id, address)
-        join email e on e.project_id = ${projectId} and e.contact_id is null and e.to_address = d.address
+        join email e on ${wentTo(projectId, sql`d.address`)} and e.contact_id is null
         limit ${EMAILS_MAX}
       ),
       target as materialized (

@@ -38,6 +38,7 @@ import { EmailFillMigration } from './migrations/20261123200000-email-fill.ts';
 import { UpkeepMigration } from './migrations/20261123300000-upkeep.ts';
 import { BrandMigration } from './migrations/20261123500000-brand.ts';
 import { SandboxEventsMigration } from './migrations/20261123501000-sandbox-events.ts';
+import { EmailsByOriginMigration } from './migrations/20261124100000-emails-by-origin.ts';
 
 /** All migrations, in the order in which they run. */
 export const MIGRATIONS = [
@@ -81,4 +82,5 @@ export const MIGRATIONS = [
   { name: '20261123300000-upkeep', class: UpkeepMigration },
   { name: '20261123500000-brand', class: BrandMigration },
   { name: '20261123501000-sandbox-events', class: SandboxEventsMigration },
+  { name: '20261124100000-emails-by-origin', class: EmailsByOriginMigration },
 ];
