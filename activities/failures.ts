@@ -66,6 +66,11 @@ export function smtpUnavailableFailure(error: SmtpUnavailableError, pauseSeconds
   });
 }
 
+/** Whether an attempt ended because no SMTP server could be talked to. */
+export function isSmtpUnavailable(error: unknown): boolean {
+  return error instanceof ApplicationFailure && error.type === SMTP_UNAVAILABLE;
+}
+
 const SECRET_UNREADABLE = 'SecretUnreadable';
 const SECRET_PAUSE_SECONDS = 15;
 

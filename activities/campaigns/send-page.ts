@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import type { ApplicationFailure } from '@temporalio/common';
+import { ALL } from '../../shared/pure/emails/health-key.ts';
 import type { ProviderWait } from '../../shared/pure/emails/provider-wait.ts';
 import { TemplateLimitError, TemplateSyntaxError } from '../../shared/pure/templates/template-language.ts';
 import {
   claimCampaignPage,
   loadPendingRecipients,
   loadSendingCampaign,
+  noteWait,
   recordCampaignResults,
   type CampaignContent,
   type CampaignPage,
@@ -21,12 +23,13 @@ import type { DeliveryResult } from '../../shared/domain/emails/delivery-results
 import { readSendPolicy } from '../../shared/domain/emails/send-budget.ts';
 import { annotate } from '../../shared/platform/tracing/spans.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { complaintHoldFailure, projectDisabledFailure } from '../failures.ts';
+import { complaintHoldFailure, isSmtpUnavailable, projectDisabledFailure } from '../failures.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { createResultBuffer, type ResultBuffer } from '../emails/result-buffer.ts';
 import type { ProviderGuard } from '../emails/provider-guard.ts';
 import type { Sandbox } from '../emails/sandbox.ts';
 import { createUnmade, SEND_STALL_MS, sendEmails, type UnmadeMessages } from '../emails/send-loop.ts';
+import { holdFor } from '../emails/relay-choice.ts';
 import { traceSome, type SmtpTrace } from '../emails/smtp-trace.ts';
 import { comeBackFor, sliceSize, takeReservation, type Pace, type Throttle } from '../emails/send-throttle.ts';
 import { createCampaignComposers, type CampaignComposer } from './campaign-composer.ts';
@@ -42,6 +45,7 @@ export interface PageResult {
 }
 
 const PUT_OFF: readonly DeliveryResult['verdict'][] = ['deferred', 'uncertain', 'held'];
+const NO_SERVER = 'No mail server answers';
 const STOPPED: PageResult = { sent: 0, deferred: 0, isStopped: true };
 /** A fifth less processor time than with 64, and as many results that a killed process loses; see `createResultBuffer`. */
 const RESULTS_MAX = 128;
@@ -193,6 +197,16 @@ async function holdForComplaints({ em, deps }: PageSender, campaign: CampaignCon
   throw complaintHoldFailure(campaign.id, COMPLAINT_PAUSE_MS);
 }
 
+/** Notes on the campaign that no SMTP server answers, so that its recipients say why they wait. @throws the error */
+async function noteUnavailable({ em, deps }: PageSender, campaignId: string, error: unknown): Promise<never> {
+  if (isSmtpUnavailable(error)) {
+    const relays = deps.smtp.relays().map(({ label }) => label);
+    const { wait } = holdFor({ provider: ALL, relays, reason: NO_SERVER }, deps.config.DELIVERY_PAUSE_SECONDS * 1_000);
+    await noteWait(em(), campaignId, { ...wait, isUnreachable: true });
+  }
+  throw error;
+}
+
 /** Takes the page over from an attempt that was thought dead. */
 async function claimPage(
   { em, deps }: PageSender,
@@ -248,7 +262,7 @@ export function createPageSender(deps: PageSender['deps'] & { identities: Sendin
     const again = await withHeartbeat(deps, (signal, advance) => sendAndRecord(sender, attempt, signal, advance), {
       progress: () => ({ sent: result.sent }),
       stallMs: SEND_STALL_MS,
-    });
+    }).catch((error: unknown) => noteUnavailable(sender, campaign.id, error));
     annotate({ 'everpost.emails.sent': result.sent, 'everpost.emails.deferred': result.deferred });
     context.cancellationSignal.throwIfAborted();
     if (result.isStopped) return result;

@@ -4,10 +4,8 @@ import { filterConditionSchema } from '../../shared/pure/filters/filter-conditio
 import type { SandboxCounts } from '../../shared/domain/activity-feed/sandbox-counts.ts';
 import type { Campaign } from '../../shared/domain/campaigns/campaign.entity.ts';
 import { percent } from '../http/percent.ts';
+import { isWaitCurrent } from '../../shared/pure/emails/provider-wait.ts';
 import { contentSchema, contentView } from '../templates/content.view.ts';
-
-/** A provider is tried again at most about this long after its pause ends. */
-const WAIT_RENEWED_MS = 5_000;
 
 /** The counters that the interface document names. */
 const countersSchema = z.object({
@@ -53,7 +51,7 @@ export const campaignSchema = z
       .meta({ id: 'ProviderWait', description: 'Why a campaign waits for a provider of recipients' })
       .nullable()
       .describe(
-        'why a campaign that is being sent waits: a provider of recipients or all SMTP servers refuse its emails, or too many readers there complain; and when it is tried next',
+        'why a campaign that is being sent waits: a provider of recipients or all SMTP servers refuse its emails, no SMTP server answers, or too many readers complain; and when it is tried next',
       ),
     paused: z.boolean().describe('whether somebody has paused a campaign that is being sent'),
     pausedAt: z.iso.datetime().nullable().describe('since when it is paused'),
@@ -62,10 +60,11 @@ export const campaignSchema = z
   })
   .meta({ id: 'Campaign', description: 'One email to many contacts' });
 
-/** What the campaign waits for now: a wait is written when emails are held, and is over when nobody renews it. */
+/** What the campaign waits for now. */
 function waitingView({ status, pausedAt, waiting }: Campaign): z.infer<typeof campaignSchema>['waiting'] {
-  if (status !== 'SENDING' || pausedAt || !waiting) return null;
-  return Date.parse(waiting.until) + WAIT_RENEWED_MS > Date.now() ? { ...waiting, relay: waiting.relay ?? null } : null;
+  if (status !== 'SENDING' || pausedAt || !waiting || !isWaitCurrent(waiting, Date.now())) return null;
+  const { reason, provider, relay = null, until } = waiting;
+  return { reason, provider, relay, until };
 }
 
 /** A campaign as callers see it. */

@@ -47,8 +47,11 @@ export const emailStorySchema = emailSchema
       .object({
         reason: z
           .enum(WAITING_REASONS)
-          .describe('"no relay": an attempt took it and found no server; "queued": no attempt has taken it yet'),
+          .describe(
+            '"complaints": its campaign holds, because too many readers complain; "provider paused": it is held, because the provider or the relay refuses our emails or wants fewer; "no relay": an attempt took it and found no server; "queued": no attempt has taken it yet',
+          ),
         until: moment,
+        words: z.string().nullable().describe('of the server, or what else is known'),
       })
       .meta({ id: 'EmailWait', description: 'What an email waits for' })
       .nullable()
@@ -109,7 +112,7 @@ function entryView({ at, nextAttemptAt, ...entry }: TimelineEntry) {
 export function emailStoryView({ email, waiting, timeline }: EmailStory): z.infer<typeof emailStorySchema> {
   return {
     ...emailView(email),
-    waiting: waiting && { reason: waiting.reason, until: textOf(waiting.until) },
+    waiting: waiting && { reason: waiting.reason, until: textOf(waiting.until), words: waiting.words },
     timeline: timeline.map(entryView),
   };
 }

@@ -119,7 +119,7 @@ describe('GET /emails', () => {
         insert into email (id, project_id, to_address, status, created_at)
         select everpost_uuid_v7(), ${owner.project.id}, n || '@mail.test', 'SENT', now() from generate_series(1, 6000) n`,
     );
-    const search = 'workflowId=' + uuidV7();
+    const search = 'type=HEADLESS';
     const first = await owner.api('GET', `/emails?${search}`);
     expect(first.body).toEqual({ emails: [], cursor: expect.stringMatching(/./), hasMore: true });
     expect(await readAll(owner, search)).toEqual([]);
@@ -230,18 +230,32 @@ describe('GET /emails/:id', () => {
     const owner = await app.createProject();
     const id = await addEmail({ owner, status: 'PENDING' });
     const waiting = async () => (await owner.api('GET', `/emails/${id}`)).body.waiting;
-    expect(await waiting()).toEqual({ reason: 'queued', until: null });
+    expect(await waiting()).toEqual({ reason: 'queued', until: null, words: null });
     await change(id, { delivery_id: uuidV7() });
-    expect(await waiting()).toEqual({ reason: 'no relay', until: null });
+    expect(await waiting()).toEqual({ reason: 'no relay', until: null, words: null });
     await query(
       app.em(),
       sql`
         insert into send_budget (project_id, next_free_at, urgent_free_at)
         values (${owner.project.id}, '2099-01-01T00:00:00Z', '2098-01-01T00:00:00Z')`,
     );
-    expect(await waiting()).toEqual({ reason: 'throttled', until: '2098-01-01T00:00:00.000Z' });
-    await change(id, { retry_at: '2099-05-01T00:00:00Z' });
-    expect(await waiting()).toEqual({ reason: 'deferred', until: '2099-05-01T00:00:00.000Z' });
+    expect(await waiting()).toEqual({ reason: 'throttled', until: '2098-01-01T00:00:00.000Z', words: null });
+    const until = '2099-05-01T00:00:00.000Z';
+    const deferral = {
+      at: '2026-03-01T12:00:05.000Z',
+      verdict: 'deferred',
+      server: 'mx.test',
+      words: '450',
+      nextAt: until,
+    };
+    await change(id, { retry_at: until, error: '450 later', attempts: JSON.stringify([deferral]) });
+    expect(await waiting()).toEqual({ reason: 'deferred', until, words: '450 later' });
+    await change(id, { held_at: '2026-03-01T12:00:00Z' });
+    expect(await waiting()).toMatchObject({ reason: 'deferred' });
+    await change(id, { retry_at: '2099-05-02T00:00:00Z', error: 'The provider refuses our emails' });
+    expect(await waiting()).toEqual({
+      ...{ reason: 'provider paused', until: '2099-05-02T00:00:00.000Z', words: 'The provider refuses our emails' },
+    });
     await change(id, { status: 'SENDING' });
     expect(await waiting()).toBeNull();
   });

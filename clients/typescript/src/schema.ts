@@ -21,6 +21,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/activity/queue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What waits in the project, by kind, and for how long
+         * @description Emails (transactional ones and those of automations), recipients of campaigns that are being sent, overdue executions, jobs, and work that has not been started yet. Why a single email waits, `GET /emails/:id` says.
+         */
+        get: operations["getQueue"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/activity/stats": {
         parameters: {
             query?: never;
@@ -674,7 +694,7 @@ export interface paths {
         };
         /**
          * List emails by cursor, newest first
-         * @description A page looks through 5,000 emails at most. With filters that few of them fit it may have fewer than `limit`, or none: go on while `hasMore` is true.
+         * @description A page looks through 5,000 emails at most: those of the contact, the address, the campaign, the template or the workflow, or else all of the project. With further filters that few of them fit it may have fewer than `limit`, or none: go on while `hasMore` is true.
          */
         get: operations["listEmails"];
         put?: never;
@@ -2073,7 +2093,7 @@ export interface components {
              * @description When it was last changed
              */
             updatedAt: string;
-            /** @description why a campaign that is being sent waits: a provider of recipients or all SMTP servers refuse its emails, or too many readers there complain; and when it is tried next */
+            /** @description why a campaign that is being sent waits: a provider of recipients or all SMTP servers refuse its emails, no SMTP server answers, or too many readers complain; and when it is tried next */
             waiting: components["schemas"]["ProviderWait"] | null;
         };
         /** @description A link that leads nowhere */
@@ -2867,12 +2887,14 @@ export interface components {
         /** @description What an email waits for */
         EmailWait: {
             /**
-             * @description "no relay": an attempt took it and found no server; "queued": no attempt has taken it yet
+             * @description "complaints": its campaign holds, because too many readers complain; "provider paused": it is held, because the provider or the relay refuses our emails or wants fewer; "no relay": an attempt took it and found no server; "queued": no attempt has taken it yet
              * @enum {string}
              */
-            reason: "project disabled" | "campaign paused" | "deferred" | "throttled" | "no relay" | "queued";
+            reason: "project disabled" | "campaign paused" | "complaints" | "provider paused" | "deferred" | "throttled" | "no relay" | "queued";
             /** @description Until when */
             until: string | null;
+            /** @description of the server, or what else is known */
+            words: string | null;
         };
         /** @description Something that happened */
         Event: {
@@ -3875,6 +3897,11 @@ export interface components {
              * @description Until when
              */
             until: string;
+        };
+        /** @description What waits in the project */
+        Queue: {
+            /** @description the kind whose oldest has been due for longest comes first; a kind of which nothing waits is left out */
+            waiting: components["schemas"]["WaitingItems"][];
         };
         /** @description The job that does it in the background */
         QueuedJob: {
@@ -5168,6 +5195,24 @@ export interface components {
              */
             timeout?: number | null;
         };
+        /** @description What waits, of one kind */
+        WaitingItems: {
+            /** @description How many there are */
+            count: number;
+            /**
+             * @description What it is
+             * @example email
+             * @example campaign recipient
+             * @example execution
+             * @example job IMPORT
+             * @example start of email
+             */
+            kind: string;
+            /** @description How long the oldest has been due; null where all of them are due later */
+            oldestSeconds: number | null;
+            /** @description Why */
+            reason: string | null;
+        };
         /** @description An endpoint of yours that events are sent to */
         Webhook: {
             /** @description Events of one request at most */
@@ -5668,6 +5713,26 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListActivityResponse"];
+                };
+            };
+        };
+    };
+    getQueue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What waits */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Queue"];
                 };
             };
         };

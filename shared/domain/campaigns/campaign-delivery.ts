@@ -1,4 +1,5 @@
 import type { EmailType } from '../../pure/emails/email-types.ts';
+import type { ProviderWait } from '../../pure/emails/provider-wait.ts';
 import type { Brand } from '../../pure/brand.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { TrackingMode } from '../../pure/project.ts';
@@ -127,6 +128,14 @@ export async function* loadPendingRecipients(
     if (rows.length === last.leftCount) return;
     firstSeq = last.seq + 1;
   }
+}
+
+/** Notes what a campaign that is being sent waits for. */
+export async function noteWait(em: Em, campaignId: string, wait: ProviderWait): Promise<void> {
+  await query(
+    em,
+    sql`update campaign set waiting = ${json(wait)}::jsonb where id = ${campaignId} and status = 'SENDING'`,
+  );
 }
 
 export interface RecordOutcome {

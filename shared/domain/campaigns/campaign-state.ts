@@ -66,7 +66,7 @@ const CLOSE_CHUNK = 20_000;
 
 /**
  * Gives an outcome to the recipients of a cancelled or deleted campaign that have none: CANCELLED, or FAILED with the
- * campaign's reason. Email on the wire is still recorded once it has gone out.
+ * campaign's reason. Their words say why. Email on the wire is still recorded once it has gone out.
  * @param onChunk is called between the statements of a large campaign
  */
 export async function closeRecipients(em: Em, campaignId: string, onChunk: () => void): Promise<void> {
@@ -80,7 +80,7 @@ export async function closeRecipients(em: Em, campaignId: string, onChunk: () =>
       sql`
         with changed as (
           update email e set status = case when c.error is null then 'CANCELLED' else 'FAILED' end,
-            error = coalesce(c.error, e.error)
+            error = coalesce(c.error, 'the campaign was ' || case when c.id is null then 'deleted' else 'cancelled' end)
           from (select ${campaignId}::uuid as id) gone left join campaign c on c.id = gone.id
           where e.campaign_id = ${campaignId} and e.status = 'PENDING'
             and e.campaign_seq > ${after} and e.campaign_seq <= ${after + CLOSE_CHUNK}::int

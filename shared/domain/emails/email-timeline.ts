@@ -1,4 +1,5 @@
 import { AppError } from '../../pure/app-error.ts';
+import { isWaitCurrent, type ProviderWait } from '../../pure/emails/provider-wait.ts';
 import type { Em } from '../database/em.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
 import { EMAIL_COLUMNS, emailTables, type ListedEmail } from './email-lists.ts';
@@ -46,6 +47,8 @@ export interface TimelineEntry {
 export const WAITING_REASONS = [
   'project disabled',
   'campaign paused',
+  'complaints',
+  'provider paused',
   'deferred',
   'throttled',
   'no relay',
@@ -56,6 +59,8 @@ export const WAITING_REASONS = [
 export interface Waiting {
   reason: (typeof WAITING_REASONS)[number];
   until: Date | null;
+  /** What is known beyond that: of the server, or ours. */
+  words: string | null;
 }
 
 export interface EmailStory {
@@ -71,6 +76,8 @@ interface StoryRow extends ListedEmail {
   isDisabled: boolean;
   isPaused: boolean;
   wasGivenBack: boolean;
+  heldAt: Date | null;
+  campaignWait: ProviderWait | null;
   budgetUntil: Date | null;
 }
 
@@ -185,13 +192,28 @@ function timelineOf(row: StoryRow, events: EventRow[]): TimelineEntry[] {
   return [queued, ...rest.sort((left, right) => left.at.getTime() - right.at.getTime())];
 }
 
+/** An email that was held has no attempt that says when it is tried next. */
+function isHeld({ heldAt, attempts, retryAt }: StoryRow): boolean {
+  const nextAt = attempts?.at(-1)?.nextAt;
+  return heldAt !== null && !(nextAt !== undefined && retryAt !== null && Date.parse(nextAt) >= retryAt.getTime() - 1);
+}
+
 function waitingOf(row: StoryRow, now: Date): Waiting | null {
   if (row.status !== 'PENDING') return null;
-  if (row.isDisabled) return { reason: 'project disabled', until: null };
-  if (row.isPaused) return { reason: 'campaign paused', until: null };
-  if (row.retryAt && row.retryAt > now) return { reason: 'deferred', until: row.retryAt };
-  if (row.budgetUntil && row.budgetUntil > now) return { reason: 'throttled', until: row.budgetUntil };
-  return { reason: row.wasGivenBack ? 'no relay' : 'queued', until: null };
+  const { retryAt, budgetUntil, campaignWait, error } = row;
+  const wait = (reason: Waiting['reason'], until: Date | null = null, words: string | null = null): Waiting => ({
+    ...{ reason, until, words },
+  });
+  if (row.isDisabled) return wait('project disabled');
+  if (row.isPaused) return wait('campaign paused');
+  const held = campaignWait && isWaitCurrent(campaignWait, now.getTime()) ? campaignWait : undefined;
+  const heldUntil = held ? new Date(held.until) : null;
+  // Relays have nothing to do with the only other reason there is.
+  if (held && held.relay === undefined) return wait('complaints', heldUntil, held.reason);
+  if (retryAt && retryAt > now) return wait(isHeld(row) ? 'provider paused' : 'deferred', retryAt, error);
+  if (held?.isUnreachable) return wait('no relay', heldUntil, held.reason);
+  if (budgetUntil && budgetUntil > now) return wait('throttled', budgetUntil);
+  return wait(row.wasGivenBack ? 'no relay' : 'queued');
 }
 
 /**
@@ -204,7 +226,7 @@ export async function readEmailStory(em: Em, projectId: string, emailId: string)
     em,
     sql`
       select ${EMAIL_COLUMNS}, e.attempts, e.refusal, p.disabled as "isDisabled", c.paused_at is not null as "isPaused", now() as now,
-        e.delivery_id is not null and e.retry_at is null as "wasGivenBack",
+        e.delivery_id is not null and e.retry_at is null as "wasGivenBack", e.held_at as "heldAt", c.waiting as "campaignWait",
         case when e.campaign_id is null then b.urgent_free_at else b.next_free_at end as "budgetUntil"
       from ${emailTables(sql`email`)} join project p on p.id = e.project_id
         left join send_budget b on b.project_id = e.project_id

@@ -105,11 +105,13 @@ describe('an email that ends FAILED', () => {
     });
   });
 
-  it('is no event when its campaign was cancelled by somebody', async () => {
+  it('is no event when its campaign was cancelled by somebody, which its words say', async () => {
     const campaignId = await createCampaign('CANCELLED', null);
     const id = await createEmail({ id: campaignId, seq: 1 });
     await closeRecipients(em(), campaignId, () => undefined);
     expect(await eventsOf(id)).toEqual([]);
+    const row = await queryOne(em(), sql`select status, error from email where id = ${id}`);
+    expect(row).toEqual({ status: 'CANCELLED', error: 'the campaign was cancelled' });
   });
 
   it('is an event with the words of the server when it was the recipient of a campaign', async () => {

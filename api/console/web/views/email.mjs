@@ -10,6 +10,8 @@ import { Waybacks } from './waybacks.mjs';
 const REASONS = {
   'project disabled': 'The project is disabled. It goes on when the operator enables it',
   'campaign paused': 'The campaign is paused. It goes on when somebody resumes it',
+  complaints: 'The campaign holds, because too many readers complain',
+  'provider paused': 'It is held, because its provider or the mail server refuses emails or wants fewer',
   deferred: 'The server asked for another attempt later',
   throttled: 'The sending speed of the project holds it',
   'no relay': 'An attempt found no mail server that answers',
@@ -21,7 +23,8 @@ function Now({ status, waiting, error }) {
   return html`<p class="now">
     <${State} state=${status} />
     ${waiting && html` ${REASONS[waiting.reason]}.`}
-    ${waiting?.until && html` Next attempt: <${Time} at=${waiting.until} />.`} ${error && html` <q>${error}</q>`}
+    ${waiting?.until && html` Next attempt: <${Time} at=${waiting.until} />.`}
+    ${(waiting?.words ?? error) && html` <q>${waiting?.words ?? error}</q>`}
   </p>`;
 }
 
