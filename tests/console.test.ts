@@ -4,6 +4,7 @@ import { startTestApi, type TestApi } from './support/api.ts';
 import { startBrowser, type TestBrowser } from './support/browser.ts';
 import { consolePage, type ConsolePage } from './support/console-page.ts';
 import { bounceWords, fillConsole, HOSTILE, type ConsoleWorld } from './support/console-world.ts';
+import { eventually } from './support/eventually.ts';
 
 let app: TestApi;
 let browser: TestBrowser;
@@ -89,6 +90,38 @@ describe('the console', () => {
     await page.waitForSelector('dialog', { hidden: true });
     expect(await focused()).toBe('Cancel for good');
     expect((await app.api('GET', `/campaigns/${world.campaignId}`)).body.status).toBe('SENDING');
+  });
+
+  it('changes what recipients see of the project, and says what the API objects to', async () => {
+    const { page } = browser;
+    const fill = async (field: string, text: string) => {
+      await page.click(field, { count: 3 });
+      await page.keyboard.press('Backspace');
+      await page.type(field, text);
+    };
+    const project = async () => (await app.api('GET', '/users/@me/projects')).body[0];
+    await operator.enter(app.url, app.keys.secretKey);
+    await operator.go('#/settings');
+    await page.waitForSelector('#logoUrl');
+    await fill('#displayName', HOSTILE);
+    await fill('#logoUrl', 'http://shop.test/logo.png');
+    await page.select('#language', 'de');
+    await operator.click('Save');
+    await operator.says('logoUrl: Must be an https:// address of a picture');
+    expect(await project()).toMatchObject({ displayName: null, language: null });
+
+    await fill('#logoUrl', 'https://shop.test/logo.png');
+    await page.type('#postalAddress', 'Tea & Co\nMain Street 1');
+    await operator.click('Save');
+    await operator.says('Saved.');
+    const settings = { displayName: HOSTILE, logoUrl: 'https://shop.test/logo.png', language: 'de' };
+    expect(await project()).toMatchObject({ ...settings, postalAddress: 'Tea & Co\nMain Street 1' });
+
+    await fill('#displayName', '');
+    await page.select('#language', '');
+    await operator.click('Save');
+    await eventually(async () => (await project()).displayName === null);
+    expect(await project()).toMatchObject({ ...settings, displayName: null, language: null });
   });
 
   it('has a button for what the API offers, and none for what it does not', async () => {

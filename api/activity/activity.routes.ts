@@ -4,6 +4,7 @@ import { listActivity, type ActivityCursor } from '../../shared/domain/activity-
 import { countActivity, totalOf } from '../../shared/domain/activity-feed/activity-stats.ts';
 import { countSandbox } from '../../shared/domain/activity-feed/sandbox-counts.ts';
 import { listComplaintRates } from '../../shared/domain/emails/complaint-rates.ts';
+import { listWaiting } from '../../shared/domain/lifecycle/queue.ts';
 import { periodOf } from '../events/events.schemas.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
@@ -14,6 +15,8 @@ import {
   activityStatsQuery,
   activityStatsSchema,
   activityStatsView,
+  queueSchema,
+  queueView,
 } from './activity.schemas.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -86,5 +89,24 @@ const stats = endpoint({
   },
 });
 
+/** Backlogs of every project stand in one index, so that counting one may mean reading all. */
+const QUEUE_MS = 5_000;
+
+const queue = endpoint({
+  operationId: 'getQueue',
+  cost: 'heavy',
+  method: 'get',
+  path: '/activity/queue',
+  tag: 'Activity',
+  summary: 'What waits in the project, by kind, and for how long',
+  description:
+    'Emails (transactional ones and those of automations), recipients of campaigns that are being sent, overdue executions, jobs, and work that has not been started yet. Why a single email waits, `GET /emails/:id` says.',
+  key: 'secret',
+  replies: { 200: { description: 'What waits', schema: queueSchema } },
+  async handle({ em, project }) {
+    return ok(queueView(await listWaiting(em, project.id, QUEUE_MS)));
+  },
+});
+
 /** The activity endpoints. */
-export const activityEndpoints: Endpoint[] = [list, stats];
+export const activityEndpoints: Endpoint[] = [list, stats, queue];

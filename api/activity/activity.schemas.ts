@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ActivityCounts, DayCounts } from '../../shared/domain/activity-feed/activity-stats.ts';
 import type { SandboxCounts } from '../../shared/domain/activity-feed/sandbox-counts.ts';
 import type { ComplaintRate } from '../../shared/domain/emails/complaint-rates.ts';
+import type { WaitingItems } from '../../shared/domain/lifecycle/queue.ts';
 import { ACTIVITY_TYPES, type ActivityType } from '../../shared/pure/activity-types.ts';
 import { eventStatsQuery } from '../events/events.schemas.ts';
 import { cursorTimeSchema } from '../http/cursor.ts';
@@ -114,5 +115,33 @@ export function activityStatsView(
       ...{ provider, sent, complaints: complained },
       complaintRate: percent(complained, sent),
     })),
+  };
+}
+
+export const queueSchema = z
+  .object({
+    waiting: z
+      .array(
+        z
+          .object({
+            kind: z
+              .string()
+              .meta({ examples: ['email', 'campaign recipient', 'execution', 'job IMPORT', 'start of email'] }),
+            count: z.int(),
+            oldestSeconds: z.number().nullable(),
+            reason: z.string().nullable(),
+          })
+          .meta({ id: 'WaitingItems', description: 'What waits, of one kind' }),
+      )
+      .describe(
+        'the kind whose oldest has been due for longest comes first; a kind of which nothing waits is left out',
+      ),
+  })
+  .meta({ id: 'Queue', description: 'What waits in the project' });
+
+/** What waits, without the project it is of. */
+export function queueView(items: WaitingItems[]): z.infer<typeof queueSchema> {
+  return {
+    waiting: items.map(({ kind, rows, oldestSeconds, reason }) => ({ kind, count: rows, oldestSeconds, reason })),
   };
 }

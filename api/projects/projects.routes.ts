@@ -21,7 +21,7 @@ const rotatedKeysSchema = z.object({
   updatedAt: z.iso.datetime(),
 });
 
-const projectSchema = rotatedKeysSchema
+export const projectSchema = rotatedKeysSchema
   .omit({ secret: true })
   .meta({ id: 'Project', description: 'The project of the key' });
 

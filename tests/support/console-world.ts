@@ -39,13 +39,14 @@ async function addEmails(
     app.em(),
     sql`
       insert into email (id, project_id, contact_id, template_id, to_address, subject, status, error, created_at, sent_at,
-        bounced_at, retry_at, deferrals, attempts)
+        bounced_at, retry_at, delivery_due_at, deferrals, attempts)
       values
         (${adaEmailId}, ${owner.project.id}, ${ada.id}, ${template.id ?? template.data.id}, 'ada@mail.test',
           ${`Receipt ${hostile}`}, 'BOUNCED', ${bounceWords(hostile)}, now() - interval '1 hour', now() - interval '59 minutes',
-          now() - interval '58 minutes', null, 0, null),
+          now() - interval '58 minutes', null, null, 0, null),
         (${bobEmailId}, ${owner.project.id}, null, null, 'bob@mail.test', 'Reset', 'PENDING', ${DEFERRAL_WORDS},
-          now() - interval '20 minutes', null, null, now() + interval '10 minutes', 1, ${JSON.stringify(attempts)}::jsonb)`,
+          now() - interval '20 minutes', null, null, now() + interval '10 minutes',
+          now() + interval '10 minutes', 1, ${JSON.stringify(attempts)}::jsonb)`,
   );
   await suppressRecipients(app.em(), [adaEmailId], 'HARD_BOUNCE');
   await query(
@@ -68,9 +69,9 @@ async function addCampaign(app: TestApi, owner: TestProject, hostile: string): P
     sql`
       with campaign as (
         insert into campaign (id, project_id, name, subject, body, from_address, status, audience_type, total_recipients,
-          sent_count, delivered_count, bounced_count, failed_count, suppressed_count, created_at, updated_at)
+          sent_count, delivered_count, bounced_count, failed_count, suppressed_count, audience_as_of, created_at, updated_at)
         values (${id}, ${owner.project.id}, ${`Spring ${hostile}`}, 'Spring is here', 'B', 'us@example.com', 'SENDING', 'ALL', 120,
-          60, 20, 20, 20, 20, now(), now())
+          60, 20, 20, 20, 20, now() - interval '5 minutes', now(), now())
       )
       insert into email (id, project_id, campaign_id, campaign_seq, to_address, status, error, created_at, sent_at)
       select everpost_uuid_v7(), ${owner.project.id}, ${id}, n, 'reader' || n || '@provider.test', (${STATES}::text[])[n % 6 + 1],

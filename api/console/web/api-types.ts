@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { activityStatsSchema } from '../../activity/activity.schemas.ts';
+import type { activityStatsSchema, queueSchema } from '../../activity/activity.schemas.ts';
 import type { definitionSchema, listedWorkflowSchema } from '../../automations/automation.view.ts';
 import type { executionDetailSchema, listedExecutionSchema } from '../../automations/execution.view.ts';
 import type { campaignSchema, campaignStatsSchema } from '../../campaigns/campaign.view.ts';
@@ -7,6 +7,7 @@ import type { contactListSchema } from '../../contacts/contacts.schemas.ts';
 import type { contactSchema } from '../../contacts/contact.view.ts';
 import type { domainSchema } from '../../domains/domain.view.ts';
 import type { emailListSchema, emailSchema, emailStorySchema } from '../../emails/email.view.ts';
+import type { projectSchema } from '../../projects/projects.routes.ts';
 import type { segmentSchema } from '../../segments/segment.view.ts';
 import type { suppressionListSchema, suppressionSchema } from '../../suppressions/suppressions.schemas.ts';
 
@@ -23,6 +24,8 @@ export type EmailStory = z.infer<typeof emailStorySchema>;
 export type Execution = z.infer<typeof listedExecutionSchema>;
 export type ExecutionDetail = z.infer<typeof executionDetailSchema>;
 export type ListedWorkflow = z.infer<typeof listedWorkflowSchema>;
+export type Project = z.infer<typeof projectSchema>;
+export type Queue = z.infer<typeof queueSchema>;
 export type Segment = z.infer<typeof segmentSchema>;
 export type Suppression = z.infer<typeof suppressionSchema>;
 export type SuppressionList = z.infer<typeof suppressionListSchema>;

@@ -12,6 +12,7 @@ import { EmailsView } from './views/emails.mjs';
 import { DomainsView } from './views/domains.mjs';
 import { SegmentView } from './views/segment.mjs';
 import { SegmentsView } from './views/segments.mjs';
+import { SettingsView } from './views/settings.mjs';
 import { SuppressionsView } from './views/suppressions.mjs';
 import { TodayView } from './views/today.mjs';
 import { WorkflowView } from './views/workflow.mjs';
@@ -32,6 +33,7 @@ const VIEWS = {
   workflows: { title: 'Workflows', all: WorkflowsView, one: WorkflowView },
   segments: { title: 'Segments', all: SegmentsView, one: SegmentView },
   suppressions: { title: 'Suppressions', all: SuppressionsView },
+  settings: { title: 'Settings', all: SettingsView },
 };
 const MENU = Object.keys(VIEWS).filter((name) => VIEWS[name]?.all);
 

@@ -1,5 +1,5 @@
 import type { Em } from '../database/em.ts';
-import { limitStatements, query, sql } from '../database/sql.ts';
+import { limitStatements, query, sql, type SqlFragment } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 import type { ProviderHealth } from '../../pure/emails/provider-health.ts';
 
@@ -10,7 +10,7 @@ export interface WaitingItems {
   /** A kind of the outbox, `email`, `campaign recipient`, `execution` or a kind of job. */
   kind: string;
   rows: number;
-  /** How long the oldest is overdue; null where all of them are due later. */
+  /** How long the oldest has been due; null where all of them are due later. */
   oldestSeconds: number | null;
   /** Why they wait, where it is known. */
   reason: string | null;
@@ -27,38 +27,49 @@ export interface RelayTrouble {
 const STATEMENT_MS = 30_000;
 const ITEMS_MAX = 1_000;
 
-/** What waits, project by project, the oldest first. */
-export async function listWaiting(em: Em, projectId: string | null): Promise<WaitingItems[]> {
+/** Recipients of a campaign `c` without an outcome. Its counters do not tell those refused at once from later bounces. */
+const RECIPIENTS_LEFT = sql`
+  c.total_recipients - c.sent_count - c.failed_count - c.skipped_count - c.suppressed_count - (
+    select count(*) from email e where e.campaign_id = c.id and e.trouble = 'BOUNCED' and e.sent_at is null)`;
+
+/** What waits, by project and kind: all of it, or that of one project. */
+function waitingItems(projectId: string | null): SqlFragment {
+  const ofProject = projectId === null ? sql`true` : sql`project_id = ${projectId}`;
+  return sql`
+    select project_id, 'start of ' || kind, count(*), min(available_at), null from outbox where ${ofProject} group by 1, 2
+    union all
+    select project_id, 'email', count(*), min(delivery_due_at),
+      case when count(held_at) > 0 then count(held_at) || ' held for a provider' end
+    from email where delivery_due_at is not null and ${ofProject} group by 1
+    union all
+    select project_id, 'campaign recipient', sum(greatest(0, ${RECIPIENTS_LEFT})), min(coalesce(resend_as_of, audience_as_of, updated_at)),
+      case when bool_or(paused_at is not null) then 'a campaign is paused' else max(waiting ->> 'reason') end
+    from campaign c where status = 'SENDING' and ${ofProject} group by 1
+    union all
+    select project_id, 'execution', count(*), min(resume_at), null
+    from automation_execution where status = 'WAITING' and resume_at <= now() and ${ofProject} group by 1
+    union all
+    select project_id, 'job ' || kind, count(*), min(created_at), null
+    from job where state in ('waiting', 'active') and ${ofProject} group by 1, 2`;
+}
+
+/** What waits, project by project, the oldest first; ends after `statementMs`. */
+export async function listWaiting(
+  em: Em,
+  projectId: string | null,
+  statementMs = STATEMENT_MS,
+): Promise<WaitingItems[]> {
   return inTransaction(em, async (tx) => {
-    await limitStatements(tx, STATEMENT_MS);
+    await limitStatements(tx, statementMs);
     return query<WaitingItems>(
       tx,
       sql`
-        with item (project_id, kind, rows, since, reason) as (
-          select project_id, 'start of ' || kind, count(*), min(available_at), null from outbox group by 1, 2
-          union all
-          select project_id, 'email', count(*), min(delivery_due_at),
-            case when count(held_at) > 0 then count(held_at) || ' held for a provider' end
-          from email where delivery_due_at is not null group by 1
-          union all
-          select project_id, 'campaign recipient',
-            sum(greatest(0, total_recipients - sent_count - failed_count - skipped_count - suppressed_count - bounced_count)),
-            min(updated_at),
-            case when bool_or(paused_at is not null) then 'a campaign is paused' else max(waiting ->> 'reason') end
-          from campaign where status = 'SENDING' group by 1
-          union all
-          select project_id, 'execution', count(*), min(resume_at), null
-          from automation_execution where status = 'WAITING' and resume_at <= now() group by 1
-          union all
-          select project_id, 'job ' || kind, count(*), min(created_at), null
-          from job where state in ('waiting', 'active') group by 1, 2
-        )
+        with item (project_id, kind, rows, since, reason) as (${waitingItems(projectId)})
         select i.project_id as "projectId", p.name as project, i.kind, i.rows::int as rows,
           case when i.since <= now() then extract(epoch from now() - i.since)::float8 end as "oldestSeconds",
           case when p.disabled then 'the project is disabled' else i.reason end as reason
         from item i join project p on p.id = i.project_id
-        where i.rows > 0 and (${projectId}::uuid is null or i.project_id = ${projectId}::uuid)
-        order by 5 desc nulls last, 2, 3 limit ${ITEMS_MAX}`,
+        where i.rows > 0 order by 5 desc nulls last, 2, 3 limit ${ITEMS_MAX}`,
     );
   });
 }

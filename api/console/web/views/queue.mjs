@@ -1,35 +1,39 @@
-import { withQuery } from '../api.mjs';
-import { count, Time } from '../format.mjs';
+import { count, duration } from '../format.mjs';
 import { html } from '../html.mjs';
 import { Load } from '../load.mjs';
 import { linkTo } from '../route.mjs';
-import { Facts } from '../table.mjs';
+import { Facts, Table } from '../table.mjs';
 
-/** @typedef {import('../api-types.ts').EmailList} EmailList */
+/** @typedef {import('../api-types.ts').Queue} Queue */
 
 const POLL_SECONDS = 15;
-const LOOKED_AT = 100;
+/** The kinds that are emails; the others are shown only while some of them wait. */
+const EMAILS = ['email', 'campaign recipient'];
+const COLUMNS = ['What', 'How many', 'The oldest is due for', 'Why'];
 
-/** The waiting emails among the newest: how many, since when, and how many a server deferred. */
+/** @param {number | null} seconds */
+const age = (seconds) => (seconds === null ? 'not due yet' : duration(seconds));
+
+/** @param {Queue['waiting'][number]} item */
+const row = (item) => [item.kind, count(item.count), age(item.oldestSeconds), item.reason ?? ''];
+
+/** What waits in the project: how many emails, for how long the oldest has been due, and what else. */
 export function Queue() {
   return html`<section aria-labelledby="queue">
     <h2 id="queue">The queue</h2>
-    <${Load} path=${withQuery('/emails', { status: 'PENDING', limit: LOOKED_AT })} every=${POLL_SECONDS}>
-      ${(/** @type {EmailList} */ { emails, hasMore }) => {
-        const oldest = emails.at(-1)?.createdAt;
-        const deferred = emails.filter(({ deferrals }) => deferrals > 0).length;
-        const atLeast = hasMore ? 'at least ' : '';
+    <${Load} path="/activity/queue" every=${POLL_SECONDS}>
+      ${(/** @type {Queue} */ { waiting }) => {
+        const emails = waiting.filter(({ kind }) => EMAILS.includes(kind));
+        const ages = emails.flatMap(({ oldestSeconds }) => oldestSeconds ?? []);
+        const oldest = ages.length > 0 ? duration(Math.max(...ages)) : emails.length > 0 ? age(null) : 'nothing waits';
         return html`<${Facts}
             rows=${[
-              ['Emails that wait', `${atLeast}${count(emails.length)}`],
-              ['Of them put off by a server', `${atLeast}${count(deferred)}`],
-              ['The oldest seen waits since', oldest ? html`<${Time} at=${oldest} />` : 'nothing waits'],
+              ['Emails that wait', count(emails.reduce((sum, item) => sum + item.count, 0))],
+              ['The oldest is due for', oldest],
             ]}
           />
-          <p>
-            ${hasMore && html`<span class="quiet">Counted among the newest emails of the project.</span>`}${' '}
-            <a href=${linkTo('emails', '', { status: 'PENDING' })}>What waits, and why</a>
-          </p>`;
+          ${waiting.length > 0 && html`<${Table} caption="What waits" columns=${COLUMNS} rows=${waiting.map(row)} empty="" />`}
+          <p><a href=${linkTo('emails', '', { status: 'PENDING' })}>Emails that wait, and why</a></p>`;
       }}
     <//>
   </section>`;

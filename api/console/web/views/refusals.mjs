@@ -21,11 +21,9 @@ function byDomain(emails) {
   return [...groups].sort(([, left], [, right]) => right.length - left.length).slice(0, SHOWN);
 }
 
-/** The servers that refused today, among the newest refusals. @param {{ day: string }} props */
-export function Refusals({ day }) {
-  return html`<section aria-labelledby="refusals">
-    <h2 id="refusals">Refused today, by provider</h2>
-    <${Load} path=${withQuery('/emails', { status: 'BOUNCED', since: day, limit: LOOKED_AT })} every=${POLL_SECONDS}>
+/** @param {{ day: string, status: string, what: string }} props */
+function Refused({ day, status, what }) {
+  return html`<${Load} path=${withQuery('/emails', { status, since: day, limit: LOOKED_AT })} every=${POLL_SECONDS}>
       ${(/** @type {EmailList} */ { emails, hasMore }) => {
         const rows = byDomain(emails).map(([domain, refused]) => [
           domain,
@@ -34,13 +32,21 @@ export function Refusals({ day }) {
           refused[0] && html`<a href=${linkTo('emails', refused[0].id)}>the last one</a>`,
         ]);
         return html`<${Table}
-            caption=${hasMore ? `Of the newest ${LOOKED_AT} that were queued today` : 'Of all that were queued today'}
-            columns=${COLUMNS}
-            rows=${rows}
-            empty="No server has refused an email that was queued today."
-          />
-          <p><a href=${linkTo('emails', '', { status: 'BOUNCED', since: day })}>All of them</a></p>`;
+          caption=${`${what}: ${hasMore ? `of the newest ${LOOKED_AT} that were` : 'of all that were'} queued today`}
+          columns=${COLUMNS}
+          rows=${rows}
+          empty=${`${what}: none of those queued today.`}
+        />`;
       }}
     <//>
+    <p><a href=${linkTo('emails', '', { status, since: day })}>All that are ${status.toLowerCase()}</a></p>`;
+}
+
+/** Who refused today: addresses that take no email, and servers that did not want ours. @param {{ day: string }} props */
+export function Refusals({ day }) {
+  return html`<section aria-labelledby="refusals">
+    <h2 id="refusals">Refused today, by provider</h2>
+    <${Refused} day=${day} status="BOUNCED" what="Addresses that take no email" />
+    <${Refused} day=${day} status="FAILED" what="Given up or refused because of us" />
   </section>`;
 }

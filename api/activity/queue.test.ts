@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { query, sql } from '../../shared/domain/database/sql.ts';
+import { startTestApi, type TestApi } from '../../tests/support/api.ts';
+import { campaignContent } from '../../tests/support/campaigns.ts';
+
+let app: TestApi;
+beforeAll(async () => {
+  app = await startTestApi();
+});
+afterAll(() => app.stop());
+
+async function addEmails(projectId: string, dueSeconds: number[]): Promise<void> {
+  await query(
+    app.em(),
+    sql`
+      insert into email (id, project_id, to_address, status, created_at, delivery_due_at)
+      select everpost_uuid_v7(), ${projectId}, 'ada@mail.test', 'PENDING', now(), now() - s * interval '1 second'
+      from unnest(${dueSeconds}::int[]) s`,
+  );
+}
+
+describe('GET /activity/queue', () => {
+  it('is empty where nothing waits', async () => {
+    const { project, api } = await app.createProject();
+    const other = await app.createProject();
+    await addEmails(other.project.id, [60]);
+    expect((await api('GET', '/activity/queue')).body).toEqual({ waiting: [] });
+    await addEmails(project.id, [-60]);
+    expect((await api('GET', '/activity/queue')).body.waiting).toEqual([
+      { kind: 'email', count: 1, oldestSeconds: null, reason: null },
+    ]);
+  });
+
+  it('says of each kind how much waits, for how long the oldest has been due, and why', async () => {
+    const { project, api } = await app.createProject();
+    await addEmails(project.id, [3_600, 60, -60]);
+    const { body } = await api('POST', '/campaigns', { body: campaignContent() });
+    const { id } = body.data;
+    // Ten recipients: three were sent to, of whom one bounced later; two were refused at once, one has failed.
+    await query(
+      app.em(),
+      sql`
+        insert into email (id, project_id, contact_id, campaign_id, campaign_seq, to_address, status, created_at, sent_at, bounced_at)
+        select everpost_uuid_v7(), ${project.id}, everpost_uuid_v7(), ${id}, n, 'reader' || n || '@mail.test',
+          case when n < 3 then 'SENT' when n < 6 then 'BOUNCED' when n = 6 then 'FAILED' else 'PENDING' end, now(),
+          case when n < 4 then now() end, case when n between 3 and 5 then now() end
+        from generate_series(1, 10) n`,
+    );
+    await query(
+      app.em(),
+      sql`
+        update campaign set status = 'SENDING', total_recipients = 10, sent_count = 3, bounced_count = 3, failed_count = 1,
+          audience_frozen = true, audience_as_of = now() - interval '2 hours', paused_at = now()
+        where id = ${id}`,
+    );
+    const { status, body: queue } = await api('GET', '/activity/queue');
+    expect(status).toBe(200);
+    const [first, second] = queue.waiting;
+    expect(first).toEqual({
+      ...{ kind: 'campaign recipient', count: 4, reason: 'a campaign is paused' },
+      oldestSeconds: expect.any(Number),
+    });
+    expect(second).toEqual({ kind: 'email', count: 3, oldestSeconds: expect.any(Number), reason: null });
+    expect([first.oldestSeconds, second.oldestSeconds].map((seconds) => Math.floor(seconds / 3_600))).toEqual([2, 1]);
+  });
+});
