@@ -34,8 +34,9 @@ export function attemptMemory(): Readonly<AttemptMemory> {
   return memory;
 }
 
-/** Tells Temporal that the attempt is alive, and how far it has come. */
+/** Tells Temporal that the attempt is alive, and how far it has come. An attempt within a workflow task has nobody to tell. */
 export function beat(progress?: unknown): void {
+  if (Context.current().info.isLocal) return;
   const details: HeartbeatDetails = { memory: attemptMemory(), ...(progress !== undefined && { progress }) };
   Context.current().heartbeat(details);
 }

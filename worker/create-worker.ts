@@ -28,12 +28,14 @@ export interface WorkerDeps {
   version?: WorkerDeploymentVersion | undefined;
 }
 
-/** Workflows kept in memory; each takes about 0.3 MB. */
+/** Workflows kept in memory, for each queue that has any; each takes about 0.3 MB. */
 const CACHED_WORKFLOWS = 500;
 /** Emails are handed over in parallel inside an activity, so few activities fill the connections. */
 const DELIVERY_SLOTS = 8;
 /** No more than the connections to PostgreSQL that a worker has unless told otherwise. */
 const STEP_SLOTS = 10;
+/** Steps that were too slow to be taken at once, or failed then. They leave connections to the others. */
+const SLOW_STEP_SLOTS = 5;
 const JOB_SLOTS = 20;
 /** They mostly wait for others. */
 const WEBHOOK_SLOTS = 50;
@@ -42,7 +44,11 @@ const SHUTDOWN_GRACE = '8 seconds';
 /** An activity that ignores its cancellation must not keep the process running. */
 const SHUTDOWN_FORCE = '15 seconds';
 
-async function optionsFor(queue: TaskQueueName, deps: WorkerDeps): Promise<WorkerOptions> {
+async function optionsFor(
+  queue: TaskQueueName,
+  deps: WorkerDeps,
+  bundle: () => Promise<WorkflowBundleOption>,
+): Promise<WorkerOptions> {
   const common: WorkerOptions = {
     connection: deps.connection,
     namespace: deps.namespace,
@@ -63,9 +69,13 @@ async function optionsFor(queue: TaskQueueName, deps: WorkerDeps): Promise<Worke
     case 'orchestration':
       return {
         ...withActivities(common, deps, STEP_SLOTS),
-        maxCachedWorkflows: CACHED_WORKFLOWS,
-        sinks: workflowTracing,
-        workflowBundle: await workflowBundleOf(deps),
+        ...withWorkflows(await bundle()),
+      };
+    case 'executions':
+      return {
+        ...withActivities(common, deps, SLOW_STEP_SLOTS),
+        ...withWorkflows(await bundle()),
+        maxConcurrentLocalActivityExecutions: STEP_SLOTS,
       };
     case 'transactional':
     case 'automations':
@@ -81,6 +91,10 @@ async function optionsFor(queue: TaskQueueName, deps: WorkerDeps): Promise<Worke
     case 'slowEventWebhooks':
       return withActivities(common, deps, WEBHOOK_SLOTS);
   }
+}
+
+function withWorkflows(workflowBundle: WorkflowBundleOption) {
+  return { maxCachedWorkflows: CACHED_WORKFLOWS, sinks: workflowTracing, workflowBundle };
 }
 
 function withActivities(common: WorkerOptions, deps: WorkerDeps, slots: number): WorkerOptions {
@@ -112,5 +126,7 @@ export function workflowBundleOf({
 /** Creates one Temporal worker per task queue, not yet polling. */
 export async function createWorkers(deps: WorkerDeps): Promise<Worker[]> {
   const queues = deps.taskQueues?.length ? deps.taskQueues : (Object.keys(TASK_QUEUES) as TaskQueueName[]);
-  return Promise.all(queues.map(async (queue) => Worker.create(await optionsFor(queue, deps))));
+  let made: Promise<WorkflowBundleOption> | undefined;
+  const bundle = () => (made ??= workflowBundleOf(deps));
+  return Promise.all(queues.map(async (queue) => Worker.create(await optionsFor(queue, deps, bundle))));
 }

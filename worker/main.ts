@@ -92,7 +92,12 @@ await runProcess('worker', async ({ onStop, fail }) => {
   const connection = await waitForTemporal(client, temporal.connectionOptions.address ?? 'localhost:7233', logger, () =>
     NativeConnection.connect(temporal.connectionOptions),
   );
-  const dispatcher = createDispatcher({ orm, client, logger, pollMs: OUTBOX_POLL_MS, isTraced: config.tracing.isOn });
+  const version = versionOf(config);
+  const dispatcher = createDispatcher({
+    ...{ orm, logger, client: createTemporalClient(temporal, connection), pollMs: OUTBOX_POLL_MS },
+    // Temporal does not tell a task that it returns with a start which version of the workflows it is for.
+    ...{ canStartEagerly: version === undefined, isTraced: config.tracing.isOn },
+  });
   const links = linkSignerOf(config);
   const inbound = await startInbound({ config, orm, logger, links, smtp, wakeDispatcher: dispatcher.wake });
   const workers = await createWorkers({
@@ -109,7 +114,7 @@ await runProcess('worker', async ({ onStop, fail }) => {
     }),
     workflowBundlePath: config.WORKFLOW_BUNDLE,
     taskQueues,
-    version: versionOf(config),
+    version,
   });
 
   look = () => hindranceOf(workers, client);

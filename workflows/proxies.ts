@@ -1,4 +1,4 @@
-import { proxyActivities } from '@temporalio/workflow';
+import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import { TASK_QUEUES } from '../shared/pure/task-queues.ts';
 
@@ -50,15 +50,22 @@ export const transactionalDelivery = proxyActivities<Activities>({
 export const automationDelivery = proxyActivities<Activities>({ ...SMTP_OPTIONS, taskQueue: TASK_QUEUES.automations });
 export const campaignDelivery = proxyActivities<Activities>({ ...SMTP_OPTIONS, taskQueue: TASK_QUEUES.campaigns });
 
-/**
- * Steps of an automation's execution. A worker that is lost in the middle of one is noticed soon. The worker that decides
- * a step does it at once where it has room, which needs the queue of its decisions and saves Temporal a hand-over.
- */
+/** Steps of an automation's execution, on the queue of its workflow. A worker that is lost in the middle of one is noticed soon. */
 export const steps = proxyActivities<Activities>({
-  taskQueue: TASK_QUEUES.orchestration,
   startToCloseTimeout: '2 minutes',
   heartbeatTimeout: HEARTBEAT_TIMEOUT,
   retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
+});
+
+/**
+ * The same within the workflow task that decides them, which saves Temporal five events and two hand-overs. Together the
+ * limits are below the 10 seconds of a workflow task, so the task is never extended: a worker that is lost is noticed
+ * when it times out. What is slow or fails is left to `steps`, where operators see it and its attempts.
+ */
+export const stepsInTask = proxyLocalActivities<Activities>({
+  scheduleToStartTimeout: '2 seconds',
+  startToCloseTimeout: '4 seconds',
+  retry: { maximumAttempts: 1 },
 });
 
 /** Calling a server of somebody else. The activity itself decides how often a failed attempt is repeated. */

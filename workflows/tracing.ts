@@ -75,6 +75,7 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
     outbound: [
       {
         scheduleActivity: (input, next) => next(withHeader(input)),
+        scheduleLocalActivity: (input, next) => next(withHeader(input)),
         continueAsNew: (input, next) => next(withHeader(input)),
       },
     ],

@@ -13,7 +13,7 @@ import { resolveTemporalCli } from '../../local/temporal/temporal-cli.ts';
 import { startTemporalServer } from '../../local/temporal/temporal-server.ts';
 import type { Em } from '../../shared/domain/database/em.ts';
 import { createOrm } from '../../shared/domain/schema/orm.ts';
-import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
+import { TASK_QUEUES, WORKFLOW_QUEUES } from '../../shared/pure/task-queues.ts';
 import { STOP_RANKS, type NodeProcess, type Processes } from './processes.ts';
 
 export interface BenchStackOptions {
@@ -229,7 +229,7 @@ async function waitForPollers(temporal: Client, workerPid: number, signal: Abort
     signal.throwIfAborted();
     const counts = await Promise.all(
       [
-        { name: TASK_QUEUES.orchestration, taskQueueType: TASK_QUEUE_TYPE_WORKFLOW },
+        ...WORKFLOW_QUEUES.map((name) => ({ name, taskQueueType: TASK_QUEUE_TYPE_WORKFLOW })),
         ...(['transactional', 'automations', 'campaigns', 'jobs'] as const).map((queue) => ({
           name: TASK_QUEUES[queue],
           taskQueueType: TASK_QUEUE_TYPE_ACTIVITY,

@@ -39,6 +39,11 @@ export interface DispatcherDeps {
   pollMs: number;
   /** For a process with other work: it hands over small amounts at once, and leaves most of large amounts to others. */
   isApiProcess?: boolean;
+  /**
+   * Whether the workers of this process share the connection of the client: Temporal returns the first task of what is
+   * started with its answer then, where a worker has room, and hands nothing over.
+   */
+  canStartEagerly?: boolean;
   /** Whether traces go on in what is started. */
   isTraced?: boolean;
 }
@@ -119,7 +124,7 @@ async function findTraces({ orm, logger, isTraced }: DispatcherDeps, batches: Ou
  */
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const em = () => deps.orm.em.fork();
-  const starters = createStarters({ em, client: deps.client });
+  const starters = createStarters({ em, client: deps.client, canStartEagerly: deps.canStartEagerly ?? false });
   const reportRefusal = createRefusalReport(deps.logger);
 
   async function start(batch: OutboxBatch, contexts: TraceContexts): Promise<boolean> {

@@ -54,6 +54,12 @@ async function findFirstLabels(em: Em, graphIds: string[]): Promise<Map<string, 
   );
 }
 
+/** How a start that is repeated is taken, and whether this process takes the first task if it can. */
+export type StartPolicy = Pick<
+  WorkflowStartOptions,
+  'workflowIdReusePolicy' | 'workflowIdConflictPolicy' | 'requestEagerStart'
+>;
+
 interface StarterDeps {
   em: Em;
   client: Client;
@@ -65,7 +71,7 @@ interface StarterDeps {
 export async function startExecutionWorkflows(
   { em, client, handOver }: StarterDeps,
   executionIds: string[],
-  policy: Pick<WorkflowStartOptions, 'workflowIdReusePolicy' | 'workflowIdConflictPolicy'>,
+  policy: StartPolicy,
 ): Promise<void> {
   const starts = await findStarts(em, executionIds);
   const labels = await findFirstLabels(
@@ -74,12 +80,13 @@ export async function startExecutionWorkflows(
   );
   await Promise.all(
     starts.map(async ({ executionId, projectId, automationId, contactId, automationName, graphId }) => {
-      const input: AutomationExecutionInput = { executionId, next: labels.get(graphId) ?? 'first step' };
+      const next = labels.get(graphId) ?? 'first step';
+      const input: AutomationExecutionInput = { executionId, next, takesStepsInTask: true };
       const start = () =>
         client.workflow.start(WORKFLOW_TYPES.automationExecution, {
           ...policy,
           workflowId: executionWorkflowId(executionId),
-          taskQueue: TASK_QUEUES.orchestration,
+          taskQueue: TASK_QUEUES.executions,
           args: [input],
           staticSummary: `${automationName} · ${contactId}`,
           typedSearchAttributes: searchAttributes({ projectId, automationId, contactId }),

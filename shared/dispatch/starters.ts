@@ -20,7 +20,12 @@ import {
 } from '../pure/workflow-contracts.ts';
 import { searchAttributes } from '../platform/search-attributes.ts';
 import type { Em } from '../domain/database/em.ts';
-import { cancelExecutionWorkflows, signalEventArrivals, startExecutionWorkflows } from './execution-starter.ts';
+import {
+  cancelExecutionWorkflows,
+  signalEventArrivals,
+  startExecutionWorkflows,
+  type StartPolicy,
+} from './execution-starter.ts';
 import { findCampaignSummary } from './campaign-summary.ts';
 import type { HandOver } from './hand-over.ts';
 import { findJobSummary } from './job-summary.ts';
@@ -36,11 +41,16 @@ function together(start: (batch: OutboxBatch) => Promise<unknown>): Starter {
 }
 
 /** A closed workflow with that id has already done or refused this work; a running one is doing it. */
-function startPolicy(batch: OutboxBatch) {
+function startPolicy(batch: OutboxBatch): StartPolicy {
   return {
     workflowIdReusePolicy: batch.isRestart ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
     workflowIdConflictPolicy: 'USE_EXISTING',
-  } as const;
+  };
+}
+
+/** As `startPolicy`; what ends soon is begun by a worker of this process, where one has room. */
+function eagerPolicy(batch: OutboxBatch, canStartEagerly: boolean): StartPolicy {
+  return { ...startPolicy(batch), ...(canStartEagerly && { requestEagerStart: true }) };
 }
 
 function onlySubjectOf(batch: OutboxBatch): string {
@@ -49,14 +59,19 @@ function onlySubjectOf(batch: OutboxBatch): string {
   return subjectId;
 }
 
-function startDelivery(client: Client, batch: OutboxBatch, origin?: EmailDeliveryInput['origin']): Promise<unknown> {
+function startDelivery(
+  client: Client,
+  batch: OutboxBatch,
+  policy: StartPolicy,
+  origin?: EmailDeliveryInput['origin'],
+): Promise<unknown> {
   const input: EmailDeliveryInput = {
     projectId: batch.projectId,
     emailIds: batch.subjectIds,
     ...(origin !== undefined && { origin }),
   };
   return client.workflow.start(WORKFLOW_TYPES.emailDelivery, {
-    ...startPolicy(batch),
+    ...policy,
     workflowId: emailDeliveryWorkflowId(batch.batchId),
     taskQueue: TASK_QUEUES.orchestration,
     args: [input],
@@ -150,14 +165,22 @@ function wakeWebhooks(client: Client, batch: OutboxBatch): Promise<unknown> {
   return Promise.all([...new Set(batch.subjectIds)].map(wake));
 }
 
+export interface StartersDeps {
+  em: () => Em;
+  client: Client;
+  /** Whether the workers of this process share the connection of the client. */
+  canStartEagerly: boolean;
+}
+
 /** The starter for a batch of each kind. Ids make every repetition harmless. */
-export function createStarters({ em, client }: { em: () => Em; client: Client }): Record<OutboxKind, Starter> {
+export function createStarters({ em, client, canStartEagerly }: StartersDeps): Record<OutboxKind, Starter> {
+  const policyOf = (batch: OutboxBatch) => eagerPolicy(batch, canStartEagerly);
   return {
-    email: together((batch) => startDelivery(client, batch)),
-    automationEmail: together((batch) => startDelivery(client, batch, 'automation')),
+    email: together((batch) => startDelivery(client, batch, policyOf(batch))),
+    automationEmail: together((batch) => startDelivery(client, batch, policyOf(batch), 'automation')),
     campaign: together((batch) => startCampaign(em(), client, batch)),
     execution: (batch, handOver) =>
-      startExecutionWorkflows({ em: em(), client, handOver }, batch.subjectIds, startPolicy(batch)),
+      startExecutionWorkflows({ em: em(), client, handOver }, batch.subjectIds, policyOf(batch)),
     executionEvent: (batch, handOver) => signalEventArrivals({ em: em(), client, handOver }, batch.subjectIds),
     executionCancel: together((batch) => cancelExecutionWorkflows(client, batch.subjectIds)),
     job: together((batch) => startJob(em(), client, batch)),

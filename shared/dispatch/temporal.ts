@@ -4,6 +4,7 @@ import {
   defaultGrpcRetryOptions,
   isGrpcServiceError,
   makeGrpcRetryInterceptor,
+  type ConnectionLike,
   type ConnectionOptions,
 } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
@@ -105,10 +106,16 @@ export function createConnection(options: ConnectionOptions): Connection {
   return connection;
 }
 
-/** A client that connects on first use, so that a process can start, and serve, while Temporal is down. */
-export function createTemporalClient(options: TemporalConnectOptions): Client {
+/**
+ * A client that connects on first use, so that a process can start, and serve, while Temporal is down.
+ * @param connection one that workers of this process use as well; left out, the client has its own
+ */
+export function createTemporalClient(
+  options: TemporalConnectOptions,
+  connection: ConnectionLike = createConnection(options.connectionOptions),
+): Client {
   return new Client({
-    connection: createConnection(options.connectionOptions),
+    connection,
     ...clientOptions(options),
     interceptors: { workflow: [clientTracing] },
   });

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { WorkerDeploymentVersion } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { TASK_QUEUES } from '../pure/task-queues.ts';
+import { TASK_QUEUES, WORKFLOW_QUEUES } from '../pure/task-queues.ts';
 import { GRPC, hasStatus } from './temporal.ts';
 
 const { TASK_QUEUE_TYPE_ACTIVITY, TASK_QUEUE_TYPE_WORKFLOW } = proto.temporal.api.enums.v1.TaskQueueType;
@@ -54,7 +54,7 @@ export async function listBuilds(client: Client, deploymentName: string): Promis
 /** The task queues that no worker of this build asks for tasks. */
 export async function queuesWithoutBuild(client: Client, version: WorkerDeploymentVersion): Promise<string[]> {
   const asked = [
-    { name: TASK_QUEUES.orchestration, taskQueueType: TASK_QUEUE_TYPE_WORKFLOW },
+    ...WORKFLOW_QUEUES.map((name) => ({ name, taskQueueType: TASK_QUEUE_TYPE_WORKFLOW })),
     ...Object.values(TASK_QUEUES).map((name) => ({ name, taskQueueType: TASK_QUEUE_TYPE_ACTIVITY })),
   ];
   const missing = await Promise.all(

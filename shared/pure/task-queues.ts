@@ -1,7 +1,9 @@
 /** The work of each task queue. Queues are separate, so that slow work of one kind cannot delay another. */
 export const TASK_QUEUES = {
-  /** Deciding what comes next, and the steps of executions, which follow at once. */
+  /** Deciding what comes next, and the steps of executions that began before these had a queue. */
   orchestration: 'everpost-orchestration',
+  /** Executions: deciding what comes next, and their steps, which are taken within the same task where that is possible. */
+  executions: 'everpost-executions',
   /**
    * Activities that hand transactional email to SMTP servers. The name is from when one queue carried all email, so what
    * was queued then is still found.
@@ -21,6 +23,8 @@ export const TASK_QUEUES = {
   slowEventWebhooks: 'everpost-slow-event-webhooks',
 } as const;
 export type TaskQueueName = keyof typeof TASK_QUEUES;
+/** The queues on which workflows run. */
+export const WORKFLOW_QUEUES = [TASK_QUEUES.orchestration, TASK_QUEUES.executions] as const;
 
 /** Dispatch order where a queue has a backlog: 1 first. Temporal takes 1 to 5. */
 export const PRIORITIES = { transactional: 1, automation: 2, maintenance: 3, campaign: 4, job: 5 } as const;

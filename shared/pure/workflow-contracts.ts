@@ -110,6 +110,8 @@ export interface AutomationExecutionInput {
   executionId: string;
   /** Names the steps to be taken first, for operators. */
   next: string;
+  /** Set for executions on a queue of their own, which only workers serve that know it; those that began before have none. */
+  takesStepsInTask?: true;
 }
 
 /** Says that an event the execution waits for has come. The row of the wait says which; the id is for those who look. */

@@ -47,7 +47,7 @@ async function record(
       .catch(() => undefined);
     return description?.closeTime !== undefined;
   });
-  await storeHistory(stack.temporal.client, workflowId, `automationExecution.${name}`);
+  await storeHistory(stack.temporal.client, workflowId, `automationExecution.in-task-${name}`);
 }
 
 it(

@@ -31,13 +31,13 @@ it(
     await workers.withActivities(activities, async () => {
       const handle = await temporal.client.workflow.start(WORKFLOW_TYPES.automationExecution, {
         workflowId,
-        taskQueue: TASK_QUEUES.orchestration,
-        args: [{ executionId, next: 'first step' }],
+        taskQueue: TASK_QUEUES.executions,
+        args: [{ executionId, next: 'first step', takesStepsInTask: true }],
       });
       await handle.result().catch(() => undefined);
     });
     await workers.stop();
-    await storeHistory(temporal.client, workflowId, 'automationExecution.given-up');
+    await storeHistory(temporal.client, workflowId, 'automationExecution.in-task-given-up');
   },
   TIMEOUT_MS,
 );

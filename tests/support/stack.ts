@@ -77,13 +77,14 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
   const { config } = api;
   let smtp: SmtpPool | undefined;
   watch(metrics, api, () => smtp);
-  const dispatcherClient =
-    options.temporalAddress === undefined
-      ? temporal.client
-      : createTemporalClient({ ...temporal, connectionOptions: { address: options.temporalAddress } });
+  const canStartEagerly = options.temporalAddress === undefined;
+  const dispatcherClient = canStartEagerly
+    ? createTemporalClient(temporal, temporal.connection)
+    : createTemporalClient({ ...temporal, connectionOptions: { address: options.temporalAddress } });
   const dispatcher = createDispatcher({
     orm: api.database.orm,
     client: dispatcherClient,
+    canStartEagerly,
     logger,
     pollMs: DISPATCHER_POLL_MS,
   });
@@ -133,7 +134,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
     async stop() {
       await dispatcher.stop();
       await stopWorkers();
-      if (dispatcherClient !== temporal.client) await dispatcherClient.connection.close();
+      if (!canStartEagerly) await dispatcherClient.connection.close();
       await temporal.close();
       await sink.close();
       await api.stop();

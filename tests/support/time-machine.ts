@@ -42,10 +42,10 @@ async function dispatchExecutions(em: Em, client: Client): Promise<void> {
   );
   const of = (kind: string) => rows.filter((row) => row.kind === kind).map((row) => row.id);
   for (const executionId of of('execution')) {
-    const input: AutomationExecutionInput = { executionId, next: 'first step' };
+    const input: AutomationExecutionInput = { executionId, next: 'first step', takesStepsInTask: true };
     await client.workflow.start(WORKFLOW_TYPES.automationExecution, {
       workflowId: executionWorkflowId(executionId),
-      taskQueue: TASK_QUEUES.orchestration,
+      taskQueue: TASK_QUEUES.executions,
       args: [input],
     });
   }
@@ -106,7 +106,7 @@ export async function startTimeMachine(options: TestApiOptions = {}): Promise<Ti
       wakeDispatcher: () => undefined,
     }),
     workflowBundlePath: testEnvironment().workflowBundlePath,
-    taskQueues: ['orchestration', 'jobs', 'webhooks'],
+    taskQueues: ['executions', 'jobs', 'webhooks'],
   });
   const running = Promise.all(workers.map((worker) => worker.run()));
 

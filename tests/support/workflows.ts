@@ -33,15 +33,12 @@ export async function startWorkflowWorkers({ connection, namespace }: WorkflowSe
       return activity(...args);
     },
   };
-  const { orchestration, ...others } = TASK_QUEUES;
+  const { orchestration, executions, ...others } = TASK_QUEUES;
+  const workflowBundle = { codePath: testEnvironment().workflowBundlePath };
   const workers = await Promise.all([
-    Worker.create({
-      connection,
-      namespace,
-      taskQueue: orchestration,
-      workflowBundle: { codePath: testEnvironment().workflowBundlePath },
-      activities,
-    }),
+    ...[orchestration, executions].map((taskQueue) =>
+      Worker.create({ connection, namespace, taskQueue, workflowBundle, activities }),
+    ),
     ...Object.values(others).map((taskQueue) =>
       Worker.create({ connection, namespace, taskQueue, activities, maxHeartbeatThrottleInterval: '100ms' }),
     ),

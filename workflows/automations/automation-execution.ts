@@ -21,7 +21,7 @@ import {
   type AdvanceOutcome,
 } from '../../shared/pure/workflow-contracts.ts';
 import { reasonOf } from '../failure-reason.ts';
-import { database, steps, webhooks } from '../proxies.ts';
+import { database, steps, stepsInTask, webhooks } from '../proxies.ts';
 
 export const eventArrivedSignal = defineSignal<[EventArrived]>(EVENT_ARRIVED_SIGNAL);
 export const currentStepQuery = defineQuery<string>(CURRENT_STEP_QUERY);
@@ -42,6 +42,7 @@ const TIMER_MS_MAX = 300 * 24 * 60 * 60 * 1_000;
 export async function automationExecution({
   executionId,
   next: first,
+  takesStepsInTask,
 }: AutomationExecutionInput): Promise<AdvanceOutcome> {
   let arrivals = 0;
   let at = first;
@@ -64,10 +65,13 @@ export async function automationExecution({
   async function advance(): Promise<AdvanceOutcome> {
     let next = first;
     for (;;) {
-      if (shouldContinueAsNew()) await continueAsNew<typeof automationExecution>({ executionId, next });
+      if (shouldContinueAsNew()) {
+        const input = { executionId, next, ...(takesStepsInTask && { takesStepsInTask }) };
+        await continueAsNew<typeof automationExecution>(input);
+      }
       show(next);
       const seen = arrivals;
-      let outcome = await steps.runSteps.executeWithOptions({ summary: next }, [{ executionId, asOfMs: Date.now() }]);
+      let outcome = await runSteps(next);
       while (outcome.kind === 'webhook' && !(shouldContinueAsNew() && patched(BETWEEN_WEBHOOKS))) {
         show(outcome.next);
         outcome = await webhooks.callWebhook.executeWithOptions({ summary: outcome.next }, [
@@ -78,6 +82,18 @@ export async function automationExecution({
       if (outcome.kind === 'delay' || outcome.kind === 'wait') await pause(outcome, seen);
       next = outcome.next;
     }
+  }
+
+  /** Takes steps within this task where that is possible, else by an activity that is repeated until it is done. */
+  async function runSteps(summary: string): Promise<AdvanceOutcome> {
+    if (takesStepsInTask) {
+      try {
+        return await stepsInTask.runSteps.executeWithOptions({ summary }, [{ executionId, asOfMs: Date.now() }]);
+      } catch (error) {
+        if (isCancellation(error)) throw error;
+      }
+    }
+    return steps.runSteps.executeWithOptions({ summary }, [{ executionId, asOfMs: Date.now() }]);
   }
 
   async function pause(outcome: Extract<AdvanceOutcome, { kind: 'delay' | 'wait' }>, seen: number): Promise<void> {

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { activityInfo, sleep } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import proto from '@temporalio/proto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { Activities } from '../../activities/index.ts';
 import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
@@ -25,8 +27,11 @@ afterAll(async () => {
 
 type Steps = Pick<Activities, 'runSteps' | 'callWebhook'>;
 
-/** Runs an execution on activities of the test's own. @returns how its row was closed, and how the workflow ended */
-async function run(steps: Partial<Steps>) {
+/**
+ * Runs an execution on activities of the test's own. @returns how its row was closed, how the workflow ended, and the
+ * types of its events
+ */
+async function run(steps: Partial<Steps>, isFromBefore = false) {
   const closed: string[] = [];
   const activities: Partial<Activities> = {
     ...steps,
@@ -41,22 +46,70 @@ async function run(steps: Partial<Steps>) {
     const executionId = randomUUID();
     const handle = await environment.client.workflow.start(WORKFLOW_TYPES.automationExecution, {
       workflowId: executionWorkflowId(executionId),
-      taskQueue: TASK_QUEUES.orchestration,
-      args: [{ executionId, next: 'first step' }],
+      taskQueue: isFromBefore ? TASK_QUEUES.orchestration : TASK_QUEUES.executions,
+      args: [{ executionId, next: 'first step', ...(!isFromBefore && { takesStepsInTask: true }) }],
     });
     const error: unknown = await handle.result().then(
       () => undefined,
       (reason: unknown) => reason,
     );
-    return { closed, error, status: (await handle.describe()).status.name };
+    const { events } = await handle.fetchHistory();
+    const eventTypes = (events ?? []).map(({ eventType }) => eventType);
+    return { closed, error, status: (await handle.describe()).status.name, eventTypes };
   });
 }
+
+const { EVENT_TYPE_ACTIVITY_TASK_SCHEDULED, EVENT_TYPE_MARKER_RECORDED, EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT } =
+  proto.temporal.api.enums.v1.EventType;
+const COMPLETED = { kind: 'ended', status: 'COMPLETED', failure: null } as const;
 
 function giveUp(): never {
   throw ApplicationFailure.nonRetryable('An unexpected error. Given up after 20 times.', 'TypeError');
 }
 
 describe('the workflow of an execution', () => {
+  it('takes steps within the task that decides them', async () => {
+    const { status, eventTypes } = await run({ runSteps: async () => COMPLETED });
+    expect(status).toBe('COMPLETED');
+    expect(eventTypes).toHaveLength(6);
+    expect(eventTypes).toContain(EVENT_TYPE_MARKER_RECORDED);
+  });
+
+  it('leaves steps that fail to an activity that is repeated, where operators see it', async () => {
+    const attempts: string[] = [];
+    const { status, eventTypes } = await run({
+      async runSteps() {
+        const { isLocal, attempt } = activityInfo();
+        attempts.push(`${isLocal ? 'in the task' : 'activity'} ${attempt}`);
+        if (attempts.length < 3) throw ApplicationFailure.create({ message: 'Not now.', nextRetryDelay: 10 });
+        return COMPLETED;
+      },
+    });
+    expect(attempts).toEqual(['in the task 1', 'activity 1', 'activity 2']);
+    expect(status).toBe('COMPLETED');
+    expect(eventTypes).toContain(EVENT_TYPE_ACTIVITY_TASK_SCHEDULED);
+  });
+
+  it('leaves steps that are slow to such an activity before its task times out', async () => {
+    const attempts: boolean[] = [];
+    const { status, eventTypes } = await run({
+      async runSteps() {
+        const { isLocal } = activityInfo();
+        attempts.push(isLocal);
+        if (isLocal) await sleep(60_000);
+        return COMPLETED;
+      },
+    });
+    expect([attempts, status]).toEqual([[true, false], 'COMPLETED']);
+    expect(eventTypes).not.toContain(EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT);
+  }, 30_000);
+
+  it('goes on with ordinary activities where it began before executions had a queue', async () => {
+    const { status, eventTypes } = await run({ runSteps: async () => COMPLETED }, true);
+    expect(status).toBe('COMPLETED');
+    expect(eventTypes).not.toContain(EVENT_TYPE_MARKER_RECORDED);
+  });
+
   it('closes the execution as FAILED when its steps are given up', async () => {
     const { closed, status } = await run({ runSteps: async () => giveUp() });
     expect(closed).toEqual(['FAILED: An unexpected error. Given up after 20 times.']);
