@@ -16,7 +16,7 @@ interface Write {
 const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 /** A writer whose writes the test ends. */
-function createWriter(options: { itemsMax?: number; octetsMax?: number } = {}) {
+function createWriter(options: { itemsMax?: number; octetsMax?: number; fullGroupsMax?: number } = {}) {
   const groups: Write[] = [];
   const lone: Write[] = [];
   const begin = (list: Write[], items: Item[]) =>
@@ -51,6 +51,36 @@ function createWriter(options: { itemsMax?: number; octetsMax?: number } = {}) {
 }
 
 describe('a group writer', () => {
+  it('writes a full group beside the one before, and lets what is not full wait', async () => {
+    const { groups, namesOf, add } = createWriter({ itemsMax: 2, fullGroupsMax: 2 });
+    await add('a');
+    await add('b');
+    expect(namesOf(groups)).toEqual(['a']);
+    await add('c');
+    expect(namesOf(groups)).toEqual(['a', 'b,c']);
+    await add('d', 'e');
+    expect(namesOf(groups)).toEqual(['a', 'b,c']);
+    groups[0]?.succeed();
+    await settled();
+    expect(namesOf(groups)).toEqual(['a', 'b,c', 'd,e']);
+  });
+
+  it('keeps an item whose keys are in a group under way out of the one beside it', async () => {
+    const { groups, namesOf, add } = createWriter({ itemsMax: 2, fullGroupsMax: 2 });
+    await add({ name: 'a', keys: ['x'] });
+    await add({ name: 'b', keys: ['x'] }, { name: 'c', keys: ['y'] }, { name: 'd', keys: ['y'] });
+    expect(namesOf(groups)).toEqual(['a', 'c']);
+    groups[0]?.succeed();
+    await settled();
+    expect(namesOf(groups)).toEqual(['a', 'c', 'b']);
+    groups[1]?.succeed();
+    await settled();
+    expect(namesOf(groups)).toEqual(['a', 'c', 'b']);
+    groups[2]?.succeed();
+    await settled();
+    expect(namesOf(groups)).toEqual(['a', 'c', 'b', 'd']);
+  });
+
   it('writes what comes together as one group, and what comes meanwhile as the next', async () => {
     const { groups, namesOf, add } = createWriter();
     const first = await add('a', 'b');

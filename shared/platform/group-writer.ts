@@ -7,6 +7,8 @@ export interface GroupWriterOptions<Item, Result> {
   ownerOf?: (item: Item) => string;
   /** Most items of a group. */
   itemsMax: number;
+  /** Groups of an owner that may be under way when the next one is full already: waiting would not make it larger. Default 1. */
+  fullGroupsMax?: number;
   /** Most octets of a group, as `octetsOf` counts them. A larger item is a group of its own. */
   octetsMax?: number;
   octetsOf?: (item: Item) => number;
@@ -29,8 +31,8 @@ interface Waiting<Item, Result> {
   reject: (reason: unknown) => void;
 }
 
-/** Counts the items that are being written alone, by key. */
-function createLoneKeys() {
+/** Counts the items that are being written, by key. */
+function createKeysUnderWay() {
   const counts = new Map<string, number>();
   return {
     has: (key: string) => counts.has(key),
@@ -49,7 +51,8 @@ function createLoneKeys() {
 
 /**
  * Writes items in groups, those of an owner one after another. Each group has the items that arrived while the previous one
- * was being written. A single item does not wait; in a rush, many share a statement and a commit.
+ * was being written. A single item does not wait; in a rush, many share a statement and a commit. A group that is full need
+ * not wait, so that the next one is made ready while the database works on this one.
  *
  * A group that fails is taken apart, and its items are written alone, beside the next groups: one bad item neither fails nor
  * delays the others. While an item is written alone, items with its keys are written alone, too.
@@ -65,9 +68,12 @@ export function createGroupWriter<Item, Result>(
 
 function createOwnerWriter<Item, Result>(options: GroupWriterOptions<Item, Result>): (item: Item) => Promise<Result> {
   const { write, itemsMax, octetsMax = Infinity, octetsOf = () => 0, keysOf = () => [], writeAlone } = options;
-  const loneKeys = createLoneKeys();
+  const { fullGroupsMax = 1 } = options;
+  const loneKeys = createKeysUnderWay();
+  const groupKeys = createKeysUnderWay();
   let waiting: Waiting<Item, Result>[] = [];
-  let isWriting = false;
+  let groupCount = 0;
+  let isGathering = false;
 
   async function goAlone({ item, keys, resolve, reject }: Waiting<Item, Result>): Promise<void> {
     if (!writeAlone) throw new TypeError('nothing writes items alone');
@@ -76,7 +82,7 @@ function createOwnerWriter<Item, Result>(options: GroupWriterOptions<Item, Resul
     loneKeys.remove(keys);
   }
 
-  /** Takes the next group out of the queue. An item waits if its keys are in the group, or wait before it. */
+  /** Takes the next group out of the queue. An item waits if its keys are in this group or one under way, or wait before it. */
   function takeGroup(): Waiting<Item, Result>[] {
     const group: Waiting<Item, Result>[] = [];
     const left: Waiting<Item, Result>[] = [];
@@ -85,7 +91,7 @@ function createOwnerWriter<Item, Result>(options: GroupWriterOptions<Item, Resul
     for (const entry of waiting) {
       const hasRoom = group.length < itemsMax && (group.length === 0 || octets + entry.octets <= octetsMax);
       if (entry.keys.some((key) => loneKeys.has(key))) void goAlone(entry);
-      else if (!hasRoom || entry.keys.some((key) => seen.has(key))) left.push(entry);
+      else if (!hasRoom || entry.keys.some((key) => seen.has(key) || groupKeys.has(key))) left.push(entry);
       else {
         group.push(entry);
         octets += entry.octets;
@@ -109,20 +115,30 @@ function createOwnerWriter<Item, Result>(options: GroupWriterOptions<Item, Resul
     }
   }
 
-  async function run(): Promise<void> {
-    isWriting = true;
-    // What came in the same turn goes into the first group.
-    await pause();
-    while (waiting.length > 0) {
+  /** Begins the groups whose turn it is. */
+  function begin(): void {
+    isGathering = false;
+    while (groupCount === 0 || (groupCount < fullGroupsMax && waiting.length >= itemsMax)) {
       const group = takeGroup();
-      if (group.length > 0) await writeGroup(group);
+      if (group.length === 0) return;
+      const keys = group.flatMap((entry) => entry.keys);
+      groupCount += 1;
+      groupKeys.add(keys);
+      void writeGroup(group).then(() => {
+        groupCount -= 1;
+        groupKeys.remove(keys);
+        begin();
+      });
     }
-    isWriting = false;
   }
 
   return (item) =>
     new Promise((resolve, reject) => {
       waiting.push({ item, octets: octetsOf(item), keys: keysOf(item), resolve, reject });
-      if (!isWriting) void run();
+      if (groupCount > 0 && waiting.length < itemsMax) return;
+      if (groupCount >= fullGroupsMax || isGathering) return;
+      isGathering = true;
+      // What came in the same turn goes into the first group.
+      void pause().then(begin);
     });
 }

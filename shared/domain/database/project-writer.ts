@@ -17,6 +17,8 @@ export interface ProjectWriterOptions<Item, Result> extends RequestWrites {
    */
   write: (em: Em, items: Item[], lockMs: number | undefined) => Promise<Result[]>;
   itemsMax: number;
+  /** Groups of a project that may be under way when the next one is full. Default 1. */
+  fullGroupsMax?: number;
   octetsOf: (item: Item) => number;
   /** What an item changes, so that two that change the same are not in one group. */
   keysOf: (item: Item) => readonly string[];
@@ -39,7 +41,7 @@ function isUndone(error: unknown): boolean {
 export function createProjectWriter<Item extends { projectId: string }, Result>(
   options: ProjectWriterOptions<Item, Result>,
 ): (item: Item) => Promise<Result> {
-  const { em, takeTurn, itemsMax, octetsOf, keysOf } = options;
+  const { em, takeTurn, itemsMax, fullGroupsMax, octetsOf, keysOf } = options;
 
   async function write(items: Item[], lockMs?: number): Promise<Result[]> {
     const endTurn = await takeTurn(items[0]?.projectId ?? '');
@@ -51,6 +53,7 @@ export function createProjectWriter<Item extends { projectId: string }, Result>(
   }
 
   return createGroupWriter<Item, Result>({
+    ...(fullGroupsMax !== undefined && { fullGroupsMax }),
     ...{ itemsMax, octetsMax: OCTETS_MAX, octetsOf, keysOf, isUndone },
     ownerOf: ({ projectId }) => projectId,
     write: (items) => write(items, GROUP_LOCK_MS),

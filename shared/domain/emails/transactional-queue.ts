@@ -80,7 +80,7 @@ function isSmall(request: TransactionalRequest): boolean {
  */
 export function createTransactionalQueue(deps: TransactionalQueueDeps): TransactionalQueue {
   const queueInGroup = createProjectWriter<GroupedItem, Outcome>({
-    ...{ em: deps.em, takeTurn: deps.takeTurn, itemsMax: REQUESTS_MAX },
+    ...{ em: deps.em, takeTurn: deps.takeTurn, itemsMax: REQUESTS_MAX, fullGroupsMax: 2 },
     write: (em, items, lockMs) => queueTogether(em, items, deps, lockMs),
     octetsOf: ({ request }) => lengthOf(request) * request.to.length + json(request.data ?? null).length,
     keysOf: ({ request }) => request.to.map(({ address }) => address),
