@@ -118,6 +118,8 @@ export function createEmailActivities(deps: EmailDeps) {
      * one that a dead attempt left undecided goes out under its old Message-ID.
      */
     async deliverEmails({ projectId, emailIds }: DeliverEmailsInput): Promise<DeliverEmailsResult> {
+      // Where emails are delivered, there may be more.
+      deps.wakeDispatcher();
       const { ratePerSecond } = await policyOf(deps, projectId);
       const deliveryId = currentDeliveryId();
       const urgency = currentUrgency();

@@ -70,7 +70,7 @@ const byRows = (rows: number): number => Math.min(250, SHORT_PAUSE_MS + rows * 1
  * not urgent, because a cancelled execution takes no step, whatever its workflow knows.
  */
 const POLICIES: Record<OutboxKind, KindPolicy> = {
-  email: { claimRows: 200, batchRows: 100, parallel: 4, handOverMs: 250, pauseMs: byRows },
+  email: { claimRows: 400, batchRows: 200, parallel: 4, handOverMs: 250, pauseMs: byRows },
   automationEmail: { claimRows: 200, batchRows: 100, parallel: 2, handOverMs: 250, pauseMs: byRows },
   campaign: { claimRows: 10, batchRows: 1, parallel: 2, handOverMs: 0, pauseMs: shortly },
   execution: { claimRows: 20, batchRows: 20, parallel: 3, handOverMs: 0, pauseMs: shortly },
@@ -82,16 +82,29 @@ const POLICIES: Record<OutboxKind, KindPolicy> = {
   webhook: { claimRows: 10, batchRows: 10, parallel: 1, handOverMs: 0, pauseMs: () => 200 },
 };
 
-/** Kinds that a helper hands over like any other process: somebody waits for them, and one start takes many or much. */
-const URGENT_KINDS: readonly OutboxKind[] = ['email', 'automationEmail', 'campaign'];
-const HELPER_PAUSE_MS = 1_000;
+/**
+ * What a worker hands over costs less, because it may begin it at once. A worker looks often for so long after it has seen
+ * work. So a helper hands over at once only what comes alone. It takes what comes soon after only if it is still there when
+ * a worker would have had it.
+ */
+const WORKER_LOOK_MS = 20;
+const BUSY_MS = 2_000;
+const ALONE_MS = 1_000;
+const HELPER_WAIT_MS = 80;
+/** After a claim of so many emails, a helper leaves the next ones to workers, whose starts are larger then. */
+const HELPER_EMAILS_MAX = 40;
+const HELPER_PAUSE_MS = { few: 100, many: 1_000 } as const;
 
 function policyOf(kind: OutboxKind, isApiProcess: boolean): KindPolicy {
   const policy = POLICIES[kind];
-  if (!isApiProcess || URGENT_KINDS.includes(kind)) return policy;
+  if (!isApiProcess || kind === 'campaign') return policy;
+  if (kind === 'email' || kind === 'automationEmail') {
+    const pauseMs = (rows: number) => (rows > HELPER_EMAILS_MAX ? HELPER_PAUSE_MS.many : HELPER_PAUSE_MS.few);
+    return { ...policy, parallel: 1, pauseMs };
+  }
   const { claimRows, pauseMs } = policy;
   // Projects share a claim, so one that left much behind may be smaller than it could be.
-  return { ...policy, parallel: 1, pauseMs: (rows) => (rows * 2 > claimRows ? HELPER_PAUSE_MS : pauseMs(rows)) };
+  return { ...policy, parallel: 1, pauseMs: (rows) => (rows * 2 > claimRows ? HELPER_PAUSE_MS.many : pauseMs(rows)) };
 }
 
 const START_DEADLINE_MS = 10_000;
@@ -116,6 +129,25 @@ async function findTraces({ orm, logger, isTraced }: DispatcherDeps, batches: Ou
     logger.warn({ err: error }, 'traces could not be read, the work goes on without them');
     return new Map();
   });
+}
+
+/** Wakes the webhook endpoints that have events to get. Events themselves wake nobody, so that they cost nothing. */
+function watchEvents(
+  { orm, pollMs }: DispatcherDeps,
+  look: () => void,
+  onError: (error: unknown) => void,
+): { stop: () => Promise<void> } {
+  const watch = createWatch(async () => {
+    if ((await wakeEndpoints(orm.em.fork())) > 0) look();
+  }, onError);
+  const timer = setInterval(() => watch.lookWithin(0), pollMs);
+  timer.unref();
+  return {
+    async stop() {
+      clearInterval(timer);
+      await watch.stop();
+    },
+  };
 }
 
 /**
@@ -170,36 +202,33 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   }
   const pollers = new Map(OUTBOX_KINDS.map((kind) => [kind, createKindPoller(kind)]));
 
+  let busyUntil = 0;
+  let wokenAt = -Infinity;
   const watch = createWatch(async () => {
-    for (const { kind, hasLapsed } of await findDueKinds(em())) {
+    const due = await findDueKinds(em());
+    for (const { kind, hasLapsed } of due) {
       if (hasLapsed) lapsed.add(kind);
       pollers.get(kind)?.notify();
     }
+    if (deps.isApiProcess) return;
+    if (due.length > 0) noteWork();
+    if (performance.now() < busyUntil) watch.lookWithin(WORKER_LOOK_MS);
   }, reportUnreadable);
+  function noteWork(): void {
+    busyUntil = performance.now() + BUSY_MS;
+  }
   const timer = setInterval(() => watch.lookWithin(0), deps.pollMs);
   timer.unref();
   // A helper leaves it to the others, which find the same rows.
-  const events = deps.isApiProcess ? undefined : watchEvents();
-
-  /** Wakes the webhook endpoints that have events to get. Events themselves wake nobody, so that they cost nothing. */
-  function watchEvents(): { stop: () => Promise<void> } {
-    const look = createWatch(async () => {
-      if ((await wakeEndpoints(em())) > 0) watch.lookWithin(0);
-    }, reportUnreadable);
-    const eventTimer = setInterval(() => look.lookWithin(0), deps.pollMs);
-    eventTimer.unref();
-    return {
-      async stop() {
-        clearInterval(eventTimer);
-        await look.stop();
-      },
-    };
-  }
+  const events = deps.isApiProcess ? undefined : watchEvents(deps, () => watch.lookWithin(0), reportUnreadable);
 
   return {
     wake(withinMs = 0) {
-      watch.lookWithin(withinMs);
-      watch.lookWhenGathered();
+      const waitMs = deps.isApiProcess && performance.now() - wokenAt < ALONE_MS ? HELPER_WAIT_MS : 0;
+      wokenAt = performance.now();
+      noteWork();
+      watch.lookWithin(withinMs + waitMs);
+      watch.lookWhenGathered(waitMs);
     },
     async stop() {
       clearInterval(timer);

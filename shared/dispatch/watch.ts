@@ -4,8 +4,8 @@ import { untilGatheredMs } from '../domain/outbox/outbox.ts';
 export interface Watch {
   /** Looks now, or within this many milliseconds: simultaneous calls make one look. */
   lookWithin: (ms: number) => void;
-  /** Looks once more when the rows being batched now become due. */
-  lookWhenGathered: () => void;
+  /** Looks once more when the rows being batched now have been due for so many milliseconds. */
+  lookWhenGathered: (ms: number) => void;
   /** Stops looking, and waits for the look under way. */
   stop: () => Promise<void>;
 }
@@ -49,12 +49,12 @@ export function createWatch(look: () => Promise<void>, onError: (error: unknown)
 
   return {
     lookWithin,
-    lookWhenGathered() {
+    lookWhenGathered(ms) {
       if (isStopped) return;
       gathered ??= setTimeout(() => {
         gathered = undefined;
         lookWithin(0);
-      }, untilGatheredMs());
+      }, untilGatheredMs() + ms);
     },
     async stop() {
       isStopped = true;
