@@ -2,11 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { queryOne, sql } from '../shared/domain/database/sql.ts';
 import { quantile, round, type Bench, type BenchContext } from './harness/contract.ts';
 import { sendHttpLoad } from './harness/http-load.ts';
-import { measureEndpoint, POOL_SIZE, REQUEST_OPTIONS } from './harness/request-bench.ts';
+import { cpuSince, measureEndpoint, POOL_SIZE, readCpu, REQUEST_OPTIONS } from './harness/request-bench.ts';
 import type { Sink } from './harness/sink.ts';
 import type { BenchStack } from './harness/stack.ts';
 
 const LOW_LOAD_CONNECTIONS = 16;
+/** Fresh processes take several times the CPU time for a request. */
+const LOW_LOAD_WARM_UP_SECONDS = 5;
 const DELIVERED_TIMEOUT_MS = 300_000;
 
 export function bodyFor(stack: BenchStack): string {
@@ -43,26 +45,36 @@ export async function waitUntilDelivered(stack: BenchStack): Promise<number> {
   }
 }
 
-/** From the first octet of the request to the last octet of the mail at the SMTP server. */
-async function measureDelay(context: BenchContext, stack: BenchStack, sink: Sink): Promise<number[]> {
-  await sink.reset();
-  const load = await sendHttpLoad(context, {
-    url: stack.apiUrl,
-    path: '/v1/send',
-    key: stack.project.secretKey,
-    body: bodyFor(stack),
-    firstNumber: 0,
-    connections: LOW_LOAD_CONNECTIONS,
-    durationMs: context.number('seconds') * 1000,
-    requestsPerSecond: context.number('low-load'),
-  });
+/** From the first octet of the request to the last octet of the mail at the SMTP server, and what that costs. */
+async function measureDelay(context: BenchContext, stack: BenchStack, sink: Sink) {
+  const load = (firstNumber: number, seconds: number) =>
+    sendHttpLoad(context, {
+      url: stack.apiUrl,
+      path: '/v1/send',
+      key: stack.project.secretKey,
+      body: bodyFor(stack),
+      firstNumber,
+      connections: LOW_LOAD_CONNECTIONS,
+      durationMs: seconds * 1000,
+      requestsPerSecond: context.number('low-load'),
+    });
+  const { nextNumber } = await load(0, LOW_LOAD_WARM_UP_SECONDS);
   await waitUntilDelivered(stack);
+  await sink.reset();
+  const deliveriesBefore = await countDeliveries(stack);
+  const cpuBefore = readCpu(context, stack, stack.pids.api ?? 0);
+  const measured = await load(nextNumber, context.number('seconds'));
+  await waitUntilDelivered(stack);
+  const cpuMs = cpuSince(cpuBefore, readCpu(context, stack, stack.pids.api ?? 0), {
+    nextNumber: measured.requests,
+  });
   const arrivals = await sink.arrivals();
-  return load.sentAt.map(([number, at]) => {
+  const delays = measured.sentAt.map(([number, at]) => {
     const arrivedAt = arrivals.get(`reader${String(number).padStart(9, '0')}@example.com`);
     if (arrivedAt === undefined) throw new Error(`Mail ${number} was accepted and never sent.`);
     return arrivedAt - at;
   });
+  return { delays, cpuMs, mailsPerDelivery: delays.length / ((await countDeliveries(stack)) - deliveriesBefore) };
 }
 
 export const bench: Bench = {
@@ -76,7 +88,7 @@ export const bench: Bench = {
     const stack = await context.startStack({ smtpUrl: sink.url, env: { DATABASE_POOL_SIZE: POOL_SIZE } });
 
     context.progress(`Measuring the time to the mailbox at ${context.number('low-load')} requests a second`);
-    const delays = await measureDelay(context, stack, sink);
+    const { delays, cpuMs, mailsPerDelivery } = await measureDelay(context, stack, sink);
     await sink.reset();
     const deliveriesBefore = await countDeliveries(stack);
 
@@ -95,7 +107,8 @@ export const bench: Bench = {
       toMailboxP50Ms: round(quantile(delays, 0.5), 1),
       toMailboxP99Ms: round(quantile(delays, 0.99), 1),
       toMailboxMails: delays.length,
-      toMailboxMailsPerDelivery: round(delays.length / deliveriesBefore, 1),
+      toMailboxCpuMsPerMail: cpuMs,
+      toMailboxMailsPerDelivery: round(mailsPerDelivery, 1),
       mailsPerDelivery: round(nextNumber / ((await countDeliveries(stack)) - deliveriesBefore), 1),
       backlogSeconds: round(backlogSeconds, 1),
       lost: nextNumber - (summary?.recipients ?? 0),
