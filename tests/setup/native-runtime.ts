@@ -1,8 +1,10 @@
 import { createRequire, registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import JestRuntime from 'jest-runtime';
+import type * as jestRuntime from 'jest-runtime';
 
-type Globals = Parameters<JestRuntime['setGlobalsForRuntime']>[0];
+const load = createRequire(import.meta.url);
+const { default: JestRuntime } = load('jest-runtime') as typeof jestRuntime;
+type Globals = Parameters<InstanceType<typeof JestRuntime>['setGlobalsForRuntime']>[0];
 
 const GLOBALS_MODULE = '@jest/globals';
 const GLOBALS_URL = 'everpost:jest-globals';
@@ -10,7 +12,6 @@ const NAMES = ['afterAll', 'afterEach', 'beforeAll', 'beforeEach', 'describe', '
 /** Jest's own handlers of events are kept under this symbol, and would stay from one test file to the next. */
 const EVENT_HANDLERS = Symbol.for('EVENT_HANDLERS');
 
-const load = createRequire(import.meta.url);
 /** Jest's functions for the file that runs. A process runs one file at a time. */
 let current: Globals;
 let filesRun = 0;
@@ -44,15 +45,15 @@ export default class NativeRuntime extends JestRuntime {
   readonly #env = { ...process.env };
 
   override teardown(): void {
-    for (const name of Object.keys(process.env)) if (!(name in this.#env)) delete process.env[name];
+    for (const name of Object.keys(process.env)) if (!(name in this.#env)) Reflect.deleteProperty(process.env, name);
     Object.assign(process.env, this.#env);
     super.teardown();
   }
 
-  override requireInternalModule<T>(from: string): T {
+  override requireInternalModule(from: string): never {
     Reflect.set(globalThis, EVENT_HANDLERS, undefined);
-    delete load.cache[from];
-    return load(from) as T;
+    Reflect.deleteProperty(load.cache, from);
+    return load(from) as never;
   }
 
   override setGlobalsForRuntime(globals: Globals): void {
