@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import type * as jestRuntime from 'jest-runtime';
 
 const load = createRequire(import.meta.url);
-const { default: JestRuntime } = load('jest-runtime') as typeof jestRuntime;
+const { default: JestRuntime } = load('jest-runtime') as (typeof jestRuntime)['default'];
 type Globals = Parameters<InstanceType<typeof JestRuntime>['setGlobalsForRuntime']>[0];
 
 const GLOBALS_MODULE = '@jest/globals';
