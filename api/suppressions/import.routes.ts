@@ -4,7 +4,6 @@ import { readSuppressionFile, type SuppressionFile } from '../../shared/domain/c
 import { suppressAddresses } from '../../shared/domain/suppressions/suppression-lists.ts';
 import { validationError } from '../../shared/pure/app-error.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
-import { answeredAddress } from '../http/answered-address.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import type { UploadedFile } from '../http/multipart-body.ts';
 
@@ -18,7 +17,7 @@ const importedSchema = z.object({
   errors: z
     .array(
       z
-        .object({ row: z.int(), email: answeredAddress.nullable(), error: z.string() })
+        .object({ row: z.int(), email: z.string().nullable().describe('As it stands in the row'), error: z.string() })
         .meta({ id: 'SuppressionRowError', description: 'A row that could not be stored, and why' }),
     )
     .describe('the first hundred rows that could not be stored'),
