@@ -31,3 +31,42 @@ it('names the keys that the form of a body does not know, where an endpoint take
   expect(await ignored('/segments', { name: 'Some', type: 'STATIC', y: 1 })).toBe('y');
   expect(await ignored('/workflows', { name: 'Hello', eventName: 'visit', y: 1 })).toBe('y');
 });
+
+it('names keys inside of what it knows by their paths, and none where any key may stand', async () => {
+  const ignored = async (method: string, path: string, body: object) =>
+    (await app.api(method, path, { body })).headers.get(HEADER);
+  const email = {
+    to: ['ada@mail.test', { email: 'bo@mail.test', nmae: 'Bo' }],
+    from: { email: 'me@example.com', displayName: 'Me' },
+    ...{ subject: 'S', body: 'B', data: { any: { key: 1 } }, headers: { 'X-Any': '1' } },
+    attachments: [{ filename: 'a.txt', content: 'QQ==', contentType: 'text/plain', encoding: 'base64' }],
+  };
+  expect(await ignored('POST', '/v1/send', email)).toBe('to.1.nmae, from.displayName, attachments.0.encoding');
+  const inner = { logic: 'OR', groups: [{ filters: [{ field: 'email', operator: 'exists', id: 7 }] }] };
+  const condition = { logic: 'AND', groups: [{ filters: [], conditions: inner, open: true }] };
+  expect(await ignored('POST', '/segments', { name: 'All', type: 'DYNAMIC', condition })).toBe(
+    'condition.groups.0.conditions.groups.0.filters.0.id, condition.groups.0.open',
+  );
+  const workflow = { name: 'Hello', triggerConfig: { eventName: 'visit', once: true } };
+  expect(await ignored('POST', '/workflows', workflow)).toBe('triggerConfig.once');
+});
+
+it('names parameters of the query, and a body where none is read', async () => {
+  const ignored = async (method: string, path: string, body?: object) =>
+    (await app.api(method, path, { body })).headers.get(HEADER);
+  expect(await ignored('GET', '/templates?limit=5&page=1')).toBe('query.limit');
+  expect(await ignored('GET', '/contacts?limit=5&search=a')).toBeNull();
+  expect(await ignored('GET', '/users/@me/projects?all=1')).toBe('query.all');
+  const { body } = await app.api('POST', '/segments', { body: { name: 'Some', type: 'STATIC' } });
+  expect(await ignored('POST', `/segments/${body.id}/refresh`, { force: true })).toBe('force');
+});
+
+it('looks at a deep or a long body no further than it must', async () => {
+  let condition: object = { logic: 'AND', groups: [] };
+  for (let depth = 0; depth < 500; depth++)
+    condition = { logic: 'AND', groups: [{ filters: [], conditions: condition }] };
+  expect((await app.api('POST', '/segments', { body: { name: 'Deep', condition } })).status).toBeLessThan(500);
+  const to = Array.from({ length: 900 }, (_, n) => ({ email: `a${n}@mail.test`, x: 1 }));
+  const reply = await app.api('POST', '/v1/send', { body: { to, from: 'me@example.com', subject: 'S', body: 'B' } });
+  expect(reply.headers.get(HEADER)?.split(', ')).toHaveLength(20);
+});

@@ -1,32 +1,71 @@
 import { z } from 'zod';
 import type { Endpoint } from './endpoint.ts';
 
-/** The response header that names keys of a body that its endpoint does not know. */
+/** The response header that names what a request has and its endpoint does not know. */
 export const IGNORED_FIELDS_HEADER = 'Everpost-Ignored-Fields';
 
 const IGNORED_FIELDS_MAX = 20;
 const SHOWN_FIELD = /^[\w.-]{1,64}$/;
+/** Bodies of many small parts are looked at in part only. */
+const PARTS_MAX = 2_000;
+const DEPTH_MAX = 20;
 
-/** The schema that reads a body; of several forms, the one that fits. */
-function objectSchemaOf(schema: unknown, body: unknown): z.ZodObject | undefined {
-  if (schema instanceof z.ZodObject) return schema;
-  if (schema instanceof z.ZodPipe) return objectSchemaOf(schema.in, body) ?? objectSchemaOf(schema.out, body);
-  if (!(schema instanceof z.ZodUnion)) return undefined;
-  const form = schema.options.find((option) => z.safeParse(option, body).success);
-  return objectSchemaOf(form, body);
+/** The schema within wrappers such as `optional()`. */
+function unwrapped(schema: unknown): unknown {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return unwrapped(schema.unwrap());
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodReadonly) return unwrapped(schema.unwrap());
+  if (!(schema instanceof z.ZodPipe)) return schema;
+  const input = unwrapped(schema.in);
+  return input instanceof z.ZodTransform ? unwrapped(schema.out) : input;
 }
 
-/** Whether the keys of the endpoint's bodies are looked at. */
-export function hasIgnoredFields({ body, multipart }: Endpoint): boolean {
-  return body !== undefined && !multipart;
+/** The schema that reads an object or a list; of several forms, the one that fits. */
+function formOf(schema: unknown, value: object): unknown {
+  const inner = unwrapped(schema);
+  if (!(inner instanceof z.ZodUnion)) return inner;
+  const kind = Array.isArray(value) ? z.ZodArray : z.ZodObject;
+  const forms = inner.options.filter((option) => [z.ZodUnion, kind].some((each) => unwrapped(option) instanceof each));
+  return formOf(forms.length > 1 ? forms.find((form) => z.safeParse(form, value).success) : forms[0], value);
 }
 
-/** The first keys of a body that its endpoint does not know, as far as they can stand in a header. */
-export function ignoredFields(definition: Endpoint, body: unknown): string[] {
-  if (!hasIgnoredFields(definition) || typeof body !== 'object' || body === null) return [];
-  const schema = objectSchemaOf(definition.body, body);
-  if (!schema) return [];
-  const { shape } = schema;
-  const unknown = Object.keys(body).filter((key) => !Object.hasOwn(shape, key) && SHOWN_FIELD.test(key));
-  return unknown.slice(0, IGNORED_FIELDS_MAX);
+/** Collects the paths of keys that a schema does not know, as far as they can stand in a header. */
+class IgnoredKeys {
+  readonly paths: string[] = [];
+  #parts = 0;
+
+  look(schema: unknown, value: unknown, path: string, depth = 0): void {
+    if (typeof value !== 'object' || value === null || depth > DEPTH_MAX || ++this.#parts > PARTS_MAX) return;
+    const form = formOf(schema, value);
+    if (Array.isArray(value)) {
+      if (!(form instanceof z.ZodArray)) return;
+      for (const [index, item] of value.entries()) this.look(form.element, item, `${path}${index}.`, depth + 1);
+    } else if (form instanceof z.ZodObject && form.def.catchall === undefined) {
+      // A schema that takes any key, such as that of custom data, ignores none.
+      this.#lookAtKeys(form, value, path, depth);
+    }
+  }
+
+  #lookAtKeys({ shape }: z.ZodObject, value: object, path: string, depth: number): void {
+    for (const [key, inner] of Object.entries(value)) {
+      if (this.paths.length >= IGNORED_FIELDS_MAX) return;
+      if (Object.hasOwn(shape, key)) this.look(shape[key], inner, `${path}${key}.`, depth + 1);
+      else if (SHOWN_FIELD.test(key)) this.paths.push(path + key);
+    }
+  }
+}
+
+const NOTHING = z.object({});
+
+/**
+ * The first things of a request that its endpoint does not know: keys of the body by their paths, such as
+ * `attachments.0.name`, and parameters of the query as `query.limit`.
+ */
+export function ignoredFields(
+  { body, query, multipart }: Endpoint,
+  request: { body: unknown; query: object },
+): string[] {
+  const keys = new IgnoredKeys();
+  if (!multipart) keys.look(body ?? NOTHING, request.body, '');
+  keys.look(query ?? NOTHING, request.query, 'query.');
+  return keys.paths;
 }

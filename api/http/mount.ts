@@ -221,7 +221,7 @@ async function answer(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyCl
     assertInputStorable(incoming);
     const unmet = unmetRequirement(definition.flatRequirements, body);
     if (unmet !== undefined) return { status: 400, send: () => res.status(400).json({ error: unmet }) };
-    const ignored = ignoredFields(definition, body);
+    const ignored = ignoredFields(definition, { body, query: req.query });
     if (ignored.length > 0) res.setHeader(IGNORED_FIELDS_HEADER, ignored.join(', '));
     const context: RequestContext<unknown, unknown, unknown> = {
       project: admission.project,

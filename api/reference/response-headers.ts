@@ -1,5 +1,5 @@
 import type { ZodOpenApiHeaderObject } from 'zod-openapi';
-import { hasIgnoredFields, IGNORED_FIELDS_HEADER } from '../http/ignored-fields.ts';
+import { IGNORED_FIELDS_HEADER } from '../http/ignored-fields.ts';
 import { itemOf } from '../http/location.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 
@@ -20,9 +20,9 @@ export const HEADERS: Record<string, ZodOpenApiHeaderObject> = {
     '/contacts/0198c0de-0000-7000-8000-000000000001',
   ),
   [IGNORED_FIELDS_HEADER]: header(
-    'Keys of the body that this endpoint does not know, comma-separated; the first 20',
+    'Keys of the body and parameters of the query that this endpoint does not know, comma-separated; the first 20',
     'string',
-    'cc, bcc',
+    'cc, attachments.0.name, query.limit',
   ),
 };
 
@@ -36,7 +36,7 @@ export function headersOf(definition: Endpoint, status: number, endpoints: reado
     ...(status < 300 || status === 429 ? ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'] : []),
     ...(RETRIED.has(status) ? ['Retry-After'] : []),
     ...(status === 201 && itemOf(definition, endpoints) ? ['Location'] : []),
-    ...(status < 300 && hasIgnoredFields(definition) ? [IGNORED_FIELDS_HEADER] : []),
+    ...(status < 300 ? [IGNORED_FIELDS_HEADER] : []),
   ];
   return {
     headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` as const }])),
