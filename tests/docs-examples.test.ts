@@ -9,7 +9,7 @@ import { startTestStack, type TestStack } from './support/stack.ts';
 import { render } from './support/templates.ts';
 
 const GUIDES = path.join(projectRoot, 'docs', 'guides');
-const guides = readdirSync(GUIDES).map((name) => `guides/${name}`);
+const pages = [...readdirSync(GUIDES).map((name) => `guides/${name}`), 'webhooks.md'];
 
 let stack: TestStack;
 let dns: DnsServer;
@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 describe('the code of the docs runs and answers what the page shows', () => {
-  it.each(guides)('%s', async (file) => {
+  it.each(pages)('%s', async (file) => {
     const project = await stack.createProject();
     // The domain that `npm start` trusts.
     await trustDomain(stack.em(), project.project.id, 'local.test');
@@ -55,11 +55,12 @@ describe('an example that the page shows wrongly', () => {
       'a filter that matches somebody',
       { language: 'json', words: ['filter', 'ada'], code: '{ "field": "email", "operator": "exists" }' },
     ],
+    ['an event as none is sent', { language: 'json', words: ['event'], code: '{ "type": "order.paid" }' }],
     ['a language that nobody runs', { language: 'python', words: [], code: 'print()' }],
   ])('fails: %s', async (_case, example) => {
     const page = await startPage(stack.url, stack);
     try {
-      await expect(page.run(example)).rejects.toThrow(/the page shows|nobody runs|answered|matches/);
+      await expect(page.run(example)).rejects.toThrow(/the page shows|nobody runs|answered|matches|is no event/);
     } finally {
       await page.close();
     }

@@ -56,8 +56,8 @@ const senderSchema = z
 
 const durationSchema = z
   .object({
-    seconds: z.int().describe('Seconds from the first email to the last'),
-    emailsPerSecond: z.number().describe('The speed that this assumes'),
+    seconds: z.int().meta({ description: 'Seconds from the first email to the last', examples: [420] }),
+    emailsPerSecond: z.number().meta({ description: 'The speed that this assumes', examples: [50] }),
     basis: z.enum(['limit', 'measured']).describe('The limit of the project, or its speed within the last day'),
   })
   .meta({ id: 'CampaignDuration', description: 'How long the sending will take' });

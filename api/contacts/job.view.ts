@@ -34,7 +34,10 @@ const bulkResultSchema = z
     errors: z
       .array(
         z
-          .object({ contactId: z.string(), error: z.string() })
+          .object({
+            contactId: z.string().meta({ examples: ['0198c0de-0000-7000-8000-000000000001'] }),
+            error: z.string(),
+          })
           .meta({ id: 'BulkError', description: 'A contact that was not changed' }),
       )
       .meta({ description: 'The first 100' }),

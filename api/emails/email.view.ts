@@ -50,7 +50,7 @@ export const emailStorySchema = emailSchema
           .describe(
             '"complaints": its campaign holds, because too many readers complain; "provider paused": it is held, because the provider or the relay refuses our emails or wants fewer; "no relay": an attempt took it and found no server; "queued": no attempt has taken it yet',
           ),
-        until: moment,
+        until: moment.meta({ examples: ['2026-02-04T09:30:00.000Z'] }),
         words: z.string().nullable().describe('of the server, or what else is known'),
       })
       .meta({ id: 'EmailWait', description: 'What an email waits for' })
@@ -65,8 +65,14 @@ export const emailStorySchema = emailSchema
           words: z.string().optional().describe('of the server, or why it ended'),
           rule: z.string().optional().describe('what judged the refusal or the report'),
           bounceType: z.enum(['hard', 'soft']).optional(),
-          nextAttemptAt: z.iso.datetime().optional(),
-          link: z.string().optional(),
+          nextAttemptAt: z.iso
+            .datetime()
+            .optional()
+            .meta({ examples: ['2026-02-04T09:30:00.000Z'] }),
+          link: z
+            .string()
+            .optional()
+            .meta({ examples: ['https://example.com/news'] }),
         })
         .meta({ id: 'TimelineEntry', description: 'Something that happened to an email' }),
     ),

@@ -58,9 +58,12 @@ function createErrorSchema(status: number): z.ZodType {
   const codes = (Object.keys(ERROR_CATALOGUE) as ErrorCode[])
     .filter((code) => entryOf(code).status === status)
     .map(wireCodeOf);
+  const messages = Object.values<{ status: number; message: string }>(ERROR_CATALOGUE)
+    .filter((entry) => entry.status === status)
+    .map(({ message }) => message);
   const error = z.object({
     code: z.enum(codes).meta({ description: 'What is wrong, for programs' }),
-    message: z.string().meta({ description: 'What is wrong, for people' }),
+    message: z.string().meta({ description: 'What is wrong, for people', examples: messages }),
     statusCode: z.literal(status).meta({ description: 'The HTTP status' }),
     requestId: z.string().meta({ description: 'The same as in the header X-Request-ID' }),
     errors: z.array(fieldErrorSchema).optional().meta({ description: 'The faulty fields' }),

@@ -2,12 +2,14 @@ import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { STEP_CONFIG_COMPONENTS } from '../automations/step-config.schemas.ts';
 import type { Endpoint } from '../http/endpoint.ts';
+import { addExamples } from './add-examples.ts';
 import { errorResponses } from './error-responses.ts';
+import type { ApiExamples } from './examples.ts';
 import { linksOf } from './links.ts';
 import { refineSchemas } from './refine-schemas.ts';
 import { HEADERS, headersOf } from './response-headers.ts';
 import { TAGS } from './tags.ts';
-import { stepWebhook } from './webhooks.ts';
+import { stepWebhook, webhookEvent } from './webhooks.ts';
 
 const capitalized = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}`;
 
@@ -28,7 +30,16 @@ function replyResponses(definition: Endpoint, endpoints: readonly Endpoint[]) {
       const data = own && named(own, envelope ? `${capitalized(operationId)}Result` : id, description);
       const wrapped =
         data && envelope
-          ? z.object({ success: z.literal(true), data, message: z.string().optional() }).meta({ id, description })
+          ? z
+              .object({
+                success: z.literal(true),
+                data,
+                message: z
+                  .string()
+                  .optional()
+                  .meta({ examples: ['Campaign is being sent'] }),
+              })
+              .meta({ id, description })
           : data;
       const content = wrapped && {
         content: { 'application/json': { schema: wrapped }, ...(csv && { 'text/csv': { schema: z.string() } }) },
@@ -91,8 +102,11 @@ Every request carries a key of the project: the secret key (\`sk_…\`), or for 
 project may make 1000 requests a minute unless the operator says otherwise; the \`RateLimit-*\` headers tell how many are
 left. Answers with status 429 and 503 say in \`Retry-After\` when to try again.`;
 
-/** The OpenAPI 3.1 description of the endpoints, made from the declarations that serve them. */
-export function createOpenApiDocument(endpoints: Endpoint[], publicUrl: string) {
+/**
+ * The OpenAPI 3.1 description of the endpoints, made from the declarations that serve them.
+ * @param examples shown with the operations
+ */
+export function createOpenApiDocument(endpoints: Endpoint[], publicUrl: string, examples?: ApiExamples) {
   const paths: ZodOpenApiPathsObject = {};
   for (const definition of endpoints) {
     const path = pathOf(definition);
@@ -124,7 +138,8 @@ export function createOpenApiDocument(endpoints: Endpoint[], publicUrl: string) 
       },
     },
     paths,
-    webhooks: { stepWebhook },
+    webhooks: { stepWebhook, webhookEvent },
   });
-  return refineSchemas(document);
+  const refined = refineSchemas(document);
+  return examples ? addExamples(refined, examples) : refined;
 }

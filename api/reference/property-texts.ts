@@ -182,7 +182,8 @@ export const PROPERTY_TEXTS: Readonly<Record<string, string>> = {
   total: 'How many there are in all',
   totalCount: 'How often it was recorded',
   totalPages: 'How many pages there are',
-  totalRecipients: 'How many recipients were written down; 0 before it is sent',
+  totalRecipients:
+    'How many recipients were written down; 0 before it is sent, when POST /campaigns/{id}/check says how many it would be',
   totalRequested: 'How many contacts were named',
   totalRows: 'How many rows the file has',
   totals: 'The counters of the whole period',

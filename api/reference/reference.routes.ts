@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import express, { type Express, type RequestHandler } from 'express';
 import type { Endpoint } from '../http/endpoint.ts';
 import { sendJson } from '../http/json-reply.ts';
+import { readApiExamples } from './examples.ts';
 import { createOpenApiDocument } from './openapi.ts';
 
 /** Longest that one file of the reference may take. */
@@ -46,7 +47,7 @@ const limitDuration: RequestHandler = (req, res, next) => {
 
 /** `GET /openapi.json` and the readable reference at `GET /docs/reference`, both made from the endpoints themselves. */
 export function mountReference(app: Express, endpoints: Endpoint[], publicUrl: string): void {
-  const document = Buffer.from(JSON.stringify(createOpenApiDocument(endpoints, publicUrl)));
+  const document = Buffer.from(JSON.stringify(createOpenApiDocument(endpoints, publicUrl, readApiExamples())));
   app.get('/openapi.json', (_req, res) => {
     sendJson(res, [document]);
   });

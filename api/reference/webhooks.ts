@@ -40,6 +40,62 @@ const headersSchema = z.object({
   }),
 });
 
+const eventDataSchema = z
+  .object({
+    id: z.uuid().meta({ description: 'Of the event, the campaign or the execution' }),
+    contact: z
+      .object({ id: z.uuid(), email: z.string().meta({ format: 'idn-email' }).nullable() })
+      .meta({ id: 'WebhookEventContact', description: 'The contact that it happened to' })
+      .nullable(),
+    emailId: z.uuid().nullable(),
+    data: z.record(z.string(), z.unknown()).meta({ description: 'What you tracked, or what the event says' }),
+  })
+  .meta({ id: 'WebhookEventData', description: 'What happened, and to whom' });
+
+const eventSchema = z
+  .object({
+    type: z.string().meta({ description: 'The name of the event' }),
+    timestamp: z.iso.datetime().meta({ description: 'When it happened' }),
+    data: eventDataSchema,
+  })
+  .meta({ id: 'WebhookEvent', description: 'One event, as an endpoint receives it' });
+
+const batchSchema = z
+  .object({
+    type: z.literal('batch').meta({ description: 'Always `batch`' }),
+    timestamp: z.iso.datetime().meta({ description: 'When the first of them happened' }),
+    data: z.array(eventSchema).meta({ description: 'The events, in the order in which they were stored' }),
+  })
+  .meta({ id: 'WebhookEventBatch', description: 'Several events, for an endpoint with a `batchSize` above 1' });
+
+/** What an endpoint of `/webhooks` receives. */
+export const webhookEvent: ZodOpenApiPathItemObject = {
+  post: {
+    operationId: 'webhookEvent',
+    tags: ['Webhooks'],
+    summary: 'An event that an endpoint takes has happened',
+    description:
+      'Sent to the `url` of an endpoint of `/webhooks`, signed with the secret of the endpoint. Any answer with status ' +
+      '2xx within ten seconds says that it has been received; otherwise it is sent again, for 27 hours.',
+    security: [],
+    requestParams: { header: headersSchema },
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: z
+            .union([batchSchema, eventSchema])
+            .meta({ id: 'WebhookEventBody', description: 'An event, or a batch of them' }),
+        },
+      },
+    },
+    responses: {
+      204: { description: 'It has been received' },
+      400: { description: 'It has not been received' },
+    },
+  },
+};
+
 /** What a WEBHOOK step of a workflow sends. */
 export const stepWebhook: ZodOpenApiPathItemObject = {
   post: {

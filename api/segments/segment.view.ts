@@ -12,7 +12,10 @@ export const segmentSchema = z
     trackMembership: z.boolean(),
     memberCount: z.int().meta({ description: 'Cached; refreshed every five minutes' }),
     computeError: z
-      .object({ message: z.string(), at: z.iso.datetime() })
+      .object({
+        message: z.string().meta({ examples: ['The segment takes too long to compute'] }),
+        at: z.iso.datetime(),
+      })
       .meta({ id: 'ComputeError', description: 'Why a segment could not be computed' })
       .nullable()
       .meta({ description: 'Why it could not be computed in the background; it is tried again, less and less often' }),

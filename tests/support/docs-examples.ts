@@ -5,7 +5,12 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { Marked, type Tokens } from 'marked';
 import { projectRoot } from '../../shared/platform/paths.ts';
+import { createOpenApiDocument } from '../../api/reference/openapi.ts';
+import { createEndpoints } from '../../api/routes.ts';
+import { testConfig } from './config.ts';
 import { eventually } from './eventually.ts';
+import { standalone } from './fuzz/judge.ts';
+import type { OpenApiDocument } from './fuzz/json-schema.ts';
 import type { TestProject } from './api.ts';
 
 /** A code block of a page, and the answer that the page shows after it. */
@@ -25,6 +30,8 @@ export interface PageRun {
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const ANSWERS = ['json', 'text'];
+/** What stands behind `json` where it is no answer: a filter of a segment, an event that a webhook receives. */
+const OWN_EXAMPLES = ['filter', 'event'];
 const ANSWER_MS_MAX = 15_000;
 const BLOCK_MS_MAX = 30_000;
 
@@ -37,7 +44,7 @@ export async function readExamples(file: string): Promise<DocsExample[]> {
     if (token.type !== 'code') continue;
     const { lang = '', text: code } = token as Tokens.Code;
     const [language = '', ...words] = lang.split(' ');
-    if (ANSWERS.includes(language) && previous && !previous.answer && words[0] !== 'filter') {
+    if (ANSWERS.includes(language) && previous && !previous.answer && !OWN_EXAMPLES.includes(words[0] ?? '')) {
       previous.answer = { language, words, text: code };
       continue;
     }
@@ -99,6 +106,14 @@ function check({ answer, code }: DocsExample, output: string, ids: Ids): void {
   if (fault !== undefined) throw new Error(`${fault}\nafter ${code}\nwhole answer: ${output}`);
 }
 
+/** Whether an event is as the OpenAPI document says that webhooks receive it. */
+function checkEvent(code: string): void {
+  const document = createOpenApiDocument(createEndpoints(testConfig()), 'https://everpost.test');
+  const schema = { $ref: '#/components/schemas/WebhookEvent' };
+  const { error } = standalone(document as unknown as OpenApiDocument, schema).safeParse(parse(code));
+  if (error) throw new Error(`${code}\nis no event: ${error.message}`);
+}
+
 function parse(output: string): unknown {
   try {
     return JSON.parse(output);
@@ -114,6 +129,8 @@ export async function startPage(url: string, { keys, api }: TestProject): Promis
   // As if the client had been installed; its condition leads to the source, for nothing is built here.
   await mkdir(path.join(folder, 'node_modules'));
   await symlink(path.join(projectRoot, 'clients', 'typescript'), path.join(folder, 'node_modules', 'everpost'));
+  const verifier = path.join('node_modules', 'standardwebhooks');
+  await symlink(path.join(projectRoot, verifier), path.join(folder, verifier));
   const env = { ...process.env, EVERPOST_URL: url, SECRET_KEY: keys.secretKey, PUBLIC_KEY: keys.publicKey };
   const ids: Ids = new Map();
   const files = new Set<string>();
@@ -143,6 +160,7 @@ export async function startPage(url: string, { keys, api }: TestProject): Promis
     async run(example) {
       const code = example.code.replaceAll(UUID, (id) => ids.get(id) ?? id);
       if (example.language === 'json' && example.words[0] === 'filter') await runFilter({ ...example, code });
+      else if (example.language === 'json' && example.words[0] === 'event') checkEvent(code);
       else if (example.language === 'ts') check(example, await runTypeScript(code), ids);
       else if (example.language === 'bash') {
         const isRead = code.startsWith('curl ') && !/ (--json|-X|-d|-F) /.test(code);

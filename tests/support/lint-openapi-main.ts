@@ -1,6 +1,7 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import spectral, { type RulesetDefinition } from '@stoplight/spectral-core';
 import rulesets from '@stoplight/spectral-rulesets';
+import { readApiExamples } from '../../api/reference/examples.ts';
 import { createOpenApiDocument } from '../../api/reference/openapi.ts';
 import { createEndpoints } from '../../api/routes.ts';
 import { readConfig } from '../../shared/platform/config.ts';
@@ -11,7 +12,7 @@ const config = readConfig({
   APP_SECRET: 'nothing is signed with this text, which is long enough',
   PUBLIC_URL: 'https://everpost.test',
 });
-const document = createOpenApiDocument(createEndpoints(config), config.publicUrl);
+const document = createOpenApiDocument(createEndpoints(config), config.publicUrl, readApiExamples());
 
 /** What Redocly's recommended rules and Spectral's for OpenAPI find, one line each. */
 async function findFaults(text: string): Promise<string[]> {

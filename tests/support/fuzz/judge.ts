@@ -14,8 +14,8 @@ export type Judge = (answer: FuzzAnswer) => string | undefined;
 
 const ERROR_LENGTH_MAX = 16 * 1024;
 
-/** References of the document, as those of a schema that holds the components itself. */
-function standalone(document: OpenApiDocument, schema: JsonSchema): z.ZodType {
+/** A schema with its references into the document. */
+export function standalone(document: OpenApiDocument, schema: JsonSchema): z.ZodType {
   const text = JSON.stringify({ ...schema, $defs: document.components.schemas });
   return z.fromJSONSchema(JSON.parse(text.replaceAll('#/components/schemas/', '#/$defs/')));
 }

@@ -1,0 +1,50 @@
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+const MOMENT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
+const DAY = /^\d{4}-\d\d-\d\d$/;
+
+const EXAMPLE_MOMENT = '2026-02-03T09:30:00.000Z';
+/** What is still to come, and the ends of spans. */
+const EXAMPLE_LATER = '2026-02-04T09:30:00.000Z';
+const LATER_KEYS = ['until', 'endDate', 'scheduledFor', 'nextAttemptAt', 'retryAt', 'previousSecretExpiresAt'];
+const EXAMPLE_CURSOR = 'eyJpZCI6IjAxOThjMGRlIn0';
+
+/** Keys, signatures and measures differ from run to run; the real ones would also be secrets. */
+const TEXTS: [RegExp, string][] = [
+  [/\b(sk|pk)_[0-9a-f]{64}/g, `$1_${'0123456789abcdef'.repeat(4)}`],
+  [/\bwhsec_[\w+/=-]+/g, 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
+  [/\bp=[\w+/]{100,}={0,2}/g, 'p=MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA'],
+  [/\bep[0-9a-f]{10}\b/g, 'ep0198c0de00'],
+  [/127\.0\.0\.1:\d+/g, 'mail.example.net:25'],
+  [/127\.0\.0\.1/g, 'mail.example.net'],
+];
+
+const idOf = (number: number) => `0198c0de-0000-7000-8000-${String(number).padStart(12, '0')}`;
+
+/**
+ * A value with the same ids, moments and secrets in each run: ids are numbered in the order in which they first occur, and
+ * there are two moments.
+ */
+export function normalise(value: unknown): unknown {
+  const ids = new Map<string, string>();
+  const textOf = (text: string): string => {
+    let plain = text.replaceAll(MOMENT, EXAMPLE_MOMENT);
+    for (const [pattern, replacement] of TEXTS) plain = plain.replaceAll(pattern, replacement);
+    return plain.replaceAll(UUID, (id) => {
+      const number = ids.get(id) ?? idOf(ids.size + 1);
+      ids.set(id, number);
+      return number;
+    });
+  };
+  const walk = (inner: unknown, key: string): unknown => {
+    if (Array.isArray(inner)) return inner.map((item) => walk(item, key));
+    if (typeof inner === 'object' && inner !== null) {
+      return Object.fromEntries(Object.entries(inner).map(([name, item]) => [name, walk(item, name)]));
+    }
+    if (key === 'durationMs' && typeof inner === 'number') return 42;
+    if (typeof inner !== 'string') return inner;
+    if (key === 'cursor' && inner !== '') return EXAMPLE_CURSOR;
+    if (key === 'date' && DAY.test(inner)) return EXAMPLE_MOMENT.slice(0, 10);
+    return LATER_KEYS.includes(key) ? inner.replaceAll(MOMENT, EXAMPLE_LATER) : textOf(inner);
+  };
+  return walk(value, '');
+}

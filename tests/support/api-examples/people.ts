@@ -1,0 +1,180 @@
+import { query, sql } from '../../../shared/domain/database/sql.ts';
+import { eventually } from '../eventually.ts';
+import type { TestStack } from '../stack.ts';
+import type { ExampleRecorder } from './recorder.ts';
+
+const MANY_CONTACTS = 5_001;
+const FROM = { email: 'hello@example.com', name: 'The Shop' };
+
+/** A job until it has ended, which is kept as an example. */
+async function awaitJob({ project, record }: ExampleRecorder, kind: 'import' | 'bulk', jobId: string): Promise<void> {
+  await eventually(async () => (await project.api('GET', `/contacts/${kind}/${jobId}`)).body.state === 'completed');
+  await record(kind === 'import' ? 'getImportJob' : 'getBulkJob', { params: { jobId } });
+}
+
+async function deleteLargeField(stack: TestStack, { project, record }: ExampleRecorder): Promise<void> {
+  await query(
+    stack.em(),
+    sql`
+      insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)
+      select everpost_uuid_v7(), ${project.project.id}, 'many' || n || '@mail.test', true, '{"legacyId": 7}', now(), now()
+      from generate_series(1, ${MANY_CONTACTS}::int) n`,
+  );
+  const { jobId } = await record('deleteContactField', { params: { field: 'legacyId' }, as: 'job' });
+  await eventually(async () => (await project.api('GET', `/contacts/bulk/${jobId}`)).body.state === 'completed');
+  await query(stack.em(), sql`delete from contact where email like 'many%' and project_id = ${project.project.id}`);
+}
+
+/** Contacts, their fields, and what is done to many of them. */
+export async function recordContacts(stack: TestStack, recorder: ExampleRecorder): Promise<void> {
+  const { record } = recorder;
+  const ada = { email: 'ada@mail.test', subscribed: true, data: { firstName: 'Ada', plan: 'pro' } };
+  const { id } = await record('upsertContact', { body: ada, as: 'created' });
+  await record('upsertContact', { body: { email: ada.email, data: { plan: 'team' } }, as: 'updated' });
+  await record('getContact', { params: { id } });
+  await record('updateContact', {
+    params: { id },
+    body: { email: 'ada@mail.test', subscribed: true, data: { plan: 'pro', trial: null } },
+  });
+  await record('upsertContact', { body: { email: 'bo@mail.test', data: { firstName: 'Bo', age: 31 } }, as: 'another' });
+  await record('listContacts', { query: { limit: '1', subscribed: 'true', sort: 'email', dir: 'asc', search: 'ada' } });
+  await record('lookUpContacts', { body: { emails: ['ada@mail.test', 'nobody@mail.test'] } });
+  await record('listContactFields');
+  await record('listContactFieldValues', { params: { field: 'plan' }, query: { limit: '10' } });
+  const plan = { logic: 'AND', groups: [{ filters: [{ field: 'data.plan', operator: 'equals', value: 'pro' }] }] };
+  await recorder.project.api('POST', '/segments', { body: { name: 'Pro', condition: plan } });
+  await record('getContactFieldUsage', { params: { field: 'plan' } });
+  await record('deleteContactField', { params: { field: 'age' } });
+  const csv = 'email,firstName,plan\nada@mail.test,Ada,pro\ncy@mail.test,Cy,free\nnot an address,Di,free\n';
+  const { jobId } = await record('importContacts', { body: csv });
+  await awaitJob(recorder, 'import', jobId);
+  const body = { contactIds: [id] };
+  const unsubscribed = await record('bulkUnsubscribeContacts', { body });
+  await awaitJob(recorder, 'bulk', unsubscribed.jobId);
+  const byIds = { mode: 'ids', ids: [id] };
+  const others = [await record('bulkSubscribeContacts', { body: byIds }), await record('bulkDeleteContacts', { body })];
+  for (const other of others) {
+    await eventually(async () => {
+      const job = await recorder.project.api('GET', `/contacts/bulk/${other.jobId}`);
+      return job.body.state === 'completed';
+    });
+  }
+  const [cy] = (await recorder.project.api('GET', '/contacts?search=cy')).body.data;
+  await record('deleteContact', { params: { id: cy.id } });
+  await deleteLargeField(stack, recorder);
+}
+
+/** Segments of both kinds. */
+export async function recordSegments(_stack: TestStack, { project, record }: ExampleRecorder): Promise<void> {
+  await project.api('POST', '/contacts', { body: { email: 'ada@mail.test', data: { plan: 'pro' } } });
+  const isPro = { field: 'data.plan', operator: 'equals', value: 'pro' };
+  const isRecent = { field: 'createdAt', operator: 'within', value: 30, unit: 'days' };
+  const condition = {
+    logic: 'AND',
+    groups: [{ filters: [isPro], conditions: { logic: 'OR', groups: [{ filters: [isRecent] }] } }],
+  };
+  const dynamic = {
+    name: 'Pro customers',
+    description: 'On a paid plan',
+    type: 'DYNAMIC',
+    condition,
+    trackMembership: true,
+  };
+  const { id } = await record('createSegment', { body: dynamic, as: 'dynamic' });
+  const params = { id };
+  await record('computeSegment', { params });
+  await record('refreshSegment', { params });
+  await record('getSegment', { params });
+  await record('listSegments');
+  await record('listSegmentContacts', { params, query: { page: '1', pageSize: '10' } });
+  const change = { name: 'Paying customers', description: 'On any paid plan', trackMembership: false };
+  await record('updateSegment', {
+    params,
+    body: { ...change, condition: { logic: 'AND', groups: [{ filters: [isPro] }] } },
+  });
+  const fixed = await record('createSegment', { body: { name: 'Beta testers', type: 'STATIC' }, as: 'static' });
+  const emails = ['ada@mail.test', 'new@mail.test'];
+  await record('addSegmentMembers', {
+    params: { id: fixed.id },
+    body: { emails, createMissing: true, subscribed: true },
+  });
+  await record('removeSegmentMembers', { params: { id: fixed.id }, body: { emails: ['ada@mail.test'] } });
+  await record('deleteSegment', { params });
+}
+
+const attachment = {
+  filename: 'terms.txt',
+  content: Buffer.from('Terms').toString('base64'),
+  contentType: 'text/plain',
+  contentId: 'terms',
+  disposition: 'attachment',
+};
+
+/** Emails by request, tracked events, and what became of both. */
+export async function recordSending(_stack: TestStack, { project, record }: ExampleRecorder): Promise<void> {
+  const { api } = project;
+  const welcome = { name: 'Welcome', subject: 'Welcome', body: '<p>Hello {{name}}</p>', from: FROM.email };
+  const template = await api('POST', '/templates', { body: welcome });
+  const own = {
+    to: { email: 'delivered@sandbox.everpost.test', name: 'Ada' },
+    ...{ from: FROM, name: 'The Shop', reply: 'help@example.com', subscribed: true },
+    ...{
+      subject: 'Order {{order}}',
+      preheader: 'Two books are on their way',
+      body: '<p>Order {{order}} has left.</p>',
+    },
+    text: 'Order {{order}} has left.',
+    data: { order: '1042', password: { value: 'not kept', persistent: false } },
+    headers: { 'X-Order': '1042' },
+    attachments: [attachment],
+  };
+  const { data } = await record('sendEmail', { body: own, as: 'content' });
+  const { contact, email } = data.emails[0];
+  const list = ['delivered+2@sandbox.everpost.test', { email: 'delivered+3@sandbox.everpost.test', name: 'Bo' }];
+  await record('sendEmail', { body: { to: list, template: template.body.id, data: { name: 'you' } }, as: 'template' });
+  await eventually(async () => (await api('GET', `/emails/${email}`)).body.status === 'DELIVERED');
+  await record('getEmail', { params: { id: email } });
+  await eventually(async () => (await api('GET', '/emails?status=DELIVERED')).body.emails.length === 3);
+  const since = new Date(Date.now() - 86_400_000).toISOString();
+  const until = new Date(Date.now() + 86_400_000).toISOString();
+  await record('listEmails', {
+    query: {
+      limit: '1',
+      address: own.to.email,
+      contactId: contact.id,
+      status: 'DELIVERED',
+      type: 'TRANSACTIONAL',
+      since,
+      until,
+    },
+  });
+  await record('listEmails', { query: { templateId: template.body.id, limit: '1' }, as: 'template' });
+
+  await record('track', {
+    body: { email: 'ada@mail.test', event: 'order.paid', subscribed: true, data: { total: 49.9 } },
+  });
+  const ada = (await api('GET', '/contacts?search=ada@mail.test')).body.data[0];
+  await record('recordEvent', {
+    body: { email: 'ada@mail.test', event: 'order.paid', subscribed: true, data: { total: 5 } },
+    as: 'email',
+  });
+  await record('recordEvent', {
+    body: { name: 'order.sent', contactId: ada.id, data: { parcel: 'P-7' } },
+    as: 'contact',
+  });
+  await record('listEvents', { query: { eventName: 'order.paid', limit: '1' } });
+  await record('listContactEvents', { params: { contactId: ada.id }, query: { limit: '1' } });
+  const paid = { field: 'order.paid', operator: 'triggered' };
+  await api('POST', '/segments', {
+    body: { name: 'Buyers', condition: { logic: 'AND', groups: [{ filters: [paid] }] } },
+  });
+  await api('POST', '/workflows', { body: { name: 'Thanks', eventName: 'order.paid' } });
+  await record('getEventUsage', { params: { eventName: 'order.paid' } });
+  await record('listEventNames');
+  await record('getEventStats', { query: { startDate: since, endDate: until } });
+  const types = 'email.sent,event.triggered';
+  await record('listActivity', { query: { contactId: ada.id, types, limit: '1', startDate: since, endDate: until } });
+  await eventually(async () => (await api('GET', '/activity/stats')).body.totals.sent === 3);
+  await record('getActivityStats', { query: { startDate: new Date().toISOString(), endDate: until } });
+  await record('deleteEvents', { params: { eventName: 'order.sent' } });
+}

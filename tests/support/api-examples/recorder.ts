@@ -1,0 +1,89 @@
+import type { ApiExample } from '../../../api/reference/examples.ts';
+import type { Endpoint } from '../../../api/http/endpoint.ts';
+import { createEndpoints } from '../../../api/routes.ts';
+import { callsTo, type TestProject } from '../api.ts';
+import { testConfig } from '../config.ts';
+
+export interface ExampleCall {
+  params?: Record<string, string>;
+  query?: Record<string, string>;
+  /** JSON, or the text of the file of a form. */
+  body?: unknown;
+  headers?: Record<string, string>;
+  /** What the example is called where an operation has several; `example` when left out. */
+  as?: string;
+}
+
+/** What a step of the story works with. */
+export interface ExampleRecorder {
+  project: TestProject;
+  /** Calls an operation and keeps request and answer as an example. @returns the body of the answer */
+  record: (operationId: string, call?: ExampleCall) => Promise<any>;
+  /** Calls an operation and keeps only the answer, which is an error. */
+  refuse: (operationId: string, call: ExampleCall & { key?: string }) => Promise<void>;
+  /** Keeps what a webhook has received. */
+  receive: (operationId: string, body: unknown, as?: string) => void;
+  /** Everything kept so far, by operation. */
+  examples: () => Record<string, ApiExample[]>;
+}
+
+const endpoints = createEndpoints(testConfig());
+
+function pathOf({ path }: Endpoint, params: Record<string, string>, query: Record<string, string>): string {
+  const filled = path.replaceAll(/:(\w+)/g, (_match, name: string) => encodeURIComponent(params[name] ?? ''));
+  const search = new URLSearchParams(query).toString();
+  return search === '' ? filled : `${filled}?${search}`;
+}
+
+/** A file as the field of a form, with its headers. */
+async function formOf(field: string, text: string): Promise<{ raw: Uint8Array<ArrayBuffer>; type: string }> {
+  const form = new FormData();
+  form.append(field, new Blob([text], { type: 'text/csv' }), `${field}.csv`);
+  const response = new Response(form);
+  return { raw: new Uint8Array(await response.arrayBuffer()), type: response.headers.get('content-type') ?? '' };
+}
+
+/** Calls the API with the keys of a project, and keeps what was asked and answered. */
+export function createRecorder(url: string, project: TestProject): ExampleRecorder {
+  const kept = new Map<string, ApiExample[]>();
+
+  async function perform(operationId: string, call: ExampleCall & { key?: string }): Promise<ApiExample> {
+    const definition = endpoints.find((endpoint) => endpoint.operationId === operationId);
+    if (!definition) throw new Error(`there is no operation ${operationId}`);
+    const { params = {}, query = {}, body, headers = {}, as: name = 'example', key = definition.key } = call;
+    const form = definition.multipart && (await formOf(definition.multipart.field, String(body)));
+    const reply = await callsTo(url, project.keys)(definition.method, pathOf(definition, params, query), {
+      key,
+      headers: { ...headers, ...(form && { 'content-type': form.type }) },
+      ...(form ? { raw: form.raw } : { body }),
+    });
+    const request = definition.multipart ? { [definition.multipart.field]: body } : body;
+    const { status } = reply;
+    const isTable = reply.headers.get('content-type')?.startsWith('text/csv') === true;
+    const asked = { name, params, query, ...(request !== undefined && { request }) };
+    return { ...asked, status, ...(isTable ? { table: reply.body } : { answer: reply.body }) };
+  }
+
+  function keep(operationId: string, example: ApiExample): void {
+    kept.set(operationId, [...(kept.get(operationId) ?? []), example]);
+  }
+
+  return {
+    project,
+    async record(operationId, call = {}) {
+      const example = await perform(operationId, call);
+      if (example.status >= 300) throw new Error(`${operationId} answered ${JSON.stringify(example.answer)}`);
+      keep(operationId, example);
+      return example.answer;
+    },
+    async refuse(operationId, call) {
+      const { name, status, answer } = await perform(operationId, call);
+      if (status < 400) throw new Error(`${operationId} answered ${status}`);
+      keep(operationId, { name, params: {}, query: {}, status, answer });
+    },
+    receive(operationId, body, as = 'example') {
+      keep(operationId, { name: as, params: {}, query: {}, request: body, status: 204 });
+    },
+    examples: () => Object.fromEntries(kept),
+  };
+}
