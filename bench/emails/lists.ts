@@ -3,7 +3,7 @@ import type { BenchStack } from '../harness/stack.ts';
 import type { FilledHistory } from '../history/fill.ts';
 
 /** What lists of emails are asked for: a name and a path each. */
-export type ListPaths = Record<string, string>;
+type ListPaths = Record<string, string>;
 
 /** Values of every filter: frequent ones, rare ones, and some that nothing has. */
 interface FilterValues {
