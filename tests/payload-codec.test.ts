@@ -43,9 +43,12 @@ interface StoredPayload {
   data: string;
 }
 
-/** All payloads of a history in JSON, but for search attributes, which Temporal has to read. */
+/**
+ * All payloads of a history in JSON, but for search attributes, which Temporal has to read, and for what the SDK notes of
+ * an activity within a workflow task (`data` of its marker): its type, number and times.
+ */
 function payloadsIn(value: unknown, name = ''): StoredPayload[] {
-  if (typeof value !== 'object' || value === null || name === 'searchAttributes') return [];
+  if (typeof value !== 'object' || value === null || ['searchAttributes', 'data'].includes(name)) return [];
   if ('metadata' in value && 'data' in value) return [value as StoredPayload];
   return Object.entries(value).flatMap(([key, inner]) => payloadsIn(inner, key));
 }
