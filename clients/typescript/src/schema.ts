@@ -1896,7 +1896,10 @@ export interface components {
             };
             /** @description The faulty fields */
             errors?: components["schemas"]["FieldError"][];
-            /** @description What is wrong, for people */
+            /**
+             * @description What is wrong, for people
+             * @example The request cannot be carried out as it stands
+             */
             message: string;
             /** @description The same as in the header X-Request-ID */
             requestId: string;
@@ -1945,7 +1948,10 @@ export interface components {
         };
         /** @description A contact that was not changed */
         BulkError: {
-            /** @description The contact */
+            /**
+             * @description The contact
+             * @example 0198c0de-0000-7000-8000-000000000001
+             */
             contactId: string;
             /** @description What went wrong; null when nothing did */
             error: string;
@@ -2081,7 +2087,7 @@ export interface components {
             subject: string;
             /** @description The text/plain part of your own; without it, it is derived from the body. It may hold {{placeholders}} */
             text: string | null;
-            /** @description How many recipients were written down; 0 before it is sent */
+            /** @description How many recipients were written down; 0 before it is sent, when POST /campaigns/{id}/check says how many it would be */
             totalRecipients: number;
             /**
              * @description The kind
@@ -2135,9 +2141,15 @@ export interface components {
              * @enum {string}
              */
             basis: "limit" | "measured";
-            /** @description The speed that this assumes */
+            /**
+             * @description The speed that this assumes
+             * @example 50
+             */
             emailsPerSecond: number;
-            /** @description Seconds from the first email to the last */
+            /**
+             * @description Seconds from the first email to the last
+             * @example 420
+             */
             seconds: number;
         };
         /** @description A placeholder that prints nothing for some */
@@ -2276,7 +2288,7 @@ export interface components {
             skippedCount: number;
             /** @description Recipients that were left out, since their addresses are suppressed */
             suppressedCount: number;
-            /** @description How many recipients were written down; 0 before it is sent */
+            /** @description How many recipients were written down; 0 before it is sent, when POST /campaigns/{id}/check says how many it would be */
             totalRecipients: number;
             /** @description Recipients that unsubscribed by it */
             unsubscribedCount: number;
@@ -2293,7 +2305,10 @@ export interface components {
              * @description When it happened
              */
             at: string;
-            /** @description What has happened, for people */
+            /**
+             * @description What has happened, for people
+             * @example The segment takes too long to compute
+             */
             message: string;
         };
         /** @description The config of a CONDITION step: a tree of filters, or one filter in its place */
@@ -2316,7 +2331,11 @@ export interface components {
             };
             /** @description The faulty fields */
             errors?: components["schemas"]["FieldError"][];
-            /** @description What is wrong, for people */
+            /**
+             * @description What is wrong, for people
+             * @example The request conflicts with the current state
+             * @example This Idempotency-Key has already been used
+             */
             message: string;
             /** @description The same as in the header X-Request-ID */
             requestId: string;
@@ -2508,7 +2527,10 @@ export interface components {
         CreateCampaignResponse: {
             /** @description Custom data */
             data: components["schemas"]["Campaign"];
-            /** @description What has happened, for people */
+            /**
+             * @description What has happened, for people
+             * @example Campaign is being sent
+             */
             message?: string;
             /**
              * @description Always true
@@ -2891,7 +2913,10 @@ export interface components {
              * @enum {string}
              */
             reason: "project disabled" | "campaign paused" | "complaints" | "provider paused" | "deferred" | "throttled" | "no relay" | "queued";
-            /** @description Until when */
+            /**
+             * @description Until when
+             * @example 2026-02-04T09:30:00.000Z
+             */
             until: string | null;
             /** @description of the server, or what else is known */
             words: string | null;
@@ -3130,7 +3155,11 @@ export interface components {
             details?: components["schemas"]["SenderRefusal"];
             /** @description The faulty fields */
             errors?: components["schemas"]["FieldError"][];
-            /** @description What is wrong, for people */
+            /**
+             * @description What is wrong, for people
+             * @example This project is disabled
+             * @example The sender domain cannot be used
+             */
             message: string;
             /** @description The same as in the header X-Request-ID */
             requestId: string;
@@ -3187,7 +3216,10 @@ export interface components {
             };
             /** @description The faulty fields */
             errors?: components["schemas"]["FieldError"][];
-            /** @description What is wrong, for people */
+            /**
+             * @description What is wrong, for people
+             * @example The request line and headers are too large
+             */
             message: string;
             /** @description The same as in the header X-Request-ID */
             requestId: string;
@@ -3305,7 +3337,10 @@ export interface components {
             };
             /** @description The faulty fields */
             errors?: components["schemas"]["FieldError"][];
-            /** @description What is wrong, for people */
+            /**
+             * @description What is wrong, for people
+             * @example An unexpected error occurred
+             */
             message: string;
             /** @description The same as in the header X-Request-ID */
             requestId: string;
@@ -3762,7 +3797,19 @@ export interface components {
             };
             /** @description The faulty fields */
             errors?: components["schemas"]["FieldError"][];
-            /** @description What is wrong, for people */
+            /**
+             * @description What is wrong, for people
+             * @example Not found
+             * @example Contact not found
+             * @example Template not found
+             * @example Campaign not found
+             * @example Segment not found
+             * @example Workflow not found
+             * @example Execution not found
+             * @example Domain not found
+             * @example Job not found
+             * @example Webhook endpoint not found
+             */
             message: string;
             /** @description The same as in the header X-Request-ID */
             requestId: string;
@@ -3810,7 +3857,10 @@ export interface components {
             };
             /** @description The faulty fields */
             errors?: components["schemas"]["FieldError"][];
-            /** @description What is wrong, for people */
+            /**
+             * @description What is wrong, for people
+             * @example The request body is too large
+             */
             message: string;
             /** @description The same as in the header X-Request-ID */
             requestId: string;
@@ -3931,7 +3981,10 @@ export interface components {
             };
             /** @description The faulty fields */
             errors?: components["schemas"]["FieldError"][];
-            /** @description What is wrong, for people */
+            /**
+             * @description What is wrong, for people
+             * @example Rate limit exceeded
+             */
             message: string;
             /** @description The same as in the header X-Request-ID */
             requestId: string;
@@ -4147,7 +4200,10 @@ export interface components {
             };
             /** @description The faulty fields */
             errors?: components["schemas"]["FieldError"][];
-            /** @description What is wrong, for people */
+            /**
+             * @description What is wrong, for people
+             * @example The request did not arrive in time
+             */
             message: string;
             /** @description The same as in the header X-Request-ID */
             requestId: string;
@@ -4269,7 +4325,10 @@ export interface components {
         SendCampaignResponse: {
             /** @description Custom data */
             data: components["schemas"]["Campaign"];
-            /** @description What has happened, for people */
+            /**
+             * @description What has happened, for people
+             * @example Campaign is being sent
+             */
             message?: string;
             /**
              * @description Always true
@@ -4340,7 +4399,10 @@ export interface components {
         SendEmailResponse: {
             /** @description Custom data */
             data: components["schemas"]["SendEmailResult"];
-            /** @description What has happened, for people */
+            /**
+             * @description What has happened, for people
+             * @example Campaign is being sent
+             */
             message?: string;
             /**
              * @description Always true
@@ -4501,7 +4563,7 @@ export interface components {
         };
         /** @description A row that could not be stored, and why */
         SuppressionRowError: {
-            /** @description The email address */
+            /** @description As it stands in the row */
             email: string | null;
             /** @description What went wrong; null when nothing did */
             error: string;
@@ -4613,11 +4675,15 @@ export interface components {
              * @enum {string}
              */
             bounceType?: "hard" | "soft";
-            /** @description The link that was clicked */
+            /**
+             * @description The link that was clicked
+             * @example https://example.com/news
+             */
             link?: string;
             /**
              * Format: date-time
              * @description When the next attempt is made; null when there is none
+             * @example 2026-02-04T09:30:00.000Z
              */
             nextAttemptAt?: string;
             /** @description what judged the refusal or the report */
@@ -4674,7 +4740,10 @@ export interface components {
         TrackResponse: {
             /** @description Custom data */
             data: components["schemas"]["TrackResult"];
-            /** @description What has happened, for people */
+            /**
+             * @description What has happened, for people
+             * @example Campaign is being sent
+             */
             message?: string;
             /**
              * @description Always true
@@ -4738,7 +4807,10 @@ export interface components {
             };
             /** @description The faulty fields */
             errors?: components["schemas"]["FieldError"][];
-            /** @description What is wrong, for people */
+            /**
+             * @description What is wrong, for people
+             * @example The API key is missing or not valid
+             */
             message: string;
             /** @description The same as in the header X-Request-ID */
             requestId: string;
@@ -4786,7 +4858,10 @@ export interface components {
             };
             /** @description The faulty fields */
             errors?: components["schemas"]["FieldError"][];
-            /** @description What is wrong, for people */
+            /**
+             * @description What is wrong, for people
+             * @example The service is temporarily unavailable, try again shortly
+             */
             message: string;
             /** @description The same as in the header X-Request-ID */
             requestId: string;
@@ -4876,7 +4951,10 @@ export interface components {
             };
             /** @description The faulty fields */
             errors?: components["schemas"]["FieldError"][];
-            /** @description What is wrong, for people */
+            /**
+             * @description What is wrong, for people
+             * @example The request body must be application/json
+             */
             message: string;
             /** @description The same as in the header X-Request-ID */
             requestId: string;
@@ -5130,7 +5208,10 @@ export interface components {
             };
             /** @description The faulty fields */
             errors?: components["schemas"]["FieldError"][];
-            /** @description What is wrong, for people */
+            /**
+             * @description What is wrong, for people
+             * @example Request validation failed
+             */
             message: string;
             /** @description The same as in the header X-Request-ID */
             requestId: string;
@@ -5172,7 +5253,10 @@ export interface components {
         VerifyEmailResponse: {
             /** @description Custom data */
             data: components["schemas"]["AddressVerification"];
-            /** @description What has happened, for people */
+            /**
+             * @description What has happened, for people
+             * @example Campaign is being sent
+             */
             message?: string;
             /**
              * @description Always true
@@ -5353,6 +5437,61 @@ export interface components {
              * @description When it was last changed
              */
             updatedAt: string;
+        };
+        /** @description One event, as an endpoint receives it */
+        WebhookEvent: {
+            /** @description Custom data */
+            data: components["schemas"]["WebhookEventData"];
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
+            timestamp: string;
+            /** @description The name of the event */
+            type: string;
+        };
+        /** @description Several events, for an endpoint with a `batchSize` above 1 */
+        WebhookEventBatch: {
+            /** @description The events, in the order in which they were stored */
+            data: components["schemas"]["WebhookEvent"][];
+            /**
+             * Format: date-time
+             * @description When the first of them happened
+             */
+            timestamp: string;
+            /**
+             * @description Always `batch`
+             * @constant
+             */
+            type: "batch";
+        };
+        /** @description An event, or a batch of them */
+        WebhookEventBody: components["schemas"]["WebhookEventBatch"] | components["schemas"]["WebhookEvent"];
+        /** @description The contact that it happened to */
+        WebhookEventContact: {
+            /** @description The email address */
+            email: string | null;
+            /**
+             * Format: uuid
+             * @description The id of the record
+             */
+            id: string;
+        };
+        /** @description What happened, and to whom */
+        WebhookEventData: {
+            /** @description The contact; null when it has been deleted */
+            contact: components["schemas"]["WebhookEventContact"] | null;
+            /** @description What you tracked, or what the event says */
+            data: {
+                [key: string]: unknown;
+            };
+            /** @description The email */
+            emailId: string | null;
+            /**
+             * Format: uuid
+             * @description Of the event, the campaign or the execution
+             */
+            id: string;
         };
         /** @description The execution that is at the step */
         WebhookExecution: {
