@@ -128,8 +128,14 @@ export const queueSchema = z
               .string()
               .meta({ examples: ['email', 'campaign recipient', 'execution', 'job IMPORT', 'start of email'] }),
             count: z.int(),
-            oldestSeconds: z.number().nullable(),
-            reason: z.string().nullable(),
+            oldestSeconds: z
+              .number()
+              .nullable()
+              .meta({ examples: [42.5] }),
+            reason: z
+              .string()
+              .nullable()
+              .meta({ examples: ['a campaign is paused'] }),
           })
           .meta({ id: 'WaitingItems', description: 'What waits, of one kind' }),
       )

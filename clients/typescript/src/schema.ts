@@ -5292,9 +5292,15 @@ export interface components {
              * @example start of email
              */
             kind: string;
-            /** @description How long the oldest has been due; null where all of them are due later */
+            /**
+             * @description How long the oldest has been due; null where all of them are due later
+             * @example 42.5
+             */
             oldestSeconds: number | null;
-            /** @description Why */
+            /**
+             * @description Why
+             * @example a campaign is paused
+             */
             reason: string | null;
         };
         /** @description An endpoint of yours that events are sent to */

@@ -176,5 +176,6 @@ export async function recordSending(_stack: TestStack, { project, record }: Exam
   await record('listActivity', { query: { contactId: ada.id, types, limit: '1', startDate: since, endDate: until } });
   await eventually(async () => (await api('GET', '/activity/stats')).body.totals.sent === 3);
   await record('getActivityStats', { query: { startDate: new Date().toISOString(), endDate: until } });
+  await record('getQueue');
   await record('deleteEvents', { params: { eventName: 'order.sent' } });
 }
