@@ -63,7 +63,7 @@ describe('a campaign that is paused in mid-send', () => {
     expect(await read(id)).toMatchObject({ status: 'SENDING', paused: true, sentCount: count });
     const waiting = await stack.api('GET', `/campaigns/${id}/recipients?state=PENDING&limit=1`);
     const email = await stack.api('GET', `/emails/${waiting.body.recipients[0].emailId}`);
-    expect(email.body.waiting).toEqual({ reason: 'campaign paused', until: null });
+    expect(email.body.waiting).toEqual({ reason: 'campaign paused', until: null, words: null });
 
     await worker?.kill();
     worker = startWorkerProcess(stack.config, stack.temporal);
