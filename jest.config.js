@@ -17,7 +17,7 @@ export default {
     '<rootDir>/clients/typescript/(package.json|dist)',
   ],
   testTimeout: 60_000,
-  maxWorkers: 2,
+  maxWorkers: 3,
   // Every file that starts a worker leaves some 40 MB of native runtime in its process.
   workerIdleMemoryLimit: '1GB',
   watchman: false,

@@ -1,7 +1,11 @@
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 
-/** Keeps the SDK's tales of the life of each worker out of test output. Once per test file, before any connection. */
+let isQuiet = false;
+
+/** Keeps what the SDK logs of each worker out of test output. Call it before any connection; a process has one runtime. */
 export function quietTemporal(): void {
+  if (isQuiet) return;
+  isQuiet = true;
   Runtime.install({
     logger: new DefaultLogger('ERROR'),
     telemetryOptions: { logging: { filter: { core: 'ERROR', other: 'ERROR' }, forward: {} } },

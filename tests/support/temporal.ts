@@ -13,7 +13,6 @@ export interface TestNamespace extends TemporalConnectOptions {
   close: () => Promise<void>;
 }
 
-// Every test file has its own module registry and so installs its own.
 quietTemporal();
 
 /**
