@@ -112,7 +112,7 @@ describe('a segment that takes too long', () => {
     expect(await pauseOf()).toEqual({ failures: 1, seconds: 300 });
     await refreshAll();
     expect(await pauseOf()).toEqual({ failures: 1, seconds: 300 });
-    await query(app.em(), sql`update segment set retry_at = now() where id = ${id}`);
+    await query(app.em(), sql`update segment set retry_at = now() - interval '1 second' where id = ${id}`);
     await refreshAll();
     expect(await pauseOf()).toEqual({ failures: 2, seconds: 600 });
 
