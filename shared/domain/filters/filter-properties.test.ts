@@ -137,6 +137,17 @@ function withoutFaults(condition: FilterCondition, isSound: (filter: Filter) => 
   return { logic: condition.logic, groups };
 }
 
+/** Each filter is within its budget, but the segments of a condition can together be beyond theirs. */
+function isBeyondBudget(...args: Parameters<typeof compileFilter>): boolean {
+  try {
+    compileFilter(...args);
+    return false;
+  } catch (error) {
+    if (error instanceof AppError && /segments referred to/.test(error.message)) return true;
+    throw error;
+  }
+}
+
 describe('the compiler and the evaluator', () => {
   it('agree on every condition, contact and context', async () => {
     const em = database.orm.em.fork();
@@ -179,7 +190,9 @@ describe('the compiler and the evaluator', () => {
           }
           for (const parts of conditions) {
             const condition = withoutFaults(parts, isSound);
-            const selected = await selectMatching(em, condition, { asOf, projectId, segments, eventContext });
+            const options = { asOf, projectId, segments, eventContext };
+            if (isBeyondBudget(condition, options)) continue;
+            const selected = await selectMatching(em, condition, options);
             const expected = contacts
               .filter((contact) => matchesCondition(condition, contact, { asOf, segments, eventContext }))
               .map((contact) => contact.id)
