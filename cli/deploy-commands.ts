@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
+import type { WorkerDeploymentVersion } from '@temporalio/common';
 import { InvalidArgumentError, type Command } from 'commander';
-import { createTemporalClient } from '../shared/dispatch/temporal.ts';
+import { createTemporalClient, GRPC, hasStatus } from '../shared/dispatch/temporal.ts';
 import {
   listBuilds,
   makeBuildCurrent,
@@ -34,14 +35,22 @@ async function withClient<T>(context: CliContext, work: (client: Client) => Prom
   }
 }
 
-/** @throws Error when workers of the build do not poll every queue in time */
-async function waitForWorkers(client: Client, deploymentName: string, buildId: string, seconds: number): Promise<void> {
+/**
+ * Makes a build current as soon as its workers poll every queue.
+ * @throws Error when they do not in time, or when Temporal refuses
+ */
+async function makeCurrent(client: Client, version: WorkerDeploymentVersion, seconds: number): Promise<void> {
   const deadline = Date.now() + seconds * 1_000;
   for (;;) {
-    const missing = await queuesWithoutBuild(client, { deploymentName, buildId });
-    if (missing.length === 0) return;
-    if (Date.now() >= deadline) {
-      throw new Error(`Nothing was changed: no worker of build ${buildId} polls ${missing.join(', ')}.`);
+    const missing = await queuesWithoutBuild(client, version);
+    try {
+      if (missing.length === 0) { await makeBuildCurrent(client, version); return; }
+    } catch (error) {
+      // Temporal notes the queues of a build a while after its workers polled them, and refuses until then.
+      if (!hasStatus(error, GRPC.failedPrecondition) || Date.now() >= deadline) throw error;
+    }
+    if (missing.length > 0 && Date.now() >= deadline) {
+      throw new Error(`Nothing was changed: no worker of build ${version.buildId} polls ${missing.join(', ')}.`);
     }
     await sleep(POLL_MS);
   }
@@ -71,10 +80,7 @@ export function addDeployCommands(program: Command, context: CliContext): void {
     .action(async (named: string | undefined, { wait }: { wait: number }, command: Command) => {
       const deploymentName = required(context, 'WORKER_DEPLOYMENT');
       const buildId = named ?? required(context, 'WORKER_BUILD_ID');
-      await withClient(context, async (client) => {
-        await waitForWorkers(client, deploymentName, buildId, wait);
-        await makeBuildCurrent(client, { deploymentName, buildId });
-      });
+      await withClient(context, (client) => makeCurrent(client, { deploymentName, buildId }, wait));
       context.answer(command, { deployment: deploymentName, buildId }, `Build ${buildId} is current.`);
     });
 

@@ -31,6 +31,7 @@ export const GRPC = {
   notFound: 5,
   alreadyExists: 6,
   permissionDenied: 7,
+  failedPrecondition: 9,
   unimplemented: 12,
   unavailable: 14,
   unauthenticated: 16,
