@@ -17,7 +17,7 @@ export default {
     '<rootDir>/clients/typescript/(package.json|dist)',
   ],
   testTimeout: 60_000,
-  maxWorkers: 3,
+  maxWorkers: 2,
   // Every file that starts a worker leaves some 40 MB of native runtime in its process.
   workerIdleMemoryLimit: '1GB',
   watchman: false,

@@ -50,11 +50,12 @@ it('An urgent message comes to stand behind few of a campaign where a relay hand
   };
   try {
     await eventually(async () => (await ahead()) >= 10);
-    await expect(eventually(async () => (await ahead()) <= 5, 30_000)).resolves.toBe(true);
+    // A trial that other work on the machine disturbs is repeated after a minute.
+    await expect(eventually(async () => (await ahead()) <= 5, 150_000)).resolves.toBe(true);
   } finally {
     isOver = true;
     await Promise.all(lanes);
     await pool.close();
     await relay.close();
   }
-}, 60_000);
+}, 200_000);
