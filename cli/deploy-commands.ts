@@ -44,7 +44,10 @@ async function makeCurrent(client: Client, version: WorkerDeploymentVersion, sec
   for (;;) {
     const missing = await queuesWithoutBuild(client, version);
     try {
-      if (missing.length === 0) { await makeBuildCurrent(client, version); return; }
+      if (missing.length === 0) {
+        await makeBuildCurrent(client, version);
+        return;
+      }
     } catch (error) {
       // Temporal notes the queues of a build a while after its workers polled them, and refuses until then.
       if (!hasStatus(error, GRPC.failedPrecondition) || Date.now() >= deadline) throw error;
