@@ -35,26 +35,29 @@ async function withClient<T>(context: CliContext, work: (client: Client) => Prom
   }
 }
 
-/**
- * Makes a build current as soon as its workers poll every queue.
- * @throws Error when they do not in time, or when Temporal refuses
- */
+/** Makes a build current. @returns why it is too early, undefined when it is done */
+async function tryMakeCurrent(client: Client, version: WorkerDeploymentVersion): Promise<Error | undefined> {
+  const missing = await queuesWithoutBuild(client, version);
+  if (missing.length > 0) {
+    return new Error(`Nothing was changed: no worker of build ${version.buildId} polls ${missing.join(', ')}.`);
+  }
+  try {
+    await makeBuildCurrent(client, version);
+    return undefined;
+  } catch (error) {
+    // Temporal notes the queues of a build a while after its workers polled them, and refuses until then.
+    if (error instanceof Error && hasStatus(error, GRPC.failedPrecondition)) return error;
+    throw error;
+  }
+}
+
+/** Makes a build current as soon as its workers poll every queue. @throws why it could not in time */
 async function makeCurrent(client: Client, version: WorkerDeploymentVersion, seconds: number): Promise<void> {
   const deadline = Date.now() + seconds * 1_000;
   for (;;) {
-    const missing = await queuesWithoutBuild(client, version);
-    try {
-      if (missing.length === 0) {
-        await makeBuildCurrent(client, version);
-        return;
-      }
-    } catch (error) {
-      // Temporal notes the queues of a build a while after its workers polled them, and refuses until then.
-      if (!hasStatus(error, GRPC.failedPrecondition) || Date.now() >= deadline) throw error;
-    }
-    if (missing.length > 0 && Date.now() >= deadline) {
-      throw new Error(`Nothing was changed: no worker of build ${version.buildId} polls ${missing.join(', ')}.`);
-    }
+    const hindrance = await tryMakeCurrent(client, version);
+    if (hindrance === undefined) return;
+    if (Date.now() >= deadline) throw hindrance;
     await sleep(POLL_MS);
   }
 }
