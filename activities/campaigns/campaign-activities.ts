@@ -62,9 +62,12 @@ const PAGE_SECONDS = 300;
 /** Pages under way at the same time, over all workers; one is enough where the speed is low. */
 const LANES = 4;
 const LANE_RATE = 200;
-/** Contacts searched in one statement. Their number follows the time a statement takes, which depends on the condition. */
-const FREEZE_WINDOW = { first: 10_000, min: 100, max: 100_000 } as const;
-const FREEZE_MS = { fast: 500, slow: 5_000 } as const;
+/**
+ * Contacts searched in one statement. Their number follows the time a statement takes, which depends on the condition. A
+ * statement is short, because the commits of others wait until the disk has what it wrote.
+ */
+const FREEZE_WINDOW = { first: 2_000, min: 100, max: 100_000 } as const;
+const FREEZE_MS = { fast: 50, slow: 500 } as const;
 
 function nextWindow(size: number, tookMs: number): number {
   if (tookMs > FREEZE_MS.slow) return Math.max(FREEZE_WINDOW.min, Math.floor(size / 4));

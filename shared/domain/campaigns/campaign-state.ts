@@ -62,7 +62,8 @@ export async function markCampaignCancelled(em: Em, campaignId: string, reason: 
   );
 }
 
-const CLOSE_CHUNK = 20_000;
+/** Recipients of one statement; the commits of others wait until the disk has what it wrote. */
+const CLOSE_CHUNK = 1_000;
 
 /**
  * Gives an outcome to the recipients of a cancelled or deleted campaign that have none: CANCELLED, or FAILED with the

@@ -82,7 +82,8 @@ interface Resend {
   total: number;
 }
 
-const CHUNK = 20_000;
+/** Recipients of one statement; the commits of others wait until the disk has what it wrote. */
+const CHUNK = 2_000;
 
 /**
  * Queues the next recipients of a campaign that is sent again, by their numbers. A recipient becomes as if never sent to;
