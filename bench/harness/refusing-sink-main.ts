@@ -6,7 +6,7 @@ import { SENDER_REFUSALS } from './sender-refusals.ts';
  * Relays in front of simulated providers, one for each domain of recipients. They refuse recipients whose address begins
  * with `dead`, and on demand, with many kinds of replies that are about the sender, whatever is for one domain at one
  * stage (rcpt, data, content), or whatever comes to the first relay before a recipient is named (greeting, ehlo, mail).
- * `POST /<stage>/<domain>` begins that, `POST /none` ends it, `GET /` tells what came.
+ * `POST /<stage>/<domain>` begins that, `POST /none` ends it, `GET /?speed=<domain>` tells what came and how fast.
  */
 
 const CONTENT_END = '\r\n.\r\n';
@@ -14,14 +14,12 @@ const RELAYS = 3;
 const STAGES = ['greeting', 'ehlo', 'mail', 'rcpt', 'data', 'content', 'none'] as const;
 type Stage = (typeof STAGES)[number];
 
-interface Arrivals {
-  accepted: number;
-  firstAt: number;
-  lastAt: number;
-}
+/** The part of the emails whose arrival tells the speed: the first of them meet a refusing relay and are deferred. */
+const SPEED_PART = 0.99;
 
 let refusing: { stage: Stage; domain: string } = { stage: 'none', domain: '' };
-let arrivals = new Map<string, Arrivals>();
+/** When emails arrived, in order, by domain. */
+let arrivals = new Map<string, number[]>();
 let refusedAt: number[] = [];
 let turn = 0;
 
@@ -44,8 +42,9 @@ function earlyRefusal(stage: Stage, relay: number): string | undefined {
 
 function accept(recipient: string): string {
   const domain = domainOf(recipient);
-  const known = arrivals.get(domain) ?? { accepted: 0, firstAt: Date.now(), lastAt: 0 };
-  arrivals.set(domain, { ...known, accepted: known.accepted + 1, lastAt: Date.now() });
+  const times = arrivals.get(domain);
+  if (times) times.push(Date.now());
+  else arrivals.set(domain, [Date.now()]);
   return '250 2.0.0 Ok\r\n';
 }
 
@@ -116,11 +115,19 @@ function serve(socket: Socket, relay: number): void {
   else socket.end(greeting);
 }
 
+/** Emails of the domains that refuse nothing, a second. */
+function speedOf(domains: readonly string[]): number {
+  const times = domains.flatMap((domain) => arrivals.get(domain) ?? []).sort((a, b) => a - b);
+  const count = Math.floor(times.length * SPEED_PART);
+  return (count / Math.max(1, (times[count - 1] ?? 0) - (times[0] ?? 0))) * 1_000;
+}
+
 const relays: Server[] = Array.from({ length: RELAYS }, (_, relay) =>
   createServer((socket) => serve(socket, relay)).listen(0, '127.0.0.1'),
 );
 const control = createHttpServer((req, res) => {
-  const [stage, domain = ''] = (req.url ?? '').slice(1).split('/');
+  const { pathname, searchParams } = new URL(req.url ?? '', 'http://sink.test');
+  const [stage, domain = ''] = pathname.slice(1).split('/');
   const wanted = STAGES.find((each) => each === stage);
   if (req.method === 'POST' && wanted !== undefined) {
     refusing = { stage: wanted, domain };
@@ -129,7 +136,8 @@ const control = createHttpServer((req, res) => {
     arrivals = new Map();
     refusedAt = [];
   }
-  res.end(JSON.stringify({ providers: Object.fromEntries(arrivals), refusedAt, kinds: SENDER_REFUSALS.length }));
+  const speed = speedOf(searchParams.getAll('speed'));
+  res.end(JSON.stringify({ speed, refusedAt, kinds: SENDER_REFUSALS.length }));
 }).listen(0, '127.0.0.1', () => {
   const portOf = (server: { address: () => unknown }): number => (server.address() as AddressInfo).port;
   console.log(JSON.stringify({ smtpPorts: relays.map(portOf), controlPort: portOf(control) }));
