@@ -9,6 +9,7 @@ import { query, queryOne, sql } from '../database/sql.ts';
 import { createProject } from '../projects/projects.ts';
 import { listEmails, type EmailFilters } from './email-lists.ts';
 import { readEmailStory } from './email-timeline.ts';
+import { abandonEmails, claimEmails, findPendingEmails, loadEmails } from './transactional-delivery.ts';
 
 const EMAILS = 60_000;
 /** A page looks through at most 5,000 emails, some of them twice, and reads further rows only for those it shows. */
@@ -125,6 +126,23 @@ describe('among many emails', () => {
     const page = await listEmails(em(), projectId, { limit: 1 });
     const id = page.emails[0]?.id ?? '';
     expectFew(await readsOf((tx) => readEmailStory(tx, projectId, id)));
+  });
+
+  it('those of one delivery are found by an index, however many it has', async () => {
+    const stored = await query<{ id: string }>(
+      em(),
+      sql`select id from email where project_id = ${projectId} and campaign_id is null limit 200`,
+    );
+    const ids = stored.map(({ id }) => id);
+    const deliveryId = uuidV7();
+    for (const work of [
+      (tx: Em) => claimEmails(tx, ids, { deliveryId, claimToken: uuidV7() }),
+      (tx: Em) => loadEmails(tx, ids),
+      (tx: Em) => findPendingEmails(tx, ids, deliveryId),
+      (tx: Em) => abandonEmails(tx, ids, deliveryId, 'too old'),
+    ]) {
+      expectFew(await readsOf(work));
+    }
   });
 
   it.each([undefined, ...EMAIL_STATUSES])(
