@@ -10,7 +10,7 @@ const GOAL_MS = 50;
 /** What the lists may add to the cost of a campaign. */
 const COST_GOAL = 1.03;
 /** What only lists of emails read. */
-const INDEXES = ['email_by_creation', 'email_by_trouble', 'email_trouble_of_campaign', 'email_of_address'];
+const INDEXES = ['email_by_creation', 'email_by_trouble', 'email_trouble_of_campaign', 'email_without_contact'];
 
 interface ListCost {
   p50Ms: number;

@@ -220,6 +220,7 @@ create table contact (
 CREATE INDEX contact_by_creation ON contact USING btree (project_id, created_at, id);
 CREATE INDEX contact_by_id ON contact USING btree (project_id, id);
 CREATE TRIGGER contact_data_limit BEFORE INSERT OR UPDATE OF data ON contact FOR EACH ROW WHEN ((pg_column_size(new.data) > 4000)) EXECUTE FUNCTION everpost_check_contact_data();
+CREATE TRIGGER contact_former_address AFTER UPDATE OF email ON contact FOR EACH ROW WHEN ((old.email <> new.email)) EXECUTE FUNCTION everpost_note_former_address();
 
 create table contact_field (
   project_id uuid not null,
@@ -279,11 +280,11 @@ CREATE INDEX email_by_trouble ON email USING btree (project_id, trouble, created
 CREATE UNIQUE INDEX email_campaign_contact ON email USING btree (campaign_id, contact_id) WHERE (campaign_id IS NOT NULL);
 CREATE UNIQUE INDEX email_campaign_seq ON email USING btree (campaign_id, campaign_seq) WHERE (campaign_id IS NOT NULL);
 CREATE INDEX email_delivery_due ON email USING btree (delivery_due_at) WHERE (delivery_due_at IS NOT NULL);
-CREATE INDEX email_of_address ON email USING btree (hashtextextended(to_address, uuid_hash_extended(project_id, (0)::bigint)), created_at) WHERE (to_address IS NOT NULL);
 CREATE INDEX email_of_automation ON email USING btree (automation_id, created_at, id) WHERE (automation_id IS NOT NULL);
 CREATE INDEX email_of_contact ON email USING btree (contact_id, created_at, id) WHERE (contact_id IS NOT NULL);
 CREATE INDEX email_of_template ON email USING btree (template_id, created_at, id) WHERE (template_id IS NOT NULL);
 CREATE INDEX email_trouble_of_campaign ON email USING btree (campaign_id, trouble, campaign_seq) WHERE (trouble IS NOT NULL);
+CREATE INDEX email_without_contact ON email USING btree (hashtextextended(to_address, uuid_hash_extended(project_id, (0)::bigint)), created_at, id) WHERE ((contact_id IS NULL) AND (to_address IS NOT NULL));
 
 create table email_content (
   email_id uuid not null,
@@ -354,6 +355,14 @@ create table event_wait (
 );
 CREATE INDEX event_wait_open ON event_wait USING btree (contact_id, event_name) WHERE (event_id IS NULL);
 CREATE INDEX event_wait_resolved ON event_wait USING btree (resolved_at) WHERE (resolved_at IS NOT NULL);
+
+create table former_address (
+  contact_id uuid not null,
+  project_id uuid not null,
+  address_hash bytea not null,
+  constraint former_address_pkey PRIMARY KEY (contact_id, address_hash)
+);
+CREATE INDEX former_address_by_hash ON former_address USING btree (project_id, address_hash, contact_id);
 
 create table idempotency_claim (
   project_id uuid not null,
@@ -988,6 +997,17 @@ begin
   return null;
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION everpost_note_former_address()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into former_address (contact_id, project_id, address_hash)
+  select old.id, old.project_id, everpost_address_hash(k.inner_pad, k.outer_pad, old.project_id, old.email) from address_hash_key k
+  on conflict do nothing;
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION everpost_recover_outbox(p_kind text, p_rows integer, p_lease interval)
  RETURNS TABLE(project_id uuid, subject_id uuid, batch_id uuid, attempts integer, is_restart boolean)

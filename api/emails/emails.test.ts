@@ -51,8 +51,8 @@ async function addEvent(owner: TestProject, emailId: string, contactId: string |
   );
 }
 
-async function createContact(owner: TestProject): Promise<string> {
-  return (await owner.api('POST', '/contacts', { body: { email: `${uuidV7()}@mail.test` } })).body.id;
+async function createContact(owner: TestProject, email = `${uuidV7()}@mail.test`): Promise<string> {
+  return (await owner.api('POST', '/contacts', { body: { email } })).body.id;
 }
 
 const idsOf = async (owner: TestProject, search: string): Promise<string[]> => {
@@ -75,7 +75,8 @@ async function readAll(owner: TestProject, search: string): Promise<string[]> {
 describe('GET /emails', () => {
   it('filters by address, contact, campaign, template, workflow, state and time, together too', async () => {
     const owner = await app.createProject();
-    const [contactId, templateId, workflowId, campaignId] = [await createContact(owner), uuidV7(), uuidV7(), uuidV7()];
+    const contactId = await createContact(owner, 'ada@mail.test');
+    const [templateId, workflowId, campaignId] = [uuidV7(), uuidV7(), uuidV7()];
     const ada = await addEmail({ owner, address: 'ada@mail.test', contactId, at: '2026-03-01T10:00:00Z' });
     const failed = await addEmail({ owner, status: 'FAILED', contactId, templateId, at: '2026-03-02T10:00:00Z' });
     const automated = await addEmail({ owner, workflowId, at: '2026-03-03T10:00:00Z' });
@@ -96,14 +97,36 @@ describe('GET /emails', () => {
     expect(await idsOf(owner, 'type=MARKETING')).toEqual([]);
   });
 
+  it('finds the emails to an address under every contact that has or had it, and those without a contact', async () => {
+    const owner = await app.createProject();
+    const [old, now] = ['ada@old.test', 'ada@new.test'];
+    const ada = await createContact(owner, old);
+    const before = await addEmail({ owner, address: old, contactId: ada, campaignId: uuidV7(), seq: 1 });
+    expect((await owner.api('PATCH', `/contacts/${ada}`, { body: { email: now } })).status).toBe(200);
+    const after = await addEmail({ owner, address: now, contactId: ada });
+    const heir = await createContact(owner, old);
+    const ofHeir = await addEmail({ owner, address: old, contactId: heir });
+    const ofNobody = await addEmail({ owner, address: old });
+    expect(await idsOf(owner, `address=${old}`)).toEqual([ofNobody, ofHeir, before]);
+    expect(await readAll(owner, `address=${old}&limit=1`)).toEqual([ofNobody, ofHeir, before]);
+    expect(await idsOf(owner, `address=${now}`)).toEqual([after]);
+    expect(await idsOf(owner, `address=${old}&contactId=${ada}`)).toEqual([before]);
+
+    expect((await owner.api('DELETE', `/contacts/${ada}`)).status).toBe(204);
+    expect(await query(app.em(), sql`select from former_address where contact_id = ${ada}`)).toEqual([]);
+    expect(await idsOf(owner, `address=${old}`)).toEqual([ofNobody, ofHeir]);
+  });
+
   it.each(['', 'address=ada@mail.test', 'status=FAILED', 'campaign'])(
     'comes in pages that together are the whole, without gaps or repeats: %s',
     async (filter) => {
       const owner = await app.createProject();
-      const campaignId = uuidV7();
+      const [contactId, campaignId] = [await createContact(owner, 'ada@mail.test'), uuidV7()];
       const all: string[] = [];
-      for (let seq = 1; seq <= 7; seq++)
-        all.push(await addEmail({ owner, address: 'ada@mail.test', status: 'FAILED', campaignId, seq }));
+      for (let seq = 1; seq <= 7; seq++) {
+        const origin = filter === 'campaign' ? { campaignId, seq } : seq % 2 === 0 ? { contactId } : {};
+        all.push(await addEmail({ owner, address: 'ada@mail.test', status: 'FAILED', ...origin }));
+      }
       const search = filter === 'campaign' ? `campaignId=${campaignId}` : filter;
       for (const limit of [1, 3, 7])
         expect(await readAll(owner, `${search}&limit=${limit}`)).toEqual([...all].reverse());

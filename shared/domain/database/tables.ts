@@ -238,6 +238,11 @@ export interface Tables {
     eventData: unknown;
     resolvedAt: Date | null;
   };
+  former_address: {
+    contactId: string;
+    projectId: string;
+    addressHash: Buffer;
+  };
   idempotency_claim: {
     projectId: string;
     key: string;

@@ -1,15 +1,37 @@
 import { normalizeAddress } from '../../pure/emails/email-address.ts';
-import { sql, type SqlFragment } from '../database/sql.ts';
+import type { Em } from '../database/em.ts';
+import { query, sql, type SqlFragment } from '../database/sql.ts';
+import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
 
-/** The number that the index `email_of_address` has for an address of a project; very few addresses share one. */
+/** Contacts whose emails are searched for one address: the newest. */
+const CONTACTS_MAX = 20;
+
+/** The number that the index `email_without_contact` has for an address of a project; very few addresses share one. */
 function keyOf(projectId: SqlFragment, address: SqlFragment): SqlFragment {
   return sql`hashtextextended(${address}, uuid_hash_extended(${projectId}, 0))`;
 }
 
-/** Whether an email `e` went to an address of a project, read by the index. */
-export function wentTo(projectId: string, address: SqlFragment): SqlFragment {
+/** Whether an email `e` without a contact, such as a test send, went to an address of a project, read by the index. */
+export function wentWithoutContact(projectId: string, address: SqlFragment): SqlFragment {
   const key = keyOf(sql`e.project_id`, sql`e.to_address`);
-  return sql`${key} = ${keyOf(sql`${projectId}::uuid`, address)} and e.project_id = ${projectId} and e.to_address = ${address}`;
+  return sql`
+    e.contact_id is null and ${key} = ${keyOf(sql`${projectId}::uuid`, address)} and e.project_id = ${projectId}
+    and e.to_address = ${address}`;
+}
+
+/** The contact that has an address, and those that had it before: all other emails to the address are theirs. */
+export async function contactsOfAddress(em: Em, projectId: string, address: string): Promise<string[]> {
+  const stored = storedAddress(address);
+  const contacts = await query<{ id: string }>(
+    em,
+    sql`
+      select id from contact where project_id = ${projectId} and email = ${stored}
+      union
+      select f.contact_id from former_address f cross join ${ADDRESS_HASH_KEY}
+      where f.project_id = ${projectId} and f.address_hash = ${addressHash(sql`${projectId}::uuid`, stored)}
+      order by id desc limit ${CONTACTS_MAX}`,
+  );
+  return contacts.map(({ id }) => id);
 }
 
 /** An address as emails have it. */

@@ -41,6 +41,18 @@ beforeAll(async () => {
         case when n % 1000 = 1 then 'FAILED' else 'SENT' end, now() - n * interval '1 second'
       from generate_series(1, ${EMAILS}::int) n`,
   );
+  // The contact has had its address for some of its emails.
+  await query(
+    em(),
+    sql`
+      insert into contact (id, project_id, email, subscribed, created_at, updated_at)
+      values (${contactId}, ${projectId}, 'old@mail.test', true, now(), now())`,
+  );
+  await query(em(), sql`update contact set email = 'reader2@mail.test' where id = ${contactId}`);
+  await query(
+    em(),
+    sql`update email set to_address = 'old@mail.test' where contact_id = ${contactId} and id::text > '8'`,
+  );
   await query(em(), sql`vacuum (analyze) email`);
 }, 60_000);
 afterAll(() => database.drop());
@@ -82,7 +94,8 @@ function expectFew({ fullScans, rows }: Reads): void {
 const hourAgo = instantSchema.parse(new Date(Date.now() - 3_600_000).toISOString());
 const filters: [string, () => EmailFilters][] = [
   ['nothing', () => ({})],
-  ['an address', () => ({ address: 'reader7@mail.test' })],
+  ['an address', () => ({ address: 'reader2@mail.test' })],
+  ['a former address', () => ({ address: 'old@mail.test' })],
   ['an unknown address', () => ({ address: 'nobody@mail.test' })],
   ['a contact', () => ({ contactId })],
   ['a campaign', () => ({ campaignId })],

@@ -2,7 +2,7 @@ import type { EmailStatus, EmailType } from '../../pure/emails/email-types.ts';
 import type { Em } from '../database/em.ts';
 import { joinSql, query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 import { periodConditions, type Period } from '../events/event-lists.ts';
-import { storedAddress, wentTo } from './by-address.ts';
+import { contactsOfAddress, storedAddress, wentWithoutContact } from './by-address.ts';
 
 /** A place in a list: in a campaign by the number of the recipient, elsewhere by time. */
 export interface EmailPlace {
@@ -105,9 +105,10 @@ function unanswered(conditions: SqlFragment[], answered: SqlFragment[]): SqlFrag
   return left.length > 0 ? left : [sql`true`];
 }
 
-/** The index that a list is read by. */
+/** What a list is read by: an index, or several whose emails are merged. */
 interface Way {
-  conditions: SqlFragment[];
+  /** What an index answers; an email fits one of them. */
+  branches: SqlFragment[][];
   isByNumber: boolean;
 }
 
@@ -116,19 +117,34 @@ export function isListedByNumber({ campaignId, contactId, address }: EmailFilter
   return campaignId !== undefined && contactId === undefined && address === undefined;
 }
 
-/** The filter that fits the fewest emails decides. */
-function wayOf(projectId: string, filters: EmailFilters): Way {
+/** The filter that fits the fewest emails decides. `contactIds` have or had the address that is searched for. */
+function wayOf(projectId: string, filters: EmailFilters, contactIds: string[]): Way {
   const { campaignId, contactId, address, templateId, workflowId, status } = filters;
   const isByNumber = isListedByNumber(filters);
-  const along = (...conditions: SqlFragment[]): Way => ({ conditions, isByNumber });
+  const along = (...conditions: SqlFragment[]): Way => ({ branches: [conditions], isByNumber });
+  const ofContact = (id: string) => [sql`e.contact_id = ${id}`];
   const ofProject = sql`e.project_id = ${projectId}`;
-  if (contactId !== undefined) return along(sql`e.contact_id = ${contactId}`);
-  if (address !== undefined) return along(wentTo(projectId, storedAddress(address)));
+  if (contactId !== undefined) return along(...ofContact(contactId));
+  if (address !== undefined) {
+    return {
+      branches: [[wentWithoutContact(projectId, storedAddress(address))], ...contactIds.map(ofContact)],
+      isByNumber,
+    };
+  }
   const ofTrouble = status !== undefined && TROUBLES.includes(status) ? [ofState(status)] : [];
   if (campaignId !== undefined) return along(sql`e.campaign_id = ${campaignId}`, ...ofTrouble);
   if (templateId !== undefined) return along(sql`e.template_id = ${templateId}`);
   if (workflowId !== undefined) return along(sql`e.automation_id = ${workflowId}`);
   return along(ofProject, ...ofTrouble);
+}
+
+/** Emails `e` along a way, in its order. */
+function emailsAlong(branches: SqlFragment[][], order: SqlFragment): SqlFragment {
+  const emails = branches.map((conditions) => sql`email e where ${joinSql(conditions, ' and ')}`);
+  const [only] = emails;
+  if (only && emails.length === 1) return sql`from ${only} order by ${order}`;
+  const all = emails.map((part) => sql`select * from ${part}`);
+  return sql`from (${joinSql(all, ' union all ')}) e order by ${order}`;
 }
 
 /** The conditions on every email of the answer, whichever index found it. */
@@ -149,23 +165,28 @@ function filterConditions(projectId: string, list: EmailFilters): SqlFragment[] 
  * looks through a bounded number of emails, so with filters it may have fewer than `limit`, or none, and have more behind it.
  */
 export async function listEmails(em: Em, projectId: string, list: EmailListQuery): Promise<EmailPage> {
-  const { conditions, isByNumber } = wayOf(projectId, list);
+  const { address, contactId } = list;
+  const isByAddress = address !== undefined && contactId === undefined;
+  const contactIds = isByAddress ? await contactsOfAddress(em, projectId, address) : [];
+  const { branches, isByNumber } = wayOf(projectId, list, contactIds);
   const { after } = list;
-  const way = [...conditions];
+  const bounds: SqlFragment[] = [];
   if (isByNumber) {
-    way.push(sql`e.campaign_seq is not null`);
-    if (after) way.push(sql`e.campaign_seq < ${after.seq}`);
+    bounds.push(sql`e.campaign_seq is not null`);
+    if (after) bounds.push(sql`e.campaign_seq < ${after.seq}`);
   } else {
-    way.push(...periodConditions(sql`e.created_at`, list.period ?? {}));
-    if (after) way.push(sql`(e.created_at, e.id) < (${after.at}::timestamptz, ${after.id}::uuid)`);
+    bounds.push(...periodConditions(sql`e.created_at`, list.period ?? {}));
+    if (after) bounds.push(sql`(e.created_at, e.id) < (${after.at}::timestamptz, ${after.id}::uuid)`);
   }
   const order = isByNumber ? sql`e.campaign_seq desc` : sql`e.created_at desc, e.id desc`;
-  const along = sql`from email e where ${joinSql(way, ' and ')} order by ${order}`;
+  const ways = branches.map((conditions) => [...conditions, ...bounds]);
+  const along = emailsAlong(ways, order);
+  const answered = ways.length === 1 ? ways.flat() : bounds;
   const emails = await query<ListedEmail>(
     em,
     sql`
       select ${EMAIL_COLUMNS} from ${emailTables(sql`(select * ${along} limit ${WINDOW})`)}
-      where ${joinSql(unanswered(filterConditions(projectId, list), way), ' and ')} order by ${order} limit ${list.limit + 1}`,
+      where ${joinSql(unanswered(filterConditions(projectId, list), answered), ' and ')} order by ${order} limit ${list.limit + 1}`,
   );
   if (emails.length > list.limit) {
     const page = emails.slice(0, list.limit);

@@ -76,6 +76,7 @@ const DELETIONS: readonly Deletion[] = [
   ofProject(sql`automation`),
   ofProject(sql`template`),
   ofProject(sql`contact`),
+  ofProject(sql`former_address`),
   ofProject(sql`contact_field`),
   ofProject(sql`erased_contact`),
   ofProject(sql`suppression`),

@@ -4,7 +4,7 @@ import { cancelExecutions } from '../automations/cancel-executions.ts';
 import type { Em } from '../database/em.ts';
 import { query, queryOne, sql, literalList } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
-import { wentTo } from '../emails/by-address.ts';
+import { wentWithoutContact } from '../emails/by-address.ts';
 
 /** Contacts, and rows of each kind, that are erased in one transaction, which takes about a second at most. */
 const CONTACTS_MAX = 100;
@@ -143,7 +143,7 @@ async function eraseEmails(tx: Em, projectId: string, contacts: ErasedContact[])
         union all
         select e.id, d.contact_id
         from unnest(${ids}::uuid[], ${contacts.map((contact) => contact.address)}::text[]) as d (contact_id, address)
-        join email e on ${wentTo(projectId, sql`d.address`)} and e.contact_id is null
+        join email e on ${wentWithoutContact(projectId, sql`d.address`)}
         limit ${EMAILS_MAX}
       ),
       target as materialized (
@@ -182,6 +182,7 @@ async function eraseEvents(tx: Em, contactIds: string[]): Promise<number> {
     tx,
     sql`
       with memberships as (delete from segment_member where contact_id = any(${contactIds}::uuid[])),
+      addresses as (delete from former_address where contact_id = any(${contactIds}::uuid[])),
       refusals as (delete from automation_refusal where contact_id = any(${contactIds}::uuid[])),
       deliveries as (delete from webhook_delivery where contact_id = any(${contactIds}::uuid[])),
       gone as (

@@ -39,6 +39,7 @@ import { UpkeepMigration } from './migrations/20261123300000-upkeep.ts';
 import { BrandMigration } from './migrations/20261123500000-brand.ts';
 import { SandboxEventsMigration } from './migrations/20261123501000-sandbox-events.ts';
 import { EmailsByOriginMigration } from './migrations/20261124100000-emails-by-origin.ts';
+import { FormerAddressesMigration } from './migrations/20261125200000-former-addresses.ts';
 
 /** All migrations, in the order in which they run. */
 export const MIGRATIONS = [
@@ -83,4 +84,5 @@ export const MIGRATIONS = [
   { name: '20261123500000-brand', class: BrandMigration },
   { name: '20261123501000-sandbox-events', class: SandboxEventsMigration },
   { name: '20261124100000-emails-by-origin', class: EmailsByOriginMigration },
+  { name: '20261125200000-former-addresses', class: FormerAddressesMigration },
 ];
