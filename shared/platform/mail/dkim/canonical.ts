@@ -67,19 +67,27 @@ export function relaxedBodyEnd(message: RawMessage, bodyStart: number): number {
   return end;
 }
 
-/** True when a part of a body is its own relaxed form. Both kinds are searched natively, most bodies in no time. */
-function isRelaxed(part: RawMessage): boolean {
-  if (part.includes('\t') || part.includes('  ')) return false;
-  // By the ends of the lines, which are fewer than the spaces.
+/** True when no white space of a part of a body is to be joined. Both kinds are searched natively, most in no time. */
+function isDense(part: RawMessage): boolean {
+  return !part.includes('\t') && !part.includes('  ');
+}
+
+/** True when no line ends in a space; by the ends of the lines, which are fewer than the spaces. */
+function isTrimmed(part: RawMessage): boolean {
   for (let end = part.indexOf('\r\n'); end >= 0; end = part.indexOf('\r\n', end + 2)) {
     if ((typeof part === 'string' ? part.charCodeAt(end - 1) : part[end - 1]) === SPACE) return false;
   }
   return true;
 }
 
-/** The relaxed form of whole lines of a body (RFC 6376 section 3.4.4); empty lines at its end are the caller's. */
+/**
+ * The relaxed form of whole lines of a body (RFC 6376 section 3.4.4); empty lines at its end are the caller's. Only what
+ * is to be changed is searched for: a search for all white space stops at each word, which takes four times as long.
+ */
 export function relaxLines<Part extends RawMessage>(part: Part): Part | string {
-  if (isRelaxed(part)) return part;
+  const wasDense = isDense(part);
+  if (wasDense && isTrimmed(part)) return part;
   const text = typeof part === 'string' ? part : part.toString('latin1');
-  return text.replace(/[ \t]+/g, ' ').replaceAll(' \r\n', '\r\n');
+  const dense = wasDense ? text : text.replace(/[ \t]{2,}|\t/g, ' ');
+  return dense.replaceAll(' \r\n', '\r\n');
 }
