@@ -20,7 +20,8 @@ interface Job {
 
 interface SigningThread {
   worker: Worker;
-  jobs: Job[];
+  /** What it was given and has not answered, in this order. */
+  batches: Job[][];
 }
 
 export interface SigningThreads {
@@ -33,6 +34,10 @@ export interface SigningThreads {
 
 /** About ten milliseconds of work; texts that arrive meanwhile are signed by other threads, or together afterwards. */
 const BATCH_MAX = 16;
+/** A thread has the next batch before it has answered one, for it would do nothing until this one hears of it. */
+const BATCHES_MAX = 2;
+/** Fewer texts wait for a thread that is free, because each batch has its price. */
+const AHEAD_MIN = 4;
 
 /**
  * Signs in threads of its own, one per core, started when there is something to sign. RSA takes about a millisecond of
@@ -41,13 +46,12 @@ const BATCH_MAX = 16;
  */
 export function createSigningThreads(threadCount = availableParallelism()): SigningThreads {
   const threads = new Set<SigningThread>();
-  const idle: SigningThread[] = [];
   let queue: Job[] = [];
   let isScheduled = false;
 
   function start(): SigningThread {
     const worker = new Worker(new URL('./signing-thread.ts', import.meta.url), { name: 'dkim', execArgv: [] });
-    const thread: SigningThread = { worker, jobs: [] };
+    const thread: SigningThread = { worker, batches: [] };
     threads.add(thread);
     worker.on('message', (result: SigningResult) => finish(thread, result));
     worker.on('error', (error: unknown) => lose(thread, error instanceof Error ? error : new Error(String(error))));
@@ -56,10 +60,8 @@ export function createSigningThreads(threadCount = availableParallelism()): Sign
   }
 
   function finish(thread: SigningThread, result: SigningResult): void {
-    const { jobs, worker } = thread;
-    thread.jobs = [];
-    worker.unref();
-    idle.push(thread);
+    const jobs = thread.batches.shift() ?? [];
+    if (thread.batches.length === 0) thread.worker.unref();
     for (const [index, job] of jobs.entries()) {
       const signature = 'signatures' in result ? result.signatures[index] : undefined;
       if (signature === undefined) job.reject(new Error('fault' in result ? result.fault : 'a signature is missing'));
@@ -68,25 +70,35 @@ export function createSigningThreads(threadCount = availableParallelism()): Sign
     dispatch();
   }
 
-  /** A thread that ends takes its batch with it; the next one is started in its place. */
+  /** A thread that ends takes its batches with it; the next one is started in its place. */
   function lose(thread: SigningThread, error: Error): void {
     if (!threads.delete(thread)) return;
-    if (idle.includes(thread)) idle.splice(idle.indexOf(thread), 1);
-    for (const job of thread.jobs) job.reject(error);
+    for (const job of thread.batches.flat()) job.reject(error);
     dispatch();
   }
 
+  /** The thread that is given the next batch: one that has nothing to do, or else one that has the least. */
+  function next(): SigningThread | undefined {
+    let least: SigningThread | undefined;
+    for (const thread of threads) if (!least || thread.batches.length < least.batches.length) least = thread;
+    if (least?.batches.length === 0) return least;
+    if (threads.size < threadCount) return start();
+    return least && least.batches.length < BATCHES_MAX && queue.length >= AHEAD_MIN ? least : undefined;
+  }
+
   function dispatch(): void {
-    while (queue.length > 0 && (idle.length > 0 || threads.size < threadCount)) {
-      const thread = idle.pop() ?? start();
+    while (queue.length > 0) {
+      const thread = next();
+      if (!thread) return;
       const key = queue[0]?.key;
       const otherAt = queue.findIndex((job) => job.key !== key);
       const sameKey = otherAt < 0 ? queue.length : otherAt;
       const count = Math.min(BATCH_MAX, Math.ceil(queue.length / threadCount), sameKey);
-      thread.jobs = queue.slice(0, count);
+      const jobs = queue.slice(0, count);
       queue = queue.slice(count);
+      thread.batches.push(jobs);
       thread.worker.ref();
-      thread.worker.postMessage({ key, inputs: thread.jobs.map((job) => job.input) });
+      thread.worker.postMessage({ key, inputs: jobs.map((job) => job.input) });
     }
   }
 
