@@ -4,7 +4,7 @@ import { Deadline } from './deadline.ts';
 import { ConnectionFault, toFault } from './errors.ts';
 import type { SmtpMessage, SmtpOutcome, SmtpStage } from './message.ts';
 import { ReplyReader } from './reply-reader.ts';
-import { parseSmtpReply, type SmtpReply } from './smtp-reply.ts';
+import { parseSmtpReply, printableReply, replyCodeOf } from './smtp-reply.ts';
 
 /** How long a server may be silent, in milliseconds, at each command it owes a reply to. */
 export interface ReplyTimeouts {
@@ -94,8 +94,9 @@ const DATA = 'DATA\r\n';
 const RESET = 'RSET\r\n';
 const QUIT_TIMEOUT_MS = 1_000;
 
-function isPositive(reply: SmtpReply | undefined): boolean {
-  return reply !== undefined && reply.replyCode < 300;
+function isPositive(text: string): boolean {
+  const code = replyCodeOf(text);
+  return code !== undefined && code < 300;
 }
 
 function oversize(octets: number, sizeMax: number): SmtpOutcome {
@@ -331,7 +332,7 @@ export class Conversation<Message extends SmtpMessage> {
   }
 
   #onResetReply(transaction: Transaction<Message>, text: string): void {
-    if (!isPositive(parseSmtpReply(text))) {
+    if (!isPositive(text)) {
       this.fail(new ConnectionFault('EPROTOCOL', 'RSET was refused', { response: text }));
     } else if (transaction.isPipelined) {
       transaction.step = 'mail';
@@ -342,7 +343,7 @@ export class Conversation<Message extends SmtpMessage> {
   }
 
   #onEnvelopeReply(transaction: Transaction<Message>, step: 'mail' | 'rcpt', text: string): void {
-    const isRefused = !isPositive(parseSmtpReply(text));
+    const isRefused = !isPositive(text);
     if (isRefused && !transaction.refusal && !this.#refuse(transaction, text, step)) return;
     const next: Step = step === 'mail' ? 'rcpt' : 'data';
     if (transaction.isPipelined) {
@@ -357,11 +358,10 @@ export class Conversation<Message extends SmtpMessage> {
 
   #onDataReply(transaction: Transaction<Message>, text: string): void {
     const { refusal } = transaction;
-    const reply = parseSmtpReply(text);
-    const isAsked = reply?.replyCode === 354;
+    const isAsked = replyCodeOf(text) === 354;
     if (!refusal) {
       // Some servers say 250. With PIPELINING a 250 here means that replies and commands are out of step.
-      if (isAsked || (!transaction.isPipelined && isPositive(reply))) this.#sendContent(transaction);
+      if (isAsked || (!transaction.isPipelined && isPositive(text))) this.#sendContent(transaction);
       else if (this.#refuse(transaction, text, 'data')) this.#settleRefused(transaction);
     } else if (!isAsked) {
       this.#settleRefused(transaction);
@@ -375,15 +375,14 @@ export class Conversation<Message extends SmtpMessage> {
   }
 
   #onContentReply(transaction: Transaction<Message>, text: string): void {
-    const reply = parseSmtpReply(text);
     if (!transaction.hasContentLeft) {
       // The rest of the content would be read as commands.
-      if (isPositive(reply) || this.#refuse(transaction, text, 'data')) {
+      if (isPositive(text) || this.#refuse(transaction, text, 'data')) {
         this.fail(new ConnectionFault('EPROTOCOL', 'the server answers before the end of the content'));
       }
       return;
     }
-    if (reply && isPositive(reply)) this.#settle(transaction, { kind: 'accepted', reply: reply.reply });
+    if (isPositive(text)) this.#settle(transaction, { kind: 'accepted', reply: printableReply(text) });
     else if (this.#refuse(transaction, text, 'data') && transaction.refusal) {
       this.#settle(transaction, transaction.refusal);
     }

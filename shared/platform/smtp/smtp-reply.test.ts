@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseSmtpReply } from './smtp-reply.ts';
+import { parseSmtpReply, replyCodeOf } from './smtp-reply.ts';
 
-describe('parseSmtpReply', () => {
+describe('parseSmtpReply and replyCodeOf', () => {
   it.each([
     ['550 5.1.1 No such user', { replyCode: 550, enhancedCode: '5.1.1', reply: '550 5.1.1 No such user' }],
     ['451 Try later', { replyCode: 451, reply: '451 Try later' }],
@@ -13,10 +13,12 @@ describe('parseSmtpReply', () => {
     ['550 a\0b\ud800', { replyCode: 550, reply: '550 a b\ufffd' }],
   ])('reads %j', (text, expected) => {
     expect(parseSmtpReply(text)).toEqual(expected);
+    expect(replyCodeOf(text)).toBe(expected.replyCode);
   });
 
-  it.each(['', 'hello', '55', '5500 x'])('finds no reply in %j', (text) => {
+  it.each(['', 'hello', '55', '5500 x', '150 x', '250.1', '250\n'])('finds no reply in %j', (text) => {
     expect(parseSmtpReply(text)).toBeUndefined();
+    expect(replyCodeOf(text)).toBeUndefined();
   });
 
   it('cuts long replies', () => {

@@ -8,6 +8,7 @@ export interface SmtpReply {
   reply: string;
 }
 
+const CODE = /^[2-5]\d\d(?:[ -]|$)/;
 const REPLY = /^([2-5]\d\d)(?:[ -](?:([245]\.\d{1,3}\.\d{1,3})(?:\s|$))?|$)/;
 const REPLY_LENGTH_MAX = 1000;
 
@@ -18,6 +19,11 @@ export function printableReply(text: string): string {
     .replace(/[\0-\x1f\x7f]+/g, ' ')
     .trim()
     .toWellFormed();
+}
+
+/** The code of a reply, as `parseSmtpReply` reads it: four are read for each message, and mostly nothing else of them. */
+export function replyCodeOf(text: string): number | undefined {
+  return CODE.test(text) ? Number(text.slice(0, 3)) : undefined;
 }
 
 /** Reads a (multi-line) reply. Undefined when the text does not start with a reply code. */
