@@ -57,13 +57,21 @@ export function readCampaign(stack: BenchStack, id: string): Promise<CampaignRow
   );
 }
 
-/** Ready-made messages of the same size, by the client that everybody uses, from one process, with nothing around it. */
-async function measureLimit(context: BenchContext, sink: Sink, messages: number): Promise<LimitResult> {
+/**
+ * Ready-made messages of the same size, by the client that everybody uses or by our own, from one process, with nothing
+ * around it.
+ */
+async function measureLimit(
+  context: BenchContext,
+  sink: Sink,
+  messages: number,
+  client: 'nodemailer' | 'own' = 'nodemailer',
+): Promise<LimitResult> {
   await sink.reset();
   const running = await context.startNode({
     name: 'smtp-limit',
     entry: 'bench/harness/smtp-limit-main.ts',
-    args: [String(sink.port), String(messages)],
+    args: [String(sink.port), String(messages), client],
   });
   const line = await running.line((text) => text.startsWith('{'), 120_000);
   await running.exited;
@@ -206,6 +214,7 @@ export const bench: Bench = {
     const summary = await sink.summary();
     context.progress('Measuring the limit again');
     const limitAfter = await measureLimit(context, sink, limitMessages);
+    const ownClient = await measureLimit(context, sink, limitMessages, 'own');
     const rsaAfter = isSigned ? await measureRsaLimit(context) : undefined;
 
     const smtpLimit = (limitBefore.perSecond + limitAfter.perSecond) / 2;
@@ -247,6 +256,8 @@ export const bench: Bench = {
       smtpLimitBefore: round(limitBefore.perSecond),
       smtpLimitAfter: round(limitAfter.perSecond),
       smtpLimitCpuMsPerMail: round(limitBefore.cpuMsPerMail, 3),
+      ownClientPerSecond: round(ownClient.perSecond),
+      ownClientCpuMsPerMail: round(ownClient.cpuMsPerMail, 3),
       ...(wasKilled && { resumedAfterSeconds: round((run.resumedAfterMs ?? Number.NaN) / 1000, 1) }),
     };
   },

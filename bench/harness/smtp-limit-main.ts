@@ -3,9 +3,13 @@ import { createLinkSigner } from '../../shared/platform/links.ts';
 import { compileEmail } from '../../shared/platform/mail/compiled-email.ts';
 import { createMessageHeaders } from '../../shared/platform/mail/message-headers.ts';
 import { createMessageComposer } from '../../shared/platform/mail/mime/compose.ts';
+import { createSmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
 import { BENCH_MAIL } from './bench-mail.ts';
 
-/** Sends `argv[3]` ready-made messages over 20 connections to port `argv[2]`, and prints how fast that went. */
+/**
+ * Sends `argv[3]` ready-made messages over 20 connections to port `argv[2]`, and prints how fast that went. With `own` in
+ * `argv[4]` by the client of the worker, which waits once for a message, else by that of nodemailer, which waits four times.
+ */
 
 const CONNECTIONS = 20;
 const READY_MADE = 200;
@@ -13,8 +17,9 @@ const FROM = 'news@bench.test';
 
 const port = Number(process.argv[2]);
 const total = Number(process.argv[3]);
+const isOwn = process.argv[4] === 'own';
 
-async function makeMessages(): Promise<Buffer[]> {
+async function makeMessages(): Promise<string[]> {
   const mail = await compileEmail({
     ...{ ...BENCH_MAIL, isTracked: true },
     brand: { name: 'Bench', postalAddress: null, logoUrl: null, language: null },
@@ -41,7 +46,7 @@ async function makeMessages(): Promise<Buffer[]> {
       date: new Date(),
       headers: headersOf(urls),
     });
-    return Buffer.from(raw as string, 'latin1');
+    return raw as string;
   });
 }
 
@@ -53,26 +58,53 @@ function connect(): Promise<SMTPConnection> {
   });
 }
 
-const messages = await makeMessages();
-const connections = await Promise.all(Array.from({ length: CONNECTIONS }, connect));
+type Send = (to: string, message: string, octets: Buffer) => Promise<void>;
+
+/** As many ways to send at a time as the client has use for. */
+interface Client {
+  ways: Send[];
+  end: () => Promise<void>;
+}
+
+async function openNodemailer(): Promise<Client> {
+  const connections = await Promise.all(Array.from({ length: CONNECTIONS }, connect));
+  return {
+    ways: connections.map((connection) => (to, _message, octets) => {
+      return new Promise<void>((resolve, reject) => {
+        connection.send({ from: FROM, to }, octets, (error) => (error ? reject(error) : resolve()));
+      });
+    }),
+    end: async () => connections.forEach((connection) => connection.quit()),
+  };
+}
+
+function openPool(): Client {
+  const logger = { warn: (_fields: object, text: string) => process.stderr.write(`${text}\n`) };
+  const pool = createSmtpPool({ urls: [`smtp://127.0.0.1:${port}`], maxConnections: CONNECTIONS, logger });
+  const send: Send = async (to, message) => {
+    const { kind, reply } = await pool.send({ from: FROM, to }, message, { urgency: 'transactional' });
+    if (kind !== 'accepted') throw new Error(reply);
+  };
+  return { ways: Array.from({ length: pool.capacity }, () => send), end: () => pool.close() };
+}
+
+const messages = (await makeMessages()).map((text) => ({ text, octets: Buffer.from(text, 'latin1') }));
+const client = isOwn ? openPool() : await openNodemailer();
 let next = 0;
 
-async function sendOver(connection: SMTPConnection): Promise<void> {
+async function sendBy(send: Send): Promise<void> {
   for (let index = next++; index < total; index = next++) {
-    const envelope = { from: FROM, to: `reader${index + 1}@example.com` };
-    const raw = messages[index % READY_MADE] ?? Buffer.alloc(0);
-    await new Promise<void>((resolve, reject) => {
-      connection.send(envelope, raw, (error) => (error ? reject(error) : resolve()));
-    });
+    const { text = '', octets = Buffer.alloc(0) } = messages[index % READY_MADE] ?? {};
+    await send(`reader${index + 1}@example.com`, text, octets);
   }
 }
 
 const cpuBefore = process.cpuUsage();
 const startedAt = performance.now();
-await Promise.all(connections.map(sendOver));
+await Promise.all(client.ways.map(sendBy));
 const elapsedMs = performance.now() - startedAt;
 const cpu = process.cpuUsage(cpuBefore);
-for (const connection of connections) connection.quit();
-const bytesPerMail = messages.reduce((sum, message) => sum + message.length, 0) / messages.length;
+await client.end();
+const bytesPerMail = messages.reduce((sum, { octets }) => sum + octets.length, 0) / messages.length;
 const cpuMsPerMail = (cpu.user + cpu.system) / 1000 / total;
 process.stdout.write(`${JSON.stringify({ perSecond: (total / elapsedMs) * 1000, cpuMsPerMail, bytesPerMail })}\n`);
