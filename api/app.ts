@@ -12,6 +12,7 @@ import { errorHandler } from './http/error-envelope.ts';
 import { createGroupedWork } from './http/grouped-work.ts';
 import { createLoad } from './http/load.ts';
 import { mountEndpoints } from './http/mount.ts';
+import { createNearestPaths } from './http/nearest-path.ts';
 import { requestId } from './http/request-id.ts';
 import { requestLine } from './http/request-line.ts';
 import { mountHealth, mountWaitingHealth, type HealthChecks } from './health/health.routes.ts';
@@ -65,8 +66,13 @@ export function createApp(deps: ApiDeps, checks: HealthChecks, observe?: Request
     limitPerMinute: deps.config.API_RATE_LIMIT_PER_MINUTE,
   });
   mountEndpoints(app, endpoints, { ...deps, ...createGroupedWork(deps, load), admissions, load });
+  const nearestPaths = createNearestPaths(endpoints);
   app.use((req) => {
-    throw new AppError('RESOURCE_NOT_FOUND', { message: `There is no ${req.method} ${req.path}` });
+    const nearest = nearestPaths(req.method, req.path).join(' or ');
+    throw new AppError('RESOURCE_NOT_FOUND', {
+      message: `There is no ${req.method} ${req.path}`,
+      ...(nearest !== '' && { suggestion: `The nearest path is ${nearest}` }),
+    });
   });
   app.use(errorHandler(deps.logger));
   return app;
