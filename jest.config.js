@@ -4,6 +4,7 @@ export default {
   testEnvironment: 'node',
   testMatch: ['<rootDir>/**/*.test.ts'],
   runtime: '<rootDir>/tests/setup/native-runtime.ts',
+  testSequencer: '<rootDir>/tests/setup/long-files-first.ts',
   transform: {},
   injectGlobals: false,
   // Ends in .mts so that Jest imports it as Node does instead of transforming it.
