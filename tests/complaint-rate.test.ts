@@ -49,59 +49,71 @@ const ratesOf = async ({ api }: Project) => (await api('GET', '/activity/stats')
 const isSent = async (campaign: { read: () => Promise<any> }) => (await campaign.read()).status === 'SENT';
 
 describe('complaints', () => {
-  it('are counted by project and provider, each email once', async () => {
-    const [owner, other] = [await createAudience(), await createAudience()];
-    const campaign = await send(owner);
-    await eventually(() => isSent(campaign), 30_000);
-    await eventually(async () => (await ratesOf(owner)).length === 2);
-    await complain(owner, 1);
-    const [{ id }] = (await query<{ id: string }>(
-      stack.em(),
-      sql`select id from email where complained_at is not null and project_id = ${owner.project.id}`,
-    )) as [{ id: string }];
-    await recordComplaint(stack.em(), id);
-    expect(await ratesOf(owner)).toEqual([
-      { provider: 'gmail.com', sent: 2 * READERS, complaints: 1, complaintRate: 2.5 },
-      { provider: 'other.test', sent: READERS, complaints: 0, complaintRate: 0 },
-    ]);
-    expect(await ratesOf(other)).toEqual([]);
-  }, 60_000);
+  it.concurrent(
+    'are counted by project and provider, each email once',
+    async () => {
+      const [owner, other] = [await createAudience(), await createAudience()];
+      const campaign = await send(owner);
+      await eventually(() => isSent(campaign), 30_000);
+      await eventually(async () => (await ratesOf(owner)).length === 2);
+      await complain(owner, 1);
+      const [{ id }] = (await query<{ id: string }>(
+        stack.em(),
+        sql`select id from email where complained_at is not null and project_id = ${owner.project.id}`,
+      )) as [{ id: string }];
+      await recordComplaint(stack.em(), id);
+      expect(await ratesOf(owner)).toEqual([
+        { provider: 'gmail.com', sent: 2 * READERS, complaints: 1, complaintRate: 2.5 },
+        { provider: 'other.test', sent: READERS, complaints: 0, complaintRate: 0 },
+      ]);
+      expect(await ratesOf(other)).toEqual([]);
+    },
+    60_000,
+  );
 
-  it('hold the campaigns of a project, which say why, until somebody lets one go on', async () => {
-    const owner = await createAudience();
-    const first = await send(owner);
-    await eventually(() => isSent(first), 30_000);
-    await eventually(async () => (await ratesOf(owner))[0]?.sent === 2 * READERS);
-    await complain(owner, 4);
-    const second = await send(owner);
-    await eventually(async () => (await second.read()).waiting !== null, 30_000);
-    expect(await second.read()).toMatchObject({
-      status: 'SENDING',
-      waiting: { provider: 'gmail.com', reason: expect.stringMatching(/^10\.00 % of 40 emails .* hold at 10 %/) },
-      sentCount: 0,
-    });
-    const handle = stack.temporal.client.workflow.getHandle(campaignWorkflowId(second.id));
-    await eventually(async () =>
-      JSON.stringify(await handle.query('__temporal_workflow_metadata')).includes('10.00 % of 40 emails'),
-    );
-    const { body } = await owner.api('POST', `/campaigns/${second.id}/continue`);
-    expect(body).toMatchObject({ id: second.id, waiting: null });
-    await eventually(() => isSent(second), 60_000);
-    expect((await second.read()).sentCount).toBe(3 * READERS - 4);
-    expect((await owner.api('POST', `/campaigns/${second.id}/continue`)).status).toBe(400);
-  }, 120_000);
+  it.concurrent(
+    'hold the campaigns of a project, which say why, until somebody lets one go on',
+    async () => {
+      const owner = await createAudience();
+      const first = await send(owner);
+      await eventually(() => isSent(first), 30_000);
+      await eventually(async () => (await ratesOf(owner))[0]?.sent === 2 * READERS);
+      await complain(owner, 4);
+      const second = await send(owner);
+      await eventually(async () => (await second.read()).waiting !== null, 30_000);
+      expect(await second.read()).toMatchObject({
+        status: 'SENDING',
+        waiting: { provider: 'gmail.com', reason: expect.stringMatching(/^10\.00 % of 40 emails .* hold at 10 %/) },
+        sentCount: 0,
+      });
+      const handle = stack.temporal.client.workflow.getHandle(campaignWorkflowId(second.id));
+      await eventually(async () =>
+        JSON.stringify(await handle.query('__temporal_workflow_metadata')).includes('10.00 % of 40 emails'),
+      );
+      const { body } = await owner.api('POST', `/campaigns/${second.id}/continue`);
+      expect(body).toMatchObject({ id: second.id, waiting: null });
+      await eventually(() => isSent(second), 60_000);
+      expect((await second.read()).sentCount).toBe(3 * READERS - 4);
+      expect((await owner.api('POST', `/campaigns/${second.id}/continue`)).status).toBe(400);
+    },
+    120_000,
+  );
 
-  it('of longer ago than seven days, of few emails, or of another project hold nothing', async () => {
-    const owner = await createAudience();
-    await query(
-      stack.em(),
-      sql`
+  it.concurrent(
+    'of longer ago than seven days, of few emails, or of another project hold nothing',
+    async () => {
+      const owner = await createAudience();
+      await query(
+        stack.em(),
+        sql`
         insert into provider_day (project_id, provider, day, sent, complained) values
           (${owner.project.id}, 'gmail.com', (now() at time zone 'UTC')::date - 7, 1000, 900),
           (${owner.project.id}, 'other.test', (now() at time zone 'UTC')::date - 6, ${READERS - 1}, 10)`,
-    );
-    const campaign = await send(owner);
-    await eventually(() => isSent(campaign), 30_000);
-    expect((await campaign.read()).sentCount).toBe(3 * READERS);
-  }, 60_000);
+      );
+      const campaign = await send(owner);
+      await eventually(() => isSent(campaign), 30_000);
+      expect((await campaign.read()).sentCount).toBe(3 * READERS);
+    },
+    60_000,
+  );
 });

@@ -4,7 +4,7 @@ import { LOOP_WATCH } from './support/everpost-process.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 import { startWorkerProcess, type WorkerProcess } from './support/worker-process.ts';
 
-const RECIPIENTS = 800;
+const RECIPIENTS = 400;
 const PATIENCE_MS = 90_000;
 
 let stack: TestStack;

@@ -62,6 +62,7 @@ beforeAll(async () => {
     cwd: projectRoot,
     env: {
       ...{ PATH: process.env['PATH'], HOME: process.env['HOME'], EVERPOST_HOME: home },
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
       ...{ XDG_CACHE_HOME: process.env['XDG_CACHE_HOME'], TEMPORAL_CLI_PATH: process.env['TEMPORAL_CLI_PATH'] },
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -9,7 +9,7 @@ import { startWorkerProcess, type WorkerProcess } from './support/worker-process
 
 const RECIPIENTS = 1_000;
 /** Longer than Temporal waits for a heartbeat: the attempt that holds results must not be taken for dead. */
-const OUTAGE_MS = 14_000;
+const OUTAGE_MS = 12_000;
 
 describe('while Temporal is out of reach', () => {
   let temporalProxy: TcpProxy;

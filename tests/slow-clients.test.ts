@@ -58,7 +58,7 @@ describe('clients that do not read', () => {
 });
 
 describe('a body that comes octet by octet', () => {
-  it('with a key ends in 408, and keeps nobody waiting', async () => {
+  it.concurrent('with a key ends in 408, and keeps nobody waiting', async () => {
     const { socket, ended, received } = await openRaw(app.url);
     socket.write(
       `POST /contacts HTTP/1.1\r\nHost: a\r\n${bearer(app.attacker.keys.secretKey)}` +

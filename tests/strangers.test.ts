@@ -159,7 +159,7 @@ describe('a stranger', () => {
     });
   });
 
-  it.each([
+  it.concurrent.each([
     ['says nothing', ''],
     ['does not end its headers', 'GET /health HTTP/1.1\r\nHost: a\r\n'],
     [

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { Connection } from '@temporalio/client';
 import { createDispatcher } from '../shared/dispatch/dispatcher.ts';
 import { createTemporalClient } from '../shared/dispatch/temporal.ts';
 import { query, sql } from '../shared/domain/database/sql.ts';
@@ -7,6 +8,8 @@ import { startTestApi, type TestApi } from './support/api.ts';
 import { eventually } from './support/eventually.ts';
 
 const NOWHERE = { connectionOptions: { address: '127.0.0.1:1' }, namespace: 'default' };
+/** Without the retries of the SDK, which last until the dispatcher gives a start up. */
+const refused = Connection.lazy({ ...NOWHERE.connectionOptions, interceptors: [] });
 const PATIENCE_MS = 60_000;
 
 let app: TestApi;
@@ -20,7 +23,7 @@ it(
   async () => {
     const lines: { level: number; kind: string; reason: string; msg: string }[] = [];
     const logger = createLogger({ level: 'warn', name: 'api' }, { write: (line) => void lines.push(JSON.parse(line)) });
-    const client = createTemporalClient(NOWHERE);
+    const client = createTemporalClient(NOWHERE, refused);
     const dispatcher = createDispatcher({ orm: app.database.orm, client, logger, pollMs: 200, isApiProcess: true });
     for (const name of ['ada', 'bo', 'cy']) {
       const email = { to: `${name}@mail.test`, from: 'hello@example.com', subject: 'Hello', body: '<p>Hello</p>' };

@@ -141,7 +141,7 @@ it('a worker that is killed again and again loses nothing', async () => {
         jsonb_build_object('n', n), now() from generate_series(1, 3000) n`,
   );
   const distinct = () => new Set(receiver.calls.map(numberOf)).size;
-  for (let kill = 0; kill < 4; kill++) {
+  for (let kill = 0; kill < 2; kill++) {
     const worker = startWorkerProcess(stack.config, stack.temporal);
     const seen = distinct();
     await eventually(async () => distinct() > seen, PATIENCE_MS);

@@ -54,10 +54,10 @@ function startBuild(buildId: string, workflowBundle: string): EverpostProcess {
 
 /** Runs a program as an operator would. @returns what it printed; rejects when it ends with another code than 0 */
 async function program(entry: string, args: string[], environment: NodeJS.ProcessEnv = {}): Promise<string> {
-  const { PATH } = process.env;
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
   const { stdout } = await run(process.execPath, [fileURLToPath(new URL(`../${entry}`, import.meta.url)), ...args], {
     env: {
-      PATH,
+      ...{ PATH, NODE_COMPILE_CACHE },
       NODE_OPTIONS: '--disable-warning=ExperimentalWarning',
       DATABASE_URL: stack.config.DATABASE_URL,
       APP_SECRET: stack.config.APP_SECRET,

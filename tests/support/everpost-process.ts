@@ -42,6 +42,7 @@ export function startEverpostProcess(
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: {
       PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
       NODE_OPTIONS: '',
       DATABASE_URL: config.DATABASE_URL,
       DATABASE_POOL_SIZE: '10',

@@ -9,10 +9,11 @@ export interface Ended {
 
 const PATIENCE_MS = 120_000;
 
-/** Runs Node in the project with nothing in its environment but PATH and what is given. */
+/** Runs Node in the project with nothing in its environment but PATH, the cache of compiled files and what is given. */
 export function runNode(args: string[], environment: NodeJS.ProcessEnv = {}): Promise<Ended> {
   return new Promise((resolve) => {
-    const env = { PATH: process.env['PATH'], ...environment };
+    const { PATH, NODE_COMPILE_CACHE } = process.env;
+    const env = { PATH, NODE_COMPILE_CACHE, ...environment };
     const options = { cwd: projectRoot, env, timeout: PATIENCE_MS };
     execFile(process.execPath, args, options, (error, out, err) => {
       resolve({ exitCode: error ? Number(error.code) : 0, output: (out + err).trim() });

@@ -63,17 +63,18 @@ function watch(metrics: ProcessMetrics, api: TestApi, pool: () => SmtpPool | und
 export async function startTestStack(options: TestStackOptions = {}): Promise<TestStack> {
   const sink = await createSmtpSink(options.sink);
   const dataConverter = dataConverterOf(options.config?.TEMPORAL_CODEC_KEYS ?? []);
-  const temporal = await createTestNamespace(options.temporalServer, dataConverter);
+  const creatingNamespace = createTestNamespace(options.temporalServer, dataConverter);
   const logger = createLogger({ level: 'silent', name: 'test' });
   let wake: (withinMs?: number) => void = () => undefined;
   const metrics = createProcessMetrics({ withNode: true });
   const delivery = createDeliveryMetrics(metrics.registry);
-  const api = await startTestApi({
+  const startingApi = startTestApi({
     ...options,
     observe: countRequests(metrics.registry),
     config: { SMTP_URL: [sink.url, ...(options.moreRelays ?? [])], SMTP_CONNECTIONS: 5, ...options.config },
     onWake: (withinMs) => wake(withinMs),
   });
+  const [temporal, api] = await Promise.all([creatingNamespace, startingApi]);
   const { config } = api;
   let smtp: SmtpPool | undefined;
   watch(metrics, api, () => smtp);
