@@ -53,8 +53,8 @@ export class ConnectionShare {
   }
 
   /** A server has decided a message of a campaign, so long after the one before on that connection. */
-  decided(server: PoolServer, tookMs: number): void {
-    this.#trials.get(server)?.decided(tookMs, this.#carriedBy(server).campaign, performance.now());
+  decided(server: PoolServer, tookMs: number, nowMs: number): void {
+    this.#trials.get(server)?.decided(tookMs, this.#carriedBy(server).campaign, nowMs);
   }
 
   /** Whether more connections to a server carry messages of campaigns than should. */

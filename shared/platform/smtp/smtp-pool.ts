@@ -32,6 +32,8 @@ export interface SmtpPoolOptions {
   idleTimeoutMs?: number;
   /** The name given in EHLO; default this machine's. */
   ehloName?: string;
+  /** The clock that says how long messages of campaigns take, in milliseconds. Default `performance.now`. */
+  now?: () => number;
   logger: SmtpPoolLogger;
 }
 
@@ -112,6 +114,7 @@ function interruption(fault: ConnectionFault, state: MessageState): SmtpOutcome 
 
 class Pool {
   readonly #options: SmtpPoolOptions;
+  readonly #now: () => number;
   readonly #health: ServerHealth;
   readonly #share: ConnectionShare;
   readonly #queue = new MessageQueue();
@@ -128,6 +131,7 @@ class Pool {
 
   constructor(options: SmtpPoolOptions) {
     this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
     const servers = options.urls.map((url) => ({
       ...(options.connectionTimeoutMs !== undefined && { connectionTimeoutMs: options.connectionTimeoutMs }),
       ...(options.replyTimeoutMs !== undefined && { replyTimeoutMs: options.replyTimeoutMs }),
@@ -312,7 +316,7 @@ class Pool {
     const { label } = session.server.options;
     const job = (isFresh ? this.#queue.takeRetry(label) : undefined) ?? (kind && this.#queue.take(kind, label));
     this.#carry(session, job?.urgency);
-    session.sinceMs = performance.now();
+    session.sinceMs = this.#now();
     if (job) this.#sending += 1;
     return job;
   }
@@ -370,9 +374,9 @@ class Pool {
   #onDone(session: Session, job: Job, outcome: SmtpOutcome): void {
     this.#sending -= 1;
     this.#health.decided(session.server, outcome.kind);
-    const now = performance.now();
-    if (job.urgency === 'campaign') this.#share.decided(session.server, now - session.sinceMs);
-    session.sinceMs = now;
+    const nowMs = this.#now();
+    if (job.urgency === 'campaign') this.#share.decided(session.server, nowMs - session.sinceMs, nowMs);
+    session.sinceMs = nowMs;
     const { host: server, label: relay } = session.server.options;
     job.resolve(outcome.kind === 'interrupted' ? { ...outcome, relay } : { ...outcome, server, relay });
   }
