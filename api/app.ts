@@ -70,7 +70,7 @@ export function createApp(deps: ApiDeps, checks: HealthChecks, observe?: Request
   app.use((req) => {
     const nearest = nearestPaths(req.method, req.path).join(' or ');
     throw new AppError('RESOURCE_NOT_FOUND', {
-      message: `There is no ${req.method} ${req.path}`,
+      message: `There is no endpoint ${req.method} ${req.path}`,
       ...(nearest !== '' && { suggestion: `The nearest path is ${nearest}` }),
     });
   });

@@ -59,7 +59,7 @@ function textOf(projects: readonly ProjectUndo[], isDryRun: boolean): string {
 
 /** `bounces undo`: undoes the consequences of mistaken hard bounces. */
 export function addBounceCommands(program: Command, context: CliContext): void {
-  const bounces = program.command('bounces').description('What hard bounces have cost contacts');
+  const bounces = program.command('bounces').description('Subscriptions and suppressions that hard bounces changed');
 
   addCommand(bounces, 'undo', 'Give back the subscriptions and suppressions that hard bounces took')
     .requiredOption('--since <time>', 'the first moment, as 2026-01-31 or 2026-01-31T08:00:00Z')

@@ -28,7 +28,7 @@ it('asks for the name of the deployment, and for a build', async () => {
   const refusal = (variable: string) => ({
     exitCode: 1,
     out: '',
-    error: `${variable} is required: it is what the workers have there.\n`,
+    error: `${variable} is required. Set it to the value that the workers have.\n`,
   });
   expect(await deploy({}, 'list')).toEqual(refusal('WORKER_DEPLOYMENT'));
   expect(await deploy(named, 'current')).toEqual(refusal('WORKER_BUILD_ID'));

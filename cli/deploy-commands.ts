@@ -23,7 +23,7 @@ function parseSeconds(text: string): number {
 function required(context: CliContext, variable: 'WORKER_DEPLOYMENT' | 'WORKER_BUILD_ID'): string {
   const value = context.environment()[variable];
   if (value) return value;
-  throw new ConfigError(`${variable} is required: it is what the workers have there.`);
+  throw new ConfigError(`${variable} is required. Set it to the value that the workers have.`);
 }
 
 async function withClient<T>(context: CliContext, work: (client: Client) => Promise<T>): Promise<T> {
@@ -81,7 +81,11 @@ export function addDeployCommands(program: Command, context: CliContext): void {
     },
   );
 
-  addCommand(deploy, 'current [buildId]', 'Give a build all that begins from now on; WORKER_BUILD_ID when left out')
+  addCommand(
+    deploy,
+    'current [buildId]',
+    'Make a build current, so that new workflows begin on it; WORKER_BUILD_ID when left out',
+  )
     .option('--wait <seconds>', 'how long to wait until its workers poll every task queue', parseSeconds, 0)
     .action(async (named: string | undefined, { wait }: { wait: number }, command: Command) => {
       const deploymentName = required(context, 'WORKER_DEPLOYMENT');
@@ -90,14 +94,16 @@ export function addDeployCommands(program: Command, context: CliContext): void {
       context.answer(command, { deployment: deploymentName, buildId }, `Build ${buildId} is current.`);
     });
 
-  addCommand(deploy, 'drained <buildId>', 'Exit with 0 when the workers of a build may go, else with 1').action(
-    async (buildId: string, _options: object, command: Command) => {
-      const deployment = required(context, 'WORKER_DEPLOYMENT');
-      const builds = await withClient(context, (client) => listBuilds(client, deployment));
-      const build = builds.find((each) => each.buildId === buildId);
-      if (build?.isCurrent) throw new Error(`Build ${buildId} is current.`);
-      if (build && build.pinnedWorkflows > 0) throw new Error(describeBuild(build));
-      context.answer(command, { deployment, buildId, drained: true }, `Build ${buildId} is drained.`);
-    },
-  );
+  addCommand(
+    deploy,
+    'drained <buildId>',
+    'Exit with 0 when the workers of a build can be stopped, otherwise with 1',
+  ).action(async (buildId: string, _options: object, command: Command) => {
+    const deployment = required(context, 'WORKER_DEPLOYMENT');
+    const builds = await withClient(context, (client) => listBuilds(client, deployment));
+    const build = builds.find((each) => each.buildId === buildId);
+    if (build?.isCurrent) throw new Error(`Build ${buildId} is current.`);
+    if (build && build.pinnedWorkflows > 0) throw new Error(describeBuild(build));
+    context.answer(command, { deployment, buildId, drained: true }, `Build ${buildId} is drained.`);
+  });
 }

@@ -29,7 +29,7 @@ interface DomainView {
   records?: DnsRecord[];
 }
 
-const NO_SECRET = 'APP_SECRET is required here, as the API has it: the DKIM key is sealed with it';
+const NO_SECRET = 'APP_SECRET is required and must be that of the API: the DKIM key is sealed with it';
 
 function keyringOf(context: CliContext): DkimKeyring | undefined {
   const secrets = context.appSecrets();
@@ -121,7 +121,7 @@ export function addDomainCommands(program: Command, context: CliContext): void {
     },
   );
 
-  addCommand(domain, 'verify <projectId> <domain>', 'Look the DNS records of a domain up now').action(
+  addCommand(domain, 'verify <projectId> <domain>', 'Check the DNS records of a domain now').action(
     async (id: string, name: string, _options: object, command: Command) => {
       const keyring = requireKeyring(context);
       const resolver = createDnsResolver({ servers: context.dnsServers() });

@@ -75,7 +75,7 @@ export function addEmailCommands(program: Command, context: CliContext): void {
         return { address, contact: found && { id: found.id, subscribed: found.subscribed }, suppression, emails };
       });
       if (!standing.contact && !standing.suppression && standing.emails.length === 0) {
-        throw new AppError('CONTACT_NOT_FOUND', { message: `Nothing is known of ${address} in this project` });
+        throw new AppError('CONTACT_NOT_FOUND', { message: `This project knows nothing of ${address}` });
       }
       context.answer(command, standing, standingText(standing));
     },

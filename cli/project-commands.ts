@@ -261,7 +261,7 @@ function addSettings(project: Command, context: CliContext): void {
 }
 
 function addDelete(project: Command, context: CliContext): void {
-  addCommand(project, 'delete <id>', 'Delete a project with everything of it; nothing brings it back')
+  addCommand(project, 'delete <id>', 'Delete a project and all its data; this cannot be undone')
     .option('--yes <name>', 'the name of the project, to confirm')
     .action(async (id: string, { yes }: { yes?: string }, command: Command) => {
       const client = createTemporalClient(context.temporalOptions());
@@ -269,9 +269,12 @@ function addDelete(project: Command, context: CliContext): void {
         const deleted = await context.withDatabase(async (em) => {
           const { id: projectId, name } = await findProject(em, parseProjectId(id));
           if (yes !== name) {
-            throw badRequest(`This deletes contacts, emails, campaigns, workflows and all else of ${name} for good`, {
-              suggestion: `To do it, repeat the command with --yes ${JSON.stringify(name)}`,
-            });
+            throw badRequest(
+              `This deletes contacts, emails, campaigns, workflows and all other data of ${name} permanently`,
+              {
+                suggestion: `To do it, repeat the command with --yes ${JSON.stringify(name)}`,
+              },
+            );
           }
           // Nothing is deleted while what runs could not be ended.
           await checkTemporal(client);

@@ -15,7 +15,7 @@ import { formatTable } from './text-output.ts';
 /** The secrets of the environment. @throws ConfigError when there are none */
 function requireSecrets(context: CliContext): AppSecrets {
   const secrets = context.appSecrets();
-  if (!secrets) throw new ConfigError('APP_SECRET is required: the one that the API and the workers have');
+  if (!secrets) throw new ConfigError('APP_SECRET is required. Set it to the secret of the API and the workers.');
   return secrets;
 }
 
@@ -68,14 +68,14 @@ export function addSecretsCommands(program: Command, context: CliContext): void 
     },
   );
 
-  addCommand(group, 'adopt', 'Let processes start with this APP_SECRET though the one before it is lost').action(
+  addCommand(group, 'adopt', 'Let processes start with this APP_SECRET although the previous one is lost').action(
     async (_options: object, command: Command) => {
       const secrets = requireSecrets(context);
       await context.withDatabase((em) => rememberSecret(em, secrets.appSecret));
       context.answer(
         command,
         { adopted: true },
-        'Processes may start with this APP_SECRET. Links in mail that was sent before do not work with it, and ' +
+        'Processes may start with this APP_SECRET. Links in emails that were sent before do not work with it, and ' +
           '`everpost secrets reseal` lists the keys that cannot be read.',
       );
     },

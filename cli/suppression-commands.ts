@@ -14,7 +14,7 @@ function notSuppressed(email: string): AppError {
 
 /** `suppression list | show | add | remove`. */
 export function addSuppressionCommands(program: Command, context: CliContext): void {
-  const suppression = program.command('suppression').description('Addresses that get no more mail');
+  const suppression = program.command('suppression').description('Addresses that get no more email');
 
   addCommand(suppression, 'list <projectId>', 'List suppressed addresses, newest first (at most 10,000)').action(
     async (id: string, _options: object, command: Command) => {
@@ -55,7 +55,7 @@ export function addSuppressionCommands(program: Command, context: CliContext): v
     },
   );
 
-  addCommand(suppression, 'add <projectId> <address>', 'Let an address have no more mail of any kind')
+  addCommand(suppression, 'add <projectId> <address>', 'Stop all email to an address')
     .option('--words <text>', 'why, for people')
     .action(async (id: string, text: string, { words }: { words?: string }, command: Command) => {
       const email = normalizeAddress(text);
@@ -69,7 +69,7 @@ export function addSuppressionCommands(program: Command, context: CliContext): v
       context.answer(command, result, `${email} ${outcome}.`);
     });
 
-  addCommand(suppression, 'remove <projectId> <address>', 'Let an address have mail again').action(
+  addCommand(suppression, 'remove <projectId> <address>', 'Allow email to an address again').action(
     async (id: string, text: string, _options: object, command: Command) => {
       const email = normalizeAddress(text);
       const projectId = await context.withDatabase(async (em) => {

@@ -48,7 +48,7 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
 
 async function startPostgres({ home, env, guard, takenPorts, progress, start }: ComponentOptions): Promise<string> {
   if (env['DATABASE_URL']) {
-    progress('PostgreSQL: using the one of DATABASE_URL');
+    progress('PostgreSQL: using the server of DATABASE_URL');
     return env['DATABASE_URL'];
   }
   const port = await findFreePort(preferredPorts.postgres, takenPorts);
@@ -77,7 +77,7 @@ async function startTemporal({
   start,
 }: ComponentOptions): Promise<Pick<ComponentAddresses, 'temporalAddress' | 'temporalUiUrl'>> {
   if (env['TEMPORAL_ADDRESS']) {
-    progress('Temporal: using the one of TEMPORAL_ADDRESS');
+    progress('Temporal: using the server of TEMPORAL_ADDRESS');
     return { temporalAddress: env['TEMPORAL_ADDRESS'], temporalUiUrl: null };
   }
   const executable = await resolveTemporalCli(progress);

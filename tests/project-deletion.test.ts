@@ -162,7 +162,7 @@ describe('everpost project delete', () => {
 });
 
 describe('everpost queue', () => {
-  it('shows what waits by project, kind and age, and how relays fare', async () => {
+  it('shows what waits by project, kind and age, and the state of the relays', async () => {
     const [owner, other] = [await stack.createProject(), await stack.createProject()];
     await stack.stopWorkers();
     await owner.api('POST', '/v1/send', { body: { to: 'ada@mail.test', subject: 'S', body: 'B', from } });

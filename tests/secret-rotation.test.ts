@@ -104,6 +104,7 @@ describe('a new APP_SECRET', () => {
       env: {
         ...{
           PATH: process.env['PATH'],
+          NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
           NODE_OPTIONS: '',
           LOG_LEVEL: 'error',
           PORT: '0',
@@ -116,7 +117,7 @@ describe('a new APP_SECRET', () => {
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
     const [code] = (await once(child, 'close')) as [number];
     expect(code).toBe(1);
-    expect(said).toMatch(/^APP_SECRET is not one that this database knows/);
+    expect(said).toMatch(/^APP_SECRET has never been used with this database/);
     expect(said).not.toMatch(/^\s+at /m);
   });
 });
@@ -150,7 +151,7 @@ describe('everpost secrets reseal', () => {
     expect(stored?.secrets.map((sealed) => open(sealed, endpoint.id))).toEqual(endpoint.secrets);
     await expect(readSecret(OLD)).rejects.toThrow('APP_SECRET');
     await expect(assertKnownSecret(before.em(), { appSecret: OLD })).rejects.toThrow(
-      'not one that this database knows',
+      'never been used with this database',
     );
   });
 

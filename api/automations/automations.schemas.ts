@@ -45,7 +45,7 @@ export const createWorkflowBody = z
       code: 'invalid_type',
       expected: 'string',
       path: ['eventName'],
-      message: 'Required: the name of the event that starts the workflow',
+      message: 'The name of the event that starts the workflow is required',
       input: undefined,
     });
   });

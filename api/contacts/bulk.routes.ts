@@ -20,7 +20,7 @@ const bulkBody = z
     if (contactIds ?? ids) return;
     context.addIssue({
       ...{ code: 'invalid_type', expected: 'array', path: ['contactIds'], input: undefined },
-      message: 'Required: the ids of the contacts',
+      message: 'The ids of the contacts are required',
     });
   });
 

@@ -82,7 +82,7 @@ function verifyEndpoint({ checks, inboundDomain }: DomainContext): Endpoint {
     method: 'get',
     path: '/domains/:id/verify',
     tag: 'Domains',
-    summary: 'Look the DNS records of a domain up now',
+    summary: 'Check the DNS records of a domain now',
     description:
       'A verified domain falls back to pending when three checks in a row find a required record missing. A check that gets no answer from DNS changes nothing.',
     key: 'secret',

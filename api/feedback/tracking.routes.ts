@@ -12,7 +12,7 @@ const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBR
 const PATIENCE_MS = 500;
 
 function notFound(): AppError {
-  return new AppError('RESOURCE_NOT_FOUND', { message: 'This link is not one that was given out here' });
+  return new AppError('RESOURCE_NOT_FOUND', { message: 'This link was not issued by this server' });
 }
 
 /** Tells every cache on the way that the next request is another event. */

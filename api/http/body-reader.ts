@@ -99,7 +99,7 @@ export function createBodyReader(req: Request, res: Response, consume: (chunk: B
   function take(chunk: Buffer): void {
     bytes += chunk.length;
     if (decoder && bytes > INFLATED_FREELY_BYTES && bytes > INFLATION_MAX * decoder.bytesWritten) {
-      fail(new AppError('PAYLOAD_TOO_LARGE', { message: 'The request body inflates too much' }));
+      fail(new AppError('PAYLOAD_TOO_LARGE', { message: 'The request body is too large when it is decompressed' }));
       return;
     }
     try {
@@ -123,7 +123,7 @@ export function createBodyReader(req: Request, res: Response, consume: (chunk: B
     req.on('close', () => {
       if (!req.complete) breakOff();
     });
-    decoder?.on('error', () => fail(badRequest('The request body is not what its Content-Encoding says')));
+    decoder?.on('error', () => fail(badRequest('The request body does not match its Content-Encoding')));
     source.on('end', () => {
       if (failure === undefined) isComplete = true;
       finish();

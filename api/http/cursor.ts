@@ -18,6 +18,6 @@ export function decodeCursor<Place>(cursor: string, schema: z.ZodType<Place>): P
   try {
     return schema.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
   } catch {
-    throw badRequest('The cursor is not one that this list has given out', { details: { field: 'cursor' } });
+    throw badRequest('The cursor does not come from this list', { details: { field: 'cursor' } });
   }
 }

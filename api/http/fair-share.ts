@@ -39,7 +39,7 @@ const RETRY_AFTER_SECONDS = 2;
 function overload(isOwn: boolean): AppError {
   if (!isOwn) return new AppError('SERVICE_UNAVAILABLE');
   return new AppError('RATE_LIMIT_EXCEEDED', {
-    message: 'Too much of this project is under way at once',
+    message: 'This project has too many requests in progress',
     details: { retryAfter: RETRY_AFTER_SECONDS },
     suggestion: 'Wait for answers before sending more requests',
   });

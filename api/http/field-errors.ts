@@ -63,7 +63,7 @@ function unwrapUnion(issue: Issue): Issue[] {
 /** One fault for each key that is not known, at its place. */
 function perKey(issue: Issue): Issue[] {
   if (issue.code !== 'unrecognized_keys') return [issue];
-  return issue.keys.map((key) => ({ ...issue, path: [...issue.path, key], message: 'There is no such field' }));
+  return issue.keys.map((key) => ({ ...issue, path: [...issue.path, key], message: 'This field does not exist' }));
 }
 
 /** Translates zod's issues into the field errors of the error envelope, the first thousand at most. */

@@ -31,7 +31,7 @@ function refuseMethods(path: string, endpoints: Declared[]): RequestHandler {
     const allowed = [...new Set([...own, ...others].map(({ method }) => method.toUpperCase()))];
     res.setHeader('Allow', (allowed.includes('GET') ? [...allowed, 'HEAD'] : allowed).join(', '));
     if (req.method !== 'OPTIONS') {
-      throw new AppError('METHOD_NOT_ALLOWED', { message: `${path} does not take ${req.method}` });
+      throw new AppError('METHOD_NOT_ALLOWED', { message: `${path} does not accept ${req.method}` });
     }
     res.status(204).end();
   };

@@ -16,7 +16,7 @@ describe('what public clients of this interface send', () => {
     const none = await app.api('POST', '/contacts/bulk-unsubscribe', { body: {} });
     expect([none.status, none.body.error.errors]).toEqual([
       422,
-      [{ field: 'contactIds', message: 'Required: the ids of the contacts', code: 'invalid_type' }],
+      [{ field: 'contactIds', message: 'The ids of the contacts are required', code: 'invalid_type' }],
     ]);
     expect((await app.api('POST', '/contacts/bulk-delete', { body: { ids: [] } })).status).toBe(422);
   });

@@ -15,6 +15,6 @@ function hasOneHost(req: Request): boolean {
 /** Refuses requests with an invalid request line or Host header. */
 export const requestLine: RequestHandler = (req, _res, next) => {
   if (req.url.length > URL_LENGTH_MAX) throw badRequest(`The URL has more than ${URL_LENGTH_MAX} characters`);
-  if (!hasOneHost(req)) throw badRequest('The Host header is not one host');
+  if (!hasOneHost(req)) throw badRequest('The Host header must name exactly one host');
   next();
 };

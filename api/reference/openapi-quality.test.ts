@@ -114,7 +114,7 @@ describe('the config of a step', () => {
     const reply = await app.api('POST', `/workflows/${workflow.body.id}/steps`, { body: { type, config } });
     expect([reply.status, reply.body.error.errors]).toEqual([
       422,
-      [{ field, message: 'There is no such field', code: 'unrecognized_keys' }],
+      [{ field, message: 'This field does not exist', code: 'unrecognized_keys' }],
     ]);
   });
 });

@@ -109,7 +109,7 @@ function encodedLength(attachments: unknown): number {
 function attachmentsSchema(bytesMax: number) {
   const tooLarge = {
     ...{ code: 'custom' as const, params: { code: 'too_big' } },
-    message: `All attachments together may have ${bytesMax} bytes`,
+    message: `All attachments together may have at most ${bytesMax} bytes`,
   };
   return z.preprocess(
     (input, context) => {

@@ -4,7 +4,7 @@ import { isWireAddress } from '../../shared/platform/smtp/wire-address.ts';
 /** An address that an email can go to. Contacts may have other addresses; an email to those would fail later, unseen. */
 export const recipientAddressSchema = emailAddressSchema
   .refine(isWireAddress, {
-    error: 'No email can be sent to it: only ASCII letters may stand before the @, and a domain name must follow',
+    error: 'Must have only ASCII characters before the @ and a domain name after it, or no email can be sent to it',
     params: { code: 'invalid_string' },
   })
   .meta({ format: 'email', examples: ['ada@example.com'] });
@@ -12,7 +12,7 @@ export const recipientAddressSchema = emailAddressSchema
 /** A From or Reply-To address. It must have an ASCII form, since a campaign without one would never end. */
 export const senderAddressSchema = emailAddressSchema
   .refine(isWireAddress, {
-    error: 'Must have only ASCII letters before the @ and a domain name after it',
+    error: 'Must have only ASCII characters before the @ and a domain name after it',
     params: { code: 'invalid_string' },
   })
   .meta({ format: 'email', examples: ['news@example.com'] });

@@ -23,7 +23,7 @@ it.each([
 ])('an address that no email can go to is refused before anything is sent: %j', async (to, field) => {
   const reply = await send(to);
   expect([reply.status, reply.body.error.errors]).toMatchObject([422, [{ field, code: 'invalid_string' }]]);
-  expect(reply.body.error.errors[0].message).toContain('No email can be sent to it');
+  expect(reply.body.error.errors[0].message).toContain('no email can be sent to it');
   expect((await app.api('GET', '/emails')).body.emails).toEqual([]);
 });
 

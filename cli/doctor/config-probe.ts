@@ -30,7 +30,7 @@ export function readWhatIsUsable(environment: NodeJS.ProcessEnv): ReadConfig {
     }
     faults.push(...inspected.faults);
     const wrong = new Set(inspected.faults.flatMap(({ variable }) => [variable, variable.split('.')[0] ?? '']));
-    // Of a pair the missing half is named, because the other half is useless without it.
+    // Names the missing half of a pair, because the other half is useless without it.
     const others = Object.entries(usable).filter(([name]) => !wrong.has(name) && !isHalfOf(name, wrong));
     usable = { ...Object.fromEntries(others), ...standInsFor(wrong) };
   }
@@ -81,7 +81,7 @@ export function configProbe({ config, faults }: ReadConfig): Probe {
         fail(
           AREA,
           `${variable} ${message}`,
-          'Correct it: API and workers do not start like this. README lists all variables.',
+          'Correct it: the API and the workers do not start with it. The README lists all variables.',
         ),
       );
       if (faults.length === 0) findings.push(ok(AREA, 'all variables can be used'));

@@ -106,7 +106,7 @@ async function secretFindings(em: Em, secrets: AppSecrets | undefined): Promise<
     fail(
       area,
       'the database does not know APP_SECRET: API and workers do not start with it',
-      'Set the one of before, or name it in APP_SECRETS_PREVIOUS. See "Rotating secrets" in docs/operations.md.',
+      'Set the previous secret, or name it in APP_SECRETS_PREVIOUS. See "Rotating secrets" in docs/operations.md.',
     ),
   ];
 }
@@ -146,7 +146,7 @@ export function databaseProbe({ databaseUrl, poolSize, secrets }: DatabaseProbeO
     area: 'database',
     async run() {
       const fault = await findDatabaseFault(databaseUrl);
-      if (fault !== undefined) return [fail('database', fault, 'Nothing works before this is mended.')];
+      if (fault !== undefined) return [fail('database', fault, 'Nothing works until this is corrected.')];
       const orm = await createOrm({ databaseUrl, poolSize: 1, applicationName: 'everpost-doctor', limits: LIMITS });
       try {
         const em = orm.em.fork();

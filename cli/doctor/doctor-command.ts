@@ -49,7 +49,11 @@ function probesOf(context: CliContext, read: ReadConfig): Probe[] {
     area: 'relay',
     run: () =>
       Promise.resolve([
-        fail('relay', 'SMTP_URL names none: workers do not start', 'Set it, for example smtp://relay.example:587.'),
+        fail(
+          'relay',
+          'SMTP_URL names no relay, so workers do not start',
+          'Set it, for example smtp://relay.example:587.',
+        ),
       ]),
   };
   return [

@@ -208,7 +208,7 @@ describe('relays', () => {
 
   it('fails without any', async () => {
     expect(faultsOf(await examine({ SMTP_URL: '' }))).toEqual([
-      expect.stringContaining('fail relay: SMTP_URL names none'),
+      expect.stringContaining('fail relay: SMTP_URL names no relay'),
     ]);
   });
 });

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 import type { DnsResolver } from '../../shared/platform/dns/resolver.ts';
 import { fail, ok, warn, type Finding, type Probe } from './finding.ts';
 
-const UNANSWERED = 'Look at the name servers of the domain and at DNS_SERVERS, and run it again.';
+const UNANSWERED = 'Check the name servers of the domain and DNS_SERVERS, then run this again.';
 
 function unanswered(area: string, reason: string): Finding {
   return warn(area, `DNS does not answer (${reason})`, UNANSWERED);
@@ -62,7 +62,7 @@ export function judgeSpf(domain: string, texts: readonly string[], addresses: re
     return fail(
       area,
       `${domain} has ${policies.length} SPF records`,
-      'Leave one: receivers take several for an error.',
+      'Keep only one: receivers treat several as an error.',
     );
   const terms = policy.toLowerCase().split(/\s+/).slice(1);
   if (terms.some((term) => /^\+?all$/.test(term))) {

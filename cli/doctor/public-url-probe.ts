@@ -70,7 +70,7 @@ function faultFinding(publicUrl: string, error: unknown): Finding {
   return warn(
     AREA,
     `${publicUrl} cannot be reached from here (${code || 'no answer'})`,
-    'Try it from outside: links in mail lead there. Some networks cannot reach their own public address.',
+    'Try it from outside: links in emails lead there. Some networks cannot reach their own public address.',
   );
 }
 

@@ -9,11 +9,17 @@ async function runProbe({ area, run }: Probe, timeoutMs: number): Promise<Findin
   try {
     return await withTimeLimit(run(ending.signal), timeoutMs, () => {
       ending.abort();
-      return [fail(area, `no answer within ${timeoutMs / 1_000} seconds`, 'Look whether it runs, and at the network.')];
+      return [
+        fail(
+          area,
+          `no answer within ${timeoutMs / 1_000} seconds`,
+          'Check that it runs and that this machine can reach it.',
+        ),
+      ];
     });
   } catch (error) {
     const words = error instanceof Error ? error.message : String(error);
-    return [fail(area, redactText(words), 'This was not foreseen: look into the log of the API and of the workers.')];
+    return [fail(area, redactText(words), 'This error is unexpected. Read the logs of the API and of the workers.')];
   }
 }
 

@@ -64,7 +64,7 @@ export function temporalProbe(options: TemporalConnectOptions): Probe {
           fail(
             AREA,
             `${address} does not answer as it should: ${words}`,
-            'Look whether it runs, and at TEMPORAL_ADDRESS and TEMPORAL_API_KEY.',
+            'Check that it runs, and check TEMPORAL_ADDRESS and TEMPORAL_API_KEY.',
           ),
         ];
       }

@@ -11,7 +11,7 @@ export async function findFreePort(
 ): Promise<number> {
   if (preferred === 0) {
     const port = await tryListen(0, host);
-    if (port === undefined) throw new Error(`No port can be listened on at ${host}.`);
+    if (port === undefined) throw new Error(`No port of ${host} can be opened.`);
     return port;
   }
   for (let port = preferred; port < Math.min(preferred + 200, 65_536); port++) {

@@ -11,7 +11,7 @@ export function atMost<Schema extends z.ZodType>(max: number, schema: Schema) {
     if (countOf(input) <= max) return input;
     const origin = Array.isArray(input) ? 'array' : 'object';
     const issue = { code: 'too_big', origin, maximum: max, inclusive: true, input: undefined } as const;
-    context.addIssue({ ...issue, message: `At most ${max} items` });
+    context.addIssue({ ...issue, message: `Must have at most ${max} items` });
     return z.NEVER;
   }, schema);
 }

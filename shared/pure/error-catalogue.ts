@@ -1,6 +1,6 @@
 /** Every error code a client can receive, with its HTTP status and default message. The OpenAPI document lists it. */
 export const ERROR_CATALOGUE = {
-  BAD_REQUEST: { status: 400, message: 'The request cannot be carried out as it stands' },
+  BAD_REQUEST: { status: 400, message: 'The request cannot be carried out in its present state' },
   INVALID_API_KEY: { status: 401, message: 'The API key is missing or not valid' },
   PROJECT_DISABLED: { status: 403, message: 'This project is disabled' },
   /** The interface document fixes this code, with status 403, for a sender domain that is unknown or unverified. */
@@ -19,7 +19,7 @@ export const ERROR_CATALOGUE = {
   DOMAIN_NOT_FOUND: { status: 404, message: 'Domain not found' },
   JOB_NOT_FOUND: { status: 404, message: 'Job not found' },
   WEBHOOK_NOT_FOUND: { status: 404, message: 'Webhook endpoint not found' },
-  METHOD_NOT_ALLOWED: { status: 405, message: 'This path does not take that method' },
+  METHOD_NOT_ALLOWED: { status: 405, message: 'This path does not accept this method' },
   REQUEST_TIMEOUT: { status: 408, message: 'The request did not arrive in time' },
   CONFLICT: { status: 409, message: 'The request conflicts with the current state' },
   IDEMPOTENCY_KEY_REUSED: { status: 409, message: 'This Idempotency-Key has already been used' },

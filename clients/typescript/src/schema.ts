@@ -653,7 +653,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Look the DNS records of a domain up now
+         * Check the DNS records of a domain now
          * @description A verified domain falls back to pending when three checks in a row find a required record missing. A check that gets no answer from DNS changes nothing.
          */
         get: operations["verifyDomain"];
@@ -1898,7 +1898,7 @@ export interface components {
             errors?: components["schemas"]["FieldError"][];
             /**
              * @description What is wrong, for people
-             * @example The request cannot be carried out as it stands
+             * @example The request cannot be carried out in its present state
              */
             message: string;
             /** @description The same as in the header X-Request-ID */

@@ -156,7 +156,7 @@ async function assertRunnable(em: Em, definition: AutomationDefinition): Promise
   if (problems.length === 0) return;
   throw badRequest(`The workflow cannot be enabled: ${problems.map((problem) => problem.message).join('; ')}`, {
     details: { problems },
-    suggestion: 'Repair these steps, then enable it again',
+    suggestion: 'Correct these steps, then enable the workflow again',
   });
 }
 

@@ -116,7 +116,7 @@ async function runBatch(
       return DELETED;
     }
     const graph = await engine.readGraph(tx, state.graphId);
-    if (!graph) throw new StepError('The steps this execution started with are gone');
+    if (!graph) throw new StepError('The steps that this execution started with no longer exist');
     if (!isActive(state)) return endedOutcome(state);
     state.runId = options.runId ?? state.runId;
     const batch: Batch = { deps: engine.deps, tx, state, graph, records: [], options };
@@ -143,7 +143,7 @@ async function runSteps(batch: Batch, limit: number): Promise<AdvanceOutcome> {
   let isUnderWay = state.stepNumber > 0;
   for (let taken = 0; ; taken++) {
     const step = findCurrentStep(state, graph);
-    if (!step) throw new StepError('The step this execution has come to is not among those it started with');
+    if (!step) throw new StepError('The next step is not among the steps that this execution started with');
     if (taken === limit) return { kind: 'more', next: pathLabel(graph, step) };
     if (state.stepNumber === 0) Object.assign(state, { stepNumber: 1, currentStepId: step.id });
     const startedAt = options.now();

@@ -126,7 +126,7 @@ async function entryRefusal(em: Em, automationId: string, contactId: string): Pr
   );
   return new AppError('CONFLICT', {
     message: latest?.isActive
-      ? 'The contact is in this workflow just now'
+      ? 'The contact is already in this workflow'
       : 'The contact has been through this workflow, which does not allow re-entry',
     details: { executionId: latest?.id ?? null },
     ...(!latest?.isActive && { suggestion: 'Set allowReentry on the workflow to let contacts enter again' }),
@@ -214,7 +214,7 @@ export async function cancelExecution(
     const execution = await findExecution(tx, projectId, automationId, executionId);
     if (cancelled === 0) {
       throw new AppError('CONFLICT', {
-        message: `The execution is ${execution.status} already`,
+        message: `The execution is already ${execution.status}`,
         details: { status: before.status },
       });
     }

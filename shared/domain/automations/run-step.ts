@@ -70,7 +70,7 @@ export async function runStep(
     case 'EXIT':
       return { kind: 'exit', reason: readConfigOf('EXIT', step.config).reason ?? null };
     default:
-      throw new StepError(`This version knows no step of the type ${String(step.type)}`);
+      throw new StepError(`This version of Everpost has no steps of the type ${String(step.type)}`);
   }
 }
 
@@ -122,7 +122,7 @@ function mergeContext(context: Record<string, unknown>, data: Record<string, unk
   const merged = { ...context, ...data };
   if (jsonBytes(merged, LIMITS.executionContextBytes) <= LIMITS.executionContextBytes) return merged;
   throw new StepError(
-    `With the data of the event the context would be larger than ${LIMITS.executionContextBytes} bytes`,
+    `The context would be larger than ${LIMITS.executionContextBytes} bytes with the data of the event`,
   );
 }
 

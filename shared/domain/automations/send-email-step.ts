@@ -56,7 +56,7 @@ async function resolveRecipient(
   const urls = { unsubscribeUrl: '', subscribeUrl: '', manageUrl: '' };
   const scope = createRenderScope({ contact, urls, event: state.context });
   const address = normalizeAddress(compileTemplate(recipient.customEmail ?? '', 'text').render(scope));
-  if (!isEmailAddress(address)) throw new StepError('The custom recipient did not come out as an email address');
+  if (!isEmailAddress(address)) throw new StepError('The custom recipient is not an email address after rendering');
   const other = await queryOne<{ id: string; subscribed: boolean }>(
     tx,
     sql`select id, subscribed from contact where project_id = ${state.projectId} and email = ${address}`,

@@ -18,7 +18,7 @@ import {
   type AutomationTransition,
 } from './automation.entity.ts';
 
-/** As many steps as an automation may have; a graph of that size is still a small row. */
+/** The number of steps that an automation may have. A graph of that size is still a small row. */
 
 export interface NewStep {
   type: Exclude<StepType, 'TRIGGER'>;
@@ -78,11 +78,14 @@ async function assertConfig(
 function assertRoomForConfig(steps: AutomationStep[], config: StoredConfig): void {
   const bytesOf = (each: StoredConfig) => Buffer.byteLength(JSON.stringify(each));
   if (bytesOf(config) > LIMITS.stepConfigBytes) {
-    throw tooLarge('config', `The config of a step may have ${LIMITS.stepConfigBytes} octets`);
+    throw tooLarge('config', `The config of a step may have at most ${LIMITS.stepConfigBytes} bytes`);
   }
   const bytes = steps.reduce((sum, step) => sum + bytesOf(step.config), bytesOf(config));
   if (bytes <= LIMITS.stepConfigsBytes) return;
-  throw tooLarge('config', `The configs of a workflow's steps may have ${LIMITS.stepConfigsBytes} octets together`);
+  throw tooLarge(
+    'config',
+    `The configs of a workflow's steps may have at most ${LIMITS.stepConfigsBytes} bytes together`,
+  );
 }
 
 function* webhookTemplates(path: string, value: unknown): Generator<[path: string, source: string]> {
@@ -111,7 +114,7 @@ function openEnd(definition: AutomationDefinition): { step: AutomationStep; bran
   return step && { step, branch: step.type === 'CONDITION' ? 'yes' : null };
 }
 
-/** What kind of step it is. @throws AppError WORKFLOW_NOT_FOUND, RESOURCE_NOT_FOUND */
+/** The type of a step. @throws AppError WORKFLOW_NOT_FOUND, RESOURCE_NOT_FOUND */
 export async function findStepType(em: Em, projectId: string, automationId: string, stepId: string): Promise<StepType> {
   return stepOf(await findDefinition(em, projectId, automationId), stepId).type;
 }
@@ -216,9 +219,12 @@ export async function removeStep(
     const outgoing = definition.transitions.filter((transition) => transition.fromStepId === stepId);
     const [target] = outgoing;
     if (splice && outgoing.length > 1) {
-      throw badRequest(`"${step.name}" leads to two steps; splicing would not know which to keep`, {
-        suggestion: 'Delete one of its transitions first, or delete the step without splice',
-      });
+      throw badRequest(
+        `"${step.name}" leads to two steps; splice works only where a step leads to one other step at most`,
+        {
+          suggestion: 'Delete one of its transitions first, or delete the step without splice',
+        },
+      );
     }
     for (const transition of [...incoming, ...outgoing]) tx.remove(transition);
     tx.remove(step);

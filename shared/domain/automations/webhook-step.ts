@@ -83,7 +83,7 @@ export async function prepareWebhook(
   }
   const body = hasBody ? (typeof content === 'string' ? content : JSON.stringify(content)) : null;
   if (Buffer.byteLength(body ?? '') > LIMITS.webhookBodyBytes) {
-    throw new StepError(`The body of the webhook has more than ${LIMITS.webhookBodyBytes} octets`);
+    throw new StepError(`The body of the webhook has more than ${LIMITS.webhookBodyBytes} bytes`);
   }
   return {
     url: renderUrl(config.url, scope),

@@ -60,5 +60,5 @@ export async function continueCampaign(em: Em, projectId: string, campaignId: st
   );
   const campaign = await findCampaign(em, projectId, campaignId);
   if (ACTIVE_CAMPAIGN_STATUSES.includes(campaign.status)) return campaign;
-  throw badRequest(`A campaign that is ${campaign.status} cannot go on`, { details: { status: campaign.status } });
+  throw badRequest(`A campaign that is ${campaign.status} cannot continue`, { details: { status: campaign.status } });
 }

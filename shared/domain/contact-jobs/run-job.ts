@@ -93,7 +93,7 @@ function throwAsFileFault(error: unknown): never {
 
 async function runImport(job: Job, run: JobRun): Promise<void> {
   const content = await findJobFile(run.em(), job.id);
-  if (!content) throw new ImportFileError('The file is not there any more');
+  if (!content) throw new ImportFileError('The file no longer exists');
   const file = await readImportFile(content);
   if (job.total === null) {
     // Before and apart from the contacts: two imports that both bring new fields cannot wait for each other.

@@ -110,7 +110,7 @@ function alreadyAdded(domain: string): AppError {
 
 function assertRoomForDomain(domainCount: number): void {
   if (domainCount < LIMITS.senderDomainsPerProject) return;
-  throw tooLarge('domain', `A project may have ${LIMITS.senderDomainsPerProject} sender domains`);
+  throw tooLarge('domain', `A project may have at most ${LIMITS.senderDomainsPerProject} sender domains`);
 }
 
 /**
@@ -203,7 +203,7 @@ export async function deleteSenderDomain(em: Em, projectId: string, domainId: st
     throw new AppError('CONFLICT', {
       message: `The domain ${domain} is in use`,
       details: { ...usage },
-      suggestion: 'Give its templates and the campaigns that are still to be sent another sender first',
+      suggestion: 'First set another sender in its templates and in the campaigns that are not sent yet',
     });
   }
   await query(em, sql`delete from sender_domain where id = ${id}`);

@@ -72,7 +72,7 @@ export function optedOutOf(type: EmailType, contacts: UpsertedContact[]): string
 export function assertNobodyOptedOut(optedOut: string[]): void {
   if (optedOut.length === 0) return;
   throw badRequest(
-    `${optedOut.length === 1 ? 'A recipient has' : 'Recipients have'} unsubscribed from this kind of mail`,
+    `${optedOut.length === 1 ? 'A recipient has' : 'Recipients have'} unsubscribed from this type of email`,
     {
       details: { recipients: optedOut },
       suggestion: 'Send it as TRANSACTIONAL if it is not marketing, or leave these recipients out',

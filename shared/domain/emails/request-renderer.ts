@@ -71,7 +71,10 @@ function renderHeaders(headers: HeaderTemplate[], scope: RenderScope, meter: Ren
   const rendered = headers.map(({ name, template }): [string, string] => {
     const value = sanitizeHeaderText(template.render(scope, meter));
     if (value.length > LIMITS.customHeaderValueLength) {
-      throw tooLarge(`headers.${name}`, `The value comes out longer than ${LIMITS.customHeaderValueLength} characters`);
+      throw tooLarge(
+        `headers.${name}`,
+        `The rendered value is longer than ${LIMITS.customHeaderValueLength} characters`,
+      );
     }
     return [name, value];
   });
@@ -125,11 +128,14 @@ export async function createRequestRenderer(
       if (bytesOfAll > LIMITS.renderedBytesPerRequest) {
         throw tooLarge(
           'to',
-          `The bodies rendered for all recipients may have ${LIMITS.renderedBytesPerRequest} bytes together`,
+          `The bodies rendered for all recipients may have at most ${LIMITS.renderedBytesPerRequest} bytes together`,
         );
       }
       if (stepsOfAll > LIMITS.renderStepsPerRequest) {
-        throw tooLarge('to', `Rendering the emails to all recipients may take ${LIMITS.renderStepsPerRequest} steps`);
+        throw tooLarge(
+          'to',
+          `Rendering the emails to all recipients may take at most ${LIMITS.renderStepsPerRequest} steps`,
+        );
       }
     }
 

@@ -12,7 +12,7 @@ import { recordedEvents } from './recorded-events.ts';
  */
 export function throwTooManyEventNames(error: unknown, field: string): never {
   if (!findCheckViolation(error, 'event_names_limit')) throw error;
-  throw tooLarge(field, `A project may have ${LIMITS.eventNamesPerProject} names of events`);
+  throw tooLarge(field, `A project may have at most ${LIMITS.eventNamesPerProject} event names`);
 }
 
 export interface NewEvent {

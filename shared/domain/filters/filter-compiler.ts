@@ -107,13 +107,15 @@ function compileFilterOnce(filter: Filter, path: string, scope: FilterScope, com
   const { alias, asOf, projectId } = compilation;
   compilation.filterCount += 1;
   if (compilation.filterCount > INLINED_FILTERS_MAX) {
-    throw badRequest(`${path}: with the segments referred to there are more than ${INLINED_FILTERS_MAX} filters`);
+    throw badRequest(
+      `${path}: together with the segments it refers to, the condition has more than ${INLINED_FILTERS_MAX} filters`,
+    );
   }
   const target = assertFilter(filter, path, scope);
   // A stored condition is evaluated at its own cost, but the segments it refers to may have grown since.
   if (compilation.openSegments.size > 0) compilation.inlinedCost += filterCost(target, filter);
   if (compilation.inlinedCost > LIMITS.inlinedFilterCost) {
-    throw badRequest(`${path}: the filters of the segments referred to cost more than evaluating allows`);
+    throw badRequest(`${path}: the filters of the segments it refers to cost too much to evaluate`);
   }
   switch (target.kind) {
     case 'standard':

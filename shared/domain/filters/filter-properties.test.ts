@@ -143,7 +143,7 @@ function isBeyondBudget(...args: Parameters<typeof compileFilter>): boolean {
     compileFilter(...args);
     return false;
   } catch (error) {
-    if (error instanceof AppError && /segments referred to/.test(error.message)) return true;
+    if (error instanceof AppError && /segments (?:it refers|referred) to/.test(error.message)) return true;
     throw error;
   }
 }

@@ -76,7 +76,9 @@ export function assertFilter(filter: Filter, path: string, scope: FilterScope): 
   const target = filterTarget(filter);
   if (target.kind === 'unknown') throw badRequest(`${path}.${target.part}: ${target.reason}`);
   if (target.kind === 'context' && scope === 'contact') {
-    throw badRequest(`${path}.operator: ${filter.operator} cannot be applied to an event; use triggered and its kin`);
+    throw badRequest(
+      `${path}.operator: ${filter.operator} cannot be applied to an event; use triggered, notTriggered or another operator for events`,
+    );
   }
   if (target.kind === 'standard') assertStandardField(target.field, filter, path);
   if (target.kind === 'data' || target.kind === 'context') assertJsonField(filter, path);
@@ -127,7 +129,7 @@ export function assertFilterSemantics(condition: FilterCondition, options: Filte
       total.filters += inlined.filters;
       total.cost += inlined.cost;
       if (total.filters > INLINED_FILTERS_MAX) {
-        throw badRequest(`${path}: the segments referred to add up to more than ${INLINED_FILTERS_MAX} filters`);
+        throw badRequest(`${path}: the segments it refers to have more than ${INLINED_FILTERS_MAX} filters together`);
       }
       if (segmentsAbove + chainLength(target.segmentId, conditionOf, lengths) > LIMITS.segmentChain) {
         throw tooLarge(
@@ -138,7 +140,7 @@ export function assertFilterSemantics(condition: FilterCondition, options: Filte
       if (total.cost > LIMITS.inlinedFilterCost) {
         throw tooLarge(
           `${dotPath(path)}.${part}`,
-          `${path}: with the segments referred to, the filters cost more than evaluating allows`,
+          `${path}: together with the segments it refers to, the filters cost too much to evaluate`,
         );
       }
     },

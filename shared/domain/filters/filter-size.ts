@@ -10,7 +10,7 @@ export function dotPath(path: string): string {
   return path.replaceAll(/\[(\d+)\]/g, '.$1');
 }
 
-/** What takes longer than a comparison: a text that is searched, a text that is read as a moment, rows that are looked up. */
+/** The costs of filters that take longer than a comparison: they search a text, read a text as a moment, or look up rows. */
 const SEARCH_COST = 3;
 const MOMENT_COST = 40;
 export const LOOK_UP_COST = 20;
@@ -83,12 +83,12 @@ export function assertFilterSize(condition: FilterCondition, rootPath: string): 
         );
       }
       if (jsonBytes(filter.value ?? null, LIMITS.filterValueBytes) > LIMITS.filterValueBytes) {
-        throw tooLarge(`${dotPath(path)}.value`, `A value may have ${LIMITS.filterValueBytes} bytes of JSON`);
+        throw tooLarge(`${dotPath(path)}.value`, `A value may have at most ${LIMITS.filterValueBytes} bytes of JSON`);
       }
     },
     `${rootPath}.`,
   );
   if (jsonBytes(condition, LIMITS.filterConditionBytes) > LIMITS.filterConditionBytes) {
-    throw tooLarge(rootPath, `A condition may have ${LIMITS.filterConditionBytes} bytes of JSON`);
+    throw tooLarge(rootPath, `A condition may have at most ${LIMITS.filterConditionBytes} bytes of JSON`);
   }
 }

@@ -51,7 +51,7 @@ export async function loadReferencedSegments(
       limit ${LIMITS.segmentsReached + 1}`,
   );
   if (rows.length > LIMITS.segmentsReached) {
-    throw tooLarge(rootPath, `A condition may reach ${LIMITS.segmentsReached} segments`);
+    throw tooLarge(rootPath, `A condition may refer to at most ${LIMITS.segmentsReached} segments`);
   }
   return new Map(rows.map((row) => [row.id, row]));
 }

@@ -65,8 +65,8 @@ export async function assertKnownSecret(em: Em, secrets: AppSecrets): Promise<vo
     if (standing === 'known') return;
     if (standing === 'acceptable') return rememberSecret(tx, secrets.appSecret);
     throw new ConfigError(
-      'APP_SECRET is not one that this database knows. With it links in delivered mail would not work, and DKIM keys ' +
-        'could not be read.\nSet the APP_SECRET of before. To replace it, name the old one in APP_SECRETS_PREVIOUS. ' +
+      'APP_SECRET has never been used with this database. With it, links in delivered emails would not work, and DKIM ' +
+        'keys could not be read.\nSet the previous APP_SECRET. To replace it, name the old one in APP_SECRETS_PREVIOUS. ' +
         'If it is lost, run `everpost secrets adopt`. See "Rotating secrets" in docs/operations.md.',
     );
   });

@@ -35,8 +35,7 @@ export interface ComputeOptions {
 /** @throws AppError SEGMENT_NOT_FOUND, BAD_REQUEST unless the segment is dynamic and tracked */
 export async function assertComputable(em: Em, projectId: string, segmentId: string): Promise<void> {
   const segment = await findSegment(em, projectId, segmentId);
-  if (segment.type === 'STATIC')
-    throw badRequest('A STATIC segment has its members listed; there is nothing to compute');
+  if (segment.type === 'STATIC') throw badRequest('A STATIC segment has no condition, so there is nothing to compute');
   if (!segment.trackMembership) {
     throw badRequest('Membership is computed for tracked segments only', {
       suggestion: 'Set trackMembership to true first, or use refresh to count',

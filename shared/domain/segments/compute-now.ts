@@ -24,7 +24,7 @@ export async function computeMembershipNow(em: Em, projectId: string, segmentId:
     if (error instanceof AppError) await dropFromOutbox(em, leaseId);
     if (!isStatementTimeout(error)) throw error;
     throw new AppError('SERVICE_UNAVAILABLE', {
-      message: 'The segment takes longer to compute than a request may, and is computed in the background',
+      message: 'The segment takes too long to compute within the request, so it is computed in the background',
       cause: error,
     });
   });

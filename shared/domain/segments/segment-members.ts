@@ -29,13 +29,13 @@ export async function recordMembershipEvents(
 async function lockStaticSegment(em: Em, projectId: string, segmentId: string): Promise<Segment> {
   const segment = await lockSegment(em, projectId, segmentId);
   if (segment.type !== 'STATIC') {
-    throw badRequest('The members of a DYNAMIC segment follow from its condition and cannot be listed by hand');
+    throw badRequest('The members of a DYNAMIC segment follow from its condition; they cannot be added or removed');
   }
   return segment;
 }
 
 export interface NewMembers {
-  /** As the caller spells them. */
+  /** The addresses as the caller wrote them. */
   emails: string[];
   /** Whether addresses without a contact get one. */
   createMissing: boolean;

@@ -16,7 +16,7 @@ export interface NewSegment {
   name: string;
   description?: string | null;
   type: 'DYNAMIC' | 'STATIC';
-  /** Of a DYNAMIC segment only. */
+  /** The condition of a DYNAMIC segment. */
   condition?: FilterCondition;
   trackMembership: boolean;
 }
@@ -89,13 +89,13 @@ async function assertRoomForSegment(
       where project_id = ${projectId} and id is distinct from ${segmentId}::uuid`,
   );
   if ((others?.count ?? 0) >= LIMITS.segmentsPerProject) {
-    throw tooLarge('name', `A project may have ${LIMITS.segmentsPerProject} segments`);
+    throw tooLarge('name', `A project may have at most ${LIMITS.segmentsPerProject} segments`);
   }
   const bytes = Buffer.byteLength(JSON.stringify(condition ?? null)) + (others?.bytes ?? 0);
   if (bytes <= LIMITS.segmentConditionsBytes) return;
   throw tooLarge(
     'condition',
-    `The segments of a project may have ${LIMITS.segmentConditionsBytes} octets of conditions`,
+    `The conditions of all segments of a project may have at most ${LIMITS.segmentConditionsBytes} bytes`,
   );
 }
 

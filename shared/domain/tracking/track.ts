@@ -25,7 +25,7 @@ export interface TrackedEvent {
 /** The data that an event keeps. @throws AppError VALIDATION_ERROR for more than an event may hold */
 function readEventData(values: Record<string, unknown>): Record<string, unknown> {
   if (jsonBytes(values, LIMITS.eventDataBytes) > LIMITS.eventDataBytes) {
-    throw tooLarge('data', `An event may hold ${LIMITS.eventDataBytes} bytes of data`);
+    throw tooLarge('data', `An event may have at most ${LIMITS.eventDataBytes} bytes of data`);
   }
   return values;
 }

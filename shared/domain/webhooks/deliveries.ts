@@ -12,7 +12,7 @@ export const DELIVERY_STATUSES = ['RETRYING', 'DELIVERED', 'FAILED'] as const;
 /** What became of an event, or of several that went together, at an endpoint. */
 export interface WebhookDelivery {
   id: string;
-  /** Of the first one. */
+  /** The name of the first one. */
   eventId: string;
   eventName: string;
   eventCount: number;
@@ -116,8 +116,8 @@ async function findReplayStart(em: Em, projectId: string, request: ReplayRequest
     if (event.at === null) throw replayFault('eventId', 'This event is from before webhooks and cannot be replayed');
     return { at: event.at, source: 0, id: idBefore(eventId) };
   }
-  if (!since) throw badRequest('Say since when, or from which event');
-  if (since.getTime() > Date.now()) throw replayFault('since', 'This moment is still to come');
+  if (!since) throw badRequest('Either since or eventId is required');
+  if (since.getTime() > Date.now()) throw replayFault('since', 'This moment is in the future');
   if (retentionDays !== 0 && since.getTime() < Date.now() - retentionDays * DAY_MS) {
     throw replayFault('since', `Events are kept for ${retentionDays} days, and this moment is further back`);
   }

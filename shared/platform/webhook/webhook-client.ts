@@ -24,7 +24,7 @@ export interface WebhookAnswer {
   /** The URL that finally answered. */
   url: string;
   contentType: string | null;
-  /** As text, the first 64 KiB of it. */
+  /** The body as text, its first 64 KiB. */
   body: string;
   isTruncated: boolean;
   /** The pause from Retry-After, in milliseconds. */
@@ -37,7 +37,7 @@ export interface WebhookClient {
    * @throws WebhookRefusedError, or WebhookUnreachableError when nobody answered
    */
   send: (webhook: WebhookRequest) => Promise<WebhookAnswer>;
-  /** As the client itself, for many requests in a short time: hosts are looked up once and connections are kept. */
+  /** The same for many requests in a short time: hosts are looked up once and connections are kept. */
   open: () => WebhookSession;
   /**
    * Whether a URL may be called, as far as that can be told now: a name that nobody knows yet may be known later.
@@ -94,7 +94,7 @@ interface Hop {
 
 /** Errors quote no part of a URL: what was filled into it may be about a person. */
 function parseTarget(text: string, base?: string): URL {
-  if (!URL.canParse(text, base)) throw new WebhookRefusedError('what is to be called is not a URL');
+  if (!URL.canParse(text, base)) throw new WebhookRefusedError('the address is not a URL');
   const url = new URL(text, base);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new WebhookRefusedError('only http and https addresses are called');

@@ -205,7 +205,7 @@ const updateContactConfig = z
       .meta({ description: 'Another way to say `subscribed`' }),
   })
   .refine((config) => Object.keys(readContactUpdate(config)).length > 0, {
-    error: 'Needs data, subscribed, or both',
+    error: 'Must have data, subscribed, or both',
     path: ['data'],
   })
   .meta({ id: 'UpdateContactConfig', description: 'The config of an UPDATE_CONTACT step: data, subscribed, or both' });

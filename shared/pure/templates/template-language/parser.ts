@@ -41,7 +41,7 @@ export function parseTokens(tokens: readonly Token[], source: string): TemplateN
     const operands = parseExpression(expression);
     operandCount += operands.length;
     if (operandCount <= LIMITS.templateOperands) return operands;
-    throw new TemplateLimitError(`A template may hold ${LIMITS.templateOperands} names and texts in its tags`);
+    throw new TemplateLimitError(`A template may have at most ${LIMITS.templateOperands} names and texts in its tags`);
   };
   for (const token of tokens) {
     const current = open.at(-1);

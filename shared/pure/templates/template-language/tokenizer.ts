@@ -70,7 +70,7 @@ export function tokenize(
     const close = firstOpen === -1 ? -1 : source.indexOf(CLOSE, firstOpen + OPEN.length);
     if (close === -1) break;
 
-    // Of several openings before one closing the last is meant, so a stray `{{` does not swallow a placeholder.
+    // Where several openings precede one closing, the last one counts, so a stray `{{` does not swallow a placeholder.
     // The search ends at firstOpen, which keeps the whole loop linear.
     let start = source.lastIndexOf(OPEN, close - OPEN.length);
     let end = close + CLOSE.length;
@@ -85,7 +85,7 @@ export function tokenize(
     const token = readTag(source, start, decodesEntities ? decodeEntities(content) : content, isRaw);
     if (!token) continue;
     tagCount += 1;
-    if (tagCount > tagsMax) throw new TemplateLimitError(`A template may have ${LIMITS.templateTags} tags`);
+    if (tagCount > tagsMax) throw new TemplateLimitError(`A template may have at most ${LIMITS.templateTags} tags`);
     if (start > textStart) tokens.push({ type: 'text', text: source.slice(textStart, start) });
     tokens.push(token);
     textStart = end;
