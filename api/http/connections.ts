@@ -51,6 +51,8 @@ export function isAnswerable(socket: Socket): boolean {
 /** Ends a connection whose client does not read its answer. */
 function limitAnswer(socket: Socket, res: ServerResponse): void {
   res.once('prefinish', () => {
+    // The answer of a client that has left closes before it ends.
+    if (socket.destroyed) return;
     const timer = setTimeout(() => socket.destroy(), ANSWER_GRACE_MS + socket.writableLength / ANSWER_BYTES_PER_MS);
     res.once('close', () => clearTimeout(timer));
   });
@@ -60,7 +62,7 @@ function limitAnswer(socket: Socket, res: ServerResponse): void {
 function limitRest(socket: Socket, req: IncomingMessage, res: ServerResponse): void {
   // Before Node itself begins to drop it, unseen and without end.
   res.once('prefinish', () => {
-    if (req.complete) return;
+    if (req.complete || socket.destroyed) return;
     const timer = setTimeout(() => socket.destroy(), LINGER_MS);
     req.once('close', () => clearTimeout(timer));
     req.on('error', () => undefined);
