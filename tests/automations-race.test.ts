@@ -3,7 +3,7 @@ import { query, sql } from '../shared/domain/database/sql.ts';
 import { createAutomation, track } from './support/automations.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
-/** Of each kind: the event before the wait can stand, at some moment around it, and after it stands. */
+/** Events of each kind: before the wait can be stored, at some moment around it, and after it is stored. */
 const CONTACTS = 40;
 /** Within these milliseconds an execution comes to its wait, or not; the pauses cover them evenly. */
 const AROUND_MS = 400;

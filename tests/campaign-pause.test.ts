@@ -58,7 +58,7 @@ describe('a campaign that is paused in mid-send', () => {
     await eventually(() => Promise.resolve(received() >= RECIPIENTS * 0.2), 30_000);
     expect((await stack.api('POST', `/campaigns/${id}/pause`)).status).toBe(200);
     const count = await untilStill(id);
-    // What was on the wire, and what took its place before its result was on record.
+    // Messages that were on the wire, and those that followed before the results were recorded.
     expect(count).toBeLessThan(RECIPIENTS * 0.7);
     expect(await read(id)).toMatchObject({ status: 'SENDING', paused: true, sentCount: count });
     const waiting = await stack.api('GET', `/campaigns/${id}/recipients?state=PENDING&limit=1`);

@@ -190,7 +190,7 @@ describe('a campaign that is sent again to those who failed', () => {
     expect([...counts.keys()].sort()).toEqual(meant.sort());
     expect(campaign).toMatchObject({ totalRecipients: RECIPIENTS, sentCount: RECIPIENTS - LEFT_OUT, sentAt });
     expect((await prepared.api('GET', `/campaigns/${id}/stats`)).body.failedCount).toBe(LEFT_OUT);
-    // What a killed worker had handed over and not yet recorded goes out once more.
+    // Emails that a killed worker had handed over and not yet recorded are sent once more.
     const repeated = [...counts.values()].reduce((sum, count) => sum + count - 1, 0);
     process.stderr.write(`sent again under ${kills} kills: ${repeated} of ${counts.size} emails went out twice\n`);
     expect(repeated).toBeLessThan(counts.size / 4);

@@ -79,7 +79,7 @@ const messagesTo = (address: string) => stack.sink.messages().filter((message) =
 /** The first mail to an address, as soon as it is there. */
 const arrived = async (address: string): Promise<ParsedMail> =>
   (await eventually(async () => messagesTo(address)[0])).parsed();
-/** Who of a project has got mail, with how many. */
+/** The contacts of a project that got email, with the number of emails. */
 function reached(audience: Audience): Map<string, number> {
   const domain = audience.address('');
   return new Map([...stack.sink.recipientCounts()].filter(([address]) => address.endsWith(domain)).sort());

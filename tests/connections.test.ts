@@ -4,7 +4,7 @@ import { startHostileApi, type HostileApi } from './support/hostile-api.ts';
 import { openRaw, statusOf, type RawConnection } from './support/raw-http.ts';
 
 const CONNECTIONS_MAX = 40;
-/** Of one address without a key. */
+/** Connections of one address without a key. */
 const STRANGERS_MAX = 10;
 
 let app: HostileApi;

@@ -40,7 +40,7 @@ async function sendDeferred(to: string): Promise<{ id: string; workflowId: strin
   return { id, workflowId: emailDeliveryWorkflowId(id) };
 }
 
-/** As if the mails had been due an hour ago and longer. */
+/** Makes the emails due an hour ago and longer. */
 async function makeOverdue(ids: string[]): Promise<void> {
   await query(
     stack.em(),

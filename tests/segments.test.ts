@@ -103,7 +103,7 @@ describe('a computation whose process died', () => {
     const owner = await stack.createProject();
     await createContacts(owner, 20);
     const id = await createSegment(owner, { trackMembership: true });
-    // What a process leaves behind that dies right after it has begun.
+    // The state that a process leaves behind when it dies right after it has begun.
     await leaseInOutbox(stack.em(), 'segment', owner.project.id, id, 0);
     await eventually(async () => (await memberCountOf(owner, id)) === 20);
     expect(await entriesOf(owner)).toBe(20);

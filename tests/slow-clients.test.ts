@@ -8,7 +8,7 @@ import { openRaw, statusOf } from './support/raw-http.ts';
 
 /** A project may hold 64 MB of answers; their making and garbage come on top of it. */
 const RSS_GROWTH_MAX = 320 * 1024 * 1024;
-/** So many pages of 8 MB would not fit into the heap of the process. */
+/** This many pages of 8 MB would not fit into the heap of the process. */
 const READERS = 60;
 
 let app: HostileApi;

@@ -60,7 +60,7 @@ async function optionsFor(
       workerDeploymentOptions: {
         version: deps.version,
         useWorkerVersioning: true,
-        // Of workflows that live long; workflows/index.ts names those that do not.
+        // The default is for workflows that live long; workflows/index.ts names the others.
         defaultVersioningBehavior: 'AUTO_UPGRADE',
       },
     }),

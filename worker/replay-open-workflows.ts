@@ -12,7 +12,7 @@ import { temporalLogger } from './temporal-logger.ts';
  * exit code 1 when one of them would be decided differently. Changes nothing.
  */
 
-/** Of each type, the newest first. */
+/** The number of workflows of each type, the newest first. */
 const SAMPLE_DEFAULT = 100;
 
 /** The open workflows that this build would go on with: those pinned to another build stay there. */

@@ -47,7 +47,7 @@ export async function cachedWorkflowBundle(isEncoding: boolean, folder = FOLDER)
   }
 }
 
-/** Of everything that a bundle is made from: workflows reach nothing but these rooms and the packages of the lock file. */
+/** A hash of everything that a bundle is made from. Workflows reach nothing but these rooms and the packages of the lock file. */
 function sourceHash(): string {
   const hash = createHash('sha256');
   const add = (file: string) => hash.update(`${file}\0`).update(readFileSync(path.join(projectRoot, file)));

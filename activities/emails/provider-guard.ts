@@ -36,10 +36,10 @@ export interface ProviderGuard {
   unreachable: (admission: Admission) => Hold;
 }
 
-/** Of emails that came too fast, and of those that no relay could be reached for. */
+/** How long emails wait that came too fast, and those that no relay could be reached for. */
 const SLOWED_MS = 10_000;
 const UNREACHABLE_MS = 5_000;
-/** Of emails that a paused relay has refused, because they probed it or were on the wire. */
+/** How long emails wait that a paused relay refused, because they probed it or were on the wire. */
 const ELSEWHERE_MS = 1_000;
 const ELSEWHERE = 'The relay refuses our emails; the email goes to another relay';
 
@@ -126,11 +126,11 @@ interface Seen {
   verdict?: RefusalVerdict;
 }
 
-/** What an outcome is noted under. */
+/** The keys under which an outcome is noted. */
 interface Notes {
   ledger: ProviderLedger;
   to: string;
-  /** Of the provider behind the relay, and of the relay. */
+  /** The keys of the provider behind the relay, and of the relay. */
   keys: readonly string[];
   content: string;
   suspectsOf: (key: string) => readonly string[];

@@ -16,12 +16,12 @@ export interface RelayChoice {
 /** Why emails wait that a provider would take later. */
 export const TOO_FAST = 'The provider takes fewer emails at a time';
 
-/** Of emails that wait for another's probe. */
+/** How long an email waits for the probe of another one. */
 export const PROBE_WAIT_MS = 2_000;
 /** Emails of a pause do not all come back at once. */
 const SPREAD_MS = 1_000;
 
-/** What emails wait for. */
+/** The reason why emails wait. */
 export interface HoldReason {
   provider: string;
   relays: readonly string[];

@@ -58,7 +58,7 @@ export interface SendLoopOptions {
   /** Answers emails to its addresses in place of a server. */
   sandbox: Pick<Sandbox, 'answer'>;
   urgency: SmtpUrgency;
-  /** Whose emails these are. */
+  /** The project that the emails belong to. */
   projectId: string;
   metrics: DeliveryMetrics;
   buffer: ResultBuffer;

@@ -21,7 +21,7 @@ function nested(depth: number): object {
   return depth === 0 ? { end: 1 } : { k: nested(depth - 1), 'k.k': { k: {} }, 'k.k.k': {} };
 }
 
-/** As many of the longest paths as a condition may have; none of them leads to a value. */
+/** The longest paths, as many as a condition may have. None of them leads to a value. */
 const heavy = where(
   Array.from({ length: 4 }, (_, n) => ({
     field: `data.${'k.'.repeat(DEPTH - 1)}no${n}`,

@@ -145,7 +145,7 @@ export const queueSchema = z
   })
   .meta({ id: 'Queue', description: 'What waits in the project' });
 
-/** What waits, without the project it is of. */
+/** An entry of what waits, without its project. */
 export function queueView(items: WaitingItems[]): z.infer<typeof queueSchema> {
   return {
     waiting: items.map(({ kind, rows, oldestSeconds, reason }) => ({ kind, count: rows, oldestSeconds, reason })),

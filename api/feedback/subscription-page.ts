@@ -9,7 +9,7 @@ export interface SubscriptionPage {
   title: string;
   /** `{name}` and `{email}` stand for the sender and the address. */
   text: string;
-  /** Who asks, where that is known. */
+  /** The brand of the sender, where it is known. */
   brand?: Brand;
   email?: string;
   /** Whether the text confirms an action. */

@@ -13,7 +13,7 @@ import { eventually } from '../../tests/support/stack.ts';
 let app: TestApi;
 let keyCount = 0;
 const freshKey = () => `key ${++keyCount}`;
-/** As the table holds it. */
+/** The key in the form in which the table holds it. */
 const stored = (key: string) => hash('sha256', key, 'base64url');
 beforeAll(async () => {
   app = await startTestApi();

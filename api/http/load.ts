@@ -54,7 +54,7 @@ export function createLoad(poolSize: number): Load {
   return {
     slots: createFairShare({ ...WAITING, total: poolSize, perOwner: slotsPerProject }),
     groupedPlaces: createFairShare({
-      // As many as could be under way and waiting one by one. They wait in their groups, so none waits for a place.
+      // The number that could be under way and waiting one by one. They wait in their groups, so none waits for a place.
       ...{ total: poolSize + WAITING.waitingTotal, perOwner: slotsPerProject + WAITING.waitingPerOwner },
       ...{ waitingPerOwner: 0, waitingTotal: 0, waitMs: 0 },
     }),

@@ -31,9 +31,9 @@ interface Account {
   spare: (isByKey: boolean) => void;
 }
 
-/** So many seconds' units can be used at once. A browser that opens a page of the docs sends some ten requests. */
+/** The units of this many seconds can be used at once. A browser that opens a page of the docs sends about ten requests. */
 const BURST_SECONDS = 1;
-/** What all strangers together may use, in clients. */
+/** The share of all strangers together, counted in clients. */
 const CLIENTS = 10;
 const KEYS_MAX = 10_000;
 /** An Authorization header with a key is no longer than this. */

@@ -55,7 +55,7 @@ export function openMailboxStore(folder: string, messagesMax: number): MailboxSt
         await writeFile(fileOf(id), source, { mode: 0o600 });
         await appendFile(indexFile, `${JSON.stringify(summary)}\n`);
       } catch (error) {
-        // What is refused will come again.
+        // The sender tries again with a message that is refused.
         await rm(fileOf(id), { force: true });
         throw error;
       }

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** What one customer of an IPv6 network usually has (RFC 6177). */
+/** The length of the prefix that one customer of an IPv6 network usually has (RFC 6177). */
 const IPV6_GROUPS = 4;
 
 /** Addresses that one client can change at will are one client: an IPv4 address, or a network of 64 bits. */

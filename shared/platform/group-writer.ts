@@ -3,7 +3,7 @@ import { createPerKey, pause } from './turns.ts';
 export interface GroupWriterOptions<Item, Result> {
   /** Writes a group, all of it or nothing. Answers one result for each item, in their order. */
   write: (items: Item[]) => Promise<Result[]>;
-  /** Whose an item is. Owners share no groups, and do not wait for each other. */
+  /** The owner of an item. Owners share no groups and do not wait for each other. */
   ownerOf?: (item: Item) => string;
   /** Most items of a group. */
   itemsMax: number;
@@ -138,7 +138,7 @@ function createOwnerWriter<Item, Result>(options: GroupWriterOptions<Item, Resul
       if (groupCount > 0 && waiting.length < itemsMax) return;
       if (groupCount >= fullGroupsMax || isGathering) return;
       isGathering = true;
-      // What came in the same turn goes into the first group.
+      // Items of the same turn of the event loop go into the first group.
       void pause().then(begin);
     });
 }

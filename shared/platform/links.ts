@@ -38,7 +38,7 @@ export type ClickTarget = string & { readonly brand: 'click target' };
 export interface LinkSigner {
   /** The links of one contact in one mail. They never expire: an old mail's unsubscribe link must work. */
   recipientUrls: (recipient: RecipientRef) => EmailLinks;
-  /** Whom a token was made for; undefined when it was not made here or was altered. */
+  /** The subject that a token was made for; undefined when it was not made here or was altered. */
   readRecipientToken: (token: string) => RecipientRef | undefined;
   /** The mail whose image this is; undefined as above. */
   readOpenToken: (token: string) => string | undefined;

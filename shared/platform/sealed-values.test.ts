@@ -13,7 +13,7 @@ const PURPOSE = 'a purpose';
 const plain = Buffer.from('what is sealed');
 const rotated = { appSecret: NEW, previousSecrets: [OTHER, OLD] };
 
-/** As values were sealed before they named their key. */
+/** Seals a value in the old form, which does not name its key. */
 function sealAsBefore(secret: string, owner: string): Buffer {
   const nonce = randomBytes(12);
   const key = Buffer.from(hkdfSync('sha256', secret, '', PURPOSE, 32));

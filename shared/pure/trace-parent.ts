@@ -25,7 +25,7 @@ export function formatTraceParent({ traceId, spanId, isSampled }: TraceParent): 
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 }
 
-/** What a run of a workflow tells of itself when it ends; times are milliseconds since 1970. */
+/** What a run of a workflow reports when it ends. Times are milliseconds since 1970. */
 export interface WorkflowSpan {
   spanId: string;
   parent: TraceParent;

@@ -31,7 +31,7 @@ function withoutErrors(document: OpenAPI3): OpenAPI3 {
 export async function describeClientTypes(): Promise<string> {
   const config = testConfig();
   const document = createOpenApiDocument(createEndpoints(config), config.publicUrl);
-  // What the API sends is not what it is asked.
+  // Requests and answers have different types.
   const api: OpenAPI3 = { ...withoutErrors(document as unknown as OpenAPI3), webhooks: {} };
   const types = astToString(await openapiTypeScript(api, { alphabetize: true, defaultNonNullable: false }));
   return `// Made by \`npm run client-types\` from the declarations of the endpoints; not edited by hand.\n\n${types}`;

@@ -126,7 +126,7 @@ function parse(output: string): unknown {
 export async function startPage(url: string, { keys, api }: TestProject): Promise<PageRun> {
   const folder = await mkdtemp(path.join(tmpdir(), 'everpost-docs-'));
   await writeFile(path.join(folder, 'package.json'), '{"type": "module"}');
-  // As if the client had been installed; its condition leads to the source, for nothing is built here.
+  // Stands for an installed client. An export condition leads to the source, because nothing is built here.
   await mkdir(path.join(folder, 'node_modules'));
   await symlink(path.join(projectRoot, 'clients', 'typescript'), path.join(folder, 'node_modules', 'everpost'));
   const verifier = path.join('node_modules', 'standardwebhooks');
@@ -168,7 +168,7 @@ export async function startPage(url: string, { keys, api }: TestProject): Promis
           check(example, await execute('bash', ['-euo', 'pipefail', '-c', code]), ids);
           return true;
         };
-        // What is only looked at may take a moment to become true.
+        // A state that is only read may take a moment to become true.
         if (isRead && example.answer) {
           await eventually(attempt, ANSWER_MS_MAX).catch((error: unknown) => {
             throw error instanceof Error && error.cause instanceof Error ? error.cause : error;

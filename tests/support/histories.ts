@@ -11,7 +11,7 @@ export interface StoredHistory {
   history: unknown;
 }
 
-/** Who ran it, and where, says where it was recorded; replaying reads none of it. */
+/** These fields name the machine and the user of the recording. Replaying reads none of them. */
 function withoutOrigin(json: string): string {
   return json
     .replaceAll(/"(identity|binaryId)":\s*"[^"]*"/g, '"$1":"recorded"')

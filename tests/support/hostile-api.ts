@@ -53,7 +53,7 @@ export async function startHostileApi(overrides: Partial<Config> = {}): Promise<
     const { status } = await neighbour.api('POST', '/v1/track', { key: 'public', body });
     if (status !== 200 || !api.isRunning()) throw new Error(`the neighbour was answered ${status}`);
   }
-  // What is compiled and connected on first use is no attack.
+  // The first requests compile code and open connections, which must not count as an attack.
   for (let turn = 0; turn < 20; turn++) await assertServing();
 
   return {

@@ -10,7 +10,7 @@ export interface TlsIdentity {
 }
 
 export interface InboundTls {
-  /** What was last read, and has proven usable. */
+  /** The pair that was last read and is usable. */
   readonly identity: TlsIdentity;
   /** The identity if the files have changed; reads them at most every `RELOAD_MS`, and never throws. */
   renewed: () => Promise<TlsIdentity | undefined>;

@@ -21,7 +21,7 @@ interface Entry {
 }
 
 const FRESH_MS = 60_000;
-/** Of either kind, so that guesses cannot drive out addresses that are in use. */
+/** The number of known and of unknown addresses that are kept apart, so guesses cannot drive out addresses in use. */
 const ENTRIES_MAX = 5_000;
 /** Queries at once: the rest of the worker needs connections to the database as well. */
 const QUERIES_MAX = 4;

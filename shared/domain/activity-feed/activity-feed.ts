@@ -39,7 +39,7 @@ export interface ActivityQuery {
 }
 
 export interface Activity {
-  /** Of the event, campaign, execution or refusal. */
+  /** The id of the event, campaign, execution or refusal. */
   id: string;
   type: ActivityType;
   timestamp: Date;

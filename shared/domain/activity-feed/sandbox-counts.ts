@@ -3,7 +3,7 @@ import type { Em } from '../database/em.ts';
 import { queryOne, sql } from '../database/sql.ts';
 import { FIRST_CLICK, FIRST_OPEN, HARD_BOUNCE } from './first-of-email.ts';
 
-/** What became of emails to the sandbox. Rates are of the other emails, so that trying things out spoils none. */
+/** The outcomes of emails to the sandbox. They do not count in the rates, so trials spoil no rate. */
 export interface SandboxCounts {
   sent: number;
   delivered: number;

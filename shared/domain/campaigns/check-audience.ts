@@ -62,7 +62,7 @@ function firstOf({ paths }: DataValue): SqlFragment {
   return paths.length === 0 ? sql`null::jsonb` : sql`coalesce(${joinSql(paths.map(valueAt), ', ')})`;
 }
 
-/** As the template language has it: objects, arrays and empty texts print nothing. */
+/** The rule of the template language: objects, arrays and empty texts print nothing. */
 function printsNothing(value: DataValue): SqlFragment {
   const first = firstOf(value);
   return sql`

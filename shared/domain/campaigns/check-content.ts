@@ -14,7 +14,7 @@ export interface BadLink {
 export interface ContentCheck {
   /** Why the mail cannot be rendered; the rest is empty then. */
   fault: string | null;
-  /** Of the HTML as it goes out. */
+  /** The bytes of the HTML that is sent. */
   htmlBytes: number;
   textBytes: number;
   /** Whether the author's HTML has text for mail programs that show no HTML. */

@@ -7,7 +7,7 @@ import { readCell, readSubscribed } from './import-cells.ts';
 
 /** A row that can be stored. */
 export interface ImportedContact {
-  /** As a spreadsheet counts: the header is row 1. */
+  /** The row as a spreadsheet counts it: the header is row 1. */
   row: number;
   email: string;
   /** Undefined leaves an existing contact as it is. */

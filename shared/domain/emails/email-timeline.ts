@@ -59,7 +59,7 @@ export const WAITING_REASONS = [
 export interface Waiting {
   reason: (typeof WAITING_REASONS)[number];
   until: Date | null;
-  /** What is known beyond that: of the server, or ours. */
+  /** Further text: the server's, or our own. */
   words: string | null;
 }
 

@@ -49,7 +49,7 @@ export async function exchangeProviderStates(
         on conflict (relay, provider) do update set state = h.state
         returning relay, provider, state, clock_timestamp() as now`,
     );
-    // Of the last row: then all of them are locked.
+    // The time of the last row, because all rows are locked by then.
     const nowMs = rows.at(-1)?.now.getTime() ?? Date.now();
     const changes = rows.map(({ relay, provider, state }) => {
       const key = healthKey(relay, provider);

@@ -18,7 +18,7 @@ export interface LinkContact {
   email: string;
   subscribed: boolean;
   data: Record<string, unknown>;
-  /** Whose emails it gets. */
+  /** The project whose emails the contact gets. */
   brand: Brand;
 }
 

@@ -61,7 +61,7 @@ export const CLEAN_UP_CHUNK = 5_000;
 const SWEEP_MS = 10 * 60_000;
 const DAY_MS = 24 * 60 * 60_000;
 
-/** What came of one chunk. */
+/** The result of one chunk. */
 export interface SweptChunk {
   removed: number;
   /** Where the next chunk begins; missing when all is done. */
@@ -88,7 +88,7 @@ interface AgedRows {
   /** Its primary key or the first part of it: ids of version 7. */
   key: SqlFragment;
   days: number;
-  /** Of rows `t` that may go. */
+  /** The condition for rows `t` that may be deleted. */
   condition?: SqlFragment;
 }
 

@@ -7,7 +7,7 @@ import { query, sql, type SqlFragment } from '../database/sql.ts';
 /** The results for the values of one kind. */
 export interface ResealCount {
   resealed: number;
-  /** Were sealed under APP_SECRET already. */
+  /** Values that were already sealed under APP_SECRET. */
   unchanged: number;
   /** The owners of values that open with none of the secrets. */
   unreadable: string[];

@@ -25,7 +25,7 @@ export interface OpenEndpoint {
   settledAt: string;
 }
 
-/** Who delivers is looked for again when it has not been heard of for this long. */
+/** After this long without a sign of the workflow that delivers, it is started again. */
 const LEASE = '2 minutes';
 
 /** Reads an endpoint that is about to be delivered to; undefined when it is gone. */
@@ -58,7 +58,7 @@ export interface Parked {
   count: number;
 }
 
-/** What failed apart from the others, and what waits behind it because it is of the same contact. */
+/** The events that failed alone, and those of the same contact that wait behind them. */
 export async function findParked(em: Em, endpointId: string, limit: number): Promise<Parked> {
   const heads = await query<ParkedDelivery & { inMs: number; total: number }>(
     em,
@@ -109,7 +109,7 @@ export interface DeliveryRecord extends HookPlace {
 export type EndpointVerdict =
   | { kind: 'took'; /** Everything up to here is delivered or parked. */ place: HookPlace | undefined }
   | { kind: 'failed'; /** Milliseconds. */ pauseMs: number }
-  /** What failed says nothing of the endpoint. */
+  /** The failure says nothing about the endpoint. */
   | { kind: 'unknown' };
 
 /**

@@ -122,7 +122,7 @@ export interface PlaceSql {
   id: SqlFragment;
 }
 
-/** What is stored behind a place, each source read by its index no further than `rows`. */
+/** The events behind a place. Each source is read by its index, and no more than `rows` of it. */
 function rowsBehind(source: Exclude<Source, 'test'>, projectId: SqlFragment, place: PlaceSql, settled: SqlFragment) {
   const { from, project, at, id, condition, columns } = TABLES[source];
   const rank = sql`${SOURCES.indexOf(source)}::int`;

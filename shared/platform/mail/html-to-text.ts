@@ -49,7 +49,7 @@ const numberItems: FormatCallback = (element, walk, builder, formatOptions) => {
   builder.options.formatters.orderedList?.(element, walk, builder, formatOptions);
 };
 
-/** Of links inside links, which only broken HTML has, the outermost counts: each level costs time for every word. */
+/** Only broken HTML has links inside links. The outermost one counts, because each level costs time for every word. */
 const linkOnce: FormatCallback = (element, walk, builder, formatOptions) => {
   let outer = element.parent;
   while (outer && outer.name !== 'a') outer = outer.parent;

@@ -6,7 +6,7 @@ import type { SmtpPool } from '../smtp/smtp-pool.ts';
 /** The outcome of an email that was due. */
 export interface NotedResult {
   verdict: string;
-  /** Of one that was refused. */
+  /** The rule that judged the refusal. */
   refusal?: { kind: string; rule: string } | undefined;
 }
 

@@ -44,7 +44,7 @@ export class QueueTrial {
   decided(tookMs: number, carrying: number, nowMs: number): void {
     if (nowMs - tookMs > this.#lastMs + WINDOW_MS) this.#restart(nowMs);
     this.#lastMs = nowMs;
-    // What was on the wire before the limit changed says nothing.
+    // Messages that were on the wire before the limit changed are not counted.
     if (nowMs - tookMs < this.#since) return;
     this.#count += 1;
     this.#tookMs += tookMs;

@@ -7,7 +7,7 @@ export interface PoolServer {
   readonly options: SmtpServerOptions;
   /** Connections open or being opened. */
   connections: number;
-  /** Of them, being opened. */
+  /** How many of them are being opened. */
   openings: number;
   /** Openings that failed in a row. */
   failures: number;

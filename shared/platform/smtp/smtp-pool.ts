@@ -24,7 +24,7 @@ export interface SmtpPoolOptions {
   maxConnections: number;
   /** From the DNS query to the end of the TLS upgrade. Default 30,000. */
   connectionTimeoutMs?: number;
-  /** Of each reply, the greeting included. Default what RFC 5321 section 4.5.3.2 asks for: 2 to 10 minutes. */
+  /** The time limit of each reply, the greeting included. Default as RFC 5321 section 4.5.3.2 asks: 2 to 10 minutes. */
   replyTimeoutMs?: number;
   /** Messages after which a connection is replaced. Default 500. */
   messagesPerConnection?: number;

@@ -31,7 +31,7 @@ export interface SmtpServerOptions {
   /** From the DNS query to the end of the TLS upgrade. */
   connectionTimeoutMs?: number;
   greetingTimeoutMs?: number;
-  /** Of each reply, in place of what RFC 5321 allows. */
+  /** The time limit of each reply, in place of those of RFC 5321. */
   replyTimeoutMs?: number;
 }
 
@@ -110,7 +110,7 @@ function authOf(parsed: URL): SmtpServerOptions['auth'] {
  */
 export function parseSmtpUrl(url: string): SmtpServerOptions {
   if (!/^smtps?:\/\/./i.test(url) || !URL.canParse(url)) throw new Error(FORM);
-  // What is in no list of well-known schemes keeps the case and the brackets of its host.
+  // `URL` keeps the case and the brackets of a host when it does not know the scheme.
   const parsed = new URL(url);
   const isSecure = parsed.protocol === 'smtps:';
   const host = decode(parsed.hostname).replace(/^\[|\]$/g, '') || 'localhost';

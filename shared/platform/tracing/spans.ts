@@ -19,7 +19,7 @@ export type SpanAttributes = Attributes;
 export interface SpanOptions {
   kind?: SpanKind;
   attributes?: SpanAttributes;
-  /** What it is part of; the active span when left out. */
+  /** The parent of the span; the active span when left out. */
   parent?: TraceParent | undefined;
   /** Other spans that it has to do with. */
   links?: readonly TraceParent[];

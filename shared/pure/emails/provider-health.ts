@@ -91,7 +91,7 @@ const RATE_WINDOW_MS = 10_000;
 /** The speed is cut once for the answers that come in together. */
 const CUT_EVERY_MS = 5_000;
 const RATE_MIN = 0.2;
-/** So long takes the way back to the speed before, when nothing is refused. */
+/** How long it takes to come back to the speed before, when nothing is refused. */
 const RECOVERY_SECONDS = 60;
 /** Twice the speed before without a complaint: there is no limit any more. */
 const LIFTED_AT = 2;
@@ -231,7 +231,7 @@ function continuePause(next: ProviderHealth, pause: ProviderPause, report: Provi
     delete next.pause;
     next.window = [];
     next.recovered = { atMs: nowMs, step: pause.step };
-    // What it said of rates while it refused everything is no speed to go on with.
+    // A speed that was measured while everything was refused is not used again.
     if (next.pace && next.pace.slowedMs > pause.sinceMs - REFUSAL_SURGE.ms) delete next.pace;
     if (next.suspects) next.suspects = { ...next.suspects, untilMs: nowMs + HARD_SURGE.ms };
     return;

@@ -24,7 +24,7 @@ const PROVIDER_OF = new Map(
   Object.entries(GROUPS).flatMap(([provider, domains]) => domains.map((domain) => [domain, provider] as const)),
 );
 
-/** Who takes the mail of an address: the group that its domain belongs to, or the domain itself, in lower case. */
+/** The provider of an address: the group that its domain belongs to, or the domain itself, in lower case. */
 export function recipientProviderOf(address: string): string {
   const domain = domainOf(address).toLowerCase();
   return PROVIDER_OF.get(domain) ?? domain;

@@ -56,7 +56,7 @@ export function signsOf(
   }
   if (judged.kind === 'hard') return { ...signs, kind: 'dead address' };
   if (judged.kind !== 'sender') return { ...signs, kind: 'nothing' };
-  // What will never pass is about what one project sends, and others must not wait for it.
+  // A lasting refusal of content is about what one project sends, so the others must not wait for it.
   return { ...signs, kind: judged.mayPass ? 'about us' : 'about the message' };
 }
 

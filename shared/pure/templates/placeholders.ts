@@ -17,7 +17,7 @@ export interface DataValue {
 
 /** A place of a template that prints data of the contact. */
 export interface Placeholder {
-  /** As it is written, less its braces. */
+  /** The placeholder as it is written, without its braces. */
   source: string;
   value: DataValue;
   /** The blocks around it: it is printed when the conditions of all of them are true. */
@@ -76,7 +76,7 @@ function* walk(nodes: readonly TemplateNode[], place: Place): Generator<Placehol
       }
       continue;
     }
-    // What every contact has holds for all of them, and what a loop reads is not known here.
+    // Fields that every contact has are never missing, and what a loop reads is not known here.
     const known = value && !value.hasFallback ? value : undefined;
     const within = (isNegated: boolean): Placeholder['conditions'] =>
       known ? [...place.conditions, { value: known, isNegated }] : place.conditions;

@@ -14,7 +14,7 @@ export interface FuzzRequest {
 
 type Values = ReturnType<typeof createValues>;
 
-/** As a part of a URL, ids and octets that are encoded already left alone. */
+/** Encodes a part of a URL. Ids and bytes that are already encoded stay as they are. */
 function encodePart(text: string): string {
   if (/^(?:\$id\(\w+,\d+\)|%[0-9A-F]{2}.*)$/s.test(text)) return text;
   return encodeURIComponent(text.toWellFormed().slice(0, 2_000));

@@ -8,7 +8,7 @@ const DEPTH_MAX = 4;
 const TEXT_LENGTH_MAX = 60;
 const ITEMS_MAX = 3;
 
-/** Whose ids a field takes, by its name; `id` in a path is of the first part of the path. */
+/** The kind of id that a field takes, by its name. An `id` in a path belongs to the first part of the path. */
 const KIND_OF_FIELD: Record<string, string> = {
   template: 'templates',
   templateId: 'templates',

@@ -19,7 +19,7 @@ const PRINTABLE = /^[\x20-\x7e]*$/;
 const UNSAFE_GLOBAL = /[\0-\x08\x0a-\x1f\x7f\u2028\u2029]/g;
 const ATOMS = /^[\w!#$%&'*+/=?^`{|}~-]+(?: [\w!#$%&'*+/=?^`{|}~-]+)*$/;
 
-/** What may stand for itself in a Q-encoded word wherever the word is used (RFC 2047 §5 rule 3). */
+/** The characters that need no encoding in a Q-encoded word wherever the word is used (RFC 2047 §5 rule 3). */
 const Q_LITERAL = new Uint8Array(256);
 for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!*+-/') {
   Q_LITERAL[character.charCodeAt(0)] = 1;

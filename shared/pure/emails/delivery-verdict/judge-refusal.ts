@@ -38,7 +38,7 @@ const TEXT_LENGTH_MAX = 1_000;
  * begins, so that a long word without an @ takes no longer than others.
  */
 const ADDRESS = /<[^<>\s]*@[^<>\s]*>|(?<![^\s<>()[\]:;,"'])[^\s<>()[\]:;,"']+@[^\s<>()[\]:;,"']+/g;
-/** Of a link its host and the `p=` by which Gmail names its reason; the way to a page of help is no reason. */
+/** Keeps of a link its host and the `p=` by which Gmail names the reason. The rest only leads to a page of help. */
 const LINK = /https?:\/\/([^\s/"'<>]{1,255})(?:[^\s"'<>]*?[?&]p=(\w{1,40}))?[^\s"'<>]*/gi;
 /** Each line of a reply begins with its codes, in the middle of a sentence. */
 const LINE_CODES = /(?:^|\s)[245]\d\d(?:[- ]#?[245]\.\d{1,3}\.\d{1,3})?(?=[-\s])-?/g;
