@@ -63,7 +63,7 @@ describe('a path that does not exist', () => {
     expect([near.status, near.body.error.code, near.body.error.message]).toEqual([
       404,
       'RESOURCE_NOT_FOUND',
-      'There is no GET /v1/contacts',
+      'There is no endpoint GET /v1/contacts',
     ]);
     expect(near.body.error.suggestion).toBe(
       'The nearest path is /contacts (GET, POST). See /docs/errors/RESOURCE_NOT_FOUND',
