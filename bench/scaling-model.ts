@@ -32,7 +32,7 @@ export const COSTS: Record<Work, Cost> = {
   },
   campaign: {
     ...{ api: 0, worker: 0.311, postgres: 0.16, temporal: 0.02 },
-    ...{ storedBytes: 1_560, walBytes: 2_350, actions: 0.0014 },
+    ...{ storedBytes: 1_560, walBytes: 2_350, actions: 0.0009 },
   },
 };
 
