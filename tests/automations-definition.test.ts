@@ -245,9 +245,11 @@ describe('steps', () => {
       body: { type: 'SEND_EMAIL', templateId: uuidV7() },
     });
     expect([missing.status, missing.body.error.code]).toEqual([404, 'TEMPLATE_NOT_FOUND']);
-    const config = { url: 'https://example.com', body: { deep: ['{{#if x}}'] } };
-    const broken = await api.api('POST', `/workflows/${id}/steps`, { body: { type: 'WEBHOOK', config } });
-    expect([broken.status, broken.body.error.details.field]).toEqual([400, 'config.body.deep.0']);
+    for (const source of ['{{#if x}}', '{{ x | json }}']) {
+      const config = { url: 'https://example.com', body: { deep: [source] } };
+      const broken = await api.api('POST', `/workflows/${id}/steps`, { body: { type: 'WEBHOOK', config } });
+      expect([broken.status, broken.body.error.details.field]).toEqual([400, 'config.body.deep.0']);
+    }
   });
 
   it('name their template beside the configuration or in it', async () => {

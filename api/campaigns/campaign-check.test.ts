@@ -74,6 +74,29 @@ describe('the recipients that a check counts', () => {
   });
 });
 
+describe('the placeholders of another language that a check finds', () => {
+  const foundIn = async (change: Record<string, unknown>): Promise<string | undefined> => {
+    const { problems } = await check(change);
+    return problems.find(({ code }: { code: string }) => code === 'FOREIGN_PLACEHOLDERS')?.message;
+  };
+
+  it.each<[string, Record<string, unknown>]>([
+    ['the subject', { subject: 'Hi ${name}' }],
+    ['the body', { body: '<style>.a{color}</style><p>Hi ${name}</p>' }],
+    ['a link', { body: '<a href="https://example.com/?u=${name}">x</a>' }],
+    ['the preheader', { preheader: 'Hi ${name}' }],
+    ['the text', { body: '<p>Hi</p>', text: 'Hi ${name}' }],
+    ['a body that has a text beside it', { body: '<p>Hi ${name}</p>', text: 'Hi' }],
+  ])('in %s are a warning', async (_part, change) => {
+    expect(await foundIn(change)).toBe('${name}: placeholders of another language go out as they are; write {{name}}.');
+  });
+
+  it('are none in styles, scripts and comments', async () => {
+    const body = '<style>.a{color}@media{b}</style><script>f(`${a}`)</script><!-- %%x%% --><p>{{nick}} 20 %</p>';
+    expect(await foundIn({ body })).toBeUndefined();
+  });
+});
+
 describe('the placeholders that a check finds empty', () => {
   it.each<[string, [string, number][]]>([
     ['<p>{{firstName}}</p>', [['firstName', 3]]],

@@ -13,6 +13,7 @@ const PROBLEMS = [
   'CLIPPED_BY_GMAIL',
   'BAD_LINKS',
   'EMPTY_PLACEHOLDERS',
+  'FOREIGN_PLACEHOLDERS',
   'NO_PLAIN_TEXT',
 ] as const;
 
@@ -119,7 +120,7 @@ function errorsOf({ audience, sender, content }: CampaignCheck): Problem[] {
 
 function warningsOf({ sender, content, placeholders, oneClick }: CampaignCheck): Problem[] {
   const { domain } = sender;
-  const { badLinks, hasPlainText, htmlBytes } = content;
+  const { badLinks, hasPlainText, htmlBytes, lookAlikes } = content;
   const found: [boolean, Problem['code'], string][] = [
     [!sender.isDkimAligned, 'DKIM_NOT_ALIGNED', `The mail is not signed by ${domain}: its DKIM record was not found.`],
     [!sender.isSpfAligned, 'SPF_NOT_ALIGNED', `The return path is not below ${domain}: its MX or SPF was not found.`],
@@ -132,6 +133,11 @@ function warningsOf({ sender, content, placeholders, oneClick }: CampaignCheck):
     [htmlBytes > GMAIL_BYTES_MAX, 'CLIPPED_BY_GMAIL', 'Gmail hides what is behind about 102 kB of HTML.'],
     [badLinks.length > 0, 'BAD_LINKS', 'Some links lead nowhere.'],
     [placeholders.empty.length > 0, 'EMPTY_PLACEHOLDERS', 'Some placeholders print nothing for some recipients.'],
+    [
+      lookAlikes.length > 0,
+      'FOREIGN_PLACEHOLDERS',
+      `${lookAlikes.join(', ')}: placeholders of another language go out as they are; write {{name}}.`,
+    ],
     [!hasPlainText, 'NO_PLAIN_TEXT', 'The mail has no text for those who see no HTML.'],
   ];
   return found.flatMap(([isSo, code, message]) => (isSo ? [{ code, level: 'warning' as const, message }] : []));

@@ -160,6 +160,23 @@ describe('limits', () => {
     expect(reply.body.error.errors[0].message).toMatch(/line 1, column \d+/);
   });
 
+  it.each<[string, string, Record<string, unknown>]>([
+    ['subject', 'subject', { subject: 'Hi *|FNAME|*' }],
+    ['body', 'body', { body: '<p>{% if plan %}Thanks{% endif %}</p>' }],
+    ['body', 'body', { body: '<p>Hi {{ name | upcase }}</p>' }],
+    ['text', 'text', { text: 'Hi <%= name %>' }],
+    ['preheader', 'preheader', { preheader: '{{^paid}}' }],
+    ['header', 'headers.X-A', { headers: { 'X-A': '{{ .Name }}' } }],
+  ])('refuse another template language in the %s', async (_part, field, change) => {
+    const reply = await app.expectRefused(mail(change), field, 'invalid_template');
+    expect(reply.body.error.errors[0].message).toMatch(/line 1, column \d+/);
+  });
+
+  it('take what looks like another language where it is quoted', async () => {
+    const { content } = await app.sendOne(mail({ body: '<p>{{"{% if x %}"}} {{"*|FNAME|*"}}</p>' }));
+    expect(content.html).toBe('<p>{% if x %} *|FNAME|*</p>');
+  });
+
   it('refuse what a template blows up to', async () => {
     await app.expectRefused(
       mail({

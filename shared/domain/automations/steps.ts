@@ -2,12 +2,12 @@ import { AppError, badRequest, tooLarge } from '../../pure/app-error.ts';
 import { conditionTree, readConfigOf, type StoredConfig } from '../../pure/automations/automation-config.ts';
 import { branchesOf, findTransitionFault, type GraphTransition } from '../../pure/automations/automation-graph.ts';
 import type { StepType } from '../../pure/automations/automation-status.ts';
-import { compileTemplate, TemplateLimitError, TemplateSyntaxError } from '../../pure/templates/template-language.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../database/em.ts';
 import { assertFilterSemantics } from '../filters/filter-semantics.ts';
 import { assertFilterSize } from '../filters/filter-size.ts';
 import { loadReferencedSegments } from '../filters/segment-references.ts';
+import { findTemplateFault } from '../templates/template-syntax.ts';
 import { findTemplate } from '../templates/templates.ts';
 import { assertRoomForTrigger } from './automations.ts';
 import { changeDefinition, findDefinition, graphOf, type AutomationDefinition } from './automation-graphs.ts';
@@ -95,16 +95,12 @@ function* webhookTemplates(path: string, value: unknown): Generator<[path: strin
 }
 
 function assertCompiles(path: string, source: string): void {
-  try {
-    compileTemplate(source, 'text');
-  } catch (error) {
-    if (error instanceof TemplateLimitError) throw tooLarge(path, error.message);
-    if (!(error instanceof TemplateSyntaxError)) throw error;
-    const { line, column } = error;
-    throw badRequest(`${path}: ${error.message} (line ${line}, column ${column})`, {
-      details: { field: path, line, column },
-    });
-  }
+  const fault = findTemplateFault(path, source, 'text');
+  if (!fault) return;
+  const { line, column } = fault;
+  throw badRequest(`${path}: ${fault.message} (line ${line}, column ${column})`, {
+    details: { field: path, line, column },
+  });
 }
 
 /** The newest step without a transition to a next one, with the branch that the new transition would take. */

@@ -1,7 +1,9 @@
 import { linksOf } from '../../platform/mail/tracked-html.ts';
+import { convertHtml } from '../../platform/mail/convert-html.ts';
 import { compileEmail, type EmailRenderInput } from '../../platform/mail/compiled-email.ts';
 import type { Brand } from '../../pure/brand.ts';
 import { isEmailTracked, type TrackingMode } from '../../pure/project.ts';
+import { findLookAlikes } from '../../pure/templates/look-alikes.ts';
 import { findPlaceholders, type Placeholder } from '../../pure/templates/placeholders.ts';
 import { TemplateLimitError, TemplateSyntaxError } from '../../pure/templates/template-language.ts';
 import type { Campaign } from './campaign.entity.ts';
@@ -21,11 +23,14 @@ export interface ContentCheck {
   hasPlainText: boolean;
   badLinks: BadLink[];
   placeholders: Placeholder[];
+  /** What goes out as text and would be placeholders elsewhere, such as `${name}`. */
+  lookAlikes: string[];
 }
 
 const PLACEHOLDERS_MAX = 50;
 const BAD_LINKS_MAX = 50;
 const HREF_SHOWN_MAX = 200;
+const LOOK_ALIKES_MAX = 5;
 const SCHEME = /^([a-z][a-z\d+.-]*):/i;
 const SCHEMES: ReadonlySet<string> = new Set(['mailto', 'tel', 'sms', 'cid', 'webcal']);
 
@@ -65,6 +70,7 @@ export async function checkContent(
     // Without footer and tracking, this is the author's HTML.
     const own = (await compileEmail({ ...content, type: 'TRANSACTIONAL', isTracked: false })).render(scope);
     const sent = mail.render(scope);
+    const shown = text ? `${own.text}\n${await convertHtml(own.html)}` : own.text;
     return {
       fault: null,
       htmlBytes: Buffer.byteLength(sent.html),
@@ -74,9 +80,11 @@ export async function checkContent(
       placeholders: [subject, html, text, preheader].flatMap((source) =>
         findPlaceholders(source ?? '', PLACEHOLDERS_MAX),
       ),
+      lookAlikes: findLookAlikes([own.subject, preheader ?? '', shown].join('\n'), LOOK_ALIKES_MAX),
     };
   } catch (error) {
     if (!(error instanceof TemplateSyntaxError || error instanceof TemplateLimitError)) throw error;
-    return { fault: error.message, htmlBytes: 0, textBytes: 0, hasPlainText: true, badLinks: [], placeholders: [] };
+    const nothing = { badLinks: [], placeholders: [], lookAlikes: [] };
+    return { fault: error.message, htmlBytes: 0, textBytes: 0, hasPlainText: true, ...nothing };
   }
 }

@@ -4,6 +4,7 @@ import { readDataPatch } from '../../pure/contacts/custom-data.ts';
 import { utf8Bytes } from '../../pure/json-bytes.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { HEADERS_TOO_LARGE, headersBytes } from '../../pure/emails/message-headers.ts';
+import { findForeignSyntax } from '../../pure/templates/foreign-syntax.ts';
 import { createRenderScope } from '../../pure/templates/render-scope.ts';
 import {
   compileTemplate,
@@ -14,6 +15,7 @@ import {
   type CompiledTemplate,
   type RenderMeter,
   type RenderScope,
+  type TemplateMode,
 } from '../../pure/templates/template-language.ts';
 import { createMessageHeaders } from '../../platform/mail/message-headers.ts';
 import type { UpsertedContact } from '../contacts/contacts.ts';
@@ -58,6 +60,7 @@ interface HeaderTemplate {
 
 function compileHeaders(headers: [string, string][]): HeaderTemplate[] {
   return headers.map(([name, value]) => {
+    assertNotForeign(`headers.${name}`, value, 'text');
     try {
       return { name, template: compileTemplate(value, 'text') };
     } catch (error) {
@@ -82,6 +85,22 @@ function renderHeaders(headers: HeaderTemplate[], scope: RenderScope, meter: Ren
   return rendered;
 }
 
+function assertNotForeign(field: string, source: string | undefined, mode: TemplateMode): void {
+  const fault = source === undefined ? undefined : findForeignSyntax(source, mode);
+  if (fault) throw templateFault(fault, field);
+}
+
+/**
+ * What a request itself brings is refused when it is written for another template language; what is stored was looked at
+ * when it was saved. @throws AppError VALIDATION_ERROR naming subject, body, text or preheader
+ */
+function assertOwnLanguage({ subject, html, text, preheader }: TransactionalRequest): void {
+  assertNotForeign('subject', subject, 'text');
+  assertNotForeign('body', html, 'html');
+  assertNotForeign('text', text, 'text');
+  assertNotForeign('preheader', preheader, 'text');
+}
+
 /**
  * Compiles the content of a request. @returns a function that begins the rendering for its recipients at zero cost, so
  * that a repeated transaction begins again
@@ -93,6 +112,7 @@ export async function createRequestRenderer(
   request: TransactionalRequest,
   deps: TransactionalDeps,
 ): Promise<() => RequestRenderer> {
+  assertOwnLanguage(request);
   const compiled = await deps.compileEmail(content).catch((error: unknown) => {
     throw bodyFault(error);
   });

@@ -1,4 +1,4 @@
-import { AppError, tooLarge } from '../../pure/app-error.ts';
+import { badRequest, tooLarge } from '../../pure/app-error.ts';
 import { findForeignSyntax } from '../../pure/templates/foreign-syntax.ts';
 import {
   compileTemplate,
@@ -15,15 +15,15 @@ export interface TemplateSources {
   preheader?: string | null;
 }
 
-/** @throws AppError VALIDATION_ERROR when the template is larger than it may be */
-function findFault(
-  field: string,
-  source: string | null | undefined,
-  mode: TemplateMode,
-): TemplateSyntaxError | undefined {
+/**
+ * Finds what is wrong with a template that is to be saved: another template language, or what does not compile.
+ * @throws AppError VALIDATION_ERROR naming `field` when it is larger than it may be
+ */
+export function findTemplateFault(field: string, source: string, mode: TemplateMode): TemplateSyntaxError | undefined {
   try {
-    if (typeof source === 'string') compileTemplate(source, mode);
-    return undefined;
+    const foreign = findForeignSyntax(source, mode);
+    if (!foreign) compileTemplate(source, mode);
+    return foreign;
   } catch (error) {
     if (error instanceof TemplateSyntaxError) return error;
     throw error instanceof TemplateLimitError ? tooLarge(field, error.message) : error;
@@ -31,15 +31,11 @@ function findFault(
 }
 
 /**
- * Checks that all parts compile, so that an email cannot fail on its own template later. When saving, also checks
- * that they are not written for another template language.
- * @throws AppError with `code` (BAD_REQUEST when saving; /v1/send wants VALIDATION_ERROR), details `{ field, line, column }`;
- *   VALIDATION_ERROR for more tags than a template may have
+ * Checks all parts of a mail that is to be saved, so that an email cannot fail on its own template later, or say something
+ * else than its author means.
+ * @throws AppError BAD_REQUEST with details `{ field, line, column }`; VALIDATION_ERROR for more tags than a template may have
  */
-export function assertTemplateSyntax(
-  sources: TemplateSources,
-  code: 'BAD_REQUEST' | 'VALIDATION_ERROR' = 'BAD_REQUEST',
-): void {
+export function assertTemplateSyntax(sources: TemplateSources): void {
   for (const [field, mode] of [
     ['subject', 'text'],
     ['body', 'html'],
@@ -47,16 +43,11 @@ export function assertTemplateSyntax(
     ['preheader', 'text'],
   ] as const) {
     const source = sources[field];
-    // An email sent at once shows its author the mistake; a saved template would go out for months.
-    const foreign = code === 'BAD_REQUEST' && typeof source === 'string' ? findForeignSyntax(source) : undefined;
-    const fault = findFault(field, source, mode) ?? foreign;
+    const fault = typeof source === 'string' ? findTemplateFault(field, source, mode) : undefined;
     if (!fault) continue;
     const { line, column } = fault;
-    const message = `${fault.message} (line ${line}, column ${column})`;
-    throw new AppError(code, {
-      message: `The ${field} is not a valid template: ${message}`,
+    throw badRequest(`The ${field} is not a valid template: ${fault.message} (line ${line}, column ${column})`, {
       details: { field, line, column },
-      ...(code === 'VALIDATION_ERROR' && { errors: [{ field, message, code: 'invalid_template' }] }),
     });
   }
 }

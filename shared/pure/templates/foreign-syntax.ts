@@ -1,34 +1,100 @@
+import { LIMITS } from '../limits.ts';
 import { syntaxErrorAt, type TemplateSyntaxError } from './template-language/errors.ts';
+import { decodeEntities, findTags } from './template-language/tokenizer.ts';
 
-/** Forms of other template languages, which would go out as they are or print nothing, and what to write instead. */
-const FOREIGN: readonly [form: RegExp, message: (found: string) => string][] = [
-  [
-    /\{%-?\s*[a-z]\w*[^%]{0,200}%\}/i,
-    (found) => `${found} is not of this language; blocks are {{#if}}, {{#unless}} and {{#each}}`,
-  ],
-  [
-    /\{\{\{?[^{}|]{1,200}\|[^{}]{0,200}\}\}/,
-    (found) => `${found} has a filter, and there are none; {{name ?? "friend"}} gives a default`,
-  ],
-  [/\{\{\s*>[^{}]{0,200}\}\}/, (found) => `${found} includes another template, which is not possible`],
-  [/<%[=-]?[^%]{0,200}%>/, (found) => `${found} is not of this language; write {{name}}`],
-  [/\*\|[A-Z][A-Z0-9_:]{0,100}\|\*/, (found) => `${found} is not of this language; write {{name}}`],
+type Message = (found: string) => string;
+
+const writeName: Message = (found) => `${found} is not of this language; write {{name}}`;
+
+/** What stands in the text of a template: two marks, and what there is between them. */
+const FOREIGN_TEXTS: readonly { open: string; close: string; content: RegExp; message: Message }[] = [
+  {
+    ...{ open: '{%', close: '%}', content: /^[-+]?\s*[a-z]/i },
+    message: (found) => `${found} is not of this language; blocks are {{#if}}, {{#unless}} and {{#each}}`,
+  },
+  { open: '<%', close: '%>', content: /^/, message: writeName },
+  { open: '*|', close: '|*', content: /^[a-z][^|\n]*$/i, message: writeName },
+];
+/** Marks that are farther from each other than this are no pair. */
+const PAIR_LENGTH_MAX = 250;
+
+/** What stands between braces, whole. */
+const FOREIGN_TAGS: readonly (readonly [form: RegExp, message: Message])[] = [
+  [/^>/, (found) => `${found} includes another template, which is not possible`],
+  [/^\^/, (found) => `${found} is not of this language; write {{#unless name}} or {{else}}`],
+  [/^&/, (found) => `${found} is not of this language; write {{{name}}}`],
+  [/^!/, (found) => `${found} is a comment of another language, and there are none`],
+  [/^(?:if|unless|each|foreach|elsif|elseif)\s+\S/, (found) => `${found} is no block; one begins with {{#if name}}`],
+  [/^end(?:if|for|each|unless)$/, (found) => `${found} ends no block; write {{/if}}, {{/unless}} or {{/each}}`],
+  [/^[^"']*<[a-z/!]/i, (found) => `${found} has markup between its braces; put it around them`],
 ];
 
-/**
- * Finds what is written for another template language (Liquid, Handlebars, ERB, Mailchimp): a template that is saved with
- * it would not say what its author means. A `|` inside quotes is text.
- */
-export function findForeignSyntax(source: string): TemplateSyntaxError | undefined {
-  for (const [form, messageOf] of FOREIGN) {
-    // Quoted texts may hold anything; blanks in their place keep the offsets.
-    const found = form.exec(source.replaceAll(/\{\{[^{}]*\}\}/g, withoutQuotes));
-    if (found)
-      return syntaxErrorAt(source, found.index, messageOf(source.slice(found.index, found.index + found[0].length)));
+/** What stands for a name between braces. */
+const FOREIGN_NAMES: readonly (readonly [form: RegExp, message: Message])[] = [
+  [/^[.~=%]/, writeName],
+  [/^@(?:first|last|root)\b/, (found) => `${found} is not known; loops have {{@index}} and {{@key}}`],
+  [/\|\|/, (found) => `${found} has an expression, and there are none; {{name ?? "friend"}} gives a default`],
+  [/\|/, (found) => `${found} has a filter, and there are none; {{name ?? "friend"}} gives a default`],
+  [
+    /[=!<>]=|&&|\s[<>]\s|^!|\s\?\s.*\s:\s/,
+    (found) => `${found} has an expression, and there are none; {{#if name}} asks for one value`,
+  ],
+  [/^\(|\(\)/, (found) => `${found} calls a function, and there are none`],
+  [/\w\[\d+\]/, (found) => `${found} is not of this language; an item of a list is {{list.0}}`],
+  [/"[^"]*"|(?:^|[\s,:])'[^']*'/, (found) => `${found} has a text beside a name; {{name ?? "friend"}} gives a default`],
+];
+
+/** Quoted texts, which may hold anything. */
+const LITERALS = /(^|\?\?)\s*(?:"[^"]*"|'[^']*')\s*(?=\?\?|$)/g;
+const SHOWN_MAX = 60;
+
+function faultAt(source: string, start: number, end: number, message: Message): TemplateSyntaxError {
+  const found = source.slice(start, end);
+  return syntaxErrorAt(source, start, message(found.length > SHOWN_MAX ? `${found.slice(0, SHOWN_MAX)}…` : found));
+}
+
+function messageForTag(content: string): Message | undefined {
+  const whole = FOREIGN_TAGS.find(([form]) => form.test(content));
+  if (whole) return whole[1];
+  const names = content
+    .replace(/^#\s*\w+\s*/, '')
+    .replace(LITERALS, '$1')
+    .split('??');
+  return FOREIGN_NAMES.find(([form]) => names.some((name) => form.test(name.trim())))?.[1];
+}
+
+function foreignTextIn(source: string, textStart: number, textEnd: number): TemplateSyntaxError | undefined {
+  const text = source.slice(textStart, textEnd);
+  for (const { open, close, content, message } of FOREIGN_TEXTS) {
+    let end = -1;
+    for (let start = text.indexOf(open); start !== -1; start = text.indexOf(open, start + open.length)) {
+      const inner = start + open.length;
+      if (end < inner) end = text.indexOf(close, inner);
+      if (end === -1) break;
+      if (end - start > PAIR_LENGTH_MAX || !content.test(text.slice(inner, end))) continue;
+      return faultAt(source, textStart + start, textStart + end + close.length, message);
+    }
   }
   return undefined;
 }
 
-function withoutQuotes(tag: string): string {
-  return tag.replaceAll(/"[^"]*"|'[^']*'/g, (text) => ' '.repeat(text.length));
+/**
+ * Finds what is written for another template language (Liquid, Handlebars, Mustache, Go, ERB, Mailchimp). It would go
+ * out as it is, or print nothing. `{{"{%"}}` prints what looks like it. Takes time in proportion to the source, and looks
+ * no further than a template may have tags.
+ */
+export function findForeignSyntax(source: string, mode: 'html' | 'text'): TemplateSyntaxError | undefined {
+  const hasMarks = FOREIGN_TEXTS.some(({ open }) => source.includes(open));
+  let textStart = 0;
+  let tagCount = 0;
+  for (const { start, end, content } of findTags(source)) {
+    tagCount += 1;
+    if (tagCount > LIMITS.templateTags) return undefined;
+    const inText = hasMarks ? foreignTextIn(source, textStart, start) : undefined;
+    if (inText) return inText;
+    const message = messageForTag((mode === 'html' ? decodeEntities(content) : content).trim());
+    if (message) return faultAt(source, start, end, message);
+    textStart = end;
+  }
+  return hasMarks ? foreignTextIn(source, textStart, source.length) : undefined;
 }

@@ -51,11 +51,40 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '&amp;': '&',
 };
 
+/** A pair of braces with something between them. */
+interface Tag {
+  /** Where it begins and ends in the source, with all its braces. */
+  start: number;
+  end: number;
+  content: string;
+  /** With three braces, so that its value is not escaped. */
+  isRaw: boolean;
+}
+
+/** The tags of a template, in one pass. `{{` without a `}}` after it, and braces around nothing, are text. */
+export function* findTags(source: string): Generator<Tag> {
+  let position = 0;
+  for (;;) {
+    const firstOpen = source.indexOf(OPEN, position);
+    const close = firstOpen === -1 ? -1 : source.indexOf(CLOSE, firstOpen + OPEN.length);
+    if (close === -1) return;
+
+    // Of several openings before one closing the last is meant, so a stray `{{` does not swallow a placeholder.
+    // The search ends at firstOpen, which keeps the whole loop linear.
+    const open = source.lastIndexOf(OPEN, close - OPEN.length);
+    const end = close + CLOSE.length;
+    const content = source.slice(open + OPEN.length, close);
+    const isRaw = open > position && source[open - 1] === '{' && source[end] === '}';
+    const tag = isRaw ? { start: open - 1, end: end + 1, content, isRaw } : { start: open, end, content, isRaw };
+    position = tag.end;
+    if (content.trim() !== '') yield tag;
+  }
+}
+
 /**
- * Splits a template into text and tags, in one pass. `{{` without a `}}` after it, and braces around nothing, are
- * text. With `decodesEntities`, for HTML sources, the few entities that visual editors write for quotes, spaces and
- * angle brackets are undone inside the braces. Throws TemplateSyntaxError for a block that is not if, unless or each,
- * TemplateLimitError for too many tags.
+ * Splits a template into text and tags. With `decodesEntities`, for HTML sources, the few entities that visual editors
+ * write for quotes, spaces and angle brackets are undone inside the braces. Throws TemplateSyntaxError for a block that
+ * is not if, unless or each, TemplateLimitError for too many tags.
  */
 export function tokenize(
   source: string,
@@ -64,24 +93,7 @@ export function tokenize(
   const tokens: Token[] = [];
   let tagCount = 0;
   let textStart = 0;
-  let position = 0;
-  for (;;) {
-    const firstOpen = source.indexOf(OPEN, position);
-    const close = firstOpen === -1 ? -1 : source.indexOf(CLOSE, firstOpen + OPEN.length);
-    if (close === -1) break;
-
-    // Where several openings precede one closing, the last one counts, so a stray `{{` does not swallow a placeholder.
-    // The search ends at firstOpen, which keeps the whole loop linear.
-    let start = source.lastIndexOf(OPEN, close - OPEN.length);
-    let end = close + CLOSE.length;
-    const content = source.slice(start + OPEN.length, close);
-    const isRaw = start > position && source[start - 1] === '{' && source[end] === '}';
-    if (isRaw) {
-      start -= 1;
-      end += 1;
-    }
-    position = end;
-
+  for (const { start, end, content, isRaw } of findTags(source)) {
     const token = readTag(source, start, decodesEntities ? decodeEntities(content) : content, isRaw);
     if (!token) continue;
     tagCount += 1;
@@ -119,7 +131,8 @@ function readKind(source: string, offset: number, name: string): BlockKind {
   throw syntaxErrorAt(source, offset, `Unknown block "${name.slice(0, 50)}"; there are if, unless and each`);
 }
 
-function decodeEntities(content: string): string {
+/** Undoes the entities that visual editors write inside braces. */
+export function decodeEntities(content: string): string {
   if (!content.includes('&')) return content;
   return content.replace(/&(?:quot|apos|lt|gt|nbsp|amp|#34|#39);/g, (entity) => ENTITIES[entity] ?? entity);
 }
