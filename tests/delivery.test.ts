@@ -6,6 +6,7 @@ import { EmailEntity, type Email } from '../shared/domain/emails/email.entity.ts
 import { EventEntity } from '../shared/domain/events/event.entity.ts';
 import { updateProject } from '../shared/domain/lifecycle/update-project.ts';
 import { query, sql } from '../shared/domain/database/sql.ts';
+import { emailDeliveryWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import type { ReceivedMessage } from './support/received-messages.ts';
 import type { TestProject } from './support/api.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
@@ -197,6 +198,8 @@ describe('the answers of mail servers', () => {
     const id = await sendOne({ to });
     expect(await recordIn(id, 'SENT')).toMatchObject({ deferrals: 2, error: null });
     expect(messagesTo(to)).toHaveLength(1);
+    const workflow = stack.temporal.client.workflow.getHandle(emailDeliveryWorkflowId(id));
+    expect(await workflow.result()).toEqual({ rounds: 3, emails: { SENT: 1 } });
   });
 
   it('do not hold up the other mails of the batch, and are waited for only so often', async () => {

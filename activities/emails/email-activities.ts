@@ -9,8 +9,9 @@ import { readSendPolicy, type SendPolicy } from '../../shared/domain/emails/send
 import {
   abandonEmails,
   claimEmails,
-  findPendingEmails,
+  readDeliveryProgress,
   releaseEmails,
+  type StatusCounts,
 } from '../../shared/domain/emails/transactional-delivery.ts';
 import type { SendingIdentities } from '../../shared/domain/domains/sending-identities.ts';
 import type { SmtpUrgency } from '../../shared/platform/smtp/smtp-pool.ts';
@@ -34,6 +35,8 @@ export interface DeliverEmailsResult {
   deferredIds: string[];
   /** When to try them again. */
   retryInMs: number;
+  /** What became of the others. Activities of earlier builds do not tell. */
+  ended?: StatusCounts;
 }
 
 const RESULTS_MAX = 50;
@@ -131,16 +134,18 @@ export function createEmailActivities(deps: EmailDeps) {
       const again = await sendAndRecord(deps, sender, attempt, ratePerSecond);
       if (unmade.causes.length > 0) throw unmade.causes[0];
       if (again) throw again;
-      const pending = await findPendingEmails(em(), emailIds, deliveryId);
+      const { pending, ended } = await readDeliveryProgress(em(), emailIds, deliveryId);
       return {
+        ended,
         deferredIds: pending.map((email) => email.id),
         retryInMs: nextRoundMs(pending.map((email) => email.waitMs)),
       };
     },
 
-    /** Gives up emails that cannot be delivered, with the reason. */
-    async abandonEmails({ emailIds, reason }: { emailIds: string[]; reason: string }): Promise<void> {
+    /** Gives up emails that cannot be delivered, with the reason. @returns what became of them all */
+    async abandonEmails({ emailIds, reason }: { emailIds: string[]; reason: string }): Promise<StatusCounts> {
       await abandonEmails(em(), emailIds, currentDeliveryId(), reason);
+      return (await readDeliveryProgress(em(), emailIds, currentDeliveryId())).ended;
     },
   };
 }

@@ -168,7 +168,7 @@ it('records deliveries and jobs that are given up', async () => {
     type: 'emailDelivery',
     workflowId: emailDeliveryWorkflowId(deliveryId),
     input: { projectId: randomUUID(), emailIds: [deliveryId], origin: 'automation' },
-    activities: { deliverEmails: () => Promise.reject(final), abandonEmails: async () => {} },
+    activities: { deliverEmails: () => Promise.reject(final), abandonEmails: async () => ({ FAILED: 1 }) },
   });
   const jobId = randomUUID();
   await record('given-up', {

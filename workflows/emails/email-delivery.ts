@@ -7,28 +7,44 @@ function countOf(emailIds: string[]): string {
   return emailIds.length === 1 ? 'one mail' : `${emailIds.length} mails`;
 }
 
+/** Shown in Temporal's UI: counts only, since a history holds nothing of an email but its id. */
+interface EmailDeliveryResult {
+  /** Rounds in which servers were asked; an attempt that was repeated after a fault counts once. */
+  rounds: number;
+  /** How many emails had which status at the end. */
+  emails: Record<string, number>;
+}
+
+function add(total: EmailDeliveryResult['emails'], counts: Record<string, number> | null | undefined): void {
+  for (const [status, count] of Object.entries(counts ?? {})) total[status] = (total[status] ?? 0) + count;
+}
+
 /**
  * Delivers transactional emails until each is sent, bounced or given up. Email that a server deferred (4xx) is tried
  * again after growing pauses, which occupy no worker. Email that no server takes for two days fails with the reason.
  * Email of a disabled project waits until the project is enabled.
  */
-export async function emailDelivery({ projectId, emailIds, origin }: EmailDeliveryInput): Promise<void> {
+export async function emailDelivery({ projectId, emailIds, origin }: EmailDeliveryInput): Promise<EmailDeliveryResult> {
   const delivery = origin === 'automation' ? automationDelivery : transactionalDelivery;
+  const result: EmailDeliveryResult = { rounds: 0, emails: {} };
   let remaining = emailIds;
   while (remaining.length > 0) {
+    result.rounds += 1;
     try {
-      const { deferredIds, retryInMs } = await delivery.deliverEmails.executeWithOptions(
+      const { deferredIds, retryInMs, ended } = await delivery.deliverEmails.executeWithOptions(
         { summary: `deliver ${countOf(remaining)}` },
         [{ projectId, emailIds: remaining }],
       );
+      add(result.emails, ended);
       remaining = deferredIds;
       if (remaining.length > 0 && retryInMs > 0) {
         await sleep(retryInMs, { summary: `try ${countOf(remaining)} again that the server deferred` });
       }
     } catch (error) {
       if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
-      await database.abandonEmails({ emailIds: remaining, reason: reasonOf(error) });
-      return;
+      add(result.emails, await database.abandonEmails({ emailIds: remaining, reason: reasonOf(error) }));
+      break;
     }
   }
+  return result;
 }

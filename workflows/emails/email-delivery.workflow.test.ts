@@ -5,6 +5,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { Activities } from '../../activities/index.ts';
+import type { StatusCounts } from '../../shared/domain/emails/transactional-delivery.ts';
 import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
 import {
   WORKFLOW_TYPES,
@@ -39,6 +40,7 @@ interface Run {
   queues: Set<string>;
   abandoned: { emailIds: string[]; reason: string }[];
   durationMs: number;
+  result: unknown;
 }
 
 async function durationOf(handle: WorkflowHandle): Promise<number> {
@@ -51,7 +53,7 @@ async function deliver(
   attempts: (() => ReturnType<Delivery['deliverEmails']>)[],
   input: Partial<EmailDeliveryInput> = {},
 ): Promise<Run> {
-  const run: Run = { calls: [], queues: new Set(), abandoned: [], durationMs: 0 };
+  const run: Run = { calls: [], queues: new Set(), abandoned: [], durationMs: 0, result: null };
   const activities: Delivery = {
     deliverEmails({ emailIds }) {
       run.calls.push(emailIds);
@@ -60,6 +62,7 @@ async function deliver(
     },
     async abandonEmails(given) {
       run.abandoned.push(given);
+      return { FAILED: given.emailIds.length };
     },
   };
   await workers.withActivities(activities, async () => {
@@ -68,13 +71,14 @@ async function deliver(
       taskQueue: TASK_QUEUES.orchestration,
       args: [{ projectId: randomUUID(), emailIds: ['a', 'b', 'c'], ...input }],
     });
-    await handle.result();
+    run.result = await handle.result();
     run.durationMs = await durationOf(handle);
   });
   return run;
 }
 
-const deferred = (ids: string[], retryInMs: number) => () => Promise.resolve({ deferredIds: ids, retryInMs });
+const deferred = (ids: string[], retryInMs: number, ended?: StatusCounts) => () =>
+  Promise.resolve({ deferredIds: ids, retryInMs, ended });
 const fails = (failure: ApplicationFailure) => () => Promise.reject(failure);
 
 describe('the delivery of emails', () => {
@@ -101,6 +105,17 @@ describe('the delivery of emails', () => {
     expect(calls).toHaveLength(4);
     expect(abandoned).toEqual([]);
     expect(durationMs).toBeGreaterThanOrEqual(30 * 24 * HOUR_MS);
+  });
+
+  it('tells what became of them', async () => {
+    const final = ApplicationFailure.nonRetryable('No SMTP server took mail for 2 days.', 'SmtpUnavailable');
+    const ended = [{ SENT: 1 }, { SENT: 1, BOUNCED: 1 }];
+    const taken = await deliver([deferred(['b', 'c'], 1_000, ended[0]), deferred([], 0, ended[1])]);
+    expect(taken.result).toEqual({ rounds: 2, emails: { SENT: 2, BOUNCED: 1 } });
+    const left = await deliver([deferred(['c'], 1_000, { SENT: 2 }), fails(final)]);
+    expect(left.result).toEqual({ rounds: 2, emails: { SENT: 2, FAILED: 1 } });
+    // An activity of an earlier build tells nothing.
+    expect((await deliver([deferred([], 0)])).result).toEqual({ rounds: 1, emails: {} });
   });
 
   it('gives up what is left, with the reason, when its attempts say that there is no use', async () => {

@@ -1,4 +1,4 @@
-import { OPEN_EMAIL_STATUSES } from '../../pure/emails/email-types.ts';
+import { OPEN_EMAIL_STATUSES, type EmailStatus } from '../../pure/emails/email-types.ts';
 import type { Em } from '../database/em.ts';
 import { REMAINING_MS, resultEvents } from './delivery-results.ts';
 import { query, sql, type SqlFragment, literalList } from '../database/sql.ts';
@@ -140,16 +140,25 @@ export async function abandonEmails(em: Em, emailIds: string[], deliveryId: stri
   );
 }
 
-/** The emails that a delivery still has to send, and how long each waits because a server deferred it. */
-export async function findPendingEmails(
-  em: Em,
-  emailIds: string[],
-  deliveryId: string,
-): Promise<{ id: string; waitMs: number }[]> {
-  return query<{ id: string; waitMs: number }>(
+/** How many emails of a delivery have which status. */
+export type StatusCounts = Partial<Record<EmailStatus, number>>;
+
+interface DeliveryProgress {
+  /** The emails that it still has to send, and how long each waits because a server deferred it. */
+  pending: { id: string; waitMs: number }[];
+  /** The others. */
+  ended: StatusCounts;
+}
+
+/** How far a delivery has come with some emails. */
+export async function readDeliveryProgress(em: Em, emailIds: string[], deliveryId: string): Promise<DeliveryProgress> {
+  const rows = await query<{ id: string; status: EmailStatus; isPending: boolean; waitMs: number }>(
     em,
     sql`
-      select id, ${REMAINING_MS} as "waitMs" from email e
-      where id = any(${emailIds}::uuid[]) and status = 'PENDING' and ${isHeldBy(deliveryId)} order by id`,
+      select id, status, status = 'PENDING' and ${isHeldBy(deliveryId)} as "isPending", ${REMAINING_MS} as "waitMs"
+      from email e where id = any(${emailIds}::uuid[]) order by id`,
   );
+  const ended: StatusCounts = {};
+  for (const { status, isPending } of rows) if (!isPending) ended[status] = (ended[status] ?? 0) + 1;
+  return { pending: rows.filter(({ isPending }) => isPending), ended };
 }

@@ -14,7 +14,7 @@ export * from '../../../workflows/index.ts';
 
 const CHANGE = 'begin-with-a-timer';
 
-export async function emailDelivery(input: EmailDeliveryInput): Promise<void> {
+export async function emailDelivery(input: EmailDeliveryInput) {
   await sleep(1);
   return today.emailDelivery(input);
 }
