@@ -1,0 +1,18 @@
+import { expect, it } from '@jest/globals';
+import { emailAddressSchema } from './email-address.ts';
+
+const faultOf = (input: unknown): string | undefined => emailAddressSchema.safeParse(input).error?.issues[0]?.message;
+
+it.each([
+  ['Ada <ada@shop.example>', 'Must be an address alone'],
+  ['ada@shop.example, bo@shop.example', 'Must be one address'],
+  ['Ada <ada@shop.example>; Bo <bo@shop.example>', 'Must be one address'],
+  ['ada@shop,example', 'Invalid email address'],
+  ['ada', 'Invalid email address'],
+])('says of %j what is wrong with it', (input, expected) => expect(faultOf(input)).toContain(expected));
+
+it.each(['<' + '@'.repeat(2_000_000), '@' + ','.repeat(2_000_000)])('says it quickly of what is long', (input) => {
+  const startedAt = performance.now();
+  expect(faultOf(input)).toBe('Invalid email address');
+  expect(performance.now() - startedAt).toBeLessThan(1_000);
+});
