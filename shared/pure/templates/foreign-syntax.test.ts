@@ -84,6 +84,11 @@ describe('findForeignSyntax', () => {
       '{{?? "}}',
       '{{?? ',
       '{{a?b:',
+      ' ? ',
+      ' < ',
+      " '",
+      ' "',
+      'a[1',
     ];
     const startedAt = performance.now();
     for (const piece of pieces) {
