@@ -39,7 +39,7 @@ function standingText({ address, contact, suppression, emails }: Standing): stri
   const fields = formatFields({
     Address: address,
     Contact: contact
-      ? `${contact.id}, ${contact.subscribed ? 'subscribed' : 'unsubscribed: gets no marketing email'}`
+      ? `${contact.id}, ${contact.subscribed ? 'subscribed' : 'not subscribed: gets no marketing email'}`
       : 'none',
     Suppressed: suppression
       ? `since ${suppression.createdAt.toISOString()}: ${suppression.reason} ${suppression.words ?? ''}`.trim()

@@ -1,7 +1,7 @@
 import { renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { startChild, waitUntilReady } from './processes/child-process.ts';
-import { findFreePort } from './processes/free-port.ts';
+import { findFreePort, readPort } from './processes/free-port.ts';
 import { waitForHttp } from './processes/http-ready.ts';
 import { startComponents } from './local-components.ts';
 import type { ComponentAddresses } from './local-components.ts';
@@ -50,7 +50,7 @@ export function createLocalStack({ home, env, guard, progress, onChildStarted }:
     for (const name of logNames) rotateLog(path.join(home, 'logs', `${name}.log`));
     const takenPorts = new Set<number>();
     const host = env['HOST'] || '127.0.0.1';
-    const apiPort = await findFreePort(Number(env['PORT'] || apiPortDefault), takenPorts, host);
+    const apiPort = await findFreePort(readPort('PORT', env['PORT'] || String(apiPortDefault)), takenPorts, host);
     const apiUrl = `http://${hostInUrl(host)}:${apiPort}`;
 
     const addresses = await startComponents({

@@ -104,7 +104,9 @@ export async function readMultipart(
 ): Promise<UploadedFile> {
   const { field, fileBytesMax } = declaration;
   if (!req.is('multipart/form-data')) {
-    throw new AppError('UNSUPPORTED_MEDIA_TYPE', { message: 'The request body must be multipart/form-data' });
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', {
+      message: `The request body must be multipart/form-data with the file in its field "${field}"`,
+    });
   }
   const bytesMax = formBytesMax(declaration);
   if ((contentLengthOf(req) ?? 0) > bytesMax) throw tooLarge(fileBytesMax);

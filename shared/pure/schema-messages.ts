@@ -5,5 +5,6 @@
 export function plainMessage(message: string): string {
   if (message.endsWith(', received undefined')) return 'Required';
   if (message.endsWith(', received NaN')) return 'Must be a number';
+  if (message.startsWith('Invalid input: expected record')) return message.replace('record', 'object');
   return message === 'Invalid UUID' ? 'Must be an id (a UUID)' : message;
 }

@@ -1,7 +1,7 @@
 import { v7 as uuidV7 } from 'uuid';
 import { AppError, validationError } from '../../pure/app-error.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import { unknownPatterns } from '../../pure/webhooks/event-patterns.ts';
+import { ownEventsBeside, unknownPatterns } from '../../pure/webhooks/event-patterns.ts';
 import { createWebhookSecret } from '../../platform/webhook/signature.ts';
 import type { Em } from '../database/em.ts';
 import { assertRoom } from '../database/room.ts';
@@ -48,7 +48,7 @@ async function assertKnownEvents(em: Em, projectId: string, events: readonly str
   throw validationError(
     faults.map(([index, name]) => ({
       field: `events.${index}`,
-      message: `There is no event ${name}`,
+      message: `There is no event ${name}; there are ${ownEventsBeside(name).join(', ')}`,
       code: 'invalid_value',
       received: name,
     })),

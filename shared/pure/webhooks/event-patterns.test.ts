@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { likePattern, matchesPattern, unknownPatterns } from './event-patterns.ts';
+import { likePattern, matchesPattern, ownEventsBeside, unknownPatterns } from './event-patterns.ts';
 
 describe('a pattern of events', () => {
   it.each([
@@ -31,5 +31,11 @@ describe('a pattern of events', () => {
       'webhook.test',
     ];
     expect(unknownPatterns(unknown)).toEqual(unknown);
+  });
+
+  it('that is unknown is told the names that begin so', () => {
+    expect(ownEventsBeside('contact.created')).toEqual(['contact.subscribed', 'contact.unsubscribed']);
+    expect(ownEventsBeside('email.opened')).toContain('email.open');
+    expect(ownEventsBeside('segment.vip')).toEqual(['segment.<name>.entry', 'segment.<name>.exit']);
   });
 });

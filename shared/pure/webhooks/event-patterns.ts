@@ -49,6 +49,13 @@ function isOwn(pattern: string): boolean {
   return pattern.endsWith('*') || isReservedEventName(pattern);
 }
 
+/** Everpost's own events that begin as a pattern does, up to its first dot. */
+export function ownEventsBeside(pattern: string): string[] {
+  const prefix = pattern.slice(0, pattern.indexOf('.') + 1);
+  if (prefix === 'segment.') return ['segment.<name>.entry', 'segment.<name>.exit'];
+  return OWN_EVENTS.filter((name) => name.startsWith(prefix));
+}
+
 /**
  * The patterns that name nothing Everpost knows although they begin like its own events. Those that begin otherwise name
  * events that a project tracks, which may be tracked for the first time tomorrow.
