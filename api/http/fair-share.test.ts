@@ -1,17 +1,30 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { createFairShare } from './fair-share.ts';
 
 const LIMITS = { total: 4, perOwner: 3, waitingPerOwner: 2, waitingTotal: 3, waitMs: 10_000 };
+
+/** Give back what a test has taken. Those that still wait get it, and their time-outs do not keep the process alive. */
+const endings: (() => void)[] = [];
+afterEach(() => {
+  for (const end of endings.splice(0)) end();
+});
 
 /** Takes one unit and notes the owner's name once it is granted. */
 function createTakers(limits = LIMITS) {
   const share = createFairShare(limits);
   const given: string[] = [];
   const releases: (() => void)[] = [];
+  let isOver = false;
   async function take(owner: string, amount = 1): Promise<void> {
-    releases.push(await share.take(owner, amount));
+    const release = await share.take(owner, amount);
+    if (isOver) release();
+    releases.push(release);
     given.push(owner);
   }
+  endings.push(() => {
+    isOver = true;
+    for (const release of releases) release();
+  });
   return {
     share,
     given,
