@@ -77,7 +77,7 @@ it('all are silent while emails go out and requests are answered', async () => {
 });
 
 describe('an alert is raised', () => {
-  it('when PostgreSQL is away, and nothing is said of what it would know', async () => {
+  it('when PostgreSQL is away, and figures that only PostgreSQL knows are left out', async () => {
     const orm = await createOrm({ databaseUrl: 'postgres://nobody@127.0.0.1:1/none' });
     const metrics = createProcessMetrics({ withNode: false });
     const read = () => readFigures(orm.em.fork());

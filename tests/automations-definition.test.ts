@@ -68,7 +68,7 @@ describe('workflows', () => {
     expect([status, body.error.errors[0].field]).toEqual([422, 'eventName']);
   });
 
-  it('are listed by page, with what they have, by name and by state', async () => {
+  it('are listed page by page with their step and execution counts, and can be searched by name and by state', async () => {
     const other = await api.createProject();
     for (const name of ['Alpha', 'Beta', 'Gamma']) {
       await other.api('POST', '/workflows', { body: { name, eventName: 'e' } });
@@ -335,7 +335,7 @@ describe('transitions', () => {
     expect((await api.api('DELETE', `/workflows/${id}/transitions/${transition.id}`)).status).toBe(404);
   });
 
-  it('refuse what a graph cannot have', async () => {
+  it('refuse steps and transitions that a graph cannot have', async () => {
     const { id, triggerId } = await createWorkflow();
     const a = await addStep(id, DELAY);
     const b = await addStep(id, DELAY);

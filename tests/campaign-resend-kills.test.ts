@@ -163,7 +163,7 @@ async function resendUnderKill(id: string): Promise<number> {
 }
 
 describe('a campaign that is sent again to those who failed', () => {
-  it('reaches exactly these under ten kills, and leaves out who may not have it', async () => {
+  it('reaches exactly these under ten kills, and leaves out contacts that must not get it', async () => {
     const id = await createFailures();
     const { sentAt } = await read(id);
     await prepared.api('POST', '/suppressions', { body: { emails: [address(1)] } });

@@ -144,7 +144,7 @@ describe('a campaign', () => {
     expect(await stack.em().count(EventEntity, { projectId: audience.project.id, name: 'email.sent' })).toBe(31);
   });
 
-  it('sent by twenty requests at once goes out once', async () => {
+  it('is sent once although twenty requests ask for it at the same time', async () => {
     const audience = await createAudience(range(50));
     const id = await createCampaign(audience);
     const replies = await Promise.all(range(20).map(() => audience.api('POST', `/campaigns/${id}/send`, { body: {} })));
@@ -169,7 +169,7 @@ describe('a campaign', () => {
 });
 
 describe('a scheduled campaign', () => {
-  it('goes out at the time it was last given, with the content it was last given', async () => {
+  it('is sent at the last time and with the last content that it was given', async () => {
     const audience = await createAudience(range(3));
     const id = await createCampaign(audience);
     await send(audience, id, { scheduledFor: new Date(Date.now() + 30 * 86_400_000) });
@@ -226,7 +226,7 @@ describe('a campaign cancelled while it goes out', () => {
 });
 
 describe('a campaign of a throttled project', () => {
-  it('skips who unsubscribes while it goes out', async () => {
+  it('skips contacts that unsubscribe while it is being sent', async () => {
     const audience = await createAudience(range(60));
     await updateProject(stack.em(), audience.project.id, { emailsPerSecond: 10 });
     const id = await createCampaign(audience);
@@ -257,7 +257,7 @@ describe('a test mail', () => {
 describe('the audience', () => {
   const condition = (...filters: unknown[]) => ({ logic: 'AND', groups: [{ filters }] });
 
-  it('is what type, filter and segment say', async () => {
+  it('consists of the contacts that type, filter and segment select', async () => {
     const audience = await createAudience([]);
     const contacts: [string, Record<string, unknown>][] = [
       ['ann', { data: { plan: 'pro', visits: 12 } }],
@@ -320,7 +320,7 @@ describe('the audience', () => {
     }
   });
 
-  it('is fixed when sending begins; who unsubscribes or goes meanwhile is skipped', async () => {
+  it('is fixed when sending begins; contacts that unsubscribe or are deleted meanwhile are skipped', async () => {
     const audience = await createAudience(range(10));
     const id = await createCampaign(audience);
     await stack.sink.setUnavailable(true);

@@ -56,7 +56,7 @@ describe('a request that fails', () => {
     expect(calls[1]).toEqual(calls[0]);
   });
 
-  it('gets a key of its own each time, or that of the caller', async () => {
+  it('gets a new key each time, or the key of the caller', async () => {
     const { everpost, calls } = clientOf([json(200, SENT), json(200, SENT), json(200, SENT)]);
     await everpost.send(EMAIL);
     await everpost.send(EMAIL);
@@ -108,7 +108,7 @@ describe('a request that fails', () => {
     expect(calls.map(({ method }) => method)).toEqual(['GET', 'GET', 'PATCH', 'PATCH', 'POST', 'POST']);
   });
 
-  it('has deleted what is gone after a cut connection, and not what never was there', async () => {
+  it('counts as deleted when the record is gone after a cut connection, but not when it never existed', async () => {
     await expect(clientOf([cut(), failing(404)]).everpost.contacts.delete('1')).resolves.toBeUndefined();
     expect(await failureOf(clientOf([failing(404)]).everpost.contacts.delete('1'))).toMatchObject({ status: 404 });
   });

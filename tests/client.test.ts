@@ -46,7 +46,7 @@ describe('the client of a real API', () => {
     expect(event).toMatchObject({ name: 'signed up' });
   });
 
-  it('refuses a key that was used before, so that a caller hears of it', async () => {
+  it('refuses a key that was used before and tells the caller', async () => {
     const email = { to: 'ada@mail.test', from: 'hello@example.com', subject: 'a', body: 'b' };
     await everpost.send(email, { idempotencyKey: 'order-1' });
     const error = await failureOf(everpost.send(email, { idempotencyKey: 'order-1' }));
@@ -68,7 +68,7 @@ describe('the client of a real API', () => {
     expect(await collect(own.segments.list())).toEqual([]);
   });
 
-  it('escapes what stands in a path, and lets nothing lead to another one', async () => {
+  it('escapes values in a path, so that none leads to another path', async () => {
     await everpost.track({ email: 'ada@mail.test', event: 'a/b ?' });
     const usage = await everpost.request('GET', '/events/{eventName}/usage', { params: { eventName: 'a/b ?' } });
     expect(usage).toMatchObject({ totalCount: 1 });

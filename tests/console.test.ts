@@ -35,7 +35,7 @@ describe('the console', () => {
     expect(await operator.text()).toContain('Secret key of the project');
   });
 
-  it('shows what the API says of a key that is not right', async () => {
+  it('shows the message of the API for a wrong key', async () => {
     await browser.page.goto(`${app.url}/console`);
     await browser.page.waitForSelector('#key');
     await browser.page.type('#key', app.keys.publicKey);
@@ -58,7 +58,7 @@ describe('the console', () => {
     ]);
   });
 
-  it('says what the API says where something is not there', async () => {
+  it('shows the message of the API for a record that does not exist', async () => {
     await operator.go('#/emails/019a0000-0000-7000-8000-000000000000');
     await operator.says('Email not found');
     await operator.go('#/nowhere');
@@ -92,7 +92,7 @@ describe('the console', () => {
     expect((await app.api('GET', `/campaigns/${world.campaignId}`)).body.status).toBe('SENDING');
   });
 
-  it('changes what recipients see of the project, and says what the API objects to', async () => {
+  it('changes what recipients see of the project, and shows the objections of the API', async () => {
     const { page } = browser;
     const fill = async (field: string, text: string) => {
       await page.click(field, { count: 3 });
@@ -124,7 +124,7 @@ describe('the console', () => {
     expect(await project()).toMatchObject({ ...settings, displayName: null, language: null });
   });
 
-  it('has a button for what the API offers, and none for what it does not', async () => {
+  it('has a button for each action that the API offers, and no others', async () => {
     const { page } = browser;
     const asked: string[] = [];
     let allowed = '';

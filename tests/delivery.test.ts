@@ -255,7 +255,7 @@ describe('the answers of mail servers', () => {
     expect((await eventsOf(contact.id)).map(({ name }) => name)).toEqual(['email.failed']);
   });
 
-  it('fail the mail of a sender who is refused, and the contact stays', async () => {
+  it('fail the email when its sender is refused, and the contact stays', async () => {
     const to = freshEmail();
     stack.sink.replyTo('refused@example.com', { code: 550, text: '5.7.1 Not you', stage: 'mail' });
     const id = await sendOne({ to, subscribed: true, from: 'refused@example.com' });

@@ -33,7 +33,7 @@ const jobs = services.filter(([name]) =>
 );
 
 describe('docker-compose.yml', () => {
-  it('names the parts of Everpost and what they stand on', () => {
+  it('names the parts of Everpost and their dependencies', () => {
     expect(services.map(([name]) => name)).toEqual([
       ...['postgres', 'temporal-schema', 'temporal', 'temporal-ui', 'mailpit'],
       ...['migrate', 'temporal-setup', 'api', 'worker'],

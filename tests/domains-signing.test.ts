@@ -149,7 +149,7 @@ describe('the domain checks', () => {
     return row;
   };
 
-  it('verify what has become complete, and dead name servers hold nobody up', async () => {
+  it('verify domains that have become complete, and dead name servers delay no other domain', async () => {
     const dead = Array.from({ length: 15 }, (_, i) => `dead${i}.silent.test`);
     dns.behave('silent.test', { drop: true });
     for (const name of dead) await addDomain(name);

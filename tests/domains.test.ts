@@ -231,7 +231,7 @@ describe('GET /domains/:id/verify', () => {
     expect((await check(id)).status).toBe('PENDING');
   });
 
-  it('takes the key however the zone writes it: other tags, white space, an alias', async () => {
+  it('accepts the key in every form that a zone may have: other tags, white space, an alias', async () => {
     const { id, records } = await add('as-written.example');
     publish(required(records));
     const key: string = records[0].value.split('p=')[1];

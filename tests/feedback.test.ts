@@ -169,7 +169,7 @@ describe('the feedback of a campaign', () => {
     expect(stack.sink.recipientCounts().get('quiet@mail.test')).toBe(2);
   });
 
-  it('suppresses an address that is refused at RCPT, but not one refused for what we are', async () => {
+  it('suppresses an address that is refused at RCPT, but not one that is refused because of the sender', async () => {
     for (const [name, text] of [
       ['unknown', '5.1.1 No such user'],
       ['blocked', '5.7.1 Your address is on a list'],

@@ -177,7 +177,7 @@ describe('a caller with a key', () => {
     });
   });
 
-  it('who leaves in the midst of a form or a compressed body harms nobody', async () => {
+  it('a client that leaves in the middle of a form or a compressed body harms nobody', async () => {
     const head = (type: string, extra = '') =>
       `POST /contacts/import HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${app.attacker.keys.secretKey}\r\n` +
       `Content-Type: ${type}\r\nContent-Length: 1000\r\n${extra}\r\n`;
@@ -227,7 +227,7 @@ describe('a caller with a key', () => {
     }
   });
 
-  it('gets a clear answer to odd parameters', async () => {
+  it('gets a clear answer to unusual parameters', async () => {
     const { secretKey } = app.attacker.keys;
     const queries = [
       ...['limit=1&limit=2', 'limit[]=1', 'cursor=a&cursor=b', 'search=%00', 'search=%ff', 'sort=a&sort=b', 'dir[x]=1'],

@@ -128,7 +128,7 @@ describe('withReplyAddress', () => {
     expect(await findReplyAddressOwner(em(), address)).toBeUndefined();
   });
 
-  it('respects who used an address before addresses had owners', async () => {
+  it('respects the users of an address from before addresses had owners', async () => {
     const address = `older@${INBOUND_DOMAIN}`;
     await inbound.sentMail({ replyTo: address });
     await expect(withReplyAddress(em(), use(otherId, address), done)).rejects.toMatchObject({

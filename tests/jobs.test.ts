@@ -226,7 +226,7 @@ describe('a bulk operation', () => {
 });
 
 describe('the deletion of a field that many contacts have', () => {
-  it('goes on in the background until nobody has it', async () => {
+  it('continues in the background until no contact has the field', async () => {
     const owner = await stack.createProject();
     await query(
       stack.em(),

@@ -115,14 +115,14 @@ describe('a caller with a key', () => {
     expect(await statusesOf(client, 20, caller)).toEqual(Array(20).fill(200));
   });
 
-  it('does not use up what its address has', async () => {
+  it('does not use up the allowance of its address', async () => {
     const client = '203.0.113.8';
     const caller = authorized(app.neighbour.keys.secretKey);
     expect(await statusesOf(client, 5 * PER_SECOND, caller)).toEqual(Array(5 * PER_SECOND).fill(200));
     expect(await statusesOf(client, PER_SECOND / 2)).toEqual(Array(PER_SECOND / 2).fill(401));
   });
 
-  it('that goes on far beyond its own limit is refused as cheaply as a stranger, and only it', async () => {
+  it('that goes far beyond its own limit is refused as cheaply as a stranger, and no other project is', async () => {
     const client = '203.0.113.9';
     const caller = authorized(app.attacker.keys.secretKey);
     // In parts, for a project may have few requests waiting at a time.

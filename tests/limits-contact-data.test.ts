@@ -99,7 +99,7 @@ describe('contact data beyond its limit', () => {
 });
 
 describe('data of a request', () => {
-  it('has a limit of its own for what is not stored with the contact', async () => {
+  it('has a separate limit for data that is not stored with the contact', async () => {
     const passing = (bytes: number) => ({ big: { value: 'x'.repeat(bytes), persistent: false } });
     const track = (data: object) => app.api('POST', '/events/track', { body: { email: 'e@x.test', event: 'e', data } });
     expect((await track(passing(LIMITS.eventDataBytes - 100))).status).toBe(201);

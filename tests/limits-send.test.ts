@@ -98,14 +98,14 @@ describe('a request to many', () => {
     expect(await counts()).toEqual(before);
   });
 
-  it('is refused where rendering takes too long in all', async () => {
+  it('is refused when rendering takes too long in total', async () => {
     const body = `{{#each list}}${'{{this.a}}'.repeat(20)}{{/each}}`;
     const data = { list: { value: Array(1_000).fill({ a: 1 }), persistent: false } };
     expectRefused(await send({ to: recipients(1_000), body, data }), 'to');
     expect((await send({ to: recipients(20), body, data })).status).toBe(200);
   });
 
-  it('answers in the order of the request, an address that stands twice included', async () => {
+  it('answers in the order of the request, also for an address that appears twice', async () => {
     const to = ['z@x.test', ...recipients(120), 'b@x.test', { email: 'Z@x.test', name: 'Zoe' }];
     const reply = await send({ to });
     expect(reply.body.data.emails.map((item: any) => item.contact.email)).toEqual([

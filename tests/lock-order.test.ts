@@ -219,7 +219,7 @@ async function changeEverythingAtOnce(): Promise<void> {
   expect(row?.deadlocks).toBeLessThanOrEqual(2);
 }
 
-it('lets everything that changes contacts and mail go on at once, without a failure and without a loss', () =>
+it('lets all changes of contacts and emails run at the same time, without a failure or a loss', () =>
   withSeed(async (seed) => {
     random = randomFrom(seed);
     await changeEverythingAtOnce();

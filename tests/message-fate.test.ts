@@ -92,7 +92,7 @@ describe('an email that breaks the connection', () => {
     },
   );
 
-  it('comes to its end in company, too', async () => {
+  it('is given up as well when many emails do it', async () => {
     const addresses = addressesWith(40, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
     fault = ({ step, to }) => (step === 'data' && isPoison(to) ? '421' : undefined);
     const { emails } = await sendCampaign(addresses);
@@ -102,7 +102,7 @@ describe('an email that breaks the connection', () => {
 });
 
 describe('a relay that has something against us for a while', () => {
-  it('costs nobody the subscription, and gets all email afterwards', async () => {
+  it('unsubscribes nobody, and gets all email afterwards', async () => {
     const addresses = addressesWith(30, []);
     const endsAt = Date.now() + 1_500;
     fault = ({ step }) => (step === 'rcpt' && Date.now() < endsAt ? '5xx' : undefined);

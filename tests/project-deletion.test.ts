@@ -133,7 +133,7 @@ describe('everpost project delete', () => {
     expect((await other.api('GET', '/contacts')).status).toBe(200);
   });
 
-  it('knows every table that has rows of projects', async () => {
+  it('covers every table that has rows of projects', async () => {
     const text = readFileSync(path.join(projectRoot, 'shared/domain/lifecycle/delete-project.ts'), 'utf8');
     expect((await tablesOfProjects()).filter((name) => !new RegExp(`\\b${name}\\b`).test(text))).toEqual([]);
   });

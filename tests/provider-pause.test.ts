@@ -80,7 +80,7 @@ describe('a provider that refuses our address', () => {
 });
 
 describe('a provider that forgets all of its addresses', () => {
-  it('costs no more readers than it takes to notice, and the others get their email', async () => {
+  it('unsubscribes only the readers of the first refusals, and the others get their email', async () => {
     stack.sink.clear();
     for (let n = 1; n <= RECIPIENTS; n++) stack.sink.replyTo(addressOf('forgetful.test', n), FORGETFUL);
     const campaign = await startCampaign(['forgetful.test']);

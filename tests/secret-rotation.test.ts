@@ -123,7 +123,7 @@ describe('a new APP_SECRET', () => {
 });
 
 describe('everpost secrets reseal', () => {
-  it('says what cannot be read, and fails then', async () => {
+  it('names the values that cannot be read, and fails', async () => {
     const { exitCode, result, error } = await reseal({ APP_SECRET: NEW });
     expect(exitCode).toBe(1);
     expect(result).toMatchObject({ isComplete: false, dkimKeys: { unreadable: [expect.any(String)] } });
@@ -173,7 +173,7 @@ describe('everpost secrets reseal', () => {
     expect(row?.count).toBe(0);
   });
 
-  it('needs APP_SECRET, and one that the database knows', async () => {
+  it('requires an APP_SECRET that the database knows', async () => {
     expect(await reseal({})).toMatchObject({ exitCode: 1, error: expect.stringContaining('APP_SECRET is required') });
     expect(await reseal({ APP_SECRET: LOST })).toMatchObject({ exitCode: 1, result: undefined });
     expect(await reseal({ APP_SECRET: 'short' })).toMatchObject({

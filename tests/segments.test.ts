@@ -123,7 +123,7 @@ describe('a campaign to a segment', () => {
     return campaign.totalRecipients;
   }
 
-  it('reaches whom the segment lists: static, dynamic, tracked and not yet computed, by condition', async () => {
+  it('reaches the contacts of its segment: static, dynamic, tracked and not yet computed, by condition', async () => {
     const owner = await stack.createProject();
     await createContacts(owner, 6);
     await owner.api('POST', '/contacts', { body: { email: 'free@x.test', data: { plan: 'free' } } });

@@ -74,7 +74,7 @@ describe('a stranger', () => {
     });
   });
 
-  it('gets 400 for what is not HTTP, in our words', async () => {
+  it('gets 400 for requests that are not HTTP, in the envelope of the API', async () => {
     const requests = [
       'GET\r\n\r\n',
       '\0\0\0\0\r\n\r\n',
@@ -122,7 +122,7 @@ describe('a stranger', () => {
     },
   );
 
-  it('is not asked for a body that nobody will read', async () => {
+  it('is not asked to send a body that nobody will read', async () => {
     const { socket, ended } = await openRaw(app.url);
     socket.write(
       'POST /v1/send HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n' +
@@ -139,7 +139,7 @@ describe('a stranger', () => {
     await expectCheap(() => sendRaw(app.url, requests), 2 * TURN_MAX_MS);
   });
 
-  it('harms nobody by leaving in whatever phase', async () => {
+  it('harms nobody by leaving in any phase of a request', async () => {
     const phases = [
       '',
       'POST /contacts HT',
@@ -171,7 +171,7 @@ describe('a stranger', () => {
       'never sends the body it announced',
       'POST /v1/send HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9999999\r\n\r\n{',
     ],
-  ])('who %s is disconnected within seconds', async (_what, data) => {
+  ])('that %s is disconnected within seconds', async (_what, data) => {
     const { socket, ended } = await openRaw(app.url);
     socket.write(data);
     const startedAt = performance.now();

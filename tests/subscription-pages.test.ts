@@ -109,7 +109,7 @@ describe('the subscription pages in a browser', () => {
     }
   });
 
-  it('say who asks, with logo and postal address, and write names and addresses in their own direction', async () => {
+  it('name the sender, with logo and postal address, and write names and addresses in their own direction', async () => {
     const { page } = browser;
     const { api } = await branded();
     const { links } = await contactWith('ar', api);
@@ -143,7 +143,7 @@ describe('the subscription pages in a browser', () => {
     expect(await languageOf('sv', 'sv')).toBe('he');
   });
 
-  it('have the title of what is so, where there is nothing to ask', async () => {
+  it('have a title that states the fact where there is nothing to ask', async () => {
     const { links } = await contactWith('en');
     const titleAt = async (url: string, method: string) =>
       /<h1>(.*)<\/h1>/.exec(await (await fetch(url, { method })).text())?.[1];

@@ -87,7 +87,7 @@ describe('twenty campaigns of throttled projects', () => {
 });
 
 describe('a campaign of a throttled project', () => {
-  it('keeps to the speed, and costs its history no more than another', async () => {
+  it('keeps to the speed, and its history is no longer than that of others', async () => {
     const rate = 40;
     const sending = await startCampaign(rate, RECIPIENTS);
     await eventually(async () => (await statusOf(sending)) === 'SENT', 60_000);

@@ -24,7 +24,7 @@ async function contextCount(stack: TracedStack): Promise<number> {
   return (await query(stack.em(), sql`select from trace_context`)).length;
 }
 
-it('loads nothing, connects to nobody and writes nothing while it is off', async () => {
+it('loads nothing, opens no connection and writes nothing while it is off', async () => {
   const collector = await startTraceCollector();
   const off = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_TRACES_EXPORTER: 'none' };
   const stack = await startTracedStack({

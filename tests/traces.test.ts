@@ -82,7 +82,7 @@ it("continues the caller's trace from the request over outbox, workflow and acti
   expect(spans.some(({ hasFailed }) => hasFailed)).toBe(false);
 }, 90_000);
 
-it('says what a server answered that refuses an email, without its words', async () => {
+it('shows the codes of a server that refuses an email, without its words', async () => {
   const caller = newCaller();
   stack.sink.replyTo('refused@private.test', { stage: 'rcpt', code: 550, text: '5.1.1 refused@private.test unknown' });
   await stack.api('POST', '/v1/send', {

@@ -197,7 +197,7 @@ describe('POST /v1/verify', () => {
     expect(await verify('a@broken.example')).toMatchObject({ valid: true });
   });
 
-  it('refuses what is no address as every endpoint does', async () => {
+  it('refuses a text that is no address, as every endpoint does', async () => {
     for (const email of [
       undefined,
       null,

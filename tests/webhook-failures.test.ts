@@ -71,7 +71,7 @@ describe('an endpoint that fails', () => {
     await eventually(async () => (await log(id)).every((delivery: any) => delivery.status === 'DELIVERED'));
   });
 
-  it('at one event for good has it given up after the last pause, and the next one of the contact sent', async () => {
+  it('at one event permanently has that event given up after the last pause, and the next one of the contact sent', async () => {
     const { receiver, id } = await subscribe();
     receiver.answer((call, response) => void response.writeHead(numberOf(call) === 0 ? 500 : 200).end());
     await track(stack, 'bad@mail.test', 'step', { n: 0 });

@@ -66,7 +66,7 @@ describe('an endpoint', () => {
     for (const email of emails) expect(numbersOf(receiver, email)).toEqual([...Array(12).keys()]);
   });
 
-  it('gets them in batches where it asks for that', async () => {
+  it('gets them in batches when it asks for batches', async () => {
     const { receiver, secret } = await subscribe({ events: ['step'], batchSize: 10 });
     await trackMany('step', ['a@mail.test'], 25);
     await eventually(async () => receiver.events().length >= 25, PATIENCE_MS);
@@ -94,7 +94,7 @@ describe('an endpoint', () => {
     expect(ended.data.data).toMatchObject({ executionId: ended.data.id, status: 'COMPLETED' });
   });
 
-  it('gets a test event, and the log tells of it', async () => {
+  it('gets a test event, which the log shows', async () => {
     const { receiver, id } = await subscribe({ events: ['never'] });
     const asked = await stack.api('POST', `/webhooks/${id}/test`);
     expect(asked.status).toBe(202);

@@ -216,7 +216,7 @@ describe('a new version of the workflows, rolled out under open executions and a
     PATIENCE_MS,
   );
 
-  it('gets what begins afterwards, and lets the old workers go when nothing is pinned to them', async () => {
+  it('gets all work that begins afterwards, and the old workers can stop when nothing is pinned to them', async () => {
     const emailId = await sendOne('new@mail.test');
     await eventually(() => Promise.resolve(stack.sink.recipientCounts().has('new@mail.test')));
     expect(await eventTypesOf(emailDeliveryWorkflowId(emailId))).toContain(EVENT_TYPE_TIMER_STARTED);

@@ -18,7 +18,7 @@ const countOf = (times: number, attempt: (index: number) => boolean) =>
   Array.from({ length: times }, (_, index) => attempt(index)).filter(Boolean).length;
 
 describe('createClientLimits', () => {
-  it('bounds what a stranger does in a minute, connections and messages together, and no one else', () => {
+  it('limits a stranger to so many connections and messages in a minute, and limits nobody else', () => {
     const limits = createLimits({ unprovenPerMinute: 10 });
     expect(limits.enter('192.0.2.1')).toBe('entered');
     expect(countOf(20, () => limits.beginMessage('192.0.2.1'))).toBe(9);

@@ -39,7 +39,7 @@ describe('the queue of connections', () => {
     expect(taken('192.0.2.4')).toHaveLength(0);
   });
 
-  it('takes out what has waited for more than five seconds', () => {
+  it('removes connections that have waited for more than five seconds', () => {
     const clock = { now: 0 };
     const queue = createConnectionQueue(() => clock.now);
     queue.add(connection('192.0.2.1'));
