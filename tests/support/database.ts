@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll } from '@jest/globals';
 import pg from 'pg';
+import type { Em } from '../../shared/domain/database/em.ts';
 import { createOrm, type Orm } from '../../shared/domain/schema/orm.ts';
 import { testEnvironment } from './environment.ts';
 
@@ -54,4 +56,14 @@ export async function createTestDatabase(): Promise<TestDatabase> {
       await drop();
     },
   };
+}
+
+/** A database for all tests of a file. Call it at the top of the file; `em` makes a unit of work on the database. */
+export function useTestDatabase(): { em: () => Em } {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database.drop());
+  return { em: () => database.orm.em.fork() };
 }

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { useTestDatabase } from '../../../tests/support/database.ts';
 import type { Em } from '../database/em.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
 import { createProject } from '../projects/projects.ts';
@@ -9,11 +9,9 @@ import { countSandbox } from './sandbox-counts.ts';
 const EVENTS = 20_000;
 const PERIOD = { from: new Date(Date.now() - 86_400_000), until: new Date(Date.now() + 86_400_000) };
 
-let database: TestDatabase;
 let projectId: string;
-const em = () => database.orm.em.fork();
+const { em } = useTestDatabase();
 beforeAll(async () => {
-  database = await createTestDatabase();
   projectId = (await createProject(em(), 'Busy')).project.id;
   // One open in a hundred is a first one, and one in a thousand is of the sandbox.
   await query(
@@ -26,7 +24,6 @@ beforeAll(async () => {
   );
   await query(em(), sql`vacuum (analyze) event`);
 });
-afterAll(() => database.drop());
 
 /** Whether the work reads the index, as the counters of its transaction say. */
 async function readsIndex(index: string, work: (tx: Em) => Promise<unknown>): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { v7 as uuidV7 } from 'uuid';
 import type { AutomationGraph, GraphStep } from '../../pure/automations/automation-graph.ts';
@@ -15,7 +15,7 @@ import {
   type Story,
   type TimedEvent,
 } from '../../../tests/support/automation-model.ts';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { useTestDatabase } from '../../../tests/support/database.ts';
 import { randomFrom } from '../../../tests/support/seed.ts';
 import { trustDomain } from '../domains/sender-domains.ts';
 import { recordEvents } from '../events/events.ts';
@@ -26,18 +26,15 @@ import { createExecutionEngine, type ExecutionEngine, type AdvanceOptions } from
 
 const HOUR = 3_600_000;
 
-let database: TestDatabase;
 let projectId: string;
 let templateId: string;
-const em = () => database.orm.em.fork();
+const { em } = useTestDatabase();
 beforeAll(async () => {
-  database = await createTestDatabase();
   projectId = (await createProject(em(), 'Test')).project.id;
   await trustDomain(em(), projectId, 'example.com');
   const content = { name: 'T', subject: 'S', body: 'B', from: 'a@example.com', type: 'TRANSACTIONAL' } as const;
   templateId = (await createTemplate(em(), projectId, content)).id;
 });
-afterAll(() => database.drop());
 
 class Crash extends Error {}
 

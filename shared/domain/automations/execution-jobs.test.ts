@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { useTestDatabase } from '../../../tests/support/database.ts';
 import { runJob } from '../contact-jobs/run-job.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
 import { updateProject } from '../lifecycle/update-project.ts';
@@ -11,14 +11,9 @@ import { cancelAllExecutions } from './executions.ts';
 const TOTAL = 2 * EXECUTION_CHUNK + 500;
 const LATER = new Date(Date.now() + 60_000);
 
-let database: TestDatabase;
 let projectId: string;
 let automationId: string;
-const em = () => database.orm.em.fork();
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const { em } = useTestDatabase();
 
 beforeEach(async () => {
   projectId = (await createProject(em(), 'P')).project.id;

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import type { AutomationGraph, GraphStep } from '../../pure/automations/automation-graph.ts';
 import { EXECUTION_STATUSES, EXECUTION_TRANSITIONS } from '../../pure/automations/automation-status.ts';
 import { createLinkSigner } from '../../platform/links.ts';
 import { createEmailCompiler } from '../../platform/mail/compiled-email.ts';
 import { createGraphAutomation, createModelContact } from '../../../tests/support/automation-model.ts';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { useTestDatabase } from '../../../tests/support/database.ts';
 import { listTransitions, watchStatuses } from '../../../tests/support/status-watch.ts';
 import { recordEvents } from '../events/events.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
@@ -14,13 +14,11 @@ import { cancelExecutions } from './cancel-executions.ts';
 import { createExecutionEngine, type ExecutionEngine } from './execution-engine.ts';
 import { failExecution } from './fail-execution.ts';
 
-let database: TestDatabase;
 let projectId: string;
 let engine: ExecutionEngine;
 let transitionsSeen: () => Promise<string[]>;
-const em = () => database.orm.em.fork();
+const { em } = useTestDatabase();
 beforeAll(async () => {
-  database = await createTestDatabase();
   projectId = (await createProject(em(), 'Test')).project.id;
   engine = createExecutionEngine({
     em,
@@ -30,7 +28,6 @@ beforeAll(async () => {
   });
   transitionsSeen = await watchStatuses(em, 'automation_execution');
 });
-afterAll(() => database.drop());
 
 /** A graph of these steps, one after the other. */
 function path(...steps: Pick<GraphStep, 'type' | 'config'>[]): AutomationGraph {

@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
 import { LIMITS } from '../../pure/limits.ts';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { useTestDatabase } from '../../../tests/support/database.ts';
 import { createProject } from '../projects/projects.ts';
 import { query, sql } from '../database/sql.ts';
 import { loadPendingRecipients, recordCampaignResults, type PendingRecipient } from './campaign-delivery.ts';
 import type { DeliveryResult } from '../emails/delivery-results.ts';
 
-let database: TestDatabase;
 let projectId: string;
-const em = () => database.orm.em.fork();
+const { em } = useTestDatabase();
 beforeAll(async () => {
-  database = await createTestDatabase();
   projectId = (await createProject(em(), 'Campaigns')).project.id;
 });
-afterAll(() => database.drop());
 
 /** Recipients numbered from 1, each with about this many bytes of custom data. */
 async function createRecipients(count: number, dataBytes: number): Promise<string> {

@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { v7 as uuidV7 } from 'uuid';
 import { LIMITS } from '../../pure/limits.ts';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { useTestDatabase } from '../../../tests/support/database.ts';
 import { createProject } from '../projects/projects.ts';
 import { json, query, queryOne, sql } from '../database/sql.ts';
 import { findContact, patchContact, upsertContacts } from './contacts.ts';
 import { createContactBatch, importContacts } from '../contact-jobs/import-contacts.ts';
 
-let database: TestDatabase;
 let projectId: string;
-const em = () => database.orm.em.fork();
+const { em } = useTestDatabase();
 beforeAll(async () => {
-  database = await createTestDatabase();
   projectId = (await createProject(em(), 'Data')).project.id;
 });
-afterAll(() => database.drop());
 
 type Data = Record<string, unknown>;
 

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { useTestDatabase } from '../../../tests/support/database.ts';
 import { isConflict } from './database-errors.ts';
 import { query, queryOne, sql } from './sql.ts';
 import { inTransaction } from './transaction.ts';
 
-let database: TestDatabase;
-const em = () => database.orm.em.fork();
+const { em } = useTestDatabase();
 beforeAll(async () => {
-  database = await createTestDatabase();
   await query(em(), sql`create table thing (id int primary key, n int not null)`);
 });
-afterAll(() => database.drop());
 beforeEach(async () => {
   await query(em(), sql`truncate thing`);
   await query(em(), sql`insert into thing select i, 0 from generate_series(1, 4) i`);

@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { AppError } from '../../pure/app-error.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { createDkimKeyring, type DkimKeyring } from '../../platform/mail/dkim/key-pair.ts';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { useTestDatabase } from '../../../tests/support/database.ts';
 import { createProject } from '../projects/projects.ts';
 import { SenderDomainEntity } from './sender-domain.entity.ts';
 import { assertSenderDomain, createSenderDomain, trustDomain } from './sender-domains.ts';
 
-let database: TestDatabase;
 let projectId: string;
-const em = () => database.orm.em.fork();
+const { em } = useTestDatabase();
 
 beforeAll(async () => {
-  database = await createTestDatabase();
   projectId = (await createProject(em(), 'Domains')).project.id;
 });
-afterAll(() => database.drop());
 
 async function refusal(address: string, project = projectId): Promise<unknown> {
   try {

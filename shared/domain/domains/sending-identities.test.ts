@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createDkimKeyring, DkimKeyError } from '../../platform/mail/dkim/key-pair.ts';
 import { createVerp } from '../../platform/mail/verp.ts';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { useTestDatabase } from '../../../tests/support/database.ts';
 import { createProject } from '../projects/projects.ts';
 import { query, sql } from '../database/sql.ts';
 import { createSendingIdentities } from './sending-identities.ts';
@@ -9,15 +9,12 @@ import { createSenderDomain } from './sender-domains.ts';
 
 const keyring = createDkimKeyring('a secret of a test run, which seals its keys');
 const verp = createVerp({ appSecret: 'a secret', domain: 'in.everpost.test' });
-let database: TestDatabase;
 let projectId: string;
-const em = () => database.orm.em.fork();
+const { em } = useTestDatabase();
 
 beforeAll(async () => {
-  database = await createTestDatabase();
   projectId = (await createProject(em(), 'Signers')).project.id;
 });
-afterAll(() => database.drop());
 
 async function addDomain(domain: string): Promise<void> {
   await createSenderDomain(em(), keyring, { projectId, domain, returnPath: false });

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { RESENDABLE_STATES } from '../../pure/campaigns/campaign-status.ts';
 import { EMAIL_STATUSES, EMAIL_TRANSITIONS, type EmailStatus } from '../../pure/emails/email-types.ts';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { useTestDatabase } from '../../../tests/support/database.ts';
 import { listTransitions, watchStatuses } from '../../../tests/support/status-watch.ts';
 import { recordCampaignResults } from '../campaigns/campaign-delivery.ts';
 import { finishCampaign } from '../campaigns/campaign-state.ts';
@@ -29,16 +29,13 @@ const VERDICTS = ['sent', 'bounced', 'failed', 'skipped', 'suppressed', 'deferre
 /** Columns with the moment of a report, which may come before the sending is recorded. */
 const REPORTS = ['delivered_at', 'opened_at', 'clicked_at', 'bounced_at', 'complained_at'];
 
-let database: TestDatabase;
 let projectId: string;
 let transitionsSeen: () => Promise<string[]>;
-const em = () => database.orm.em.fork();
+const { em } = useTestDatabase();
 beforeAll(async () => {
-  database = await createTestDatabase();
   projectId = (await createProject(em(), 'Test')).project.id;
   transitionsSeen = await watchStatuses(em, 'email');
 });
-afterAll(() => database.drop());
 
 interface TestEmail {
   id: string;

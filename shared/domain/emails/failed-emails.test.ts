@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { useTestDatabase } from '../../../tests/support/database.ts';
 import { listActivity } from '../activity-feed/activity-feed.ts';
 import { claimCampaignPage, recordCampaignResults } from '../campaigns/campaign-delivery.ts';
 import { closeRecipients } from '../campaigns/campaign-state.ts';
@@ -9,14 +9,11 @@ import { createProject } from '../projects/projects.ts';
 import { recordTransactionalResults } from './delivery-results.ts';
 import { abandonEmails, claimEmails } from './transactional-delivery.ts';
 
-let database: TestDatabase;
 let projectId: string;
-const em = () => database.orm.em.fork();
+const { em } = useTestDatabase();
 beforeAll(async () => {
-  database = await createTestDatabase();
   projectId = (await createProject(em(), 'Failed emails')).project.id;
 });
-afterAll(() => database.drop());
 
 async function createEmail(campaign?: { id: string; seq: number }): Promise<string> {
   const id = uuidV7();

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
 import { testConfig } from '../../../tests/support/config.ts';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { useTestDatabase } from '../../../tests/support/database.ts';
 import { linkSignerOf } from '../../platform/links.ts';
 import { createEmailCompiler } from '../../platform/mail/compiled-email.ts';
 import { createGate } from '../../platform/turns.ts';
@@ -14,16 +14,11 @@ import { createTransactionalQueue, type TransactionalQueue } from './transaction
 import type { TransactionalRequest } from './transactional-request.ts';
 import { TEST_BRAND } from '../../../tests/support/brand.ts';
 
-let database: TestDatabase;
 let projectId: string;
 let queue: TransactionalQueue;
 /** How many turns groups and lone requests took. */
 let turns = 0;
-const em = () => database.orm.em.fork();
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const { em } = useTestDatabase();
 beforeEach(async () => {
   projectId = (await createProject(em(), 'Sending')).project.id;
   await trustDomain(em(), projectId, 'example.com');

@@ -1,19 +1,16 @@
 import { globSync, readFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { beforeAll, expect, it } from '@jest/globals';
+import { useTestDatabase } from '../../../tests/support/database.ts';
 import { query, sql } from '../database/sql.ts';
 import { createProject } from '../projects/projects.ts';
 import { recordedEvents } from './recorded-events.ts';
 
-let database: TestDatabase;
 let projectId: string;
-const em = () => database.orm.em.fork();
+const { em } = useTestDatabase();
 beforeAll(async () => {
-  database = await createTestDatabase();
   projectId = (await createProject(em(), 'Test')).project.id;
 });
-afterAll(() => database.drop());
 
 async function addAutomation(triggerEvent: string): Promise<string> {
   const id = randomUUID();

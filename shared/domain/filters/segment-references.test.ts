@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { useTestDatabase } from '../../../tests/support/database.ts';
 import { createProject } from '../projects/projects.ts';
 import { json, query, sql } from '../database/sql.ts';
 import { countSegmentsAbove, loadReferencedSegments } from './segment-references.ts';
 import { segmentPredicate } from '../segments/segment-predicate.ts';
 
-let database: TestDatabase;
 let projectId: string;
-const em = () => database.orm.em.fork();
+const { em } = useTestDatabase();
 beforeAll(async () => {
-  database = await createTestDatabase();
   projectId = (await createProject(em(), 'Segments')).project.id;
 });
-afterAll(() => database.drop());
 
 const membersOf = (...ids: string[]): FilterCondition => ({
   logic: 'AND',

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
 import type { Config } from '../../platform/config.ts';
 import { testConfig } from '../../../tests/support/config.ts';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { useTestDatabase } from '../../../tests/support/database.ts';
 import { upsertContacts } from '../contacts/contacts.ts';
 import { CLEAN_UP_CHUNK, cleanUpChunk, retentionOf, type CleanUpReport } from './maintenance.ts';
 import { createProject } from '../projects/projects.ts';
@@ -11,14 +11,11 @@ import { query, queryOne, sql, SqlFragment } from '../database/sql.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
-let database: TestDatabase;
 let projectId: string;
-const em = () => database.orm.em.fork();
+const { em } = useTestDatabase();
 beforeAll(async () => {
-  database = await createTestDatabase();
   projectId = (await createProject(em(), 'Test')).project.id;
 });
-afterAll(() => database.drop());
 
 async function sweep(kind: keyof CleanUpReport, config: Partial<Config>): Promise<number> {
   return (await cleanUpChunk(em(), kind, retentionOf(testConfig(config)))).removed;

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { useTestDatabase } from '../../../tests/support/database.ts';
 import { query, sql } from '../database/sql.ts';
 import { addToOutbox, OUTBOX_KINDS, type OutboxKind } from './outbox.ts';
 import {
@@ -14,19 +14,14 @@ import {
 const BACKLOG = 100_000;
 const SIZE = { claimRows: 20, batchRows: 20 };
 
-let database: TestDatabase;
-const em = () => database.orm.em.fork();
+const { em } = useTestDatabase();
 const ids = (count: number) => Array.from({ length: count }, () => uuidV7());
 const subjectsOf = (batches: OutboxBatch[], projectId: string) =>
   batches.filter((batch) => batch.projectId === projectId).flatMap((batch) => batch.subjectIds);
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
 beforeEach(async () => {
   await query(em(), sql`truncate outbox`);
 });
-afterAll(() => database.drop());
 
 async function addBacklog(kind: OutboxKind, projectId: string, options: { isClaimed: boolean }): Promise<void> {
   await query(

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { useTestDatabase } from '../../../tests/support/database.ts';
 import { eventually } from '../../../tests/support/eventually.ts';
 import { query, sql } from '../database/sql.ts';
 import { addToOutbox, outboxInsert, type OutboxKind } from './outbox.ts';
@@ -13,21 +13,16 @@ import {
   type OutboxBatch,
 } from './outbox-claims.ts';
 
-let database: TestDatabase;
-const em = () => database.orm.em.fork();
+const { em } = useTestDatabase();
 const ids = (count: number) => Array.from({ length: count }, () => uuidV7());
 const SIZE = { claimRows: 200, batchRows: 100 };
 const claim = (kind: OutboxKind, size = SIZE) => createClaim(kind, size)(em());
 const recover = (kind: OutboxKind) => recoverOutboxBatches(em(), kind, SIZE);
 const subjectsOf = (batches: OutboxBatch[]) => batches.flatMap((batch) => batch.subjectIds).sort();
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
 beforeEach(async () => {
   await query(em(), sql`truncate outbox`);
 });
-afterAll(() => database.drop());
 
 async function endLeases(): Promise<void> {
   await query(em(), sql`update outbox set available_at = now() where batch_id is not null`);

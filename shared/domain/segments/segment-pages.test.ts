@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { useTestDatabase } from '../../../tests/support/database.ts';
 import type { FilterCondition } from '../../pure/filters/filter-condition.ts';
 import { query, sql, type SqlFragment } from '../database/sql.ts';
 import { createProject } from '../projects/projects.ts';
@@ -9,12 +9,10 @@ import { SegmentEntity } from './segment.entity.ts';
 /** More than a page walks through, and more matches among the oldest than are collected. */
 const CONTACTS = 12_000;
 
-let database: TestDatabase;
 let projectId: string;
-const em = () => database.orm.em.fork();
+const { em } = useTestDatabase();
 
 beforeAll(async () => {
-  database = await createTestDatabase();
   projectId = (await createProject(em(), 'Large')).project.id;
   await query(
     em(),
@@ -26,7 +24,6 @@ beforeAll(async () => {
   );
   await query(em(), sql`vacuum analyze contact`);
 }, 60_000);
-afterAll(() => database.drop());
 
 const only = (field: string, operator: 'equals' | 'greaterThan', value: number): FilterCondition => ({
   logic: 'AND',

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { useTestDatabase } from '../../../tests/support/database.ts';
 import { eventually } from '../../../tests/support/eventually.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../database/em.ts';
@@ -8,16 +8,11 @@ import { createProject } from '../projects/projects.ts';
 import { createTracker, type Tracker } from './tracker.ts';
 import type { TrackedEvent } from './track.ts';
 
-let database: TestDatabase;
 let projectId: string;
 let track: Tracker;
 /** The turns that groups and lone events took. */
 let turns: string[] = [];
-const em = () => database.orm.em.fork();
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const { em } = useTestDatabase();
 beforeEach(async () => {
   projectId = (await createProject(em(), 'Tracked')).project.id;
   turns = [];
