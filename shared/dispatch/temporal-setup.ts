@@ -18,7 +18,7 @@ const RETENTION = '3 days';
 const CATCHUP_WINDOW = '1 minute';
 /** Servers reload the list of namespaces and of search attributes every few seconds. */
 const PROPAGATION_TIMEOUT_MS = 60_000;
-const PROPAGATION_POLL_MS = 250;
+const PROPAGATION_POLL_MS = 100;
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /** `INDEXED_VALUE_TYPE_KEYWORD` of temporal.api.enums.v1. */
