@@ -9,7 +9,7 @@ import { query, queryOne, sql } from '../database/sql.ts';
 import { createProject } from '../projects/projects.ts';
 import { listEmails, type EmailFilters } from './email-lists.ts';
 import { readEmailStory } from './email-timeline.ts';
-import { abandonEmails, claimEmails, findPendingEmails, loadEmails } from './transactional-delivery.ts';
+import { abandonEmails, claimEmails, loadEmails, readDeliveryProgress } from './transactional-delivery.ts';
 
 const EMAILS = 60_000;
 /** A page looks through at most 5,000 emails, some of them twice, and reads further rows only for those it shows. */
@@ -151,7 +151,7 @@ describe('among many emails', () => {
     for (const work of [
       (tx: Em) => claimEmails(tx, ids, { deliveryId, claimToken: uuidV7() }),
       (tx: Em) => loadEmails(tx, ids),
-      (tx: Em) => findPendingEmails(tx, ids, deliveryId),
+      (tx: Em) => readDeliveryProgress(tx, ids, deliveryId),
       (tx: Em) => abandonEmails(tx, ids, deliveryId, 'too old'),
     ]) {
       expectFew(await readsOf(work));
