@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { query, sql } from '../shared/domain/database/sql.ts';
 import { createAutomation, createTemplate } from './support/automations.ts';
 import { eventually } from './support/eventually.ts';
-import { startTraceCollector, type CollectedSpan, type TraceCollector } from './support/trace-collector.ts';
+import { startTraceCollector, type TraceCollector } from './support/trace-collector.ts';
+import { expectChain, newCaller, traceWith } from './support/trace-chains.ts';
 import { startTracedStack, type TracedStack } from './support/traced-stack.ts';
 
 const WAIT_MS = 60_000;
@@ -24,31 +24,6 @@ afterAll(async () => {
   await collector.close();
 });
 
-/** A caller's span. */
-function newCaller() {
-  const [traceId, spanId] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')];
-  return { traceId, spanId, headers: { traceparent: `00-${traceId}-${spanId}-01` } };
-}
-
-/** The spans of a trace by name, as soon as it has all of these. */
-async function traceWith(traceId: string, names: string[]): Promise<Map<string, CollectedSpan[]>> {
-  return eventually(async () => {
-    const trace = collector.traceOf(traceId);
-    return names.every((name) => trace.has(name)) && trace;
-  }, WAIT_MS);
-}
-
-/** Expects that each span is the parent of the next. @returns them */
-function expectChain(trace: Map<string, CollectedSpan[]>, parentSpanId: string, names: string[]): CollectedSpan[] {
-  let parent = parentSpanId;
-  return names.map((name) => {
-    const span = trace.get(name)?.find((candidate) => candidate.parentSpanId === parent);
-    if (!span) throw new Error(`no ${name} below ${parent}: ${JSON.stringify([...trace.values()].flat(), null, 1)}`);
-    parent = span.spanId;
-    return span;
-  });
-}
-
 const DELIVERY = ['workflow emailDelivery', 'activity deliverEmails', 'smtp send'];
 
 it("continues the caller's trace from the request over outbox, workflow and activity to the server's answer", async () => {
@@ -59,7 +34,7 @@ it("continues the caller's trace from the request over outbox, workflow and acti
   });
   const emailId = body.data.emails[0].email;
   const way = ['POST /v1/send', 'outbox email', ...DELIVERY];
-  const spans = expectChain(await traceWith(caller.traceId, way), caller.spanId, way);
+  const spans = expectChain(await traceWith(collector, caller.traceId, way), caller.spanId, way);
 
   const [request, outbox, workflow, activity, smtp] = spans;
   expect(request).toMatchObject({
@@ -89,7 +64,7 @@ it('shows the codes of a server that refuses an email, without its words', async
     headers: caller.headers,
     body: { to: 'refused@private.test', subject: 'Secret subject', body: '<p>Secret words</p>', from: FROM },
   });
-  const trace = await traceWith(caller.traceId, ['smtp send']);
+  const trace = await traceWith(collector, caller.traceId, ['smtp send']);
   expect(trace.get('smtp send')?.[0]?.attributes).toMatchObject({
     'smtp.outcome': 'rejected',
     'smtp.stage': 'rcpt',
@@ -112,7 +87,7 @@ it('begins a trace where the caller has none, and none where the caller says tha
     async () => collector.spans().find(({ attributes }) => attributes['everpost.email.id'] === emailOf(own)),
     WAIT_MS,
   );
-  const trace = await traceWith(smtp.traceId, ['POST /v1/send', ...DELIVERY]);
+  const trace = await traceWith(collector, smtp.traceId, ['POST /v1/send', ...DELIVERY]);
   expectChain(trace, '', ['POST /v1/send', 'outbox email', ...DELIVERY]);
 
   await eventually(async () => stack.sink.recipientCounts().get('ada@private.test')! >= 3, WAIT_MS);
@@ -132,7 +107,7 @@ it('follows an event to the execution that it starts, and to the email that the 
   });
   const start = ['POST /v1/track', 'outbox execution', 'workflow automationExecution', 'activity runSteps'];
   const delivery = ['outbox automationEmail', ...DELIVERY];
-  const trace = await traceWith(caller.traceId, [...start, ...delivery]);
+  const trace = await traceWith(collector, caller.traceId, [...start, ...delivery]);
   const steps = expectChain(trace, caller.spanId, start).at(-1)!;
   const smtp = expectChain(trace, steps.spanId, delivery).at(-1);
   expect(smtp?.attributes).toMatchObject({ 'smtp.outcome': 'accepted' });
@@ -154,7 +129,7 @@ it('follows a campaign to its pages, with spans for a few emails of each', async
   await stack.api('POST', `/campaigns/${id}/send`, { headers: caller.headers, body: {} });
 
   const way = ['POST /campaigns/:id/send', 'outbox campaign', 'workflow campaign', 'activity sendRecipientPage'];
-  const trace = await traceWith(caller.traceId, [...way, 'smtp send']);
+  const trace = await traceWith(collector, caller.traceId, [...way, 'smtp send']);
   const page = expectChain(trace, caller.spanId, way).at(-1)!;
   expect(page.attributes).toMatchObject({
     'everpost.campaign.id': id,

@@ -200,6 +200,7 @@ const cancel = endpoint({
   path: '/campaigns/:id/cancel',
   summary: 'Stop a campaign that is scheduled or going out, for good',
   replies: { 200: { description: 'The campaign, CANCELLED', schema: campaignSchema } },
+  subjects: (_campaign, { id }) => [id],
   async handle({ em, project, params, deps }) {
     const campaign = await cancelCampaign(em, project.id, params.id);
     deps.wakeDispatcher();

@@ -15,6 +15,7 @@ function pausing(name: 'pause' | 'resume', summary: string, description: string)
     description,
     replies: { 200: { description: 'The campaign', schema: campaignSchema } },
     errors: ['CAMPAIGN_NOT_FOUND', 'BAD_REQUEST'],
+    subjects: (_campaign, { id }) => [id],
     async handle({ em, project, params, deps }) {
       const campaign = await setCampaignPaused(em, project.id, params.id, name === 'pause');
       deps.wakeDispatcher();

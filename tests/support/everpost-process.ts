@@ -14,6 +14,10 @@ export interface EverpostProcess {
   /** Ends it as an operator would. @returns the exit code */
   terminate: () => Promise<number | null>;
   isRunning: () => boolean;
+  /** Stops it where it is, without an end to its connections. */
+  freeze: () => void;
+  /** Lets a frozen one go on. */
+  thaw: () => void;
   /** Asks `loop-watch-main.ts`, which must be loaded into the process. */
   ask: (request: 'report' | 'throw' | 'reject') => Promise<LoopReport>;
   /** Resolves with the exit code, null after a signal. */
@@ -82,6 +86,8 @@ export function startEverpostProcess(
     },
     terminate: () => end('SIGTERM'),
     isRunning,
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
     async ask(request) {
       const answered = once(child, 'message') as Promise<[LoopReport]>;
       child.send(request);

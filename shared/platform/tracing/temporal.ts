@@ -51,6 +51,7 @@ export const activityTracing: ActivityInterceptorsFactory = ({ info }) => ({
           'temporal.workflow_id': info.workflowExecution?.workflowId,
           'temporal.run_id': info.workflowExecution?.runId,
           'temporal.attempt': info.attempt,
+          'temporal.is_local': info.isLocal,
           'temporal.task_queue': info.taskQueue,
         },
       });
