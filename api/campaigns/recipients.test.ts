@@ -108,6 +108,7 @@ describe('GET /campaigns/:id/recipients', () => {
   it.each([
     ['state=LOST', 422, 'state'],
     ['state=', 422, 'state'],
+    ['status=FAILED', 422, 'status'],
     ['format=pdf', 422, 'format'],
     ['limit=-1', 422, 'limit'],
     ['cursor=x', 400, 'cursor'],

@@ -5,7 +5,7 @@ import { instantSchema, momentSchema } from '../../shared/pure/filters/instant-s
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { cursorPageQuery, textQuery } from '../http/pagination.ts';
 
-export const emailListQuery = z.object({
+export const emailListQuery = z.strictObject({
   ...cursorPageQuery({ limitDefault: 50 }),
   address: textQuery(320).meta({ description: 'Where it went', examples: ['ada@example.com'] }),
   contactId: z.uuid().optional(),

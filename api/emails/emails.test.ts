@@ -158,6 +158,8 @@ describe('GET /emails', () => {
     ['since=yesterday', 'since'],
     ['until=2026-02-30', 'until'],
     ['limit=0', 'limit'],
+    ['state=FAILED', 'state'],
+    ['status[]=FAILED', 'status[]'],
   ])('refuses %s and names the field', async (search, field) => {
     const { status, body } = await app.api('GET', `/emails?${search}`);
     expect([status, body.error.errors[0].field]).toEqual([422, field]);

@@ -20,7 +20,7 @@ export const suppressionSchema = z
   })
   .meta({ id: 'Suppression', description: 'An address that gets no email, and why' });
 
-export const suppressionListQuery = z.object({
+export const suppressionListQuery = z.strictObject({
   ...cursorPageQuery({ limitDefault: 50 }),
   reason: z.enum(SUPPRESSION_REASONS).optional(),
   address: textQuery(320).meta({ examples: ['ada@example.com'] }),

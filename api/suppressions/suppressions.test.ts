@@ -94,6 +94,7 @@ describe('suppressions', () => {
 
   it.each([
     ['reason=ODD', 422],
+    ['state=MANUAL', 422],
     ['format=xml', 422],
     ['cursor=x', 400],
   ])('refuse %s', async (search, status) => {

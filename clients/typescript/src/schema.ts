@@ -694,7 +694,7 @@ export interface paths {
         };
         /**
          * List emails by cursor, newest first
-         * @description A page looks through 5,000 emails at most: those of the contact, the address, the campaign, the template or the workflow, or else all of the project. With further filters that few of them fit it may have fewer than `limit`, or none: go on while `hasMore` is true.
+         * @description A page looks through 3,000 emails at most: those of the contact, the address, the campaign, the template or the workflow, or else all of the project. With further filters that few of them fit it may have fewer than `limit`, or none: go on while `hasMore` is true.
          */
         get: operations["listEmails"];
         put?: never;

@@ -12,7 +12,7 @@ import { readEmailStory } from './email-timeline.ts';
 import { abandonEmails, claimEmails, loadEmails, readDeliveryProgress } from './transactional-delivery.ts';
 
 const EMAILS = 60_000;
-/** A page looks through at most 5,000 emails, some of them twice, and reads further rows only for those it shows. */
+/** A page looks through at most 3,000 emails, some of them twice, and reads further rows only for those it shows. */
 const ROWS_MAX = 20_000;
 
 let database: TestDatabase;

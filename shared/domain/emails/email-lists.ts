@@ -68,7 +68,7 @@ export interface EmailPage {
 const TROUBLES: readonly EmailStatus[] = ['BOUNCED', 'COMPLAINED', 'FAILED', 'SKIPPED', 'SUPPRESSED', 'CANCELLED'];
 
 /** Emails that one page looks through, so that a filter that fits few of them costs no more than one that fits all. */
-const WINDOW = 5_000;
+const WINDOW = 3_000;
 /** A rendered subject may be megabytes. */
 const SUBJECT_LENGTH_MAX = 1_000;
 
