@@ -58,6 +58,20 @@ describe('the console', () => {
     ]);
   });
 
+  it('keeps the heads of tables out of sight on a phone, where each cell names its column', async () => {
+    await operator.enter(app.url, app.keys.secretKey);
+    for (const [place, wanted] of [
+      ['today', 'Refused today'],
+      [`workflows/${world.workflowId}`, '2 failed'],
+    ] as const) {
+      await operator.go(`#/${place}`);
+      await operator.says(wanted);
+      await browser.page.waitForSelector('thead');
+      const widths = `[...document.querySelectorAll('thead')].map((head) => head.getBoundingClientRect().width)`;
+      expect(Math.max(...((await browser.page.evaluate(widths)) as number[]))).toBeLessThanOrEqual(1);
+    }
+  });
+
   it('shows the message of the API for a record that does not exist', async () => {
     await operator.go('#/emails/019a0000-0000-7000-8000-000000000000');
     await operator.says('Email not found');

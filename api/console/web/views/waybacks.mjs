@@ -40,9 +40,9 @@ function Standing({ address, onChange }) {
     ${(/** @type {SuppressionList} */ { suppressions: [suppression] }, /** @type {any} */ { reload }) =>
       suppression
         ? html`<p>
-            <strong>Suppressed</strong> as ${suppression.reason.toLowerCase().replaceAll('_', ' ')},
+            <strong>Suppressed</strong> as ${suppression.reason.toLowerCase().replaceAll('_', ' ')},${' '}
             <${Time} at=${suppression.createdAt} />: it gets no email of any kind.
-            ${suppression.words && html` <q>${suppression.words}</q>`}
+            ${suppression.words && html` <q>${suppression.words}</q>`}${' '}
             <${Action}
               label="Let it have email again"
               question=${`${address} will get email again. Do this when the reason is gone.`}
