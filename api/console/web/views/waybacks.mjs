@@ -20,7 +20,7 @@ function Subscription({ address, contact, onChange }) {
     return 'Subscribed.';
   };
   return html`<p>
-    The contact is unsubscribed: no campaign reaches it.
+    The contact is unsubscribed: no campaign reaches it.${' '}
     <${Action}
       label="Subscribe again"
       question=${`Only who asked for it may be subscribed again. Has ${address} asked for it?`}
