@@ -13,8 +13,6 @@ export interface TestNamespace extends TemporalConnectOptions {
   close: () => Promise<void>;
 }
 
-quietTemporal();
-
 /**
  * A Temporal namespace for one test file: task queues have fixed names, so files would take each other's tasks.
  * `address` names a server of the test's own.
@@ -23,6 +21,8 @@ export async function createTestNamespace(
   address = testEnvironment().temporalAddress,
   dataConverter?: DataConverter,
 ): Promise<TestNamespace> {
+  // Not when this file is imported: only the last connection of a process ends the runtime, which keeps the process alive.
+  quietTemporal();
   const options: TemporalConnectOptions = {
     connectionOptions: { address },
     namespace: `test-${randomUUID()}`,
