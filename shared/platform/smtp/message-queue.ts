@@ -104,14 +104,14 @@ export class MessageQueue {
     }
   }
 
-  /** Refuses the messages that avoid all of these servers. */
-  refuseAvoiding(labels: readonly string[], error: Error): void {
+  /** Refuses the messages that avoid all of these servers. It is asked for each message, so the error is made when needed. */
+  refuseAvoiding(labels: readonly string[], createError: () => Error): void {
     if (labels.some((label) => !this.#avoiding.has(label))) return;
     for (const line of this.#allLines()) {
       for (const job of line) {
         if (!labels.every((label) => job.avoid?.has(label))) continue;
         this.#leave(job, line);
-        job.reject(error);
+        job.reject(createError());
       }
     }
   }

@@ -223,7 +223,9 @@ class Pool {
 
   /** Refuses messages that no connection will come for. */
   #refuseStranded(): void {
-    if (this.#queue.hasAvoiding) this.#queue.refuseAvoiding(this.#health.reachable(), new NoOtherServerError());
+    if (this.#queue.hasAvoiding) {
+      this.#queue.refuseAvoiding(this.#health.reachable(), () => new NoOtherServerError());
+    }
     if (this.#health.connections === 0) {
       this.#queue.refuse(this.#latestFailure ?? new SmtpUnavailableError('There is no SMTP server to send to'));
     } else if (this.#queue.retries > 0 && this.#openingCount() === 0) {
