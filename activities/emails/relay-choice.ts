@@ -67,12 +67,13 @@ export function createRelayChoice(exchange: ProviderExchange, concurrency: numbe
   const allBut = (relay: string): Pick<RelayChoice, 'avoid'> =>
     relays.length < 2 ? {} : { avoid: new Set(relays.filter((each) => each !== relay)) };
 
-  /** Asks for the probe of a relay whose pause is over. */
-  async function probe(paused: readonly PausedRelay[]): Promise<RelayChoice | undefined> {
-    for (const { relay, keys } of paused) {
+  const isOver = ({ keys }: PausedRelay): boolean => untilMs(keys) <= exchange.nowMs();
+
+  /** Asks for the probe of one of the relays whose pause is over. */
+  async function probe(over: readonly PausedRelay[]): Promise<RelayChoice | undefined> {
+    for (const { relay, keys } of over) {
       const [first] = keys;
-      if (first === undefined || untilMs(keys) > exchange.nowMs()) continue;
-      if (await exchange.takeProbe(first)) return { ...allBut(relay), probes: keys };
+      if (first !== undefined && (await exchange.takeProbe(first))) return { ...allBut(relay), probes: keys };
     }
     return undefined;
   }
@@ -121,10 +122,14 @@ export function createRelayChoice(exchange: ProviderExchange, concurrency: numbe
     isPaused: (provider: string): boolean => relays.every((relay) => pausesAt(relay, provider).length > 0),
 
     async choose(provider: string, signal: AbortSignal): Promise<RelayChoice | Hold> {
-      const probing = await probe(pausedAmong(provider));
-      if (probing) return probing;
-      // The wait for the probe may have changed what is known.
-      const paused = pausedAmong(provider);
+      let paused = pausedAmong(provider);
+      const over = paused.filter(isOver);
+      if (over.length > 0) {
+        const probing = await probe(over);
+        if (probing) return probing;
+        // The wait for the probe may have changed what is known.
+        paused = pausedAmong(provider);
+      }
       if (paused.length === relays.length) return hold(provider, paused);
       const open = relays.filter((relay) => !paused.some((each) => each.relay === relay));
       const slow = open.filter((relay) => rateOf(healthKey(relay, provider)) !== undefined);
