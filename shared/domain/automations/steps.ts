@@ -18,8 +18,6 @@ import {
   type AutomationTransition,
 } from './automation.entity.ts';
 
-/** The number of steps that an automation may have. A graph of that size is still a small row. */
-
 export interface NewStep {
   type: Exclude<StepType, 'TRIGGER'>;
   name: string;

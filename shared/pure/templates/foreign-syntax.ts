@@ -36,7 +36,8 @@ const FOREIGN_NAMES: readonly (readonly [form: RegExp, message: Message])[] = [
   [/\|\|/, (found) => `${found} has an expression, and there are none; {{name ?? "friend"}} gives a default`],
   [/\|/, (found) => `${found} has a filter, and there are none; {{name ?? "friend"}} gives a default`],
   [
-    /[=!<>]=|&&|\s[<>]\s|^!|\s\?\s.{0,200}\s:\s/,
+    // Each ? is searched from as far as the next one, so the time stays in proportion to the text.
+    /[=!<>]=|&&|\s[<>]\s|^!|\s\?\s(?:(?!\s\?\s).){0,200}\s:\s/,
     (found) => `${found} has an expression, and there are none; {{#if name}} asks for one value`,
   ],
   [/^\(|\(\)/, (found) => `${found} calls a function, and there are none`],
