@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import type { OpenDeliveries } from '../shared/dispatch/open-deliveries.ts';
 import type { Orm } from '../shared/domain/schema/orm.ts';
 import type { Config } from '../shared/platform/config.ts';
 import type { LinkSigner } from '../shared/platform/links.ts';
@@ -20,4 +21,6 @@ export interface ActivityDeps {
   heartbeatMs: number;
   /** Tells the dispatcher of this process that commits may have left something in the outbox. Others find it later. */
   wakeDispatcher: (withinMs?: number) => void;
+  /** Where the dispatcher of this process finds the deliveries that its emails may join. */
+  openDeliveries: OpenDeliveries;
 }

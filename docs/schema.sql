@@ -282,6 +282,7 @@ CREATE UNIQUE INDEX email_campaign_seq ON email USING btree (campaign_id, campai
 CREATE INDEX email_delivery_due ON email USING btree (delivery_due_at) WHERE (delivery_due_at IS NOT NULL);
 CREATE INDEX email_of_automation ON email USING btree (automation_id, created_at, id) WHERE (automation_id IS NOT NULL);
 CREATE INDEX email_of_contact ON email USING btree (contact_id, created_at, id) WHERE (contact_id IS NOT NULL);
+CREATE INDEX email_of_delivery ON email USING btree (delivery_id) WHERE ((delivery_id IS NOT NULL) AND (delivery_due_at IS NOT NULL));
 CREATE INDEX email_of_template ON email USING btree (template_id, created_at, id) WHERE (template_id IS NOT NULL);
 CREATE INDEX email_trouble_of_campaign ON email USING btree (campaign_id, trouble, campaign_seq) WHERE (trouble IS NOT NULL);
 CREATE INDEX email_without_contact ON email USING btree (hashtextextended(to_address, uuid_hash_extended(project_id, (0)::bigint)), created_at, id) WHERE ((contact_id IS NULL) AND (to_address IS NOT NULL));

@@ -195,7 +195,7 @@ describe('the answers of mail servers', () => {
     const to = freshEmail();
     stack.sink.replyTo(to, { code: 451, stage: 'rcpt', times: 1 });
     stack.sink.replyTo(to, { code: 452, stage: 'data', times: 1 });
-    const id = await sendOne({ to });
+    const id = await sendOne({ to }, await stack.createProject());
     expect(await recordIn(id, 'SENT')).toMatchObject({ deferrals: 2, error: null });
     expect(messagesTo(to)).toHaveLength(1);
     const workflow = stack.temporal.client.workflow.getHandle(emailDeliveryWorkflowId(id));

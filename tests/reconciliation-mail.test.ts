@@ -13,7 +13,7 @@ let stack: TestStack;
 let addressCount = 0;
 const freshEmail = () => `to-${++addressCount}@mail.test`;
 beforeAll(async () => {
-  stack = await startTestStack({ config: { DELIVERY_RETRY_SECONDS: RETRY_SECONDS } });
+  stack = await startTestStack({ canJoinDeliveries: false, config: { DELIVERY_RETRY_SECONDS: RETRY_SECONDS } });
 });
 afterAll(() => stack.stop());
 beforeEach(() => stack.sink.clear());

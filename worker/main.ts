@@ -8,6 +8,7 @@ import { runProcess } from '../shared/platform/process.ts';
 import { startTracing } from '../shared/platform/tracing/start-tracing.ts';
 import { appSecretsOf } from '../shared/platform/sealed-values.ts';
 import { createTemporalClient, readTemporalOptions, waitForTemporal } from '../shared/dispatch/temporal.ts';
+import { createOpenDeliveries } from '../shared/dispatch/open-deliveries.ts';
 import { createDispatcher } from '../shared/dispatch/dispatcher.ts';
 import { createOrm, type Orm } from '../shared/domain/schema/orm.ts';
 import { waitForDatabase } from '../shared/domain/schema/wait-for-database.ts';
@@ -93,10 +94,11 @@ await runProcess('worker', async ({ onStop, fail }) => {
     NativeConnection.connect(temporal.connectionOptions),
   );
   const version = versionOf(config);
+  const openDeliveries = createOpenDeliveries();
   const dispatcher = createDispatcher({
     ...{ orm, logger, client: createTemporalClient(temporal, connection), pollMs: OUTBOX_POLL_MS },
     // Temporal does not tell a task that it returns with a start which version of the workflows it is for.
-    ...{ canStartEagerly: version === undefined, isTraced: config.tracing.isOn },
+    ...{ canStartEagerly: version === undefined, isTraced: config.tracing.isOn, openDeliveries },
   });
   const links = linkSignerOf(config);
   const inbound = await startInbound({ config, orm, logger, links, smtp, wakeDispatcher: dispatcher.wake });
@@ -111,6 +113,7 @@ await runProcess('worker', async ({ onStop, fail }) => {
       metrics: metrics.delivery,
       heartbeatMs: HEARTBEAT_MS,
       wakeDispatcher: dispatcher.wake,
+      openDeliveries,
     }),
     workflowBundlePath: config.WORKFLOW_BUNDLE,
     taskQueues,
@@ -121,6 +124,7 @@ await runProcess('worker', async ({ onStop, fail }) => {
   const running = Promise.all(workers.map((worker) => worker.run()));
   logger.info({ taskQueues: taskQueues.length > 0 ? taskQueues : Object.keys(TASK_QUEUES) }, 'working');
   onStop(async () => {
+    openDeliveries.stop();
     for (const worker of workers) worker.shutdown();
     await health?.close();
     await metricsServer?.close();

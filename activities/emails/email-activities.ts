@@ -4,24 +4,28 @@ import type { ApplicationFailure } from '@temporalio/common';
 import { nextRoundMs } from '../../shared/pure/emails/delivery-retry.ts';
 import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
 import { deliveryIdOf } from '../../shared/pure/workflow-contracts.ts';
-import { recordTransactionalResults } from '../../shared/domain/emails/delivery-results.ts';
+import type { Em } from '../../shared/domain/database/em.ts';
+import { isPutOff, recordTransactionalResults } from '../../shared/domain/emails/delivery-results.ts';
 import { readSendPolicy, type SendPolicy } from '../../shared/domain/emails/send-budget.ts';
 import {
   abandonEmails,
   claimEmails,
+  findOpenEmails,
   readDeliveryProgress,
   releaseEmails,
   type StatusCounts,
 } from '../../shared/domain/emails/transactional-delivery.ts';
 import type { SendingIdentities } from '../../shared/domain/domains/sending-identities.ts';
+import type { DeliveryPlace } from '../../shared/dispatch/open-deliveries.ts';
 import type { SmtpUrgency } from '../../shared/platform/smtp/smtp-pool.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { projectDisabledFailure, projectGoneFailure } from '../failures.ts';
 import { withHeartbeat } from '../heartbeat.ts';
-import { createClaimedEmailSender, type ClaimedEmailSender, type DeliveryAttempt } from './claimed-emails.ts';
+import { createClaimedEmailSender, type ClaimedEmailSender } from './claimed-emails.ts';
 import type { ProviderGuard } from './provider-guard.ts';
 import { createResultBuffer } from './result-buffer.ts';
 import type { Sandbox } from './sandbox.ts';
+import { sendAndLetJoin } from './send-and-let-join.ts';
 import { createUnmade, SEND_STALL_MS } from './send-loop.ts';
 import { traceEmails } from './smtp-trace.ts';
 
@@ -44,8 +48,19 @@ const RESULTS_AGE_MS = 50;
 
 type EmailDeps = ActivityDeps & { identities: SendingIdentities; guard: ProviderGuard; sandbox: Sandbox };
 
-/** An attempt before its results can be recorded. */
-type NewAttempt = Omit<DeliveryAttempt, 'buffer' | 'signal'> & { claimToken: string };
+/** A delivery whose workflow has called the activity. */
+interface Delivery extends DeliveryPlace {
+  id: string;
+}
+
+interface AttemptOptions {
+  signal: AbortSignal;
+  /** Tells that results were recorded. */
+  advance: () => void;
+  /** Emails a second; 0 for as many as servers take. */
+  ratePerSecond: number;
+  onClaimed: () => void;
+}
 
 /** The delivery whose workflow has called the activity. */
 function currentDeliveryId(): string {
@@ -59,6 +74,11 @@ function currentUrgency(): SmtpUrgency {
   return Context.current().info.taskQueue === TASK_QUEUES.automations ? 'automation' : 'transactional';
 }
 
+/** Emails that the workflow knows of, and those that joined them in an attempt that could not tell it of them. */
+async function withJoined(em: Em, deliveryId: string, emailIds: string[]): Promise<string[]> {
+  return [...new Set([...emailIds, ...(await findOpenEmails(em, deliveryId))])];
+}
+
 /** @throws ApplicationFailure when the project may not send */
 async function policyOf({ orm, config }: ActivityDeps, projectId: string): Promise<SendPolicy> {
   const policy = await readSendPolicy(orm.em.fork(), projectId, config.EMAIL_RATE_PER_SECOND);
@@ -68,43 +88,80 @@ async function policyOf({ orm, config }: ActivityDeps, projectId: string): Promi
 }
 
 /**
- * Sends the emails that an attempt has claimed, records the results and gives back the rest.
- * @returns the failure that has the attempt repeated for emails that the project's rate leaves for later
+ * Claims emails for an attempt, sends them, records the results and gives back the rest.
+ * @returns whether each of them is decided
+ * @throws ApplicationFailure that has the attempt repeated: for messages that could not be made or handed over now, or
+ * for emails that the project's rate leaves for later
  */
-async function sendAndRecord(
+async function claimAndSend(
   deps: EmailDeps,
   sender: ClaimedEmailSender,
-  attempt: NewAttempt,
-  ratePerSecond: number,
-): Promise<ApplicationFailure | undefined> {
+  { id: deliveryId, projectId, urgency }: Delivery,
+  emailIds: string[],
+  { signal, advance, ratePerSecond, onClaimed }: AttemptOptions,
+): Promise<boolean> {
   const em = () => deps.orm.em.fork();
-  const { projectId, claimToken, claimed, urgency } = attempt;
+  const claimToken = randomUUID();
+  const claimed = await claimEmails(em(), emailIds, { deliveryId, claimToken });
+  onClaimed();
+  const unmade = createUnmade();
   let recordedCount = 0;
-  const work = async (signal: AbortSignal, advance: () => void): Promise<ApplicationFailure | undefined> => {
-    const buffer = createResultBuffer({
-      maxItems: RESULTS_MAX,
-      waitingMax: 2 * RESULTS_MAX,
-      maxAgeMs: RESULTS_AGE_MS,
-      signal,
-      async record(results) {
-        await recordTransactionalResults(em(), projectId, claimToken, results, deps.config.DELIVERY_RETRY_SECONDS);
-        recordedCount += results.length;
-        await deps.sandbox.followUp(results);
-        advance();
+  let putOffCount = 0;
+  const buffer = createResultBuffer({
+    maxItems: RESULTS_MAX,
+    waitingMax: 2 * RESULTS_MAX,
+    maxAgeMs: RESULTS_AGE_MS,
+    signal,
+    async record(results) {
+      await recordTransactionalResults(em(), projectId, claimToken, results, deps.config.DELIVERY_RETRY_SECONDS);
+      recordedCount += results.length;
+      putOffCount += results.filter(isPutOff).length;
+      await deps.sandbox.followUp(results);
+      advance();
+    },
+  });
+  let again: ApplicationFailure | undefined;
+  try {
+    const trace = await traceEmails(deps, claimed);
+    const attempt = { projectId, urgency, claimed, unmade, trace, buffer, signal };
+    if (ratePerSecond > 0) {
+      const throttle = { em, projectId, ratePerSecond, isUrgent: urgency === 'transactional', signal };
+      again = await sender.sendSlice(attempt, throttle);
+    } else {
+      await sender.sendAll(attempt);
+    }
+  } finally {
+    await buffer.drain();
+    const ids = claimed.map((email) => email.id);
+    if (recordedCount < claimed.length) await releaseEmails(em(), ids, claimToken);
+  }
+  if (unmade.causes.length > 0) throw unmade.causes[0];
+  if (again) throw again;
+  return recordedCount - putOffCount === claimed.length;
+}
+
+/** Sends the emails of a delivery, and those that join it. @returns the ids of all of them */
+async function sendEmailsOf(
+  deps: EmailDeps,
+  sender: ClaimedEmailSender,
+  delivery: Delivery,
+  emailIds: string[],
+  ratePerSecond: number,
+): Promise<string[]> {
+  const work = async (signal: AbortSignal, advance: () => void): Promise<string[]> => {
+    const send = (ids: string[], onClaimed: () => void) =>
+      claimAndSend(deps, sender, delivery, ids, { signal, advance, ratePerSecond, onClaimed });
+    if (ratePerSecond > 0) {
+      await send(emailIds, () => undefined);
+      return emailIds;
+    }
+    return sendAndLetJoin(emailIds, {
+      ...{ place: delivery, openDeliveries: deps.openDeliveries, send, signal },
+      async mayJoin() {
+        const policy = await readSendPolicy(deps.orm.em.fork(), delivery.projectId, deps.config.EMAIL_RATE_PER_SECOND);
+        return policy !== undefined && !policy.isDisabled && policy.ratePerSecond === 0;
       },
     });
-    try {
-      if (ratePerSecond > 0) {
-        const throttle = { em, projectId, ratePerSecond, isUrgent: urgency === 'transactional', signal };
-        return await sender.sendSlice({ ...attempt, buffer, signal }, throttle);
-      }
-      await sender.sendAll({ ...attempt, buffer, signal });
-      return undefined;
-    } finally {
-      await buffer.drain();
-      const ids = claimed.map((email) => email.id);
-      if (recordedCount < claimed.length) await releaseEmails(em(), ids, claimToken);
-    }
   };
   // The heartbeat lasts until the results are recorded, which may have to wait for the database.
   return withHeartbeat(deps, work, { stallMs: SEND_STALL_MS });
@@ -117,24 +174,18 @@ export function createEmailActivities(deps: EmailDeps) {
 
   return {
     /**
-     * Sends the emails that are still to be sent. Safe to run twice: an email that is decided is not claimed again, and
-     * one that a dead attempt left undecided goes out under its old Message-ID.
+     * Sends the emails that are still to be sent, and others of the project that join them. Safe to run twice: an email
+     * that is decided is not claimed again, and one that a dead attempt left undecided goes out under its old Message-ID.
      */
     async deliverEmails({ projectId, emailIds }: DeliverEmailsInput): Promise<DeliverEmailsResult> {
       // Where emails are delivered, there may be more.
       deps.wakeDispatcher();
       const { ratePerSecond } = await policyOf(deps, projectId);
-      const deliveryId = currentDeliveryId();
-      const urgency = currentUrgency();
-      const claimToken = randomUUID();
-      const claimed = await claimEmails(em(), emailIds, { deliveryId, claimToken });
-      const unmade = createUnmade();
-      const trace = await traceEmails(deps, claimed);
-      const attempt = { projectId, urgency, claimToken, claimed, unmade, trace };
-      const again = await sendAndRecord(deps, sender, attempt, ratePerSecond);
-      if (unmade.causes.length > 0) throw unmade.causes[0];
-      if (again) throw again;
-      const { pending, ended } = await readDeliveryProgress(em(), emailIds, deliveryId);
+      const delivery = { id: currentDeliveryId(), projectId, urgency: currentUrgency() };
+      const isRepeated = Context.current().info.attempt > 1;
+      const own = isRepeated ? await withJoined(em(), delivery.id, emailIds) : emailIds;
+      const all = await sendEmailsOf(deps, sender, delivery, own, ratePerSecond);
+      const { pending, ended } = await readDeliveryProgress(em(), all, delivery.id);
       return {
         ended,
         deferredIds: pending.map((email) => email.id),
@@ -144,8 +195,10 @@ export function createEmailActivities(deps: EmailDeps) {
 
     /** Gives up emails that cannot be delivered, with the reason. @returns what became of them all */
     async abandonEmails({ emailIds, reason }: { emailIds: string[]; reason: string }): Promise<StatusCounts> {
-      await abandonEmails(em(), emailIds, currentDeliveryId(), reason);
-      return (await readDeliveryProgress(em(), emailIds, currentDeliveryId())).ended;
+      const deliveryId = currentDeliveryId();
+      const all = await withJoined(em(), deliveryId, emailIds);
+      await abandonEmails(em(), all, deliveryId, reason);
+      return (await readDeliveryProgress(em(), all, deliveryId)).ended;
     },
   };
 }

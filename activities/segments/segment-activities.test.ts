@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import type { FilterCondition } from '../../shared/pure/filters/filter-condition.ts';
+import { createOpenDeliveries } from '../../shared/dispatch/open-deliveries.ts';
 import { listSegmentsToRefresh, noteRefresh } from '../../shared/domain/segments/refresh-segments.ts';
 import { json, query, queryOne, sql } from '../../shared/domain/database/sql.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
@@ -41,6 +42,7 @@ beforeAll(async () => {
     logger: createLogger({ level: 'silent', name: 'worker' }),
     heartbeatMs: 1_000,
     wakeDispatcher: () => undefined,
+    openDeliveries: createOpenDeliveries(),
   };
   activities = createSegmentActivities(deps as unknown as ActivityDeps, { statementMs: STATEMENT_MS });
 });

@@ -2,6 +2,7 @@ import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/c
 import { redactText } from '../pure/redact.ts';
 import type { Logger } from '../platform/logger.ts';
 import { createReminder } from '../platform/reminder.ts';
+import type { SmtpUrgency } from '../platform/smtp/smtp-pool.ts';
 import { isDatabaseUnavailable } from '../domain/database/database-errors.ts';
 import type { Orm } from '../domain/schema/orm.ts';
 import { OUTBOX_KINDS, type OutboxKind } from '../domain/outbox/outbox.ts';
@@ -17,7 +18,8 @@ import {
 import { findTraceContexts, type TraceContexts } from '../domain/outbox/trace-contexts.ts';
 import { wakeEndpoints } from '../domain/webhooks/delivery-state.ts';
 import { handOverOf } from './hand-over.ts';
-import { createPoller, type Poller } from './poller.ts';
+import type { OpenDeliveries } from './open-deliveries.ts';
+import { createPoller, type HandedOver, type Poller } from './poller.ts';
 import { createStarters } from './starters.ts';
 import { createWatch } from './watch.ts';
 
@@ -46,6 +48,8 @@ export interface DispatcherDeps {
   canStartEagerly?: boolean;
   /** Whether traces go on in what is started. */
   isTraced?: boolean;
+  /** Deliveries of the workers of this process, which emails may join instead of having one of their own. */
+  openDeliveries?: OpenDeliveries;
 }
 
 /** How rows of a kind are handed over. Each kind has a poll loop of its own, so that no kind waits for another. */
@@ -107,6 +111,9 @@ function policyOf(kind: OutboxKind, isApiProcess: boolean): KindPolicy {
   return { ...policy, parallel: 1, pauseMs: (rows) => (rows * 2 > claimRows ? HELPER_PAUSE_MS.many : pauseMs(rows)) };
 }
 
+/** What an email that joins a delivery costs, compared with one that is started; more of them share statements, too. */
+const COST_OF_JOINED = 0.1;
+
 const START_DEADLINE_MS = 10_000;
 
 /** Logs what Temporal did not take. An outage fails every batch, again and again, so the same is said once a minute. */
@@ -120,6 +127,11 @@ function createRefusalReport(logger: Logger) {
   };
 }
 
+function logUnreadable(logger: Logger, error: unknown): void {
+  const level = isDatabaseUnavailable(error) ? 'warn' : 'error';
+  logger[level]({ err: error }, 'the outbox could not be read, it is tried again');
+}
+
 /** The traces of batches of one kind. Without them, the batches are handed over all the same. */
 async function findTraces({ orm, logger, isTraced }: DispatcherDeps, batches: OutboxBatch[]): Promise<TraceContexts> {
   const [first] = batches;
@@ -129,6 +141,22 @@ async function findTraces({ orm, logger, isTraced }: DispatcherDeps, batches: Ou
     logger.warn({ err: error }, 'traces could not be read, the work goes on without them');
     return new Map();
   });
+}
+
+/** What became of a batch; a refused one is put back. */
+type Outcome = 'started' | 'joined' | 'refused';
+
+const URGENCY_OF: Partial<Record<OutboxKind, SmtpUrgency>> = { email: 'transactional', automationEmail: 'automation' };
+
+/** Whether an open delivery has claimed the emails of a batch. What is traced has a delivery of its own, to be seen in. */
+async function joinsDelivery(
+  { openDeliveries }: DispatcherDeps,
+  { kind, projectId, subjectIds, isNew }: OutboxBatch,
+  contexts: TraceContexts,
+): Promise<boolean> {
+  const urgency = URGENCY_OF[kind];
+  if (!openDeliveries || !urgency || !isNew || subjectIds.some((id) => contexts.has(id))) return false;
+  return openDeliveries.offer({ projectId, urgency }, subjectIds);
 }
 
 /** Wakes the webhook endpoints that have events to get. Events themselves wake nobody, so that they cost nothing. */
@@ -159,32 +187,33 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const starters = createStarters({ em, client: deps.client, canStartEagerly: deps.canStartEagerly ?? false });
   const reportRefusal = createRefusalReport(deps.logger);
 
-  async function start(batch: OutboxBatch, contexts: TraceContexts): Promise<boolean> {
+  async function start(batch: OutboxBatch, contexts: TraceContexts): Promise<Outcome> {
+    if (await joinsDelivery(deps, batch, contexts)) return 'joined';
     const handOver = handOverOf(batch, contexts);
     try {
       await deps.client.withDeadline(Date.now() + START_DEADLINE_MS, () => starters[batch.kind](batch, handOver));
-      return true;
+      return 'started';
     } catch (error) {
-      if (error instanceof WorkflowExecutionAlreadyStartedError) return true;
+      if (error instanceof WorkflowExecutionAlreadyStartedError) return 'started';
       const reason = redactText(error instanceof Error ? error.message : String(error));
       reportRefusal(batch, reason);
       await postponeOutboxBatch(em(), batch, reason);
-      return false;
+      return 'refused';
     }
   }
 
-  async function dispatch(batches: OutboxBatch[]): Promise<boolean> {
+  async function dispatch(batches: OutboxBatch[]): Promise<HandedOver> {
     const contexts = await findTraces(deps, batches);
-    const started = await Promise.all(batches.map((batch) => start(batch, contexts)));
-    const done = batches.filter((_, index) => started[index]).map((batch) => batch.batchId);
+    const outcomes = await Promise.all(batches.map((batch) => start(batch, contexts)));
+    const done = batches.filter((_, index) => outcomes[index] !== 'refused').map((batch) => batch.batchId);
     if (done.length > 0) await deleteOutboxBatches(em(), done);
-    return done.length > 0;
+    const costs = batches.map(
+      ({ subjectIds }, index) => subjectIds.length * (outcomes[index] === 'joined' ? COST_OF_JOINED : 1),
+    );
+    return { isTaken: done.length > 0, costInRows: costs.reduce((sum, cost) => sum + cost, 0) };
   }
 
-  function reportUnreadable(error: unknown): void {
-    const level = isDatabaseUnavailable(error) ? 'warn' : 'error';
-    deps.logger[level]({ err: error }, 'the outbox could not be read, it is tried again');
-  }
+  const reportUnreadable = (error: unknown): void => logUnreadable(deps.logger, error);
 
   const lapsed = new Set<OutboxKind>();
   function createKindPoller(kind: OutboxKind): Poller {

@@ -32,6 +32,7 @@ const batch = {
   subjectIds,
   attempts: 1,
   isRestart: false,
+  isNew: true,
 } as const;
 const handOver = handOverOf({ ...batch, subjectIds }, contexts);
 

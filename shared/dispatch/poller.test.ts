@@ -1,11 +1,21 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../tests/support/eventually.ts';
 import type { OutboxBatch } from '../domain/outbox/outbox-claims.ts';
-import { createPoller, type Poller, type PollerOptions } from './poller.ts';
+import { createPoller, type HandedOver, type Poller, type PollerOptions } from './poller.ts';
 
 const batch = (batchId: string): OutboxBatch => ({
-  ...{ batchId, kind: 'email', projectId: 'project', subjectIds: [batchId], attempts: 0, isRestart: false },
+  ...{
+    batchId,
+    kind: 'email',
+    projectId: 'project',
+    subjectIds: [batchId],
+    attempts: 0,
+    isRestart: false,
+    isNew: true,
+  },
 });
+
+const TAKEN: HandedOver = { isTaken: true, costInRows: 1 };
 
 let poller: Poller | undefined;
 afterEach(() => poller?.stop());
@@ -13,7 +23,7 @@ afterEach(() => poller?.stop());
 function start(waiting: string[], options: Partial<PollerOptions>): void {
   poller = createPoller({
     claim: async () => waiting.splice(0, 1).map(batch),
-    dispatch: async () => true,
+    dispatch: async () => TAKEN,
     parallel: 2,
     handOverMs: 0,
     pauseMs: () => 0,
@@ -34,7 +44,7 @@ describe('the poll loop of a kind', () => {
       async dispatch([first]) {
         if (first?.batchId === 'slow') await hangs;
         taken.push(first?.batchId ?? '');
-        return true;
+        return TAKEN;
       },
     });
     await eventually(async () => taken.length === 3);
@@ -47,7 +57,7 @@ describe('the poll loop of a kind', () => {
     const release: (() => void)[] = [];
     const waiting = ['a', 'b', 'c', 'd'];
     start(waiting, {
-      dispatch: () => new Promise<boolean>((resolve) => void release.push(() => resolve(true))),
+      dispatch: () => new Promise<HandedOver>((resolve) => void release.push(() => resolve(TAKEN))),
     });
     await eventually(async () => release.length === 2);
     expect(waiting).toHaveLength(2);
@@ -62,7 +72,7 @@ describe('the poll loop of a kind', () => {
   it('claims less and less often while nothing is taken, and as before when something is', async () => {
     const waiting = Array.from({ length: 100 }, (_, index) => String(index));
     let isAway = true;
-    start(waiting, { dispatch: async () => !isAway });
+    start(waiting, { dispatch: async () => ({ isTaken: !isAway, costInRows: 1 }) });
     await eventually(async () => waiting.length <= 97);
     expect(waiting.length).toBeGreaterThan(90);
     isAway = false;
@@ -81,7 +91,7 @@ describe('the poll loop of a kind', () => {
       },
       async dispatch([first]) {
         taken.push(first?.batchId ?? '');
-        return true;
+        return TAKEN;
       },
       onError: (error) => void errors.push(error),
     });

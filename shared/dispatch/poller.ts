@@ -9,10 +9,17 @@ export interface Poller {
   stop: () => Promise<void>;
 }
 
+/** What became of batches. */
+export interface HandedOver {
+  /** Whether any of them was taken. */
+  isTaken: boolean;
+  /** What they cost, in rows that Temporal was told of. */
+  costInRows: number;
+}
+
 export interface PollerOptions {
   claim: () => Promise<OutboxBatch[]>;
-  /** Hands batches over. @returns whether any of them was taken */
-  dispatch: (batches: OutboxBatch[]) => Promise<boolean>;
+  dispatch: (batches: OutboxBatch[]) => Promise<HandedOver>;
   /** Claims that may be under way at a time. */
   parallel: number;
   /**
@@ -20,7 +27,7 @@ export interface PollerOptions {
    * and larger batches. A hand-over that takes longer goes on during the next claim.
    */
   handOverMs: number;
-  /** The pause after a claim, by how many rows it took. */
+  /** The pause after a claim, by what it cost; by all its rows while that is not known. */
   pauseMs: (rows: number) => number;
   onError: (error: unknown) => void;
 }
@@ -35,19 +42,24 @@ const CLAIM_FAILED_PAUSE_MS = 1_000;
  */
 export function createPoller({ claim, dispatch, parallel, handOverMs, pauseMs, onError }: PollerOptions): Poller {
   const stopping = new AbortController();
-  const underWay = new Set<Promise<void>>();
+  const underWay = new Set<Promise<unknown>>();
   let isWanted = false;
   let running: Promise<void> | undefined;
   let nextClaimAt = 0;
   let failures = 0;
 
-  function handOver(batches: OutboxBatch[]): Promise<void> {
+  /** @returns what the batches cost */
+  function handOver(batches: OutboxBatch[]): Promise<number> {
     const task = dispatch(batches)
       .then(
-        (isTaken) => void (failures = isTaken ? 0 : failures + 1),
+        ({ isTaken, costInRows }) => {
+          failures = isTaken ? 0 : failures + 1;
+          return costInRows;
+        },
         (error: unknown) => {
           failures += 1;
           onError(error);
+          return 0;
         },
       )
       .finally(() => underWay.delete(task));
@@ -66,13 +78,13 @@ export function createPoller({ claim, dispatch, parallel, handOverMs, pauseMs, o
       if (stopping.signal.aborted) return;
       isWanted = false;
       const batches = await claim();
+      let cost = batches.reduce((sum, batch) => sum + batch.subjectIds.length, 0);
       if (batches.length > 0) {
         isWanted = true;
-        await Promise.race([handOver(batches), delay(handOverMs, undefined, { ref: false })]);
+        cost = await Promise.race([handOver(batches), delay(handOverMs, cost, { ref: false })]);
       }
-      const rows = batches.reduce((sum, batch) => sum + batch.subjectIds.length, 0);
       if (underWay.size >= parallel) await Promise.race(underWay);
-      nextClaimAt = performance.now() + pauseAfter(rows);
+      nextClaimAt = performance.now() + pauseAfter(cost);
     }
   }
 

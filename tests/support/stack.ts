@@ -10,6 +10,7 @@ import { createLogger } from '../../shared/platform/logger.ts';
 import { createTemporalClient } from '../../shared/dispatch/temporal.ts';
 import { dataConverterOf } from '../../shared/platform/temporal-codec.ts';
 import { createSmtpPool, type SmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
+import { createOpenDeliveries } from '../../shared/dispatch/open-deliveries.ts';
 import { createDispatcher } from '../../shared/dispatch/dispatcher.ts';
 import { testEnvironment } from './environment.ts';
 import { createSmtpSink, type SmtpSink } from './smtp-sink.ts';
@@ -39,6 +40,8 @@ export interface TestStackOptions extends TestApiOptions {
   temporalServer?: string;
   /** A way to Temporal that the test can cut, for the dispatcher. */
   temporalAddress?: string;
+  /** False where each batch of emails must have a delivery of its own. */
+  canJoinDeliveries?: boolean;
   /** False for tests that run workers as processes of their own. */
   hasWorkers?: boolean;
 }
@@ -65,6 +68,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
   const dataConverter = dataConverterOf(options.config?.TEMPORAL_CODEC_KEYS ?? []);
   const creatingNamespace = createTestNamespace(options.temporalServer, dataConverter);
   const logger = createLogger({ level: 'silent', name: 'test' });
+  const openDeliveries = createOpenDeliveries();
   let wake: (withinMs?: number) => void = () => undefined;
   const metrics = createProcessMetrics({ withNode: true });
   const delivery = createDeliveryMetrics(metrics.registry);
@@ -88,6 +92,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
     canStartEagerly,
     logger,
     pollMs: DISPATCHER_POLL_MS,
+    openDeliveries: options.canJoinDeliveries === false ? undefined : openDeliveries,
   });
   wake = dispatcher.wake;
 
@@ -107,6 +112,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
         metrics: delivery,
         heartbeatMs: 500,
         wakeDispatcher: (withinMs) => wake(withinMs),
+        openDeliveries,
       }),
       // The bundle that tests share has no failure converter.
       workflowBundlePath: dataConverter ? undefined : testEnvironment().workflowBundlePath,
@@ -119,10 +125,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
       await pool.close();
     };
   }
-  async function stopWorkers(): Promise<void> {
-    await stopRunning?.();
-    stopRunning = undefined;
-  }
+  const stopWorkers = async (): Promise<void> => stopRunning?.().finally(() => (stopRunning = undefined));
 
   if (options.hasWorkers !== false) await startWorkers();
   return {

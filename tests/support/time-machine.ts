@@ -4,6 +4,7 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { createDeliveryMetrics } from '../../shared/platform/metrics/delivery-metrics.ts';
 import { createActivities } from '../../activities/index.ts';
 import { cancelExecutionWorkflows, signalEventArrivals } from '../../shared/dispatch/execution-starter.ts';
+import { createOpenDeliveries } from '../../shared/dispatch/open-deliveries.ts';
 import type { Em } from '../../shared/domain/database/em.ts';
 import { query, sql } from '../../shared/domain/database/sql.ts';
 import { linkSignerOf } from '../../shared/platform/links.ts';
@@ -104,6 +105,7 @@ export async function startTimeMachine(options: TestApiOptions = {}): Promise<Ti
       metrics: createDeliveryMetrics(new Registry()),
       heartbeatMs: 500,
       wakeDispatcher: () => undefined,
+      openDeliveries: createOpenDeliveries(),
     }),
     workflowBundlePath: testEnvironment().workflowBundlePath,
     taskQueues: ['executions', 'jobs', 'webhooks'],

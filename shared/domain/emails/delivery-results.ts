@@ -3,7 +3,7 @@ import { HANDED_OVER_STATUSES } from '../../pure/emails/email-types.ts';
 import type { ProviderWait } from '../../pure/emails/provider-wait.ts';
 import { lockRecipients } from '../contacts/contact-locks.ts';
 import type { Em } from '../database/em.ts';
-import { isoText, json, queryPrepared, sql, SqlFragment, joinSql } from '../database/sql.ts';
+import { isoText, json, joinSql, literalList, queryPrepared, sql, SqlFragment } from '../database/sql.ts';
 import { recordedEmailEvents, type EmailHeading } from '../events/email-events.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { applyHardBounces, type BouncedEmail, type RecordedRefusal } from './hard-bounces.ts';
@@ -24,8 +24,14 @@ export interface DeliveryResult {
   held?: { wait: ProviderWait; ms: number };
 }
 
+const PUT_OFF_VERDICTS = ['deferred', 'uncertain', 'held'] as const satisfies DeliveryResult['verdict'][];
 /** The verdicts of emails that are tried again, as a list of SQL. */
-export const PUT_OFF = sql`('deferred', 'uncertain', 'held')`;
+export const PUT_OFF = literalList(PUT_OFF_VERDICTS);
+
+/** Whether an email is tried again. */
+export function isPutOff({ verdict }: DeliveryResult): boolean {
+  return PUT_OFF_VERDICTS.some((each) => each === verdict);
+}
 
 export interface RecordedResult {
   email_id: string;

@@ -91,6 +91,15 @@ export async function claimEmails(
   );
 }
 
+/** The emails of a delivery that are not decided, those that joined it among them. */
+export async function findOpenEmails(em: Em, deliveryId: string): Promise<string[]> {
+  const rows = await query<{ id: string }>(
+    em,
+    sql`select id from email where delivery_id = ${deliveryId} and delivery_due_at is not null order by id`,
+  );
+  return rows.map(({ id }) => id);
+}
+
 /** Gives back the claimed emails that were not handed to a server. */
 export async function releaseEmails(em: Em, emailIds: string[], claimToken: string): Promise<void> {
   await query(

@@ -12,6 +12,8 @@ export interface OutboxBatch {
   attempts: number;
   /** Whether a closed workflow of the same id may be followed by another. */
   isRestart: boolean;
+  /** Whether nobody has tried to hand it over before. */
+  isNew: boolean;
 }
 
 export interface ClaimSize {
@@ -38,7 +40,7 @@ const LEASE = '30 seconds';
 const RECOVERY_LOCK = 7_310_526;
 const RETRY_SECONDS_MAX = 60;
 
-function groupIntoBatches(kind: OutboxKind, rows: OutboxRow[]): OutboxBatch[] {
+function groupIntoBatches(kind: OutboxKind, rows: OutboxRow[], isNew: boolean): OutboxBatch[] {
   const batches = new Map<string, OutboxBatch>();
   for (const row of rows) {
     let batch = batches.get(row.batch_id);
@@ -50,6 +52,7 @@ function groupIntoBatches(kind: OutboxKind, rows: OutboxRow[]): OutboxBatch[] {
         subjectIds: [],
         attempts: row.attempts,
         isRestart: row.is_restart,
+        isNew,
       };
       batches.set(row.batch_id, batch);
     }
@@ -88,7 +91,7 @@ export function createClaim(kind: OutboxKind, size: ClaimSize): Claim {
       afterProject = (isFull ? first.last_project : null) ?? BEFORE_ALL_PROJECTS;
       const claimed = rows.filter((row): row is ClaimedRow & OutboxRow => row.batch_id !== null);
       // There is nothing after the last project, so the round begins again at the first.
-      if (claimed.length > 0 || startedAfter === BEFORE_ALL_PROJECTS) return groupIntoBatches(kind, claimed);
+      if (claimed.length > 0 || startedAfter === BEFORE_ALL_PROJECTS) return groupIntoBatches(kind, claimed, true);
     }
   };
 }
@@ -108,7 +111,7 @@ export async function recoverOutboxBatches(em: Em, kind: OutboxKind, size: Claim
       tx,
       sql`select * from everpost_recover_outbox(${kind}, ${size.claimRows}, ${LEASE})`,
     );
-    return groupIntoBatches(kind, rows);
+    return groupIntoBatches(kind, rows, false);
   });
 }
 

@@ -40,6 +40,7 @@ import { BrandMigration } from './migrations/20261123500000-brand.ts';
 import { SandboxEventsMigration } from './migrations/20261123501000-sandbox-events.ts';
 import { EmailsByOriginMigration } from './migrations/20261124100000-emails-by-origin.ts';
 import { FormerAddressesMigration } from './migrations/20261125200000-former-addresses.ts';
+import { EmailsOfDeliveriesMigration } from './migrations/20261126000000-emails-of-deliveries.ts';
 
 /** All migrations, in the order in which they run. */
 export const MIGRATIONS = [
@@ -85,4 +86,5 @@ export const MIGRATIONS = [
   { name: '20261123501000-sandbox-events', class: SandboxEventsMigration },
   { name: '20261124100000-emails-by-origin', class: EmailsByOriginMigration },
   { name: '20261125200000-former-addresses', class: FormerAddressesMigration },
+  { name: '20261126000000-emails-of-deliveries', class: EmailsOfDeliveriesMigration },
 ];

@@ -1,0 +1,119 @@
+import { describe, expect, it } from '@jest/globals';
+import { createOpenDeliveries, type DeliveryPlace } from '../../shared/dispatch/open-deliveries.ts';
+import { eventually } from '../../tests/support/eventually.ts';
+import { sendAndLetJoin, type JoinableDelivery, type SendGroup } from './send-and-let-join.ts';
+
+const place: DeliveryPlace = { projectId: 'project', urgency: 'transactional' };
+
+interface Group {
+  emailIds: string[];
+  claim: () => void;
+  end: (isDecided?: boolean) => void;
+  fail: (error: Error) => void;
+}
+
+/** A delivery of the email `first`, whose groups go on when the test says so. */
+function deliver(options: Partial<JoinableDelivery> = {}) {
+  const openDeliveries = createOpenDeliveries();
+  const groups: Group[] = [];
+  const send: SendGroup = (emailIds, claim) =>
+    new Promise((resolve, reject) => {
+      groups.push({ emailIds, claim, end: (isDecided = true) => resolve(isDecided), fail: reject });
+    });
+  const sent = sendAndLetJoin(['first'], {
+    ...{ place, openDeliveries, mayJoin: async () => true, send, signal: new AbortController().signal },
+    ...options,
+  });
+  const offer = (id: string) => openDeliveries.offer(place, [id]);
+  /** Offers an email; resolves when its group has begun. */
+  async function join(id: string): Promise<{ group: Group; isTaken: Promise<boolean> }> {
+    const isTaken = offer(id);
+    return { group: await eventually(async () => groups.find(({ emailIds }) => emailIds.includes(id))), isTaken };
+  }
+  return { openDeliveries, groups, sent, offer, join, first: groups[0] as Group };
+}
+
+describe('a delivery under way', () => {
+  it('takes emails of its project until a moment after the last of them is sent', async () => {
+    const { sent, join, first, offer } = deliver();
+    const second = await join('second');
+    second.group.claim();
+    expect(await second.isTaken).toBe(true);
+    first.end();
+    second.group.end();
+    const third = await join('third');
+    third.group.claim();
+    third.group.end();
+    expect(await sent).toEqual(['first', 'second', 'third']);
+    expect(await offer('late')).toBe(false);
+  });
+
+  it('leaves emails of other projects and kinds alone', async () => {
+    const { openDeliveries, first, sent } = deliver();
+    expect(await openDeliveries.offer({ ...place, projectId: 'other' }, ['a'])).toBe(false);
+    expect(await openDeliveries.offer({ ...place, urgency: 'automation' }, ['a'])).toBe(false);
+    first.end();
+    expect(await sent).toEqual(['first']);
+  });
+
+  it('takes no more than a few groups at a time', async () => {
+    const { sent, join, first, offer } = deliver();
+    const others = await Promise.all(['a', 'b', 'c'].map((id) => join(id)));
+    expect(await offer('too many')).toBe(false);
+    for (const { group } of others) {
+      group.claim();
+      group.end();
+    }
+    first.end(false);
+    expect(await sent).toEqual(['first', 'a', 'b', 'c']);
+  });
+
+  it('takes nobody in when an email has to be tried again, so that its workflow learns of it', async () => {
+    const { sent, first, offer } = deliver();
+    first.end(false);
+    expect(await sent).toEqual(['first']);
+    expect(await offer('late')).toBe(false);
+  });
+
+  it('takes nobody in when the project may not send any more', async () => {
+    const { sent, first, offer, groups } = deliver({ mayJoin: async () => false });
+    expect(await offer('second')).toBe(false);
+    first.end();
+    expect(await sent).toEqual(['first']);
+    expect(groups).toHaveLength(1);
+  });
+
+  it('takes nobody in when its process is about to end', async () => {
+    const { openDeliveries, sent, first, offer } = deliver();
+    openDeliveries.stop();
+    expect(await offer('second')).toBe(false);
+    first.end();
+    await sent;
+    expect(openDeliveries.open(place, async () => true)).toBeUndefined();
+  });
+
+  it('fails with the first error after all its groups have ended', async () => {
+    const { sent, join, first } = deliver();
+    const { group, isTaken } = await join('second');
+    let isEnded = false;
+    const ended = sent.catch((error: unknown) => error).finally(() => (isEnded = true));
+    group.fail(new Error('the database is away'));
+    expect(await isTaken).toBe(false);
+    expect(isEnded).toBe(false);
+    first.end();
+    expect(await ended).toEqual(new Error('the database is away'));
+  });
+});
+
+describe('open deliveries', () => {
+  it('are one for each project, and few in all, because they wait in slots of a worker', () => {
+    const { open } = createOpenDeliveries();
+    const take = async () => true;
+    const close = open(place, take);
+    expect(open(place, take)).toBeUndefined();
+    expect(open({ ...place, projectId: 'second' }, take)).toBeDefined();
+    expect(open({ ...place, projectId: 'third' }, take)).toBeUndefined();
+    close?.();
+    expect(open({ ...place, projectId: 'third' }, take)).toBeDefined();
+  });
+});
