@@ -74,7 +74,8 @@ async function measureDelay(context: BenchContext, stack: BenchStack, sink: Sink
     if (arrivedAt === undefined) throw new Error(`Mail ${number} was accepted and never sent.`);
     return arrivedAt - at;
   });
-  return { delays, cpuMs, mailsPerDelivery: delays.length / ((await countDeliveries(stack)) - deliveriesBefore) };
+  const deliveries = (await countDeliveries(stack)) - deliveriesBefore;
+  return { delays, cpuMs, mailsPerDelivery: delays.length / Math.max(1, deliveries) };
 }
 
 export const bench: Bench = {

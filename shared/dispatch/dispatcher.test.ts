@@ -1,12 +1,15 @@
-import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidV7 } from 'uuid';
 import { startTestApi, type TestApi } from '../../tests/support/api.ts';
 import { eventually } from '../../tests/support/eventually.ts';
 import { createTestNamespace, type TestNamespace } from '../../tests/support/temporal.ts';
+import { query, sql } from '../domain/database/sql.ts';
 import { addToOutbox } from '../domain/outbox/outbox.ts';
+import { createClaim, findDueKinds } from '../domain/outbox/outbox-claims.ts';
 import { createLogger } from '../platform/logger.ts';
 import { emailDeliveryWorkflowId } from '../pure/workflow-contracts.ts';
 import { createDispatcher, type Dispatcher, type DispatcherDeps } from './dispatcher.ts';
+import { createOpenDeliveries } from './open-deliveries.ts';
 
 /** Longer than the test, so that nothing is found by polling. */
 const POLL_MS = 3_600_000;
@@ -34,10 +37,11 @@ async function addEmail(): Promise<string> {
   return emailId;
 }
 
+const deliveryOf = (emailId: string) => temporal.client.workflow.getHandle(emailDeliveryWorkflowId(emailId));
+
 /** Waits until Temporal has the delivery of an email. */
 async function untilHandedOver(emailId: string): Promise<void> {
-  const handle = temporal.client.workflow.getHandle(emailDeliveryWorkflowId(emailId));
-  await eventually(() => handle.describe());
+  await eventually(() => deliveryOf(emailId).describe());
 }
 
 describe('a dispatcher', () => {
@@ -50,11 +54,48 @@ describe('a dispatcher', () => {
     });
   });
 
-  it('of the API hands over what no worker has seen', async () => {
+  it('of the API hands over what no worker has seen, also what comes soon after', async () => {
     await withDispatcher({ isApiProcess: true }, async (dispatcher) => {
-      const emailId = await addEmail();
+      for (let n = 0; n < 3; n++) {
+        const emailId = await addEmail();
+        dispatcher.wake();
+        await untilHandedOver(emailId);
+      }
+    });
+  });
+
+  it('gives new emails to an open delivery of their project, and a delivery of their own if that does not take them', async () => {
+    const openDeliveries = createOpenDeliveries();
+    const offered: string[][] = [];
+    openDeliveries.open({ projectId: api.project.id, urgency: 'transactional' }, async (emailIds) => {
+      offered.push(emailIds);
+      return offered.length === 1;
+    });
+    await withDispatcher({ openDeliveries }, async (dispatcher) => {
+      const [taken, refused] = [await addEmail(), uuidV7()];
+      dispatcher.wake();
+      await eventually(async () => offered.length === 1 && (await findDueKinds(api.em())).length === 0);
+      await addToOutbox(api.em(), 'email', api.project.id, [refused]);
+      await untilHandedOver(refused);
+      expect(offered).toEqual([[taken], [refused]]);
+      await expect(deliveryOf(taken).describe()).rejects.toThrow(/not found/);
+    });
+  });
+
+  it('offers no delivery what another process has claimed before, since it may have begun a delivery of its own', async () => {
+    const openDeliveries = createOpenDeliveries();
+    const offered: string[][] = [];
+    openDeliveries.open({ projectId: api.project.id, urgency: 'transactional' }, async (emailIds) => {
+      offered.push(emailIds);
+      return true;
+    });
+    const emailId = await addEmail();
+    await createClaim('email', { claimRows: 1, batchRows: 1 })(api.em());
+    await query(api.em(), sql`update outbox set available_at = now()`);
+    await withDispatcher({ openDeliveries }, async (dispatcher) => {
       dispatcher.wake();
       await untilHandedOver(emailId);
     });
+    expect(offered).toEqual([]);
   });
 });

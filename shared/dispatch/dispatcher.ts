@@ -10,6 +10,7 @@ import {
   createClaim,
   deleteOutboxBatches,
   findDueKinds,
+  hasWaitingRows,
   postponeOutboxBatch,
   recoverOutboxBatches,
   type ClaimSize,
@@ -95,6 +96,8 @@ const WORKER_LOOK_MS = 20;
 const BUSY_MS = 2_000;
 const ALONE_MS = 1_000;
 const HELPER_WAIT_MS = 80;
+/** A row is as old as its transaction, which is a little older than the call that tells of it. Timers may be early. */
+const CLOCK_MARGIN = 0.75;
 /** After a claim of so many emails, a helper leaves the next ones to workers, whose starts are larger then. */
 const HELPER_EMAILS_MAX = 40;
 const HELPER_PAUSE_MS = { few: 100, many: 1_000 } as const;
@@ -178,11 +181,8 @@ function watchEvents(
   };
 }
 
-/**
- * The one way from a database commit to Temporal: starts or signals workflows for the rows of the outbox, with ids that
- * make every repetition harmless, and deletes the rows. Runs in every API and worker process.
- */
-export function createDispatcher(deps: DispatcherDeps): Dispatcher {
+/** Creates what hands batches over: to an open delivery, or to Temporal. A batch that is not taken is put back. */
+function createDispatch(deps: DispatcherDeps): (batches: OutboxBatch[]) => Promise<HandedOver> {
   const em = () => deps.orm.em.fork();
   const starters = createStarters({ em, client: deps.client, canStartEagerly: deps.canStartEagerly ?? false });
   const reportRefusal = createRefusalReport(deps.logger);
@@ -213,9 +213,21 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     return { isTaken: done.length > 0, costInRows: costs.reduce((sum, cost) => sum + cost, 0) };
   }
 
+  return dispatch;
+}
+
+/**
+ * The one way from a database commit to Temporal: starts or signals workflows for the rows of the outbox, with ids that
+ * make every repetition harmless, and deletes the rows. Runs in every API and worker process.
+ */
+export function createDispatcher(deps: DispatcherDeps): Dispatcher {
+  const em = () => deps.orm.em.fork();
+  const dispatch = createDispatch(deps);
   const reportUnreadable = (error: unknown): void => logUnreadable(deps.logger, error);
 
   const lapsed = new Set<OutboxKind>();
+  /** Whether this process leaves new rows to others for a while. */
+  let isHelping = false;
   function createKindPoller(kind: OutboxKind): Poller {
     const policy = policyOf(kind, deps.isApiProcess ?? false);
     const claimNew = createClaim(kind, policy);
@@ -225,7 +237,9 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       onError: reportUnreadable,
       async claim() {
         const recovered = lapsed.delete(kind) ? await recoverOutboxBatches(em(), kind, policy) : [];
-        return recovered.length > 0 ? recovered : claimNew(em());
+        if (recovered.length > 0) return recovered;
+        if (isHelping && !(await hasWaitingRows(em(), kind, HELPER_WAIT_MS * CLOCK_MARGIN))) return [];
+        return claimNew(em());
       },
     });
   }
@@ -239,7 +253,10 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       if (hasLapsed) lapsed.add(kind);
       pollers.get(kind)?.notify();
     }
-    if (deps.isApiProcess) return;
+    if (deps.isApiProcess) {
+      if (isHelping && due.some(({ hasNew }) => hasNew)) watch.lookWithin(HELPER_WAIT_MS);
+      return;
+    }
     if (due.length > 0) noteWork();
     if (performance.now() < busyUntil) watch.lookWithin(WORKER_LOOK_MS);
   }, reportUnreadable);
@@ -253,7 +270,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
   return {
     wake(withinMs = 0) {
-      const waitMs = deps.isApiProcess && performance.now() - wokenAt < ALONE_MS ? HELPER_WAIT_MS : 0;
+      isHelping = (deps.isApiProcess ?? false) && performance.now() - wokenAt < ALONE_MS;
+      const waitMs = isHelping ? HELPER_WAIT_MS : 0;
       wokenAt = performance.now();
       noteWork();
       watch.lookWithin(withinMs + waitMs);

@@ -147,3 +147,14 @@ export async function findDueKinds(em: Em): Promise<DueKind[]> {
       from everpost_due_outbox(${[...OUTBOX_KINDS]}::text[])`,
   );
 }
+
+/** Whether a row of a kind has been due for so many milliseconds, and nobody has claimed it. */
+export async function hasWaitingRows(em: Em, kind: OutboxKind, ms: number): Promise<boolean> {
+  const rows = await queryPrepared(
+    em,
+    sql`
+      select from outbox where kind = ${kind} and batch_id is null
+        and available_at <= now() - ${ms}::float8 * interval '1 millisecond' limit 1`,
+  );
+  return rows.length > 0;
+}

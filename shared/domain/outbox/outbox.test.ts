@@ -8,6 +8,7 @@ import {
   createClaim,
   deleteOutboxBatches,
   findDueKinds,
+  hasWaitingRows,
   postponeOutboxBatch,
   recoverOutboxBatches,
   type OutboxBatch,
@@ -52,6 +53,16 @@ describe('the outbox', () => {
     expect(await findDueKinds(em())).toEqual([{ kind: 'campaign', hasNew: true, hasLapsed: false }]);
     expect(subjectsOf(await claim('campaign', { claimRows: 10, batchRows: 1 }))).toEqual([...campaigns].sort());
     expect(await findDueKinds(em())).toEqual([]);
+  });
+
+  it('tells whether new rows of a kind have been due for a time', async () => {
+    await addToOutbox(em(), 'email', uuidV7(), ids(2));
+    expect(await hasWaitingRows(em(), 'email', 60_000)).toBe(false);
+    await query(em(), sql`update outbox set available_at = now() - interval '2 minutes'`);
+    expect(await hasWaitingRows(em(), 'email', 60_000)).toBe(true);
+    expect(await hasWaitingRows(em(), 'campaign', 60_000)).toBe(false);
+    await claim('email');
+    expect(await hasWaitingRows(em(), 'email', 60_000)).toBe(false);
   });
 
   it('hands out what is gathered together, when the second is over', async () => {
