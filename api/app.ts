@@ -5,7 +5,7 @@ import { mountCodec } from './codec/codec.routes.ts';
 import { mountDocs } from './docs/docs.routes.ts';
 import { mountConsole } from './console/console.routes.ts';
 import { mountFeedback } from './feedback/feedback.routes.ts';
-import { createAdmissions } from './http/admission.ts';
+import { createAuthenticator } from './http/authenticator.ts';
 import type { ApiDeps } from './http/context.ts';
 import { mountCors } from './http/cors.ts';
 import { errorHandler } from './http/error-envelope.ts';
@@ -60,12 +60,12 @@ export function createApp(deps: ApiDeps, checks: HealthChecks, observe?: Request
   mountReference(app, endpoints, deps.config.publicUrl);
   mountDocs(app);
   mountConsole(app, deps.config);
-  const admissions = createAdmissions({
-    orm: deps.admissionOrm,
+  const authenticator = createAuthenticator({
+    orm: deps.authenticatorOrm,
     logger: deps.logger,
     limitPerMinute: deps.config.API_RATE_LIMIT_PER_MINUTE,
   });
-  mountEndpoints(app, endpoints, { ...deps, ...createGroupedWork(deps, load), admissions, load });
+  mountEndpoints(app, endpoints, { ...deps, ...createGroupedWork(deps, load), authenticator, load });
   const nearestPaths = createNearestPaths(endpoints);
   app.use((req) => {
     const nearest = nearestPaths(req.method, req.path).join(' or ');

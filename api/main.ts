@@ -16,7 +16,7 @@ import { requestLimits } from '../shared/domain/database/session-limits.ts';
 import { query, sql } from '../shared/domain/database/sql.ts';
 import { recordEngagements } from '../shared/domain/engagement/engagement.ts';
 import { createApp, createWaitingApp } from './app.ts';
-import { createAdmissionOrm } from './http/admission.ts';
+import { createAuthenticatorOrm } from './http/authenticator.ts';
 import { createApiMetrics } from './http/api-metrics.ts';
 import { createHttpServer, serverLimitsOf } from './http/server.ts';
 import { createEngagementRecorder } from './feedback/engagement-recorder.ts';
@@ -28,11 +28,12 @@ const HITS_DRAIN_MS = 5_000;
 const OUTBOX_POLL_MS = 5_000;
 
 /** Connects to PostgreSQL, which must know the secrets of this process. */
-async function connect(config: Config, logger: Logger): Promise<{ orm: Orm; admissionOrm: Orm }> {
+async function connect(config: Config, logger: Logger): Promise<{ orm: Orm; authenticatorOrm: Orm }> {
   const { DATABASE_URL: databaseUrl } = config;
   const onWarning = (message: string) => logger.warn(message);
   const orm = await createOrm({
-    ...{ databaseUrl, onWarning },
+    databaseUrl,
+    onWarning,
     poolSize: config.DATABASE_POOL_SIZE,
     // Unique, so that others can tell whether this process still lives.
     applicationName: `everpost-api ${randomUUID()}`,
@@ -40,8 +41,8 @@ async function connect(config: Config, logger: Logger): Promise<{ orm: Orm; admi
   });
   try {
     await assertKnownSecret(orm.em.fork(), appSecretsOf(config));
-    const applicationName = 'everpost-api-admission';
-    return { orm, admissionOrm: await createAdmissionOrm({ databaseUrl, onWarning, applicationName }) };
+    const applicationName = 'everpost-api-authentication';
+    return { orm, authenticatorOrm: await createAuthenticatorOrm({ databaseUrl, onWarning, applicationName }) };
   } catch (error) {
     await orm.close();
     throw error;
@@ -63,10 +64,14 @@ await runProcess('api', async ({ onStop }) => {
   });
   logger.info({ port: (server.address() as AddressInfo).port }, 'listening');
 
-  const { orm, admissionOrm } = await waitForDatabase(config.DATABASE_URL, logger, () => connect(config, logger));
+  const { orm, authenticatorOrm } = await waitForDatabase(config.DATABASE_URL, logger, () => connect(config, logger));
   const client = createTemporalClient(readTemporalOptions(config.TEMPORAL_CODEC_KEYS));
   const dispatcher = createDispatcher({
-    ...{ orm, client, logger, pollMs: OUTBOX_POLL_MS, isTraced: config.tracing.isOn },
+    orm,
+    client,
+    logger,
+    pollMs: OUTBOX_POLL_MS,
+    isTraced: config.tracing.isOn,
     isApiProcess: true,
   });
   const engagements = createEngagementRecorder({
@@ -77,7 +82,7 @@ await runProcess('api', async ({ onStop }) => {
     },
   });
   const servingApp = createApp(
-    { config, orm, admissionOrm, logger, engagements, wakeDispatcher: dispatcher.wake },
+    { config, orm, authenticatorOrm, logger, engagements, wakeDispatcher: dispatcher.wake },
     {
       database: async () => void (await query(orm.em.fork(), sql`select 1`)),
       migrations: async () => {
@@ -100,7 +105,7 @@ await runProcess('api', async ({ onStop }) => {
     await engagements.drain(HITS_DRAIN_MS);
     await dispatcher.stop();
     await client.connection.close();
-    await Promise.all([orm.close(), admissionOrm.close()]);
+    await Promise.all([orm.close(), authenticatorOrm.close()]);
     await tracing.stop();
     logger.info('stopped');
   });

@@ -19,11 +19,11 @@ import {
   workflowListSchema,
 } from './automations.schemas.ts';
 
-const common = { tag: 'Workflows', key: 'secret' } as const;
-const one = { ...common, params: idParams, badIdIs: 'WORKFLOW_NOT_FOUND', errors: ['WORKFLOW_NOT_FOUND'] } as const;
+const base = { tag: 'Workflows', key: 'secret' } as const;
+const withId = { ...base, params: idParams, badIdIs: 'WORKFLOW_NOT_FOUND', errors: ['WORKFLOW_NOT_FOUND'] } as const;
 
 const list = endpoint({
-  ...common,
+  ...base,
   operationId: 'listWorkflows',
   cost: 'heavy',
   method: 'get',
@@ -43,7 +43,7 @@ const list = endpoint({
 });
 
 const fields = endpoint({
-  ...common,
+  ...base,
   operationId: 'listWorkflowFields',
   method: 'get',
   path: '/workflows/fields',
@@ -57,7 +57,7 @@ const fields = endpoint({
 });
 
 const create = endpoint({
-  ...common,
+  ...base,
   operationId: 'createWorkflow',
   method: 'post',
   path: '/workflows',
@@ -74,7 +74,7 @@ const create = endpoint({
 });
 
 const get = endpoint({
-  ...one,
+  ...withId,
   operationId: 'getWorkflow',
   method: 'get',
   path: '/workflows/:id',
@@ -93,7 +93,7 @@ function patchOf({ eventName, triggerConfig, ...patch }: z.infer<typeof patchWor
 }
 
 const patch = endpoint({
-  ...one,
+  ...withId,
   operationId: 'updateWorkflow',
   method: 'patch',
   path: '/workflows/:id',
@@ -108,7 +108,7 @@ const patch = endpoint({
 });
 
 const remove = endpoint({
-  ...one,
+  ...withId,
   operationId: 'deleteWorkflow',
   method: 'delete',
   path: '/workflows/:id',

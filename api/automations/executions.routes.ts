@@ -21,10 +21,10 @@ import {
   listedExecutionView,
 } from './execution.view.ts';
 
-const common = { tag: 'Workflows', key: 'secret' } as const;
-const ofWorkflow = { ...common, params: idParams, badIdIs: 'WORKFLOW_NOT_FOUND' } as const;
-const one = {
-  ...common,
+const base = { tag: 'Workflows', key: 'secret' } as const;
+const ofWorkflow = { ...base, params: idParams, badIdIs: 'WORKFLOW_NOT_FOUND' } as const;
+const withId = {
+  ...base,
   params: executionParams,
   badIdIs: 'EXECUTION_NOT_FOUND',
   errors: ['WORKFLOW_NOT_FOUND', 'EXECUTION_NOT_FOUND'],
@@ -75,7 +75,7 @@ const list = endpoint({
 });
 
 const get = endpoint({
-  ...one,
+  ...withId,
   operationId: 'getWorkflowExecution',
   method: 'get',
   path: '/workflows/:id/executions/:executionId',
@@ -89,7 +89,7 @@ const get = endpoint({
 });
 
 const cancel = endpoint({
-  ...one,
+  ...withId,
   operationId: 'cancelWorkflowExecution',
   method: 'delete',
   path: '/workflows/:id/executions/:executionId',

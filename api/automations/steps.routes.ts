@@ -23,7 +23,7 @@ import {
   transitionParams,
 } from './automations.schemas.ts';
 
-const common = { tag: 'Workflows', key: 'secret', badIdIs: 'WORKFLOW_NOT_FOUND' } as const;
+const base = { tag: 'Workflows', key: 'secret', badIdIs: 'WORKFLOW_NOT_FOUND' } as const;
 
 /** Checks a configuration by the schema of its step. @throws AppError VALIDATION_ERROR naming `config.<field>` */
 function parseConfig(type: StepType, config: StoredConfig): StoredConfig {
@@ -36,7 +36,7 @@ function parseConfig(type: StepType, config: StoredConfig): StoredConfig {
 }
 
 const add = endpoint({
-  ...common,
+  ...base,
   operationId: 'addWorkflowStep',
   method: 'post',
   path: '/workflows/:id/steps',
@@ -54,7 +54,7 @@ const add = endpoint({
 });
 
 const patch = endpoint({
-  ...common,
+  ...base,
   operationId: 'updateWorkflowStep',
   method: 'patch',
   path: '/workflows/:id/steps/:stepId',
@@ -72,7 +72,7 @@ const patch = endpoint({
 });
 
 const remove = endpoint({
-  ...common,
+  ...base,
   operationId: 'removeWorkflowStep',
   method: 'delete',
   path: '/workflows/:id/steps/:stepId',
@@ -89,7 +89,7 @@ const remove = endpoint({
 });
 
 const connect = endpoint({
-  ...common,
+  ...base,
   operationId: 'addWorkflowTransition',
   method: 'post',
   path: '/workflows/:id/transitions',
@@ -104,7 +104,7 @@ const connect = endpoint({
 });
 
 const disconnect = endpoint({
-  ...common,
+  ...base,
   operationId: 'removeWorkflowTransition',
   method: 'delete',
   path: '/workflows/:id/transitions/:transitionId',

@@ -14,9 +14,9 @@ import { campaignReferenceSchema, referenceSchema } from '../http/references.ts'
 const VALUES_DEFAULT = 100;
 const VALUES_MAX = 1_000;
 
-const common = { tag: 'Contacts', key: 'secret' } as const;
-const one = {
-  ...common,
+const base = { tag: 'Contacts', key: 'secret' } as const;
+const withId = {
+  ...base,
   params: z.object({
     field: z.string().min(1).max(1_000).meta({ description: '`email`, `data.plan`, or `plan` for short' }),
   }),
@@ -50,7 +50,7 @@ const usageSchema = z
   .meta({ id: 'FieldUsage', description: 'What uses a field' });
 
 const list = endpoint({
-  ...common,
+  ...base,
   operationId: 'listContactFields',
   method: 'get',
   path: '/contacts/fields',
@@ -67,7 +67,7 @@ const list = endpoint({
 });
 
 const values = endpoint({
-  ...one,
+  ...withId,
   operationId: 'listContactFieldValues',
   cost: 'heavy',
   method: 'get',
@@ -91,7 +91,7 @@ const values = endpoint({
 });
 
 const usage = endpoint({
-  ...one,
+  ...withId,
   operationId: 'getContactFieldUsage',
   cost: 'heavy',
   method: 'get',
@@ -112,7 +112,7 @@ const deletionSchema = z
   .meta({ id: 'FieldDeletion', description: 'From how many contacts a field is removed' });
 
 const remove = endpoint({
-  ...one,
+  ...withId,
   operationId: 'deleteContactField',
   cost: 'heavy',
   method: 'delete',

@@ -6,10 +6,10 @@ import { idParams } from '../http/pagination.ts';
 import { emailListSchema, emailStorySchema, emailStoryView, emailView } from './email.view.ts';
 import { continuationOf, emailListQuery, readEmailCursor } from './emails.schemas.ts';
 
-const common = { tag: 'Emails', key: 'secret', method: 'get' } as const;
+const base = { tag: 'Emails', key: 'secret', method: 'get' } as const;
 
 const list = endpoint({
-  ...common,
+  ...base,
   operationId: 'listEmails',
   path: '/emails',
   summary: 'List emails by cursor, newest first',
@@ -29,7 +29,7 @@ const list = endpoint({
 });
 
 const read = endpoint({
-  ...common,
+  ...base,
   operationId: 'getEmail',
   path: '/emails/:id',
   summary: 'An email, what happened to it, and why it waits',

@@ -13,8 +13,8 @@ import type { EngagementRecorder } from '../feedback/engagement-recorder.ts';
 export interface ApiDeps {
   config: Config;
   orm: Orm;
-  /** Two connections of its own for admitting requests. */
-  admissionOrm: Orm;
+  /** Two connections of its own for the authentication of requests. */
+  authenticatorOrm: Orm;
   logger: Logger;
   /** Takes opens and clicks. */
   engagements: EngagementRecorder;

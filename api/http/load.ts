@@ -55,8 +55,11 @@ export function createLoad(poolSize: number): Load {
     slots: createFairShare({ ...WAITING, total: poolSize, perOwner: slotsPerProject }),
     groupedPlaces: createFairShare({
       // The number that could be under way and waiting one by one. They wait in their groups, so none waits for a place.
-      ...{ total: poolSize + WAITING.waitingTotal, perOwner: slotsPerProject + WAITING.waitingPerOwner },
-      ...{ waitingPerOwner: 0, waitingTotal: 0, waitMs: 0 },
+      total: poolSize + WAITING.waitingTotal,
+      perOwner: slotsPerProject + WAITING.waitingPerOwner,
+      waitingPerOwner: 0,
+      waitingTotal: 0,
+      waitMs: 0,
     }),
     pageSlots: createFairShare({
       ...WAITING,

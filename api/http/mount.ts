@@ -1,49 +1,30 @@
 import type { Express, Request, Response } from 'express';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { AppError, badRequest, validationError } from '../../shared/pure/app-error.ts';
-import { LIMITS } from '../../shared/pure/limits.ts';
 import { createIdempotencyClaims } from '../../shared/domain/idempotency/claims.ts';
-import {
-  settleIdempotencyKeys,
-  type IdempotencyClaim,
-  type OriginalRequest,
-} from '../../shared/domain/idempotency/idempotency.ts';
+import type { IdempotencyClaim } from '../../shared/domain/idempotency/idempotency.ts';
 import type { Em } from '../../shared/domain/database/em.ts';
-import type { Admission, Admissions } from './admission.ts';
+import type { Authenticator, Caller } from './authenticator.ts';
 import { proveConnection } from './connections.ts';
 import type { HandlerDeps, RequestContext } from './context.ts';
-import { sendCsv, type CsvReply } from './csv-reply.ts';
-import type { Endpoint, FlatRequirement, Reply } from './endpoint.ts';
+import type { Endpoint, FlatRequirement } from './endpoint.ts';
 import { errorEnvelope, requestIdOf, sendError, toAppError } from './error-envelope.ts';
 import { fieldErrorsOf } from './field-errors.ts';
-import { contentCodingOf } from './body-reader.ts';
+import { handleRequest, keyReused } from './handle-request.ts';
 import { IGNORED_FIELDS_HEADER, ignoredFields } from './ignored-fields.ts';
-import { contentLengthOf, createJsonBody, EARLY_BYTES_MAX, type JsonBody } from './json-body.ts';
-import { lengthOf, sendJson, stringifyReply } from './json-reply.ts';
+import { createJsonBody } from './json-body.ts';
+import { stringifyReply } from './json-reply.ts';
 import { itemOf, locationOf } from './location.ts';
 import type { Load } from './load.ts';
-import { formBytesMax, readMultipart } from './multipart-body.ts';
 import { mountRefusedMethods, pathsInOrder } from './methods.ts';
 import type { RateState } from './rate-limit.ts';
+import { envelopeOf, sendReply, sendTable } from './send-reply.ts';
 import { spareRequest } from './strangers.ts';
 import { assertStorable } from './storable.ts';
-import { inTransaction } from '../../shared/domain/database/transaction.ts';
-import { keepTraceContexts } from '../../shared/domain/outbox/trace-contexts.ts';
-import { activeTraceParent } from '../../shared/platform/tracing/spans.ts';
 import { traceRequest } from './trace-request.ts';
+import { assertStillThere, bodyBytesMaxOf, readBody, reservePage, takeTurn, type Incoming } from './turns.ts';
 
-/** Templates and campaigns carry whole HTML documents. */
-const BODY_BYTES_DEFAULT = 5 * 1024 * 1024;
-/** Answers above this size are counted until they have been read. */
-const LARGE_ANSWER_BYTES = 256 * 1024;
 const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/;
-
-/** The public key is in every page, so it may send no more than this. */
-const PUBLIC_BODY_BYTES_MAX = 64 * 1024;
-
-function bodyBytesMaxOf({ key, bodyBytesMax }: Endpoint): number {
-  return key === 'public' ? PUBLIC_BODY_BYTES_MAX : (bodyBytesMax ?? BODY_BYTES_DEFAULT);
-}
 
 function setRateHeaders(res: Response, rate: RateState): void {
   res.setHeader('RateLimit-Limit', String(rate.limit));
@@ -51,8 +32,8 @@ function setRateHeaders(res: Response, rate: RateState): void {
   res.setHeader('RateLimit-Reset', String(rate.resetSeconds));
 }
 
-function assertAdmitted(admission: Admission, res: Response): void {
-  const { project, rate } = admission;
+function assertMayCall(caller: Caller, res: Response): void {
+  const { project, rate } = caller;
   if (rate) setRateHeaders(res, rate);
   if (project.disabled) {
     throw new AppError('PROJECT_DISABLED', { suggestion: 'Ask the operator to enable it' });
@@ -101,99 +82,13 @@ function requestLine(req: Request, definition: Endpoint): string {
   return `${req.method} ${definition.path}`;
 }
 
-/** The body of a reply on the wire; undefined when it has none. */
-function envelopeOf(definition: Endpoint, { data, message }: Reply): unknown {
-  if (data === undefined || !definition.envelope) return data;
-  return { success: true, data, ...(message !== undefined && { message }) };
-}
-
-/** Releases when the answer has been read, or never will be. */
-function releaseAfter(res: Response, release: () => void): void {
-  if (res.closed) release();
-  else res.once('close', release);
-}
-
-/** The most octets that the body of a request can have. */
-function expectedOctets(req: Request, bytesMax: number): number {
-  const length = contentLengthOf(req);
-  if (length === undefined && req.headers['transfer-encoding'] === undefined) return 0;
-  return length === undefined || contentCodingOf(req) !== undefined ? bytesMax : Math.min(length, bytesMax);
-}
-
 interface Outcome {
   status: number;
   send: () => unknown;
 }
 
-function keyReused(key: string, original: OriginalRequest): AppError {
-  return new AppError('IDEMPOTENCY_KEY_REUSED', {
-    details: {
-      key,
-      originalRequest: original.request,
-      originalRequestAt: original.at.toISOString(),
-      originalStatusCode: original.statusCode,
-    },
-    suggestion: 'Use a new Idempotency-Key for a new request',
-  });
-}
-
-/**
- * Handles a request in one transaction with the result of its idempotency key: a process that dies before the commit
- * has done nothing, and the key is free for the repetition. Its trace is noted there, too, before anybody can take up
- * what it leaves. Wakes the dispatcher afterwards if necessary.
- */
-async function handleInTransaction(
-  definition: Endpoint,
-  context: RequestContext<unknown, unknown, unknown>,
-): Promise<Reply> {
-  let wakeups: (number | undefined)[] = [];
-  const deps = { ...context.deps, wakeDispatcher: (withinMs?: number) => void wakeups.push(withinMs) };
-  const reply = await inTransaction(context.em, async (em) => {
-    wakeups = [];
-    const result = await definition.handle({ ...context, em, deps });
-    if (definition.subjects) await keepTraceContexts(em, definition.subjects(result.data as never, context.params));
-    if (context.claim) await settleIdempotencyKeys(em, [context.claim], result.status);
-    return result;
-  });
-  for (const withinMs of wakeups) context.deps.wakeDispatcher(withinMs);
-  return reply;
-}
-
-/** Whether what the request leaves to workflows is a part of its trace. */
-function isFollowed({ subjects }: Endpoint): boolean {
-  return subjects !== undefined && activeTraceParent() !== undefined;
-}
-
-/**
- * Handles a request, settles its idempotency key, and notes its trace; a grouped request does so together with its group.
- */
-async function handleRequest(
-  definition: Endpoint,
-  request: string,
-  context: RequestContext<unknown, unknown, unknown>,
-): Promise<Reply> {
-  const { claim } = context;
-  const isAlone = !definition.isGrouped && (claim !== undefined || isFollowed(definition));
-  try {
-    return await (isAlone ? handleInTransaction(definition, context) : definition.handle(context));
-  } catch (error) {
-    if (!claim || !(error instanceof AppError) || error.code !== 'IDEMPOTENCY_KEY_REUSED') throw error;
-    throw keyReused(claim.key, { request, at: claim.claimedAt, statusCode: null });
-  }
-}
-
-/** An admitted request with its body, still to be checked. */
-interface Incoming {
-  definition: Endpoint;
-  admission: Admission;
-  req: Request;
-  res: Response;
-  /** Parsed JSON, or an `UploadedFile`. */
-  body: unknown;
-}
-
 interface MountDeps extends HandlerDeps {
-  admissions: Admissions;
+  authenticator: Authenticator;
   load: Load;
 }
 
@@ -203,10 +98,6 @@ interface ServeDeps extends MountDeps {
   items: ReadonlyMap<Endpoint, Endpoint>;
 }
 
-function setLocation(res: Response, location: string | undefined): void {
-  if (location !== undefined) res.setHeader('Location', location);
-}
-
 function assertInputStorable({ definition, req, body }: Incoming): void {
   assertStorable(req.params);
   assertStorable(req.query);
@@ -214,7 +105,7 @@ function assertInputStorable({ definition, req, body }: Incoming): void {
 }
 
 async function answer(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyClaim): Promise<Outcome> {
-  const { definition, admission, req, res, body } = incoming;
+  const { definition, caller, req, res, body } = incoming;
   let em: Em | undefined;
   try {
     const params = parseParams(definition, req.params);
@@ -224,7 +115,7 @@ async function answer(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyCl
     const ignored = ignoredFields(definition, { body, query: req.query });
     if (ignored.length > 0) res.setHeader(IGNORED_FIELDS_HEADER, ignored.join(', '));
     const context: RequestContext<unknown, unknown, unknown> = {
-      project: admission.project,
+      project: caller.project,
       params,
       query: parse(definition.query, req.query),
       body: definition.multipart ? body : parse(definition.body, body),
@@ -239,7 +130,8 @@ async function answer(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyCl
     };
     const reply = await handleRequest(definition, requestLine(req, definition), context);
     const location = reply.status === 201 && deps.items.get(definition);
-    if (location) setLocation(res, locationOf(location, req.params, reply.data));
+    const path = location && locationOf(location, req.params, reply.data);
+    if (path) res.setHeader('Location', path);
     const { csv } = reply;
     if (csv) return { status: reply.status, send: () => sendTable(incoming, deps, csv) };
     const parts = reply.data === undefined ? [] : await stringifyReply(envelopeOf(definition, reply));
@@ -251,8 +143,8 @@ async function answer(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyCl
 
 /** Answers a request in its project's turn. @throws AppError when there is no turn for it, or nobody to answer */
 async function answerInTurn(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyClaim): Promise<Outcome> {
-  const { definition, admission, req } = incoming;
-  const release = await takeTurn(definition, admission.project.id, deps.load);
+  const { definition, caller, req } = incoming;
+  const release = await takeTurn(definition, caller.project.id, deps.load);
   try {
     assertStillThere(req);
     return await answer(incoming, deps, claim);
@@ -262,9 +154,9 @@ async function answerInTurn(incoming: Incoming, deps: ServeDeps, claim?: Idempot
 }
 
 async function answerOnce(key: string, incoming: Incoming, deps: ServeDeps): Promise<Outcome> {
-  const { definition, admission, req, res } = incoming;
+  const { definition, caller, req, res } = incoming;
   const request = requestLine(req, definition);
-  const claimed = await deps.claims.claim({ projectId: admission.project.id, key, request });
+  const claimed = await deps.claims.claim({ projectId: caller.project.id, key, request });
   if ('original' in claimed) {
     const conflict = keyReused(key, claimed.original);
     return { status: 409, send: () => res.status(409).json(errorEnvelope(conflict, requestIdOf(res))) };
@@ -279,72 +171,10 @@ async function answerOnce(key: string, incoming: Incoming, deps: ServeDeps): Pro
   }
 }
 
-function sendReply({ res, admission }: Incoming, load: Load, status: number, parts: Buffer[]): void {
-  const length = lengthOf(parts);
-  if (length > LARGE_ANSWER_BYTES) releaseAfter(res, load.octets.add(admission.project.id, length));
-  res.status(status);
-  if (length > 0) sendJson(res, parts);
-  else res.end();
-}
-
-async function sendTable({ definition, admission, res }: Incoming, deps: ServeDeps, csv: CsvReply): Promise<void> {
-  try {
-    await sendCsv(res, csv, () => takeTurn(definition, admission.project.id, deps.load));
-  } catch (error) {
-    deps.logger.warn({ err: error, requestId: requestIdOf(res), path: definition.path }, 'a table was not sent whole');
-  }
-}
-
-/** Reads the body of an admitted request, a large one when there is room for it. */
-async function readBody(
-  { definition, admission, req, res }: Omit<Incoming, 'body'>,
-  json: JsonBody | undefined,
-  load: Load,
-): Promise<unknown> {
-  const { multipart } = definition;
-  const bytesMax = multipart ? formBytesMax(multipart) : bodyBytesMaxOf(definition);
-  const octets = expectedOctets(req, bytesMax);
-  const release = await load.octets.take(admission.project.id, octets > EARLY_BYTES_MAX ? octets : 0);
-  releaseAfter(res, release);
-  return multipart ? readMultipart(req, res, multipart) : json?.read();
-}
-
-/**
- * Waits until there is room for the largest page, where a page is asked for: clients that ask for many and read none must
- * not fill the memory. @returns ends the reservation, when the octets of the answer count instead
- */
-async function reservePage({ query }: Endpoint, projectId: string, load: Load): Promise<() => void> {
-  const isPage = query instanceof z.ZodObject && 'limit' in query.shape;
-  return isPage ? load.octets.take(projectId, LIMITS.pageBytes) : () => undefined;
-}
-
-/** Waits until a request may use PostgreSQL, or another server. @returns ends its turn */
-async function takeTurn(definition: Endpoint, projectId: string, load: Load): Promise<() => void> {
-  if (definition.isGrouped) return load.groupedPlaces.take(projectId, 1);
-  if (definition.isRemote) return load.remoteSlots.take(projectId, 1);
-  if (definition.cost !== 'heavy') return load.slots.take(projectId, 1);
-  const releaseHeavy = await load.heavySlots.take(projectId, 1);
-  try {
-    const release = await load.slots.take(projectId, 1);
-    return () => {
-      release();
-      releaseHeavy();
-    };
-  } catch (error) {
-    releaseHeavy();
-    throw error;
-  }
-}
-
-/** A client that has gone while its request waited is not served, because nobody would read the answer. */
-function assertStillThere(req: Request): void {
-  if (req.socket.destroyed) throw badRequest('The client has closed the connection');
-}
-
 /** A key that could not be looked up may be a good one, so its request is not counted as a stranger's. */
-async function admit(definition: Endpoint, req: Request, admissions: Admissions): Promise<Admission> {
+async function authenticate(definition: Endpoint, req: Request, authenticator: Authenticator): Promise<Caller> {
   try {
-    return await admissions.admit(req.get('authorization'), definition.key, definition.path);
+    return await authenticator.authenticate(req.get('authorization'), definition.key, definition.path);
   } catch (error) {
     if (toAppError(error).code !== 'INVALID_API_KEY') spareRequest(req, 'doubt');
     throw error;
@@ -357,22 +187,22 @@ async function admit(definition: Endpoint, req: Request, admissions: Admissions)
  */
 async function serve(definition: Endpoint, req: Request, res: Response, deps: ServeDeps): Promise<void> {
   const startedAt = performance.now();
-  const { admissions, load } = deps;
+  const { authenticator, load } = deps;
   const json =
     definition.method === 'get' || definition.multipart
       ? undefined
       : createJsonBody(req, res, { bytesMax: bodyBytesMaxOf(definition), base64At: definition.base64At });
   await json?.readEarly();
-  const admission = await admit(definition, req, admissions);
+  const caller = await authenticate(definition, req, authenticator);
   proveConnection(req.socket);
-  assertAdmitted(admission, res);
+  assertMayCall(caller, res);
   spareRequest(req, 'key');
   const key = definition.idempotent ? readIdempotencyKey(req) : undefined;
-  const body = await readBody({ definition, admission, req, res }, json, load);
-  const releasePage = await reservePage(definition, admission.project.id, load);
+  const body = await readBody({ definition, caller, req, res }, json, load);
+  const releasePage = await reservePage(definition, caller.project.id, load);
   let outcome: Outcome;
   try {
-    const incoming = { definition, admission, req, res, body };
+    const incoming = { definition, caller, req, res, body };
     outcome = key === undefined ? await answerInTurn(incoming, deps) : await answerOnce(key, incoming, deps);
     await outcome.send();
   } finally {
@@ -381,7 +211,7 @@ async function serve(definition: Endpoint, req: Request, res: Response, deps: Se
   deps.logger.debug(
     {
       requestId: requestIdOf(res),
-      projectId: admission.project.id,
+      projectId: caller.project.id,
       method: req.method,
       path: definition.path,
       status: outcome.status,

@@ -152,7 +152,7 @@ describe('the public key', () => {
   });
 });
 
-describe('admission', () => {
+describe('authentication', () => {
   it('of other projects does not wait for a project whose counter is locked', async () => {
     const stuck = await first.createProject();
     const other = await first.createProject();

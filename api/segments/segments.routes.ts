@@ -28,8 +28,8 @@ import {
   segmentContactsSchema,
 } from './segments.schemas.ts';
 
-const common = { tag: 'Segments', key: 'secret' } as const;
-const one = { ...common, params: idParams, badIdIs: 'SEGMENT_NOT_FOUND' } as const;
+const base = { tag: 'Segments', key: 'secret' } as const;
+const withId = { ...base, params: idParams, badIdIs: 'SEGMENT_NOT_FOUND' } as const;
 
 function hasCondition(body: Record<string, unknown>): boolean {
   const { type, condition } = body;
@@ -37,7 +37,7 @@ function hasCondition(body: Record<string, unknown>): boolean {
 }
 
 const list = endpoint({
-  ...common,
+  ...base,
   operationId: 'listSegments',
   method: 'get',
   path: '/segments',
@@ -49,7 +49,7 @@ const list = endpoint({
 });
 
 const create = endpoint({
-  ...common,
+  ...base,
   operationId: 'createSegment',
   method: 'post',
   path: '/segments',
@@ -66,7 +66,7 @@ const create = endpoint({
 });
 
 const get = endpoint({
-  ...one,
+  ...withId,
   operationId: 'getSegment',
   method: 'get',
   path: '/segments/:id',
@@ -78,7 +78,7 @@ const get = endpoint({
 });
 
 const patch = endpoint({
-  ...one,
+  ...withId,
   operationId: 'updateSegment',
   method: 'patch',
   path: '/segments/:id',
@@ -91,7 +91,7 @@ const patch = endpoint({
 });
 
 const remove = endpoint({
-  ...one,
+  ...withId,
   operationId: 'deleteSegment',
   method: 'delete',
   path: '/segments/:id',
@@ -105,7 +105,7 @@ const remove = endpoint({
 });
 
 const contacts = endpoint({
-  ...one,
+  ...withId,
   operationId: 'listSegmentContacts',
   cost: 'heavy',
   method: 'get',
@@ -120,8 +120,8 @@ const contacts = endpoint({
   },
 });
 
-const add = endpoint({
-  ...one,
+const addToSegment = endpoint({
+  ...withId,
   operationId: 'addSegmentMembers',
   method: 'post',
   path: '/segments/:id/members',
@@ -135,8 +135,8 @@ const add = endpoint({
   },
 });
 
-const takeOut = endpoint({
-  ...one,
+const removeFromSegment = endpoint({
+  ...withId,
   operationId: 'removeSegmentMembers',
   method: 'delete',
   path: '/segments/:id/members',
@@ -151,7 +151,7 @@ const takeOut = endpoint({
 });
 
 const compute = endpoint({
-  ...one,
+  ...withId,
   operationId: 'computeSegment',
   cost: 'heavy',
   method: 'post',
@@ -168,7 +168,7 @@ const compute = endpoint({
 });
 
 const refresh = endpoint({
-  ...one,
+  ...withId,
   operationId: 'refreshSegment',
   cost: 'heavy',
   method: 'post',
@@ -188,8 +188,8 @@ export const segmentEndpoints: Endpoint[] = [
   patch,
   remove,
   contacts,
-  add,
-  takeOut,
+  addToSegment,
+  removeFromSegment,
   compute,
   refresh,
 ];

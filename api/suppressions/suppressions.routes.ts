@@ -23,7 +23,7 @@ import {
   suppressionView,
 } from './suppressions.schemas.ts';
 
-const common = { tag: 'Suppressions', key: 'secret' } as const;
+const base = { tag: 'Suppressions', key: 'secret' } as const;
 
 type Suppression = z.infer<typeof suppressionSchema>;
 const COLUMNS = Object.keys(suppressionSchema.shape) as (keyof Suppression)[];
@@ -44,7 +44,7 @@ async function* readSuppressions(
 }
 
 const list = endpoint({
-  ...common,
+  ...base,
   operationId: 'listSuppressions',
   method: 'get',
   path: '/suppressions',
@@ -71,7 +71,7 @@ const list = endpoint({
 });
 
 const add = endpoint({
-  ...common,
+  ...base,
   operationId: 'addSuppressions',
   method: 'post',
   path: '/suppressions',
@@ -92,7 +92,7 @@ const add = endpoint({
 });
 
 const remove = endpoint({
-  ...common,
+  ...base,
   operationId: 'removeSuppression',
   method: 'delete',
   path: '/suppressions/:address',

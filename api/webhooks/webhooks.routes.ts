@@ -32,8 +32,8 @@ import {
   webhookView,
 } from './webhooks.schemas.ts';
 
-const common = { tag: 'Webhooks', key: 'secret' } as const;
-const one = { ...common, params: idParams, badIdIs: 'WEBHOOK_NOT_FOUND' } as const;
+const base = { tag: 'Webhooks', key: 'secret' } as const;
+const withId = { ...base, params: idParams, badIdIs: 'WEBHOOK_NOT_FOUND' } as const;
 
 /** @throws AppError VALIDATION_ERROR for a URL that may not be called */
 function createUrlCheck(config: Config): (url: string | undefined) => Promise<void> {
@@ -54,7 +54,7 @@ function createUrlCheck(config: Config): (url: string | undefined) => Promise<vo
 }
 
 const list = endpoint({
-  ...common,
+  ...base,
   operationId: 'listWebhooks',
   method: 'get',
   path: '/webhooks',
@@ -66,7 +66,7 @@ const list = endpoint({
 });
 
 const get = endpoint({
-  ...one,
+  ...withId,
   operationId: 'getWebhook',
   method: 'get',
   path: '/webhooks/:id',
@@ -78,7 +78,7 @@ const get = endpoint({
 });
 
 const remove = endpoint({
-  ...one,
+  ...withId,
   operationId: 'deleteWebhook',
   method: 'delete',
   path: '/webhooks/:id',
@@ -91,7 +91,7 @@ const remove = endpoint({
 });
 
 const test = endpoint({
-  ...one,
+  ...withId,
   operationId: 'testWebhook',
   method: 'post',
   path: '/webhooks/:id/test',
@@ -106,7 +106,7 @@ const test = endpoint({
 });
 
 const deliveries = endpoint({
-  ...one,
+  ...withId,
   operationId: 'listWebhookDeliveries',
   method: 'get',
   path: '/webhooks/:id/deliveries',
@@ -126,7 +126,7 @@ const deliveries = endpoint({
 });
 
 const sendAgain = endpoint({
-  ...one,
+  ...withId,
   operationId: 'replayWebhook',
   method: 'post',
   path: '/webhooks/:id/replay',
@@ -148,7 +148,7 @@ function createWritingEndpoints(config: Config): Endpoint[] {
   const assertCallable = createUrlCheck(config);
 
   const create = endpoint({
-    ...common,
+    ...base,
     operationId: 'createWebhook',
     method: 'post',
     path: '/webhooks',
@@ -165,7 +165,7 @@ function createWritingEndpoints(config: Config): Endpoint[] {
   });
 
   const patch = endpoint({
-    ...one,
+    ...withId,
     operationId: 'updateWebhook',
     method: 'patch',
     path: '/webhooks/:id',
@@ -184,7 +184,7 @@ function createWritingEndpoints(config: Config): Endpoint[] {
   });
 
   const rotate = endpoint({
-    ...one,
+    ...withId,
     operationId: 'rotateWebhookSecret',
     method: 'post',
     path: '/webhooks/:id/rotate-secret',

@@ -7,8 +7,8 @@ import { fail, ok, warn, type Finding, type Probe } from './finding.ts';
 
 const STATEMENT_MS = 4_000;
 const LIMITS = { statementMs: STATEMENT_MS, lockMs: 1_000, idleInTransactionMs: STATEMENT_MS, transactionMs: 8_000 };
-/** Connections of an API process beside its pool, for admission. */
-const ADMISSION_CONNECTIONS = 2;
+/** Connections of an API process beside its pool, for authentication. */
+const AUTHENTICATION_CONNECTIONS = 2;
 const CLOCK_WARN_MS = 1_000;
 const CLOCK_FAIL_MS = 30_000;
 /** Share of the connections in use above which few are left. */
@@ -78,7 +78,7 @@ async function connectionFindings(em: Em, poolSize: number): Promise<Finding[]> 
   if (!row) return [];
   const { available, used } = row;
   const [api, workers] = [Math.max(1, row.api), Math.max(1, row.workers)];
-  const needed = api * (poolSize + ADMISSION_CONNECTIONS) + workers * poolSize;
+  const needed = api * (poolSize + AUTHENTICATION_CONNECTIONS) + workers * poolSize;
   const processes = `${api} API and ${workers} worker ${workers === 1 ? 'process' : 'processes'}`;
   const action = 'Raise max_connections of PostgreSQL, or lower DATABASE_POOL_SIZE.';
   if (needed > available) {

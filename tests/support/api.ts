@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { RequestHandler } from 'express';
 import { createApp } from '../../api/app.ts';
-import { createAdmissionOrm } from '../../api/http/admission.ts';
+import { createAuthenticatorOrm } from '../../api/http/authenticator.ts';
 import { createHttpServer, serverLimitsOf } from '../../api/http/server.ts';
 import { createEngagementRecorder } from '../../api/feedback/engagement-recorder.ts';
 import type { Em } from '../../shared/domain/database/em.ts';
@@ -140,12 +140,12 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
       wakeDispatcher();
     },
   });
-  const admissionOrm = await createAdmissionOrm({
+  const authenticatorOrm = await createAuthenticatorOrm({
     databaseUrl: config.DATABASE_URL,
     applicationName: 'everpost-test-api',
   });
   const app = createApp(
-    { config, orm, admissionOrm, logger, engagements, wakeDispatcher },
+    { config, orm, authenticatorOrm, logger, engagements, wakeDispatcher },
     { database: async () => void (await query(orm.em.fork(), sql`select 1`)) },
     options.observe,
   );
@@ -167,7 +167,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     async stop() {
       await stopServer(server);
       await engagements.drain(HITS_DRAIN_MS);
-      await admissionOrm.close();
+      await authenticatorOrm.close();
       if (orm !== database.orm) await orm.close();
       if (!options.database) await database.drop();
     },

@@ -11,7 +11,7 @@ import { isPublicKey, lookupOf, publicKeyOnly, readKey, unknownKey, type KeyKind
 import type { RequestProject } from './context.ts';
 import { createRateCounter, type RateState } from './rate-limit.ts';
 
-export interface Admission {
+export interface Caller {
   project: RequestProject;
   /** Undefined when the counter could not be kept: then the request passes. */
   rate: RateState | undefined;
@@ -19,34 +19,34 @@ export interface Admission {
   acceptsSecretKey: boolean;
 }
 
-export interface Admissions {
+export interface Authenticator {
   /** @throws AppError INVALID_API_KEY */
-  admit: (authorization: string | undefined, keyKind: KeyKind, path: string) => Promise<Admission>;
+  authenticate: (authorization: string | undefined, keyKind: KeyKind, path: string) => Promise<Caller>;
 }
 
-export interface AdmissionDeps {
-  /** It has connections of its own, so requests are admitted or refused however busy the database is otherwise. */
+export interface AuthenticatorDeps {
+  /** It has connections of its own, so requests are authenticated however busy the database is otherwise. */
   orm: Orm;
   logger: Logger;
   limitPerMinute: number;
 }
 
 const CONNECTIONS = 2;
-/** Longest wait for an admission; when the counter is slower, the request passes uncounted. */
+/** The longest wait for a key; when the counter is slower, the request passes uncounted. */
 const STATEMENT_SECONDS = 2;
 const BATCH_MAX = 1_000;
 /** When a statement takes longer than this, the next ones no longer wait for it. */
 const SLOW_MS = 20;
 
-/** Connects to PostgreSQL for admissions. */
-export async function createAdmissionOrm(options: Omit<OrmOptions, 'poolSize' | 'limits'>): Promise<Orm> {
+/** Connects to PostgreSQL for the authentication of requests. */
+export async function createAuthenticatorOrm(options: Omit<OrmOptions, 'poolSize' | 'limits'>): Promise<Orm> {
   return createOrm({ ...options, poolSize: CONNECTIONS, limits: requestLimits(STATEMENT_SECONDS) });
 }
 
 interface Waiting {
   lookup: string;
   isPublic: boolean;
-  resolve: (admission: Admission | undefined) => void;
+  resolve: (caller: Caller | undefined) => void;
   reject: (error: unknown) => void;
 }
 
@@ -77,7 +77,7 @@ function countersOf(
   return new Map([...before].map(([id, state]) => [id, createRateCounter(limitPerMinute, state)]));
 }
 
-/** Decides for each request of a batch whether it is admitted. */
+/** Tells each request of a batch who its caller is. */
 function settle(batch: Waiting[], owners: (KeyOwner | CountedKeyOwner)[], limitPerMinute: number): void {
   const ownerOf = new Map(owners.map((owner) => [owner.lookup, owner] as const));
   const counters = countersOf(batch, ownerOf, limitPerMinute);
@@ -86,8 +86,11 @@ function settle(batch: Waiting[], owners: (KeyOwner | CountedKeyOwner)[], limitP
     resolve(
       owner && {
         project: {
-          ...{ id: owner.id, name: owner.name, disabled: owner.disabled },
-          ...{ tracking: owner.tracking, brand: owner.brand },
+          id: owner.id,
+          name: owner.name,
+          disabled: owner.disabled,
+          tracking: owner.tracking,
+          brand: owner.brand,
         },
         rate: counters.get(owner.id)?.next(isPublic),
         acceptsSecretKey: owner.track_accepts_secret_key,
@@ -97,12 +100,12 @@ function settle(batch: Waiting[], owners: (KeyOwner | CountedKeyOwner)[], limitP
 }
 
 /**
- * Authenticates requests and counts them against the project's limit. Requests that arrive while a statement is
- * running wait for the next one and share it, so the load on PostgreSQL follows round trips, not requests; every
- * request is still answered by a statement that began after it arrived, so a rotated key is refused at once. A statement
- * that takes long, because the row of a project is locked, delays only the requests whose keys are in it.
+ * Authenticates requests and counts them against the project's limit. Requests that arrive while a statement is running
+ * wait for the next one and share it, so the load on PostgreSQL follows round trips, not requests; every request is
+ * still answered by a statement that began after it arrived, so a rotated key is refused at once. A statement that
+ * takes long, because the row of a project is locked, delays only the requests whose keys are in it.
  */
-export function createAdmissions({ orm, logger, limitPerMinute }: AdmissionDeps): Admissions {
+export function createAuthenticator({ orm, logger, limitPerMinute }: AuthenticatorDeps): Authenticator {
   let waiting: Waiting[] = [];
   let running = 0;
   let slow = 0;
@@ -152,16 +155,16 @@ export function createAdmissions({ orm, logger, limitPerMinute }: AdmissionDeps)
   }
 
   return {
-    async admit(authorization, keyKind, path) {
+    async authenticate(authorization, keyKind, path) {
       const key = readKey(authorization, keyKind);
       const lookup = lookupOf(key);
-      const admission = await new Promise<Admission | undefined>((resolve, reject) => {
+      const caller = await new Promise<Caller | undefined>((resolve, reject) => {
         waiting.push({ lookup, isPublic: isPublicKey(key), resolve, reject });
         start();
       });
-      if (!admission) throw unknownKey();
-      if (keyKind === 'public' && !isPublicKey(key) && !admission.acceptsSecretKey) throw publicKeyOnly(path);
-      return admission;
+      if (!caller) throw unknownKey();
+      if (keyKind === 'public' && !isPublicKey(key) && !caller.acceptsSecretKey) throw publicKeyOnly(path);
+      return caller;
     },
   };
 }

@@ -1,0 +1,65 @@
+import { AppError } from '../../shared/pure/app-error.ts';
+import { inTransaction } from '../../shared/domain/database/transaction.ts';
+import { settleIdempotencyKeys, type OriginalRequest } from '../../shared/domain/idempotency/idempotency.ts';
+import { keepTraceContexts } from '../../shared/domain/outbox/trace-contexts.ts';
+import { activeTraceParent } from '../../shared/platform/tracing/spans.ts';
+import type { RequestContext } from './context.ts';
+import type { Endpoint, Reply } from './endpoint.ts';
+
+/** The answer to a key that another request has. */
+export function keyReused(key: string, original: OriginalRequest): AppError {
+  return new AppError('IDEMPOTENCY_KEY_REUSED', {
+    details: {
+      key,
+      originalRequest: original.request,
+      originalRequestAt: original.at.toISOString(),
+      originalStatusCode: original.statusCode,
+    },
+    suggestion: 'Use a new Idempotency-Key for a new request',
+  });
+}
+
+/**
+ * Handles a request in one transaction with the result of its idempotency key: a process that dies before the commit
+ * has done nothing, and the key is free for the repetition. Its trace is noted there, too, before anybody can take up
+ * what it leaves. Wakes the dispatcher afterwards if necessary.
+ */
+async function handleInTransaction(
+  definition: Endpoint,
+  context: RequestContext<unknown, unknown, unknown>,
+): Promise<Reply> {
+  let wakeups: (number | undefined)[] = [];
+  const deps = { ...context.deps, wakeDispatcher: (withinMs?: number) => void wakeups.push(withinMs) };
+  const reply = await inTransaction(context.em, async (em) => {
+    wakeups = [];
+    const result = await definition.handle({ ...context, em, deps });
+    if (definition.subjects) await keepTraceContexts(em, definition.subjects(result.data as never, context.params));
+    if (context.claim) await settleIdempotencyKeys(em, [context.claim], result.status);
+    return result;
+  });
+  for (const withinMs of wakeups) context.deps.wakeDispatcher(withinMs);
+  return reply;
+}
+
+/** Whether what the request leaves to workflows is a part of its trace. */
+function isFollowed({ subjects }: Endpoint): boolean {
+  return subjects !== undefined && activeTraceParent() !== undefined;
+}
+
+/**
+ * Handles a request, settles its idempotency key, and notes its trace; a grouped request does so together with its group.
+ */
+export async function handleRequest(
+  definition: Endpoint,
+  request: string,
+  context: RequestContext<unknown, unknown, unknown>,
+): Promise<Reply> {
+  const { claim } = context;
+  const isAlone = !definition.isGrouped && (claim !== undefined || isFollowed(definition));
+  try {
+    return await (isAlone ? handleInTransaction(definition, context) : definition.handle(context));
+  } catch (error) {
+    if (!claim || !(error instanceof AppError) || error.code !== 'IDEMPOTENCY_KEY_REUSED') throw error;
+    throw keyReused(claim.key, { request, at: claim.claimedAt, statusCode: null });
+  }
+}
