@@ -113,7 +113,7 @@ async function sendCampaign(context: BenchContext, stack: BenchStack, id: string
     }
     if (now - progressedAt > STALLED_MS_MAX) throw new Error(`The campaign stands still: ${JSON.stringify(row)}`);
     if (context.flag('kill') && killedAt === undefined && decided >= recipients / 2) {
-      context.progress(`Killing the worker after ${decided} mails`);
+      context.progress(`Killing the worker after ${decided} emails`);
       await stack.worker()?.kill();
       killedAt = performance.now();
       decidedAtKill = (await readCampaign(stack, id))?.decided ?? 0;
@@ -165,8 +165,21 @@ async function startWorkers(stack: BenchStack, count: number): Promise<number[]>
   return pids;
 }
 
+async function createCampaign(stack: BenchStack): Promise<string> {
+  const created = (await stack.call('POST', '/campaigns', {
+    name: 'Bench',
+    subject: BENCH_MAIL.subject,
+    body: BENCH_MAIL.html,
+    type: BENCH_MAIL.type,
+    from: `news@${stack.project.domain}`,
+    fromName: 'Bench',
+    audienceType: 'ALL',
+  })) as { data: { id: string } };
+  return created.data.id;
+}
+
 export const bench: Bench = {
-  description: 'Personal mails of one campaign a second, against bare SMTP connections; with --dkim, against RSA.',
+  description: 'Personal emails of one campaign a second, against bare SMTP connections; with --dkim, against RSA.',
   options: {
     recipients: { type: 'string', default: '20000' },
     sink: { type: 'string', default: 'own' },
@@ -191,11 +204,7 @@ export const bench: Bench = {
     context.progress(`Writing ${recipients} contacts`);
     await createContacts(stack, recipients);
     await query(stack.em(), sql`vacuum analyze contact`);
-    const created = (await stack.call('POST', '/campaigns', {
-      ...{ name: 'Bench', subject: BENCH_MAIL.subject, body: BENCH_MAIL.html, type: BENCH_MAIL.type },
-      ...{ from: `news@${stack.project.domain}`, fromName: 'Bench', audienceType: 'ALL' },
-    })) as { data: { id: string } };
-    const campaignId = created.data.id;
+    const campaignId = await createCampaign(stack);
 
     const limitMessages = Math.min(recipients, LIMIT_MESSAGES_MAX);
     context.progress('Measuring the limit');

@@ -56,6 +56,22 @@ async function connectToDatabase(config: Config, logger: Logger): Promise<Orm> {
   }
 }
 
+/** Sets the log and the metrics of the Temporal SDK, whose settings are one for the process. */
+function installRuntime(logger: Logger, metricsAddress: string | undefined): void {
+  Runtime.install({
+    logger: temporalLogger(logger),
+    shutdownSignals: [],
+    telemetryOptions: {
+      logging: { filter: { core: 'WARN', other: 'WARN' }, forward: {} },
+      ...(metricsAddress !== undefined && {
+        metrics: {
+          prometheus: { bindAddress: metricsAddress, useSecondsForDurations: true, countersTotalSuffix: true },
+        },
+      }),
+    },
+  });
+}
+
 await runProcess('worker', async ({ onStop, fail }) => {
   const config = readConfig();
   const logger = createLogger({ level: config.LOG_LEVEL, name: 'worker' });
@@ -65,27 +81,12 @@ await runProcess('worker', async ({ onStop, fail }) => {
   const taskQueues = taskQueuesOf(config);
   const tracing = await startTracing(config, 'worker', logger);
   const metrics = await createWorkerMetrics(config, logger);
-  Runtime.install({
-    logger: temporalLogger(logger),
-    shutdownSignals: [],
-    telemetryOptions: {
-      logging: { filter: { core: 'WARN', other: 'WARN' }, forward: {} },
-      ...(metrics.sdkAddress !== undefined && {
-        metrics: {
-          prometheus: {
-            bindAddress: metrics.sdkAddress,
-            useSecondsForDurations: true,
-            countersTotalSuffix: true,
-          },
-        },
-      }),
-    },
-  });
+  installRuntime(logger, metrics.sdkAddress);
 
-  let look = async (): Promise<Hindrance> => 'waiting for PostgreSQL';
-  const health = await startHealthServer(config, () => look());
+  let findHindrance = async (): Promise<Hindrance> => 'waiting for PostgreSQL';
+  const health = await startHealthServer(config, () => findHindrance());
   const orm = await waitForDatabase(config.DATABASE_URL, logger, () => connectToDatabase(config, logger));
-  look = async () => 'waiting for Temporal';
+  findHindrance = async () => 'waiting for Temporal';
   const smtp = createSmtpPool({ urls: config.SMTP_URL, maxConnections: config.SMTP_CONNECTIONS, logger });
   const metricsServer = await metrics.serve(orm, smtp);
   const temporal = readTemporalOptions(config.TEMPORAL_CODEC_KEYS);
@@ -96,9 +97,14 @@ await runProcess('worker', async ({ onStop, fail }) => {
   const version = versionOf(config);
   const openDeliveries = createOpenDeliveries();
   const dispatcher = createDispatcher({
-    ...{ orm, logger, client: createTemporalClient(temporal, connection), pollMs: OUTBOX_POLL_MS },
+    orm,
+    logger,
+    client: createTemporalClient(temporal, connection),
+    pollMs: OUTBOX_POLL_MS,
     // Temporal does not tell a task that it returns with a start which version of the workflows it is for.
-    ...{ canStartEagerly: version === undefined, isTraced: config.tracing.isOn, openDeliveries },
+    canStartEagerly: version === undefined,
+    isTraced: config.tracing.isOn,
+    openDeliveries,
   });
   const links = linkSignerOf(config);
   const inbound = await startInbound({ config, orm, logger, links, smtp, wakeDispatcher: dispatcher.wake });
@@ -108,7 +114,11 @@ await runProcess('worker', async ({ onStop, fail }) => {
     dataConverter: temporal.dataConverter,
     logger,
     activities: createActivities({
-      ...{ config, orm, logger, smtp, links },
+      config,
+      orm,
+      logger,
+      smtp,
+      links,
       temporal: client,
       metrics: metrics.delivery,
       heartbeatMs: HEARTBEAT_MS,
@@ -120,7 +130,7 @@ await runProcess('worker', async ({ onStop, fail }) => {
     version,
   });
 
-  look = () => hindranceOf(workers, client);
+  findHindrance = () => hindranceOf(workers, client);
   const running = Promise.all(workers.map((worker) => worker.run()));
   logger.info({ taskQueues: taskQueues.length > 0 ? taskQueues : Object.keys(TASK_QUEUES) }, 'working');
   onStop(async () => {

@@ -1,4 +1,3 @@
-import { AppError } from '../../shared/pure/app-error.ts';
 import type { CampaignStatus } from '../../shared/pure/campaigns/campaign-status.ts';
 import type { ProviderWait } from '../../shared/pure/emails/provider-wait.ts';
 import {
@@ -10,16 +9,14 @@ import {
   type CampaignState,
 } from '../../shared/domain/campaigns/campaign-state.ts';
 import { planDeferredRound, type DeferredRound } from '../../shared/domain/campaigns/deferred-pages.ts';
-import { freezeNextRecipients, type FreezeProgress } from '../../shared/domain/campaigns/freeze-audience.ts';
 import { requeueNextRecipients } from '../../shared/domain/campaigns/resend.ts';
-import { isTooSlow } from '../../shared/domain/database/database-errors.ts';
 import type { SendingIdentities } from '../../shared/domain/domains/sending-identities.ts';
 import { readSendPolicy } from '../../shared/domain/emails/send-budget.ts';
-import { createKeyedGate } from '../../shared/platform/turns.ts';
 import type { ActivityDeps } from '../deps.ts';
 import type { ProviderGuard } from '../emails/provider-guard.ts';
 import type { Sandbox } from '../emails/sandbox.ts';
 import { withHeartbeat } from '../heartbeat.ts';
+import { createAudienceFreezer } from './freeze-audience.ts';
 import { createPageSender } from './send-page.ts';
 
 export interface CampaignRef {
@@ -44,12 +41,6 @@ export interface CampaignStateView {
   lanes?: number;
 }
 
-export interface FrozenAudience {
-  totalRecipients: number;
-  /** The campaign is not being sent any more. */
-  isStopped: boolean;
-}
-
 export interface ClosedCampaign {
   status: CampaignStatus | 'DELETED';
   /** It has ended, and is to be sent again. */
@@ -63,22 +54,6 @@ const PAGE_SECONDS = 300;
 /** Pages under way at the same time, over all workers; one is enough where the speed is low. */
 const LANES = 4;
 const LANE_RATE = 200;
-/**
- * Contacts searched in one statement. Their number follows the time a statement takes, which depends on the condition. A
- * statement is short, because the commits of others wait until the disk has what it wrote.
- */
-const FREEZE_WINDOW = { first: 2_000, min: 100, max: 100_000 } as const;
-const FREEZE_MS = { fast: 50, slow: 500 } as const;
-
-function nextWindow(size: number, tookMs: number): number {
-  if (tookMs > FREEZE_MS.slow) return Math.max(FREEZE_WINDOW.min, Math.floor(size / 4));
-  return tookMs < FREEZE_MS.fast ? Math.min(FREEZE_WINDOW.max, size * 2) : size;
-}
-
-function audienceReason(error: AppError): string {
-  return `The audience cannot be computed: ${error.message}. Correct its condition in a copy of the campaign and send that.`;
-}
-
 /** How a campaign is divided at the speed of its project. */
 function divisionFor(ratePerSecond: number): Pick<CampaignStateView, 'pageSize' | 'lanes'> {
   if (ratePerSecond === 0) return { pageSize: PAGE_SIZE_MAX, lanes: LANES };
@@ -114,19 +89,6 @@ export function createCampaignActivities(
   deps: ActivityDeps & { identities: SendingIdentities; guard: ProviderGuard; sandbox: Sandbox },
 ) {
   const em = () => deps.orm.em.fork();
-  const inTurn = createKeyedGate(1);
-
-  /** An invalid campaign will not become valid: it ends with the reason. */
-  async function freezeOrEnd(campaignId: string, windowSize: number): Promise<FreezeProgress | 'too slow' | undefined> {
-    try {
-      return await freezeNextRecipients(em(), campaignId, windowSize);
-    } catch (error) {
-      if (isTooSlow(error) && windowSize > FREEZE_WINDOW.min) return 'too slow';
-      if (!(error instanceof AppError) || error.statusCode >= 500) throw error;
-      await markCampaignCancelled(em(), campaignId, audienceReason(error));
-      return undefined;
-    }
-  }
 
   return {
     /** The campaign's state in PostgreSQL, which is authoritative. */
@@ -142,37 +104,7 @@ export function createCampaignActivities(
       await beginScheduledCampaign(em(), campaignId, new Date(asOfMs));
     },
 
-    /**
-     * Writes the audience down. A repeated call goes on after the last chunk that was committed. The campaigns of a project
-     * take turns chunk by chunk, so that it uses one connection and core of the database, however many it sends.
-     */
-    async freezeAudience({ campaignId }: CampaignRef): Promise<FrozenAudience> {
-      const campaign = await readCampaignState(em(), campaignId);
-      if (!campaign) return { totalRecipients: 0, isStopped: true };
-      let total = 0;
-      let size: number = FREEZE_WINDOW.first;
-      const freezeChunk = async (): Promise<FreezeProgress | 'too slow' | undefined> => {
-        const beganAt = performance.now();
-        const progress = await freezeOrEnd(campaignId, size);
-        size = nextWindow(size, progress === 'too slow' ? Infinity : performance.now() - beganAt);
-        return progress;
-      };
-      return withHeartbeat(
-        deps,
-        async (signal, advance) => {
-          for (;;) {
-            signal.throwIfAborted();
-            const progress = await inTurn(campaign.projectId, freezeChunk);
-            if (!progress) return { totalRecipients: total, isStopped: true };
-            if (progress === 'too slow') continue;
-            advance();
-            total = progress.totalRecipients;
-            if (progress.isComplete) return { totalRecipients: total, isStopped: false };
-          }
-        },
-        { progress: () => ({ totalRecipients: total }) },
-      );
-    },
+    freezeAudience: createAudienceFreezer(deps),
 
     /** Queues the recipients who are to be sent to again. A repeated call goes on after the last committed part. */
     async requeueRecipients({ campaignId }: CampaignRef): Promise<void> {
@@ -186,13 +118,9 @@ export function createCampaignActivities(
 
     sendRecipientPage: createPageSender(deps),
 
-    /** The pages to try again because servers deferred mail, and when. */
-    async planDeferred({
-      campaignId,
-      pageSize,
-      fromSeq,
-    }: CampaignRef & { pageSize: number; fromSeq: number }): Promise<DeferredRound> {
-      return planDeferredRound(em(), campaignId, { pageSize, fromSeq });
+    /** The pages to try again because servers deferred emails, and when. */
+    async planDeferred(round: CampaignRef & { pageSize: number; fromSeq: number }): Promise<DeferredRound> {
+      return planDeferredRound(em(), round.campaignId, round);
     },
 
     /** Cancels the campaign, if that is still possible; with a reason when nobody asked for it. */

@@ -40,8 +40,18 @@ function lanesOf(endpointId: string, events: readonly HookEvent[]): HookMessage[
 function recordOf(event: HookEvent, fields: Partial<DeliveryRecord>): DeliveryRecord {
   const { at, source, id, name, contactId } = event;
   return {
-    ...{ at, source, id, name, contactId, count: 1, status: 'RETRYING', attempts: 0 },
-    ...{ statusCode: null, error: null, durationMs: null, retryInMs: null },
+    at,
+    source,
+    id,
+    name,
+    contactId,
+    count: 1,
+    status: 'RETRYING',
+    attempts: 0,
+    statusCode: null,
+    error: null,
+    durationMs: null,
+    retryInMs: null,
     ...fields,
   };
 }

@@ -1,0 +1,92 @@
+import {
+  closeEndpoint,
+  disableEndpoint,
+  findParked,
+  openEndpoint,
+  type OpenEndpoint,
+} from '../../shared/domain/webhooks/delivery-state.ts';
+import type { WebhookDeliveryOutcome } from '../../shared/pure/workflow-contracts.ts';
+import type { ActivityDeps } from '../deps.ts';
+import { createPageDelivery, createParkedEventsDelivery, type PageResult } from './deliver-page.ts';
+import type { LaneOptions } from './send-lanes.ts';
+
+/** After this time an endpoint leaves its slot to others, and comes again. */
+const TURN_MS = 20_000;
+/** An endpoint is woken no sooner than this after it got everything, or matched no event. */
+const REST_MS = 500;
+const UNWANTED_REST_MS = 5_000;
+const PARKED_HEADS = 200;
+const PAGE_ROWS = { first: 50, min: 10, max: 1_000 } as const;
+/** A page that takes longer than this is followed by a smaller one, and one that takes far less by a larger one. */
+const PAGE_MS = 4_000;
+const DAY_MS = 24 * 60 * 60_000;
+
+export interface EndpointTurn {
+  endpointId: string;
+  /** How events are sent to the endpoint. */
+  sendTo: (endpoint: OpenEndpoint) => LaneOptions['send'];
+  signal: AbortSignal;
+  /** Called after each page. */
+  advance: () => void;
+}
+
+function nextPageRows(rows: number, tookMs: number): number {
+  if (tookMs > PAGE_MS) return Math.max(PAGE_ROWS.min, rows >> 1);
+  return tookMs < PAGE_MS / 4 ? Math.min(PAGE_ROWS.max, rows * 2) : rows;
+}
+
+/** Creates what gives an endpoint its turn: page after page until nothing is due, it fails, or its time is over. */
+export function createEndpointTurns(deps: ActivityDeps) {
+  const em = () => deps.orm.em.fork();
+  const deliverPage = createPageDelivery(deps);
+  const deliverParked = createParkedEventsDelivery(deps);
+
+  /** Disables an endpoint that is gone, or has failed for too long. @returns whether it did */
+  async function disableHopeless(endpoint: OpenEndpoint, isGone: boolean): Promise<boolean> {
+    const { failingSince, id } = endpoint;
+    const days = deps.config.WEBHOOK_DISABLE_DAYS;
+    const isHopeless = failingSince !== null && Date.now() - failingSince.getTime() > days * DAY_MS;
+    if (!isGone && !isHopeless) return false;
+    const reason = isGone ? 'it answered 410 Gone' : `it took nothing for ${days} ${days === 1 ? 'day' : 'days'}`;
+    await disableEndpoint(em(), endpoint, reason);
+    deps.logger.warn({ webhookId: id, projectId: endpoint.projectId, reason }, 'a webhook endpoint was disabled');
+    return true;
+  }
+
+  return async ({ endpointId, sendTo, signal, advance }: EndpointTurn): Promise<WebhookDeliveryOutcome> => {
+    const startedAt = performance.now();
+    const isOver = (): boolean => signal.aborted || performance.now() - startedAt > TURN_MS;
+    let rows: number = PAGE_ROWS.first;
+    let isSlow = false;
+    const total = { seen: 0, sent: 0 };
+    for (;;) {
+      signal.throwIfAborted();
+      const endpoint = await openEndpoint(em(), endpointId);
+      if (!endpoint) return { kind: 'gone' };
+      const isTroubled = endpoint.failures > 0 || isSlow;
+      if (!endpoint.isEnabled) return { kind: 'idle', inMs: null, isTroubled };
+      if (endpoint.waitMs > 0) return { kind: 'idle', inMs: Math.ceil(endpoint.waitMs), isTroubled };
+      const parked = await findParked(em(), endpointId, PARKED_HEADS);
+      const options = { send: sendTo(endpoint), isOver };
+      const pageAt = performance.now();
+      const result: PageResult =
+        parked.due.length > 0
+          ? await deliverParked(endpoint, parked.due, options)
+          : await deliverPage(endpoint, { rows, parked: parked.count }, options);
+      advance();
+      if ((result.isGone || result.hasFailed) && (await disableHopeless(endpoint, result.isGone))) {
+        return { kind: 'idle', inMs: null, isTroubled: true };
+      }
+      const pageMs = performance.now() - pageAt;
+      isSlow = pageMs > PAGE_MS;
+      rows = nextPageRows(rows, pageMs);
+      total.seen += result.seen;
+      total.sent += result.sent;
+      if (result.seen === 0) {
+        await closeEndpoint(em(), endpointId, total.seen > 0 && total.sent === 0 ? UNWANTED_REST_MS : REST_MS);
+        return { kind: 'idle', inMs: parked.nextInMs, isTroubled };
+      }
+      if (isOver()) return { kind: 'more', isTroubled: isSlow || result.hasFailed };
+    }
+  };
+}
