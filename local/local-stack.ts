@@ -1,7 +1,7 @@
 import { renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { startChild, waitUntilReady } from './processes/child-process.ts';
-import { findFreePort, readPort } from './processes/free-port.ts';
+import { findFreePort } from './processes/free-port.ts';
 import { waitForHttp } from './processes/http-ready.ts';
 import { startComponents } from './local-components.ts';
 import type { ComponentAddresses } from './local-components.ts';
@@ -9,12 +9,12 @@ import { prepareFolder, writePrivateFile, writePrivateJson } from './home-files.
 import { ensureAppSecret, ensureLocalProject, localFilePath, readLocalProject } from './local-project.ts';
 import type { LocalFile } from './local-project.ts';
 import { createOperatorCommands } from './operator-command.ts';
+import { readApiPort } from '../shared/platform/config.ts';
 import { projectRoot } from '../shared/platform/paths.ts';
 import type { ProcessGuard } from './processes/process-guard.ts';
 import type { Progress } from './progress.ts';
 import { createSupervisor } from './processes/supervisor.ts';
 
-const apiPortDefault = 3000;
 const READY_MS = 120_000;
 const logBytesMax = 10 * 1024 * 1024;
 const logNames = ['postgres', 'temporal', 'mailbox', 'api', 'worker'];
@@ -50,7 +50,7 @@ export function createLocalStack({ home, env, guard, progress, onChildStarted }:
     for (const name of logNames) rotateLog(path.join(home, 'logs', `${name}.log`));
     const takenPorts = new Set<number>();
     const host = env['HOST'] || '127.0.0.1';
-    const apiPort = await findFreePort(readPort('PORT', env['PORT'] || String(apiPortDefault)), takenPorts, host);
+    const apiPort = await findFreePort(readApiPort(env), takenPorts, host);
     const apiUrl = `http://${hostInUrl(host)}:${apiPort}`;
 
     const addresses = await startComponents({

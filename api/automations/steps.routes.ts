@@ -1,6 +1,7 @@
 import { validationError } from '../../shared/pure/app-error.ts';
 import { STEP_CONFIGS, type StoredConfig } from '../../shared/pure/automations/automation-config.ts';
 import type { StepType } from '../../shared/pure/automations/automation-status.ts';
+import { CHECKS } from '../../shared/pure/schema-messages.ts';
 import {
   addStep,
   addTransition,
@@ -27,7 +28,7 @@ const base = { tag: 'Workflows', key: 'secret', badIdIs: 'WORKFLOW_NOT_FOUND' } 
 
 /** Checks a configuration by the schema of its step. @throws AppError VALIDATION_ERROR naming `config.<field>` */
 function parseConfig(type: StepType, config: StoredConfig): StoredConfig {
-  const result = STEP_CONFIGS[type].safeParse(config, { reportInput: true });
+  const result = STEP_CONFIGS[type].safeParse(config, CHECKS);
   if (result.success) return result.data as StoredConfig;
   const errors = fieldErrorsOf(result.error);
   throw validationError(

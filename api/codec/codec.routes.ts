@@ -5,6 +5,7 @@ import type { Config } from '../../shared/platform/config.ts';
 import { payloadFromJson, payloadToJson } from '../../shared/platform/payload-json.ts';
 import { CodecError, codecOf } from '../../shared/platform/temporal-codec.ts';
 import { AppError, badRequest, validationError } from '../../shared/pure/app-error.ts';
+import { CHECKS } from '../../shared/pure/schema-messages.ts';
 import { fieldErrorsOf } from '../http/field-errors.ts';
 import { createJsonBody } from '../http/json-body.ts';
 
@@ -62,7 +63,7 @@ export function mountCodec(
   if (!codec || token === undefined) return;
 
   const handle = (work: 'encode' | 'decode') => async (req: Request, res: Response) => {
-    const parsed = bodySchema.safeParse(await createJsonBody(req, res, { bytesMax: BODY_BYTES_MAX }).read());
+    const parsed = bodySchema.safeParse(await createJsonBody(req, res, { bytesMax: BODY_BYTES_MAX }).read(), CHECKS);
     if (!parsed.success) throw validationError(fieldErrorsOf(parsed.error));
     try {
       const payloads = await codec[work](parsed.data.payloads.map(payloadFromJson));

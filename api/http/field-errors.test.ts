@@ -1,14 +1,27 @@
 import { describe, expect, it } from '@jest/globals';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { readConfig } from '../../shared/platform/config.ts';
+import { STEP_CONFIGS } from '../../shared/pure/automations/automation-config.ts';
 import { filterConditionSchema } from '../../shared/pure/filters/filter-condition.ts';
+import { CHECKS } from '../../shared/pure/schema-messages.ts';
+import { createEndpoints } from '../routes.ts';
 import { sendBodySchema } from '../send/send.schemas.ts';
 import { templateListQuery } from '../templates/templates.schemas.ts';
 import { fieldErrorsOf } from './field-errors.ts';
 
 function faultsOf(schema: z.ZodType, input: unknown) {
-  const { error } = schema.safeParse(input, { reportInput: true });
+  const { error } = schema.safeParse(input, CHECKS);
   return error ? fieldErrorsOf(error).map(({ field, message, received }) => [field, message, received]) : [];
+}
+
+const environment = { DATABASE_URL: 'postgres://a@b/c', APP_SECRET: 'a secret of at least 32 characters' };
+const WRONG = [undefined, null, '', 'x', 'x'.repeat(100_001), -1, 1.5, 1e300, true, [], [1], {}, { x: 1 }];
+
+/** Inputs that are wrong as a whole, and in each field. */
+function* wrongInputs(schema: z.ZodType): Generator {
+  yield* WRONG;
+  const keys = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+  for (const key of keys) for (const value of WRONG) yield { [key]: value };
 }
 
 describe('the faults of a request', () => {
@@ -40,9 +53,21 @@ describe('the faults of a request', () => {
   it('speak neither of undefined nor of NaN', () => {
     expect(faultsOf(templateListQuery, { page: 'abc' })).toEqual([['page', 'Must be a number', undefined]]);
     expect(faultsOf(send, {})).toEqual([['to', 'Required', undefined]]);
-    const environment = { DATABASE_URL: 'postgres://a@b/c', APP_SECRET: 'a secret of at least 32 characters' };
     expect(() => readConfig({ ...environment, PUBLIC_URL: 'http://a.test', PORT: 'abc' })).toThrow(
       'PORT: Must be a number',
     );
+  });
+
+  it('are told in plain words by every endpoint and every kind of step', () => {
+    const endpoints = createEndpoints(readConfig(environment));
+    const schemas = endpoints.flatMap(({ body, query, params }) =>
+      [body, query, params].filter((it) => it !== undefined),
+    );
+    const messages = [...schemas, ...Object.values(STEP_CONFIGS)].flatMap((schema) =>
+      [...wrongInputs(schema)].flatMap((input) => faultsOf(schema, input).map(([, message]) => message)),
+    );
+    expect(new Set(messages).size).toBeGreaterThan(50);
+    const ofMachines = /, received|expected|Invalid input|Too (?:small|big)|undefined|NaN|[<>]=|one of the documented/;
+    expect([...new Set(messages)].filter((message) => ofMachines.test(String(message)))).toEqual([]);
   });
 });

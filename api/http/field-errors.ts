@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 import type { FieldError } from '../../shared/pure/app-error.ts';
-import { plainMessage } from '../../shared/pure/schema-messages.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -39,7 +38,7 @@ function isOfAnotherType(issues: Issue[]): boolean {
 
 /** A value whose type fits no member. */
 function asWrongType(issue: Issue): Issue {
-  const message = issue.input === undefined ? 'Required' : 'Invalid input: a value of this type is not taken here';
+  const message = issue.input === undefined ? 'Required' : 'A value of this type is not taken here';
   return { ...issue, code: 'custom', message, params: { code: 'invalid_type' } };
 }
 
@@ -63,7 +62,7 @@ function unwrapUnion(issue: Issue): Issue[] {
 /** One fault for each key that is not known, at its place. */
 function perKey(issue: Issue): Issue[] {
   if (issue.code !== 'unrecognized_keys') return [issue];
-  return issue.keys.map((key) => ({ ...issue, path: [...issue.path, key], message: 'This field does not exist' }));
+  return issue.keys.map((key) => ({ ...issue, path: [...issue.path, key] }));
 }
 
 /** Translates zod's issues into the field errors of the error envelope, the first thousand at most. */
@@ -71,7 +70,7 @@ export function fieldErrorsOf(error: z.ZodError): FieldError[] {
   const issues = error.issues.slice(0, ISSUES_MAX).flatMap(unwrapUnion).flatMap(perKey).slice(0, ISSUES_MAX);
   return issues.map((issue) => ({
     field: issue.path.map(String).join('.'),
-    message: plainMessage(issue.message),
+    message: issue.message,
     code: codeOf(issue),
     ...receivedOf(issue),
   }));

@@ -1,6 +1,7 @@
 import type { Express, Request, Response } from 'express';
 import type { z } from 'zod';
 import { AppError, badRequest, validationError } from '../../shared/pure/app-error.ts';
+import { CHECKS } from '../../shared/pure/schema-messages.ts';
 import { createIdempotencyClaims } from '../../shared/domain/idempotency/claims.ts';
 import type { IdempotencyClaim } from '../../shared/domain/idempotency/idempotency.ts';
 import type { Em } from '../../shared/domain/database/em.ts';
@@ -59,14 +60,14 @@ function readIdempotencyKey(req: Request): string | undefined {
 
 function parse<T>(schema: z.ZodType<T> | undefined, input: unknown): T {
   if (!schema) return input as T;
-  const result = schema.safeParse(input, { reportInput: true });
+  const result = schema.safeParse(input, CHECKS);
   if (!result.success) throw validationError(fieldErrorsOf(result.error));
   return result.data;
 }
 
 function parseParams(definition: Endpoint, input: unknown): unknown {
   if (!definition.params) return input;
-  const result = definition.params.safeParse(input, { reportInput: true });
+  const result = definition.params.safeParse(input, CHECKS);
   if (result.success) return result.data;
   if (definition.badIdIs && definition.badIdIs !== 'VALIDATION_ERROR') throw new AppError(definition.badIdIs);
   throw validationError(fieldErrorsOf(result.error));

@@ -1,4 +1,4 @@
-import { editDistance } from './edit-distance.ts';
+import leven from 'leven';
 import type { Endpoint } from './endpoint.ts';
 
 type Declared = Pick<Endpoint, 'path' | 'method'>;
@@ -22,7 +22,7 @@ const wordOf = (part: string): string => part.toLowerCase().replaceAll(/[-_]/g, 
 function isSimilar(requested: string, declared: string): boolean {
   if (declared.length < 3 || requested[0] !== declared[0]) return false;
   const max = Math.min(requested.length, declared.length) > 5 ? 2 : 1;
-  return editDistance(requested, declared, max) <= max;
+  return leven(requested, declared, { maxDistance: max + 1 }) <= max;
 }
 
 /** What it costs to take a part of a request for a part of an endpoint; undefined when it cannot be meant. */

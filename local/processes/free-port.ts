@@ -24,13 +24,6 @@ export async function findFreePort(
   throw new Error(`No free port between ${preferred} and ${preferred + 199}.`);
 }
 
-/** The port that a variable of the environment names. @throws Error when it is none */
-export function readPort(name: string, text: string): number {
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new Error(`${name} must be a port number from 0 to 65535; it is "${text}".`);
-}
-
 function tryListen(port: number, host: string): Promise<number | undefined> {
   return new Promise((resolve) => {
     const server = createServer();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { publicUrlWarning, readConfig } from './config.ts';
+import { publicUrlWarning, readApiPort, readConfig, readDatabaseUrl } from './config.ts';
 
 it.each([
   ['https://mail.example.com', false],
@@ -16,6 +16,28 @@ const required = {
   DATABASE_URL: 'postgres://localhost/everpost',
   APP_SECRET: 'a secret of at least 32 characters',
 };
+
+describe('the port of the API', () => {
+  it.each([
+    [{}, 3000],
+    [{ PORT: '' }, 3000],
+    [{ PORT: '0' }, 0],
+    [{ PORT: '65535' }, 65_535],
+  ])('in %j is %d', (environment, port) => expect(readApiPort(environment)).toBe(port));
+
+  it.each(['abc', '65536', '-1', '3000.5', '3e3', '127.0.0.1:3000'])('cannot be %s', (PORT) => {
+    const refused = 'PORT: Must be a number from 0 to 65535';
+    expect(() => readApiPort({ PORT })).toThrow(refused);
+    expect(() => readConfig({ ...required, PORT })).toThrow(refused);
+  });
+});
+
+it.each([
+  [{}, 'DATABASE_URL: is required, for example postgres://'],
+  [{ DATABASE_URL: 'mysql://localhost' }, 'DATABASE_URL: must begin with postgres://'],
+])('a command that needs the database says of %j what is wrong', (environment, message) => {
+  expect(() => readDatabaseUrl(environment)).toThrow(message);
+});
 
 describe('the version of workers', () => {
   it.each([

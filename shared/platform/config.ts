@@ -3,13 +3,14 @@ import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { isReturnPathHost } from '../pure/emails/return-path.ts';
 import { parseCodecKeys, type CodecKey } from './codec-keys.ts';
-import { plainMessage } from '../pure/schema-messages.ts';
+import { CHECKS } from '../pure/schema-messages.ts';
 import { tracingOf, tracingVariables, type TracingConfig } from './tracing/tracing-config.ts';
 import { domainOf, emailAddressSchema } from '../pure/emails/email-address.ts';
 import { DELIVERY_RETRY_SECONDS_DEFAULT } from '../pure/emails/delivery-retry.ts';
 import { WEBHOOK_RETRY_SECONDS_DEFAULT } from '../pure/webhooks/webhook-retry.ts';
 
-const port = z.coerce.number().int().min(0).max(65_535);
+const PORT_FAULT = 'Must be a number from 0 to 65535';
+const port = z.string().regex(/^\d+$/, PORT_FAULT).transform(Number).pipe(z.number().max(65_535, PORT_FAULT));
 const days = z.coerce.number().int().min(0).max(36_500);
 const list = z.string().transform((text) =>
   text
@@ -255,19 +256,19 @@ export interface ConfigFault {
   message: string;
 }
 
+/** Checks variables; one that is empty counts as not set. */
+function check<T>(schema: z.ZodType<T>, environment: NodeJS.ProcessEnv): { values: T } | { faults: ConfigFault[] } {
+  const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const result = schema.safeParse(present, CHECKS);
+  if (result.success) return { values: result.data };
+  return { faults: result.error.issues.map(({ path, message }) => ({ variable: path.join('.'), message })) };
+}
+
 /** The configuration of an environment, or all its faults. */
 export function inspectConfig(environment: NodeJS.ProcessEnv): { config: Config } | { faults: ConfigFault[] } {
-  const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-  const result = environmentSchema.superRefine(checkPairs).safeParse(present);
-  if (!result.success) {
-    return {
-      faults: result.error.issues.map(({ path, message }) => ({
-        variable: path.join('.'),
-        message: plainMessage(message),
-      })),
-    };
-  }
-  const config = result.data;
+  const checked = check(environmentSchema.superRefine(checkPairs), environment);
+  if ('faults' in checked) return checked;
+  const config = checked.values;
   const publicUrl = (config.PUBLIC_URL ?? `http://localhost:${config.PORT}`).replace(/\/+$/, '');
   return { config: { ...config, publicUrl, tracing: tracingOf(config) } };
 }
@@ -291,36 +292,33 @@ export function publicUrlWarning({ publicUrl }: Pick<Config, 'publicUrl'>): stri
   return 'PUBLIC_URL is not https: mail programs do not offer one-click unsubscribing (RFC 8058), and links can be read on the way';
 }
 
-/** Reads the keys of the payload codec, for commands that need nothing else. @throws ConfigError */
-export function readCodecKeys(environment: NodeJS.ProcessEnv): CodecKey[] {
-  const { TEMPORAL_CODEC_KEYS: text } = environment;
-  const result = environmentSchema
-    .pick({ TEMPORAL_CODEC_KEYS: true })
-    .safeParse(text ? { TEMPORAL_CODEC_KEYS: text } : {});
-  if (!result.success)
-    throw new ConfigError(`TEMPORAL_CODEC_KEYS ${result.error.issues[0]?.message ?? 'is not usable'}`);
-  return result.data.TEMPORAL_CODEC_KEYS;
+/** Some of the variables, for commands that need nothing else. @throws ConfigError naming the first that is wrong */
+function readPart<T>(schema: z.ZodType<T>, environment: NodeJS.ProcessEnv): T {
+  const checked = check(schema, environment);
+  if ('values' in checked) return checked.values;
+  const [fault] = checked.faults;
+  throw new ConfigError(`${fault?.variable}: ${fault?.message}`);
 }
 
-/**
- * Reads APP_SECRET and those before it, for commands that need nothing else; undefined when none is set.
- * @throws ConfigError when one is too short
- */
+/** Reads the keys of the payload codec. @throws ConfigError */
+export function readCodecKeys(environment: NodeJS.ProcessEnv): CodecKey[] {
+  return readPart(environmentSchema.pick({ TEMPORAL_CODEC_KEYS: true }), environment).TEMPORAL_CODEC_KEYS;
+}
+
+/** Reads APP_SECRET and those before it; undefined when none is set. @throws ConfigError when one is too short */
 export function readAppSecrets(
   environment: NodeJS.ProcessEnv,
 ): Pick<Config, 'APP_SECRET' | 'APP_SECRETS_PREVIOUS'> | undefined {
   if (!environment['APP_SECRET']) return undefined;
-  const result = environmentSchema.pick({ APP_SECRET: true, APP_SECRETS_PREVIOUS: true }).safeParse(environment);
-  if (!result.success) {
-    const issue = result.error.issues[0];
-    throw new ConfigError(`${issue?.path.join('.') ?? 'APP_SECRET'} ${issue?.message ?? 'is not usable'}`);
-  }
-  return result.data;
+  return readPart(environmentSchema.pick({ APP_SECRET: true, APP_SECRETS_PREVIOUS: true }), environment);
 }
 
-/** Reads the variables that only name the database, for commands that need nothing else. */
+/** Reads the address of the database. @throws ConfigError */
 export function readDatabaseUrl(environment: NodeJS.ProcessEnv = process.env): string {
-  const result = environmentSchema.pick({ DATABASE_URL: true }).safeParse(environment);
-  if (!result.success) throw new ConfigError(`DATABASE_URL ${result.error.issues[0]?.message ?? 'is not usable'}`);
-  return result.data.DATABASE_URL;
+  return readPart(environmentSchema.pick({ DATABASE_URL: true }), environment).DATABASE_URL;
+}
+
+/** The port of the API in an environment, or its default. @throws ConfigError */
+export function readApiPort(environment: NodeJS.ProcessEnv): number {
+  return readPart(environmentSchema.pick({ PORT: true }), environment).PORT;
 }

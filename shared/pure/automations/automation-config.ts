@@ -4,6 +4,7 @@ import { customDataSchema } from '../contacts/custom-data-schema.ts';
 import { isEmailAddress, normalizeAddress } from '../emails/email-address.ts';
 import { LIMITS } from '../limits.ts';
 import { filterConditionSchema, type Filter, type FilterCondition } from '../filters/filter-condition.ts';
+import { CHECKS } from '../schema-messages.ts';
 import { splitWebhookUrl } from './webhook-url.ts';
 
 const MINUTE_MS = 60_000;
@@ -108,9 +109,7 @@ const conditionConfig = z
       context.addIssue({ code: 'unrecognized_keys', keys: unknown, input: config });
       return z.NEVER;
     }
-    const result = filterConditionSchema.safeParse(isTree ? config['condition'] : treeOf(config), {
-      reportInput: true,
-    });
+    const result = filterConditionSchema.safeParse(isTree ? config['condition'] : treeOf(config), CHECKS);
     if (!result.success) {
       for (const issue of result.error.issues) {
         const path = isTree ? ['condition', ...issue.path] : issue.path.slice(SINGLE_FILTER_DEPTH);
