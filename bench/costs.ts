@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { query, sql } from '../shared/domain/database/sql.ts';
 import { createAutomation, recordEvents, waitUntil } from './automations.ts';
-import { createContacts, readCampaign } from './campaign.ts';
-import { BENCH_MAIL } from './harness/bench-mail.ts';
+import { createCampaign, createContacts, readCampaign } from './campaign.ts';
 import type { Bench, BenchContext } from './harness/contract.ts';
 import { measureCost, measureIdle } from './harness/cost-meter.ts';
 import { sendHttpLoad } from './harness/http-load.ts';
@@ -32,11 +31,7 @@ async function request(context: BenchContext, stack: BenchStack, requests: Reque
 
 /** Sends a campaign to all contacts. @returns how many it went to */
 export async function sendCampaignToAll(stack: BenchStack): Promise<number> {
-  const created = (await stack.call('POST', '/campaigns', {
-    ...{ name: 'Bench', subject: BENCH_MAIL.subject, body: BENCH_MAIL.html, type: BENCH_MAIL.type },
-    ...{ from: `news@${stack.project.domain}`, fromName: 'Bench', audienceType: 'ALL' },
-  })) as { data: { id: string } };
-  const { id } = created.data;
+  const id = await createCampaign(stack);
   await stack.call('POST', `/campaigns/${id}/send`, {});
   for (;;) {
     const row = await readCampaign(stack, id);

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { startEmbeddedPostgres } from './postgres/embedded-postgres.ts';
 import { findFreePort } from './processes/free-port.ts';
 import { startMailbox } from './mailbox/mailbox.ts';
+import type { ManagedChild } from './processes/child-process.ts';
 import type { ProcessGuard } from './processes/process-guard.ts';
 import type { Progress } from './progress.ts';
 import type { Supervisor } from './processes/supervisor.ts';
@@ -46,7 +47,17 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
   return { databaseUrl, ...temporal, ...mail };
 }
 
-async function startPostgres({ home, env, guard, takenPorts, progress, start }: ComponentOptions): Promise<string> {
+/** What the processes of all components have. */
+function childOf(
+  name: keyof typeof stopRanks,
+  { home, guard }: ComponentOptions,
+  onSpawn: (child: ManagedChild) => void,
+) {
+  return { logFile: path.join(home, 'logs', `${name}.log`), stopRank: stopRanks[name], guard, onSpawn };
+}
+
+async function startPostgres(options: ComponentOptions): Promise<string> {
+  const { home, env, takenPorts, progress, start } = options;
   if (env['DATABASE_URL']) {
     progress('PostgreSQL: using the server of DATABASE_URL');
     return env['DATABASE_URL'];
@@ -58,24 +69,17 @@ async function startPostgres({ home, env, guard, takenPorts, progress, start }: 
       port,
       databases: [databaseName],
       isDurable: true,
-      logFile: path.join(home, 'logs', 'postgres.log'),
-      stopRank: stopRanks.postgres,
-      guard,
-      onSpawn,
+      ...childOf('postgres', options, onSpawn),
     }),
   );
   progress(`PostgreSQL: ready on 127.0.0.1:${port}`);
   return url(databaseName);
 }
 
-async function startTemporal({
-  home,
-  env,
-  guard,
-  takenPorts,
-  progress,
-  start,
-}: ComponentOptions): Promise<Pick<ComponentAddresses, 'temporalAddress' | 'temporalUiUrl'>> {
+async function startTemporal(
+  options: ComponentOptions,
+): Promise<Pick<ComponentAddresses, 'temporalAddress' | 'temporalUiUrl'>> {
+  const { home, env, takenPorts, progress, start } = options;
   if (env['TEMPORAL_ADDRESS']) {
     progress('Temporal: using the server of TEMPORAL_ADDRESS');
     return { temporalAddress: env['TEMPORAL_ADDRESS'], temporalUiUrl: null };
@@ -90,24 +94,15 @@ async function startTemporal({
       uiPort,
       databaseFile: path.join(home, 'temporal.db'),
       retentionDays,
-      logFile: path.join(home, 'logs', 'temporal.log'),
-      stopRank: stopRanks.temporal,
-      guard,
-      onSpawn,
+      ...childOf('temporal', options, onSpawn),
     }),
   );
   progress(`Temporal: ready on ${address}`);
   return { temporalAddress: address, temporalUiUrl: `http://127.0.0.1:${uiPort}` };
 }
 
-async function startMail({
-  home,
-  env,
-  guard,
-  takenPorts,
-  progress,
-  start,
-}: ComponentOptions): Promise<Pick<ComponentAddresses, 'smtpUrl' | 'mailboxUrl'>> {
+async function startMail(options: ComponentOptions): Promise<Pick<ComponentAddresses, 'smtpUrl' | 'mailboxUrl'>> {
+  const { home, env, takenPorts, progress, start } = options;
   if (env['SMTP_URL']) {
     progress('Mail: using the servers of SMTP_URL');
     return { smtpUrl: env['SMTP_URL'], mailboxUrl: null };
@@ -119,10 +114,7 @@ async function startMail({
       folder: path.join(home, 'mailbox'),
       smtpPort,
       webPort,
-      logFile: path.join(home, 'logs', 'mailbox.log'),
-      stopRank: stopRanks.mailbox,
-      guard,
-      onSpawn,
+      ...childOf('mailbox', options, onSpawn),
     }),
   );
   progress(`Mailbox: ready on ${smtpUrl}`);

@@ -68,6 +68,57 @@ function isNewProbeOf(workerId: string, { before, after }: ProviderStates['chang
   return probe?.workerId === workerId && probe.untilMs !== before.pause?.probe?.untilMs;
 }
 
+/** The probes that this process asks for, and those that it may make. */
+interface Probes {
+  /** The keys that the next exchange asks a probe for. */
+  wanted: Set<string>;
+  /** Notes that the probe of a key is this process's. */
+  grant: (key: string) => void;
+  /** Takes the probe of a key, if this process has it. */
+  use: (key: string) => boolean;
+  /** Whether it is time to ask for the probe of a key again. */
+  mayAsk: (key: string) => boolean;
+}
+
+function createProbes(): Probes {
+  const granted = new Set<string>();
+  const askedAt = new Map<string, number>();
+  return {
+    wanted: new Set(),
+    grant: (key) => void granted.add(key),
+    use: (key) => granted.delete(key),
+    mayAsk(key) {
+      const now = performance.now();
+      if (now - (askedAt.get(key) ?? -Infinity) < EVERY_MS) return false;
+      askedAt.set(key, now);
+      return true;
+    },
+  };
+}
+
+/** Calls `work` every second, as long as `use` has been called lately and `isEnded` does not hold. */
+function whileUsed(work: () => void, isEnded: () => boolean): { use: () => void; note: () => void } {
+  let usedAt = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const note = (): void => {
+    usedAt = performance.now();
+  };
+  return {
+    note,
+    use() {
+      note();
+      timer ??= setInterval(() => {
+        if (performance.now() - usedAt < IDLE_MS && !isEnded()) {
+          work();
+          return;
+        }
+        clearInterval(timer);
+        timer = undefined;
+      }, EVERY_MS).unref();
+    },
+  };
+}
+
 /** Creates the exchange of a worker process. While the database is away it uses the last known states. */
 export function createProviderExchange(options: ProviderExchangeOptions): ProviderExchange {
   const { em, logger, smtp } = options;
@@ -78,19 +129,18 @@ export function createProviderExchange(options: ProviderExchangeOptions): Provid
   let states: ReadonlyMap<string, ProviderHealth> = new Map();
   let aheadMs = 0;
   let exchangedAt = -Infinity;
-  let usedAt = 0;
-  let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
-  /** Keys that need a probe, and those that this process may probe. */
-  const wanted = new Set<string>();
-  const leases = new Set<string>();
-  const askedAt = new Map<string, number>();
+  const probes = createProbes();
+  const exchanging = whileUsed(
+    () => void run(),
+    () => smtp.isClosed(),
+  );
 
   const nowMs = () => Date.now() + aheadMs;
 
   async function exchange(): Promise<void> {
     if (!ledger || smtp.isClosed()) return;
-    const reports = ledger.takeReports((key) => states.has(key), wanted);
+    const reports = ledger.takeReports((key) => states.has(key), probes.wanted);
     try {
       const answer = await exchangeProviderStates(em(), [...relays, ALL], reports);
       exchangedAt = performance.now();
@@ -98,31 +148,19 @@ export function createProviderExchange(options: ProviderExchangeOptions): Provid
       states = answer.states;
       for (const change of answer.changes) {
         tell(change, answer.nowMs);
-        if (wanted.has(change.key) && isNewProbeOf(workerId, change)) leases.add(change.key);
+        if (probes.wanted.has(change.key) && isNewProbeOf(workerId, change)) probes.grant(change.key);
       }
     } catch (error) {
       ledger.putBack(reports);
       logger.debug({ err: error }, 'What is known of providers could not be exchanged');
     }
-    wanted.clear();
+    probes.wanted.clear();
   }
 
   /** One at a time; a call joins the one under way. */
   function run(): Promise<void> {
     running ??= exchange().finally(() => (running = undefined));
     return running;
-  }
-
-  function use(): void {
-    usedAt = performance.now();
-    timer ??= setInterval(() => {
-      if (performance.now() - usedAt < IDLE_MS && !smtp.isClosed()) {
-        void run();
-        return;
-      }
-      clearInterval(timer);
-      timer = undefined;
-    }, EVERY_MS).unref();
   }
 
   return {
@@ -134,25 +172,23 @@ export function createProviderExchange(options: ProviderExchangeOptions): Provid
     },
     stateOf: (key) => states.get(key),
     isQuiet: () => {
-      usedAt = performance.now();
+      exchanging.note();
       return states.size === 0;
     },
     nowMs,
     async ready() {
-      use();
+      exchanging.use();
       if (performance.now() - exchangedAt > FRESH_MS) await run();
     },
     soon: () => void run(),
     async takeProbe(key) {
-      if (leases.delete(key)) return true;
-      const now = performance.now();
-      if (now - (askedAt.get(key) ?? -Infinity) < EVERY_MS) return false;
-      askedAt.set(key, now);
+      if (probes.use(key)) return true;
+      if (!probes.mayAsk(key)) return false;
       ledger?.want(key);
       await running;
-      wanted.add(key);
+      probes.wanted.add(key);
       await run();
-      return leases.delete(key);
+      return probes.use(key);
     },
   };
 }

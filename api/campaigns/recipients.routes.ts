@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { assertCampaignExists, listRecipients, readRecipients } from '../../shared/domain/campaigns/recipients.ts';
 import type { ListedEmail } from '../../shared/domain/emails/email-lists.ts';
 import { EMAIL_STATUSES } from '../../shared/pure/emails/email-types.ts';
-import { emailView } from '../emails/email.view.ts';
+import { emailMoments, emailView } from '../emails/email.view.ts';
 import { continuationOf, readEmailCursor } from '../emails/emails.schemas.ts';
 import { answeredAddress } from '../http/answered-address.ts';
 import { csvTable } from '../http/csv-reply.ts';
@@ -21,13 +21,7 @@ const recipientSchema = z
     words: z.string().nullable().describe('of the server, or why it was not sent'),
     deferrals: z.int(),
     nextAttemptAt: moment,
-    sentAt: moment,
-    deliveredAt: moment,
-    openedAt: moment,
-    clickedAt: moment,
-    bouncedAt: moment,
-    complainedAt: moment,
-    unsubscribedAt: moment,
+    ...emailMoments,
   })
   .meta({ id: 'Recipient', description: 'What became of a recipient of a campaign' });
 type Recipient = z.infer<typeof recipientSchema>;

@@ -11,6 +11,17 @@ import { answeredAddress } from '../http/answered-address.ts';
 
 const moment = z.iso.datetime().nullable();
 
+/** When an email was sent, and what came back. */
+export const emailMoments = {
+  sentAt: moment,
+  deliveredAt: moment,
+  openedAt: moment,
+  clickedAt: moment,
+  bouncedAt: moment,
+  complainedAt: moment,
+  unsubscribedAt: moment,
+};
+
 export const emailSchema = z
   .object({
     id: z.uuid(),
@@ -27,13 +38,7 @@ export const emailSchema = z
     deferrals: z.int().describe('attempts after which a server asked for another one'),
     nextAttemptAt: moment,
     createdAt: z.iso.datetime(),
-    sentAt: moment,
-    deliveredAt: moment,
-    openedAt: moment,
-    clickedAt: moment,
-    bouncedAt: moment,
-    complainedAt: moment,
-    unsubscribedAt: moment,
+    ...emailMoments,
     opens: z.int(),
     clicks: z.int(),
   })

@@ -6,7 +6,7 @@ import {
   type LinkContact,
 } from '../../shared/domain/emails/subscription-links.ts';
 import type { Em } from '../../shared/domain/database/em.ts';
-import type { LinkSigner } from '../../shared/platform/links.ts';
+import type { LinkSigner, RecipientRef } from '../../shared/platform/links.ts';
 import type { ApiDeps } from '../http/context.ts';
 import type { Load } from '../http/load.ts';
 import { spareRequest } from '../http/strangers.ts';
@@ -57,7 +57,7 @@ function pageOf(
   const { page: texts } = textsOf(language);
   if (!contact) return { language, title: texts.unsubscribedTitle, text: texts.isGone, isResult };
   const { brand, email, subscribed } = contact;
-  const common = { language, brand, email };
+  const base = { language, brand, email };
   const offers = {
     unsubscribe: { path: `../unsubscribe/${token}`, label: texts.unsubscribe },
     subscribe: { path: `../subscribe/${token}`, label: texts.subscribe },
@@ -67,10 +67,10 @@ function pageOf(
     const stateTitle = subscribed ? texts.subscribedTitle : texts.unsubscribedTitle;
     const title = name === 'manage' ? texts.manage : stateTitle;
     const text = subscribed ? texts.isSubscribed : texts.isUnsubscribed;
-    return { ...common, title, text, isResult, action: subscribed ? offers.unsubscribe : offers.subscribe };
+    return { ...base, title, text, isResult, action: subscribed ? offers.unsubscribe : offers.subscribe };
   }
   const text = name === 'unsubscribe' ? texts.askUnsubscribe : texts.askSubscribe;
-  return { ...common, title: texts[name], text, action: offers[name] };
+  return { ...base, title: texts[name], text, action: offers[name] };
 }
 
 /**
@@ -89,15 +89,19 @@ export function mountSubscriptionPages(app: Express, deps: ApiDeps, links: LinkS
     }
   }
 
+  /** The contact of a link; undefined when it names none, and the answer says so. */
+  function ownerOf(token: string, req: Request, res: Response): RecipientRef | undefined {
+    const owner = links.readRecipientToken(token);
+    if (owner) spareRequest(req, 'token');
+    else sendNotFound(req, res);
+    return owner;
+  }
+
   for (const name of ['unsubscribe', 'subscribe', 'manage'] as const) {
     app.get(`/${name}/:token`, async (req, res) => {
       const { token } = req.params;
-      const owner = links.readRecipientToken(token);
-      if (!owner) {
-        sendNotFound(req, res);
-        return;
-      }
-      spareRequest(req, 'token');
+      const owner = ownerOf(token, req, res);
+      if (!owner) return;
       const contact = await inTurn(owner.contactId, (em) => findLinkContact(em, owner));
       sendPage(res, pageOf(name, token, languageFor(req, contact), contact, false));
     });
@@ -106,12 +110,8 @@ export function mountSubscriptionPages(app: Express, deps: ApiDeps, links: LinkS
   for (const name of ['unsubscribe', 'subscribe'] as const) {
     app.post(`/${name}/:token`, async (req, res) => {
       const { token } = req.params;
-      const owner = links.readRecipientToken(token);
-      if (!owner) {
-        sendNotFound(req, res);
-        return;
-      }
-      spareRequest(req, 'token');
+      const owner = ownerOf(token, req, res);
+      if (!owner) return;
       const contact = await inTurn(owner.contactId, (em) => changeSubscription(em, owner, name === 'subscribe'));
       if (contact === 'too often') {
         sendTooOften(req, res);

@@ -149,9 +149,8 @@ async function runSteps(batch: Batch, limit: number): Promise<AdvanceOutcome> {
     const startedAt = options.now();
     const record = isUnderWay ? await findRecord(tx, state.executionId, state.stepNumber) : undefined;
     isUnderWay = false;
-    const result = record
-      ? await resumeStep(tx, state, graph, step, record, options.now())
-      : await runStep(deps, tx, state, graph, step, startedAt);
+    const current = { tx, state, graph, step, now: record ? options.now() : startedAt };
+    const result = record ? await resumeStep(current, record) : await runStep(deps, current);
     const outcome = finishStep(batch, step, result, { startedAt, isRecorded: record !== undefined });
     if (outcome) return outcome;
   }

@@ -27,15 +27,18 @@ export type StepResult =
   | { kind: 'exit'; reason: string | null }
   | { kind: 'pause'; outcome: AdvanceOutcome; status: 'WAITING' | 'RUNNING'; output: Record<string, unknown> | null };
 
+/** A step, and the execution that is at it. */
+export interface CurrentStep {
+  tx: Em;
+  state: ExecutionState;
+  graph: AutomationGraph;
+  step: GraphStep;
+  now: Date;
+}
+
 /** Runs the step that the execution has just come to. @throws StepError, AppError for what fails the step for good */
-export async function runStep(
-  deps: SendEmailDeps,
-  tx: Em,
-  state: ExecutionState,
-  graph: AutomationGraph,
-  step: GraphStep,
-  now: Date,
-): Promise<StepResult> {
+export async function runStep(deps: SendEmailDeps, current: CurrentStep): Promise<StepResult> {
+  const { tx, state, graph, step, now } = current;
   switch (step.type) {
     case 'TRIGGER':
       return { kind: 'done', output: null };
@@ -76,12 +79,8 @@ export async function runStep(
 
 /** Goes on with a step that is under way: it has ended, or the execution waits longer. */
 export async function resumeStep(
-  tx: Em,
-  state: ExecutionState,
-  graph: AutomationGraph,
-  step: GraphStep,
+  { tx, state, graph, step, now }: CurrentStep,
   record: StepRecord,
-  now: Date,
 ): Promise<StepResult> {
   const isDue = state.resumeAt !== null && state.resumeAt <= now;
   if (step.type === 'WEBHOOK') {

@@ -1,4 +1,3 @@
-import type { EmailType } from '../../pure/emails/email-types.ts';
 import type { ProviderWait } from '../../pure/emails/provider-wait.ts';
 import type { Brand } from '../../pure/brand.ts';
 import { LIMITS } from '../../pure/limits.ts';
@@ -20,22 +19,18 @@ import { BRAND } from '../projects/brand.ts';
 import { suppressionJoin, type SuppressionReason } from '../suppressions/suppressions.ts';
 import { json, query, queryOne, queryPrepared, sql } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
+import type { CampaignInput } from './campaigns.ts';
 
 /** Whether emails of a campaign `c` may go out now. */
 const IS_GOING_OUT = sql`(c.status = 'SENDING' and c.paused_at is null)`;
 
 /** The content of a campaign as it is being sent. */
-export interface CampaignContent {
+export interface CampaignContent extends Pick<
+  CampaignInput,
+  'subject' | 'body' | 'text' | 'preheader' | 'from' | 'fromName' | 'replyTo' | 'type'
+> {
   id: string;
   projectId: string;
-  subject: string;
-  body: string;
-  text: string | null;
-  preheader: string | null;
-  from: string;
-  fromName: string | null;
-  replyTo: string | null;
-  type: EmailType;
   tracking: TrackingMode;
   brand: Brand;
   /** Goes on whatever the rate of complaints is. */

@@ -1,7 +1,5 @@
-import type { Brand } from '../../pure/brand.ts';
-import type { EmailType } from '../../pure/emails/email-types.ts';
 import type { LinkSigner } from '../../platform/links.ts';
-import type { EmailCompiler } from '../../platform/mail/compiled-email.ts';
+import type { EmailCompiler, EmailSource } from '../../platform/mail/compiled-email.ts';
 import type { Gate } from '../../platform/turns.ts';
 import type { EmailAttachment, Mailbox } from './stored-email.ts';
 
@@ -30,15 +28,7 @@ export interface TransactionalDeps {
 }
 
 /** Content and sender, from the request or else from its template. */
-export interface ResolvedContent {
-  subject: string;
-  html: string;
-  /** The text/plain part of the author's own. */
-  text?: string | null;
-  preheader?: string | null;
-  type: EmailType;
-  isTracked: boolean;
-  brand: Brand;
+export interface ResolvedContent extends EmailSource {
   from: Mailbox;
   replyTo?: string;
   templateId: string | null;

@@ -1,0 +1,91 @@
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import type { Logger } from '../platform/logger.ts';
+import { createReminder } from '../platform/reminder.ts';
+import type { SmtpUrgency } from '../platform/smtp/smtp-pool.ts';
+import { redactText } from '../pure/redact.ts';
+import type { OutboxKind } from '../domain/outbox/outbox.ts';
+import { deleteOutboxBatches, postponeOutboxBatch, type OutboxBatch } from '../domain/outbox/outbox-claims.ts';
+import { findTraceContexts, type TraceContexts } from '../domain/outbox/trace-contexts.ts';
+import type { DispatcherDeps } from './dispatcher.ts';
+import { handOverOf } from './hand-over.ts';
+import type { HandedOver } from './poller.ts';
+import { createStarters } from './starters.ts';
+
+const START_DEADLINE_MS = 10_000;
+
+/** Logs what Temporal did not take. An outage fails every batch, again and again, so the same is said once a minute. */
+function createRefusalReport(logger: Logger) {
+  const isDue = createReminder();
+  return ({ kind, batchId, attempts }: OutboxBatch, reason: string): void => {
+    logger[isDue(`${kind} ${reason}`) ? 'warn' : 'debug'](
+      { kind, batchId, attempts, reason },
+      'Temporal did not take a start, it is kept and tried again',
+    );
+  };
+}
+
+/** The traces of batches of one kind. Without them, the batches are handed over all the same. */
+async function findTraces({ orm, logger, isTraced }: DispatcherDeps, batches: OutboxBatch[]): Promise<TraceContexts> {
+  const [first] = batches;
+  if (!isTraced || !first) return new Map();
+  const subjectIds = batches.flatMap((batch) => batch.subjectIds);
+  return findTraceContexts(orm.em.fork(), first.kind, subjectIds).catch((error: unknown) => {
+    logger.warn({ err: error }, 'traces could not be read, the work goes on without them');
+    return new Map();
+  });
+}
+
+/** What became of a batch; a refused one is put back. */
+type Outcome = 'started' | 'joined' | 'refused';
+
+const URGENCY_OF: Partial<Record<OutboxKind, SmtpUrgency>> = { email: 'transactional', automationEmail: 'automation' };
+
+/** Whether an open delivery has claimed the emails of a batch. What is traced has a delivery of its own, to be seen in. */
+async function joinsDelivery(
+  { openDeliveries }: DispatcherDeps,
+  { kind, projectId, subjectIds, isNew }: OutboxBatch,
+  contexts: TraceContexts,
+): Promise<boolean> {
+  const urgency = URGENCY_OF[kind];
+  if (!openDeliveries || !urgency || !isNew || subjectIds.some((id) => contexts.has(id))) return false;
+  return openDeliveries.offer({ projectId, urgency }, subjectIds);
+}
+
+/** What an email that joins a delivery costs, compared with one that is started; more of them share statements, too. */
+const COST_OF_JOINED = 0.1;
+
+/**
+ * Creates the function that hands claimed batches of one kind to an open delivery, or to Temporal. It deletes those that
+ * are taken, and puts the others back.
+ */
+export function createBatchDispatch(deps: DispatcherDeps): (batches: OutboxBatch[]) => Promise<HandedOver> {
+  const em = () => deps.orm.em.fork();
+  const starters = createStarters({ em, client: deps.client, canStartEagerly: deps.canStartEagerly ?? false });
+  const reportRefusal = createRefusalReport(deps.logger);
+
+  async function start(batch: OutboxBatch, contexts: TraceContexts): Promise<Outcome> {
+    if (await joinsDelivery(deps, batch, contexts)) return 'joined';
+    const handOver = handOverOf(batch, contexts);
+    try {
+      await deps.client.withDeadline(Date.now() + START_DEADLINE_MS, () => starters[batch.kind](batch, handOver));
+      return 'started';
+    } catch (error) {
+      if (error instanceof WorkflowExecutionAlreadyStartedError) return 'started';
+      const reason = redactText(error instanceof Error ? error.message : String(error));
+      reportRefusal(batch, reason);
+      await postponeOutboxBatch(em(), batch, reason);
+      return 'refused';
+    }
+  }
+
+  return async (batches) => {
+    const contexts = await findTraces(deps, batches);
+    const outcomes = await Promise.all(batches.map((batch) => start(batch, contexts)));
+    const done = batches.filter((_, index) => outcomes[index] !== 'refused').map((batch) => batch.batchId);
+    if (done.length > 0) await deleteOutboxBatches(em(), done);
+    const costs = batches.map(
+      ({ subjectIds }, index) => subjectIds.length * (outcomes[index] === 'joined' ? COST_OF_JOINED : 1),
+    );
+    return { isTaken: done.length > 0, costInRows: costs.reduce((sum, cost) => sum + cost, 0) };
+  };
+}

@@ -1,0 +1,53 @@
+import type { OutboxKind } from '../domain/outbox/outbox.ts';
+import type { ClaimSize } from '../domain/outbox/outbox-claims.ts';
+
+/** How rows of a kind are handed over. Each kind has a poll loop of its own, so no kind waits for another. */
+export interface KindPolicy extends ClaimSize {
+  /** Claims under way at a time. */
+  parallel: number;
+  /** The longest time that the next claim waits for the hand-over before it. */
+  handOverMs: number;
+  /** The pause between claims: rows committed meanwhile go into larger batches, and the rate is bounded. */
+  pauseMs: (rows: number) => number;
+}
+
+const SHORT_PAUSE_MS = 20;
+const shortly = (): number => SHORT_PAUSE_MS;
+/** Of 50 emails a second, two go into a start, with a pause of 40 ms; from 200 a second on, thirty and more. */
+const byRows = (rows: number): number => Math.min(250, SHORT_PAUSE_MS + rows * 10);
+
+/**
+ * A start costs Temporal and the worker as much as some hundred rows cost PostgreSQL, so the pause of emails grows with the
+ * load; a single email never waits for it. Executions and their events come by the thousand and Temporal works on each
+ * for longer than it takes to tell it of them: few at a time leave it room for the emails of others. Cancellations are
+ * not urgent, because a cancelled execution takes no step, whatever its workflow knows.
+ */
+const POLICIES: Record<OutboxKind, KindPolicy> = {
+  email: { claimRows: 400, batchRows: 200, parallel: 4, handOverMs: 250, pauseMs: byRows },
+  automationEmail: { claimRows: 200, batchRows: 100, parallel: 2, handOverMs: 250, pauseMs: byRows },
+  campaign: { claimRows: 10, batchRows: 1, parallel: 2, handOverMs: 0, pauseMs: shortly },
+  execution: { claimRows: 20, batchRows: 20, parallel: 3, handOverMs: 0, pauseMs: shortly },
+  executionEvent: { claimRows: 20, batchRows: 20, parallel: 2, handOverMs: 0, pauseMs: shortly },
+  executionCancel: { claimRows: 10, batchRows: 10, parallel: 1, handOverMs: 0, pauseMs: () => 250 },
+  job: { claimRows: 10, batchRows: 1, parallel: 1, handOverMs: 0, pauseMs: () => 100 },
+  segment: { claimRows: 10, batchRows: 1, parallel: 1, handOverMs: 0, pauseMs: () => 100 },
+  erasure: { claimRows: 100, batchRows: 100, parallel: 1, handOverMs: 0, pauseMs: () => 1_000 },
+  webhook: { claimRows: 10, batchRows: 10, parallel: 1, handOverMs: 0, pauseMs: () => 200 },
+};
+
+/** After a claim of so many emails, an API process leaves the next ones to workers, whose starts are larger then. */
+const API_EMAILS_MAX = 40;
+const API_PAUSE_MS = { few: 100, many: 1_000 } as const;
+
+/** How a process hands rows of a kind over. An API process takes small amounts, and leaves most of large ones to workers. */
+export function policyOf(kind: OutboxKind, isApiProcess: boolean): KindPolicy {
+  const policy = POLICIES[kind];
+  if (!isApiProcess || kind === 'campaign') return policy;
+  if (kind === 'email' || kind === 'automationEmail') {
+    const pauseMs = (rows: number) => (rows > API_EMAILS_MAX ? API_PAUSE_MS.many : API_PAUSE_MS.few);
+    return { ...policy, parallel: 1, pauseMs };
+  }
+  const { claimRows, pauseMs } = policy;
+  // Projects share a claim, so one that left much behind may be smaller than it could be.
+  return { ...policy, parallel: 1, pauseMs: (rows) => (rows * 2 > claimRows ? API_PAUSE_MS.many : pauseMs(rows)) };
+}
