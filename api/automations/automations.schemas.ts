@@ -85,15 +85,11 @@ function documentedStep(type: (typeof ADDED_STEP_TYPES)[number]) {
     .meta({ id: `New${words.join('')}Step`, description: `A step of type ${type}` });
 }
 
+const [firstType, ...otherTypes] = ADDED_STEP_TYPES;
 /** The body by the type of the step, for the document: generated code then knows which config goes with it. */
 export const documentedStepBody = z.discriminatedUnion('type', [
-  documentedStep('SEND_EMAIL'),
-  documentedStep('DELAY'),
-  documentedStep('WAIT_FOR_EVENT'),
-  documentedStep('CONDITION'),
-  documentedStep('WEBHOOK'),
-  documentedStep('UPDATE_CONTACT'),
-  documentedStep('EXIT'),
+  documentedStep(firstType),
+  ...otherTypes.map(documentedStep),
 ]);
 
 export const patchStepBody = z.object({
