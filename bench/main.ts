@@ -50,7 +50,9 @@ async function usage(): Promise<string> {
     Object.entries(BENCHES).map(async ([name, load]) => {
       const { bench } = await load();
       const options = Object.entries(bench.options ?? {}).map(([option, { type, default: value }]) =>
-        type === 'boolean' ? `[--${option}]` : `[--${option} ${String(value ?? '…')}]`,
+        type === 'boolean'
+          ? `[--${option}]`
+          : `[--${option} ${value === undefined || value === '' ? '…' : String(value)}]`,
       );
       return [
         `  ${name.padEnd(12)} ${bench.description}`,

@@ -15,7 +15,7 @@ function notFound(suggestion: string): AppError {
 
 /** `execution history`: the Temporal history of one execution, in the form for replaying. */
 export function addExecutionCommands(program: Command, context: CliContext): void {
-  const execution = program.command('execution').description("Executions of workflows, Temporal's side of them");
+  const execution = program.command('execution').description('Executions of workflows, as Temporal has them');
 
   addCommand(execution, 'history <id>', 'Fetch the history of an execution, to be replayed in a test')
     .requiredOption('--out <file>', 'file to write it to')

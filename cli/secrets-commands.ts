@@ -36,7 +36,7 @@ function row(name: string, count: ResealCount): string[] {
 
 /** `secrets reseal` and `secrets adopt`. */
 export function addSecretsCommands(program: Command, context: CliContext): void {
-  const group = program.command('secrets').description('What is stored under APP_SECRET');
+  const group = program.command('secrets').description('Keys that are stored sealed under APP_SECRET');
 
   addCommand(group, 'reseal', 'Seal everything stored under APP_SECRET, after a rotation').action(
     async (_options: object, command: Command) => {

@@ -18,6 +18,12 @@ function step(line: string): void {
   say(`  ${`${((Date.now() - startedAt) / 1000).toFixed(1)} s`.padStart(7)}  ${line}`);
 }
 
+const USAGE = `Usage: npm start
+
+Runs PostgreSQL, Temporal, a mailbox, the API and a worker on this machine, and shows their addresses.
+DATABASE_URL, TEMPORAL_ADDRESS and SMTP_URL name servers of yours in place of these; README.md lists all variables.
+Ctrl-C stops everything; the data stays in ${home}.`;
+
 /** Resolves when the stack should stop: on a signal, or because the parent process is gone. */
 function stopRequested(): Promise<void> {
   return new Promise((resolve) => {
@@ -66,6 +72,12 @@ function whereItRuns(pid: number): string {
 
 // A closed terminal makes every further line fail, and the orderly stop must go on all the same.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+const args = process.argv.slice(2);
+if (args.length > 0) {
+  const isHelp = args.includes('--help') || args.includes('-h');
+  say(isHelp ? USAGE : `npm start takes no arguments, and was given ${args.join(' ')}.\n\n${USAGE}`);
+  process.exit(isHelp ? 0 : 1);
+}
 const exitCode = await main().catch((error: unknown) => {
   process.stderr.write(`\n${couldNotStart(error)}\n`);
   return 1;

@@ -104,12 +104,13 @@ async function run({ program, args }: Check): Promise<{ seconds: string; complai
   return code === 0 ? { seconds } : { seconds, complaint: output.trim() || `ended with code ${String(code)}` };
 }
 
-const wanted = process.argv.slice(2);
-const chosen = CHECKS.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
-if (chosen.length === 0) {
-  console.error(`There is no such check. They are: ${CHECKS.map(({ name }) => name).join(', ')}`);
-  process.exitCode = 1;
+const wanted = process.argv.slice(2).map((word) => word.replaceAll('-', ' '));
+const unknown = wanted.filter((word) => !CHECKS.some(({ name }) => name === word));
+if (unknown.length > 0) {
+  console.error(`There is no check ${unknown.join(', ')}. They are: ${CHECKS.map(({ name }) => name).join(', ')}`);
+  process.exit(1);
 }
+const chosen = CHECKS.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
 for (const check of chosen) {
   const { seconds, complaint } = await run(check);
   console.log(`${complaint === undefined ? 'ok    ' : 'FAILED'} ${check.name} (${seconds})`);

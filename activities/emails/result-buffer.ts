@@ -40,8 +40,8 @@ export function createResultBuffer(options: ResultBufferOptions): ResultBuffer {
   let failure: Error | undefined;
 
   /**
-   * Recording twice is harmless: a row that has its outcome is not changed again. Results lock rows in no order, so they
-   * can deadlock with a burst of opens; that must not lose the outcome of an email that was sent.
+   * Recording twice is harmless, because a row that has its outcome is not changed again. The outcome of an email that was
+   * sent must be lost neither to an outage of the database nor to a deadlock with a burst of opens.
    */
   async function recordPatiently(results: DeliveryResult[]): Promise<void> {
     const giveUpAt = Date.now() + PATIENCE_MS;

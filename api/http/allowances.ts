@@ -3,7 +3,7 @@ export interface AllowanceLimits {
   perSecond: number;
   /** Units that it can save up. */
   burst: number;
-  /** All clients together get, and can save up, so many times that. */
+  /** What all clients together get and can save up, as a multiple of what one can. */
   totalFactor: number;
   /** In milliseconds. */
   now?: () => number;

@@ -15,7 +15,7 @@ export function unknownKey(): AppError {
   return invalidKey('The API key is not known', 'Check the key; after a rotation only the new one works');
 }
 
-/** A secret key where a public one belongs. */
+/** The error for a secret key where the public one belongs. */
 export function publicKeyOnly(path: string): AppError {
   return invalidKey(
     `${path} takes the public key (pk_…) only`,

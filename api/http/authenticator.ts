@@ -15,7 +15,7 @@ export interface Caller {
   project: RequestProject;
   /** Undefined when the counter could not be kept: then the request passes. */
   rate: RateState | undefined;
-  /** Whether its secret key does where a public one belongs. */
+  /** Whether the project takes its secret key where the public one belongs. */
   acceptsSecretKey: boolean;
 }
 

@@ -23,7 +23,7 @@ export interface ConnectionLimits {
 
 /** Requests that a client may send ahead on one connection. */
 const PIPELINED_MAX = 8;
-/** The part of all connections that one client may have without a valid key, and no less than so many. */
+/** The share of all connections that one client may have without a valid key, and the least that this is. */
 const STRANGER_PART = 0.1;
 const STRANGER_CONNECTIONS_MIN = 10;
 /** How long the rest of an unwanted body is read and dropped, so that the client gets to read the answer. */

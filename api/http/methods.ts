@@ -7,7 +7,10 @@ const isParameter = (part: string | undefined): boolean => part?.startsWith(':')
 /** The parts of an endpoint that matter here. */
 type Declared = Pick<Endpoint, 'path' | 'method' | 'badIdIs'>;
 
-/** Whether a path of a request fits an endpoint, which has no other id where `own` has a fixed part: `lookup` is no contact. */
+/**
+ * Whether a requested path fits an endpoint. A fixed part of `own`, the path that was found for it, is not taken for the
+ * id of another endpoint: `lookup` is no contact.
+ */
 function fits(requested: string, own: string, { path, badIdIs }: Declared): boolean {
   const parts = requested.split('/');
   const ownParts = own.split('/');
@@ -31,7 +34,7 @@ function refuseMethods(path: string, endpoints: Declared[]): RequestHandler {
     const allowed = [...new Set([...own, ...others].map(({ method }) => method.toUpperCase()))];
     res.setHeader('Allow', (allowed.includes('GET') ? [...allowed, 'HEAD'] : allowed).join(', '));
     if (req.method !== 'OPTIONS') {
-      throw new AppError('METHOD_NOT_ALLOWED', { message: `${path} does not accept ${req.method}` });
+      throw new AppError('METHOD_NOT_ALLOWED', { message: `${path} takes ${allowed.join(', ')}, not ${req.method}` });
     }
     res.status(204).end();
   };

@@ -72,6 +72,11 @@ async function certificateFinding(file: string): Promise<Finding> {
   }
 }
 
+/** A message as the end of a sentence that begins with its variable. */
+function asPredicate(message: string): string {
+  return message === 'Required' ? 'is required' : message.slice(0, 1).toLowerCase() + message.slice(1);
+}
+
 /** Whether the variables can be used, the version of Node.js, and the certificate for inbound mail. */
 export function configProbe({ config, faults }: ReadConfig): Probe {
   return {
@@ -80,7 +85,7 @@ export function configProbe({ config, faults }: ReadConfig): Probe {
       const findings = faults.map(({ variable, message }) =>
         fail(
           AREA,
-          `${variable} ${message}`,
+          `${variable} ${asPredicate(message)}`,
           'Correct it: the API and the workers do not start with it. The README lists all variables.',
         ),
       );

@@ -107,7 +107,7 @@ it('names every variable that is wrong, and looks at the rest all the same', asy
   const report = await examine({ PORT: 'many', INBOUND_TLS_KEY_FILE: '/key.pem', DATABASE_POOL_SIZE: '0' });
   expect(report.exitCode).toBe(1);
   expect(faultsOf(report)).toEqual([
-    expect.stringContaining('fail configuration: PORT'),
+    expect.stringContaining('fail configuration: PORT must be a number from 0 to 65535'),
     expect.stringContaining('fail configuration: DATABASE_POOL_SIZE'),
     expect.stringContaining('fail configuration: INBOUND_TLS_CERT_FILE is required together'),
   ]);

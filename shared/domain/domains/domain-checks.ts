@@ -8,7 +8,7 @@ import { withKey, type KeyedSenderDomain } from './sender-domains.ts';
 
 /** A verified domain whose records are gone stays verified for two checks, because zones are edited and name servers moved. */
 const FAILED_CHECKS_MAX = 3;
-/** A little less than the schedule's five minutes, and than an hour, so that no run finds a domain just not due. */
+/** A little less than five minutes, the interval of the schedule, and than an hour: no run comes right before a domain is due. */
 const PENDING_INTERVAL_MINUTES = 4;
 const VERIFIED_INTERVAL_MINUTES = 55;
 /** 4, 8, 16, 32, 64 minutes, so that domains with dead name servers cost the others no time. */

@@ -106,7 +106,7 @@ function unanswered(conditions: SqlFragment[], answered: SqlFragment[]): SqlFrag
 }
 
 /** What a list is read by: an index, or several whose emails are merged. */
-interface Way {
+interface AccessPath {
   /** What an index answers; an email fits one of them. */
   branches: SqlFragment[][];
   isByNumber: boolean;
@@ -118,10 +118,10 @@ export function isListedByNumber({ campaignId, contactId, address }: EmailFilter
 }
 
 /** The filter that fits the fewest emails decides. `contactIds` have or had the address that is searched for. */
-function wayOf(projectId: string, filters: EmailFilters, contactIds: string[]): Way {
+function accessPathOf(projectId: string, filters: EmailFilters, contactIds: string[]): AccessPath {
   const { campaignId, contactId, address, templateId, workflowId, status } = filters;
   const isByNumber = isListedByNumber(filters);
-  const along = (...conditions: SqlFragment[]): Way => ({ branches: [conditions], isByNumber });
+  const along = (...conditions: SqlFragment[]): AccessPath => ({ branches: [conditions], isByNumber });
   const ofContact = (id: string) => [sql`e.contact_id = ${id}`];
   const ofProject = sql`e.project_id = ${projectId}`;
   if (contactId !== undefined) return along(...ofContact(contactId));
@@ -138,7 +138,7 @@ function wayOf(projectId: string, filters: EmailFilters, contactIds: string[]): 
   return along(ofProject, ...ofTrouble);
 }
 
-/** Emails `e` along a way, in its order. */
+/** Emails `e` by an access path, in its order. */
 function emailsAlong(branches: SqlFragment[][], order: SqlFragment): SqlFragment {
   const emails = branches.map((conditions) => sql`email e where ${joinSql(conditions, ' and ')}`);
   const [only] = emails;
@@ -168,7 +168,7 @@ export async function listEmails(em: Em, projectId: string, list: EmailListQuery
   const { address, contactId } = list;
   const isByAddress = address !== undefined && contactId === undefined;
   const contactIds = isByAddress ? await contactsOfAddress(em, projectId, address) : [];
-  const { branches, isByNumber } = wayOf(projectId, list, contactIds);
+  const { branches, isByNumber } = accessPathOf(projectId, list, contactIds);
   const { after } = list;
   const bounds: SqlFragment[] = [];
   if (isByNumber) {

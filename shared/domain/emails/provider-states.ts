@@ -15,7 +15,7 @@ export interface ProviderStates {
   /** The time of the database, which the times in the states refer to. */
   nowMs: number;
   states: Map<string, ProviderHealth>;
-  /** What this call has reported on. */
+  /** The state of each key that this call has reported on, before and after. */
   changes: { key: string; before: ProviderHealth; after: ProviderHealth }[];
 }
 

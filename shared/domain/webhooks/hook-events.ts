@@ -2,7 +2,7 @@ import { likePattern, TEST_EVENT } from '../../pure/webhooks/event-patterns.ts';
 import type { Em } from '../database/em.ts';
 import { joinSql, query, sql, type SqlFragment } from '../database/sql.ts';
 
-/** Where what is told to endpoints comes from. The order settles which comes first of those of the same moment. */
+/** The sources of what endpoints are told. Their order decides between events of the same moment. */
 const SOURCES = [
   'event',
   'campaignScheduled',
