@@ -116,7 +116,7 @@ async function enterNext(em: Em, segment: Tracked, after: string, asOf: Date): P
       ), entered as (
         insert into segment_member (segment_id, contact_id) select ${segment.id}, id from held on conflict do nothing
       )
-      select e.id, h.id is not null as exists from entering e left join held h on h.id = e.id order by e.id`,
+      select id, id in (select id from held) as exists from entering order by id`,
   );
   return moved(rows);
 }
