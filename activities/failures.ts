@@ -11,8 +11,8 @@ import { attemptMemory, remember } from './attempt.ts';
 const DATABASE_PAUSE = '2 seconds';
 const MEMORY_PAUSE = '2 seconds';
 /**
- * How often an unexpected error is tried again, after pauses of 1, 2, 4 … up to 300 seconds: for about an hour, in which
- * a faulty release can be rolled back.
+ * How often an unexpected error is tried again, after pauses of 1, 2, 4 … up to 300 seconds: for about an hour, in
+ * which a faulty release can be rolled back.
  */
 const FAULTS_MAX = 20;
 const FAULT_PAUSE_MS_MAX = 300_000;
@@ -60,7 +60,7 @@ const SMTP_UNAVAILABLE = 'SmtpUnavailable';
 export function smtpUnavailableFailure(error: SmtpUnavailableError, pauseSeconds: number): ApplicationFailure {
   return ApplicationFailure.create({
     type: SMTP_UNAVAILABLE,
-    message: `No SMTP server takes mail: ${redactText(error.message)}. The mail waits and is tried again; check SMTP_URL and the server.`,
+    message: `No SMTP server takes mail: ${redactText(error.message)}. The email waits and is tried again; check SMTP_URL and the server.`,
     nextRetryDelay: pauseMs(pauseSeconds),
     category: 'BENIGN',
   });

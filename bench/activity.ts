@@ -16,8 +16,8 @@ const REQUESTS: Record<string, { path: string; goalMs: number }> = {
   'stats of a week': { path: '/activity/stats?startDate={week}', goalMs: 150 },
 };
 
-/** Events of that many mails, sent, opened, followed and bounced in usual shares, over the last 60 days. */
-async function createEvents(stack: BenchStack, mails: number): Promise<number> {
+/** Events of that many emails, sent, opened, followed and bounced in usual shares, over the last 60 days. */
+async function createEvents(stack: BenchStack, emails: number): Promise<number> {
   const { id: projectId } = stack.project;
   await query(
     stack.em(),
@@ -25,14 +25,14 @@ async function createEvents(stack: BenchStack, mails: number): Promise<number> {
       insert into contact (id, project_id, email, subscribed, created_at, updated_at)
       select everpost_uuid_v7(), ${projectId}, 'reader' || n || '@example.com', true, now(), now() from generate_series(1, 1000) n`,
   );
-  for (let first = 0; first < mails; first += CHUNK) {
+  for (let first = 0; first < emails; first += CHUNK) {
     await query(
       stack.em(),
       sql`
         with reader as (select array_agg(id) as ids from contact where project_id = ${projectId}),
         mail as (
           select n, everpost_uuid_v7() as id, ids[1 + n % 1000] as contact_id,
-            now() - interval '60 days' * (1 - n / ${mails}::float8) as at
+            now() - interval '60 days' * (1 - n / ${emails}::float8) as at
           from reader, generate_series(${first}::int, ${first + CHUNK - 1}::int) n
         ),
         happened as (
@@ -59,12 +59,12 @@ function dayBefore(days: number): string {
 
 export const bench: Bench = {
   description:
-    'GET /activity and /activity/stats over the events of 1,000,000 mails; milliseconds, no limit to compare.',
-  options: { mails: { type: 'string', default: '1000000' } },
+    'GET /activity and /activity/stats over the events of 1,000,000 emails; milliseconds, no limit to compare.',
+  options: { emails: { type: 'string', default: '1000000' } },
   async run(context) {
     const stack = await context.startStack({ hasWorker: false });
-    context.progress(`Creating the events of ${context.number('mails')} mails`);
-    const events = await createEvents(stack, context.number('mails'));
+    context.progress(`Creating the events of ${context.number('emails')} emails`);
+    const events = await createEvents(stack, context.number('emails'));
     const milliseconds: Record<string, number> = {};
     const missed: string[] = [];
     for (const [name, { path, goalMs }] of Object.entries(REQUESTS)) {

@@ -86,7 +86,7 @@ export async function waitUntil(stack: BenchStack, isDone: (backlog: Backlog) =>
           (select count(*) from email where status in ('PENDING', 'SENDING')) as unsent`,
     );
     if (row && isDone(row)) return;
-    if (performance.now() > deadline) throw new Error(`${row?.open} executions are open, ${row?.unsent} mails unsent`);
+    if (performance.now() > deadline) throw new Error(`${row?.open} executions are open, ${row?.unsent} emails unsent`);
     await delay(50);
   }
 }

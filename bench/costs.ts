@@ -41,7 +41,8 @@ export async function sendCampaignToAll(stack: BenchStack): Promise<number> {
 }
 
 export const bench: Bench = {
-  description: 'What a request, an event, an execution and a mail cost each component: CPU, rows, bytes, WAL, history.',
+  description:
+    'What a request, an event, an execution and an email cost each component: CPU, rows, bytes, WAL, history.',
   options: {
     recipients: { type: 'string', default: '20000' },
     executions: { type: 'string', default: '1000' },
@@ -78,7 +79,7 @@ export const bench: Bench = {
       await waitUntilDelivered(stack);
       return requests;
     });
-    const execution = await measure('executions with one mail', async () => {
+    const execution = await measure('executions with one email', async () => {
       await recordEvents(stack, EVENT, executions);
       await waitUntil(stack, (row) => row.open === 0 && row.unsent === 0);
       return executions;
@@ -86,7 +87,7 @@ export const bench: Bench = {
     await query(stack.em(), sql`update contact set subscribed = false`);
     await createContacts(stack, recipients);
     await query(stack.em(), sql`vacuum analyze contact`);
-    const campaign = await measure('mails of a campaign', () => sendCampaignToAll(stack));
+    const campaign = await measure('emails of a campaign', () => sendCampaignToAll(stack));
     const total = Object.values(campaign.cpuMs).reduce((sum, ms) => sum + ms, 0);
     return {
       name: 'costs',

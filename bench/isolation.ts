@@ -74,8 +74,10 @@ async function measureVictim(context: BenchContext, stack: BenchStack, sink: Sin
       path: '/v1/send',
       key: victim.project.secretKey,
       body: JSON.stringify({
-        ...{ to: 'reader{n}@victim.example', from: `orders@${victim.project.domain}` },
-        ...{ subject: 'Your order {n}', body: '<p>Dear {{name ?? "reader"}}, your order is on its way.</p>' },
+        to: 'reader{n}@victim.example',
+        from: `orders@${victim.project.domain}`,
+        subject: 'Your order {n}',
+        body: '<p>Dear {{name ?? "reader"}}, your order is on its way.</p>',
       }),
       firstNumber,
       requestsPerSecond: SENDS_PER_SECOND,

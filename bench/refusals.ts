@@ -86,8 +86,12 @@ async function runCampaign(
   const [recipients, seconds] = [context.number('recipients'), context.number('seconds')];
   await createContacts(stack, run, recipients);
   const created = (await stack.call('POST', '/campaigns', {
-    ...{ name: run, subject: BENCH_MAIL.subject, body: BENCH_MAIL.html, type: BENCH_MAIL.type },
-    ...{ from: `news@${stack.project.domain}`, audienceType: 'FILTERED' },
+    name: run,
+    subject: BENCH_MAIL.subject,
+    body: BENCH_MAIL.html,
+    type: BENCH_MAIL.type,
+    from: `news@${stack.project.domain}`,
+    audienceType: 'FILTERED',
     audienceCondition: {
       logic: 'AND',
       groups: [{ filters: [{ field: 'data.run', operator: 'equals', value: run }] }],

@@ -1,6 +1,6 @@
 /**
- * What work costs, and what follows for an installation: docs/scaling.md explains it. The costs are what `npm run bench --
- * costs` measured on a machine with two cores; put your own in their place.
+ * What work costs, and what follows for an installation: docs/scaling.md explains it. The costs are what `npm run bench
+ * -- costs` measured on a machine with two cores; put your own in their place.
  */
 
 /** CPU in milliseconds, bytes and rows in PostgreSQL, actions of Temporal, for one unit of work. */
@@ -23,16 +23,31 @@ export const COSTS: Record<Work, Cost> = {
   event: { api: 1.21, worker: 0, postgres: 2.01, temporal: 0, storedBytes: 710, walBytes: 1_200, actions: 0 },
   // In a workflow of its own, as where there are few; under load up to a hundred share one.
   transactional: {
-    ...{ api: 3.22, worker: 2.19, postgres: 3.05, temporal: 2.82 },
-    ...{ storedBytes: 2_890, walBytes: 6_270, actions: 2 },
+    api: 3.22,
+    worker: 2.19,
+    postgres: 3.05,
+    temporal: 2.82,
+    storedBytes: 2_890,
+    walBytes: 6_270,
+    actions: 2,
   },
   execution: {
-    ...{ api: 0.38, worker: 21.8, postgres: 5.88, temporal: 38.7 },
-    ...{ storedBytes: 5_140, walBytes: 10_930, actions: 2.1 },
+    api: 0.38,
+    worker: 21.8,
+    postgres: 5.88,
+    temporal: 38.7,
+    storedBytes: 5_140,
+    walBytes: 10_930,
+    actions: 2.1,
   },
   campaign: {
-    ...{ api: 0, worker: 0.311, postgres: 0.16, temporal: 0.02 },
-    ...{ storedBytes: 1_560, walBytes: 2_350, actions: 0.0009 },
+    api: 0,
+    worker: 0.311,
+    postgres: 0.16,
+    temporal: 0.02,
+    storedBytes: 1_560,
+    walBytes: 2_350,
+    actions: 0.0009,
   },
 };
 
@@ -76,7 +91,10 @@ function sumOf(amount: (work: Work) => number): number {
   return WORK.reduce((sum, work) => sum + amount(work), 0);
 }
 
-/** Price of actions on Temporal Cloud: from how many on, and dollars a million. A list of 2025; the last step is negotiated. */
+/**
+ * Price of actions on Temporal Cloud: from how many on, and dollars a million. A list of 2025; the last step is
+ * negotiated.
+ */
 const CLOUD_PRICES = [
   [0, 50],
   [5e6, 45],
@@ -121,8 +139,8 @@ export function sizeFor(emailsPerMonth: number, assumptions: Assumptions = ASSUM
 }
 
 /**
- * Units a second that a machine does when all parts run on it: as many as its cores, or the threads of its workers, have
- * time for, whichever is less.
+ * Units a second that a machine does when all parts run on it: as many as its cores, or the threads of its workers,
+ * have time for, whichever is less.
  * @param cpuMs CPU time of one unit by process; `worker` is that of all workers together
  */
 export function predictRate(cpuMs: Readonly<Record<string, number>>, workers: number, cores: number): number {

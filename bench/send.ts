@@ -40,12 +40,12 @@ export async function waitUntilDelivered(stack: BenchStack): Promise<number> {
         count(*) filter (where status = 'SENT') as sent from email`,
     );
     if (row?.pending === 0) return row.sent;
-    if (Date.now() > deadline) throw new Error(`${row?.pending} mails have not been sent`);
+    if (Date.now() > deadline) throw new Error(`${row?.pending} emails have not been sent`);
     await delay(100);
   }
 }
 
-/** From the first octet of the request to the last octet of the mail at the SMTP server, and what that costs. */
+/** From the first octet of the request to the last octet of the email at the SMTP server, and what that costs. */
 async function measureDelay(context: BenchContext, stack: BenchStack, sink: Sink) {
   const load = (firstNumber: number, seconds: number) =>
     sendHttpLoad(context, {

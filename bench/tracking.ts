@@ -45,7 +45,11 @@ async function measureGets(
 ): Promise<GetLoadResult & { perSecond: number }> {
   const run = (first: number, durationMs: number): Promise<GetLoadResult> =>
     sendGetLoad(context, {
-      ...{ name: `${name}-${first}`, url, paths, first, durationMs },
+      name: `${name}-${first}`,
+      url,
+      paths,
+      first,
+      durationMs,
       connections: context.number('connections'),
     });
   const warmUp = await run(0, WARM_UP_MS);
@@ -58,7 +62,7 @@ export const bench: Bench = {
   options: REQUEST_OPTIONS,
   async run(context) {
     const stack = await context.startStack({ hasWorker: false, env: { DATABASE_POOL_SIZE: POOL_SIZE } });
-    context.progress(`Creating ${MAILS} mails`);
+    context.progress(`Creating ${MAILS} emails`);
     const ids = await createMails(stack);
     const links = createLinkSigner({ appSecret: stack.env['APP_SECRET'] ?? '', publicUrl: '' });
     const target = encodeClickTarget('https://shop.example.com/spring?utm_source=mail&utm_campaign=news');

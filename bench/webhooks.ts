@@ -145,7 +145,10 @@ export const bench: Bench = {
     const mean = (values: number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
     const figure = round(all.received / all.seconds);
     return {
-      ...{ name: 'webhooks', figure, unit: 'deliveries/s', limit: GOAL_PER_SECOND },
+      name: 'webhooks',
+      figure,
+      unit: 'deliveries/s',
+      limit: GOAL_PER_SECOND,
       ratio: round(figure / GOAL_PER_SECOND, 2),
       lost: events * endpoints - all.received,
       workerCpuMsPerDelivery:

@@ -100,8 +100,15 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
   }
 
   return {
-    ...{ databaseUrl, temporalOptions, environment: processEnvironment, appSecrets, inboundDomain, dnsServers },
-    ...{ withDatabase, explained, answer },
+    databaseUrl,
+    temporalOptions,
+    environment: processEnvironment,
+    appSecrets,
+    inboundDomain,
+    dnsServers,
+    withDatabase,
+    explained,
+    answer,
   };
 }
 

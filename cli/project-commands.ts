@@ -91,7 +91,7 @@ function parseTracking(text: string): TrackingMode {
   return mode;
 }
 
-/** A speed in mails a second. Commander turns a parsed null into an empty text, so the default keeps its name here. */
+/** A speed in emails a second. Commander turns a parsed null into an empty text, so the default keeps its name here. */
 function parseSpeed(text: string): number | typeof DEFAULT_SPEED {
   if (text.toLowerCase() === DEFAULT_SPEED) return DEFAULT_SPEED;
   if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError('It must be a whole number, or "default".');

@@ -42,7 +42,8 @@ interface RelayState {
 
 function relayStateOf({ relay, provider, state: { pause, pace } }: RelayTrouble): RelayState {
   return {
-    ...{ relay, provider },
+    relay,
+    provider,
     state: pause ? 'paused' : pace ? 'slowed' : 'watched',
     reason: pause?.reason ?? null,
     until: pause ? new Date(pause.untilMs) : null,

@@ -1,6 +1,6 @@
 import type { LocalFile } from './local-project.ts';
 
-/** The closing words of `npm start`: where everything is, and a first mail to paste. */
+/** The closing words of `npm start`: where everything is, and a first email to paste. */
 export function formatBanner(file: LocalFile, localFile: string): string {
   const mail = JSON.stringify({
     to: 'you@example.com',
@@ -23,7 +23,7 @@ Everpost is running.
 
 ${rows.map(([name, value]) => `  ${name.padEnd(14)} ${value}`).join('\n')}
 
-Send a first mail:
+Send a first email:
 
   curl -sS ${file.apiUrl}/v1/send \\
     -H 'Authorization: Bearer ${file.secretKey}' \\

@@ -54,7 +54,11 @@ export function createLocalStack({ home, env, guard, progress, onChildStarted }:
     const apiUrl = `http://${hostInUrl(host)}:${apiPort}`;
 
     const addresses = await startComponents({
-      ...{ home, env, guard, takenPorts, progress },
+      home,
+      env,
+      guard,
+      takenPorts,
+      progress,
       start: supervisor.start,
     });
     stopping.signal.throwIfAborted();

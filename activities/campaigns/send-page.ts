@@ -46,7 +46,9 @@ export interface PageResult {
 
 const NO_SERVER = 'No mail server answers';
 const STOPPED: PageResult = { sent: 0, deferred: 0, isStopped: true };
-/** A fifth less processor time than with 64, and as many results that a killed process loses; see `createResultBuffer`. */
+/**
+ * A fifth less processor time than with 64, and as many results that a killed process loses; see `createResultBuffer`.
+ */
 const RESULTS_MAX = 128;
 /** What a page that shares the worker with three others takes for so many; a slower page is to lose fewer to a kill. */
 const RESULTS_AGE_MS = 100;

@@ -48,8 +48,17 @@ const WORTH_REPORTING = 3;
 
 function emptyReport(workerId: string, key: string): ProviderReport {
   return {
-    ...{ workerId, total: 0, accepted: 0, refused: 0, slowed: 0, hard: [], suspects: [] },
-    ...{ reason: null, probe: null, wantsProbe: false, ...(isWholeRelay(key) && { spread: {} }) },
+    workerId,
+    total: 0,
+    accepted: 0,
+    refused: 0,
+    slowed: 0,
+    hard: [],
+    suspects: [],
+    reason: null,
+    probe: null,
+    wantsProbe: false,
+    ...(isWholeRelay(key) && { spread: {} }),
   };
 }
 

@@ -16,7 +16,11 @@ export interface Sandbox {
 
 const HOST = 'sandbox';
 const refusal = (kind: 'rejected' | 'deferred', replyCode: number, reply: string): SmtpOutcome => ({
-  ...{ kind, stage: 'rcpt', replyCode, reply, server: HOST },
+  kind,
+  stage: 'rcpt',
+  replyCode,
+  reply,
+  server: HOST,
 });
 const UNKNOWN_USER = '550 5.1.1 User unknown in the sandbox';
 

@@ -37,8 +37,8 @@ export interface UnpreparedEmail extends AttemptLedger {
 export type EmailToSend = PreparedEmail | UnpreparedEmail | DeliveryResult;
 
 /**
- * Messages of an attempt that could not be made. They do not delay others: the attempt throws the first cause at its end
- * and is repeated for them, and the last attempt marks them as failed.
+ * Messages of an attempt that could not be made. They do not delay others: the attempt throws the first cause at its
+ * end and is repeated for them, and the last attempt marks them as failed.
  */
 export interface UnmadeMessages {
   isLastAttempt: boolean;
@@ -71,13 +71,15 @@ export interface SendLoopOptions {
   signal: AbortSignal;
   /** Set when something says that no more mail may be sent. */
   shouldStop: () => boolean;
-  /** Asked before each mail of a throttled project. */
+  /** Asked before each email of a throttled project. */
   pace?: Pace | undefined;
   /** Makes a span of the conversation with the server, if the email is traced. */
   trace: SmtpTrace;
 }
 
-/** How long sending may go on without a result: a server may be slow at every step, and the results are to be recorded. */
+/**
+ * How long sending may go on without a result: a server may be slow at every step, and the results are to be recorded.
+ */
 export const SEND_STALL_MS = MESSAGE_MS_MAX + 5 * 60_000;
 
 /**
@@ -105,63 +107,63 @@ function unavailable({ metrics, config }: SendLoopOptions, error: SmtpUnavailabl
 }
 
 /** Notes that there is no message of an email: a later attempt may make it, after the last one it is FAILED. */
-function leave({ buffer, unmade }: SendLoopOptions, mail: AttemptLedger, cause: unknown): void {
-  if (unmade.isLastAttempt) buffer.add({ ...resultFrame(mail), verdict: 'failed', error: UNMADE });
+function leave({ buffer, unmade }: SendLoopOptions, email: AttemptLedger, cause: unknown): void {
+  if (unmade.isLastAttempt) buffer.add({ ...resultFrame(email), verdict: 'failed', error: UNMADE });
   else unmade.causes.push(cause);
 }
 
 /** @returns undefined when the message could not be made */
-async function messageOf(options: SendLoopOptions, mail: PreparedEmail): Promise<RawMessage | undefined> {
+async function messageOf(options: SendLoopOptions, email: PreparedEmail): Promise<RawMessage | undefined> {
   try {
-    return await mail.compose();
+    return await email.compose();
   } catch (error) {
     if (error instanceof UnsendableAddressError) throw error;
-    leave(options, mail, error);
+    leave(options, email, error);
     return undefined;
   }
 }
 
 /** Puts the results of emails to the sandbox in their place. */
-function* answerSandbox(mails: Iterable<EmailToSend>, sandbox: SendLoopOptions['sandbox']): Generator<EmailToSend> {
-  for (const mail of mails) yield ('envelope' in mail && sandbox.answer(mail, mail.envelope.to)) || mail;
+function* answerSandbox(emails: Iterable<EmailToSend>, sandbox: SendLoopOptions['sandbox']): Generator<EmailToSend> {
+  for (const email of emails) yield ('envelope' in email && sandbox.answer(email, email.envelope.to)) || email;
 }
 
 /**
  * Sends emails over the pool, a bounded number at a time, and puts each result into the buffer. Takes them one by one
  * from the iterable, so that only emails that will be sent are prepared.
- * @throws when no server can be connected to, or connections broke under several mails in a row; what was on the wire
+ * @throws when no server can be connected to, or connections broke under several emails in a row; what was on the wire
  *   has been decided by then
  */
-export async function sendEmails(mails: Iterable<EmailToSend>, options: SendLoopOptions): Promise<void> {
+export async function sendEmails(emails: Iterable<EmailToSend>, options: SendLoopOptions): Promise<void> {
   const { buffer, pool, guard, signal, config, urgency } = options;
   const settle = settlerOf(options);
   await guard.ready();
-  const iterator = answerSandbox(mails, options.sandbox);
+  const iterator = answerSandbox(emails, options.sandbox);
   let broken: Error | undefined;
   let interruptionsInARow = 0;
   const isStopped = (): boolean =>
     broken !== undefined || signal.aborted || options.shouldStop() || buffer.failure() !== undefined;
 
-  async function send(mail: PreparedEmail, admission: Admission): Promise<void> {
+  async function send(email: PreparedEmail, admission: Admission): Promise<void> {
     let isSettled = false;
     try {
-      const message = await messageOf(options, mail);
+      const message = await messageOf(options, email);
       if (!message) return;
-      const isAlone = mail.deferrals > 0;
-      const outcome = await options.trace(mail.emailId, () =>
-        pool.send(mail.envelope, message, { signal, urgency, isAlone, avoid: admission.avoid }),
+      const isAlone = email.deferrals > 0;
+      const outcome = await options.trace(email.emailId, () =>
+        pool.send(email.envelope, message, { signal, urgency, isAlone, avoid: admission.avoid }),
       );
-      const assessment = guard.settle(mail.envelope, admission, outcome);
+      const assessment = guard.settle(email.envelope, admission, outcome);
       isSettled = true;
       interruptionsInARow = outcome.kind === 'interrupted' ? interruptionsInARow + 1 : 0;
       if (interruptionsInARow >= INTERRUPTIONS_MAX) {
         broken ??= new SmtpUnavailableError(`connections broke under ${interruptionsInARow} messages in a row`);
       }
-      settle(mail, resultOf(mail, outcome, config.DELIVERY_RETRY_SECONDS, assessment));
+      settle(email, resultOf(email, outcome, config.DELIVERY_RETRY_SECONDS, assessment));
     } catch (error) {
-      if (error instanceof NoOtherServerError) settle(mail, heldResult(mail, guard.unreachable(admission)));
+      if (error instanceof NoOtherServerError) settle(email, heldResult(email, guard.unreachable(admission)));
       else if (error instanceof UnsendableAddressError) {
-        settle(mail, { ...resultFrame(mail), verdict: 'failed', error: error.message });
+        settle(email, { ...resultFrame(email), verdict: 'failed', error: error.message });
       } else throw error;
     } finally {
       if (!isSettled) guard.abandon(admission);

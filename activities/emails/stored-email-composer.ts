@@ -13,10 +13,10 @@ export function createStoredEmailComposer(deps: ActivityDeps & { identities: Sen
 
   return async function prepare(
     projectId: string,
-    mail: StoredEmail,
+    email: StoredEmail,
     attachments: StoredAttachment[],
   ): Promise<EmailToSend> {
-    const { emailId, fromAddress: from, toAddress: to, deferrals, uncertainAttempts, heldAt } = mail;
+    const { emailId, fromAddress: from, toAddress: to, deferrals, uncertainAttempts, heldAt } = email;
     const ledger = { emailId, subject: null, deferrals, uncertainAttempts, heldAt };
     let identity: SendingIdentity;
     try {
@@ -27,19 +27,19 @@ export function createStoredEmailComposer(deps: ActivityDeps & { identities: Sen
     const { signer, returnPathHost } = identity;
     return {
       ...ledger,
-      queuedAt: mail.createdAt,
+      queuedAt: email.createdAt,
       envelope: envelopeOf({ emailId, from, to, returnPathHost }),
       compose() {
         const message = composeMessage({
-          from: { address: from, name: mail.fromName ?? undefined },
-          to: { address: to, name: mail.toName ?? undefined },
-          replyTo: mail.replyTo ?? undefined,
-          subject: mail.subject,
-          html: mail.html,
-          text: mail.text,
+          from: { address: from, name: email.fromName ?? undefined },
+          to: { address: to, name: email.toName ?? undefined },
+          replyTo: email.replyTo ?? undefined,
+          subject: email.subject,
+          html: email.html,
+          text: email.text,
           messageId: messageIdOf(emailId, from),
-          date: mail.createdAt,
-          headers: mail.headers,
+          date: email.createdAt,
+          headers: email.headers,
           attachments: attachments.map((file) => ({ ...file, contentId: file.contentId ?? undefined })),
         });
         return signer ? signer.sign(message) : message;

@@ -44,7 +44,10 @@ const list = endpoint({
     const { limit, types, contactId } = query;
     const cursor = readCursor(query.cursor);
     const { activities, next } = await listActivity(em, project.id, {
-      ...{ limit, types, contactId, cursor },
+      limit,
+      types,
+      contactId,
+      cursor,
       period: periodOf(query),
     });
     return ok({
@@ -75,7 +78,7 @@ const stats = endpoint({
   tag: 'Activity',
   summary: 'Totals, rates and a series of UTC days',
   description:
-    'Counts the last 30 days unless dates are given. Opened, clicked and bounced count each mail once. `complaintRates` are those of the last 7 days, whatever the dates. Emails to sandbox addresses are in the totals and in no rate.',
+    'Counts the last 30 days unless dates are given. Opened, clicked and bounced count each email once. `complaintRates` are those of the last 7 days, whatever the dates. Emails to sandbox addresses are in the totals and in no rate.',
   key: 'secret',
   query: activityStatsQuery,
   replies: { 200: { description: 'The figures', schema: activityStatsSchema } },

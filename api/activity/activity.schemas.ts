@@ -112,7 +112,9 @@ export function activityStatsView(
     },
     series,
     complaintRates: complaintRates.map(({ provider, sent, complained }) => ({
-      ...{ provider, sent, complaints: complained },
+      provider,
+      sent,
+      complaints: complained,
       complaintRate: percent(complained, sent),
     })),
   };

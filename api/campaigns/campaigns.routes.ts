@@ -33,7 +33,7 @@ import {
   testCampaignSchema,
 } from './campaigns.schemas.ts';
 
-const common = { tag: 'Campaigns', key: 'secret' } as const;
+const base = { tag: 'Campaigns', key: 'secret' } as const;
 
 function readStatus(text: string | undefined): CampaignStatus | undefined {
   if (text === undefined || text === '') return undefined;
@@ -83,7 +83,7 @@ function campaignInput(body: z.infer<typeof campaignBody>): CampaignInput {
 }
 
 const list = endpoint({
-  ...common,
+  ...base,
   operationId: 'listCampaigns',
   method: 'get',
   path: '/campaigns',
@@ -100,7 +100,7 @@ const list = endpoint({
 });
 
 const create = endpoint({
-  ...common,
+  ...base,
   operationId: 'createCampaign',
   method: 'post',
   path: '/campaigns',
@@ -230,9 +230,9 @@ function testSend(config: Config): Endpoint {
     operationId: 'testCampaign',
     method: 'post',
     path: '/campaigns/:id/test',
-    summary: 'Send a test mail of a campaign to one address',
+    summary: 'Send a test email of a campaign to one address',
     body: testCampaignBody,
-    replies: { 200: { description: 'The test mail is on its way', schema: testCampaignSchema } },
+    replies: { 200: { description: 'The test email is on its way', schema: testCampaignSchema } },
     errors: ['CAMPAIGN_NOT_FOUND', 'SENDER_DOMAIN_REFUSED'],
     subjects: ({ email }: z.infer<typeof testCampaignSchema>) => [email],
     async handle({ em, project, params, body, deps }) {

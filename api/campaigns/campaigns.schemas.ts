@@ -79,6 +79,6 @@ export const resendCampaignBody = z.object({
 export const testCampaignBody = z.object({ email: recipientAddressSchema });
 
 export const testCampaignSchema = z.object({
-  email: z.uuid().meta({ description: 'The e-mail record' }),
+  email: z.uuid().meta({ description: 'The email record' }),
   to: answeredAddress,
 });

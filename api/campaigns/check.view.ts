@@ -122,7 +122,7 @@ function warningsOf({ sender, content, placeholders, oneClick }: CampaignCheck):
   const { domain } = sender;
   const { badLinks, hasPlainText, htmlBytes, lookAlikes } = content;
   const found: [boolean, Problem['code'], string][] = [
-    [!sender.isDkimAligned, 'DKIM_NOT_ALIGNED', `The mail is not signed by ${domain}: its DKIM record was not found.`],
+    [!sender.isDkimAligned, 'DKIM_NOT_ALIGNED', `The email is not signed by ${domain}: its DKIM record was not found.`],
     [!sender.isSpfAligned, 'SPF_NOT_ALIGNED', `The return path is not below ${domain}: its MX or SPF was not found.`],
     [!sender.hasDmarc, 'DMARC_MISSING', `${domain} has no DMARC policy, which large providers ask of bulk senders.`],
     [
@@ -138,7 +138,7 @@ function warningsOf({ sender, content, placeholders, oneClick }: CampaignCheck):
       'FOREIGN_PLACEHOLDERS',
       `${lookAlikes.join(', ')}: placeholders of another language go out as they are; write {{name}}.`,
     ],
-    [!hasPlainText, 'NO_PLAIN_TEXT', 'The mail has no text for those who see no HTML.'],
+    [!hasPlainText, 'NO_PLAIN_TEXT', 'The email has no text for those who see no HTML.'],
   ];
   return found.flatMap(([isSo, code, message]) => (isSo ? [{ code, level: 'warning' as const, message }] : []));
 }

@@ -30,8 +30,21 @@ function recipientView(email: ListedEmail): Recipient {
   const { id: emailId, status: state, to, contactId, error: words, deferrals, ...rest } = emailView(email);
   const { nextAttemptAt, sentAt, deliveredAt, openedAt, clickedAt, bouncedAt, complainedAt, unsubscribedAt } = rest;
   return {
-    ...{ emailId, number: email.seq ?? 0, state, email: to, contactId, words, deferrals, nextAttemptAt, sentAt },
-    ...{ deliveredAt, openedAt, clickedAt, bouncedAt, complainedAt, unsubscribedAt },
+    emailId,
+    number: email.seq ?? 0,
+    state,
+    email: to,
+    contactId,
+    words,
+    deferrals,
+    nextAttemptAt,
+    sentAt,
+    deliveredAt,
+    openedAt,
+    clickedAt,
+    bouncedAt,
+    complainedAt,
+    unsubscribedAt,
   };
 }
 

@@ -19,7 +19,10 @@ const bulkBody = z
   .superRefine(({ contactIds, ids }, context) => {
     if (contactIds ?? ids) return;
     context.addIssue({
-      ...{ code: 'invalid_type', expected: 'array', path: ['contactIds'], input: undefined },
+      code: 'invalid_type',
+      expected: 'array',
+      path: ['contactIds'],
+      input: undefined,
       message: 'The ids of the contacts are required',
     });
   });

@@ -74,7 +74,7 @@ function pageOf(
 }
 
 /**
- * The pages behind the links of a mail. GET only shows, so that scanners that follow every link change nothing; POST
+ * The pages behind the links of an email. GET only shows, so that scanners that follow every link change nothing; POST
  * acts. The body of a POST is ignored, so the same address serves the button of the page and the
  * one-click request of a mail program (RFC 8058).
  */

@@ -31,7 +31,7 @@ const RETRIED = new Set([429, 503]);
 /** References to the headers that an answer of an endpoint has. */
 export function headersOf(definition: Endpoint, status: number, endpoints: readonly Endpoint[]) {
   const names = [
-    ...['X-Request-ID'],
+    'X-Request-ID',
     // Other errors of counted requests have them, too; said with each, it would make half of the document.
     ...(status < 300 || status === 429 ? ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'] : []),
     ...(RETRIED.has(status) ? ['Retry-After'] : []),

@@ -15,8 +15,8 @@ export function createSendEndpoints(config: Config): Endpoint[] {
     method: 'post',
     path: '/v1/send',
     tag: 'Public API',
-    summary: 'Send a transactional mail to one or many recipients',
-    description: 'Creates or updates the contact of each recipient. The mail is on its way durably when this answers.',
+    summary: 'Send a transactional email to one or many recipients',
+    description: 'Creates or updates the contact of each recipient. The email is on its way durably when this answers.',
     key: 'secret',
     idempotent: true,
     isGrouped: true,
@@ -45,7 +45,7 @@ export function createSendEndpoints(config: Config): Endpoint[] {
       const queued = await deps.queueTransactional({ project, request, claim });
       deps.wakeDispatcher();
       return ok({
-        emails: queued.map((mail) => ({ contact: mail.contact, email: mail.emailId })),
+        emails: queued.map((email) => ({ contact: email.contact, email: email.emailId })),
         timestamp: new Date().toISOString(),
       });
     },

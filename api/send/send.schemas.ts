@@ -108,7 +108,8 @@ function encodedLength(attachments: unknown): number {
 /** A file that is far too large is refused before it is decoded. */
 function attachmentsSchema(bytesMax: number) {
   const tooLarge = {
-    ...{ code: 'custom' as const, params: { code: 'too_big' } },
+    code: 'custom' as const,
+    params: { code: 'too_big' },
     message: `All attachments together may have at most ${bytesMax} bytes`,
   };
   return z.preprocess(

@@ -138,7 +138,7 @@ const usage = endpoint({
   key: 'secret',
   params: idParams,
   badIdIs: 'TEMPLATE_NOT_FOUND',
-  replies: { 200: { description: 'Its users and the mails sent from it', schema: templateUsageSchema } },
+  replies: { 200: { description: 'Its users and the emails sent from it', schema: templateUsageSchema } },
   async handle({ em, project, params }) {
     const emailsSent = await countTemplateEmails(em, project.id, params.id);
     const workflowSteps = await findStepsUsingTemplate(em, project.id, params.id);

@@ -161,7 +161,16 @@ export function webhookView(endpoint: WebhookEndpoint): z.infer<typeof webhookSc
 export function deliveryView(delivery: WebhookDelivery): z.infer<typeof deliverySchema> {
   const { id, eventId, eventName, eventCount, contactId, status, attempts, statusCode, error, durationMs } = delivery;
   return {
-    ...{ id, eventId, type: eventName, eventCount, contactId, status, attempts, statusCode, error, durationMs },
+    id,
+    eventId,
+    type: eventName,
+    eventCount,
+    contactId,
+    status,
+    attempts,
+    statusCode,
+    error,
+    durationMs,
     retryAt: iso(delivery.retryAt),
     recordedAt: delivery.eventAt.toISOString(),
     createdAt: delivery.createdAt.toISOString(),

@@ -19,7 +19,10 @@ const DAY_MS = 86_400_000;
 /** Adds a campaign of many recipients, of whom a few have failed. @returns its id */
 export async function addLargeCampaign(stack: BenchStack, recipients: number): Promise<string> {
   const created = (await stack.call('POST', '/campaigns', {
-    ...{ name: 'Large', subject: 'News', body: '<p>News</p>', audienceType: 'ALL' },
+    name: 'Large',
+    subject: 'News',
+    body: '<p>News</p>',
+    audienceType: 'ALL',
     from: `news@${stack.project.domain}`,
   })) as { data: { id: string } };
   const { id } = created.data;

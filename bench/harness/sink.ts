@@ -26,7 +26,7 @@ export interface Sink {
   readonly url: string;
   /** Undefined when this kind of sink does not count. */
   summary: () => Promise<SinkSummary | undefined>;
-  /** When each recipient's first mail was complete, in milliseconds since 1970 with fractions. */
+  /** When each recipient's first email was complete, in milliseconds since 1970 with fractions. */
   arrivals: () => Promise<Map<string, number>>;
   /** Forgets everything counted so far. */
   reset: () => Promise<void>;

@@ -7,8 +7,10 @@ import { createSmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
 import { BENCH_MAIL } from './bench-mail.ts';
 
 /**
- * Sends `argv[3]` ready-made messages over 20 connections to port `argv[2]`, and prints how fast that went. With `own` in
- * `argv[4]` by the client of the worker, which waits once for a message, else by that of nodemailer, which waits four times.
+ * Sends `argv[3]` ready-made messages over 20 connections to port `argv[2]`, and prints how fast that went. With `own`
+ * in
+ * `argv[4]` by the client of the worker, which waits once for a message, else by that of nodemailer, which waits four
+ * times.
  */
 
 const CONNECTIONS = 20;
@@ -21,7 +23,8 @@ const isOwn = process.argv[4] === 'own';
 
 async function makeMessages(): Promise<string[]> {
   const mail = await compileEmail({
-    ...{ ...BENCH_MAIL, isTracked: true },
+    ...BENCH_MAIL,
+    isTracked: true,
     brand: { name: 'Bench', postalAddress: null, logoUrl: null, language: null },
   });
   const composer = createMessageComposer({ from: { address: FROM, name: 'Bench' } });
@@ -30,8 +33,11 @@ async function makeMessages(): Promise<string[]> {
     publicUrl: 'http://127.0.0.1:50000',
   });
   const headersOf = createMessageHeaders({
-    ...{ type: BENCH_MAIL.type, source: 'campaign', from: 'news@bench.test' },
-    ...{ sourceId: '00000000-0000-7000-8000-000000000000', projectId: '00000000-0000-7000-8000-000000000000' },
+    type: BENCH_MAIL.type,
+    source: 'campaign',
+    from: 'news@bench.test',
+    sourceId: '00000000-0000-7000-8000-000000000000',
+    projectId: '00000000-0000-7000-8000-000000000000',
   });
   return Array.from({ length: READY_MADE }, (_, index) => {
     const data = { firstName: `Reader ${index}`, city: 'City 42', plan: 'plan-1', points: 500 };

@@ -39,7 +39,10 @@ const PATIENCE_MS = 120_000;
 export async function prepareSide(context: BenchContext, stack: BenchStack, history: FilledHistory): Promise<Side> {
   const post = async (path: string, body: object) => (await stack.call('POST', path, body)) as { id: string };
   const template = await post('/templates', {
-    ...{ name: 'Welcome', subject: 'Hello', body: '<p>Welcome to our shop.</p>', type: 'TRANSACTIONAL' },
+    name: 'Welcome',
+    subject: 'Hello',
+    body: '<p>Welcome to our shop.</p>',
+    type: 'TRANSACTIONAL',
     from: `hello@${stack.project.domain}`,
   });
   const workflow = await post('/workflows', { name: 'Bench', eventName: EVENT });
@@ -104,8 +107,13 @@ async function now(stack: BenchStack): Promise<Date> {
 
 async function postLoad(context: BenchContext, side: Side, load: { path: string; key: string; body: object }) {
   const result = await sendHttpLoad(context, {
-    ...{ url: side.stack.apiUrl, path: load.path, key: load.key, body: JSON.stringify(load.body) },
-    ...{ firstNumber: side.nextNumber, connections: CONNECTIONS, durationMs: context.number('seconds') * 1000 },
+    url: side.stack.apiUrl,
+    path: load.path,
+    key: load.key,
+    body: JSON.stringify(load.body),
+    firstNumber: side.nextNumber,
+    connections: CONNECTIONS,
+    durationMs: context.number('seconds') * 1000,
   });
   side.nextNumber = result.nextNumber;
   return { units: result.requests, latencies: result.latencies };
@@ -127,7 +135,9 @@ const measureSend: Measure = async (context, side) => {
       path: '/v1/send',
       key: side.stack.project.secretKey,
       body: {
-        ...{ to: 'buyer{n}@example.com', subject: 'Your order {n}', body: '<p>Thank you.</p>' },
+        to: 'buyer{n}@example.com',
+        subject: 'Your order {n}',
+        body: '<p>Thank you.</p>',
         from: `orders@${side.stack.project.domain}`,
       },
     });
@@ -138,8 +148,13 @@ const measureSend: Measure = async (context, side) => {
 
 const measureCampaign: Measure = async (context, side) => {
   const created = (await side.stack.call('POST', '/campaigns', {
-    ...{ name: 'Bench', subject: BENCH_MAIL.subject, body: BENCH_MAIL.html, type: BENCH_MAIL.type },
-    ...{ from: `news@${side.stack.project.domain}`, audienceType: 'SEGMENT', segmentId: side.segmentId },
+    name: 'Bench',
+    subject: BENCH_MAIL.subject,
+    body: BENCH_MAIL.html,
+    type: BENCH_MAIL.type,
+    from: `news@${side.stack.project.domain}`,
+    audienceType: 'SEGMENT',
+    segmentId: side.segmentId,
   })) as { data: { id: string } };
   const { id } = created.data;
   return costOf(context, side, async () => {
@@ -208,8 +223,12 @@ export function measureGet(pathOf: (side: Side) => string): Measure {
     const get = async () => {
       loads += 1;
       const { requests, latencies } = await sendGetLoad(context, {
-        ...{ name: `get-${loads}`, url: side.stack.apiUrl, key: side.stack.project.secretKey, first: 0 },
-        ...{ connections: LIST_CONNECTIONS, durationMs: PATIENCE_MS },
+        name: `get-${loads}`,
+        url: side.stack.apiUrl,
+        key: side.stack.project.secretKey,
+        first: 0,
+        connections: LIST_CONNECTIONS,
+        durationMs: PATIENCE_MS,
         paths: Array.from({ length: context.number('requests') }, () => pathOf(side)),
       });
       return { units: requests, latencies };
@@ -224,7 +243,9 @@ export function medianCpuMs(costs: Cost[]): number {
   return round(quantile(times, 0.5), 3);
 }
 
-/** Both sides in turns, so that a machine that becomes slower or faster meanwhile matters less; a first turn warms up. */
+/**
+ * Both sides in turns, so that a machine that becomes slower or faster meanwhile matters less; a first turn warms up.
+ */
 export async function compare(context: BenchContext, small: Side, filled: Side, measure: Measure): Promise<Comparison> {
   const costs = { small: [] as Cost[], filled: [] as Cost[] };
   for (let turn = 0; turn <= context.number('turns'); turn++) {

@@ -72,14 +72,21 @@ async function sweep(stack: BenchStack, kind: keyof CleanUpReport, retention: Re
 }
 
 /**
- * Drops the oldest third, then records as much as was dropped. Tells how long it took, whether a large table was read from
- * end to end, how many dead rows were left, and the size of tables and indexes against that before.
+ * Drops the oldest third, then records as much as was dropped. Tells how long it took, whether a large table was read
+ * from end to end, how many dead rows were left, and the size of tables and indexes against that before.
  */
 export async function measureRetention(context: BenchContext, stack: BenchStack, size: HistorySize): Promise<object> {
   const days = Math.round(size.days * (1 - DROPPED));
   const retention: Retention = {
-    ...{ idempotencyTtlHours: 24, emailContents: 15, attachments: 7, emails: days, events: days, executions: days },
-    ...{ jobs: 30, webhookDeliveries: 7, erasedContacts: days },
+    idempotencyTtlHours: 24,
+    emailContents: 15,
+    attachments: 7,
+    emails: days,
+    events: days,
+    executions: days,
+    jobs: 30,
+    webhookDeliveries: 7,
+    erasedContacts: days,
   };
   const before = await readTables(stack);
   const kinds: Record<string, object> = {};

@@ -101,8 +101,11 @@ const throttledCampaigns: Attack = {
       for (let n = 0; n < 5; n++) {
         const filters = [{ field: 'data.points', operator: 'equals', value: n }];
         const created = await post(attacker, '/campaigns', {
-          ...{ name: `Campaign ${n}`, subject: 'News {{firstName}}', body: '<p>News for {{firstName}}.</p>' },
-          ...{ from: `news@${stack.project.domain}`, audienceType: n === 0 ? 'ALL' : 'FILTERED' },
+          name: `Campaign ${n}`,
+          subject: 'News {{firstName}}',
+          body: '<p>News for {{firstName}}.</p>',
+          from: `news@${stack.project.domain}`,
+          audienceType: n === 0 ? 'ALL' : 'FILTERED',
           ...(n > 0 && { audienceCondition: { logic: 'AND', groups: [{ filters }] } }),
         });
         const { data } = (await created.json()) as { data: { id: string } };
@@ -126,7 +129,10 @@ const cancellations: Attack = {
     await ensureContacts(attacker, context.number('executions'));
     const automation = (await stack.call('POST', '/workflows', { name: 'Many', eventName: 'never' })) as { id: string };
     await stack.call('POST', `/workflows/${automation.id}/steps`, {
-      ...{ type: 'DELAY', name: 'Wait', config: { amount: 30, unit: 'days' }, autoConnect: true },
+      type: 'DELAY',
+      name: 'Wait',
+      config: { amount: 30, unit: 'days' },
+      autoConnect: true,
     });
     await stack.call('PATCH', `/workflows/${automation.id}`, { enabled: true });
     await query(
@@ -154,7 +160,10 @@ const brokenMessages: Attack = {
         Array.from({ length: 100 }, (_, index) => `broken${n}.${index}@attacker.example`);
       for (let n = 0; n < 10; n++) {
         await post(attacker, '/v1/send', {
-          ...{ to: to(n), from: `orders@${attacker.stack.project.domain}`, subject: 'Broken', body: '<p>Broken.</p>' },
+          to: to(n),
+          from: `orders@${attacker.stack.project.domain}`,
+          subject: 'Broken',
+          body: '<p>Broken.</p>',
         });
       }
       return async () => undefined;

@@ -22,7 +22,7 @@ export async function listenForReaders(store: MailboxStore, port: number): Promi
   const app = express();
   app.disable('x-powered-by');
   app.use((request, response, next) => {
-    // A web site may point a name of its own at 127.0.0.1 and read the mail through the visitor's browser.
+    // A web site may point a name of its own at 127.0.0.1 and read the email through the visitor's browser.
     if (!/^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(request.headers.host ?? '')) {
       response.status(403).json({ error: 'Only reachable as 127.0.0.1 or localhost.' });
       return;

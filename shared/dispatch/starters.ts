@@ -75,7 +75,7 @@ function startDelivery(
     workflowId: emailDeliveryWorkflowId(batch.batchId),
     taskQueue: TASK_QUEUES.orchestration,
     args: [input],
-    staticSummary: batch.subjectIds.length === 1 ? 'one mail' : `${batch.subjectIds.length} mails`,
+    staticSummary: batch.subjectIds.length === 1 ? 'one email' : `${batch.subjectIds.length} emails`,
     typedSearchAttributes: searchAttributes({ projectId: batch.projectId }),
     priority: { priorityKey: PRIORITIES[origin ?? 'transactional'], fairnessKey: batch.projectId },
   });

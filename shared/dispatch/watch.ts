@@ -1,11 +1,11 @@
-import { untilGatheredMs } from '../domain/outbox/outbox.ts';
+import { untilNextBatchMs } from '../domain/outbox/outbox.ts';
 
 /** Decides when a dispatcher looks for due rows. */
 export interface Watch {
   /** Looks now, or within this many milliseconds: simultaneous calls make one look. */
   lookWithin: (ms: number) => void;
   /** Looks once more when the rows being batched now have been due for so many milliseconds. */
-  lookWhenGathered: (ms: number) => void;
+  lookWithNextBatch: (ms: number) => void;
   /** Stops looking, and waits for the look under way. */
   stop: () => Promise<void>;
 }
@@ -49,12 +49,12 @@ export function createWatch(look: () => Promise<void>, onError: (error: unknown)
 
   return {
     lookWithin,
-    lookWhenGathered(ms) {
+    lookWithNextBatch(ms) {
       if (isStopped) return;
       gathered ??= setTimeout(() => {
         gathered = undefined;
         lookWithin(0);
-      }, untilGatheredMs() + ms);
+      }, untilNextBatchMs() + ms);
     },
     async stop() {
       isStopped = true;

@@ -115,13 +115,13 @@ const environmentSchema = z.object({
     .int()
     .min(0)
     .default(0)
-    .describe('mails a second and project; 0 = unlimited'),
+    .describe('emails a second and project; 0 = unlimited'),
   DELIVERY_RETRY_SECONDS: list
     .transform((items) => items.map(Number))
     .pipe(z.array(z.number().positive()).min(1))
     .default([...DELIVERY_RETRY_SECONDS_DEFAULT])
     .describe(
-      'pauses after each time a mail server defers a mail (4xx), comma-separated; after the last it has failed',
+      'pauses after each time a mail server defers an email (4xx), comma-separated; after the last it has failed',
     ),
   COMPLAINT_RATE_MAX: z.coerce
     .number()

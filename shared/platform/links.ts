@@ -7,7 +7,7 @@ import { appSecretsOf, type AppSecrets } from './sealed-values.ts';
 
 const UUID_BYTES = 16;
 const RECIPIENT_SIGNATURE_BYTES = 16;
-/** With the id of the mail 30 bytes: a whole number of base64url characters, so that no character can vary unseen. */
+/** With the id of the email 30 bytes: a whole number of base64url characters, so that no character can vary unseen. */
 const TRACKING_SIGNATURE_BYTES = 14;
 const TRACKING_TOKEN_LENGTH = 40;
 /** Gmail takes 5 to 15 characters. */
@@ -18,9 +18,9 @@ export interface RecipientRef {
   emailId: string;
 }
 
-/** Everything in one mail that leads back here. */
+/** Everything in one email that leads back here. */
 export interface EmailLinks extends RecipientUrls {
-  /** The address of the image that says that the mail was opened. */
+  /** The address of the image that says that the email was opened. */
   readonly openUrl: string;
   /** Where a mail program may write that its user wants no more; undefined without INBOUND_DOMAIN. */
   readonly unsubscribeAddress: string | undefined;
@@ -36,13 +36,13 @@ export interface EmailLinks extends RecipientUrls {
 export type ClickTarget = string & { readonly brand: 'click target' };
 
 export interface LinkSigner {
-  /** The links of one contact in one mail. They never expire: an old mail's unsubscribe link must work. */
+  /** The links of one contact in one email. They never expire: an old email's unsubscribe link must work. */
   recipientUrls: (recipient: RecipientRef) => EmailLinks;
   /** The subject that a token was made for; undefined when it was not made here or was altered. */
   readRecipientToken: (token: string) => RecipientRef | undefined;
-  /** The mail whose image this is; undefined as above. */
+  /** The email whose image this is; undefined as above. */
   readOpenToken: (token: string) => string | undefined;
-  /** The mail a link stood in and where it leads; undefined as above. */
+  /** The email a link stood in and where it leads; undefined as above. */
   readClickToken: (token: string) => { emailId: string; url: string } | undefined;
 }
 

@@ -46,7 +46,7 @@ export const CAMPAIGN_CHANGED_SIGNAL = 'campaignChanged';
 export const CAMPAIGN_PROGRESS_QUERY = 'progress';
 
 export interface CampaignProgress {
-  phase: 'waiting' | 'freezing audience' | 'sending' | 'retrying deferred mail' | 'paused' | 'finished';
+  phase: 'waiting' | 'freezing audience' | 'sending' | 'retrying deferred emails' | 'paused' | 'finished';
   totalRecipients: number;
   pagesDone: number;
   pagesTotal: number;
@@ -54,7 +54,10 @@ export interface CampaignProgress {
 
 const EMAIL_DELIVERY_PREFIX = 'email/';
 
-/** A delivery is named after its first mail, so a single mail is found under its own id; one of lost mails has a new id. */
+/**
+ * A delivery is named after its first email, so a single email is found under its own id; one of lost emails has a new
+ * id.
+ */
 export function emailDeliveryWorkflowId(deliveryId: string): string {
   return `${EMAIL_DELIVERY_PREFIX}${deliveryId}`;
 }
@@ -110,11 +113,16 @@ export interface AutomationExecutionInput {
   executionId: string;
   /** Names the steps to be taken first, for operators. */
   next: string;
-  /** Set for executions on a queue of their own, which only workers serve that know it; those that began before have none. */
+  /**
+   * Set for executions on a queue of their own, which only workers serve that know it; those that began before have
+   * none.
+   */
   takesStepsInTask?: true;
 }
 
-/** Says that an event the execution waits for has come. The row of the wait says which; the id is for those who look. */
+/**
+ * Says that an event the execution waits for has come. The row of the wait says which; the id is for those who look.
+ */
 export const EVENT_ARRIVED_SIGNAL = 'eventArrived';
 
 export interface EventArrived {

@@ -6,8 +6,8 @@ import { clientOf } from '../../shared/platform/client-address.ts';
  */
 export interface ClientLimits {
   /**
-   * Counts a connection. `full` when there is no place for it until another one leaves or a mail is proved; a connection
-   * that has entered must `leave`.
+   * Counts a connection. `full` when there is no place for it until another one leaves or an email is proved; a
+   * connection that has entered must `leave`.
    */
   enter: (address: string) => 'entered' | 'full' | 'refused';
   leave: (address: string) => void;
@@ -17,7 +17,7 @@ export interface ClientLimits {
   countOctets: (address: string, octets: number) => void;
   /** The client named the signed envelope sender of this mail: its connection and message are not counted. */
   prove: (address: string, emailId: string) => void;
-  /** Whether the client has proved a mail lately. */
+  /** Whether the client has proved an email lately. */
   isProven: (address: string) => boolean;
   /** Whether the client may name another recipient that may be unknown to us. */
   mayGuess: (address: string) => boolean;
@@ -36,7 +36,7 @@ export interface ClientLimitOptions {
 const MINUTE_MS = 60_000;
 /** A connection and a message. */
 const PROOF_WORTH = 2;
-/** Reports of one mail that prove something within a minute, so that one leaked address buys no unlimited traffic. */
+/** Reports of one email that prove something within a minute, so that one leaked address buys no unlimited traffic. */
 const PROOFS_PER_MAIL = 4;
 /** Connections at once of a client that has proved nothing. */
 const STRANGER_CONNECTIONS_MAX = 5;

@@ -150,9 +150,9 @@ function createServer({ domain, tls, logger }: InboundServerOptions, listener: L
 }
 
 /**
- * Listens for mail to INBOUND_DOMAIN: bounces, complaints and replies. It accepts only addresses that we gave out; email
- * to the operator is forwarded to that one address. A message that cannot be handled now is refused with 451, so that
- * its server keeps it.
+ * Listens for mail to INBOUND_DOMAIN: bounces, complaints and replies. It accepts only addresses that we gave out;
+ * email to the operator is forwarded to that one address. A message that cannot be handled now is refused with 451, so
+ * that its server keeps it.
  */
 export async function startInboundServer(options: InboundServerOptions): Promise<InboundServer> {
   const { mail, logger } = options;
@@ -162,7 +162,10 @@ export async function startInboundServer(options: InboundServerOptions): Promise
   });
   const server = createServer(options, { mail, limits, logger, recipientsOf: new WeakMap(), guard: () => guard });
   const guard = guardConnections({
-    ...{ server, limits, socketsMax: SOCKETS_MAX, proxySources: options.proxySources ?? [] },
+    server,
+    limits,
+    socketsMax: SOCKETS_MAX,
+    proxySources: options.proxySources ?? [],
     bounds: { ...CONNECTION_BOUNDS, ...options.bounds },
     onRefused: (reason) => logger.debug({ reason }, 'an inbound connection was refused'),
   });

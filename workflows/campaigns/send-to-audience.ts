@@ -141,7 +141,7 @@ async function retryDeferred(run: CampaignRun, plan: Plan): Promise<void> {
   for (let fromSeq = 1; ;) {
     const current = await readState(run);
     if (current.status !== 'SENDING') return;
-    const summary = fromSeq === 1 ? 'plan deferred mail' : `plan deferred mail from ${fromSeq}`;
+    const summary = fromSeq === 1 ? 'plan deferred emails' : `plan deferred emails from ${fromSeq}`;
     const round = await database.planDeferred.executeWithOptions({ summary }, [{ campaignId, pageSize, fromSeq }]);
     if (round.firstSeqs.length === 0) return;
     if (current.pausedSince !== undefined) {
@@ -149,9 +149,9 @@ async function retryDeferred(run: CampaignRun, plan: Plan): Promise<void> {
       continue;
     }
     if (round.retryInMs > 0) {
-      progress.phase = 'retrying deferred mail';
+      progress.phase = 'retrying deferred emails';
       showHeadway(run, 'Mail that servers deferred is tried again.');
-      const pause = { summary: 'try deferred mail again' };
+      const pause = { summary: 'try deferred emails again' };
       if (await condition(() => run.changes !== run.changesRead, round.retryInMs, pause)) continue;
     }
     const ranges = round.firstSeqs.map((firstSeq) => ({
@@ -163,7 +163,10 @@ async function retryDeferred(run: CampaignRun, plan: Plan): Promise<void> {
   }
 }
 
-/** Waits until something about the campaign changes. The remaining work is found in PostgreSQL, so nothing is carried over. */
+/**
+ * Waits until something about the campaign changes. The remaining work is found in PostgreSQL, so nothing is carried
+ * over.
+ */
 async function waitPaused(run: CampaignRun, plan: Plan, since: string): Promise<void> {
   if (shouldContinueAsNew()) await goOnAsNew(run, plan, plan.total + 1);
   run.progress.phase = 'paused';

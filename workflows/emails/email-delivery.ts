@@ -4,7 +4,7 @@ import { reasonOf } from '../failure-reason.ts';
 import { automationDelivery, database, transactionalDelivery } from '../proxies.ts';
 
 function countOf(emailIds: string[]): string {
-  return emailIds.length === 1 ? 'one mail' : `${emailIds.length} mails`;
+  return emailIds.length === 1 ? 'one email' : `${emailIds.length} emails`;
 }
 
 /** Shown in Temporal's UI: counts only, since a history holds nothing of an email but its id. */

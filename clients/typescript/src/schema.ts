@@ -50,7 +50,7 @@ export interface paths {
         };
         /**
          * Totals, rates and a series of UTC days
-         * @description Counts the last 30 days unless dates are given. Opened, clicked and bounced count each mail once. `complaintRates` are those of the last 7 days, whatever the dates. Emails to sandbox addresses are in the totals and in no rate.
+         * @description Counts the last 30 days unless dates are given. Opened, clicked and bounced count each email once. `complaintRates` are those of the last 7 days, whatever the dates. Emails to sandbox addresses are in the totals and in no rate.
          */
         get: operations["getActivityStats"];
         put?: never;
@@ -323,8 +323,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a test mail of a campaign to one address
-         * @description Send a test mail of a campaign to one address.
+         * Send a test email of a campaign to one address
+         * @description Send a test email of a campaign to one address.
          */
         post: operations["testCampaign"];
         delete?: never;
@@ -1247,8 +1247,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a transactional mail to one or many recipients
-         * @description Creates or updates the contact of each recipient. The mail is on its way durably when this answers.
+         * Send a transactional email to one or many recipients
+         * @description Creates or updates the contact of each recipient. The email is on its way durably when this answers.
          */
         post: operations["sendEmail"];
         delete?: never;
@@ -3189,7 +3189,7 @@ export interface components {
              */
             timestamp: string;
         };
-        /** @description Its users and the mails sent from it */
+        /** @description Its users and the emails sent from it */
         GetTemplateUsageResponse: {
             /** @description Campaigns that use it */
             campaigns: components["schemas"]["CampaignReference"][];
@@ -4641,11 +4641,11 @@ export interface components {
              */
             email: string;
         };
-        /** @description The test mail is on its way */
+        /** @description The test email is on its way */
         TestCampaignResponse: {
             /**
              * Format: uuid
-             * @description The e-mail record
+             * @description The email record
              */
             email: string;
             /**
@@ -6302,7 +6302,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The test mail is on its way */
+            /** @description The test email is on its way */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7575,7 +7575,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Its users and the mails sent from it */
+            /** @description Its users and the emails sent from it */
             200: {
                 headers: {
                     [name: string]: unknown;

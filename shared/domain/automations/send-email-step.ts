@@ -72,7 +72,9 @@ type StepTemplate = Pick<
   brand: Brand;
 };
 
-/** What the step needs of its template and project, in one statement: thousands of executions send the same template. */
+/**
+ * What the step needs of its template and project, in one statement: thousands of executions send the same template.
+ */
 async function readTemplate(tx: Em, projectId: string, templateId: string): Promise<StepTemplate> {
   const [template] = await queryPrepared<StepTemplate>(
     tx,
@@ -88,7 +90,8 @@ async function readTemplate(tx: Em, projectId: string, templateId: string): Prom
 /**
  * Queues the email of a step in the caller's transaction, with the template as it is now. It is delivered like every
  * other email. Email that needs consent is not sent to a contact who has not given it.
- * @returns the step's output, which has the id of the email and nothing of its content, and whether the step was skipped
+ * @returns the step's output, which has the id of the email and nothing of its content, and whether the step was
+ * skipped
  * @throws StepError, AppError TEMPLATE_NOT_FOUND, SENDER_DOMAIN_REFUSED, TemplateSyntaxError, TemplateLimitError
  */
 export async function sendEmailStep(
@@ -109,7 +112,7 @@ export async function sendEmailStep(
   const emailId = uuidV7();
   const urls = deps.links.recipientUrls({ contactId: recipient.contactId ?? NOBODY, emailId });
   const isTracked = isEmailTracked(template.tracking, template.type);
-  const mail = await deps.compileEmail({
+  const email = await deps.compileEmail({
     subject: template.subject,
     html: template.body,
     text: template.text,
@@ -118,13 +121,16 @@ export async function sendEmailStep(
     isTracked,
     brand: template.brand,
   });
-  const message = mail.render({ contact, urls, event: state.context });
+  const message = email.render({ contact, urls, event: state.context });
   if (message.html.length + message.text.length > deps.messageBytesMax) {
     throw new StepError(`The message is larger than ${deps.messageBytesMax} bytes`);
   }
   const headersOf = createMessageHeaders({
-    ...{ type: template.type, source: 'automation', sourceId: state.automationId },
-    ...{ projectId: state.projectId, from: template.from },
+    type: template.type,
+    source: 'automation',
+    sourceId: state.automationId,
+    projectId: state.projectId,
+    from: template.from,
   });
   await queueEmails(
     tx,

@@ -17,7 +17,7 @@ import type { Em } from '../database/em.ts';
 import type { EmailHeading } from '../events/email-events.ts';
 import { BRAND } from '../projects/brand.ts';
 import { suppressionJoin, type SuppressionReason } from '../suppressions/suppressions.ts';
-import { json, query, queryOne, queryPrepared, sql } from '../database/sql.ts';
+import { json, literalList, query, queryOne, queryPrepared, sql } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 import type { CampaignInput } from './campaigns.ts';
 
@@ -134,7 +134,10 @@ export async function noteWait(em: Em, campaignId: string, wait: ProviderWait): 
 }
 
 export interface RecordOutcome {
-  /** Whether this attempt may go on sending: it still holds the page, and the campaign is still being sent and not paused. */
+  /**
+   * Whether this attempt may go on sending: it still holds the page, and the campaign is still being sent and not
+   * paused.
+   */
   mayContinue: boolean;
 }
 
@@ -167,7 +170,7 @@ export async function recordCampaignResults(
         changed as (
           update email e set ${resultColumns(retrySeconds)} from ${resultTable(results)}
           where e.id = r.email_id and exists (select from held)
-            and (e.status = 'PENDING' or (e.status = 'CANCELLED' and r.verdict not in ${PUT_OFF}))
+            and (e.status = 'PENDING' or (e.status = 'CANCELLED' and r.verdict not in ${literalList(PUT_OFF)}))
           returning e.*, r.verdict
         ),
         ${resultEvents(heading)},

@@ -159,7 +159,9 @@ export async function replaceCampaign(
   });
 }
 
-/** Deletes a campaign; mail that was sent stays on record. @throws AppError CONFLICT while it is scheduled or going out */
+/**
+ * Deletes a campaign; mail that was sent stays on record. @throws AppError CONFLICT while it is scheduled or going out
+ */
 export async function deleteCampaign(em: Em, projectId: string, campaignId: string): Promise<void> {
   await inTransaction(em, async (tx) => {
     const campaign = await lockCampaignAndPages(tx, projectId, campaignId);
@@ -183,8 +185,18 @@ export async function duplicateCampaign(em: Em, projectId: string, campaignId: s
   const copy = em.create(CampaignEntity, {
     projectId,
     name: copyName(original.name),
-    ...{ description, subject, body, text, preheader, from, fromName, replyTo, type },
-    ...{ audienceType, audienceCondition, segmentId },
+    description,
+    subject,
+    body,
+    text,
+    preheader,
+    from,
+    fromName,
+    replyTo,
+    type,
+    audienceType,
+    audienceCondition,
+    segmentId,
   });
   await em.flush();
   return findCampaign(em, projectId, copy.id);
@@ -193,8 +205,8 @@ export async function duplicateCampaign(em: Em, projectId: string, campaignId: s
 /**
  * Sends a campaign now, or at `scheduledFor` when that is in the future; a scheduled one gets the new time. One
  * compare-and-set decides between simultaneous sends. Wake the dispatcher afterwards.
- * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST when it is not sendable or reaches nobody, VALIDATION_ERROR while too
- *   many are active
+ * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST when it is not sendable or reaches nobody, VALIDATION_ERROR while
+ * too   many are active
  */
 export async function sendCampaign(
   em: Em,

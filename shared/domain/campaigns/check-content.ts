@@ -14,7 +14,7 @@ export interface BadLink {
 }
 
 export interface ContentCheck {
-  /** Why the mail cannot be rendered; the rest is empty then. */
+  /** Why the email cannot be rendered; the rest is empty then. */
   fault: string | null;
   /** The bytes of the HTML that is sent. */
   htmlBytes: number;

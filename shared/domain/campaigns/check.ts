@@ -25,7 +25,7 @@ export interface CampaignCheck {
   sender: SenderCheck;
   content: ContentCheck;
   placeholders: PlaceholderCounts;
-  /** Whether the mail has to offer one-click unsubscribing, and whether that works: RFC 8058 wants https. */
+  /** Whether the email has to offer one-click unsubscribing, and whether that works: RFC 8058 wants https. */
   oneClick: { isRequired: boolean; isHttps: boolean };
   speed: SendingSpeed | undefined;
 }

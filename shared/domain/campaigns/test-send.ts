@@ -15,13 +15,13 @@ import { inTransaction } from '../database/transaction.ts';
 /** Used in place of the contact when the address of a test send has none. */
 const SAMPLE_ID = '00000000-0000-0000-0000-000000000000';
 
-/** @throws AppError VALIDATION_ERROR when the mail grows past the limits of rendering */
+/** @throws AppError VALIDATION_ERROR when the email grows past the limits of rendering */
 function renderTest(
-  mail: CompiledEmail,
+  email: CompiledEmail,
   scope: Parameters<CompiledEmail['render']>[0],
 ): ReturnType<CompiledEmail['render']> {
   try {
-    return mail.render(scope);
+    return email.render(scope);
   } catch (error) {
     if (!(error instanceof TemplateLimitError)) throw error;
     throw validationError([{ field: 'body', message: error.message, code: 'too_big' }]);
@@ -29,9 +29,9 @@ function renderTest(
 }
 
 /**
- * Sends a campaign's mail to one address, rendered for the contact of that address where there is one, and marked
+ * Sends a campaign's email to one address, rendered for the contact of that address where there is one, and marked
  * "[Test]". It creates no contact and counts nowhere. Wake the dispatcher afterwards.
- * @returns the id of the e-mail record
+ * @returns the id of the email record
  * @throws AppError CAMPAIGN_NOT_FOUND, SENDER_DOMAIN_REFUSED, VALIDATION_ERROR
  */
 export async function queueTestEmail(
@@ -48,7 +48,7 @@ export async function queueTestEmail(
   const contact = await em.findOne(ContactEntity, { projectId, email: address });
   const emailId = uuidV7();
   const urls = links.recipientUrls({ contactId: contact?.id ?? SAMPLE_ID, emailId });
-  const mail = await compileEmail({
+  const email = await compileEmail({
     subject: campaign.subject,
     html: campaign.body,
     text: campaign.text,
@@ -57,7 +57,7 @@ export async function queueTestEmail(
     isTracked: false,
     brand,
   });
-  const message = renderTest(mail, {
+  const message = renderTest(email, {
     contact: contact ?? { id: SAMPLE_ID, email: address, subscribed: true, data: {} },
     urls,
   });

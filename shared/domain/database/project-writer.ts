@@ -35,8 +35,8 @@ function isUndone(error: unknown): boolean {
 }
 
 /**
- * Writes what requests of a project bring at the same time in one transaction, by one turn of the project. Projects do not
- * share transactions, so none waits for the rows or the locks of another.
+ * Writes what requests of a project bring at the same time in one transaction, by one turn of the project. Projects do
+ * not share transactions, so none waits for the rows or the locks of another.
  */
 export function createProjectWriter<Item extends { projectId: string }, Result>(
   options: ProjectWriterOptions<Item, Result>,
@@ -54,7 +54,11 @@ export function createProjectWriter<Item extends { projectId: string }, Result>(
 
   return createGroupWriter<Item, Result>({
     ...(fullGroupsMax !== undefined && { fullGroupsMax }),
-    ...{ itemsMax, octetsMax: OCTETS_MAX, octetsOf, keysOf, isUndone },
+    itemsMax,
+    octetsMax: OCTETS_MAX,
+    octetsOf,
+    keysOf,
+    isUndone,
     ownerOf: ({ projectId }) => projectId,
     write: (items) => write(items, GROUP_LOCK_MS),
     async writeAlone(item) {

@@ -78,8 +78,8 @@ const REPORTED_BEFORE = joinSql(
 
 /**
  * The `set` list of an update of `email e` from such a table. A deferred email goes back to PENDING. A receipt may have
- * come, or a scanner may have opened an email, before its sending is recorded. An email whose contact was erased meanwhile
- * gets its outcome without texts, because the subject and the server's answer may name the person.
+ * come, or a scanner may have opened an email, before its sending is recorded. An email whose contact was erased
+ * meanwhile gets its outcome without texts, because the subject and the server's answer may name the person.
  */
 export function resultColumns(retrySeconds: readonly number[]): SqlFragment {
   return sql`
@@ -103,8 +103,8 @@ export function resultColumns(retrySeconds: readonly number[]): SqlFragment {
 }
 
 /**
- * Records the `email.sent`, `email.bounce`, `email.failed` and `email.suppressed` events of the changed rows: common table
- * expressions over `changed`, which must have the columns of `email` plus `verdict`.
+ * Records the `email.sent`, `email.bounce`, `email.failed` and `email.suppressed` events of the changed rows: common
+ * table expressions over `changed`, which must have the columns of `email` plus `verdict`.
  */
 export function resultEvents(heading?: EmailHeading): SqlFragment {
   return recordedEmailEvents({

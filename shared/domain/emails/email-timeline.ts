@@ -140,7 +140,8 @@ function entryOfEvent({ name, at, data }: EventRow): TimelineEntry[] {
   const bounceType = name === 'email.bounce' ? (data['bounceType'] === 'soft' ? 'soft' : 'hard') : undefined;
   return [
     {
-      ...{ at, type },
+      at,
+      type,
       ...(server !== undefined && { server }),
       ...(words !== undefined && { words }),
       ...(rule !== undefined && { rule }),
@@ -202,7 +203,9 @@ function waitingOf(row: StoryRow, now: Date): Waiting | null {
   if (row.status !== 'PENDING') return null;
   const { retryAt, budgetUntil, campaignWait, error } = row;
   const wait = (reason: Waiting['reason'], until: Date | null = null, words: string | null = null): Waiting => ({
-    ...{ reason, until, words },
+    reason,
+    until,
+    words,
   });
   if (row.isDisabled) return wait('project disabled');
   if (row.isPaused) return wait('campaign paused');
@@ -217,8 +220,8 @@ function waitingOf(row: StoryRow, now: Date): Waiting | null {
 }
 
 /**
- * An email, what happened to it and why it waits. That no relay answered is concluded from an attempt that took the email
- * and gave it back without having handed it over.
+ * An email, what happened to it and why it waits. That no relay answered is concluded from an attempt that took the
+ * email and gave it back without having handed it over.
  * @throws AppError RESOURCE_NOT_FOUND
  */
 export async function readEmailStory(em: Em, projectId: string, emailId: string): Promise<EmailStory> {

@@ -1,7 +1,7 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { EMAIL_STATUSES } from '../../pure/emails/email-types.ts';
 
-/** One mail to one recipient. For a campaign the rows are its frozen audience, numbered by `campaignSeq` from 1. */
+/** One email to one recipient. For a campaign the rows are its frozen audience, numbered by `campaignSeq` from 1. */
 export const EmailEntity = defineEntity({
   name: 'Email',
   tableName: 'email',
@@ -25,7 +25,7 @@ export const EmailEntity = defineEntity({
     deferrals: p.smallint().default(0),
     /** How many of these broke after the content was sent, so that the server may have the email. */
     uncertainAttempts: p.smallint().default(0),
-    /** A deferred mail is not tried again before. */
+    /** A deferred email is not tried again before. */
     retryAt: p.datetime(3).nullable(),
     /** Since when it waits for a provider that pauses or slows down our email. */
     heldAt: p.datetime(3).nullable(),

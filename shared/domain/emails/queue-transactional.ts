@@ -86,7 +86,9 @@ const BYTES_TOGETHER = 1_048_576;
 /** A template of this length may take megabytes in memory once it is compiled. */
 export const LARGE_LENGTH = 50_000;
 
-/** The recipients of each address, with their places in the request; addresses in the order their contacts are locked. */
+/**
+ * The recipients of each address, with their places in the request; addresses in the order their contacts are locked.
+ */
 export function byAddress(to: Mailbox[]): [address: string, recipients: { recipient: Mailbox; place: number }[]][] {
   const groups = new Map<string, { recipient: Mailbox; place: number }[]>();
   for (const [place, recipient] of to.entries()) {
@@ -153,11 +155,11 @@ async function queueRecipients(
     };
     for (const [index, contact] of contacts.entries()) {
       for (const { recipient, place } of chunk[index]?.[1] ?? []) {
-        const mail = renderer.render(recipient, contact);
-        queued[place] = { emailId: mail.emailId, contact: { id: contact.id, email: recipient.address } };
-        if (bytes + mail.bytes > BYTES_TOGETHER) await store();
-        rendered.push(mail);
-        bytes += mail.bytes;
+        const email = renderer.render(recipient, contact);
+        queued[place] = { emailId: email.emailId, contact: { id: contact.id, email: recipient.address } };
+        if (bytes + email.bytes > BYTES_TOGETHER) await store();
+        rendered.push(email);
+        bytes += email.bytes;
         await takeTurns();
       }
     }

@@ -91,8 +91,8 @@ function assertNotForeign(field: string, source: string | undefined, mode: Templ
 }
 
 /**
- * What a request itself brings is refused when it is written for another template language; what is stored was looked at
- * when it was saved. @throws AppError VALIDATION_ERROR naming subject, body, text or preheader
+ * What a request itself brings is refused when it is written for another template language; what is stored was looked
+ * at when it was saved. @throws AppError VALIDATION_ERROR naming subject, body, text or preheader
  */
 function assertOwnLanguage({ subject, html, text, preheader }: TransactionalRequest): void {
   assertNotForeign('subject', subject, 'text');
@@ -118,8 +118,11 @@ export async function createRequestRenderer(
   });
   const headers = compileHeaders(request.headers);
   const headersOf = createMessageHeaders({
-    ...{ type: content.type, source: 'request', sourceId: content.templateId },
-    ...{ projectId, from: content.from.address },
+    type: content.type,
+    source: 'request',
+    sourceId: content.templateId,
+    projectId,
+    from: content.from.address,
   });
   const { values } = readDataPatch(request.data);
   const attachedBytes = request.attachments.reduce((sum, file) => sum + file.content.length, 0) * BASE64_FACTOR;
@@ -170,7 +173,12 @@ export async function createRequestRenderer(
           const { text, bytes } = fit(message);
           charge(utf8Bytes(message.html) + (content.text ? utf8Bytes(message.text) : 0), meter.steps);
           return {
-            ...{ emailId, contactId: contact.id, to: recipient, subject: message.subject, html: message.html, text },
+            emailId,
+            contactId: contact.id,
+            to: recipient,
+            subject: message.subject,
+            html: message.html,
+            text,
             headers: [...headersOf(urls), ...custom],
             bytes,
           };

@@ -80,7 +80,10 @@ function isSmall(request: TransactionalRequest): boolean {
  */
 export function createTransactionalQueue(deps: TransactionalQueueDeps): TransactionalQueue {
   const queueInGroup = createProjectWriter<GroupedItem, Outcome>({
-    ...{ em: deps.em, takeTurn: deps.takeTurn, itemsMax: REQUESTS_MAX, fullGroupsMax: 2 },
+    em: deps.em,
+    takeTurn: deps.takeTurn,
+    itemsMax: REQUESTS_MAX,
+    fullGroupsMax: 2,
     write: (em, items, lockMs) => queueTogether(em, items, deps, lockMs),
     octetsOf: ({ request }) => lengthOf(request) * request.to.length + json(request.data ?? null).length,
     keysOf: ({ request }) => request.to.map(({ address }) => address),
@@ -143,7 +146,9 @@ async function queueTogether(
   return prepared.map((each) => (isReady(each) ? (queuedOf.get(each) ?? []) : each));
 }
 
-/** Finds templates and sender domains, then compiles the contents: a refused request costs no more than the statements. */
+/**
+ * Finds templates and sender domains, then compiles the contents: a refused request costs no more than the statements.
+ */
 async function prepareRequests(em: Em, items: GroupedItem[], deps: TransactionalDeps): Promise<Prepared[]> {
   const projectId = items[0]?.projectId ?? '';
   const contents = await resolveContents(em, items);
@@ -199,23 +204,26 @@ async function storeRequests(tx: Em, requests: PreparedRequest[], lockMs?: numbe
   const rows = requests.flatMap(({ item: { request } }) => {
     const patch = readDataPatch(request.data);
     return byAddress(request.to).map(([email]) => ({
-      ...{ email, patch, subscribed: request.subscribed, subscribedDefault: false },
+      email,
+      patch,
+      subscribed: request.subscribed,
+      subscribedDefault: false,
     }));
   });
   const contacts = await upsertContactRows(tx, projectId, rows, lockMs);
   const contactOf = new Map(contacts.map((contact) => [contact.email, contact]));
   const takeTurns = createTurns();
-  const mails: SentEmail[] = [];
+  const emails: SentEmail[] = [];
   const queued: QueuedEmail[][] = [];
   for (const request of requests) {
     const rendered = renderRequest(request, contactOf);
-    mails.push(...rendered);
+    emails.push(...rendered);
     queued.push(
-      rendered.map((mail) => ({ contact: { id: mail.contactId, email: mail.to.address }, emailId: mail.emailId })),
+      rendered.map((email) => ({ contact: { id: email.contactId, email: email.to.address }, emailId: email.emailId })),
     );
     await takeTurns();
   }
-  await storeEmails(tx, projectId, mails);
+  await storeEmails(tx, projectId, emails);
   const claims = requests.flatMap(({ item }) => item.claim ?? []);
   await settleIdempotencyKeys(tx, claims, 200);
   await keepTracesOf(
@@ -248,6 +256,7 @@ function renderRequest(
   const renderer = startRendering();
   return recipients.map(({ recipient, contact }) => ({
     ...renderer.render(recipient, contact),
-    ...{ contactId: contact.id, sender: content },
+    contactId: contact.id,
+    sender: content,
   }));
 }

@@ -15,7 +15,9 @@ type Releasable = Omit<IdempotencyClaim, 'claimedAt'>;
 export interface IdempotencyClaims {
   /** @returns the claim when the key is ours, otherwise the request that has it */
   claim: (request: { projectId: string; key: string; request: string }) => Promise<ClaimOutcome>;
-  /** Frees the key of a request that failed. Resolves after a moment at the latest; if it is not done then, it goes on. */
+  /**
+   * Frees the key of a request that failed. Resolves after a moment at the latest; if it is not done then, it goes on.
+   */
   release: (claim: Releasable) => Promise<void>;
 }
 
@@ -27,14 +29,15 @@ const GIVE_UP_MS = 35_000;
 const CLAIMS_MAX = 100;
 
 /**
- * Claims keys for the requests of one process, those of a project that come together with one statement, and frees those of
- * failed requests. While PostgreSQL is away nothing can
- * be freed: the releases are kept and done as soon as it is back, first for a caller that comes again with the same
- * key.
+ * Claims keys for the requests of one process, those of a project that come together with one statement, and frees
+ * those of failed requests. While PostgreSQL is away nothing can be freed: the releases are kept and done as soon as it
+ * is back, first for a caller that comes again with the same key.
  */
 export function createIdempotencyClaims(deps: RequestWrites & { ttlHours: number }): IdempotencyClaims {
   const claimInGroup = createProjectWriter<WantedClaim, ClaimOutcome>({
-    ...{ em: deps.em, takeTurn: deps.takeTurn, itemsMax: CLAIMS_MAX },
+    em: deps.em,
+    takeTurn: deps.takeTurn,
+    itemsMax: CLAIMS_MAX,
     write: claimIdempotencyKeys,
     octetsOf: () => 0,
     keysOf: ({ key }) => [key],

@@ -35,7 +35,7 @@ export async function deleteContacts(em: Em, projectId: string, contactIds: stri
         returning contact_id as id`,
     );
     if (deleted.length > 0) {
-      await query(tx, outboxInsert('erasure', projectId, [projectId], { isGathered: true }));
+      await query(tx, outboxInsert('erasure', projectId, [projectId], { isBatched: true }));
     }
     return deleted.map((contact) => contact.id);
   });

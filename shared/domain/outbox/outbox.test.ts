@@ -68,8 +68,8 @@ describe('the outbox', () => {
   it('hands out what is gathered together, when the second is over', async () => {
     const [project, first, second] = [uuidV7(), ids(2), ids(3)];
     await em().transactional(async (tx) => {
-      await query(tx, outboxInsert('email', project, first, { isGathered: true }));
-      await query(tx, outboxInsert('email', project, second, { isGathered: true }));
+      await query(tx, outboxInsert('email', project, first, { isBatched: true }));
+      await query(tx, outboxInsert('email', project, second, { isBatched: true }));
     });
     const due = await query<{ isFullSecond: boolean }>(
       em(),

@@ -27,13 +27,13 @@ export const EVENT_WAKE_MS = 50;
 /** Batched rows become due together, at the next full second of the database. */
 const GATHER_MS = 1_000;
 /** Time until the rows batched now are due, if the clocks of process and database agree; polling handles the rest. */
-export function untilGatheredMs(): number {
+export function untilNextBatchMs(): number {
   const marginMs = 20;
   return GATHER_MS - (Date.now() % GATHER_MS) + marginMs;
 }
 
 /**
- * The statement of `addToOutbox`, for a CTE of another one. `isGathered` is for rows that may wait a moment: rows that
+ * The statement of `addToOutbox`, for a CTE of another one. `isBatched` is for rows that may wait a moment: rows that
  * processes add within a second go into one start, which costs Temporal as much as some hundred rows cost PostgreSQL.
  * With `isRestart`, a closed workflow is followed by another one with the same id.
  */
@@ -41,9 +41,9 @@ export function outboxInsert(
   kind: OutboxKind,
   projectId: string,
   subjectIds: string[],
-  options: { isGathered?: boolean; isRestart?: boolean } = {},
+  options: { isBatched?: boolean; isRestart?: boolean } = {},
 ): SqlFragment {
-  const due = options.isGathered ? sql`date_trunc('second', now()) + interval '1 second'` : sql`now()`;
+  const due = options.isBatched ? sql`date_trunc('second', now()) + interval '1 second'` : sql`now()`;
   return sql`
     insert into outbox (id, project_id, kind, subject_id, available_at, is_restart)
     select i, ${projectId}, ${kind}, s, ${due}, ${options.isRestart ?? false}::boolean

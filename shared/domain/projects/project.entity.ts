@@ -16,7 +16,7 @@ export const ProjectEntity = defineEntity({
     tracking: p.enum(TRACKING_MODES).default('MARKETING_ONLY'),
     /** Whether POST /v1/track takes the secret key, too. */
     trackAcceptsSecretKey: p.boolean().default(false),
-    /** Sending speed of this project in mails a second; null takes the instance's default, 0 is unlimited. */
+    /** Sending speed of this project in emails a second; null takes the instance's default, 0 is unlimited. */
     emailsPerSecond: p.integer().nullable(),
     displayName: p.text().nullable(),
     postalAddress: p.text().nullable(),

@@ -7,7 +7,7 @@ import {
   type TemplateMode,
 } from '../../pure/templates/template-language.ts';
 
-/** The parts of a mail that a caller writes in the template language. */
+/** The parts of an email that a caller writes in the template language. */
 export interface TemplateSources {
   subject?: string;
   body?: string;
@@ -31,9 +31,10 @@ export function findTemplateFault(field: string, source: string, mode: TemplateM
 }
 
 /**
- * Checks all parts of a mail that is to be saved, so that an email cannot fail on its own template later, or say something
- * else than its author means.
- * @throws AppError BAD_REQUEST with details `{ field, line, column }`; VALIDATION_ERROR for more tags than a template may have
+ * Checks all parts of an email that is to be saved, so that an email cannot fail on its own template later, or say
+ * something else than its author means.
+ * @throws AppError BAD_REQUEST with details `{ field, line, column }`; VALIDATION_ERROR for more tags than a template
+ * may have
  */
 export function assertTemplateSyntax(sources: TemplateSources): void {
   for (const [field, mode] of [

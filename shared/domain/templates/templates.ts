@@ -64,7 +64,10 @@ async function assertRoomForTemplate(em: Em, projectId: string): Promise<void> {
   });
 }
 
-/** @throws AppError SENDER_DOMAIN_REFUSED, BAD_REQUEST for a fault in subject or body, or VALIDATION_ERROR for one too many */
+/**
+ * @throws AppError SENDER_DOMAIN_REFUSED, BAD_REQUEST for a fault in subject or body, or VALIDATION_ERROR for one too
+ * many
+ */
 export async function createTemplate(em: Em, projectId: string, content: NewTemplate): Promise<Template> {
   assertTemplateSyntax(content);
   await assertSenderDomain(em, projectId, content.from);
@@ -125,7 +128,7 @@ export async function duplicateTemplate(em: Em, projectId: string, templateId: s
   return copy;
 }
 
-/** How many mails made from a template have gone out. @throws AppError TEMPLATE_NOT_FOUND */
+/** How many emails made from a template have gone out. @throws AppError TEMPLATE_NOT_FOUND */
 export async function countTemplateEmails(em: Em, projectId: string, templateId: string): Promise<number> {
   await findTemplate(em, projectId, templateId);
   const row = await queryOne<{ count: number }>(

@@ -9,7 +9,7 @@ import { decodeHeaderText, readEntity, readParts, type MimeEntity } from './mime
 export type InboundMessage = { /** The same for each copy of a message. */ id: string } & (
   | { kind: 'dsn'; recipients: DsnRecipient[] }
   | { kind: 'complaint'; report: FeedbackReport }
-  | { kind: 'reply'; from: string; subject: string; /** Ids of mails of ours it may answer. */ emailIds: string[] }
+  | { kind: 'reply'; from: string; subject: string; /** Ids of emails of ours it may answer. */ emailIds: string[] }
   | { kind: 'automatic' }
 );
 
@@ -25,7 +25,7 @@ export function addressIn(field: string): string {
   return decodeHeaderText(address ?? '').toLowerCase();
 }
 
-/** Our Message-IDs begin with the id of the mail; the last ones named are the nearest in the conversation. */
+/** Our Message-IDs begin with the id of the email; the last ones named are the nearest in the conversation. */
 function repliedIds(message: MimeEntity): string[] {
   const text = [...message.fields('references'), ...message.fields('in-reply-to')].join(' ');
   const ids = [...text.matchAll(/<([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})@/gi)].map((match) => match[1] ?? '');

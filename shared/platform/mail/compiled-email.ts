@@ -36,7 +36,7 @@ export interface EmailRenderInput extends RenderScopeInput {
   meter?: RenderMeter;
 }
 
-/** A mail ready to be rendered for any number of recipients. */
+/** An email ready to be rendered for any number of recipients. */
 export interface CompiledEmail {
   /** @throws TemplateLimitError */
   render: (input: EmailRenderInput) => RenderedMessage;
@@ -44,12 +44,12 @@ export interface CompiledEmail {
 
 const UNSUBSCRIBE_PLACEHOLDER = /\{\{\{?\s*(?:unsubscribeUrl|manageUrl)\b/;
 
-/** MARKETING mail always offers a way out; a part that has its own link is left as it is. */
+/** A MARKETING email always offers a way out; a part that has its own link is left as it is. */
 function needsFooter(type: EmailType, part: string): boolean {
   return type === 'MARKETING' && !UNSUBSCRIBE_PLACEHOLDER.test(part);
 }
 
-/** Printed at the end of a MARKETING mail, in the language its recipient turns out to read. */
+/** Printed at the end of a MARKETING email, in the language its recipient turns out to read. */
 const FOOTER = '@footer';
 const PREHEADER = '@preheader';
 
@@ -90,9 +90,9 @@ function languageFor({ brand }: EmailSource, { requestData, contact }: EmailRend
 }
 
 /**
- * Compiles a mail. The text/plain part keeps the addresses as they were written: there they are read, not only followed.
- * A body longer than a template may be is not tracked. @throws TemplateSyntaxError, TemplateLimitError, whose `part`
- * names subject, html, text or preheader
+ * Compiles an email. The text/plain part keeps the addresses as they were written: there they are read, not only
+ * followed. A body longer than a template may be is not tracked. @throws TemplateSyntaxError, TemplateLimitError, whose
+ * `part` names subject, html, text or preheader
  */
 export async function compileEmail(source: EmailSource): Promise<CompiledEmail> {
   const { subject, html, text, type } = source;
@@ -138,14 +138,14 @@ function weigh({ subject, html, text, preheader }: EmailSource): number {
   return weight;
 }
 
-/** Equal for mails that come out the same; the long texts are told apart by the length of the first. */
+/** Equal for emails that come out the same; the long texts are told apart by the length of the first. */
 function keyOf({ type, isTracked, subject, html, text, preheader, brand }: EmailSource): string {
   const shownBrand = type === 'MARKETING' ? brand : null;
   const head = JSON.stringify([type, isTracked, subject, preheader ?? null, shownBrand, text?.length ?? null]);
   return hash('sha256', `${head}${text ?? ''}${html}`, 'base64url');
 }
 
-/** Compiles mails, each distinct one once. */
+/** Compiles emails, each distinct one once. */
 export type EmailCompiler = (source: EmailSource) => Promise<CompiledEmail>;
 
 /** A template that is sent a thousand times a minute is parsed once, as long as there is room for it. */

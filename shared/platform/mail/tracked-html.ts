@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { LIMITS } from '../../pure/limits.ts';
 import { encodeClickTarget, type ClickTarget, type EmailLinks } from '../links.ts';
 
-/** The HTML of a mail prepared for counting opens and clicks. */
+/** The HTML of an email prepared for counting opens and clicks. */
 export interface TrackedHtml {
   /** The template with placeholders in place of addresses. */
   html: string;
-  /** Signs the links of one mail, each address once however often it stands there. */
+  /** Signs the links of one email, each address once however often it stands there. */
   signerFor: (links: EmailLinks) => TrackedLinkSigner;
 }
 

@@ -5,21 +5,21 @@ import { deriveMacs, type Mac } from '../mac.ts';
 import type { AppSecrets } from '../sealed-values.ts';
 
 /**
- * Envelope senders that name the mail they belong to (variable envelope return paths), so that a bounce is known by the
- * address it comes back to, whatever its text says.
+ * Envelope senders that name the email they belong to (variable envelope return paths), so that a bounce is known by
+ * the address it comes back to, whatever its text says.
  */
 export interface Verp {
-  /** The envelope sender of a mail, at `host` instead of the inbound domain where one is given. */
+  /** The envelope sender of an email, at `host` instead of the inbound domain where one is given. */
   returnPath: (emailId: string, host?: string) => string;
   /**
-   * The mail an address was made for; undefined when it was not made here, was altered, or is neither at the inbound
+   * The email an address was made for; undefined when it was not made here, was altered, or is neither at the inbound
    * domain nor at the return path of a sender domain. Which sender domain it is does not matter: the signature proves
    * that we gave the address out.
    */
   readAddress: (address: string) => string | undefined;
-  /** The address that takes the wish for no more mail (RFC 2369), one for each mail. */
+  /** The address that takes the wish for no more mail (RFC 2369), one for each email. */
   unsubscribeAddress: (emailId: string) => string;
-  /** The mail an unsubscribe address was made for; undefined as above. */
+  /** The email an unsubscribe address was made for; undefined as above. */
   readUnsubscribeAddress: (address: string) => string | undefined;
 }
 

@@ -40,8 +40,8 @@ export const MESSAGE_MS_MAX =
 /** The hooks of a conversation. They must not throw. Only `idle` may call back, and only `quit`. */
 export interface ConversationHooks<Message extends SmtpMessage> {
   /**
-   * The next message, undefined when there is none now. `behind` is the message that the server still owes its answer to
-   * when the next one is announced; then the next one must not be alone.
+   * The next message, undefined when there is none now. `behind` is the message that the server still owes its answer
+   * to when the next one is announced; then the next one must not be alone.
    */
   next: (behind: Message | undefined) => Message | undefined;
   done: (message: Message, outcome: SmtpOutcome) => void;
@@ -108,9 +108,9 @@ function oversize(octets: number, sizeMax: number): SmtpOutcome {
  * Sends one message after another over a connection that is set up (greeting, EHLO, TLS and login are done).
  *
  * With PIPELINING (RFC 2920) a message takes one round trip: MAIL FROM, RCPT TO and DATA leave together, and they leave
- * in one piece with the content of the message before (section 3.1), so that under load each message costs one write and
- * one read. A server's replies come in the order of what it was sent, so at most two messages are under way: `current`,
- * whose replies come next, and `following`, which is announced and no more.
+ * in one piece with the content of the message before (section 3.1), so that under load each message costs one write
+ * and one read. A server's replies come in the order of what it was sent, so at most two messages are under way:
+ * `current`, whose replies come next, and `following`, which is announced and no more.
  */
 export class Conversation<Message extends SmtpMessage> {
   readonly #socket: SmtpConnection['socket'];
@@ -189,7 +189,10 @@ export class Conversation<Message extends SmtpMessage> {
     }
     const hasContentStarted = step === 'content';
     this.#hooks.failed(message, fault, {
-      ...{ stage: STAGES[step], isBystander, isReused, hasContentStarted },
+      stage: STAGES[step],
+      isBystander,
+      isReused,
+      hasContentStarted,
       mayHaveBeenAccepted: hasContentStarted && hasContentLeft && fault.refusalCode === undefined,
     });
   }

@@ -26,14 +26,21 @@ export interface SmtpPoolLogger {
 const BACKOFF_MS_MIN = 250;
 const BACKOFF_MS_MAX = 5000;
 
-/** Knows which servers may be connected to. Each has its own record, so that the fault of one does not stop the others. */
+/**
+ * Knows which servers may be connected to. Each has its own record, so that the fault of one does not stop the others.
+ */
 export class ServerHealth {
   readonly servers: readonly PoolServer[];
   readonly #logger: SmtpPoolLogger;
 
   constructor(servers: readonly SmtpServerOptions[], logger: SmtpPoolLogger) {
     this.servers = servers.map((options) => ({
-      ...{ options, connections: 0, openings: 0, failures: 0, downUntil: 0, interruptions: 0 },
+      options,
+      connections: 0,
+      openings: 0,
+      failures: 0,
+      downUntil: 0,
+      interruptions: 0,
       outcomes: { accepted: 0, rejected: 0, deferred: 0, interrupted: 0 },
     }));
     this.#logger = logger;

@@ -38,7 +38,9 @@ export interface SmtpPoolOptions {
 }
 
 export interface SendOptions {
-  /** Takes a waiting message out of the line (the promise rejects with the signal's reason); nothing on the wire ends. */
+  /**
+   * Takes a waiting message out of the line (the promise rejects with the signal's reason); nothing on the wire ends.
+   */
   signal?: AbortSignal;
   /** Default transactional. */
   urgency?: SmtpUrgency;
@@ -150,7 +152,10 @@ class Pool {
 
   relays(): RelayState[] {
     return this.#health.servers.map(({ options, connections, failures, outcomes }) => ({
-      ...{ label: options.label, connections, isDown: failures > 0, outcomes },
+      label: options.label,
+      connections,
+      isDown: failures > 0,
+      outcomes,
     }));
   }
 

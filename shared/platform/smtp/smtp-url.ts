@@ -125,7 +125,11 @@ export function parseSmtpUrl(url: string): SmtpServerOptions {
   const [name, localAddress] = [query.get('name'), query.get('localAddress')];
   return {
     label: `${host.includes(':') ? `[${host}]` : host}:${port}`,
-    ...{ host, port, isSecure, startTls, allowsInsecureAuth },
+    host,
+    port,
+    isSecure,
+    startTls,
+    allowsInsecureAuth,
     tls: tlsOptions(query),
     ...(auth && { auth }),
     ...(name !== null && { name }),

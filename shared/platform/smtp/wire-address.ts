@@ -3,7 +3,7 @@ import { domainToASCII } from 'node:url';
 /** An address that cannot be written in a header or an envelope without SMTPUTF8, or not at all. */
 export class UnsendableAddressError extends Error {
   constructor(address: string) {
-    super(`The address ${JSON.stringify(address.slice(0, 320))} cannot be used in an e-mail`);
+    super(`The address ${JSON.stringify(address.slice(0, 320))} cannot be used in an email`);
     this.name = 'UnsendableAddressError';
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What a mail server's verdict on one mail means for its record. `uncertain` is a deferral after which the server may have
- * the mail all the same. `held`: its provider takes no email just now, or fewer; no delivery attempt is counted.
+ * What a mail server's verdict on one email means for its record. `uncertain` is a deferral after which the server may
+ * have the email all the same. `held`: its provider takes no email just now, or fewer; no delivery attempt is counted.
  */
 export type DeliveryVerdict = 'sent' | 'bounced' | 'failed' | 'deferred' | 'uncertain' | 'held';
 
@@ -8,7 +8,8 @@ export type DeliveryVerdict = 'sent' | 'bounced' | 'failed' | 'deferred' | 'unce
 export const HELD_MS_MAX = 48 * 3_600_000;
 
 /**
- * How often in its life a mail is handed over without an answer to its content: each time may be a copy in the mailbox.
+ * How often in its life an email is handed over without an answer to its content: each time may be a copy in the
+ * mailbox.
  */
 export const UNCERTAIN_ATTEMPTS_MAX = 3;
 
@@ -40,11 +41,13 @@ export function deferralDelayMs(retrySeconds: readonly number[], deferrals: numb
   return seconds === undefined ? undefined : seconds * 1_000;
 }
 
-/** Deferred mails whose turns are near each other are tried in one round: within a second, and a quarter of the wait. */
+/**
+ * Deferred emails whose turns are near each other are tried in one round: within a second, and a quarter of the wait.
+ */
 const ROUND_MS = 1_000;
 const ROUND_SHARE = 1 / 4;
 
-/** How long to wait for the next round of deferred mails, by what each has still to wait; 0 for none. */
+/** How long to wait for the next round of deferred emails, by what each has still to wait; 0 for none. */
 export function nextRoundMs(waitsMs: readonly number[]): number {
   if (waitsMs.length === 0) return 0;
   const first = Math.min(...waitsMs);

@@ -48,7 +48,7 @@ function addressFault(input: unknown): string {
   return WITH_NAME.test(input) ? ADDRESS_ALONE : 'Invalid email address';
 }
 
-/** An e-mail address in a request, normalised. */
+/** An email address in a request, normalised. */
 export const emailAddressSchema = z
   .string()
   .transform(normalizeAddress)

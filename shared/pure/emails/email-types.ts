@@ -1,8 +1,12 @@
-/** The content type of a mail. It decides footer, unsubscribe headers and whether unsubscribed contacts are skipped. */
+/**
+ * The content type of an email. It decides footer, unsubscribe headers and whether unsubscribed contacts are skipped.
+ */
 export const EMAIL_TYPES = ['TRANSACTIONAL', 'MARKETING', 'HEADLESS'] as const;
 export type EmailType = (typeof EMAIL_TYPES)[number];
 
-/** The life of one mail to one recipient. SKIPPED, SUPPRESSED and CANCELLED mail was never handed to a mail server. */
+/**
+ * The life of one email to one recipient. SKIPPED, SUPPRESSED and CANCELLED emails were never handed to a mail server.
+ */
 export const EMAIL_STATUSES = [
   'PENDING',
   'SENDING',
@@ -22,7 +26,10 @@ export type EmailStatus = (typeof EMAIL_STATUSES)[number];
 /** An email in these statuses has no outcome yet. */
 export const OPEN_EMAIL_STATUSES = ['PENDING', 'SENDING'] as const satisfies readonly EmailStatus[];
 
-/** The known state of an email that was handed over. Reports only move it forward: a bounce outranks the opens of a scanner. */
+/**
+ * The known state of an email that was handed over. Reports only move it forward: a bounce outranks the opens of a
+ * scanner.
+ */
 export const HANDED_OVER_STATUSES = [
   'SENT',
   'DELIVERED',
@@ -65,7 +72,7 @@ export const EMAIL_TRANSITIONS: Record<EmailStatus, readonly EmailStatus[]> = {
   CANCELLED: OUTCOMES,
 };
 
-/** MARKETING and HEADLESS mail goes to subscribed contacts only; TRANSACTIONAL mail reaches everybody. */
+/** MARKETING and HEADLESS emails go to subscribed contacts only; TRANSACTIONAL emails reach everybody. */
 export function needsSubscription(type: EmailType): boolean {
   return type !== 'TRANSACTIONAL';
 }

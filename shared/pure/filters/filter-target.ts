@@ -6,7 +6,7 @@ export type EmailActivity = (typeof EMAIL_ACTIVITIES)[number];
 const STANDARD_FIELDS = ['email', 'subscribed', 'createdAt', 'updatedAt'] as const;
 export type StandardField = (typeof STANDARD_FIELDS)[number];
 
-/** Events of Everpost under `email.` that are filtered by name; the other activities are columns of the e-mail. */
+/** Events of Everpost under `email.` that are filtered by name; the other activities are columns of the email. */
 const EMAIL_EVENTS: ReadonlySet<string> = new Set([
   'email.delivery',
   'email.open',

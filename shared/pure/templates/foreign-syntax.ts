@@ -9,7 +9,9 @@ const writeName: Message = (found) => `${found} is not of this language; write {
 /** What stands in the text of a template: two marks, and what there is between them. */
 const FOREIGN_TEXTS: readonly { open: string; close: string; content: RegExp; message: Message }[] = [
   {
-    ...{ open: '{%', close: '%}', content: /^[-+]?\s*[a-z]/i },
+    open: '{%',
+    close: '%}',
+    content: /^[-+]?\s*[a-z]/i,
     message: (found) => `${found} is not of this language; blocks are {{#if}}, {{#unless}} and {{#each}}`,
   },
   { open: '<%', close: '%>', content: /^/, message: writeName },
@@ -81,8 +83,8 @@ function foreignTextIn(source: string, textStart: number, textEnd: number): Temp
 
 /**
  * Finds what is written for another template language (Liquid, Handlebars, Mustache, Go, ERB, Mailchimp). It would go
- * out as it is, or print nothing. `{{"{%"}}` prints what looks like it. Takes time in proportion to the source, and looks
- * no further than a template may have tags.
+ * out as it is, or print nothing. `{{"{%"}}` prints what looks like it. Takes time in proportion to the source, and
+ * looks no further than a template may have tags.
  */
 export function findForeignSyntax(source: string, mode: 'html' | 'text'): TemplateSyntaxError | undefined {
   const hasMarks = FOREIGN_TEXTS.some(({ open }) => source.includes(open));

@@ -50,7 +50,7 @@ function selectFields(fields: readonly RawField[]): RawField[] {
   return selected;
 }
 
-/** The names as they stand in the signature; those of the mails of one sender are the same for nearly all of them. */
+/** The names as they stand in the signature; those of the emails of one sender are the same for nearly all of them. */
 function createNameFolder(): (signed: readonly RawField[]) => string {
   let latest = '';
   let latestFolded = '';

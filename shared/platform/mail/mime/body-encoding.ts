@@ -74,7 +74,7 @@ const KEPT_LENGTH_MIN = 24;
 const KEPT_LENGTH_MAX = 1_000;
 const keptLines = new Map<string, string>();
 
-/** Most lines of a campaign's mails are the same for everybody, so they are encoded once. */
+/** Most lines of a campaign's emails are the same for everybody, so they are encoded once. */
 function quoteLine(line: string): string {
   if (line === '') return line;
   if (line.length < KEPT_LENGTH_MIN || line.length > KEPT_LENGTH_MAX) return quoteOctets(Buffer.from(line, 'utf8'));
