@@ -1,41 +1,12 @@
+import { DATA, mailCommand, rcptCommand, RESET } from './commands.ts';
 import type { SmtpCapabilities, SmtpConnection } from './connect.ts';
 import { writeContent } from './content-writer.ts';
 import { Deadline } from './deadline.ts';
 import { ConnectionFault, toFault } from './errors.ts';
 import type { SmtpMessage, SmtpOutcome, SmtpStage } from './message.ts';
 import { ReplyReader } from './reply-reader.ts';
+import type { ReplyTimeouts } from './reply-timeouts.ts';
 import { parseSmtpReply, printableReply, replyCodeOf } from './smtp-reply.ts';
-
-/** How long a server may be silent, in milliseconds, at each command it owes a reply to. */
-export interface ReplyTimeouts {
-  mail: number;
-  rcpt: number;
-  data: number;
-  /** Until the next part of the content has left. */
-  block: number;
-  /** Until all of it has left. */
-  transfer: number;
-  /** From the end of the content on. */
-  content: number;
-}
-
-/** RFC 5321 section 4.5.3.2; the time for the whole content is ours, so that a page of recipients comes to its end. */
-export const REPLY_TIMEOUTS: ReplyTimeouts = {
-  mail: 300_000,
-  rcpt: 300_000,
-  data: 120_000,
-  block: 180_000,
-  transfer: 900_000,
-  content: 600_000,
-};
-
-/** The longest time for a message whose server is as slow as allowed at every step, the RSET before it included. */
-export const MESSAGE_MS_MAX =
-  2 * REPLY_TIMEOUTS.mail +
-  REPLY_TIMEOUTS.rcpt +
-  REPLY_TIMEOUTS.data +
-  REPLY_TIMEOUTS.transfer +
-  REPLY_TIMEOUTS.content;
 
 /** The hooks of a conversation. They must not throw. Only `idle` may call back, and only `quit`. */
 export interface ConversationHooks<Message extends SmtpMessage> {
@@ -90,8 +61,6 @@ const STAGES: Record<Step, SmtpStage> = {
 const SERVICE_CLOSING = 421;
 /** RFC 4954 section 6: the server wants another login. That is between the operator and the server. */
 const LOGIN_REPLY_CODES = new Set([530, 534, 535, 538]);
-const DATA = 'DATA\r\n';
-const RESET = 'RSET\r\n';
 const QUIT_TIMEOUT_MS = 1_000;
 
 function isPositive(text: string): boolean {
@@ -201,18 +170,6 @@ export class Conversation<Message extends SmtpMessage> {
     this.fail(new ConnectionFault('ETIMEDOUT', 'the server is silent'));
   }
 
-  #mailCommand({ envelope, raw }: Message): string {
-    const { hasSize, hasDsn } = this.#capabilities;
-    const size = hasSize ? ` SIZE=${raw.length}` : '';
-    const receipt = hasDsn && envelope.receiptId !== undefined ? ` RET=HDRS ENVID=${envelope.receiptId}` : '';
-    return `MAIL FROM:<${envelope.from}>${size}${receipt}\r\n`;
-  }
-
-  #rcptCommand({ envelope }: Message): string {
-    const notify = this.#capabilities.hasDsn && envelope.receiptId !== undefined ? ' NOTIFY=SUCCESS,FAILURE,DELAY' : '';
-    return `RCPT TO:<${envelope.to}>${notify}\r\n`;
-  }
-
   /** Takes the next message that the server can hold, with the commands to begin it with. */
   #announce(behind: Message | undefined): { transaction: Transaction<Message>; commands: string } | undefined {
     const { hasPipelining, sizeMax } = this.#capabilities;
@@ -231,9 +188,12 @@ export class Conversation<Message extends SmtpMessage> {
       const transaction = { message, isReused, isPipelined, step, refusal: undefined, hasContentLeft: false };
       const reset = step === 'reset' ? RESET : '';
       if (isPipelined) {
-        return { transaction, commands: reset + this.#mailCommand(message) + this.#rcptCommand(message) + DATA };
+        return {
+          transaction,
+          commands: reset + mailCommand(message, this.#capabilities) + rcptCommand(message, this.#capabilities) + DATA,
+        };
       }
-      return { transaction, commands: reset === '' ? this.#mailCommand(message) : reset };
+      return { transaction, commands: reset === '' ? mailCommand(message, this.#capabilities) : reset };
     }
   }
 
@@ -341,7 +301,7 @@ export class Conversation<Message extends SmtpMessage> {
       transaction.step = 'mail';
       this.#await('mail');
     } else if (!this.#isOutOfStep()) {
-      this.#say(transaction, 'mail', this.#mailCommand(transaction.message));
+      this.#say(transaction, 'mail', mailCommand(transaction.message, this.#capabilities));
     }
   }
 
@@ -355,7 +315,7 @@ export class Conversation<Message extends SmtpMessage> {
     } else if (transaction.refusal) {
       this.#settleRefused(transaction);
     } else if (!this.#isOutOfStep()) {
-      this.#say(transaction, next, next === 'rcpt' ? this.#rcptCommand(transaction.message) : DATA);
+      this.#say(transaction, next, next === 'rcpt' ? rcptCommand(transaction.message, this.#capabilities) : DATA);
     }
   }
 

@@ -1,0 +1,365 @@
+import { setMaxListeners } from 'node:events';
+import { openSmtpConnection } from './connect.ts';
+import { ConnectionShare } from './connection-share.ts';
+import { Conversation, type MessageState } from './conversation.ts';
+import type { RawMessage } from './data-content.ts';
+import { ConnectionFault, NoOtherServerError, SmtpUnavailableError } from './errors.ts';
+import { IdleSessions } from './idle-sessions.ts';
+import type { SmtpEnvelope, SmtpOutcome, SmtpStage } from './message.ts';
+import { MessageQueue, URGENCIES, type Job, type SmtpUrgency } from './message-queue.ts';
+import { timeoutsOf } from './reply-timeouts.ts';
+import { ServerHealth, type PoolServer } from './server-health.ts';
+import type { RelayState, SendOptions, SmtpPoolOptions } from './smtp-pool.ts';
+import { printableReply } from './smtp-reply.ts';
+import { parseSmtpUrl } from './smtp-url.ts';
+import { toWireEnvelope } from './wire-envelope.ts';
+
+/** A connection of the pool. */
+interface Session {
+  readonly conversation: Conversation<Job>;
+  readonly server: PoolServer;
+  /** The messages on it. */
+  carries: SmtpUrgency | undefined;
+  /** When the server could begin with the message that it decides next. */
+  sinceMs: number;
+}
+
+const MESSAGES_PER_CONNECTION = 500;
+const IDLE_TIMEOUT_MS = 10_000;
+const COMMANDS: Record<SmtpStage, string> = { mail: 'MAIL FROM', rcpt: 'RCPT TO', data: 'DATA' };
+
+function cut(): ConnectionFault {
+  return new ConnectionFault('EABORTED', 'the connection was cut because the sender shuts down');
+}
+
+function interruption(fault: ConnectionFault, state: MessageState): SmtpOutcome {
+  const words = fault.response === undefined ? fault.message : printableReply(fault.response);
+  const where = state.hasContentStarted ? 'after the content' : `at ${COMMANDS[state.stage]}`;
+  const { stage, mayHaveBeenAccepted } = state;
+  return { kind: 'interrupted', stage, mayHaveBeenAccepted, reply: `${words} (the connection broke ${where})` };
+}
+
+/** The connections, the messages that wait for them, and who gets which. */
+export class Pool {
+  readonly #options: SmtpPoolOptions;
+  readonly #now: () => number;
+  readonly #health: ServerHealth;
+  readonly #share: ConnectionShare;
+  readonly #queue = new MessageQueue();
+  /** Every session that can still carry a message. */
+  readonly #sessions = new Set<Session>();
+  readonly #quitting = new Set<Session>();
+  readonly #idle: IdleSessions<Session>;
+  readonly #openings = new AbortController();
+  #sending = 0;
+  #latestFailure: SmtpUnavailableError | undefined;
+  #isPumpDue = false;
+  #closing: Promise<void> | undefined;
+  #onDrained: (() => void) | undefined;
+
+  constructor(options: SmtpPoolOptions) {
+    this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
+    const servers = options.urls.map((url) => ({
+      ...(options.connectionTimeoutMs !== undefined && { connectionTimeoutMs: options.connectionTimeoutMs }),
+      ...(options.replyTimeoutMs !== undefined && { replyTimeoutMs: options.replyTimeoutMs }),
+      ...(options.ehloName !== undefined && { name: options.ehloName }),
+      ...parseSmtpUrl(url),
+    }));
+    this.#health = new ServerHealth(servers, options.logger);
+    this.#share = new ConnectionShare(options.maxConnections, this.#health);
+    this.#idle = new IdleSessions(options.idleTimeoutMs ?? IDLE_TIMEOUT_MS, (session) => this.#retire(session));
+    setMaxListeners(0, this.#openings.signal);
+  }
+
+  usage() {
+    return { connections: this.#sessions.size, sending: this.#sending, queued: this.#queue.size };
+  }
+
+  relays(): RelayState[] {
+    return this.#health.servers.map(({ options, connections, failures, outcomes }) => ({
+      label: options.label,
+      connections,
+      isDown: failures > 0,
+      outcomes,
+    }));
+  }
+
+  send(envelope: SmtpEnvelope, raw: RawMessage, options: SendOptions): Promise<SmtpOutcome> {
+    const { signal, urgency = 'transactional', isAlone = false, avoid } = options;
+    return new Promise((resolve, reject) => {
+      if (this.#closing) throw new SmtpUnavailableError('The SMTP pool is closed');
+      signal?.throwIfAborted();
+      const wireEnvelope = toWireEnvelope(envelope);
+      if ('kind' in wireEnvelope) {
+        resolve(wireEnvelope);
+        return;
+      }
+      this.#queue.add({
+        envelope: wireEnvelope,
+        raw,
+        urgency,
+        isAlone,
+        avoid,
+        isRetry: false,
+        signal,
+        resolve,
+        reject,
+      });
+      this.#pump();
+    });
+  }
+
+  isClosed(): boolean {
+    return this.#closing !== undefined;
+  }
+
+  close(timeoutMs: number): Promise<void> {
+    // Set before draining starts, for draining releases sessions, which asks for it.
+    this.#closing ??= Promise.resolve().then(() => this.#drain(timeoutMs));
+    return this.#closing;
+  }
+
+  /** Gives waiting messages to idle sessions and opens sessions for the rest, as far as both go. */
+  #pump(): void {
+    if (this.#closing || this.#queue.size === 0) return;
+    // One after another: what one takes is not there for the next, and may use up the share of its kind.
+    for (const session of this.#idle.newestFirst()) {
+      if (this.#nextKind(session) === undefined) continue;
+      this.#idle.remove(session);
+      session.conversation.wake();
+    }
+    this.#makeRoom();
+    const room = this.#options.maxConnections - this.#health.connections;
+    for (let wanted = Math.min(this.#connectionsWanted(), room); wanted > 0; wanted -= 1) {
+      const server = this.#health.pick((each) => this.#queue.isWaitingFor(each.options.label));
+      if (!server) break;
+      void this.#open(server);
+    }
+    this.#refuseStranded();
+  }
+
+  /** Ends idle connections to servers that the waiting messages avoid, where these need the room. */
+  #makeRoom(): void {
+    if (!this.#queue.hasAvoiding) return;
+    let missing = this.#connectionsWanted() - (this.#options.maxConnections - this.#health.connections);
+    for (const session of this.#idle.newestFirst()) {
+      if (missing <= 0) return;
+      if (this.#queue.isWaitingFor(session.server.options.label)) continue;
+      this.#idle.remove(session);
+      this.#retire(session);
+      missing -= 1;
+    }
+  }
+
+  /** Refuses messages that no connection will come for. */
+  #refuseStranded(): void {
+    if (this.#queue.hasAvoiding) {
+      this.#queue.refuseAvoiding(this.#health.reachable(), () => new NoOtherServerError());
+    }
+    if (this.#health.connections === 0) {
+      this.#queue.refuse(this.#latestFailure ?? new SmtpUnavailableError('There is no SMTP server to send to'));
+    } else if (this.#queue.retries > 0 && this.#openingCount() === 0) {
+      this.#queue.demoteRetries();
+      this.#pumpSoon();
+    }
+  }
+
+  #pumpSoon(): void {
+    if (this.#isPumpDue) return;
+    this.#isPumpDue = true;
+    queueMicrotask(() => {
+      this.#isPumpDue = false;
+      this.#pump();
+    });
+  }
+
+  #openingCount(): number {
+    return this.#health.servers.reduce((sum, server) => sum + server.openings, 0);
+  }
+
+  /** How many connections to open for the waiting messages, apart from those being opened. */
+  #connectionsWanted(): number {
+    const useful = (urgency: SmtpUrgency) => Math.min(this.#queue.waiting(urgency), this.#share.room(urgency));
+    const lesser = Math.min(useful('automation') + useful('campaign'), this.#share.room('automation'));
+    return this.#queue.retries + this.#queue.waiting('transactional') + lesser - this.#openingCount();
+  }
+
+  async #open(server: PoolServer): Promise<void> {
+    this.#health.opening(server);
+    try {
+      const connection = await openSmtpConnection(server.options, this.#openings.signal);
+      this.#health.opened(server);
+      const timeouts = timeoutsOf(server.options.replyTimeoutMs);
+      const session: Session = {
+        conversation: new Conversation<Job>(connection, timeouts, {
+          next: (behind) => (behind ? this.#nextBehind(session, behind) : this.#next(session)),
+          done: (job, outcome) => this.#onDone(session, job, outcome),
+          failed: (job, fault, state) => this.#onFailed(session, job, fault, state),
+          idle: () => this.#release(session),
+          ended: () => this.#onEnded(session),
+        }),
+        server,
+        carries: undefined,
+        sinceMs: 0,
+      };
+      this.#sessions.add(session);
+      session.conversation.wake();
+    } catch (error) {
+      this.#health.openingEnded(server);
+      if (this.#closing) this.#checkDrained();
+      else this.#onOpeningFailed(server, error as SmtpUnavailableError);
+    }
+  }
+
+  #onOpeningFailed(server: PoolServer, error: SmtpUnavailableError): void {
+    this.#latestFailure = error;
+    this.#health.openingFailed(server, error);
+    this.#pump();
+  }
+
+  /** The most urgent kind that waits and that a session may carry next. */
+  #nextKind(session: Session): SmtpUrgency | undefined {
+    const { server, carries } = session;
+    return URGENCIES.find(
+      (urgency) =>
+        this.#queue.waiting(urgency, server.options.label) > 0 && this.#share.mayCarry(server, urgency, carries),
+    );
+  }
+
+  #isSpent(session: Session): boolean {
+    const messagesMax = this.#options.messagesPerConnection ?? MESSAGES_PER_CONNECTION;
+    if (this.#closing !== undefined || session.conversation.messageCount >= messagesMax) return true;
+    return this.#queue.hasAvoiding && this.#isInTheWay(session);
+  }
+
+  /** Whether messages wait that avoid the session's server, and another has no connection for them. */
+  #isInTheWay({ server }: Session): boolean {
+    if (this.#health.connections < this.#options.maxConnections) return false;
+    if (!this.#queue.isAvoided(server.options.label)) return false;
+    return this.#health.servers.some(
+      (other) => other.connections === 0 && this.#health.isUp(other) && this.#queue.isWaitingFor(other.options.label),
+    );
+  }
+
+  #next(session: Session): Job | undefined {
+    if (this.#isSpent(session)) return undefined;
+    const isFresh = session.conversation.messageCount === 0;
+    const kind = this.#nextKind(session);
+    const { label } = session.server.options;
+    const job = (isFresh ? this.#queue.takeRetry(label) : undefined) ?? (kind && this.#queue.take(kind, label));
+    this.#carry(session, job?.urgency);
+    session.sinceMs = this.#now();
+    if (job) this.#sending += 1;
+    return job;
+  }
+
+  /** Behind a message goes one of the same kind, when it could not be sooner on a connection of its own. */
+  #nextBehind(session: Session, { urgency }: Job): Job | undefined {
+    if (this.#isSpent(session) || this.#canGrow(urgency)) return undefined;
+    if (urgency === 'campaign' && this.#share.isCrowded(session.server)) return undefined;
+    const { label } = session.server.options;
+    if (URGENCIES.find((kind) => this.#queue.waiting(kind, label) > 0) !== urgency) return undefined;
+    if (this.#queue.peek(urgency, label)?.isAlone) return undefined;
+    this.#sending += 1;
+    return this.#queue.take(urgency, label);
+  }
+
+  /** Whether a kind will have one connection more soon. */
+  #canGrow(urgency: SmtpUrgency): boolean {
+    if (this.#share.room(urgency) <= 0) return false;
+    const isUseful = (server: PoolServer) => this.#queue.waiting(urgency, server.options.label) > 0;
+    if (this.#openingCount() > 0 || this.#idle.some(({ server }) => isUseful(server))) return true;
+    return this.#health.connections < this.#options.maxConnections && this.#health.pick(isUseful) !== undefined;
+  }
+
+  #carry(session: Session, urgency: SmtpUrgency | undefined): void {
+    if (session.carries === urgency) return;
+    this.#share.changed(session.server, session.carries, urgency);
+    session.carries = urgency;
+    // An idle connection may carry now what it might not before.
+    if (this.#queue.size > 0 && this.#idle.size > 0) this.#pumpSoon();
+  }
+
+  /** Puts a session that has nothing to do aside, or out of service. */
+  #release(session: Session): void {
+    if (this.#isSpent(session)) {
+      this.#retire(session);
+      this.#pumpSoon();
+      return;
+    }
+    this.#idle.add(session);
+  }
+
+  /** Takes a session that has nothing to do out of service. */
+  #retire(session: Session): void {
+    this.#leave(session);
+    this.#quitting.add(session);
+    session.conversation.quit();
+  }
+
+  #leave(session: Session): void {
+    if (!this.#sessions.delete(session)) return;
+    this.#carry(session, undefined);
+    this.#health.ended(session.server);
+  }
+
+  #onDone(session: Session, job: Job, outcome: SmtpOutcome): void {
+    this.#sending -= 1;
+    this.#health.decided(session.server, outcome.kind);
+    const nowMs = this.#now();
+    if (job.urgency === 'campaign') this.#share.decided(session.server, nowMs - session.sinceMs, nowMs);
+    session.sinceMs = nowMs;
+    const { host: server, label: relay } = session.server.options;
+    job.resolve(outcome.kind === 'interrupted' ? { ...outcome, relay } : { ...outcome, server, relay });
+  }
+
+  #onFailed(session: Session, job: Job, fault: ConnectionFault, state: MessageState): void {
+    this.#sending -= 1;
+    // A server that had closed the connection before says so at once.
+    const wasClosed = state.isReused && !state.hasContentStarted && fault.code !== 'ETIMEDOUT';
+    const mayGoAgain = state.isBystander || (wasClosed && !job.isRetry);
+    if (mayGoAgain || (this.#closing && !state.hasContentStarted)) {
+      if (this.#closing) job.reject(new SmtpUnavailableError('The SMTP pool is closed'));
+      else if (state.isBystander) this.#queue.putBack(job);
+      else {
+        // Its other idle connections are likely dead as well.
+        for (const other of this.#idle.takeAll((each) => each.server === session.server)) this.#retire(other);
+        this.#queue.addRetry(job);
+      }
+      return;
+    }
+    const { stage, mayHaveBeenAccepted } = state;
+    this.#health.interrupted(session.server, { code: fault.code, stage, mayHaveBeenAccepted });
+    job.resolve({ ...interruption(fault, state), relay: session.server.options.label });
+  }
+
+  #onEnded(session: Session): void {
+    this.#quitting.delete(session);
+    this.#idle.remove(session);
+    this.#leave(session);
+    this.#pumpSoon();
+    this.#checkDrained();
+  }
+
+  #checkDrained(): void {
+    if (this.#quitting.size === 0 && this.#health.connections === 0) this.#onDrained?.();
+  }
+
+  async #drain(timeoutMs: number): Promise<void> {
+    this.#queue.refuse(new SmtpUnavailableError('The SMTP pool is closed'));
+    this.#openings.abort();
+    const drained = new Promise<void>((resolve) => {
+      this.#onDrained = resolve;
+    });
+    for (const session of this.#idle.takeAll(() => true)) this.#retire(session);
+    for (const session of this.#sessions) session.conversation.finish();
+    this.#checkDrained();
+    const timer = setTimeout(() => {
+      for (const session of [...this.#sessions, ...this.#quitting]) session.conversation.fail(cut());
+      this.#onDrained?.();
+    }, timeoutMs);
+    await drained;
+    clearTimeout(timer);
+  }
+}
