@@ -3,7 +3,7 @@ import { HANDED_OVER_STATUSES } from '../../pure/emails/email-types.ts';
 import type { ProviderWait } from '../../pure/emails/provider-wait.ts';
 import { lockRecipients } from '../contacts/contact-locks.ts';
 import type { Em } from '../database/em.ts';
-import { isoText, json, joinSql, literalList, queryPrepared, sql, SqlFragment } from '../database/sql.ts';
+import { isoText, json, joinSql, queryPrepared, sql, SqlFragment } from '../database/sql.ts';
 import { recordedEmailEvents, type EmailHeading } from '../events/email-events.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { applyHardBounces, type BouncedEmail, type RecordedRefusal } from './hard-bounces.ts';
@@ -24,13 +24,12 @@ export interface DeliveryResult {
   held?: { wait: ProviderWait; ms: number };
 }
 
-const PUT_OFF_VERDICTS = ['deferred', 'uncertain', 'held'] as const satisfies DeliveryResult['verdict'][];
-/** The verdicts of emails that are tried again, as a list of SQL. */
-export const PUT_OFF = literalList(PUT_OFF_VERDICTS);
+/** The verdicts of emails that are tried again. */
+export const PUT_OFF: readonly DeliveryResult['verdict'][] = ['deferred', 'uncertain', 'held'];
 
 /** Whether an email is tried again. */
 export function isPutOff({ verdict }: DeliveryResult): boolean {
-  return PUT_OFF_VERDICTS.some((each) => each === verdict);
+  return PUT_OFF.includes(verdict);
 }
 
 export interface RecordedResult {
