@@ -20,34 +20,34 @@ export const WORK = ['event', 'transactional', 'execution', 'campaign'] as const
 export type Work = (typeof WORK)[number];
 
 export const COSTS: Record<Work, Cost> = {
-  event: { api: 1.21, worker: 0, postgres: 2.01, temporal: 0, storedBytes: 710, walBytes: 1_200, actions: 0 },
-  // In a workflow of its own, as where there are few; under load up to a hundred share one.
+  event: { api: 0.33, worker: 0, postgres: 0.14, temporal: 0, storedBytes: 660, walBytes: 1_220, actions: 0 },
+  // The actions are those of an email that comes alone; under load up to a thousand emails share a workflow.
   transactional: {
-    api: 3.22,
-    worker: 2.19,
-    postgres: 3.05,
-    temporal: 2.82,
-    storedBytes: 2_890,
-    walBytes: 6_270,
+    api: 0.83,
+    worker: 0.55,
+    postgres: 0.61,
+    temporal: 0.14,
+    storedBytes: 3_110,
+    walBytes: 5_210,
     actions: 2,
   },
   execution: {
-    api: 0.38,
-    worker: 21.8,
-    postgres: 5.88,
-    temporal: 38.7,
-    storedBytes: 5_140,
-    walBytes: 10_930,
-    actions: 2.1,
+    api: 0.19,
+    worker: 13.7,
+    postgres: 4.32,
+    temporal: 15.2,
+    storedBytes: 4_760,
+    walBytes: 11_740,
+    actions: 1.1,
   },
   campaign: {
     api: 0,
-    worker: 0.311,
-    postgres: 0.16,
-    temporal: 0.02,
-    storedBytes: 1_560,
-    walBytes: 2_350,
-    actions: 0.0009,
+    worker: 0.17,
+    postgres: 0.068,
+    temporal: 0.009,
+    storedBytes: 1_310,
+    walBytes: 1_760,
+    actions: 0.0008,
   },
 };
 
