@@ -134,7 +134,7 @@ await runProcess('worker', async ({ onStop, fail }) => {
   const running = Promise.all(workers.map((worker) => worker.run()));
   logger.info({ taskQueues: taskQueues.length > 0 ? taskQueues : Object.keys(TASK_QUEUES) }, 'working');
   onStop(async () => {
-    openDeliveries.stop();
+    openDeliveries.closeAll();
     for (const worker of workers) worker.shutdown();
     await health?.close();
     await metricsServer?.close();

@@ -83,13 +83,12 @@ describe('a delivery under way', () => {
     expect(groups).toHaveLength(1);
   });
 
-  it('takes nobody in when its process is about to end', async () => {
+  it('takes nobody in when its worker is about to stop', async () => {
     const { openDeliveries, sent, first, offer } = deliver();
-    openDeliveries.stop();
+    openDeliveries.closeAll();
     expect(await offer('second')).toBe(false);
     first.end();
-    await sent;
-    expect(openDeliveries.open(place, async () => true)).toBeUndefined();
+    expect(await sent).toEqual(['first']);
   });
 
   it('fails with the first error after all its groups have ended', async () => {
@@ -107,13 +106,13 @@ describe('a delivery under way', () => {
 
 describe('open deliveries', () => {
   it('are one for each project, and few in all, because they wait in slots of a worker', () => {
-    const { open } = createOpenDeliveries();
-    const take = async () => true;
-    const close = open(place, take);
-    expect(open(place, take)).toBeUndefined();
-    expect(open({ ...place, projectId: 'second' }, take)).toBeDefined();
-    expect(open({ ...place, projectId: 'third' }, take)).toBeUndefined();
-    close?.();
-    expect(open({ ...place, projectId: 'third' }, take)).toBeDefined();
+    const { add } = createOpenDeliveries();
+    const delivery = { take: async () => true, close: () => undefined };
+    const takeOff = add(place, delivery);
+    expect(add(place, delivery)).toBeUndefined();
+    expect(add({ ...place, projectId: 'second' }, delivery)).toBeDefined();
+    expect(add({ ...place, projectId: 'third' }, delivery)).toBeUndefined();
+    takeOff?.();
+    expect(add({ ...place, projectId: 'third' }, delivery)).toBeDefined();
   });
 });

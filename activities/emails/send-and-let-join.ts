@@ -40,11 +40,11 @@ export async function sendAndLetJoin(
   let failure: { error: unknown } | undefined;
   let lingering = new AbortController();
 
-  const closeEntry = openDeliveries.open(place, (ids) => inActivity(() => join(ids)));
-  let isOpen = closeEntry !== undefined;
+  const takeOff = openDeliveries.add(place, { take: (ids) => inActivity(() => join(ids)), close });
+  let isOpen = takeOff !== undefined;
   function close(): void {
     isOpen = false;
-    closeEntry?.();
+    takeOff?.();
     lingering.abort();
   }
 

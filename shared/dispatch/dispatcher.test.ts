@@ -67,10 +67,11 @@ describe('a dispatcher', () => {
   it('gives new emails to an open delivery of their project, and a delivery of their own if that does not take them', async () => {
     const openDeliveries = createOpenDeliveries();
     const offered: string[][] = [];
-    openDeliveries.open({ projectId: api.project.id, urgency: 'transactional' }, async (emailIds) => {
+    const take = async (emailIds: string[]) => {
       offered.push(emailIds);
       return offered.length === 1;
-    });
+    };
+    openDeliveries.add({ projectId: api.project.id, urgency: 'transactional' }, { take, close: () => undefined });
     await withDispatcher({ openDeliveries }, async (dispatcher) => {
       const [taken, refused] = [await addEmail(), uuidV7()];
       dispatcher.wake();
@@ -85,10 +86,11 @@ describe('a dispatcher', () => {
   it('offers no delivery what another process has claimed before, since it may have begun a delivery of its own', async () => {
     const openDeliveries = createOpenDeliveries();
     const offered: string[][] = [];
-    openDeliveries.open({ projectId: api.project.id, urgency: 'transactional' }, async (emailIds) => {
+    const take = async (emailIds: string[]) => {
       offered.push(emailIds);
       return true;
-    });
+    };
+    openDeliveries.add({ projectId: api.project.id, urgency: 'transactional' }, { take, close: () => undefined });
     const emailId = await addEmail();
     await createClaim('email', { claimRows: 1, batchRows: 1 })(api.em());
     await query(api.em(), sql`update outbox set available_at = now()`);

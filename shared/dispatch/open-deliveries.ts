@@ -1,7 +1,12 @@
 import type { SmtpUrgency } from '../platform/smtp/smtp-pool.ts';
 
-/** Takes emails into a delivery. @returns whether it has claimed them */
-type Take = (emailIds: string[]) => Promise<boolean>;
+/** A delivery that takes more emails. */
+interface OpenDelivery {
+  /** @returns whether it has claimed them */
+  take: (emailIds: string[]) => Promise<boolean>;
+  /** Takes no more, and ends as soon as those it has are sent. */
+  close: () => void;
+}
 
 /** The emails that a delivery sends. */
 export interface DeliveryPlace {
@@ -19,39 +24,34 @@ export interface OpenDeliveries {
    * @returns whether it has claimed them; if not, they need a delivery of their own
    */
   offer: (place: DeliveryPlace, emailIds: string[]) => Promise<boolean>;
-  /**
-   * Opens a delivery to what `take` takes.
-   * @returns what closes it; undefined when the project has an open delivery, or when as many are open as may be
-   */
-  open: (place: DeliveryPlace, take: Take) => (() => void) | undefined;
-  /** Opens no more deliveries, and closes those that are open: the process is about to end. */
-  stop: () => void;
+  /** @returns what takes the delivery off; undefined when its project has one, or when as many are open as may be */
+  add: (place: DeliveryPlace, delivery: OpenDelivery) => (() => void) | undefined;
+  /** Closes the open deliveries, because their worker is about to stop. */
+  closeAll: () => void;
 }
 
 /** An open delivery waits a little for more emails in a slot of its worker, so only a quarter of the slots may be open. */
 const OPEN_MAX = { transactional: 2, automation: 2, campaign: 0 } as const satisfies Record<SmtpUrgency, number>;
 
 export function createOpenDeliveries(): OpenDeliveries {
-  let isStopped = false;
-  const open: Record<SmtpUrgency, Map<string, Take>> = {
+  const open: Record<SmtpUrgency, Map<string, OpenDelivery>> = {
     transactional: new Map(),
     automation: new Map(),
     campaign: new Map(),
   };
 
   return {
-    offer: async ({ projectId, urgency }, emailIds) => (await open[urgency].get(projectId)?.(emailIds)) ?? false,
-    open({ projectId, urgency }, take) {
-      const places = open[urgency];
-      if (isStopped || places.size >= OPEN_MAX[urgency] || places.has(projectId)) return undefined;
-      places.set(projectId, take);
+    offer: async ({ projectId, urgency }, emailIds) => (await open[urgency].get(projectId)?.take(emailIds)) ?? false,
+    add({ projectId, urgency }, delivery) {
+      const ofKind = open[urgency];
+      if (ofKind.size >= OPEN_MAX[urgency] || ofKind.has(projectId)) return undefined;
+      ofKind.set(projectId, delivery);
       return () => {
-        if (places.get(projectId) === take) places.delete(projectId);
+        if (ofKind.get(projectId) === delivery) ofKind.delete(projectId);
       };
     },
-    stop() {
-      isStopped = true;
-      for (const places of Object.values(open)) places.clear();
+    closeAll() {
+      for (const ofKind of Object.values(open)) for (const delivery of [...ofKind.values()]) delivery.close();
     },
   };
 }

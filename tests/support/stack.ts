@@ -120,6 +120,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
     });
     const running = Promise.all(workers.map((worker) => worker.run()));
     stopRunning = async () => {
+      openDeliveries.closeAll();
       for (const worker of workers) worker.shutdown();
       await running;
       await pool.close();
