@@ -10,6 +10,14 @@ export interface FrozenAudience {
   totalRecipients: number;
   /** The campaign is not being sent any more. */
   isStopped: boolean;
+  /** Enough are written down for now, and there are more; absent in old histories. */
+  isPartial?: true;
+}
+
+export interface FreezeRequest {
+  campaignId: string;
+  /** Answers as soon as there are so many recipients; without it, when all are written down. */
+  untilTotal?: number;
 }
 
 /**
@@ -49,7 +57,7 @@ export function createAudienceFreezer(deps: ActivityDeps) {
    * Writes the audience down. A repeated call goes on after the last chunk that was committed. The campaigns of a project
    * take turns chunk by chunk, so that it uses one connection and core of the database, however many it sends.
    */
-  return async function freezeAudience({ campaignId }: { campaignId: string }): Promise<FrozenAudience> {
+  return async function freezeAudience({ campaignId, untilTotal }: FreezeRequest): Promise<FrozenAudience> {
     const campaign = await readCampaignState(em(), campaignId);
     if (!campaign) return { totalRecipients: 0, isStopped: true };
     let total = 0;
@@ -71,6 +79,9 @@ export function createAudienceFreezer(deps: ActivityDeps) {
           advance();
           total = progress.totalRecipients;
           if (progress.isComplete) return { totalRecipients: total, isStopped: false };
+          if (untilTotal !== undefined && total >= untilTotal) {
+            return { totalRecipients: total, isStopped: false, isPartial: true };
+          }
         }
       },
       { progress: () => ({ totalRecipients: total }) },

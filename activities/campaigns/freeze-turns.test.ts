@@ -9,12 +9,13 @@ import type { ActivityDeps } from '../deps.ts';
 import { createCampaignActivities } from './campaign-activities.ts';
 
 let app: CampaignApi;
-let freeze: (campaignId: string) => Promise<unknown>;
+let freeze: (campaignId: string, untilTotal?: number) => Promise<unknown>;
 beforeAll(async () => {
   app = await startCampaignApi();
   const deps = { orm: app.orm, config: app.config, heartbeatMs: 1_000 } as unknown as ActivityDeps;
   const activities = createCampaignActivities(deps as Parameters<typeof createCampaignActivities>[0]);
-  freeze = (campaignId) => new MockActivityEnvironment().run(() => activities.freezeAudience({ campaignId }));
+  freeze = (campaignId, untilTotal) =>
+    new MockActivityEnvironment().run(() => activities.freezeAudience({ campaignId, untilTotal }));
 });
 afterAll(() => app.stop());
 
@@ -55,4 +56,21 @@ it('the audiences of a project are written down one at a time, and those of othe
   });
   await Promise.all(all);
   expect([await isFrozen(first), await isFrozen(second)]).toEqual([true, true]);
+});
+
+it('an audience is written down in parts, each of which goes on where the last one ended', async () => {
+  const owner = await app.createProject();
+  await query(
+    app.em(),
+    sql`
+      insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)
+      select everpost_uuid_v7(), ${owner.project.id}, 'part' || n || '@mail.test', true, '{}', now(), now()
+      from generate_series(1, 4500) n`,
+  );
+  const id = await sending(owner);
+  expect(await freeze(id, 1)).toEqual({ totalRecipients: 2_000, isStopped: false, isPartial: true });
+  expect(await freeze(id, 2_500)).toEqual({ totalRecipients: 4_000, isStopped: false, isPartial: true });
+  expect(await isFrozen(id)).toBe(false);
+  expect(await freeze(id, 100_000)).toEqual({ totalRecipients: 4_500, isStopped: false });
+  expect(await isFrozen(id)).toBe(true);
 });

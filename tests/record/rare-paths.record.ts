@@ -149,6 +149,15 @@ it('records a campaign that is sent again, at its end and by a run of its own', 
   await record('sent-again', ofCampaign(fakeCampaign({ planDeferred }, { isResending: true, isAudienceFrozen: true })));
 }, 60_000);
 
+it('records a campaign that sends while its audience is written down', async () => {
+  const growing = fakeCampaign();
+  growing.activities.freezeAudience = async ({ untilTotal = Infinity }) => {
+    const totalRecipients = Math.min(untilTotal, 450);
+    return { totalRecipients, isStopped: false, ...(totalRecipients < 450 && { isPartial: true }) };
+  };
+  await record('sent-while-freezing', ofCampaign(growing));
+}, 60_000);
+
 it('records a campaign that is continued', async () => {
   const process = await createTemporalProcess({ 'limit.historyCount.suggestContinueAsNew': SUGGESTED_AFTER });
   await process.start();

@@ -1,12 +1,12 @@
 import {
   ApplicationFailure,
+  CancellationScope,
   condition,
   continueAsNew,
   isCancellation,
   patched,
   setCurrentDetails,
   workflowInfo,
-  type CancellationScope,
 } from '@temporalio/workflow';
 import type { CampaignInput } from '../../shared/pure/workflow-contracts.ts';
 import type { CampaignStateView } from '../../activities/campaigns/campaign-activities.ts';
@@ -16,6 +16,8 @@ import type { campaign } from './campaign.ts';
 
 /** Pages that are out at the same time, over all workers, if the state names no number. */
 const LANES = 4;
+/** Sending begins when so many pages are written down; the rest follows while they are sent. */
+const FIRST_PAGES = 2;
 /** A page is six events; this stays far below Temporal's limits, even without a suggestion. */
 const HISTORY_EVENTS_MAX = 1_500;
 
@@ -27,40 +29,61 @@ interface PageRange {
 interface Plan {
   lanes: number;
   pageSize: number;
-  /** Recipients of the campaign. */
+  /** Recipients of the campaign that are written down. */
   total: number;
+  /** Whether more are being written down. */
+  isGrowing: boolean;
 }
 
-/** Pages to send, and where the next run goes on when this one ends before `page`. */
+/** Pages to send. */
 interface Pages {
-  ranges: Iterator<PageRange>;
+  /** Whether the next page, or the end, is written down. */
+  isReady: () => boolean;
+  take: () => PageRange | undefined;
+  /** Where the next run goes on when this one ends before `page`. */
   resumeAt: (page: PageRange) => number;
 }
 
 /** Freezes the audience, sends to all of it, and comes back until every recipient has an outcome. */
 export async function sendToAudience(run: CampaignRun, input: CampaignInput, state: CampaignStateView): Promise<void> {
-  const total = await freezeAudience(run, state);
-  if (total === undefined) return;
   const pageSize = input.pageSize ?? state.pageSize;
-  const plan: Plan = { lanes: state.lanes ?? LANES, pageSize, total };
-  run.progress.totalRecipients = total;
-  run.progress.pagesTotal = Math.ceil(total / pageSize);
+  const plan: Plan = { lanes: state.lanes ?? LANES, pageSize, total: state.totalRecipients, isGrowing: false };
+  if (!state.isAudienceFrozen && !(await freezeFirstPages(run, plan))) return;
+  showTotal(run, plan);
   run.progress.phase = 'sending';
   if (state.isResending) await requeue(run);
-  else await sendPages(run, plan, { ranges: pagesFrom(input.nextSeq ?? 1, plan), resumeAt: (page) => page.firstSeq });
+  else await sendPages(run, plan, pagesFrom(input.nextSeq ?? 1, plan));
   await retryDeferred(run, plan);
 }
 
-/** @returns the number of recipients; undefined when the campaign has ended */
-async function freezeAudience(run: CampaignRun, state: CampaignStateView): Promise<number | undefined> {
-  if (state.isAudienceFrozen) return state.totalRecipients;
-  const { campaignId } = run;
+function showTotal({ progress }: CampaignRun, { total, pageSize }: Plan): void {
+  progress.totalRecipients = total;
+  progress.pagesTotal = Math.ceil(total / pageSize);
+}
+
+/** @returns false when the campaign has ended */
+async function freezeFirstPages(run: CampaignRun, plan: Plan): Promise<boolean> {
   run.progress.phase = 'freezing audience';
   setCurrentDetails('Writing the audience down.');
-  const frozen = await whileSending(run, () =>
-    bulk.freezeAudience.executeWithOptions({ summary: 'freeze audience' }, [{ campaignId }]),
-  );
-  return !frozen || frozen.isStopped ? undefined : frozen.totalRecipients;
+  const isGoingOn = await whileSending(run, () => freezeUntil(run, plan, FIRST_PAGES * plan.pageSize));
+  return isGoingOn ?? false;
+}
+
+/** @returns false when the campaign has ended */
+async function freezeUntil({ campaignId }: CampaignRun, plan: Plan, untilTotal: number): Promise<boolean> {
+  const summary = untilTotal > FIRST_PAGES * plan.pageSize ? `freeze audience up to ${untilTotal}` : 'freeze audience';
+  const frozen = await bulk.freezeAudience.executeWithOptions({ summary }, [{ campaignId, untilTotal }]);
+  plan.total = frozen.totalRecipients;
+  plan.isGrowing = frozen.isPartial ?? false;
+  return !frozen.isStopped;
+}
+
+/** Writes the rest of the audience down, each time as much as there was: sending has work, and few answers are awaited. */
+async function freezeRest(run: CampaignRun, plan: Plan, sending: Sending): Promise<void> {
+  while (plan.isGrowing) {
+    if (!(await freezeUntil(run, plan, 2 * plan.total))) sending.isStopped = true;
+    showTotal(run, plan);
+  }
 }
 
 /** Queues the recipients who are to be sent to again; they are then found like deferred email. */
@@ -83,17 +106,30 @@ interface Sending {
   failure?: Error;
 }
 
+/** A lane that fails ends the others, which may be waiting for a server; messages on the wire are waited for. */
 async function sendPages(run: CampaignRun, plan: Plan, pages: Pages): Promise<void> {
   const sending: Sending = { pages, isStopped: false, isPaused: false };
+  // The audience is written down to its end, also during a pause.
+  let lanes: CancellationScope | undefined;
   await whileSending(
     run,
     async (scope) => {
-      await Promise.all(Array.from({ length: plan.lanes }, () => runLane(run, plan, sending, scope)));
+      lanes = new CancellationScope();
+      const end = (error: unknown): void => {
+        // A lane that a pause cancels does not hide what fails.
+        if (sending.failure === undefined || isCancellation(sending.failure)) sending.failure = error as Error;
+        if (!sending.isPaused) scope.cancel();
+      };
+      const freezing = freezeRest(run, plan, sending).catch(end);
+      await lanes.run(() =>
+        Promise.all(Array.from({ length: plan.lanes }, () => sendPageByPage(run, plan, sending).catch(end))),
+      );
+      await freezing;
     },
-    (scope) => {
+    () => {
       sending.isStopped = true;
       sending.isPaused = true;
-      scope.cancel();
+      lanes?.cancel();
     },
   );
   const { failure, isPaused, nextSeq } = sending;
@@ -105,24 +141,29 @@ async function goOnAsNew({ campaignId }: CampaignRun, { pageSize }: Plan, nextSe
   return continueAsNew<typeof campaign>({ campaignId, nextSeq, pageSize });
 }
 
-/** A lane that fails ends the others, which may be waiting for a server; messages on the wire are waited for. */
-async function runLane(run: CampaignRun, plan: Plan, sending: Sending, scope: CancellationScope): Promise<void> {
-  return sendPageByPage(run, plan, sending).catch((error: unknown) => {
-    sending.failure ??= error as Error;
-    scope.cancel();
-  });
+async function waitUntilReady(sending: Sending): Promise<void> {
+  try {
+    await condition(() => sending.pages.isReady() || sending.isStopped);
+  } catch (error) {
+    if (!isCancellation(error)) throw error;
+    sending.isStopped = true;
+  }
 }
 
 async function sendPageByPage(run: CampaignRun, plan: Plan, sending: Sending): Promise<void> {
   const { campaignId, progress } = run;
   while (!sending.isStopped && sending.nextSeq === undefined) {
-    const page = sending.pages.ranges.next();
-    if (page.done) return;
+    if (!sending.pages.isReady()) {
+      await waitUntilReady(sending);
+      continue;
+    }
+    const page = sending.pages.take();
+    if (!page) return;
     if (shouldContinueAsNew()) {
-      sending.nextSeq = sending.pages.resumeAt(page.value);
+      sending.nextSeq = sending.pages.resumeAt(page);
       return;
     }
-    const { firstSeq, lastSeq } = page.value;
+    const { firstSeq, lastSeq } = page;
     const result = await campaignDelivery.sendRecipientPage.executeWithOptions(
       { summary: `recipients ${firstSeq} to ${lastSeq} of ${plan.total}` },
       [{ campaignId, firstSeq, lastSeq }],
@@ -158,7 +199,7 @@ async function retryDeferred(run: CampaignRun, plan: Plan): Promise<void> {
       firstSeq,
       lastSeq: Math.min(firstSeq + pageSize - 1, total),
     }));
-    await sendPages(run, plan, { ranges: ranges.values(), resumeAt: () => total + 1 });
+    await sendPages(run, plan, { isReady: () => true, take: () => ranges.shift(), resumeAt: () => total + 1 });
     fromSeq = round.nextSeq ?? 1;
   }
 }
@@ -198,8 +239,17 @@ function shouldContinueAsNew(): boolean {
   return info.continueAsNewSuggested || info.historyLength > HISTORY_EVENTS_MAX;
 }
 
-function* pagesFrom(firstSeq: number, { total, pageSize }: Plan): Generator<PageRange> {
-  for (let first = firstSeq; first <= total; first += pageSize) {
-    yield { firstSeq: first, lastSeq: Math.min(first + pageSize - 1, total) };
-  }
+function pagesFrom(firstSeq: number, plan: Plan): Pages {
+  const { pageSize } = plan;
+  let next = firstSeq;
+  return {
+    isReady: () => !plan.isGrowing || next + pageSize - 1 <= plan.total,
+    take() {
+      if (next > plan.total) return undefined;
+      const page = { firstSeq: next, lastSeq: Math.min(next + pageSize - 1, plan.total) };
+      next += pageSize;
+      return page;
+    },
+    resumeAt: (page) => page.firstSeq,
+  };
 }
