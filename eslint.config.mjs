@@ -81,10 +81,10 @@ export default defineConfig(
       eqeqeq: 'error',
       'object-shorthand': 'error',
       'no-param-reassign': 'error',
-      'max-lines': ['error', 600],
+      'max-lines': ['error', 400],
       'max-lines-per-function': ['error', { max: 80, skipBlankLines: true, skipComments: true }],
       'max-depth': ['error', 4],
-      'max-params': ['error', 6],
+      'max-params': ['error', 5],
       complexity: ['error', { max: 20, variant: 'modified' }],
 
       // A number or a boolean in a text is what it looks like.
@@ -174,6 +174,11 @@ export default defineConfig(
     rules: { 'no-console': 'off' },
   },
   {
+    // Generated, as long as there are columns.
+    files: ['shared/domain/database/tables.ts'],
+    rules: { 'max-lines': 'off' },
+  },
+  {
     // A describe is as long as its tests, and a recording as its story.
     files: ['**/*.test.ts', 'tests/record/**'],
     rules: { 'max-lines-per-function': 'off' },
@@ -190,8 +195,6 @@ export default defineConfig(
       '@typescript-eslint/no-unsafe-return': 'off',
       // What is missing fails the test there and then.
       '@typescript-eslint/no-non-null-assertion': 'off',
-      // Tables of cases and whole life cycles are longer than code should be.
-      'max-lines': ['error', 400],
     },
   },
 );

@@ -12,6 +12,7 @@ import {
   recordCampaignResults,
   type CampaignContent,
   type CampaignPage,
+  type HeldPage,
   type PendingRecipient,
 } from '../../shared/domain/campaigns/campaign-delivery.ts';
 import { complaintWait, holdCampaign } from '../../shared/domain/campaigns/complaint-hold.ts';
@@ -218,7 +219,7 @@ async function claimPage(
   composer: CampaignComposer,
 ): Promise<PageAttempt> {
   const { projectId, from, subject } = campaign;
-  const held = { ...page, claimToken: randomUUID() };
+  const held: HeldPage = { ...page, claimToken: randomUUID(), projectId, heading: { from, subject } };
   await claimCampaignPage(em(), page, held.claimToken);
   const retrySeconds = deps.config.DELIVERY_RETRY_SECONDS;
   return {
@@ -226,7 +227,7 @@ async function claimPage(
     projectId,
     ratePerSecond,
     composer,
-    record: (results) => recordCampaignResults(em(), held, { from, subject }, projectId, results, retrySeconds),
+    record: (results) => recordCampaignResults(em(), held, results, retrySeconds),
     result: { sent: 0, deferred: 0, isStopped: false },
     unmade: createUnmade(),
     trace: traceSome(),

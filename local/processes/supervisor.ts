@@ -39,16 +39,23 @@ interface Revival {
   stopping: AbortSignal;
 }
 
+/** A part that has ended. */
+interface EndedPart {
+  name: string;
+  start: StartPart<{ child: ManagedChild }>;
+  dead: ManagedChild;
+  fault: string;
+  /** When it ended soon after a start, on the monotonic clock. */
+  ends: number[];
+}
+
 /** Starts a part again and again until it is ready. @returns undefined when everything stops meanwhile */
 async function revive(
   { report, fail, startOnce, stopping }: Revival,
-  name: string,
-  start: StartPart<{ child: ManagedChild }>,
-  ends: number[],
-  dead: ManagedChild,
-  firstFault: string,
+  part: EndedPart,
 ): Promise<ManagedChild | undefined> {
-  let fault = firstFault;
+  const { name, start, ends, dead } = part;
+  let { fault } = part;
   for (;;) {
     const quickEnds = ends.filter((at) => at > performance.now() - WINDOW_MS).length;
     const pauseMs = PAUSES_MS[Math.max(0, quickEnds - 1)];
@@ -111,7 +118,8 @@ export function createSupervisor(
         return;
       }
       if (performance.now() - startedAt < RECOVERED_MS) ends.push(performance.now());
-      child = await revive({ report, fail, startOnce, stopping: stopping.signal }, name, start, ends, child, fault);
+      const ended = { name, start, ends, dead: child, fault };
+      child = await revive({ report, fail, startOnce, stopping: stopping.signal }, ended);
     }
   }
 

@@ -81,12 +81,13 @@ describe('the results of a page', () => {
         sql`select id, (ctid::text::point)[0]::int as page from email where campaign_id = ${campaignId} order by id`,
       );
     const before = await places();
-    const page = { campaignId, firstSeq: 1, lastSeq: 1_000, claimToken: uuidV7() };
+    const heading = { from: 'a@x.test', subject: 'S' };
+    const page = { campaignId, firstSeq: 1, lastSeq: 1_000, claimToken: uuidV7(), projectId, heading };
     for (let from = 0; from < before.length; from += 100) {
       const results = before
         .slice(from, from + 100)
         .map(({ id }): DeliveryResult => ({ emailId: id, verdict: 'sent', subject: 'x'.repeat(50), error: null }));
-      await recordCampaignResults(em(), page, { from: 'a@x.test', subject: 'S' }, projectId, results, [60]);
+      await recordCampaignResults(em(), page, results, [60]);
     }
     const after = await places();
     const moved = after.filter((row, index) => row.page !== before[index]?.page);

@@ -141,70 +141,86 @@ export interface RecordOutcome {
   mayContinue: boolean;
 }
 
+/** A page that an attempt holds, and what its emails have in common. */
+export interface HeldPage extends CampaignPage {
+  claimToken: string;
+  projectId: string;
+  heading: EmailHeading;
+}
+
+interface RecordedPage {
+  bounced: RecordedResult[];
+  isGoingOut: boolean;
+  /** Whether the attempt still holds the page, or nobody needs it any more. */
+  isHeld: boolean;
+}
+
+/** Recipients, events and the campaign's counters, in one statement. */
+async function recordOnPage(
+  tx: Em,
+  page: HeldPage,
+  results: DeliveryResult[],
+  retrySeconds: readonly number[],
+): Promise<RecordedPage> {
+  const wait = results.findLast((result) => result.held)?.held?.wait;
+  const waiting = wait ? json(wait) : null;
+  const [row] = await queryPrepared<{ bounced: RecordedResult[] | null; isGoingOut: boolean | null; isHeld: boolean }>(
+    tx,
+    sql`
+      with page as (
+        select from campaign_page
+        where campaign_id = ${page.campaignId} and first_seq = ${page.firstSeq} and claim_token = ${page.claimToken} for share
+      ),
+      held as (
+        select where exists (select from page) or not exists (select from campaign where id = ${page.campaignId})
+      ),
+      changed as (
+        update email e set ${resultColumns(retrySeconds)} from ${resultTable(results)}
+        where e.id = r.email_id and exists (select from held)
+          and (e.status = 'PENDING' or (e.status = 'CANCELLED' and r.verdict not in ${literalList(PUT_OFF)}))
+        returning e.*, r.verdict
+      ),
+      ${resultEvents(page.heading)},
+      counts as (
+        select count(*) filter (where verdict = 'sent')::int as sent, count(*) filter (where verdict = 'failed')::int as failed,
+          count(*) filter (where verdict = 'bounced')::int as bounced, count(*) filter (where verdict = 'skipped')::int as skipped,
+          count(*) filter (where verdict = 'suppressed')::int as suppressed
+        from changed
+      ),
+      counted as (
+        update campaign c set sent_count = c.sent_count + n.sent, failed_count = c.failed_count + n.failed,
+          bounced_count = c.bounced_count + n.bounced, skipped_count = c.skipped_count + n.skipped,
+          suppressed_count = c.suppressed_count + n.suppressed, waiting = coalesce(${waiting}::jsonb, c.waiting)
+        from counts n where c.id = ${page.campaignId} returning ${IS_GOING_OUT} as is_going_out
+      )
+      select (select is_going_out from counted) as "isGoingOut", exists (select from held) as "isHeld",
+        (select json_agg(json_build_object('email_id', id, 'contact_id', contact_id, 'verdict', verdict))
+         from changed where verdict = 'bounced') as bounced`,
+  );
+  return { bounced: row?.bounced ?? [], isGoingOut: row?.isGoingOut ?? false, isHeld: row?.isHeld ?? false };
+}
+
 /**
- * Records results of a page: recipients, events and the campaign's counters in one statement. An attempt that lost the
- * page to another changes nothing. Results of email that is already out are recorded even when the campaign has been
- * cancelled and deleted meanwhile.
+ * Records results of a page. An attempt that lost the page to another changes nothing. Results of email that is already
+ * out are recorded even when the campaign has been cancelled and deleted meanwhile.
  */
 export async function recordCampaignResults(
   em: Em,
-  page: CampaignPage & { claimToken: string },
-  heading: EmailHeading,
-  projectId: string,
+  page: HeldPage,
   results: DeliveryResult[],
   retrySeconds: readonly number[],
 ): Promise<RecordOutcome> {
-  const held = results.findLast((result) => result.held)?.held;
-  const waiting = held ? json(held.wait) : null;
-  const record = async (tx: Em): Promise<{ recorded: RecordedResult[]; isGoingOut: boolean; held: boolean }> => {
-    const [row] = await queryPrepared<{ recorded: RecordedResult[] | null; isGoingOut: boolean | null; held: boolean }>(
-      tx,
-      sql`
-        with page as (
-          select from campaign_page
-          where campaign_id = ${page.campaignId} and first_seq = ${page.firstSeq} and claim_token = ${page.claimToken} for share
-        ),
-        held as (
-          select where exists (select from page) or not exists (select from campaign where id = ${page.campaignId})
-        ),
-        changed as (
-          update email e set ${resultColumns(retrySeconds)} from ${resultTable(results)}
-          where e.id = r.email_id and exists (select from held)
-            and (e.status = 'PENDING' or (e.status = 'CANCELLED' and r.verdict not in ${literalList(PUT_OFF)}))
-          returning e.*, r.verdict
-        ),
-        ${resultEvents(heading)},
-        counts as (
-          select count(*) filter (where verdict = 'sent')::int as sent, count(*) filter (where verdict = 'failed')::int as failed,
-            count(*) filter (where verdict = 'bounced')::int as bounced, count(*) filter (where verdict = 'skipped')::int as skipped,
-            count(*) filter (where verdict = 'suppressed')::int as suppressed
-          from changed
-        ),
-        counted as (
-          update campaign c set sent_count = c.sent_count + n.sent, failed_count = c.failed_count + n.failed,
-            bounced_count = c.bounced_count + n.bounced, skipped_count = c.skipped_count + n.skipped,
-            suppressed_count = c.suppressed_count + n.suppressed, waiting = coalesce(${waiting}::jsonb, c.waiting)
-          from counts n where c.id = ${page.campaignId} returning ${IS_GOING_OUT} as is_going_out
-        )
-        select (select is_going_out from counted) as "isGoingOut", exists (select from held) as held,
-          (select json_agg(json_build_object('email_id', id, 'contact_id', contact_id, 'verdict', verdict))
-           from changed where verdict = 'bounced') as recorded`,
-    );
-    return { recorded: row?.recorded ?? [], isGoingOut: row?.isGoingOut ?? false, held: row?.held ?? false };
+  const recordWithBounces = async (tx: Em): Promise<RecordedPage> => {
+    await lockBounced(tx, results);
+    const recorded = await recordOnPage(tx, page, results, retrySeconds);
+    await applyHardBounces(tx, page.projectId, bouncedAmong(recorded.bounced));
+    return recorded;
   };
-
   const hasBounces = results.some((result) => result.verdict === 'bounced');
-  const recordAll = () =>
-    hasBounces
-      ? inTransaction(em, async (tx) => {
-          await lockBounced(tx, results);
-          const recorded = await record(tx);
-          await applyHardBounces(tx, projectId, bouncedAmong(recorded.recorded));
-          return recorded;
-        })
-      : record(em);
-  let outcome = await recordAll();
+  const record = () =>
+    hasBounces ? inTransaction(em, recordWithBounces) : recordOnPage(em, page, results, retrySeconds);
+  let outcome = await record();
   // The page may have been deleted with its campaign while the statement waited for it; only a new statement sees that.
-  if (!outcome.held) outcome = await recordAll();
-  return { mayContinue: outcome.held && outcome.isGoingOut };
+  if (!outcome.isHeld) outcome = await record();
+  return { mayContinue: outcome.isHeld && outcome.isGoingOut };
 }

@@ -128,7 +128,7 @@ function writers(): ((status: EmailStatus) => Promise<unknown>)[] {
       const page = { campaignId: randomUUID(), firstSeq: 1, lastSeq: 1, claimToken: randomUUID() };
       const { id } = await addEmail(status, page.campaignId, column);
       const heading = { from: 'a@example.com', subject: 'S' };
-      await recordCampaignResults(em(), page, heading, projectId, [resultOf(id, verdict)], [60]);
+      await recordCampaignResults(em(), { ...page, heading, projectId }, [resultOf(id, verdict)], [60]);
     }),
     ...['it cannot go on', null].map((error) => async (status: EmailStatus) => {
       const campaignId = await addCampaign('CANCELLED', error);

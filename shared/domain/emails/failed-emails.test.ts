@@ -116,16 +116,9 @@ describe('an email that ends FAILED', () => {
     const id = await createEmail({ id: campaignId, seq: 1 });
     const page = { campaignId, firstSeq: 1, lastSeq: 1, claimToken: uuidV7() };
     await claimCampaignPage(em(), page, page.claimToken);
-    const frame = { from: 'us@example.com', subject: 'S' };
+    const held = { ...page, projectId, heading: { from: 'us@example.com', subject: 'S' } };
     const record = (verdict: 'deferred' | 'failed', error: string) =>
-      recordCampaignResults(
-        em(),
-        page,
-        frame,
-        projectId,
-        [{ emailId: id, subject: null, verdict, error, server: 'mx.test' }],
-        [60],
-      );
+      recordCampaignResults(em(), held, [{ emailId: id, subject: null, verdict, error, server: 'mx.test' }], [60]);
     await record('deferred', '450 later');
     await record('failed', '554 no');
     await expectFailed(id, { reason: '554 no', subject: 'S' });

@@ -79,7 +79,7 @@ async function addCampaign(): Promise<string> {
   return id;
 }
 
-it('clears the mail of the contact and to its address, and cancels what is queued', async () => {
+it('clears the email of the contact and to its address, and cancels what is queued', async () => {
   const contactId = await addContact('queued@mail.test');
   const ids = [
     await addEmail({ contactId, address: 'queued@mail.test', status: 'PENDING' }),
@@ -160,9 +160,9 @@ it('lets late results and reports count, without bringing anything back', async 
   );
   await deleteAndErase(contactId);
 
-  const frame = { from: 'a@example.com', subject: 'Hello' };
+  const heading = { from: 'a@example.com', subject: 'Hello' };
   const results = [{ emailId, verdict: 'sent' as const, subject: 'Hello Ada', error: 'for late@mail.test' }];
-  await recordCampaignResults(em(), page, frame, projectId, results, [60]);
+  await recordCampaignResults(em(), { ...page, heading, projectId }, results, [60]);
   await recordEngagements(em(), [
     { id: randomUUID(), emailId, url: 'https://x.test/?late@mail.test', ageMs: 0, repeats: 0 },
   ]);
@@ -217,7 +217,7 @@ it('suppresses by the hash when the complaint comes after the deletion', async (
   expect(await removeSuppression(em(), projectId, 'angry@mail.test')).toBe(true);
 });
 
-it('leads the links of old mail to the contact who has the address now', async () => {
+it('leads the links of old email to the contact who has the address now', async () => {
   const contactId = await addContact('returns@mail.test');
   const emailId = await addEmail({ contactId, address: 'returns@mail.test', status: 'SENT' });
   await deleteAndErase(contactId);
