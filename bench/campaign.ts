@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { temporal } from '@temporalio/proto';
 import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
 import { campaignWorkflowId } from '../shared/pure/workflow-contracts.ts';
-import { BENCH_MAIL } from './harness/bench-mail.ts';
+import { createCampaign } from './harness/bench-mail.ts';
 import { round, type Bench, type BenchContext } from './harness/contract.ts';
 import type { Sink, SinkKind } from './harness/sink.ts';
 import type { BenchStack } from './harness/stack.ts';
@@ -163,20 +163,6 @@ async function startWorkers(stack: BenchStack, count: number): Promise<number[]>
   const pids = [stack.worker()?.pid ?? 0];
   while (pids.length < count) pids.push((await stack.startWorker()).pid);
   return pids;
-}
-
-/** Creates a campaign to all contacts. @returns its id */
-export async function createCampaign(stack: BenchStack): Promise<string> {
-  const created = (await stack.call('POST', '/campaigns', {
-    name: 'Bench',
-    subject: BENCH_MAIL.subject,
-    body: BENCH_MAIL.html,
-    type: BENCH_MAIL.type,
-    from: `news@${stack.project.domain}`,
-    fromName: 'Bench',
-    audienceType: 'ALL',
-  })) as { data: { id: string } };
-  return created.data.id;
 }
 
 export const bench: Bench = {

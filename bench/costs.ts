@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { query, sql } from '../shared/domain/database/sql.ts';
 import { createAutomation, recordEvents, waitUntil } from './automations.ts';
-import { createCampaign, createContacts, readCampaign } from './campaign.ts';
+import { createContacts, readCampaign } from './campaign.ts';
+import { createCampaign } from './harness/bench-mail.ts';
 import type { Bench, BenchContext } from './harness/contract.ts';
 import { measureCost, measureIdle } from './harness/cost-meter.ts';
 import { sendHttpLoad } from './harness/http-load.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { query, queryOne, sql } from '../shared/domain/database/sql.ts';
-import { BENCH_MAIL } from './harness/bench-mail.ts';
+import { createCampaign } from './harness/bench-mail.ts';
 import { round, type Bench, type BenchContext } from './harness/contract.ts';
 import type { BenchStack } from './harness/stack.ts';
 
@@ -85,19 +85,9 @@ async function runCampaign(
 ): Promise<Record<string, number>> {
   const [recipients, seconds] = [context.number('recipients'), context.number('seconds')];
   await createContacts(stack, run, recipients);
-  const created = (await stack.call('POST', '/campaigns', {
-    name: run,
-    subject: BENCH_MAIL.subject,
-    body: BENCH_MAIL.html,
-    type: BENCH_MAIL.type,
-    from: `news@${stack.project.domain}`,
-    audienceType: 'FILTERED',
-    audienceCondition: {
-      logic: 'AND',
-      groups: [{ filters: [{ field: 'data.run', operator: 'equals', value: run }] }],
-    },
-  })) as { data: { id: string } };
-  const { id } = created.data;
+  const filters = [{ field: 'data.run', operator: 'equals', value: run }];
+  const audienceCondition = { logic: 'AND', groups: [{ filters }] };
+  const id = await createCampaign(stack, { name: run, audienceType: 'FILTERED', audienceCondition });
   await gateway.call('DELETE');
   await gateway.call('POST', stage === 'none' ? stage : `${stage}/${REFUSING}`);
   context.progress(stage === 'none' ? 'Sending without refusals' : `Sending with refusals at ${stage}`);

@@ -1,4 +1,5 @@
 import { query, queryOne, sql } from '../../shared/domain/database/sql.ts';
+import { createCampaign } from '../harness/bench-mail.ts';
 import type { BenchStack } from '../harness/stack.ts';
 import type { FilledHistory } from '../history/fill.ts';
 
@@ -18,14 +19,7 @@ const DAY_MS = 86_400_000;
 
 /** Adds a campaign of many recipients, of whom a few have failed. @returns its id */
 export async function addLargeCampaign(stack: BenchStack, recipients: number): Promise<string> {
-  const created = (await stack.call('POST', '/campaigns', {
-    name: 'Large',
-    subject: 'News',
-    body: '<p>News</p>',
-    audienceType: 'ALL',
-    from: `news@${stack.project.domain}`,
-  })) as { data: { id: string } };
-  const { id } = created.data;
+  const id = await createCampaign(stack, { name: 'Large' });
   await query(
     stack.em(),
     sql`

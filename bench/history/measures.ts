@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { query, queryOne, sql, type SqlFragment } from '../../shared/domain/database/sql.ts';
 import { recordEvents } from '../automations.ts';
-import { BENCH_MAIL } from '../harness/bench-mail.ts';
+import { createCampaign } from '../harness/bench-mail.ts';
 import { quantile, round, type BenchContext } from '../harness/contract.ts';
 import { sendGetLoad } from '../harness/get-load.ts';
 import { sendHttpLoad } from '../harness/http-load.ts';
@@ -147,16 +147,7 @@ const measureSend: Measure = async (context, side) => {
 };
 
 const measureCampaign: Measure = async (context, side) => {
-  const created = (await side.stack.call('POST', '/campaigns', {
-    name: 'Bench',
-    subject: BENCH_MAIL.subject,
-    body: BENCH_MAIL.html,
-    type: BENCH_MAIL.type,
-    from: `news@${side.stack.project.domain}`,
-    audienceType: 'SEGMENT',
-    segmentId: side.segmentId,
-  })) as { data: { id: string } };
-  const { id } = created.data;
+  const id = await createCampaign(side.stack, { audienceType: 'SEGMENT', segmentId: side.segmentId });
   return costOf(context, side, async () => {
     await side.stack.call('POST', `/campaigns/${id}/send`, {});
     await waitUntilNone(side.stack, 'campaigns', sql`campaign where id = ${id} and status <> 'SENT'`);

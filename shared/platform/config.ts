@@ -48,7 +48,6 @@ const DEPLOYMENT_NAME = /^[A-Za-z0-9][\w-]{0,63}$/;
 const BUILD_ID = /^[A-Za-z0-9][\w.+-]{0,127}$/;
 
 const environmentSchema = z.object({
-  NODE_ENV: z.string().default('production').describe('development shows readable logs'),
   PORT: port.default(3000).describe('port of the API'),
   HOST: z.string().default('0.0.0.0').describe('address the API listens on'),
   PUBLIC_URL: z
