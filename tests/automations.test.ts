@@ -147,7 +147,7 @@ describe('an execution started by hand', () => {
 });
 
 describe('a SEND_EMAIL step', () => {
-  it('skips marketing mail to somebody who has unsubscribed, and goes on', async () => {
+  it('skips marketing email to somebody who has unsubscribed, and goes on', async () => {
     const marketing = await createTemplate(stack, { type: 'MARKETING' });
     const transactional = await createTemplate(stack);
     const id = await createAutomation(stack, 'consent', {
@@ -342,7 +342,7 @@ describe('operators', () => {
 });
 
 describe('200 executions at once', () => {
-  it('send one mail each', async () => {
+  it('send one email each', async () => {
     const templateId = await createTemplate(stack);
     const id = await createAutomation(stack, 'rush', { Mail: { type: 'SEND_EMAIL', templateId } });
     const addresses = Array.from({ length: 200 }, (_, i) => `rush${i}@mail.test`);

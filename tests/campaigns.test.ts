@@ -76,7 +76,7 @@ const workflowStart = (id: string) =>
 const workflowEnd = (id: string) => stack.temporal.client.workflow.getHandle(campaignWorkflowId(id)).result();
 
 const messagesTo = (address: string) => stack.sink.messages().filter((message) => message.to.includes(address));
-/** The first mail to an address, as soon as it is there. */
+/** The first email to an address, as soon as it is there. */
 const arrived = async (address: string): Promise<ParsedMail> =>
   (await eventually(async () => messagesTo(address)[0])).parsed();
 /** The contacts of a project that got email, with the number of emails. */
@@ -239,7 +239,7 @@ describe('a campaign of a throttled project', () => {
   });
 });
 
-describe('a test mail', () => {
+describe('a test email', () => {
   it('shows a contact and a stranger the campaign, and counts nowhere', async () => {
     const audience = await createAudience([]);
     const [ann, stranger] = [audience.address('ann'), audience.address('stranger')];

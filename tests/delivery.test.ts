@@ -67,7 +67,7 @@ async function createTemplate(type: string): Promise<string> {
   return reply.body.id;
 }
 
-describe('a mail as it arrives', () => {
+describe('an email as it arrives', () => {
   it('has the headers, parts and files that were asked for', async () => {
     const to = freshEmail();
     const pdf = randomBytes(70_000);
@@ -191,7 +191,7 @@ describe('a mail as it arrives', () => {
 });
 
 describe('the answers of mail servers', () => {
-  it('are followed: a mail that is deferred twice is sent once', async () => {
+  it('are followed: an email that is deferred twice is sent once', async () => {
     const to = freshEmail();
     stack.sink.replyTo(to, { code: 451, stage: 'rcpt', times: 1 });
     stack.sink.replyTo(to, { code: 452, stage: 'data', times: 1 });
@@ -202,7 +202,7 @@ describe('the answers of mail servers', () => {
     expect(await workflow.result()).toEqual({ rounds: 3, emails: { SENT: 1 } });
   });
 
-  it('do not hold up the other mails of the batch, and are waited for only so often', async () => {
+  it('do not hold up the other emails of the batch, and are waited for only so often', async () => {
     const [slow, quick] = [freshEmail(), freshEmail()];
     stack.sink.replyTo(slow, { code: 450, text: '4.2.1 Later', stage: 'rcpt' });
     const [slowId = '', quickId = ''] = await send({ to: [slow, quick] });
@@ -245,7 +245,7 @@ describe('the answers of mail servers', () => {
     expect((await contactOf(to)).subscribed).toBe(true);
   });
 
-  it('fail the mail when the content is refused, and the contact stays', async () => {
+  it('fail the email when the content is refused, and the contact stays', async () => {
     const to = freshEmail();
     stack.sink.replyTo(to, { code: 554, text: '5.7.1 Looks like spam', stage: 'data' });
     const id = await sendOne({ to, subscribed: true });
@@ -269,7 +269,7 @@ describe('a server that has something against us', () => {
     '554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using a list',
     '550 5.7.1 Relaying denied',
     '552 5.2.2 Mailbox full',
-  ])('unsubscribes nobody, and gets the mail later: %s', async (reply) => {
+  ])('unsubscribes nobody, and gets the email later: %s', async (reply) => {
     const to = freshEmail();
     stack.sink.replyTo(to, { code: Number(reply.slice(0, 3)), text: reply.slice(4), stage: 'rcpt', times: 2 });
     const id = await sendOne({ to, subscribed: true });
@@ -326,7 +326,7 @@ describe('what stands in the way', () => {
   });
 });
 
-describe('many mails', () => {
+describe('many emails', () => {
   it('of 300 requests at once, from three projects, all arrive exactly once', async () => {
     const projects = [stack, await stack.createProject(), await stack.createProject()];
     const ids = await Promise.all(

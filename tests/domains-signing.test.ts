@@ -54,7 +54,7 @@ async function received(address: string): Promise<Buffer> {
 }
 
 describe('mail of a verified domain', () => {
-  it('is signed, transactional mail and campaigns alike, and the signature verifies by what DNS has', async () => {
+  it('is signed, transactional email and campaigns alike, and the signature verifies by what DNS has', async () => {
     const domain = await addDomain('signed.example');
     publishKey(domain);
     expect(await verifyNow(domain.id)).toBe('VERIFIED');

@@ -26,7 +26,7 @@ afterAll(async () => {
   await stack.stop();
 });
 
-/** A link of a mail, at the address where this test reaches the API. */
+/** A link of an email, at the address where this test reaches the API. */
 function here(url: string): string {
   return url.replace(stack.config.publicUrl, stack.url);
 }

@@ -88,7 +88,7 @@ describe('guessed recipients', () => {
     expect(await guess(neighbour, 1)).toEqual([550]);
   });
 
-  it('do not keep their network from returning reports of our mail, nor from answering where we know the address', async () => {
+  it('do not keep their network from returning reports of our email, nor from answering where we know the address', async () => {
     const server = await listen();
     const mail = await inbound.sentMail({ replyTo: `known@${INBOUND_DOMAIN}` });
     const before = open(server);
@@ -136,7 +136,7 @@ describe('connections of strangers', () => {
     await seen(() => sixth.said().startsWith('220'));
   });
 
-  it('leave places for a server that has returned reports of our mail', async () => {
+  it('leave places for a server that has returned reports of our email', async () => {
     const server = await listen();
     const relay = open(server, { from: '127.0.1.1' });
     await begin(relay);

@@ -24,7 +24,7 @@ const done = () => Promise.resolve('done');
 const inReplyTo = (id: string) => `In-Reply-To: <${id}@example.com>`;
 
 describe('an answer to a reply address', () => {
-  it('is an event of the mail it names, whoever its author says to be', async () => {
+  it('is an event of the email it names, whoever its author says to be', async () => {
     const address = `answers@${INBOUND_DOMAIN}`;
     const [mail, other] = [await inbound.sentMail({ replyTo: `Answers@${INBOUND_DOMAIN}` }), await inbound.sentMail()];
     const raw = answer(['Subject: one', inReplyTo(mail.emailId)]).replace('ada@home.test', other.address);
@@ -33,7 +33,7 @@ describe('an answer to a reply address', () => {
     expect((await inbound.stateOf(other)).events).toEqual([]);
   });
 
-  it('that names none of our mail starts nothing, though it is signed with the name of a contact', async () => {
+  it('that names none of our email starts nothing, though it is signed with the name of a contact', async () => {
     const address = `forged@${INBOUND_DOMAIN}`;
     const mail = await inbound.sentMail({ replyTo: address });
     const forged = (lines: string[]) => answer(lines).replace('ada@home.test', mail.address);
@@ -43,7 +43,7 @@ describe('an answer to a reply address', () => {
     expect((await inbound.stateOf(mail)).events).toEqual([]);
   });
 
-  it('names the mail nearest to it last', async () => {
+  it('names the email nearest to it last', async () => {
     const address = `thread@${INBOUND_DOMAIN}`;
     const [newest, oldest] = [
       await inbound.sentMail({ replyTo: address }),
@@ -66,7 +66,7 @@ describe('an answer to a reply address', () => {
     expect((await inbound.stateOf(theirs)).events).toEqual([]);
   });
 
-  it('is one of fifty about one mail at most', async () => {
+  it('is one of fifty about one email at most', async () => {
     const address = `often@${INBOUND_DOMAIN}`;
     const mail = await inbound.sentMail({ replyTo: address });
     await query(

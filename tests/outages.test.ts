@@ -91,7 +91,7 @@ describe('while PostgreSQL is out of reach', () => {
   it.each([
     ['in the middle', 0.25],
     ['near its end', 0.95],
-  ])('a campaign %s waits, and goes on without losing or repeating a mail', async (_place, share) => {
+  ])('a campaign %s waits, and goes on without losing or repeating an email', async (_place, share) => {
     stack.sink.clear();
     const { body } = await stack.api('POST', '/campaigns', {
       body: { name: 'News', subject: 'News', body: '<p>News</p>', from: 'news@example.com', audienceType: 'ALL' },

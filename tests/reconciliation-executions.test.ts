@@ -34,7 +34,7 @@ interface Entered {
   email: string;
 }
 
-/** Has a contact enter an automation that begins with a mail, and go on to a step where it stays. */
+/** Has a contact enter an automation that begins with an email, and go on to a step where it stays. */
 async function enter(event: string, steps: Record<string, TestStep>): Promise<Entered> {
   const [next] = Object.keys(steps);
   const automationId = await createAutomation(stack, event, {

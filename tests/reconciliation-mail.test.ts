@@ -6,7 +6,7 @@ import { emailDeliveryWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import { reconcile, statusOf } from './support/reconcile.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
-/** Long enough that nothing but a test moves a mail that was deferred. */
+/** Long enough that nothing but a test moves an email that was deferred. */
 const RETRY_SECONDS = [3_600, 0.2];
 
 let stack: TestStack;
@@ -32,7 +32,7 @@ async function recordIn(id: string, status: Email['status']): Promise<Email> {
   });
 }
 
-/** Sends a mail that its server puts off for an hour. @returns its id and the delivery that waits to try it again */
+/** Sends an email that its server puts off for an hour. @returns its id and the delivery that waits to try it again */
 async function sendDeferred(to: string): Promise<{ id: string; workflowId: string }> {
   stack.sink.replyTo(to, { code: 451, stage: 'rcpt', times: 1 });
   const [id = ''] = await send(to);
@@ -75,8 +75,8 @@ async function queueUnclaimed(addresses: string[]): Promise<{ ids: string[]; wor
 
 const arrivals = (addresses: string[]) => addresses.map((address) => stack.sink.recipientCounts().get(address) ?? 0);
 
-describe('reconciliation of transactional mail', () => {
-  it('sends a deferred mail once whose delivery was terminated', async () => {
+describe('reconciliation of transactional email', () => {
+  it('sends a deferred email once whose delivery was terminated', async () => {
     const to = freshEmail();
     const { id, workflowId } = await sendDeferred(to);
     await terminate(workflowId);
@@ -89,7 +89,7 @@ describe('reconciliation of transactional mail', () => {
     expect(await reconcile(stack)).toMatchObject({ restarted: [] });
   });
 
-  it('leaves a deferred mail alone that its delivery will send, before and after its time', async () => {
+  it('leaves a deferred email alone that its delivery will send, before and after its time', async () => {
     const to = freshEmail();
     const { id, workflowId } = await sendDeferred(to);
     expect((await deliveryOf(id)).dueInSeconds).toBeGreaterThan(3_500);
@@ -105,7 +105,7 @@ describe('reconciliation of transactional mail', () => {
     await query(stack.em(), sql`delete from email where id = ${id}`);
   });
 
-  it('sends mails that no delivery ever claimed, joined into one', async () => {
+  it('sends emails that no delivery ever claimed, joined into one', async () => {
     const addresses = [freshEmail(), freshEmail(), freshEmail()];
     const { ids, workflowId } = await queueUnclaimed(addresses);
     await terminate(workflowId);
@@ -119,7 +119,7 @@ describe('reconciliation of transactional mail', () => {
     expect(new Set(deliveries.map((delivery) => delivery.id)).size).toBe(1);
   });
 
-  it('sends mails once that were thought lost while a worker was waited for', async () => {
+  it('sends emails once that were thought lost while a worker was waited for', async () => {
     const addresses = [freshEmail(), freshEmail(), freshEmail()];
     const { ids, workflowId } = await queueUnclaimed(addresses);
     await makeOverdue(ids);
@@ -141,7 +141,7 @@ describe('reconciliation of transactional mail', () => {
     expect(arrivals(addresses)).toEqual([1, 1, 1]);
   });
 
-  it('leaves a mail alone that waits for Temporal', async () => {
+  it('leaves an email alone that waits for Temporal', async () => {
     const emailId = randomUUID();
     await query(
       stack.em(),
@@ -158,7 +158,7 @@ describe('reconciliation of transactional mail', () => {
     await query(stack.em(), sql`delete from email where id = ${emailId}`);
   });
 
-  it('sends a mail again that an attempt left undecided, once that attempt has surely ended', async () => {
+  it('sends an email again that an attempt left undecided, once that attempt has surely ended', async () => {
     const to = freshEmail();
     const { id, workflowId } = await sendDeferred(to);
     await query(stack.em(), sql`update email set status = 'SENDING', claim_token = ${randomUUID()} where id = ${id}`);

@@ -142,7 +142,7 @@ describe('the envelope sender of other mail', () => {
 });
 
 describe('a receipt of the delivery', () => {
-  it('is asked for under the id of the mail, and comes back to it', async () => {
+  it('is asked for under the id of the email, and comes back to it', async () => {
     const sent = await send('hello@example.com', 'six@mail.test');
     const asked = { content: 'HDRS', notify: ['SUCCESS', 'FAILURE', 'DELAY'] };
     expect(sent.message.receipt).toEqual({ id: sent.emailId, ...asked });

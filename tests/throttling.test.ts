@@ -102,7 +102,7 @@ describe('a campaign of a throttled project', () => {
     const { historyLength } = await stack.temporal.client.workflow
       .getHandle(campaignWorkflowId(sending.campaignId))
       .describe();
-    // Beginning, audience, one page, deferred mail, end.
+    // Beginning, audience, one page, deferred email, end.
     expect(historyLength).toBeLessThan(45);
   }, 120_000);
 });

@@ -169,7 +169,7 @@ describe('GET /activity', () => {
 });
 
 describe('GET /activity/stats', () => {
-  it('counts by day, a mail once, with rates of what was sent', async () => {
+  it('counts by day, an email once, with rates of what was sent', async () => {
     const { api } = await createWorld();
     const { status, body } = await api('GET', '/activity/stats?startDate=2026-02-28&endDate=2026-03-02');
     expect(status).toBe(200);

@@ -120,7 +120,7 @@ describe('the placeholders that a check finds empty', () => {
   });
 });
 
-describe('the mail that a check renders', () => {
+describe('the email that a check renders', () => {
   it('has its links looked at', async () => {
     const hrefs = ['', '#', 'www.example.com', '/prices', 'javascript:alert(1)', 'http://', 'https://local host/'];
     const fine = ['https://example.com/?a=1&amp;b=2', 'mailto:a@example.com', 'tel:+41', '#top', '{{unsubscribeUrl}}'];

@@ -25,7 +25,7 @@ interface Sent {
   links: EmailLinks;
 }
 
-/** A campaign that has sent one mail to one contact. */
+/** A campaign that has sent one email to one contact. */
 async function sentMail(
   status: 'SENT' | 'BOUNCED' | 'FAILED' = 'SENT',
   data: Record<string, unknown> = {},
@@ -76,7 +76,7 @@ async function stateOf({ emailId, campaignId, contactId }: Sent) {
 }
 
 describe('GET /t/o/:token.gif', () => {
-  it('answers an image that no cache keeps, and counts the mail once and every opening', async () => {
+  it('answers an image that no cache keeps, and counts the email once and every opening', async () => {
     const mail = await sentMail();
     const replies = await Promise.all(Array.from({ length: 6 }, () => visit(mail.links.openUrl)));
     expect(replies.map((reply) => reply.status)).toEqual(Array(6).fill(200));
@@ -106,7 +106,7 @@ describe('GET /t/o/:token.gif', () => {
 describe('GET /t/c/:token', () => {
   const target = 'https://shop.test/a?b=c&d=%20e#f';
 
-  it('leads on with 302, and a click of a mail without images is an open as well', async () => {
+  it('leads on with 302, and a click of an email without images is an open as well', async () => {
     const mail = await sentMail();
     const url = mail.links.clickUrl(encodeClickTarget(target));
     const reply = await visit(url);
@@ -128,7 +128,7 @@ describe('GET /t/c/:token', () => {
     expect(state.data).toContainEqual(expect.objectContaining({ opens: 2, isFirstOpen: false }));
   });
 
-  it('counts exactly under a rush of opens and clicks of many mails', async () => {
+  it('counts exactly under a rush of opens and clicks of many emails', async () => {
     const mails = await Promise.all(Array.from({ length: 8 }, () => sentMail()));
     await Promise.all(
       Array.from({ length: 160 }, (_, i) => {
@@ -145,7 +145,7 @@ describe('GET /t/c/:token', () => {
     }
   });
 
-  it('never lowers a state, and records nothing for a mail that never went out', async () => {
+  it('never lowers a state, and records nothing for an email that never went out', async () => {
     const bounced = await sentMail('BOUNCED');
     const failed = await sentMail('FAILED');
     for (const { links } of [bounced, failed])
@@ -245,7 +245,7 @@ describe('the subscription pages', () => {
     expect(await isSubscribed(mail)).toBe(true);
   });
 
-  it('unsubscribe on POST, also with the one-click body of RFC 8058, once a mail', async () => {
+  it('unsubscribe on POST, also with the one-click body of RFC 8058, once an email', async () => {
     const mail = await sentMail();
     const oneClick = {
       method: 'POST',

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 describe('POST /v1/send', () => {
-  it('answers with the contact and the record, and leaves the mail for delivery', async () => {
+  it('answers with the contact and the record, and leaves the email for delivery', async () => {
     const to = freshEmail();
     const wakeups = app.wakeups();
     const reply = await app.api('POST', '/v1/send', {
@@ -67,7 +67,7 @@ describe('POST /v1/send', () => {
         ['form-f@mail.test', 'F'],
       ],
     ],
-  ])('takes %s as `to`, one mail each in their order and one contact per address', async (_form, to, expected) => {
+  ])('takes %s as `to`, one email each in their order and one contact per address', async (_form, to, expected) => {
     const reply = await app.send(mail({ to }));
     expect(reply.status).toBe(200);
     const { emails } = reply.body.data;
@@ -153,7 +153,7 @@ describe('the subscription of recipients', () => {
 });
 
 describe('the data of a send', () => {
-  it('follows the custom data rules and is what this mail is rendered with', async () => {
+  it('follows the custom data rules and is what this email is rendered with', async () => {
     const to = freshEmail();
     await app.api('POST', '/contacts', { body: { email: to, data: { kept: 'stored', gone: 1, plan: 'free' } } });
     const { content } = await app.sendOne(

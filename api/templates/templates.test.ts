@@ -198,7 +198,7 @@ describe('other template endpoints', () => {
     expect((await app.api('GET', `/templates/${original.id}`)).body).toEqual(original);
   });
 
-  it('usage counts the mails that went out', async () => {
+  it('usage counts the emails that went out', async () => {
     const { id } = await createTemplate();
     const em = app.em();
     const mails: [EmailStatus, Date | null][] = [

@@ -129,7 +129,8 @@ function startSegmentComputation(client: Client, batch: OutboxBatch): Promise<un
 /** One workflow of an id at a time: a running one is signalled, a closed one is started again. */
 function signalOrRestart({ projectId }: OutboxBatch) {
   return {
-    ...({ workflowIdReusePolicy: 'ALLOW_DUPLICATE', workflowIdConflictPolicy: 'USE_EXISTING' } as const),
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
+    workflowIdConflictPolicy: 'USE_EXISTING' as const,
     taskQueue: TASK_QUEUES.orchestration,
     signalArgs: [],
     typedSearchAttributes: searchAttributes({ projectId }),

@@ -22,7 +22,7 @@ function* neighbours(token: string): Generator<string> {
 }
 
 describe('links in mail', () => {
-  it('lead back to the contact, the mail and the address they were made of', () => {
+  it('lead back to the contact, the email and the address they were made of', () => {
     const url = 'https://shop.test/search?q=a%20b&lang=fr#top';
     expect(signer.readRecipientToken(tokenOf(links.unsubscribeUrl))).toEqual({ contactId: CONTACT, emailId: EMAIL });
     expect(signer.readOpenToken(tokenOf(links.openUrl).replace('.gif', ''))).toBe(EMAIL);
@@ -62,7 +62,7 @@ describe('links in mail', () => {
   });
 });
 
-describe('the way out of marketing mail', () => {
+describe('the way out of marketing email', () => {
   const secrets = { appSecret: 'a secret of at least 32 characters' };
   const headersOf = (inboundDomain?: string) => {
     const urls = createLinkSigner({ ...secrets, publicUrl: 'https://e.test', inboundDomain }).recipientUrls({

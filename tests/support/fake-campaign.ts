@@ -92,7 +92,7 @@ export function startCampaign(client: Client): Promise<WorkflowHandleWithFirstEx
   });
 }
 
-/** An activity that works without end, as a page does on a server that takes one mail an hour, until it is cancelled. */
+/** An activity that works without end, as a page does on a server that takes one email an hour, until it is cancelled. */
 export async function untilCancelled(): Promise<never> {
   const context = Context.current();
   const timer = setInterval(() => context.heartbeat(), 50);

@@ -37,7 +37,7 @@ export interface TestInbound {
   server: InboundServer;
   /** Another listener on the same database, with limits of its own. */
   listen: (options?: Partial<InboundServerOptions>, mail?: Partial<InboundMailDeps>) => Promise<InboundServer>;
-  /** A mail of a campaign that has been sent to a contact of its own. */
+  /** An email of a campaign that has been sent to a contact of its own. */
   sentMail: (options?: { replyTo?: string; projectId?: string }) => Promise<SentMail>;
   /** What has become of it. */
   stateOf: (mail: SentMail) => Promise<any>;

@@ -47,7 +47,7 @@ describe('createClientLimits', () => {
     expect(inOne).toBe(1_000);
   });
 
-  it('believes the address of one mail a few times only', () => {
+  it('believes the address of one email a few times only', () => {
     const limits = createLimits({ unprovenPerMinute: 10 });
     const taken = countOf(100, () => {
       const isTaken = limits.isLetIn('192.0.2.1') && limits.beginMessage('192.0.2.1');
@@ -58,7 +58,7 @@ describe('createClientLimits', () => {
     expect(taken).toBe(4 + 5);
   });
 
-  it('gives a stranger five connections at once, and one more for each mail it proves, up to fifty', () => {
+  it('gives a stranger five connections at once, and one more for each email it proves, up to fifty', () => {
     const limits = createLimits();
     expect(countOf(10, () => limits.isLetIn('192.0.2.1'))).toBe(5);
     expect(limits.enter('192.0.2.1')).toBe('full');
@@ -70,7 +70,7 @@ describe('createClientLimits', () => {
     expect(countOf(100, () => limits.isLetIn('192.0.2.1'))).toBe(50 - 6);
   });
 
-  it('keeps a quarter of all places for clients that have proved a mail, for an hour each', () => {
+  it('keeps a quarter of all places for clients that have proved an email, for an hour each', () => {
     const limits = createLimits();
     limits.prove('198.51.100.1', 'a mail');
     const strangers = countOf(200, (index) => limits.isLetIn(`192.0.2.${index % 200}`));
@@ -83,7 +83,7 @@ describe('createClientLimits', () => {
     expect(limits.enter('198.51.100.1')).toBe('full');
   });
 
-  it('lets one mail speak for two clients, so that a leaked address proves no crowd', () => {
+  it('lets one email speak for two clients, so that a leaked address proves no crowd', () => {
     const limits = createLimits();
     for (let i = 1; i <= 20; i++) limits.prove(`192.0.2.${i}`, 'the same');
     expect(countOf(20, (index) => limits.isProven(`192.0.2.${index + 1}`))).toBe(2);

@@ -26,7 +26,7 @@ const stateOf: TestInbound['stateOf'] = (mail) => inbound.stateOf(mail);
 const deliver: TestInbound['deliver'] = (...args) => inbound.deliver(...args);
 
 describe('a delivery report', () => {
-  it('of a permanent failure bounces the mail once, suppresses the address and unsubscribes its contact', async () => {
+  it('of a permanent failure bounces the email once, suppresses the address and unsubscribes its contact', async () => {
     const mail = await sentMail();
     const report = dsn();
     const path = inbound.verp.returnPath(mail.emailId);
@@ -77,7 +77,7 @@ describe('a delivery report', () => {
     },
   );
 
-  it('of success, with many others at the same time, counts each mail once', async () => {
+  it('of success, with many others at the same time, counts each email once', async () => {
     const first = await sentMail();
     const mails = [first];
     while (mails.length < 20) mails.push(await sentMail());
@@ -192,7 +192,7 @@ describe('a complaint', () => {
     });
   });
 
-  it('to the mailbox of a feedback loop is believed for what the mail itself proves', async () => {
+  it('to the mailbox of a feedback loop is believed for what the email itself proves', async () => {
     const [byPath, byLink, forged] = [await sentMail(), await sentMail(), await sentMail()];
     const byOwnPath = await sentMail();
     const { unsubscribeUrl } = inbound.links.recipientUrls(byLink);
@@ -242,7 +242,7 @@ describe('a wish for no more mail', () => {
 });
 
 describe('an answer', () => {
-  it('is an event of the mail it came back to, once, with its own words', async () => {
+  it('is an event of the email it came back to, once, with its own words', async () => {
     const mail = await sentMail();
     const raw = answer(['Subject: =?utf-8?q?Re=3A_Gr=C3=BC=C3=9Fe?=']);
     for (let i = 0; i < 2; i++) await deliver(inbound.verp.returnPath(mail.emailId), raw, 'ada@home.test');

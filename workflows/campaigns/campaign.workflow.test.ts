@@ -80,7 +80,7 @@ describe('the campaign workflow', () => {
     expect(fake.campaign.status).toBe('CANCELLED');
   });
 
-  it('comes back for deferred mail after the pause, until none is left', async () => {
+  it('comes back for deferred email after the pause, until none is left', async () => {
     const rounds = [
       { firstSeqs: [101, 401], retryInMs: 10_000 },
       { firstSeqs: [401], retryInMs: 8 * 60 * 60 * 1_000 },

@@ -34,7 +34,7 @@ describe('a report of a feedback loop', () => {
     expect(reportOf(raw)).toMatchObject({ feedbackType: 'abuse', evidence: expect.stringContaining('foldedmark') });
   });
 
-  it('may be the mail that Apple Mail writes for a reader who wants no more', () => {
+  it('may be the email that Apple Mail writes for a reader who wants no more', () => {
     const raw =
       'From: joe@home.test\nSubject: unsubscribe\n\nApple Mail sent this email to unsubscribe from the message "News".';
     expect(reportOf(raw)).toMatchObject({ feedbackType: 'opt-out' });

@@ -38,7 +38,7 @@ describe('a delivery report', () => {
     expect(read(whole)).toMatchObject({ kind: 'dsn' });
   });
 
-  it('inside a message that is only carried along is not about our mail', () => {
+  it('inside a message that is only carried along is not about our email', () => {
     const carried = `Content-Type: message/rfc822\r\n\r\n${nest(1, STATUS).replaceAll('b0', 'inner')}`;
     expect(read(nest(1, carried))).toMatchObject({ kind: 'reply' });
   });

@@ -30,7 +30,7 @@ function hrefsOf(html: string): string[] {
   });
 }
 
-describe('links of a tracked mail', () => {
+describe('links of a tracked email', () => {
   it('are counted and lead where they led, query and fragment included', async () => {
     const { html } = await render(`
       <a href="https://a.test/?x=1&amp;y=2#z">1</a> <A class=b HREF='http://b.test/p'>2</A> <a href=https://c.test/q?r=s>3</a>
@@ -94,7 +94,7 @@ describe('links of a tracked mail', () => {
     expect(text).not.toContain('/t/c/');
   });
 
-  it('stay as written in the plain text, and everywhere when the mail is not tracked', async () => {
+  it('stay as written in the plain text, and everywhere when the email is not tracked', async () => {
     const html = '<p>Go <a href="https://a.test/?x=1&amp;y=2">there</a></p>';
     expect((await render(html)).text).toContain('https://a.test/?x=1&y=2');
     expect((await render(html, {}, { isTracked: false })).html).toBe(html);
@@ -115,7 +115,7 @@ describe('links of a tracked mail', () => {
   });
 });
 
-describe('the image of a tracked mail', () => {
+describe('the image of a tracked email', () => {
   it('stands once, at the end of the body', async () => {
     const { html } = await render('<html><body><p>Hi</p></body></html>');
     expect(html).toMatch(
@@ -126,7 +126,7 @@ describe('the image of a tracked mail', () => {
 });
 
 describe('the links that are counted', () => {
-  it('are a thousand in a mail; the others stay as they are', async () => {
+  it('are a thousand in an email; the others stay as they are', async () => {
     const link = (index: number) => `<a href="https://a.test/${index}">x</a>`;
     const { html } = await render(Array.from({ length: 1_002 }, (_, index) => link(index)).join(''));
     const hrefs = hrefsOf(html);

@@ -15,7 +15,7 @@ describe('createEnvelopes', () => {
     });
   });
 
-  it('names the mail in the sender, at the inbound domain or at that of the author', () => {
+  it('names the email in the sender, at the inbound domain or at that of the author', () => {
     const envelopeOf = createEnvelopes({ APP_SECRET, INBOUND_DOMAIN: 'In.Everpost.test', DELIVERY_RECEIPTS: false });
     const own = envelopeOf(mail);
     const aligned = envelopeOf({ ...mail, returnPathHost: 'bounce.shop.test' });
@@ -25,7 +25,7 @@ describe('createEnvelopes', () => {
     expect([own, aligned].map(({ from }) => verp.readAddress(from))).toEqual([emailId, emailId]);
   });
 
-  it('asks for a receipt under the id of the mail where that is wanted', () => {
+  it('asks for a receipt under the id of the email where that is wanted', () => {
     const envelopeOf = createEnvelopes({ APP_SECRET, INBOUND_DOMAIN: 'in.everpost.test', DELIVERY_RECEIPTS: true });
     expect(envelopeOf(mail).receiptId).toBe(emailId);
   });

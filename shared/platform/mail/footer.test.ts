@@ -47,7 +47,7 @@ describe('the footer', () => {
     expect((await render({ brand }, { locale: 'es' })).html).toContain('lang="es"');
   });
 
-  it('has the language and the links of each recipient of one mail', async () => {
+  it('has the language and the links of each recipient of one email', async () => {
     const source: EmailSource = {
       subject: 'S',
       html: '<p>News</p>',

@@ -59,7 +59,7 @@ const TEXTS = [
   ],
 ];
 
-/** Texts that parsers, PostgreSQL or a mail could stumble over. */
+/** Texts that parsers, PostgreSQL or an email could stumble over. */
 export const hostileText = fc.constantFrom(...TEXTS);
 
 /** Values of any kind that do the same. */
