@@ -12,12 +12,11 @@ import {
   withKey,
 } from '../shared/domain/domains/sender-domains.ts';
 import type { Em } from '../shared/domain/database/em.ts';
-import { findProject } from '../shared/domain/projects/projects.ts';
 import { createDnsResolver } from '../shared/platform/dns/resolver.ts';
 import { createDkimKeyring, type DkimKeyring } from '../shared/platform/mail/dkim/key-pair.ts';
 import { badRequest } from '../shared/pure/app-error.ts';
 import { addCommand, type CliContext } from './context.ts';
-import { parseProjectId } from './project-id.ts';
+import { inProject, parseProjectId } from './project-id.ts';
 import { formatTable } from './text-output.ts';
 
 interface DomainView {
@@ -91,8 +90,7 @@ export function addDomainCommands(program: Command, context: CliContext): void {
 
   addCommand(domain, 'list <projectId>', 'List the domains of a project and the records of each').action(
     async (id: string, _options: object, command: Command) => {
-      const views = await context.withDatabase(async (em) => {
-        const { id: projectId } = await findProject(em, parseProjectId(id));
+      const views = await inProject(context, id, async (em, projectId) => {
         const list: DomainView[] = [];
         for (const row of await listSenderDomains(em, projectId)) list.push(await viewDomain(em, context, row));
         return list;
@@ -108,8 +106,7 @@ export function addDomainCommands(program: Command, context: CliContext): void {
     async (id: string, name: string, _options: object, command: Command) => {
       const keyring = requireKeyring(context);
       const inboundDomain = context.inboundDomain();
-      const added = await context.withDatabase(async (em) => {
-        const { id: projectId } = await findProject(em, parseProjectId(id));
+      const added = await inProject(context, id, async (em, projectId) => {
         const input = { projectId, domain: readDomainName(name), returnPath: inboundDomain !== undefined };
         return viewDomain(em, context, await createSenderDomain(em, keyring, input));
       });

@@ -2,12 +2,11 @@ import type { Command } from 'commander';
 import { ContactEntity } from '../shared/domain/contacts/contact.entity.ts';
 import { listEmails, type ListedEmail } from '../shared/domain/emails/email-lists.ts';
 import { readEmailStory, type EmailStory } from '../shared/domain/emails/email-timeline.ts';
-import { findProject } from '../shared/domain/projects/projects.ts';
 import { pageOfSuppressions, type ListedSuppression } from '../shared/domain/suppressions/suppression-lists.ts';
 import { AppError } from '../shared/pure/app-error.ts';
 import { normalizeAddress } from '../shared/pure/emails/email-address.ts';
 import { addCommand, type CliContext } from './context.ts';
-import { parseId, parseProjectId } from './project-id.ts';
+import { inProject, parseId, parseProjectId } from './project-id.ts';
 import { formatFields, formatTable } from './text-output.ts';
 
 /** Emails that `contact why` looks at. */
@@ -66,8 +65,7 @@ export function addEmailCommands(program: Command, context: CliContext): void {
   addCommand(contact, 'why <projectId> <address>', 'Say why an address gets email, or does not').action(
     async (id: string, text: string, _options: object, command: Command) => {
       const address = normalizeAddress(text);
-      const standing = await context.withDatabase(async (em): Promise<Standing> => {
-        const { id: projectId } = await findProject(em, parseProjectId(id));
+      const standing = await inProject(context, id, async (em, projectId): Promise<Standing> => {
         const found = await em.findOne(ContactEntity, { projectId, email: address });
         const { suppressions } = await pageOfSuppressions(em, projectId, { limit: 1, address });
         const { emails } = await listEmails(em, projectId, { address, limit: EMAILS_SHOWN, period: {} });

@@ -1,5 +1,8 @@
 import { validate as isUuid } from 'uuid';
+import type { Em } from '../shared/domain/database/em.ts';
+import { findProject } from '../shared/domain/projects/projects.ts';
 import { AppError } from '../shared/pure/app-error.ts';
+import type { CliContext } from './context.ts';
 
 /** Checks an id from the command line. @throws AppError RESOURCE_NOT_FOUND with `message` if it cannot be an id */
 export function parseId(text: string, message: string): string {
@@ -17,4 +20,13 @@ export function parseProjectId(text: string): string {
     message: 'Project not found',
     suggestion: 'Ids are UUIDs; `everpost project list` shows them',
   });
+}
+
+/** Runs `work` for a project that exists. @throws AppError RESOURCE_NOT_FOUND */
+export function inProject<T>(
+  context: CliContext,
+  id: string,
+  work: (em: Em, projectId: string) => Promise<T>,
+): Promise<T> {
+  return context.withDatabase(async (em) => work(em, (await findProject(em, parseProjectId(id))).id));
 }
