@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { queueTransactional } from '../shared/domain/emails/queue-transactional.ts';
+import { queueLoneRequest } from '../shared/domain/emails/lone-request.ts';
 import type { TransactionalRequest } from '../shared/domain/emails/transactional-request.ts';
 import { queryOne, sql } from '../shared/domain/database/sql.ts';
 import { linkSignerOf } from '../shared/platform/links.ts';
@@ -134,7 +134,7 @@ describe('the process', () => {
       compiled.push(source);
       return compile(source);
     });
-    const queue = (address: string) => queueTransactional(app.em(), project, request({ from: { address } }), deps);
+    const queue = (address: string) => queueLoneRequest(app.em(), project, request({ from: { address } }), deps);
     await expect(queue('a@unknown.example')).rejects.toMatchObject({ code: 'SENDER_DOMAIN_REFUSED' });
     expect(compiled).toHaveLength(0);
     await queue('a@example.com');
@@ -164,9 +164,9 @@ describe('the process', () => {
   ])('goes on with other things meanwhile: %s', async (_what, change) => {
     const project = { ...app.project, brand: TEST_BRAND };
     const deps = depsOf();
-    await queueTransactional(app.em(), project, request({ html: '<p>warm {{a}}</p>' }), deps);
+    await queueLoneRequest(app.em(), project, request({ html: '<p>warm {{a}}</p>' }), deps);
     const longestTurn = watchTurns();
-    await queueTransactional(app.em(), project, request(change), deps).catch((error: unknown) => {
+    await queueLoneRequest(app.em(), project, request(change), deps).catch((error: unknown) => {
       expect(error).toMatchObject({ code: 'VALIDATION_ERROR' });
     });
     expect(longestTurn()).toBeLessThan(TURN_CPU_MS_MAX);

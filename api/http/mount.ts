@@ -23,7 +23,14 @@ import { envelopeOf, sendReply, sendTable } from './send-reply.ts';
 import { spareRequest } from './strangers.ts';
 import { assertStorable } from './storable.ts';
 import { traceRequest } from './trace-request.ts';
-import { assertStillThere, bodyBytesMaxOf, readBody, reservePage, takeTurn, type Incoming } from './turns.ts';
+import {
+  assertStillThere,
+  bodyBytesMaxOf,
+  readBody,
+  reservePage,
+  takeTurn,
+  type Incoming,
+} from './request-resources.ts';
 
 const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/;
 

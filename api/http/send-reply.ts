@@ -4,7 +4,7 @@ import { requestIdOf } from './error-envelope.ts';
 import { sendCsv, type CsvReply } from './csv-reply.ts';
 import type { Endpoint, Reply } from './endpoint.ts';
 import { lengthOf, sendJson } from './json-reply.ts';
-import { releaseAfter, takeTurn, type Incoming } from './turns.ts';
+import { releaseAfter, takeTurn, type Incoming } from './request-resources.ts';
 
 /** Answers above this size are counted until they have been read. */
 const LARGE_ANSWER_BYTES = 256 * 1024;

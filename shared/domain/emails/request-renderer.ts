@@ -101,6 +101,22 @@ function assertOwnLanguage({ subject, html, text, preheader }: TransactionalRequ
   assertNotForeign('preheader', preheader, 'text');
 }
 
+/** Adds up what rendering costs for all recipients of a request. @throws AppError VALIDATION_ERROR naming to */
+function createRequestCost(): (bytes: number, steps: number) => void {
+  const { renderedBytesPerRequest: bytesMax, renderStepsPerRequest: stepsMax } = LIMITS;
+  const total = { bytes: 0, steps: 0 };
+  return (bytes, steps) => {
+    total.bytes += bytes;
+    total.steps += steps;
+    if (total.bytes > bytesMax) {
+      throw tooLarge('to', `The bodies rendered for all recipients may have at most ${bytesMax} bytes together`);
+    }
+    if (total.steps > stepsMax) {
+      throw tooLarge('to', `Rendering the emails to all recipients may take at most ${stepsMax} steps`);
+    }
+  };
+}
+
 /**
  * Compiles the content of a request. @returns a function that begins the rendering for its recipients at zero cost, so
  * that a repeated transaction begins again
@@ -142,25 +158,7 @@ export async function createRequestRenderer(
 
   return () => {
     const conversions = new Map<string, string>();
-    let bytesOfAll = 0;
-    let stepsOfAll = 0;
-
-    function charge(bytes: number, steps: number): void {
-      bytesOfAll += bytes;
-      stepsOfAll += steps;
-      if (bytesOfAll > LIMITS.renderedBytesPerRequest) {
-        throw tooLarge(
-          'to',
-          `The bodies rendered for all recipients may have at most ${LIMITS.renderedBytesPerRequest} bytes together`,
-        );
-      }
-      if (stepsOfAll > LIMITS.renderStepsPerRequest) {
-        throw tooLarge(
-          'to',
-          `Rendering the emails to all recipients may take at most ${LIMITS.renderStepsPerRequest} steps`,
-        );
-      }
-    }
+    const charge = createRequestCost();
 
     return {
       render(recipient, contact) {

@@ -13,19 +13,21 @@ import { settleIdempotencyKeys, type IdempotencyClaim } from '../idempotency/ide
 import { keepTraceContexts, keepTracesOf } from '../outbox/trace-contexts.ts';
 import { findTemplate } from '../templates/templates.ts';
 import type { Template } from '../templates/template.entity.ts';
+import { queueLoneRequest } from './lone-request.ts';
+import { isReplyAddressAt, withReplyAddress } from './reply-addresses.ts';
+import { createRequestRenderer, type RequestRenderer } from './request-renderer.ts';
+import { storeEmails, type SentEmail } from './stored-email.ts';
 import {
   assertNobodyOptedOut,
   byAddress,
   LARGE_LENGTH,
   optedOutOf,
-  queueTransactional,
   resolveContent,
   type QueuedEmail,
-} from './queue-transactional.ts';
-import { isReplyAddressAt, withReplyAddress } from './reply-addresses.ts';
-import { createRequestRenderer, type RequestRenderer } from './request-renderer.ts';
-import { storeEmails, type SentEmail } from './stored-email.ts';
-import type { ResolvedContent, TransactionalDeps, TransactionalRequest } from './transactional-request.ts';
+  type ResolvedContent,
+  type TransactionalDeps,
+  type TransactionalRequest,
+} from './transactional-request.ts';
 
 /** A request, and the claim of its idempotency key. */
 export interface TransactionalItem {
@@ -41,7 +43,7 @@ interface GroupedItem extends TransactionalItem {
   traceParent: string | undefined;
 }
 
-/** Queues the emails of a request, and settles its key. @throws what `queueTransactional` throws */
+/** Queues the emails of a request, and settles its key. @throws what `queueLoneRequest` throws */
 export type TransactionalQueue = (item: TransactionalItem) => Promise<QueuedEmail[]>;
 
 export interface TransactionalQueueDeps extends RequestWrites, TransactionalDeps {
@@ -99,7 +101,7 @@ export function createTransactionalQueue(deps: TransactionalQueueDeps): Transact
         inboundDomain: deps.inboundDomain,
         field: 'reply',
       };
-      const queue = (em: Em) => withReplyAddress(em, replyTo, (tx) => queueTransactional(tx, project, request, deps));
+      const queue = (em: Em) => withReplyAddress(em, replyTo, (tx) => queueLoneRequest(tx, project, request, deps));
       if (!claim && activeTraceParent() === undefined) return await queue(deps.em());
       return await inTransaction(deps.em(), async (tx) => {
         const queued = await queue(tx);
@@ -245,14 +247,8 @@ function renderRequest(
     const contact = contactOf.get(recipient.address);
     return contact ? [{ recipient, contact }] : [];
   });
-  assertNobodyOptedOut([
-    ...new Set(
-      optedOutOf(
-        content.type,
-        recipients.map(({ contact }) => contact),
-      ),
-    ),
-  ]);
+  const contacts = recipients.map(({ contact }) => contact);
+  assertNobodyOptedOut([...new Set(optedOutOf(content.type, contacts))]);
   const renderer = startRendering();
   return recipients.map(({ recipient, contact }) => ({
     ...renderer.render(recipient, contact),
