@@ -18,7 +18,8 @@ export default {
     '<rootDir>/clients/typescript/(package.json|dist)',
   ],
   testTimeout: 60_000,
-  maxWorkers: 2,
+  // One more than the two cores of CI: the tests of whole processes mostly wait.
+  maxWorkers: 3,
   // Every file that starts a worker leaves some 40 MB of native runtime in its process.
   workerIdleMemoryLimit: '1GB',
   watchman: false,
