@@ -6,6 +6,7 @@ import type { Em } from '../database/em.ts';
 import { releaseLostConnections } from '../database/lost-connections.ts';
 import { answerTimeoutMs, limitSession, type SessionLimits } from '../database/session-limits.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
+import { textLiteral } from '../database/text-literal.ts';
 import { entities } from './entities.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { assertUsableDatabase, databaseName, permanentFault } from './usable-database.ts';
@@ -80,10 +81,18 @@ function remember<T extends object>(orm: T, held: { pool?: pg.Pool }): T {
   return orm;
 }
 
+/** Has MikroORM write texts into its statements as `textLiteral` does. */
+function withTextLiterals<T extends Pick<Orm, 'em'>>(orm: T): T {
+  Reflect.set(orm.em.getPlatform(), 'escapeLiteral', textLiteral);
+  return orm;
+}
+
 /** Connects to PostgreSQL. Nothing is created or changed; close with `orm.close()`. */
 export async function createOrm(options: OrmOptions): Promise<Orm> {
   const held: { pool?: pg.Pool } = {};
-  return MikroORM.init(ormOptions(options, (pool) => (held.pool = pool))).then((orm) => remember(orm, held));
+  return MikroORM.init(ormOptions(options, (pool) => (held.pool = pool))).then((orm) =>
+    remember(withTextLiterals(orm), held),
+  );
 }
 
 /** The open connections of an ORM, how many of them are idle, and how many callers wait for one. */
