@@ -17,6 +17,16 @@ export function createTurns(): () => Promise<void> {
   };
 }
 
+/** Does work that says where it may be interrupted. Once it has gone on for a few milliseconds, others have a turn. */
+export async function inTurns<Result>(steps: Generator<'pause', Result, unknown>): Promise<Result> {
+  const turn = createTurns();
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    await turn();
+  }
+}
+
 /** Runs work, or keeps it waiting until fewer than so many are under way. */
 export type Gate = <T>(work: () => Promise<T>) => Promise<T>;
 

@@ -38,7 +38,10 @@ export const LIMITS = {
   /** Placeholders and blocks of one template, whether stored or in a request. */
   templateTags: 20_000,
   /** Names, texts and numbers in all its tags: `{{a ?? b}}` holds two. */
-  templateOperands: 100_000,
+  templateOperands: 40_000,
+  /** One tag: what stands between its braces, and the names, texts and numbers in it. */
+  templateTagLength: 5_000,
+  templateTagOperands: 50,
   templateBlockDepth: 20,
   /** Keys of one path; a longer one never resolves. */
   templatePathKeys: 32,

@@ -3,6 +3,7 @@ import { conditionTree, readConfigOf, type StoredConfig } from '../../pure/autom
 import { branchesOf, findTransitionFault, type GraphTransition } from '../../pure/automations/automation-graph.ts';
 import type { StepType } from '../../pure/automations/automation-status.ts';
 import { LIMITS } from '../../pure/limits.ts';
+import { createTurns } from '../../platform/turns.ts';
 import type { Em } from '../database/em.ts';
 import { assertFilterSemantics } from '../filters/filter-semantics.ts';
 import { assertFilterSize } from '../filters/filter-size.ts';
@@ -68,7 +69,7 @@ async function assertConfig(
     assertFilterSemantics(condition, { segments, scope: 'execution', rootPath });
   }
   if (type === 'WEBHOOK') {
-    for (const [path, source] of webhookTemplates('config', config)) assertCompiles(path, source);
+    await assertWebhookTemplates(config);
   }
 }
 
@@ -92,13 +93,23 @@ function* webhookTemplates(path: string, value: unknown): Generator<[path: strin
   for (const [key, inner] of Object.entries(value)) yield* webhookTemplates(`${path}.${key}`, inner);
 }
 
-function assertCompiles(path: string, source: string): void {
-  const fault = findTemplateFault(path, source, 'text');
-  if (!fault) return;
-  const { line, column } = fault;
-  throw badRequest(`${path}: ${fault.message} (line ${line}, column ${column})`, {
-    details: { field: path, line, column },
-  });
+/** All templates of one webhook together have the bound that those of an email have one by one. */
+async function assertWebhookTemplates(config: StoredConfig): Promise<void> {
+  const turn = createTurns();
+  let tagCount = 0;
+  for (const [path, source] of webhookTemplates('config', config)) {
+    tagCount += source.split('{{', LIMITS.templateTags + 2).length - 1;
+    if (tagCount > LIMITS.templateTags) {
+      throw tooLarge(path, `The config of a step may have at most ${LIMITS.templateTags} tags`);
+    }
+    const fault = await findTemplateFault(path, source, 'text');
+    await turn();
+    if (!fault) continue;
+    const { line, column } = fault;
+    throw badRequest(`${path}: ${fault.message} (line ${line}, column ${column})`, {
+      details: { field: path, line, column },
+    });
+  }
 }
 
 /** The newest step without a transition to a next one, with the branch that the new transition would take. */

@@ -1,14 +1,10 @@
 import { readConfigOf } from '../../pure/automations/automation-config.ts';
 import { createRenderScope } from '../../pure/templates/render-scope.ts';
-import {
-  compileTemplate,
-  createRenderMeter,
-  type RenderMeter,
-  type RenderScope,
-} from '../../pure/templates/template-language.ts';
+import { compileTemplate, createRenderMeter, type RenderScope } from '../../pure/templates/template-language.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { findUrlFault, splitWebhookUrl } from '../../pure/automations/webhook-url.ts';
 import type { WebhookRequest } from '../../platform/webhook/webhook-client.ts';
+import { createTurns } from '../../platform/turns.ts';
 import type { LinkSigner } from '../../platform/links.ts';
 import type { Em } from '../database/em.ts';
 import { readWebhookSecret } from '../projects/projects.ts';
@@ -17,11 +13,12 @@ import { StepError } from './step-error.ts';
 import type { PendingWebhook } from './execution-engine.ts';
 
 /** Only texts are rendered; the rest of a body is sent as it is. */
-function renderValue(value: unknown, scope: RenderScope, meter: RenderMeter): unknown {
-  if (typeof value === 'string') return compileTemplate(value, 'text').render(scope, meter);
-  if (Array.isArray(value)) return value.map((item) => renderValue(item, scope, meter));
+async function renderValue(value: unknown, render: (source: string) => Promise<string>): Promise<unknown> {
+  if (typeof value === 'string') return render(value);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, renderValue(inner, scope, meter)]));
+  const rendered: [string, unknown][] = [];
+  for (const [key, inner] of Object.entries(value)) rendered.push([key, await renderValue(inner, render)]);
+  return Array.isArray(value) ? rendered.map(([, inner]) => inner) : Object.fromEntries(rendered);
 }
 
 /**
@@ -73,13 +70,18 @@ export async function prepareWebhook(
   const urls = links.recipientUrls({ contactId: contact.id, emailId: state.executionId });
   const scope = createRenderScope({ contact, urls, event: state.context });
   const meter = createRenderMeter();
+  const turn = createTurns();
+  const render = async (source: string): Promise<string> => {
+    await turn();
+    return compileTemplate(source, 'text').render(scope, meter);
+  };
   const hasBody = config.body !== undefined || ['POST', 'PUT', 'PATCH'].includes(config.method);
-  const content = config.body === undefined ? defaultBody(pending) : renderValue(config.body, scope, meter);
+  const content = config.body === undefined ? defaultBody(pending) : await renderValue(config.body, render);
   const headers: Record<string, string> = { 'user-agent': 'Everpost', accept: '*/*' };
   if (hasBody) headers['content-type'] = typeof content === 'string' ? 'text/plain; charset=utf-8' : 'application/json';
   if (typeof content === 'string' && isJson(content)) headers['content-type'] = 'application/json';
   for (const [name, value] of Object.entries(config.headers ?? {})) {
-    headers[name.toLowerCase()] = headerBytes(compileTemplate(value, 'text').render(scope, meter));
+    headers[name.toLowerCase()] = headerBytes(await render(value));
   }
   const body = hasBody ? (typeof content === 'string' ? content : JSON.stringify(content)) : null;
   if (Buffer.byteLength(body ?? '') > LIMITS.webhookBodyBytes) {

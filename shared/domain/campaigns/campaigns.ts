@@ -76,7 +76,7 @@ export async function findCampaign(em: Em, projectId: string, campaignId: string
 }
 
 async function assertSendable(em: Em, projectId: string, input: CampaignInput): Promise<void> {
-  assertTemplateSyntax(input);
+  await assertTemplateSyntax(input);
   await assertAudience(em, { ...input, projectId });
   await assertSenderDomain(em, projectId, input.from);
 }

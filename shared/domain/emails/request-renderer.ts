@@ -4,7 +4,7 @@ import { readDataPatch } from '../../pure/contacts/custom-data.ts';
 import { utf8Bytes } from '../../pure/json-bytes.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { HEADERS_TOO_LARGE, headersBytes } from '../../pure/emails/message-headers.ts';
-import { findForeignSyntax } from '../../pure/templates/foreign-syntax.ts';
+import { findForeignSyntax, foreignSyntaxSteps } from '../../pure/templates/foreign-syntax.ts';
 import { createRenderScope } from '../../pure/templates/render-scope.ts';
 import {
   compileTemplate,
@@ -15,9 +15,9 @@ import {
   type CompiledTemplate,
   type RenderMeter,
   type RenderScope,
-  type TemplateMode,
 } from '../../pure/templates/template-language.ts';
 import { createMessageHeaders } from '../../platform/mail/message-headers.ts';
+import { inTurns } from '../../platform/turns.ts';
 import type { UpsertedContact } from '../contacts/contacts.ts';
 import type { Mailbox, RenderedEmail } from './stored-email.ts';
 import type { ResolvedContent, TransactionalDeps, TransactionalRequest } from './transactional-request.ts';
@@ -60,7 +60,8 @@ interface HeaderTemplate {
 
 function compileHeaders(headers: [string, string][]): HeaderTemplate[] {
   return headers.map(([name, value]) => {
-    assertNotForeign(`headers.${name}`, value, 'text');
+    const foreign = findForeignSyntax(value, 'text');
+    if (foreign) throw templateFault(foreign, `headers.${name}`);
     try {
       return { name, template: compileTemplate(value, 'text') };
     } catch (error) {
@@ -85,20 +86,20 @@ function renderHeaders(headers: HeaderTemplate[], scope: RenderScope, meter: Ren
   return rendered;
 }
 
-function assertNotForeign(field: string, source: string | undefined, mode: TemplateMode): void {
-  const fault = source === undefined ? undefined : findForeignSyntax(source, mode);
-  if (fault) throw templateFault(fault, field);
-}
-
 /**
  * What a request itself brings is refused when it is written for another template language; what is stored was looked
  * at when it was saved. @throws AppError VALIDATION_ERROR naming subject, body, text or preheader
  */
-function assertOwnLanguage({ subject, html, text, preheader }: TransactionalRequest): void {
-  assertNotForeign('subject', subject, 'text');
-  assertNotForeign('body', html, 'html');
-  assertNotForeign('text', text, 'text');
-  assertNotForeign('preheader', preheader, 'text');
+async function assertOwnLanguage({ subject, html, text, preheader }: TransactionalRequest): Promise<void> {
+  for (const [field, source, mode] of [
+    ['subject', subject, 'text'],
+    ['body', html, 'html'],
+    ['text', text, 'text'],
+    ['preheader', preheader, 'text'],
+  ] as const) {
+    const fault = source === undefined ? undefined : await inTurns(foreignSyntaxSteps(source, mode));
+    if (fault) throw templateFault(fault, field);
+  }
 }
 
 /** Adds up what rendering costs for all recipients of a request. @throws AppError VALIDATION_ERROR naming to */
@@ -128,7 +129,7 @@ export async function createRequestRenderer(
   request: TransactionalRequest,
   deps: TransactionalDeps,
 ): Promise<() => RequestRenderer> {
-  assertOwnLanguage(request);
+  await assertOwnLanguage(request);
   const compiled = await deps.compileEmail(content).catch((error: unknown) => {
     throw bodyFault(error);
   });

@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { AppError } from '../../pure/app-error.ts';
 import { assertTemplateSyntax } from './template-syntax.ts';
 
-function refusalOf(run: () => void): AppError | undefined {
+async function refusalOf(run: () => Promise<void>): Promise<AppError | undefined> {
   try {
-    run();
+    await run();
     return undefined;
   } catch (error) {
     if (error instanceof AppError) return error;
@@ -13,15 +13,15 @@ function refusalOf(run: () => void): AppError | undefined {
 }
 
 describe('assertTemplateSyntax', () => {
-  it('lets pass what compiles, and what is not there', () => {
-    assertTemplateSyntax({});
-    assertTemplateSyntax({ subject: '{{a}}', body: '{{#each a}}{{this}}{{/each}} {{ open', text: null });
+  it('lets pass what compiles, and what is not there', async () => {
+    await assertTemplateSyntax({});
+    await assertTemplateSyntax({ subject: '{{a}}', body: '{{#each a}}{{this}}{{/each}} {{ open', text: null });
   });
 
   it.each(['a\n b{{/if}}', 'a\n b{{ a | upcase }}'])(
     'answers 400 with field, line and column of the first fault of %j',
-    (source) => {
-      const refusal = refusalOf(() => assertTemplateSyntax({ subject: 'fine', body: source }));
+    async (source) => {
+      const refusal = await refusalOf(() => assertTemplateSyntax({ subject: 'fine', body: source }));
       expect(refusal).toMatchObject({ statusCode: 400, details: { field: 'body', line: 2, column: 3 } });
       expect(refusal?.message).toContain('line 2, column 3');
       expect(refusal?.errors).toBeUndefined();

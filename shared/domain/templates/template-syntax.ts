@@ -1,11 +1,12 @@
 import { badRequest, tooLarge } from '../../pure/app-error.ts';
-import { findForeignSyntax } from '../../pure/templates/foreign-syntax.ts';
+import { foreignSyntaxSteps } from '../../pure/templates/foreign-syntax.ts';
 import {
-  compileTemplate,
+  checkTemplateSteps,
   TemplateLimitError,
   TemplateSyntaxError,
   type TemplateMode,
 } from '../../pure/templates/template-language.ts';
+import { inTurns } from '../../platform/turns.ts';
 
 /** The parts of an email that a caller writes in the template language. */
 export interface TemplateSources {
@@ -19,10 +20,14 @@ export interface TemplateSources {
  * Finds what is wrong with a template that is to be saved: another template language, or what does not compile.
  * @throws AppError VALIDATION_ERROR naming `field` when it is larger than it may be
  */
-export function findTemplateFault(field: string, source: string, mode: TemplateMode): TemplateSyntaxError | undefined {
+export async function findTemplateFault(
+  field: string,
+  source: string,
+  mode: TemplateMode,
+): Promise<TemplateSyntaxError | undefined> {
   try {
-    const foreign = findForeignSyntax(source, mode);
-    if (!foreign) compileTemplate(source, mode);
+    const foreign = await inTurns(foreignSyntaxSteps(source, mode));
+    if (!foreign) await inTurns(checkTemplateSteps(source, mode));
     return foreign;
   } catch (error) {
     if (error instanceof TemplateSyntaxError) return error;
@@ -36,7 +41,7 @@ export function findTemplateFault(field: string, source: string, mode: TemplateM
  * @throws AppError BAD_REQUEST with details `{ field, line, column }`; VALIDATION_ERROR for more tags than a template
  * may have
  */
-export function assertTemplateSyntax(sources: TemplateSources): void {
+export async function assertTemplateSyntax(sources: TemplateSources): Promise<void> {
   for (const [field, mode] of [
     ['subject', 'text'],
     ['body', 'html'],
@@ -44,7 +49,7 @@ export function assertTemplateSyntax(sources: TemplateSources): void {
     ['preheader', 'text'],
   ] as const) {
     const source = sources[field];
-    const fault = typeof source === 'string' ? findTemplateFault(field, source, mode) : undefined;
+    const fault = typeof source === 'string' ? await findTemplateFault(field, source, mode) : undefined;
     if (!fault) continue;
     const { line, column } = fault;
     throw badRequest(`The ${field} is not a valid template: ${fault.message} (line ${line}, column ${column})`, {

@@ -69,7 +69,7 @@ async function assertRoomForTemplate(em: Em, projectId: string): Promise<void> {
  * many
  */
 export async function createTemplate(em: Em, projectId: string, content: NewTemplate): Promise<Template> {
-  assertTemplateSyntax(content);
+  await assertTemplateSyntax(content);
   await assertSenderDomain(em, projectId, content.from);
   await assertRoomForTemplate(em, projectId);
   const template = em.create(TemplateEntity, { projectId, ...content });
@@ -88,7 +88,7 @@ export async function updateTemplate(
   changes: Partial<NewTemplate>,
 ): Promise<Template> {
   const template = await findTemplate(em, projectId, templateId);
-  assertTemplateSyntax(changes);
+  await assertTemplateSyntax(changes);
   if (changes.from !== undefined && changes.from !== template.from) {
     await assertSenderDomain(em, projectId, changes.from);
   }

@@ -8,7 +8,7 @@ import { compileMessageSteps, compileTextPart, type RenderedMessage } from '../.
 import { createRenderScope, type RenderScopeInput } from '../../pure/templates/render-scope.ts';
 import { createRenderMeter, type RenderMeter, type RenderScope } from '../../pure/templates/template-language.ts';
 import type { EmailLinks } from '../links.ts';
-import { pause } from '../turns.ts';
+import { createTurns } from '../turns.ts';
 import { convertHtml } from './convert-html.ts';
 import { createFooters } from './footer.ts';
 import { htmlToTextQuickly } from './html-to-text.ts';
@@ -68,10 +68,10 @@ function withOwnValues(scope: RenderScope, valueOf: (name: string) => string | u
   return { get: (name) => (name.startsWith('@') ? (valueOf(name) ?? scope.get(name)) : scope.get(name)) };
 }
 
-/** Shorter ones are compiled before anybody else would have had a turn. */
-const PAUSED_LENGTH_MIN = 50_000;
-
-async function compileWithPauses(source: Pick<EmailSource, 'subject' | 'html' | 'text'> & { sentHtml?: string }) {
+async function compileInTurns(
+  source: Pick<EmailSource, 'subject' | 'html' | 'text'> & { sentHtml?: string },
+  turn: () => Promise<void>,
+) {
   const steps = compileMessageSteps(source, { htmlToText: htmlToTextQuickly });
   for (let step = steps.next(); ;) {
     if (step.done) return step.value;
@@ -79,7 +79,7 @@ async function compileWithPauses(source: Pick<EmailSource, 'subject' | 'html' | 
       step = steps.next(await convertHtml(step.value.convert));
       continue;
     }
-    if (source.html.length >= PAUSED_LENGTH_MIN) await pause();
+    await turn();
     step = steps.next('');
   }
 }
@@ -96,14 +96,17 @@ function languageFor({ brand }: EmailSource, { requestData, contact }: EmailRend
  */
 export async function compileEmail(source: EmailSource): Promise<CompiledEmail> {
   const { subject, html, text, type } = source;
+  const turn = createTurns();
   const hasFooter = needsFooter(type, html);
   const hasTextFooter = needsFooter(type, text ?? html);
   const preheader = source.preheader ? compileTextPart('preheader', source.preheader) : undefined;
   let whole = hasFooter ? withFooter(html) : html;
   if (preheader) whole = withPreheader(whole);
+  await turn();
   const tracked = source.isTracked && html.length <= LIMITS.templateLength ? trackHtml(whole) : undefined;
   const sentHtml = tracked?.html ?? (whole === html ? undefined : whole);
-  const template = await compileWithPauses({ subject, html, text, sentHtml });
+  await turn();
+  const template = await compileInTurns({ subject, html, text, sentHtml }, turn);
   const footerIn = createFooters(source.brand);
   return {
     render({ meter = createRenderMeter(), ...input }) {

@@ -1,5 +1,6 @@
 import { LIMITS } from '../limits.ts';
 import { syntaxErrorAt, type TemplateSyntaxError } from './template-language/errors.ts';
+import { finish, TAGS_PER_STEP, type Steps } from './template-language/steps.ts';
 import { decodeEntities, findTags } from './template-language/tokenizer.ts';
 
 type Message = (found: string) => string;
@@ -56,13 +57,17 @@ function faultAt(source: string, start: number, end: number, message: Message): 
   return syntaxErrorAt(source, start, message(found.length > SHOWN_MAX ? `${found.slice(0, SHOWN_MAX)}…` : found));
 }
 
-function messageForTag(content: string): Message | undefined {
-  const whole = FOREIGN_TAGS.find(([form]) => form.test(content));
-  if (whole) return whole[1];
-  const names = content
+/** What stands for names in a tag, quoted texts left out. */
+function namesIn(content: string): string[] {
+  return content
     .replace(/^#\s*\w+\s*/, '')
     .replace(LITERALS, '$1')
-    .split('??');
+    .split('??', LIMITS.templateTagOperands);
+}
+
+function messageForTag(content: string, names: string[]): Message | undefined {
+  const whole = FOREIGN_TAGS.find(([form]) => form.test(content));
+  if (whole) return whole[1];
   return FOREIGN_NAMES.find(([form]) => names.some((name) => form.test(name.trim())))?.[1];
 }
 
@@ -83,19 +88,30 @@ function foreignTextIn(source: string, textStart: number, textEnd: number): Temp
 
 /**
  * Finds what is written for another template language (Liquid, Handlebars, Mustache, Go, ERB, Mailchimp). It would go
- * out as it is, or print nothing. `{{"{%"}}` prints what looks like it. Takes time in proportion to the source, and
- * looks no further than a template may have tags.
+ * out as it is, or print nothing. `{{"{%"}}` prints what looks like it. Takes time in proportion to the source, and looks
+ * no further than a template may have tags and names, nor into a tag that is longer than one may be.
  */
 export function findForeignSyntax(source: string, mode: 'html' | 'text'): TemplateSyntaxError | undefined {
+  return finish(foreignSyntaxSteps(source, mode));
+}
+
+/** As `findForeignSyntax`, in pieces that others can have a turn between. */
+export function* foreignSyntaxSteps(source: string, mode: 'html' | 'text'): Steps<TemplateSyntaxError | undefined> {
   const hasMarks = FOREIGN_TEXTS.some(({ open }) => source.includes(open));
   let textStart = 0;
   let tagCount = 0;
+  let nameCount = 0;
   for (const { start, end, content } of findTags(source)) {
     tagCount += 1;
-    if (tagCount > LIMITS.templateTags) return undefined;
+    if (tagCount > LIMITS.templateTags || nameCount > LIMITS.templateOperands) return undefined;
+    if (content.length > LIMITS.templateTagLength) return undefined;
+    if (tagCount % TAGS_PER_STEP === 0) yield 'pause';
     const inText = hasMarks ? foreignTextIn(source, textStart, start) : undefined;
     if (inText) return inText;
-    const message = messageForTag((mode === 'html' ? decodeEntities(content) : content).trim());
+    const tag = (mode === 'html' ? decodeEntities(content) : content).trim();
+    const names = namesIn(tag);
+    nameCount += names.length;
+    const message = messageForTag(tag, names);
     if (message) return faultAt(source, start, end, message);
     textStart = end;
   }

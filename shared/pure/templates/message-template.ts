@@ -10,8 +10,9 @@ import { TemplateLimitError, TemplateSyntaxError, type MessagePart } from './tem
 import { escapeHtml } from './template-language/escape-html.ts';
 import { LIMITS } from '../limits.ts';
 import { convertOnce, createRenderMeter } from './template-language/meter.ts';
-import { parseTokens, type TemplateNode } from './template-language/parser.ts';
+import { parseSteps, type TemplateNode } from './template-language/parser.ts';
 import { markTags, unmarkTags, type HtmlToText } from './template-language/plain-text.ts';
+import type { Steps } from './template-language/steps.ts';
 import { tokenize } from './template-language/tokenizer.ts';
 
 interface MessageTemplateSource {
@@ -60,7 +61,9 @@ export function* compileMessageSteps(
   { htmlToText }: { htmlToText: HtmlToText },
 ): CompileSteps<CompiledMessageTemplate> {
   const subjectTemplate = compileTextPart('subject', subject);
+  yield 'pause';
   const ownText = typeof text === 'string' ? compileTextPart('text', text) : undefined;
+  yield 'pause';
   const body = yield* compileBody(html, sentHtml, ownText ? undefined : htmlToText);
   return {
     render(scope, meter = createRenderMeter()) {
@@ -87,7 +90,7 @@ function* compileBody(
   const lengthMax = Math.max(LIMITS.renderedLength, 2 * html.length);
   const tokens = naming('html', () => tokenize(html, { decodesEntities: true }));
   yield 'pause';
-  const nodes = naming('html', () => parseTokens(tokens, html));
+  const nodes = yield* namingSteps('html', parseSteps(tokens, html));
   yield 'pause';
   const compileHtml = (tree: TemplateNode[]) =>
     compileNodes(tree, { escape: escapeHtml, raw: (text) => text }, lengthMax);
@@ -105,7 +108,7 @@ function* compileBody(
   // Everpost's additions to a template are tags as well; the author's have been counted.
   const sentTokens = tokenize(sentHtml, { decodesEntities: true, tagsMax: Infinity });
   yield 'pause';
-  const sentNodes = parseTokens(sentTokens, sentHtml);
+  const sentNodes = yield* parseSteps(sentTokens, sentHtml);
   yield 'pause';
   return { renderHtml: compileHtml(sentNodes), renderText };
 }
@@ -149,8 +152,20 @@ function naming<T>(part: MessagePart, compile: () => T): T {
   try {
     return compile();
   } catch (error) {
-    if (error instanceof TemplateSyntaxError) throw new TemplateSyntaxError(error, part);
-    if (error instanceof TemplateLimitError) throw new TemplateLimitError(error.message, part);
-    throw error;
+    throw withPart(error, part);
   }
+}
+
+function* namingSteps<T>(part: MessagePart, steps: Steps<T>): Steps<T> {
+  try {
+    return yield* steps;
+  } catch (error) {
+    throw withPart(error, part);
+  }
+}
+
+function withPart(error: unknown, part: MessagePart): unknown {
+  if (error instanceof TemplateSyntaxError) return new TemplateSyntaxError(error, part);
+  if (error instanceof TemplateLimitError) return new TemplateLimitError(error.message, part);
+  return error;
 }

@@ -1,10 +1,12 @@
 import { compileNodes, type OutputEncoding, type RenderTemplate } from './template-language/compiler.ts';
 import { escapeHtml } from './template-language/escape-html.ts';
-import { parseTokens } from './template-language/parser.ts';
+import { parseSteps, parseTokens } from './template-language/parser.ts';
+import type { Steps } from './template-language/steps.ts';
 import { tokenize } from './template-language/tokenizer.ts';
 
 export { escapeHtml } from './template-language/escape-html.ts';
 export { TemplateLimitError, TemplateSyntaxError } from './template-language/errors.ts';
+export type { Steps } from './template-language/steps.ts';
 export { createRenderMeter, type RenderMeter } from './template-language/meter.ts';
 export type { RenderScope } from './template-language/compiler.ts';
 
@@ -31,6 +33,13 @@ export function compileTemplate(source: string, mode: TemplateMode): CompiledTem
   const tokens = tokenize(source, { decodesEntities: mode === 'html' });
   if (tokens.every((token) => token.type === 'text')) return { render: () => source };
   return { render: compileNodes(parseTokens(tokens, source), ENCODINGS[mode]) };
+}
+
+/** Finds out, in pieces, whether a template compiles. Throws as `compileTemplate` does. */
+export function* checkTemplateSteps(source: string, mode: TemplateMode): Steps<void> {
+  const tokens = tokenize(source, { decodesEntities: mode === 'html' });
+  yield 'pause';
+  yield* parseSteps(tokens, source);
 }
 
 /** Takes out what could end a header line or hide in one: CR, LF, NUL, U+2028 and U+2029 (RFC 5322, section 2.2). */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { render, scopeOf } from '../../../tests/support/templates.ts';
+import { findForeignSyntax } from './foreign-syntax.ts';
 import {
   compileTemplate,
   createRenderMeter,
@@ -132,11 +133,31 @@ describe('hostile data', () => {
     }
   });
 
-  it('takes one placeholder of a megabyte in time', () => {
-    expect(render(`{{${'a.'.repeat(500_000)}}}`)).toBe('');
-    expect(render(`{{${'a ?? '.repeat(99_999)} "z"}}`)).toBe('z');
-    expect(() => render(`{{${'a ?? '.repeat(100_000)} "z"}}`)).toThrow(TemplateLimitError);
-    expect(render(`{{a${' '.repeat(1_000_000)}b}}`)).toBe('');
+  it('takes 50 names and texts in one tag and 5,000 characters, and not one more', () => {
+    const spaces = (count: number) => ' '.repeat(count);
+    expect(render(`{{${'a ?? '.repeat(49)}"z"}}`)).toBe('z');
+    expect(() => render(`{{${'a ?? '.repeat(50)}"z"}}`)).toThrow(TemplateLimitError);
+    expect(() => render(`{{${'??'.repeat(50)}"z"}}`)).toThrow(TemplateLimitError);
+    expect(() => render(`{{#if ${'a ?? '.repeat(50)}"z"}}{{/if}}`)).toThrow(TemplateLimitError);
+    expect(render(`{{a${spaces(4_998)}b}}`)).toBe('');
+    expect(() => render(`{{a${spaces(4_999)}b}}`)).toThrow(TemplateLimitError);
+    expect(() => render(`{{#each ${spaces(4_999)}b}}{{/each}}`)).toThrow(TemplateLimitError);
+  });
+
+  it('takes 40,000 names and texts in all tags together, and not one more', () => {
+    expect(render(`${'{{a ?? "x"}}'.repeat(19_999)}{{a ?? b}}`)).toHaveLength(19_999);
+    expect(() => render(`${'{{a ?? "x"}}'.repeat(19_999)}{{a ?? b ?? c}}`)).toThrow(TemplateLimitError);
+  });
+
+  it('refuses one tag of megabytes before it costs anything', () => {
+    const startedAt = process.threadCpuUsage();
+    for (const piece of ['a??', '??', '?? ', '"??', 'a.', '"', ' ', '&amp;']) {
+      const source = `{{${piece.repeat(Math.floor(4_000_000 / piece.length))}x}}`;
+      expect(() => compileTemplate(source, 'html')).toThrow(TemplateLimitError);
+      expect(findForeignSyntax(source, 'html')).toBeUndefined();
+    }
+    const { user, system } = process.threadCpuUsage(startedAt);
+    expect((user + system) / 1_000).toBeLessThan(400);
   });
 });
 

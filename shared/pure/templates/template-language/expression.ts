@@ -1,3 +1,5 @@
+import { LIMITS } from '../../limits.ts';
+import { TemplateLimitError } from './errors.ts';
 import { parsePath, type Path } from './path.ts';
 
 /** One side of `??`. An operand that can never have a value is left out when parsing. */
@@ -7,12 +9,18 @@ const NUMBER = /^-?\d+(?:\.\d+)?$/;
 
 /**
  * Reads `a ?? b ?? "text" ?? 5` into its operands, in order. Nothing is an error: whatever is neither quoted nor a
- * number is a path, and a path that does not exist prints nothing.
+ * number is a path, and a path that does not exist prints nothing. @throws TemplateLimitError for too many of them, those
+ * with nothing in them included
  */
 export function parseExpression(source: string): Operand[] {
   const operands: Operand[] = [];
   let position = 0;
-  while (position <= source.length) {
+  for (let count = 1; position <= source.length; count += 1) {
+    if (count > LIMITS.templateTagOperands) {
+      throw new TemplateLimitError(
+        `A placeholder or block may have at most ${LIMITS.templateTagOperands} names and texts`,
+      );
+    }
     const start = skipSpace(source, position);
     const quoted = readQuoted(source, start);
     if (quoted) {

@@ -1,6 +1,7 @@
 import { LIMITS } from '../../limits.ts';
 import { syntaxErrorAt, TemplateLimitError } from './errors.ts';
 import { parseExpression, type Operand } from './expression.ts';
+import { finish, TAGS_PER_STEP, type Steps } from './steps.ts';
 import type { BlockKind, Token } from './tokenizer.ts';
 
 /** `{{ … }}`: the first operand that has a value is printed. */
@@ -33,6 +34,11 @@ interface OpenBlock {
  * names and texts than a template may hold.
  */
 export function parseTokens(tokens: readonly Token[], source: string): TemplateNode[] {
+  return finish(parseSteps(tokens, source));
+}
+
+/** As `parseTokens`, in pieces that others can have a turn between. */
+export function* parseSteps(tokens: readonly Token[], source: string): Steps<TemplateNode[]> {
   const root: TemplateNode[] = [];
   const open: OpenBlock[] = [];
   let target = root;
@@ -43,7 +49,8 @@ export function parseTokens(tokens: readonly Token[], source: string): TemplateN
     if (operandCount <= LIMITS.templateOperands) return operands;
     throw new TemplateLimitError(`A template may have at most ${LIMITS.templateOperands} names and texts in its tags`);
   };
-  for (const token of tokens) {
+  for (const [index, token] of tokens.entries()) {
+    if (index % TAGS_PER_STEP === TAGS_PER_STEP - 1) yield 'pause';
     const current = open.at(-1);
     switch (token.type) {
       case 'text':

@@ -40,6 +40,8 @@ export type Token = TextToken | OutputToken | BlockOpenToken | BlockElseToken | 
 const OPEN = '{{';
 const CLOSE = '}}';
 
+const TAG_TOO_LONG = `A placeholder or block may have at most ${LIMITS.templateTagLength} characters`;
+
 const ENTITIES: Readonly<Record<string, string>> = {
   '&quot;': '"',
   '&#34;': '"',
@@ -84,7 +86,7 @@ export function* findTags(source: string): Generator<Tag> {
 /**
  * Splits a template into text and tags. With `decodesEntities`, for HTML sources, the few entities that visual editors
  * write for quotes, spaces and angle brackets are undone inside the braces. Throws TemplateSyntaxError for a block that
- * is not if, unless or each, TemplateLimitError for too many tags.
+ * is not if, unless or each, TemplateLimitError for too many tags or one that is too long.
  */
 export function tokenize(
   source: string,
@@ -94,6 +96,7 @@ export function tokenize(
   let tagCount = 0;
   let textStart = 0;
   for (const { start, end, content, isRaw } of findTags(source)) {
+    if (content.length > LIMITS.templateTagLength) throw new TemplateLimitError(TAG_TOO_LONG);
     const token = readTag(source, start, decodesEntities ? decodeEntities(content) : content, isRaw);
     if (!token) continue;
     tagCount += 1;

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startHostileApi, type HostileApi } from './support/hostile-api.ts';
+
+/** The longest turn of the event loop that one request may cause, in milliseconds of CPU time. */
+const TURN_MAX_MS = 50;
+
+let app: HostileApi;
+let workflowId: string;
+beforeAll(async () => {
+  app = await startHostileApi();
+  const { body } = await app.attacker.api('POST', '/workflows', { body: { name: 'W', eventName: 'visited' } });
+  workflowId = body.id;
+  // The first templates compile code, which must not count as an attack.
+  for (let turn = 0; turn < 3; turn++) await app.attacker.api('POST', '/templates', { body: templateWith({}) });
+});
+afterAll(() => app.stop());
+
+const LENGTH = 1_900_000;
+const templateWith = (change: object) => ({ name: 'T', subject: 'S', body: 'B', from: 'a@example.com', ...change });
+const campaignWith = (change: object) => ({ ...templateWith(change), audienceType: 'ALL' });
+const emailWith = (change: object) => ({ to: 'a@x.test', subject: 'S', body: 'B', from: 'a@example.com', ...change });
+const webhookWith = (change: object) => ({
+  ...{ type: 'WEBHOOK', name: 'W' },
+  config: { url: 'https://example.net/', ...change },
+});
+
+/** One tag of about so many characters, most of them the names and texts in it. */
+const TAGS: Record<string, (length: number) => string> = {
+  'many names': (length) => `{{${'a??'.repeat(length / 3)}b}}`,
+  'many empty places for names': (length) => `{{${'??'.repeat(length / 2)}b}}`,
+  'many quotes': (length) => `{{a ?? ${'"??'.repeat(length / 3)}}}`,
+  'a block of many names': (length) => `{{#if ${'a??'.repeat(length / 3)}b}}{{/if}}`,
+};
+const SHORT = 900;
+
+describe.each(Object.entries(TAGS))('one tag with %s', (_name, tag) => {
+  it.each<[string, string, () => object, string]>([
+    ['a body of /v1/send', '/v1/send', () => emailWith({ body: tag(LENGTH) }), 'body'],
+    ['a text part of /v1/send', '/v1/send', () => emailWith({ text: tag(LENGTH) }), 'text'],
+    ['a subject of /v1/send', '/v1/send', () => emailWith({ subject: tag(SHORT) }), 'subject'],
+    ['a preheader of /v1/send', '/v1/send', () => emailWith({ preheader: tag(480) }), 'preheader'],
+    ['a header of /v1/send', '/v1/send', () => emailWith({ headers: { 'X-A': tag(SHORT) } }), 'headers.X-A'],
+    ['a body of a template', '/templates', () => templateWith({ body: tag(LENGTH) }), 'body'],
+    ['a text part of a template', '/templates', () => templateWith({ text: tag(LENGTH) }), 'text'],
+    ['a subject of a template', '/templates', () => templateWith({ subject: tag(SHORT) }), 'subject'],
+    ['a body of a campaign', '/campaigns', () => campaignWith({ body: tag(LENGTH) }), 'body'],
+    ['a preheader of a campaign', '/campaigns', () => campaignWith({ preheader: tag(480) }), 'preheader'],
+    ['a body of a step', 'steps', () => webhookWith({ body: { a: [tag(300_000)] } }), 'config.body.a.0'],
+    ['a header of a step', 'steps', () => webhookWith({ headers: { 'X-A': tag(SHORT) } }), 'config.headers.X-A'],
+    ['a url of a step', 'steps', () => webhookWith({ url: `https://example.net/${tag(SHORT)}` }), 'config.url'],
+  ])('is refused at no cost in %s', async (_where, path, body, field) => {
+    const given = body();
+    const { longestTurnMs } = await app.attack(async () => {
+      const to = path === 'steps' ? `/workflows/${workflowId}/steps` : path;
+      const reply = await app.attacker.api('POST', to, { body: given });
+      expect([reply.status, reply.body.error.errors]).toEqual([
+        422,
+        [expect.objectContaining({ field, code: 'too_big' })],
+      ]);
+    });
+    expect(longestTurnMs).toBeLessThan(TURN_MAX_MS);
+  });
+});
+
+describe('a template as large as one may be', () => {
+  it.each([
+    ['tags', '{{a ?? "b"}}'.repeat(20_000)],
+    ['long tags', `{{${'a'.repeat(45)}.${'b'.repeat(45)}}}`.repeat(20_000)],
+    ['blocks', '{{#if a}}x{{/if}}'.repeat(10_000)],
+    ['quotes', `it's "${"'".repeat(1_700_000)}\\`],
+  ])('of %s keeps nobody waiting', async (_name, text) => {
+    const { longestTurnMs } = await app.attack(async () => {
+      const { status, body } = await app.attacker.api('POST', '/templates', {
+        body: templateWith({ body: text, text }),
+      });
+      expect(status).toBe(201);
+      expect((await app.attacker.api('POST', `/templates/${body.id}/duplicate`)).status).toBe(201);
+      expect((await app.attacker.api('POST', '/v1/send', { body: emailWith({ body: text, text }) })).status).toBe(200);
+    });
+    expect(longestTurnMs).toBeLessThan(TURN_MAX_MS);
+  });
+});
