@@ -1,3 +1,5 @@
+import { mapLines } from '../mail/text-pieces.ts';
+
 /** A message ready for the wire: text whose every character is an octet (ASCII), or octets where it has attachments. */
 export type RawMessage = string | Buffer;
 
@@ -15,7 +17,7 @@ function withLineEnds(text: string): string {
 function textContent(raw: string): string {
   // Every way to smuggle an end of the message in has a dot after a CR or LF. Without one, nothing is to be done.
   const isSafe = !raw.startsWith('.') && !raw.includes('\n.') && !raw.includes('\r.');
-  const text = isSafe ? raw : withLineEnds(raw).replace(/^\./gm, '..');
+  const text = isSafe ? raw : mapLines(raw, (lines) => withLineEnds(lines).replace(/^\./gm, '..'));
   return text.endsWith(END_OF_LINE) || text === '' ? text + END : `${text}${END_OF_LINE}${END}`;
 }
 

@@ -1,3 +1,5 @@
+import { mapLines, toLineFeeds } from '../text-pieces.ts';
+
 const LINE_LENGTH_HARD = 998;
 const QUOTED_LINE_LENGTH = 76;
 const BASE64_LINE_LENGTH = 76;
@@ -21,8 +23,9 @@ export interface EncodedBody {
   content: string;
 }
 
-function toLineFeeds(text: string): string {
-  return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
+/** Lines that end in CRLF, for those that end in LF. */
+function toNetworkLines(text: string): string {
+  return mapLines(text, (lines) => lines.replace(/\n/g, '\r\n'));
 }
 
 /** True when no line of a text with LF line ends is too long for SMTP. */
@@ -90,7 +93,7 @@ function quoteLine(line: string): string {
 
 /** Quoted-printable; CRLF, LF and CR alike are line ends of the text. */
 function encodeQuotedPrintable(text: string): string {
-  return toLineFeeds(text).split('\n').map(quoteLine).join('\r\n');
+  return mapLines(toLineFeeds(text), (lines) => lines.split('\n').map(quoteLine).join('\r\n'));
 }
 
 /** Base64 in lines of 76 characters, each but the last ended by CRLF. */
@@ -126,7 +129,7 @@ export function encodeTextBody(text: string): EncodedBody {
   if (isAscii && !text.includes('\0')) {
     const lines = toLineFeeds(text);
     if (linesFit(lines)) {
-      return { encoding: '7bit', content: lines.replace(/\n/g, '\r\n') };
+      return { encoding: '7bit', content: toNetworkLines(lines) };
     }
   }
   // Octets beyond ASCII are at most twice what UTF-8 adds to the length; each costs two more characters in
@@ -135,6 +138,6 @@ export function encodeTextBody(text: string): EncodedBody {
   if (octetsBeyondAscii * 6 <= octetLength) {
     return { encoding: 'quoted-printable', content: encodeQuotedPrintable(text) };
   }
-  const canonical = toLineFeeds(text).replace(/\n/g, '\r\n');
+  const canonical = toNetworkLines(toLineFeeds(text));
   return { encoding: 'base64', content: encodeBase64Lines(Buffer.from(canonical, 'utf8')).toString('latin1') };
 }

@@ -1,0 +1,31 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { toDataContent } from '../smtp/data-content.ts';
+import { encodeTextBody } from './mime/body-encoding.ts';
+import { mapLines, toLineFeeds } from './text-pieces.ts';
+
+const filler = fc.constantFrom('', 'x'.repeat(262_140), 'x\n'.repeat(131_070), '\r'.repeat(262_143));
+const ends = fc.string({ unit: fc.constantFrom('\r', '\n', '.', 'a', 'ß'), maxLength: 12 });
+const texts = fc.tuple(ends, filler, ends, filler, ends).map((parts) => parts.join(''));
+
+describe('texts in pieces', () => {
+  it('come out as they would in one', () => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect(toLineFeeds(text)).toBe(text.replace(/\r\n?/g, '\n'));
+        expect(mapLines(text, (lines) => lines.replace(/^\./gm, '..'))).toBe(text.replace(/^\./gm, '..'));
+        const content = encodeTextBody(text.replaceAll('ß', 'b').replaceAll('x', '\u0001')).content;
+        expect(content).not.toMatch(/\r(?!\n)|(?<!\r)\n/);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it.each(['\n', '\r', 'ß\n', '\n.', 'a'])('of millions of %j are composed in time and memory', (piece) => {
+    const before = process.threadCpuUsage();
+    const { content } = encodeTextBody(piece.repeat(4_000_000));
+    expect(toDataContent(`a\r\n\r\n${content}`).endsWith('\r\n.\r\n')).toBe(true);
+    const { user, system } = process.threadCpuUsage(before);
+    expect((user + system) / 1_000).toBeLessThan(5_000);
+  });
+});

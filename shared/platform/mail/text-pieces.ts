@@ -1,0 +1,25 @@
+/** Longer texts are converted piece by piece: one replacement for each of millions of lines would fill the memory. */
+const PIECE_LENGTH = 262_144;
+
+function mapPieces(text: string, endOf: (from: number) => number, convert: (piece: string) => string): string {
+  if (text.length <= PIECE_LENGTH) return convert(text);
+  const pieces: string[] = [];
+  for (let start = 0; start < text.length;) {
+    const end = endOf(start + PIECE_LENGTH);
+    pieces.push(convert(text.slice(start, end)));
+    start = end;
+  }
+  return pieces.join('');
+}
+
+/** Converts a text in pieces that end behind a LF. */
+export function mapLines(text: string, convert: (lines: string) => string): string {
+  return mapPieces(text, (from) => text.indexOf('\n', from) + 1 || text.length, convert);
+}
+
+/** A text whose lines end in LF, for CRLF, LF and CR. */
+export function toLineFeeds(text: string): string {
+  if (!text.includes('\r')) return text;
+  const endOf = (from: number) => (text[from] === '\n' ? from + 1 : from);
+  return mapPieces(text, endOf, (piece) => piece.replace(/\r\n?/g, '\n'));
+}
