@@ -89,7 +89,6 @@ describe('POST /campaigns/:id/resend', () => {
       ['SKIPPED', 'FAILED', 'FAILED'],
       ['failed', 'skipped'],
     ],
-    [['SUPPRESSED'], []],
     [
       ['FAILED', 'BOUNCED', 'SKIPPED', 'SUPPRESSED'],
       ['bounced', 'bounced.late', 'failed', 'skipped'],
@@ -193,6 +192,25 @@ describe('POST /campaigns/:id/resend', () => {
       expect(await app.read(before.id)).toEqual(before);
     },
   );
+
+  it('that would leave everybody out is 400 and says so', async () => {
+    const { id } = await endedCampaign([
+      ['gone', 'FAILED', 'deleted'],
+      ['left', 'FAILED', 'unsubscribed'],
+      ['blocked', 'SUPPRESSED', 'suppressed'],
+    ]);
+    const before = await app.read(id);
+    const reply = await resend(id, ['FAILED', 'SUPPRESSED']);
+    expect([reply.status, reply.body.error]).toEqual([
+      400,
+      expect.objectContaining({
+        message: 'Campaign has no recipients in these states who may have it',
+        details: { states: ['FAILED', 'SUPPRESSED'] },
+        suggestion: expect.stringContaining('unsubscribed'),
+      }),
+    ]);
+    expect(await app.read(id)).toEqual(before);
+  });
 
   it('without recipients in the states is 400, and of another campaign 404', async () => {
     const { id } = await endedCampaign([['one', 'SENT']]);

@@ -3,7 +3,7 @@ import type { ResendableState } from '../../pure/campaigns/campaign-status.ts';
 import type { EmailType } from '../../pure/emails/email-types.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
 import type { Em } from '../database/em.ts';
-import { query, queryOne, sql } from '../database/sql.ts';
+import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { addToOutbox } from '../outbox/outbox.ts';
 import { suppressionJoin } from '../suppressions/suppressions.ts';
@@ -15,6 +15,17 @@ import { assertRoomForActiveCampaign, findCampaign, lockCampaignAndPages } from 
 /** A campaign that could not go on ends like a cancelled one, but with a reason. */
 function hasEnded({ status, error }: Campaign): boolean {
   return status === 'SENT' || (status === 'CANCELLED' && Boolean(error));
+}
+
+/** The recipients in these states who may have the email now, as `email e` and `contact c`. */
+function resendable(
+  { id, projectId, type }: Pick<Campaign, 'id' | 'projectId' | 'type'>,
+  states: readonly string[],
+): SqlFragment {
+  return sql`
+    from email e join contact c on c.id = e.contact_id ${suppressionJoin(sql`${projectId}::uuid`, sql`e.to_address`)}
+    where e.campaign_id = ${id} and e.status = any(${[...states]}::text[]) and e.to_address is not null
+      and s.reason is null and ${consentPredicate(type)}`;
 }
 
 async function assertResendable(em: Em, campaign: Campaign, states: readonly ResendableState[]): Promise<void> {
@@ -39,6 +50,13 @@ async function assertResendable(em: Em, campaign: Campaign, states: readonly Res
     });
   }
   if (!found?.isAny) throw badRequest('Campaign has no recipients in these states', { details: { states } });
+  const first = await queryOne(em, sql`select 1 ${resendable(campaign, states)} limit 1`);
+  if (!first) {
+    throw badRequest('Campaign has no recipients in these states who may have it', {
+      details: { states },
+      suggestion: 'All of them have unsubscribed, are suppressed or were deleted; nothing was changed',
+    });
+  }
   await assertRoomForActiveCampaign(em, projectId, id);
   await assertSenderDomain(em, projectId, campaign.from);
 }
@@ -48,7 +66,7 @@ async function assertResendable(em: Em, campaign: Campaign, states: readonly Res
  * have it: contacts that are gone or have unsubscribed, suppressed addresses. These keep their states. The campaign is
  * SENDING until all have their outcome. Wake the dispatcher afterwards.
  * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST when it has not ended or has nobody in these states,
- *   SENDER_DOMAIN_REFUSED, VALIDATION_ERROR while too many are active
+ *   or none of them may have it, SENDER_DOMAIN_REFUSED, VALIDATION_ERROR while too many are active
  */
 export async function resendCampaign(
   em: Em,
@@ -119,10 +137,9 @@ async function requeueChunk(em: Em, campaignId: string, resend: Resend, states: 
     sql`
       with due as materialized (
         select e.id, e.status, e.sent_at, e.delivered_at, e.bounced_at
-        from email e join contact c on c.id = e.contact_id ${suppressionJoin(sql`${projectId}::uuid`, sql`e.to_address`)}
-        where e.campaign_id = ${campaignId} and e.campaign_seq > ${afterSeq} and e.campaign_seq <= ${lastSeq}
-          and e.status = any(${states}::text[]) and (e.bounced_at is null or e.bounced_at <= ${asOf})
-          and e.to_address is not null and s.reason is null and ${consentPredicate(type)}
+        ${resendable({ id: campaignId, projectId, type }, states)}
+          and e.campaign_seq > ${afterSeq} and e.campaign_seq <= ${lastSeq}
+          and (e.bounced_at is null or e.bounced_at <= ${asOf})
         order by e.id for no key update of e
       ),
       requeued as (
