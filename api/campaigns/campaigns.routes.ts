@@ -216,10 +216,12 @@ const goOn = endpoint({
   summary: 'Let a campaign go on whatever the rate of complaints is',
   description:
     'A campaign holds while too many readers at a provider call emails of the project spam; `waiting` says so.',
-  replies: { 200: { description: 'The campaign, which goes on within half a minute', schema: campaignSchema } },
+  replies: { 200: { description: 'The campaign, which goes on at once', schema: campaignSchema } },
   errors: ['CAMPAIGN_NOT_FOUND', 'BAD_REQUEST'],
-  async handle({ em, project, params }) {
-    return ok(campaignView(await continueCampaign(em, project.id, params.id)));
+  async handle({ em, project, params, deps }) {
+    const campaign = await continueCampaign(em, project.id, params.id);
+    deps.wakeDispatcher();
+    return ok(campaignView(campaign));
   },
 });
 

@@ -132,6 +132,30 @@ it('records a campaign that is paused and resumed', async () => {
   );
 }, 60_000);
 
+it('records a campaign that holds and is let go on', async () => {
+  const held = endlessCampaign();
+  const left = [1, 101, 201];
+  held.activities.planDeferred = async () => ({ firstSeqs: left.splice(0), retryInMs: 0 });
+  await record(
+    'held-and-continued',
+    ofCampaign(held, async (handle) => {
+      await isSending(held);
+      held.campaign.waiting = {
+        provider: 'gmail.com',
+        reason: 'Many called it spam.',
+        until: new Date().toISOString(),
+      };
+      await handle.signal(CAMPAIGN_CHANGED_SIGNAL);
+      await eventually(async () =>
+        JSON.stringify(await handle.query('__temporal_workflow_metadata')).includes('**holds**'),
+      );
+      held.activities.sendRecipientPage = async () => ({ sent: 100, deferred: 0, isStopped: false });
+      delete held.campaign.waiting;
+      await handle.signal(CAMPAIGN_CHANGED_SIGNAL);
+    }),
+  );
+}, 60_000);
+
 it('records a campaign that is sent again, at its end and by a run of its own', async () => {
   const left = [101];
   const planDeferred = async () => ({ firstSeqs: left.splice(0), retryInMs: 0 });

@@ -122,6 +122,55 @@ describe('a campaign that holds while its pages go out', () => {
   });
 });
 
+describe('a campaign that held and may go on', () => {
+  const hold = { provider: 'gmail.com', reason: 'Many called it spam.', until: '2026-11-22T08:00:30.000Z' };
+
+  it('does so as soon as it is told, without waiting for the retries of its pages', async () => {
+    const fake = campaignAtWork();
+    await workflows.withActivities(fake.activities, async () => {
+      const handle = await startCampaign(workflows.client);
+      await eventually(() => Promise.resolve(fake.pages.length === 1));
+      fake.campaign.waiting = hold;
+      await handle.signal(CAMPAIGN_CHANGED_SIGNAL);
+      await eventually(async () =>
+        JSON.stringify(await handle.query('__temporal_workflow_metadata')).includes('**holds**'),
+      );
+      expect(fake.pages).toEqual(['1-100']);
+      delete fake.campaign.waiting;
+      await handle.signal(CAMPAIGN_CHANGED_SIGNAL);
+      await handle.result();
+    });
+    expect([...fake.pages].sort()).toEqual(['1-100', '101-200', '201-300']);
+  });
+
+  it('is left alone while it waits for one relay only', async () => {
+    const fake = campaignAtWork();
+    const { readCampaign } = fake.activities;
+    let reads = 0;
+    fake.activities.readCampaign = (campaign) => {
+      reads += 1;
+      return readCampaign(campaign);
+    };
+    await workflows.withActivities(fake.activities, async () => {
+      const handle = await startCampaign(workflows.client);
+      await eventually(() => Promise.resolve(fake.pages.length === 1));
+      fake.campaign.waiting = { ...hold, relay: 'smtp.example.com' };
+      await handle.signal(CAMPAIGN_CHANGED_SIGNAL);
+      await eventually(async () =>
+        JSON.stringify(await handle.query('__temporal_workflow_metadata')).includes('wait for'),
+      );
+      delete fake.campaign.waiting;
+      const before = reads;
+      await handle.signal(CAMPAIGN_CHANGED_SIGNAL);
+      await eventually(() => Promise.resolve(reads > before));
+      await eventually(async () => (await handle.describe()).raw.pendingActivities?.length === 2);
+      await handle.cancel();
+      await handle.result();
+    });
+    expect(fake.pages).toEqual(['1-100']);
+  });
+});
+
 describe('a campaign that is paused while its audience is written down', () => {
   it('has its audience, and sends nothing before it is resumed', async () => {
     let isFrozen = false;

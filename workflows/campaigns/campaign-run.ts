@@ -46,7 +46,8 @@ export async function readState(run: CampaignRun): Promise<CampaignStateView> {
 /**
  * Runs work that ends at once when the campaign is cancelled, even while a retry is waiting. The recipients that were
  * not reached get their outcome at once as well, because a message on the wire to a slow server may take minutes.
- * @param onPause is called when the campaign is found paused, maybe more than once; without it the work goes on
+ * @param onPause is called when the campaign is found paused, maybe more than once, or may go on after it held; without
+ * it the work goes on
  * @returns undefined when the campaign ended before the work did
  */
 export async function whileSending<T>(
@@ -74,6 +75,11 @@ interface Watch {
   onPause: ((scope: CancellationScope) => void) | undefined;
 }
 
+/** A campaign that held may go on: its pages wait for their retries, and are planned again instead. */
+function isReleased({ waiting }: CampaignRun, current: CampaignStateView): boolean {
+  return waiting !== undefined && waiting.relay === undefined && current.waiting === undefined;
+}
+
 /** @returns whether the campaign has ended before the work was done */
 async function cancelWhenEnded({ run, scope, isDone, onPause }: Watch): Promise<boolean> {
   for (;;) {
@@ -82,6 +88,10 @@ async function cancelWhenEnded({ run, scope, isDone, onPause }: Watch): Promise<
     const current = await readState(run);
     if (current.status === 'SENDING') {
       if (current.pausedSince !== undefined) onPause?.(scope);
+      else if (isReleased(run, current) && patched('goes-on-at-once')) {
+        run.waiting = undefined;
+        onPause?.(scope);
+      }
       if (current.waiting && current.pausedSince === undefined) {
         run.waiting = current.waiting;
         showHeadway(run);

@@ -6093,7 +6093,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The campaign, which goes on within half a minute */
+            /** @description The campaign, which goes on at once */
             200: {
                 headers: {
                     [name: string]: unknown;

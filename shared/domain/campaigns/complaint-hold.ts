@@ -2,7 +2,7 @@ import { badRequest } from '../../pure/app-error.ts';
 import { ACTIVE_CAMPAIGN_STATUSES } from '../../pure/campaigns/campaign-status.ts';
 import type { ProviderWait } from '../../pure/emails/provider-wait.ts';
 import type { Em } from '../database/em.ts';
-import { json, query, queryOne, sql } from '../database/sql.ts';
+import { json, queryOne, sql } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 import type { ComplaintRate } from '../emails/complaint-rates.ts';
 import { addToOutbox } from '../outbox/outbox.ts';
@@ -47,18 +47,22 @@ export async function holdCampaign(
 }
 
 /**
- * Lets a campaign go on whatever its project's rate of complaints is.
+ * Lets a campaign go on whatever its project's rate of complaints is. Wake the dispatcher afterwards.
  * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST unless it is SCHEDULED or SENDING
  */
 export async function continueCampaign(em: Em, projectId: string, campaignId: string): Promise<Campaign> {
-  await query(
-    em,
-    sql`
-      update campaign set complaints_accepted = true, waiting = null, updated_at = now()
-      where id = ${campaignId} and project_id = ${projectId} and not complaints_accepted
-        and status = any(${[...ACTIVE_CAMPAIGN_STATUSES]}::text[])`,
-  );
-  const campaign = await findCampaign(em, projectId, campaignId);
+  const campaign = await inTransaction(em, async (tx) => {
+    const accepted = await queryOne(
+      tx,
+      sql`
+        update campaign set complaints_accepted = true, waiting = null, updated_at = now()
+        where id = ${campaignId} and project_id = ${projectId} and not complaints_accepted
+          and status = any(${[...ACTIVE_CAMPAIGN_STATUSES]}::text[])
+        returning id`,
+    );
+    if (accepted) await addToOutbox(tx, 'campaign', projectId, [campaignId]);
+    return findCampaign(tx, projectId, campaignId);
+  });
   if (ACTIVE_CAMPAIGN_STATUSES.includes(campaign.status)) return campaign;
   throw badRequest(`A campaign that is ${campaign.status} cannot continue`, { details: { status: campaign.status } });
 }
