@@ -62,6 +62,19 @@ describe.each(Object.entries(TAGS))('one tag with %s', (_name, tag) => {
   });
 });
 
+describe('a body of many megabytes', () => {
+  it.each([
+    ['tags of HTML', '<p>abc</p>'.repeat(1_600_000)],
+    ['marks of other template languages', '<% '.repeat(5_000_000)],
+    ['letters beyond ASCII', 'ü€'.repeat(3_000_000)],
+    ['empty lines', '\n'.repeat(8_000_000)],
+  ])('of %s is taken by a process with a small heap', async (_name, body) => {
+    const reply = await app.attacker.api('POST', '/v1/send', { body: emailWith({ body }) });
+    expect(reply.status).toBe(200);
+    expect((await app.neighbour.api('GET', '/contacts?limit=1')).status).toBe(200);
+  });
+});
+
 describe('a template as large as one may be', () => {
   it.each([
     ['tags', '{{a ?? "b"}}'.repeat(20_000)],

@@ -3,6 +3,8 @@ import { z } from 'zod';
 
 /** RFC 1035 section 2.3.4, in its text form. */
 const DOMAIN_LENGTH_MAX = 253;
+/** With spaces around it and all forms of its letters; what is longer is not even looked at. */
+const TEXT_LENGTH_MAX = 1_000;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /**
@@ -10,6 +12,7 @@ const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
  * @returns undefined when it is not the name of a domain with at least two labels
  */
 export function toDomainName(text: string): string | undefined {
+  if (text.length > TEXT_LENGTH_MAX) return undefined;
   const name = domainToASCII(text.trim().replace(/\.$/, '').toLowerCase());
   const labels = name.split('.');
   const isName =

@@ -1,4 +1,5 @@
 import { v7 as uuidV7 } from 'uuid';
+import { encodeInTurns } from '../../platform/utf8.ts';
 import type { Em } from '../database/em.ts';
 import { outboxInsert } from '../outbox/outbox.ts';
 import { json, query, queryPrepared, sql, type SqlFragment } from '../database/sql.ts';
@@ -62,15 +63,24 @@ export async function storeAttachments(em: Em, attachments: EmailAttachment[]): 
 /** An email with its sender. */
 export type SentEmail = RenderedEmail & { sender: EmailSender };
 
+/** From here on the driver would hold up others while it encodes a text. */
+const LARGE_LENGTH = 1_000_000;
+
+/** A text as a parameter: PostgreSQL takes the octets of one as well. */
+async function textParameter(text: string): Promise<string | Buffer> {
+  return text.length < LARGE_LENGTH ? text : encodeInTurns(text);
+}
+
 /** Stores one email without arrays, because the driver would have to escape their texts, which may have megabytes. */
-function emailRows(emails: SentEmail[]): SqlFragment {
+async function emailRows(emails: SentEmail[]): Promise<SqlFragment> {
   const [email] = emails;
   if (email && emails.length === 1) {
+    const [html, text] = [await textParameter(email.html), await textParameter(email.text)];
     const { sender } = email;
     return sql`
       select ${email.emailId}::uuid as id, ${email.contactId}::uuid as contact_id, ${email.to.address}::text as to_address,
-        ${email.to.name ?? null}::text as to_name, ${email.subject}::text as subject, ${email.html}::text as html,
-        ${email.text}::text as body_text, ${json(email.headers)}::jsonb as headers, ${sender.templateId}::uuid as template_id,
+        ${email.to.name ?? null}::text as to_name, ${email.subject}::text as subject, ${html}::text as html,
+        ${text}::text as body_text, ${json(email.headers)}::jsonb as headers, ${sender.templateId}::uuid as template_id,
         ${sender.from.address}::text as from_address, ${sender.from.name ?? null}::text as from_name,
         ${sender.replyTo ?? null}::text as reply_to, ${sender.attachmentSetId ?? null}::uuid as attachment_set_id`;
   }
@@ -105,10 +115,11 @@ export async function storeEmails(
   const queued = execution
     ? outboxInsert('automationEmail', projectId, ids, { isBatched: true })
     : outboxInsert('email', projectId, ids);
+  const rows = await emailRows(emails);
   await queryPrepared(
     em,
     sql`
-      with rendered as (${emailRows(emails)}),
+      with rendered as (${rows}),
       record as (
         insert into email
           (id, project_id, contact_id, template_id, automation_id, execution_id, to_address, subject, status, created_at,

@@ -156,6 +156,8 @@ export function createEmailCompiler(): EmailCompiler {
   const cache = new LRUCache<string, CompiledEmail>({ maxSize: LIMITS.compiledTemplatesBytes });
   const underWay = new Map<string, Promise<CompiledEmail>>();
   return async (source) => {
+    // It would hardly fit, and its key alone takes long to make.
+    if (source.html.length > LIMITS.templateLength) return compileEmail(source);
     const key = keyOf(source);
     const known = cache.get(key) ?? underWay.get(key);
     if (known) return known;

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { CONVERTED_AT_ONCE_MAX, htmlToText, htmlToTextQuickly } from './html-to-text.ts';
+import { CONVERTED_AT_ONCE_MAX, htmlToText } from './html-to-text.ts';
 
 interface Thread {
   worker: Worker;
@@ -24,22 +24,28 @@ function startThread(): Thread {
   return started;
 }
 
-/** A document that ends the thread, which may run out of memory, is only stripped of its tags. */
-async function convertInThread(html: string): Promise<string> {
+/** @returns undefined when the document ends the thread, which may run out of memory */
+async function convertInThread(html: string, { isQuick }: { isQuick: boolean }): Promise<string | undefined> {
   const current = (thread ??= startThread());
   current.worker.ref();
   const text = await new Promise<string | undefined>((resolve) => {
     current.finish = resolve;
-    current.worker.postMessage(html);
+    current.worker.postMessage({ html, isQuick });
   });
   current.worker.unref();
-  return text ?? htmlToTextQuickly(html);
+  return text;
 }
 
-/** Turns HTML into text as `htmlToText` does; large documents in a thread, for it may take a good part of a second. */
+/**
+ * Turns HTML into text as `htmlToText` does; large documents in a thread, for it may take a good part of a second. One that
+ * cannot be laid out is only stripped of its tags, and without text if that cannot be done either.
+ */
 export async function convertHtml(html: string): Promise<string> {
   if (html.length <= CONVERTED_AT_ONCE_MAX) return htmlToText(html);
-  const conversion = last.then(() => convertInThread(html));
+  const conversion = last.then(
+    async () =>
+      (await convertInThread(html, { isQuick: false })) ?? (await convertInThread(html, { isQuick: true })) ?? '',
+  );
   last = conversion;
   return conversion;
 }

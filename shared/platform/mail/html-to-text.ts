@@ -1,4 +1,5 @@
 import { compile, type FormatCallback, type FormatOptions } from 'html-to-text';
+import { stripTags } from './strip-tags.ts';
 
 /**
  * The HTML parser looks through its stack of open elements at every tag, so its time grows with their number squared.
@@ -104,43 +105,4 @@ function hasMoreTagsThan(html: string, limit: number): boolean {
     if (count > limit) return true;
   }
   return false;
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", nbsp: ' ', amp: '&' };
-
-const WITHOUT_TEXT_SPANS: readonly (readonly [RegExp, RegExp])[] = [
-  [/<!--/g, /-->/g],
-  [/<style\b/gi, /<\/style\b[^<>]*>/gi],
-  [/<script\b/gi, /<\/script\b[^<>]*>/gi],
-  [/<title\b/gi, /<\/title\b[^<>]*>/gi],
-];
-const INLINE_TAG = /^<\/?(?:a|b|i|u|em|strong|span|font|small|sub|sup|code)\b/i;
-
-/** Every expression here matches or gives up within one tag or one run of line breaks, so none can run away. */
-function stripTags(html: string): string {
-  return WITHOUT_TEXT_SPANS.reduce((rest, [start, end]) => dropSpans(rest, start, end), html)
-    .replace(/<[^<>]*>/g, (tag) => (INLINE_TAG.test(tag) ? '' : '\n'))
-    .replace(/&(lt|gt|quot|#39|nbsp|amp);/g, (entity, name: string) => ENTITIES[name] ?? entity)
-    .split('\n')
-    .map((line) => line.trim())
-    .join('\n')
-    .replace(/\n{3,}/g, '\n\n')
-    .trim();
-}
-
-function dropSpans(html: string, start: RegExp, end: RegExp): string {
-  let kept = '';
-  let position = 0;
-  for (;;) {
-    const opening = execFrom(start, html, position);
-    const closing = opening && execFrom(end, html, opening.index);
-    if (!closing) return kept + html.slice(position);
-    kept += html.slice(position, opening.index);
-    position = closing.index + closing[0].length;
-  }
-}
-
-function execFrom(pattern: RegExp, html: string, position: number): RegExpExecArray | null {
-  pattern.lastIndex = position;
-  return pattern.exec(html);
 }

@@ -20,6 +20,7 @@ const FOREIGN_TEXTS: readonly { open: string; close: string; content: RegExp; me
 ];
 /** Marks that are farther from each other than this are no pair. */
 const PAIR_LENGTH_MAX = 250;
+const PIECE_LENGTH = 100_000;
 
 /** What stands between braces, whole. */
 const FOREIGN_TAGS: readonly (readonly [form: RegExp, message: Message])[] = [
@@ -86,6 +87,16 @@ function foreignTextIn(source: string, textStart: number, textEnd: number): Temp
   return undefined;
 }
 
+/** A long text is looked at piece by piece; each reaches into the next as far as a pair may. */
+function* foreignTextSteps(source: string, start: number, end: number): Steps<TemplateSyntaxError | undefined> {
+  for (let from = start; from < end; from += PIECE_LENGTH) {
+    const fault = foreignTextIn(source, from, Math.min(from + PIECE_LENGTH + PAIR_LENGTH_MAX, end));
+    if (fault) return fault;
+    if (end - from > PIECE_LENGTH) yield 'pause';
+  }
+  return undefined;
+}
+
 /**
  * Finds what is written for another template language (Liquid, Handlebars, Mustache, Go, ERB, Mailchimp). It would go
  * out as it is, or print nothing. `{{"{%"}}` prints what looks like it. Takes time in proportion to the source, and looks
@@ -97,7 +108,6 @@ export function findForeignSyntax(source: string, mode: 'html' | 'text'): Templa
 
 /** As `findForeignSyntax`, in pieces that others can have a turn between. */
 export function* foreignSyntaxSteps(source: string, mode: 'html' | 'text'): Steps<TemplateSyntaxError | undefined> {
-  const hasMarks = FOREIGN_TEXTS.some(({ open }) => source.includes(open));
   let textStart = 0;
   let tagCount = 0;
   let nameCount = 0;
@@ -106,7 +116,7 @@ export function* foreignSyntaxSteps(source: string, mode: 'html' | 'text'): Step
     if (tagCount > LIMITS.templateTags || nameCount > LIMITS.templateOperands) return undefined;
     if (content.length > LIMITS.templateTagLength) return undefined;
     if (tagCount % TAGS_PER_STEP === 0) yield 'pause';
-    const inText = hasMarks ? foreignTextIn(source, textStart, start) : undefined;
+    const inText = yield* foreignTextSteps(source, textStart, start);
     if (inText) return inText;
     const tag = (mode === 'html' ? decodeEntities(content) : content).trim();
     const names = namesIn(tag);
@@ -115,5 +125,5 @@ export function* foreignSyntaxSteps(source: string, mode: 'html' | 'text'): Step
     if (message) return faultAt(source, start, end, message);
     textStart = end;
   }
-  return hasMarks ? foreignTextIn(source, textStart, source.length) : undefined;
+  return yield* foreignTextSteps(source, textStart, source.length);
 }

@@ -128,7 +128,9 @@ function compileConversion(renderHtml: RenderTemplate, htmlToText: HtmlToText): 
  * line keeps its indent, which may be that of a list.
  */
 function tidyText(text: string): string {
-  const dense = text.includes('\n\n\n') ? text.replace(/\n{3,}/g, '\n\n') : text;
+  // A conversion leaves none in what it only strips of its tags, and looking through megabytes takes long.
+  const dense =
+    text.length <= LIMITS.templateLength && text.includes('\n\n\n') ? text.replace(/\n{3,}/g, '\n\n') : text;
   return dense.replace(/^(?:[ \t]*\n)+/, '').trimEnd();
 }
 
