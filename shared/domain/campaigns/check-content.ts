@@ -1,6 +1,7 @@
 import { linksOf } from '../../platform/mail/tracked-html.ts';
 import { convertHtml } from '../../platform/mail/convert-html.ts';
 import { compileEmail, type EmailRenderInput } from '../../platform/mail/compiled-email.ts';
+import { createTurns, pause } from '../../platform/turns.ts';
 import type { Brand } from '../../pure/brand.ts';
 import { isEmailTracked, type TrackingMode } from '../../pure/project.ts';
 import { findLookAlikes } from '../../pure/templates/look-alikes.ts';
@@ -47,14 +48,25 @@ function faultOfLink(href: string): string | undefined {
   return hostname.includes('.') || hostname.startsWith('[') ? undefined : 'Its host is not known to others.';
 }
 
-function findBadLinks(html: string, isOwnLink: (url: string) => boolean): BadLink[] {
+async function findBadLinks(html: string, isOwnLink: (url: string) => boolean): Promise<BadLink[]> {
+  const turn = createTurns();
   const found = new Map<string, BadLink>();
   for (const href of linksOf(html)) {
     const reason = isOwnLink(href) ? undefined : faultOfLink(href);
     if (reason !== undefined) found.set(href, { href: href.slice(0, HREF_SHOWN_MAX), reason });
     if (found.size === BAD_LINKS_MAX) break;
+    await turn();
   }
   return [...found.values()];
+}
+
+async function findAllPlaceholders(sources: (string | null | undefined)[]): Promise<Placeholder[]> {
+  const found: Placeholder[] = [];
+  for (const source of sources) {
+    await pause();
+    found.push(...findPlaceholders(source ?? '', PLACEHOLDERS_MAX));
+  }
+  return found;
 }
 
 /** Renders a campaign for one contact, as it would go out, and looks at the result. */
@@ -69,17 +81,17 @@ export async function checkContent(
     const mail = await compileEmail({ ...content, preheader, type, isTracked: isEmailTracked(tracking, type) });
     // Without footer and tracking, this is the author's HTML.
     const own = (await compileEmail({ ...content, type: 'TRANSACTIONAL', isTracked: false })).render(scope);
+    await pause();
     const sent = mail.render(scope);
+    await pause();
     const shown = text ? `${own.text}\n${await convertHtml(own.html)}` : own.text;
     return {
       fault: null,
       htmlBytes: Buffer.byteLength(sent.html),
       textBytes: Buffer.byteLength(sent.text),
       hasPlainText: own.text.trim() !== '',
-      badLinks: findBadLinks(own.html, scope.urls.isOwnLink),
-      placeholders: [subject, html, text, preheader].flatMap((source) =>
-        findPlaceholders(source ?? '', PLACEHOLDERS_MAX),
-      ),
+      badLinks: await findBadLinks(own.html, scope.urls.isOwnLink),
+      placeholders: await findAllPlaceholders([subject, html, text, preheader]),
       lookAlikes: findLookAlikes([own.subject, preheader ?? '', shown].join('\n'), LOOK_ALIKES_MAX),
     };
   } catch (error) {

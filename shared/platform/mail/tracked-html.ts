@@ -20,6 +20,9 @@ export interface TrackedLinkSigner {
 /** Longer addresses are left alone: with the token they would near the 16 KB that servers take as a request line. */
 const URL_LENGTH_MAX = 4_000;
 
+/** Tags and attributes that are looked at: more than any email has that people read. */
+const LOOKS_MAX = 100_000;
+
 /** Blocks count as space and outputs as text when the shape of the HTML is read; offsets stay the same. */
 const TEMPLATE_TAG = /\{\{(?:(?!\{\{|\}\})[^])*\}\}/g;
 const LINK_TAG = /<(?:a|area|v:[a-z]+)(?=[\s/])/;
@@ -55,12 +58,15 @@ interface AttributeValue {
  * behind the attributes of the one before, which keeps broken markup from being read again and again.
  */
 function* findHrefs(shape: string): Generator<AttributeValue> {
+  let looks = 0;
   const linkTag = new RegExp(LINK_TAG, 'gi');
   const nextAttribute = new RegExp(ATTRIBUTE, 'y');
   while (linkTag.test(shape)) {
     nextAttribute.lastIndex = linkTag.lastIndex;
     let attribute: RegExpExecArray | null;
+    if (++looks > LOOKS_MAX) return;
     while ((attribute = nextAttribute.exec(shape)) !== null) {
+      if (++looks > LOOKS_MAX) return;
       linkTag.lastIndex = nextAttribute.lastIndex;
       const value = attribute[2] ?? attribute[3] ?? attribute[4];
       if (attribute[1]?.toLowerCase() !== 'href' || value === undefined) continue;

@@ -64,40 +64,66 @@ function sourceOf(operands: readonly Operand[]): string {
 interface Place {
   isInLoop: boolean;
   conditions: Placeholder['conditions'];
+  /** The same for places with the same conditions. */
+  number: number;
 }
 
-function* walk(nodes: readonly TemplateNode[], place: Place): Generator<Placeholder> {
+/** Finds places again by their last condition and the place around it: comparing whole places would take too long. */
+type PlaceNumbers = Map<string, number>;
+
+function* walk(
+  nodes: readonly TemplateNode[],
+  place: Place,
+  numbers: PlaceNumbers,
+): Generator<{ placeholder: Placeholder; place: Place }> {
   for (const node of nodes) {
     if (node.type === 'text') continue;
     const value = valueOf(node.operands, place.isInLoop);
     if (node.type === 'output') {
       if (value && value.paths.length > 0) {
-        yield { source: sourceOf(node.operands), value, conditions: place.conditions };
+        yield { placeholder: { source: sourceOf(node.operands), value, conditions: place.conditions }, place };
       }
       continue;
     }
     // Fields that every contact has are never missing, and what a loop reads is not known here.
     const known = value && !value.hasFallback ? value : undefined;
-    const within = (isNegated: boolean): Placeholder['conditions'] =>
-      known ? [...place.conditions, { value: known, isNegated }] : place.conditions;
+    const within = (isNegated: boolean): Pick<Place, 'conditions' | 'number'> => {
+      if (!known) return place;
+      const condition = { value: known, isNegated };
+      const key = `${place.number} ${JSON.stringify(condition)}`;
+      const number = numbers.get(key) ?? numbers.size + 1;
+      numbers.set(key, number);
+      return { conditions: [...place.conditions, condition], number };
+    };
     const isUnless = node.kind === 'unless';
-    yield* walk(node.body, { isInLoop: place.isInLoop || node.kind === 'each', conditions: within(isUnless) });
-    yield* walk(node.otherwise, { isInLoop: place.isInLoop, conditions: within(!isUnless) });
+    const isInLoop = place.isInLoop || node.kind === 'each';
+    yield* walk(node.body, { ...within(isUnless), isInLoop }, numbers);
+    yield* walk(node.otherwise, { ...within(!isUnless), isInLoop: place.isInLoop }, numbers);
   }
 }
 
+/** Paths of all places that are found: each is looked up in the data of every recipient. */
+const PATHS_MAX = 300;
+
+function pathsOf({ value, conditions }: Placeholder): number {
+  return conditions.reduce((sum, condition) => sum + condition.value.paths.length, value.paths.length);
+}
+
 /**
- * The first `max` different places of a template that print data of the contact.
+ * The first `max` different places of a template that print data of the contact; those with too many paths are left out.
  * @throws TemplateSyntaxError, TemplateLimitError
  */
 export function findPlaceholders(source: string, max: number): Placeholder[] {
   const found = new Map<string, Placeholder>();
-  for (const placeholder of walk(parseTokens(tokenize(source, { decodesEntities: true }), source), {
-    isInLoop: false,
-    conditions: [],
-  })) {
+  let pathCount = 0;
+  const nodes = parseTokens(tokenize(source, { decodesEntities: true }), source);
+  for (const { placeholder, place } of walk(nodes, { isInLoop: false, conditions: [], number: 0 }, new Map())) {
     if (found.size >= max) break;
-    found.set(JSON.stringify(placeholder), placeholder);
+    const key = `${place.number} ${placeholder.source}`;
+    const count = pathsOf(placeholder);
+    if (found.has(key) || pathCount + count > PATHS_MAX) continue;
+    pathCount += count;
+    found.set(key, placeholder);
   }
   return [...found.values()];
 }

@@ -1,0 +1,34 @@
+import { describe, expect, it } from '@jest/globals';
+import { findPlaceholders } from './placeholders.ts';
+
+const sourcesOf = (template: string) => findPlaceholders(template, 50).map(({ source }) => source);
+
+describe('findPlaceholders', () => {
+  it('finds a placeholder once for each set of conditions around it', () => {
+    const template =
+      '{{a}}{{#if x}}{{a}}{{b}}{{else}}{{a}}{{/if}}{{#if x}}{{b}}{{/if}}{{#unless x}}{{a}}{{/unless}}{{a}}';
+    const found = findPlaceholders(template, 50);
+    expect(found.map(({ source, conditions }) => [source, conditions.map(({ isNegated }) => isNegated)])).toEqual([
+      ['a', []],
+      ['a', [false]],
+      ['b', [false]],
+      ['a', [true]],
+    ]);
+  });
+
+  it('leaves out places with more paths than can be looked up', () => {
+    const many = Array.from({ length: 50 }, (_, index) => `k${index}`).join(' ?? ');
+    const nested = `${`{{#if ${many}}}`.repeat(7)}{{deep}}${'{{/if}}'.repeat(7)}`;
+    expect(sourcesOf(`${nested}{{plain}}`)).toEqual(['plain']);
+  });
+
+  it('takes time in proportion to the template, however deep its blocks are', () => {
+    const many = (level: number) => Array.from({ length: 50 }, (_, index) => `k${level}_${index}`).join('??');
+    const blocks = Array.from({ length: 20 }, (_, level) => `{{#if ${many(level)}}}`).join('');
+    const template = `${blocks}${'{{x}}{{y ?? z}}'.repeat(9_000)}${'{{/if}}'.repeat(20)}`;
+    const before = process.threadCpuUsage();
+    findPlaceholders(template, 50);
+    const { user, system } = process.threadCpuUsage(before);
+    expect((user + system) / 1_000).toBeLessThan(300);
+  });
+});
