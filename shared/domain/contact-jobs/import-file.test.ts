@@ -121,6 +121,14 @@ describe('an import file', () => {
     ]);
   });
 
+  it('takes no line of megabytes apart to say that it has too many cells', async () => {
+    const row = { row: 2, email: 'a@x.test', error: 'The row has more than 500 cells, but the header has 2' };
+    expect(await rowsOf(`email,b\na@x.test,${','.repeat(1_000_000)}\nb@x.test,1`)).toEqual([
+      row,
+      contact('b@x.test', { b: 1 }),
+    ]);
+  });
+
   it('describes the first 100 of them and counts the others', async () => {
     const { rows } = await read(`email\n${'nonsense\n'.repeat(150)}`);
     expect(rows).toHaveLength(150);

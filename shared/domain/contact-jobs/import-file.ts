@@ -2,7 +2,7 @@ import { RESERVED_DATA_KEYS } from '../../pure/contacts/custom-data.ts';
 import { isEmailAddress, normalizeAddress } from '../../pure/emails/email-address.ts';
 import { utf8Bytes } from '../../pure/json-bytes.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import { ImportFileError, isBlank, readCsv } from './csv-file.ts';
+import { COLUMNS_MAX, ImportFileError, isBlank, readCsv } from './csv-file.ts';
 import { readCell, readSubscribed } from './import-cells.ts';
 
 /** A row that can be stored. */
@@ -34,7 +34,6 @@ export interface ImportFile {
 
 /** Refused rows that are described; the others are only counted. */
 const DESCRIBED_MAX = 100;
-const COLUMNS_MAX = 500;
 const EMAIL_SHOWN_MAX = 254;
 
 const DATA_FAULT = `has more than ${LIMITS.contactDataBytes} bytes of custom data`;
@@ -80,6 +79,7 @@ function readHeader(cells: string[]): Columns {
 }
 
 function faultOf(cells: string[], columns: Columns, email: string): string | undefined {
+  if (cells.length > COLUMNS_MAX) return `has more than ${COLUMNS_MAX} cells, but the header has ${columns.count}`;
   if (cells.length > columns.count) return `has ${cells.length} cells, but the header has ${columns.count}`;
   if (email === '') return 'has no email address';
   if (!isEmailAddress(email)) return 'is not a valid email address';
