@@ -156,7 +156,10 @@ async function sendEmailsOf(
       return emailIds;
     }
     return sendAndLetJoin(emailIds, {
-      ...{ place: delivery, openDeliveries: deps.openDeliveries, send, signal },
+      place: delivery,
+      openDeliveries: deps.openDeliveries,
+      send,
+      signal,
       async mayJoin() {
         const policy = await readSendPolicy(deps.orm.em.fork(), delivery.projectId, deps.config.EMAIL_RATE_PER_SECOND);
         return policy !== undefined && !policy.isDisabled && policy.ratePerSecond === 0;
