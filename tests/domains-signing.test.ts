@@ -13,7 +13,7 @@ let stack: TestStack;
 let resolver: Resolver;
 beforeAll(async () => {
   dns = await createDnsServer();
-  stack = await startTestStack({ config: { DNS_SERVERS: [dns.address] } });
+  stack = await startTestStack({ canJoinDeliveries: false, config: { DNS_SERVERS: [dns.address] } });
   resolver = new Resolver();
   resolver.setServers([dns.address]);
 });
