@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { HttpLoad, HttpLoadResult } from './http-load.ts';
 
 /**
@@ -114,6 +115,7 @@ async function pace(exchanges: Exchange[], until: number, perSecond: number): Pr
   await Promise.all(running);
 }
 
+if (load.startAt !== undefined) await delay(load.startAt - Date.now());
 const exchanges = await Promise.all(Array.from({ length: load.connections }, open));
 const cpuBefore = process.cpuUsage();
 const startedAt = performance.now();

@@ -16,6 +16,8 @@ export interface HttpLoad {
   durationMs: number;
   /** At this speed; as fast as answers come when left out. */
   requestsPerSecond?: number;
+  /** Milliseconds since 1970; as soon as the process that sends is ready when left out. */
+  startAt?: number;
 }
 
 /** What came of a load. */

@@ -35,7 +35,7 @@ export function storedContact(overrides: Partial<StoredContact> = {}): StoredCon
   };
 }
 
-/** Stores contacts of one project with their events, e-mails and memberships, in one statement a table. */
+/** Stores contacts of one project with their events, emails and memberships, in one statement a table. */
 export async function storeContacts(em: Em, projectId: string, contacts: StoredContact[]): Promise<void> {
   const rows = contacts.map(({ id, email, subscribed, data, createdAt, updatedAt }) => {
     return { id, email, subscribed, data, created_at: createdAt, updated_at: updatedAt };

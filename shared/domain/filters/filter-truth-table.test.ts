@@ -192,7 +192,7 @@ const HISTORIES = {
 };
 type HistoryName = keyof typeof HISTORIES;
 
-/** Operator, window, and the histories that match: the same for events and for what became of e-mails. */
+/** Operator, window, and the histories that match: the same for events and for what became of emails. */
 const OCCURRENCES: [Filter['operator'], unknown, string][] = [
   ['triggered', undefined, 'once longAgo both justNow'],
   ['notTriggered', undefined, 'never'],

@@ -11,7 +11,7 @@ import { startTcpProxy } from '../../../tests/support/tcp-proxy.ts';
 const POOL_SIZE = 3;
 const NAME = 'everpost-limited';
 const LIMITS: SessionLimits = {
-  ...{ statementMs: 400, lockMs: 200, idleInTransactionMs: 300, transactionMs: 5_000 },
+  ...{ statementMs: 400, lockMs: 200, idleInTransactionMs: 1_500, transactionMs: 5_000 },
   parallelWorkers: 0,
 };
 
@@ -68,7 +68,7 @@ describe('a session with limits', () => {
           'idle_in_transaction_session_timeout', 'transaction_timeout', 'max_parallel_workers_per_gather') order by name`,
     );
     const expected: Record<string, string> = {
-      idle_in_transaction_session_timeout: '300',
+      idle_in_transaction_session_timeout: '1500',
       lock_timeout: '200',
       max_parallel_workers_per_gather: '0',
       statement_timeout: '400',

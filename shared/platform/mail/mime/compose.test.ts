@@ -111,7 +111,7 @@ describe('composeMessage', () => {
       'a@',
       'a>@b.c',
     ]) {
-      expect(() => composeMessage(message({ to: { address } }))).toThrow('cannot be used in an e-mail');
+      expect(() => composeMessage(message({ to: { address } }))).toThrow('cannot be used in an email');
     }
   });
 
