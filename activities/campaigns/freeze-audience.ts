@@ -1,7 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '../../shared/pure/app-error.ts';
 import { markCampaignCancelled, readCampaignState } from '../../shared/domain/campaigns/campaign-state.ts';
 import { freezeNextRecipients, type FreezeProgress } from '../../shared/domain/campaigns/freeze-audience.ts';
 import { isTooSlow } from '../../shared/domain/database/database-errors.ts';
+import { readSendPolicy } from '../../shared/domain/emails/send-budget.ts';
 import { createKeyedGate } from '../../shared/platform/turns.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { withHeartbeat } from '../heartbeat.ts';
@@ -24,12 +26,31 @@ export interface FreezeRequest {
  * Contacts searched in one statement. Their number follows the time a statement takes, which depends on the condition. A
  * statement is short, because the commits of others wait until the disk has what it wrote.
  */
-const FREEZE_WINDOW = { first: 2_000, min: 100, max: 100_000 } as const;
-const FREEZE_MS = { fast: 50, slow: 500 } as const;
+interface Statements {
+  firstWindow: number;
+  /** The next window is twice as large after a shorter time, and a quarter after a longer one. */
+  fastMs: number;
+  slowMs: number;
+}
+const WINDOW = { min: 100, max: 100_000 } as const;
+const FULL_SPEED: Statements = { firstWindow: 2_000, fastMs: 50, slowMs: 500 };
+/**
+ * A throttled campaign sends for hours what can be written down in seconds. So it is written down at a multiple of its
+ * speed, in shorter statements, and leaves the disk to others in between.
+ */
+const THROTTLED: Statements = { firstWindow: 500, fastMs: 10, slowMs: 100 };
+const THROTTLED_RECIPIENTS_PER_SECOND = { min: 5_000, timesItsSpeed: 10 } as const;
 
-function nextWindow(size: number, tookMs: number): number {
-  if (tookMs > FREEZE_MS.slow) return Math.max(FREEZE_WINDOW.min, Math.floor(size / 4));
-  return tookMs < FREEZE_MS.fast ? Math.min(FREEZE_WINDOW.max, size * 2) : size;
+function nextWindow(size: number, tookMs: number, { fastMs, slowMs }: Statements): number {
+  if (tookMs > slowMs) return Math.max(WINDOW.min, Math.floor(size / 4));
+  return tookMs < fastMs ? Math.min(WINDOW.max, size * 2) : size;
+}
+
+/** The pause after writing recipients down, in milliseconds. `ratePerSecond` is the speed of the project, 0 if unlimited. */
+export function pauseAfterWriting(recipients: number, tookMs: number, ratePerSecond: number): number {
+  if (ratePerSecond === 0) return 0;
+  const { min, timesItsSpeed } = THROTTLED_RECIPIENTS_PER_SECOND;
+  return Math.max(0, (recipients * 1000) / Math.max(min, ratePerSecond * timesItsSpeed) - tookMs);
 }
 
 function audienceReason(error: AppError): string {
@@ -46,7 +67,7 @@ export function createAudienceFreezer(deps: ActivityDeps) {
     try {
       return await freezeNextRecipients(em(), campaignId, windowSize);
     } catch (error) {
-      if (isTooSlow(error) && windowSize > FREEZE_WINDOW.min) return 'too slow';
+      if (isTooSlow(error) && windowSize > WINDOW.min) return 'too slow';
       if (!(error instanceof AppError) || error.statusCode >= 500) throw error;
       await markCampaignCancelled(em(), campaignId, audienceReason(error));
       return undefined;
@@ -60,12 +81,19 @@ export function createAudienceFreezer(deps: ActivityDeps) {
   return async function freezeAudience({ campaignId, untilTotal }: FreezeRequest): Promise<FrozenAudience> {
     const campaign = await readCampaignState(em(), campaignId);
     if (!campaign) return { totalRecipients: 0, isStopped: true };
-    let total = 0;
-    let size: number = FREEZE_WINDOW.first;
-    const freezeChunk = async (): Promise<FreezeProgress | 'too slow' | undefined> => {
+    const policy = await readSendPolicy(em(), campaign.projectId, deps.config.EMAIL_RATE_PER_SECOND);
+    const ratePerSecond = policy?.ratePerSecond ?? 0;
+    const statements = ratePerSecond === 0 ? FULL_SPEED : THROTTLED;
+    let total = campaign.totalRecipients;
+    let size = statements.firstWindow;
+    const freezeChunk = async (signal: AbortSignal): Promise<FreezeProgress | 'too slow' | undefined> => {
       const beganAt = performance.now();
       const progress = await freezeOrEnd(campaignId, size);
-      size = nextWindow(size, progress === 'too slow' ? Infinity : performance.now() - beganAt);
+      const tookMs = progress === 'too slow' ? Infinity : performance.now() - beganAt;
+      size = nextWindow(size, tookMs, statements);
+      if (progress && progress !== 'too slow' && !progress.isComplete) {
+        await delay(pauseAfterWriting(progress.totalRecipients - total, tookMs, ratePerSecond), undefined, { signal });
+      }
       return progress;
     };
     return withHeartbeat(
@@ -73,7 +101,7 @@ export function createAudienceFreezer(deps: ActivityDeps) {
       async (signal, advance) => {
         for (;;) {
           signal.throwIfAborted();
-          const progress = await inTurn(campaign.projectId, freezeChunk);
+          const progress = await inTurn(campaign.projectId, () => freezeChunk(signal));
           if (!progress) return { totalRecipients: total, isStopped: true };
           if (progress === 'too slow') continue;
           advance();

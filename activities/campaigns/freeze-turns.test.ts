@@ -7,6 +7,7 @@ import { startCampaignApi, type CampaignApi } from '../../tests/support/campaign
 import { eventually } from '../../tests/support/eventually.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { createCampaignActivities } from './campaign-activities.ts';
+import { pauseAfterWriting } from './freeze-audience.ts';
 
 let app: CampaignApi;
 let freeze: (campaignId: string, untilTotal?: number) => Promise<unknown>;
@@ -73,4 +74,22 @@ it('an audience is written down in parts, each of which goes on where the last o
   expect(await isFrozen(id)).toBe(false);
   expect(await freeze(id, 100_000)).toEqual({ totalRecipients: 4_500, isStopped: false });
   expect(await isFrozen(id)).toBe(true);
+});
+
+it('a throttled campaign is written down at a multiple of its speed, and any other without a pause', async () => {
+  expect(pauseAfterWriting(2_000, 40, 0)).toBe(0);
+  expect(pauseAfterWriting(500, 40, 20)).toBe(60);
+  expect(pauseAfterWriting(500, 40, 1_000)).toBe(10);
+  expect(pauseAfterWriting(0, 40, 20)).toBe(0);
+
+  const owner = await app.createProject();
+  await query(app.em(), sql`update project set emails_per_second = 20 where id = ${owner.project.id}`);
+  await query(
+    app.em(),
+    sql`
+      insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)
+      select everpost_uuid_v7(), ${owner.project.id}, 'slow' || n || '@mail.test', true, '{}', now(), now()
+      from generate_series(1, 1200) n`,
+  );
+  expect(await freeze(await sending(owner))).toEqual({ totalRecipients: 1_200, isStopped: false });
 });
