@@ -64,6 +64,30 @@ describe('a dispatcher', () => {
     });
   });
 
+  it('of the API leaves nothing to workers after requests that put nothing into the outbox', async () => {
+    // What is left to workers waits for longer than this. A busy machine needs some tries.
+    const leftForMs = 60;
+    const isHandedOverAtOnce = async (dispatcher: Dispatcher): Promise<boolean> => {
+      for (let n = 0; n < 3; n++) {
+        dispatcher.wake();
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      const addedAt = Date.now();
+      const emailId = await addEmail();
+      dispatcher.wake();
+      await untilHandedOver(emailId);
+      const { startTime } = await deliveryOf(emailId).describe();
+      return startTime.getTime() - addedAt < leftForMs;
+    };
+    await eventually(async () => {
+      let isAtOnce = false;
+      await withDispatcher({ isApiProcess: true }, async (dispatcher) => {
+        isAtOnce = await isHandedOverAtOnce(dispatcher);
+      });
+      return isAtOnce;
+    });
+  });
+
   it('gives new emails to an open delivery of their project, and a delivery of their own if that does not take them', async () => {
     const openDeliveries = createOpenDeliveries();
     const offered: string[][] = [];

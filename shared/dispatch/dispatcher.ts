@@ -45,7 +45,7 @@ const WORKER_LOOK_MS = 20;
 const BUSY_MS = 2_000;
 /**
  * What a worker hands over costs less, because it may begin it at once. So an API process hands over at once only what
- * comes alone: after a row of the last second, it leaves workers this much time to take the next one first.
+ * comes alone: within a second after other rows, it leaves workers this much time to take the next one first.
  */
 const ALONE_MS = 1_000;
 const LEAVE_TO_WORKERS_MS = 80;
@@ -105,15 +105,22 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const pollers = new Map(OUTBOX_KINDS.map((kind) => [kind, createKindPoller(kind)]));
 
   let busyUntil = 0;
-  let wokenAt = -Infinity;
+  /** When an API process last saw rows. Calls that left none behind do not count. */
+  let rowsSeenAt = -Infinity;
+  const hasSeenRows = (): boolean => performance.now() - rowsSeenAt < ALONE_MS;
   const watch = createWatch(async () => {
     const due = await findDueKinds(em());
+    const hasNew = due.some((kind) => kind.hasNew);
+    if (deps.isApiProcess && hasNew) {
+      leavesToWorkers = hasSeenRows();
+      rowsSeenAt = performance.now();
+    }
     for (const { kind, hasLapsed } of due) {
       if (hasLapsed) lapsed.add(kind);
       pollers.get(kind)?.notify();
     }
     if (deps.isApiProcess) {
-      if (leavesToWorkers && due.some(({ hasNew }) => hasNew)) watch.lookWithin(LEAVE_TO_WORKERS_MS);
+      if (leavesToWorkers && hasNew) watch.lookWithin(LEAVE_TO_WORKERS_MS);
       return;
     }
     if (due.length > 0) noteWork();
@@ -129,9 +136,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
   return {
     wake(withinMs = 0) {
-      leavesToWorkers = (deps.isApiProcess ?? false) && performance.now() - wokenAt < ALONE_MS;
-      const waitMs = leavesToWorkers ? LEAVE_TO_WORKERS_MS : 0;
-      wokenAt = performance.now();
+      const waitMs = hasSeenRows() ? LEAVE_TO_WORKERS_MS : 0;
       noteWork();
       watch.lookWithin(withinMs + waitMs);
       watch.lookWithNextBatch(waitMs);

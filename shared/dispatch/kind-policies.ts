@@ -13,8 +13,8 @@ export interface KindPolicy extends ClaimSize {
 
 const SHORT_PAUSE_MS = 20;
 const shortly = (): number => SHORT_PAUSE_MS;
-/** Of 50 emails a second, two go into a start, with a pause of 40 ms; from 200 a second on, thirty and more. */
-const byRows = (rows: number): number => Math.min(250, SHORT_PAUSE_MS + rows * 10);
+/** The email of another project may wait for the whole pause. */
+const byRows = (rows: number): number => Math.min(100, SHORT_PAUSE_MS + rows * 10);
 
 /**
  * A start costs Temporal and the worker as much as some hundred rows cost PostgreSQL, so the pause of emails grows with the
