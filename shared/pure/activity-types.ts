@@ -20,7 +20,7 @@ export const ACTIVITY_TYPES = [
 ] as const;
 export type ActivityType = (typeof ACTIVITY_TYPES)[number];
 
-/** The events of Everpost that have an activity type of their own; every other event is `event.triggered`. */
+/** Activity types and the system events that they stand for. Every other event is `event.triggered`. */
 export const EVENT_OF_ACTIVITY = {
   'email.sent': 'email.sent',
   'email.delivered': 'email.delivery',
@@ -42,7 +42,7 @@ const TYPE_OF_EVENT = new Map<string, ActivityType>(
   Object.entries(EVENT_OF_ACTIVITY).map(([type, event]) => [event, type as ActivityType]),
 );
 
-/** The activity type of an event. */
+/** The activity type of an event, by the event's name. */
 export function activityOfEvent(name: string): ActivityType {
   return TYPE_OF_EVENT.get(name) ?? 'event.triggered';
 }

@@ -17,7 +17,7 @@ export interface AppErrorOptions {
 }
 
 /**
- * The one error type of Everpost. Everything a client or an operator is to read is in it; `cause` stays inside.
+ * The one error type of Everpost. It holds all that a client may read; `cause` is never sent to a client.
  * The HTTP status comes from the catalogue, so a code cannot be sent with two statuses.
  */
 export class AppError extends Error {

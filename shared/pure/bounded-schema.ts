@@ -5,7 +5,7 @@ function countOf(input: unknown): number {
   return typeof input === 'object' && input !== null ? Object.keys(input).length : 0;
 }
 
-/** `schema` for lists and objects of at most `max` items: they are counted before they are looked at. */
+/** `schema` for lists and objects of at most `max` items. The items are counted before any of them is validated. */
 export function atMost<Schema extends z.ZodType>(max: number, schema: Schema) {
   return z.preprocess((input, context) => {
     if (countOf(input) <= max) return input;

@@ -2,17 +2,22 @@ import { z } from 'zod';
 import { LANGUAGES, type Language } from './languages/languages.ts';
 import { LIMITS } from './limits.ts';
 
-/** What recipients see of the project that writes to them, in the footer of MARKETING email and on its pages. */
+/**
+ * What recipients see of the project that sends to them: in the footer of MARKETING email and on the project's pages.
+ */
 export interface Brand {
-  /** The display name, or else the name of the project. */
+  /** The display name, or the name of the project where no display name is set. */
   name: string;
   postalAddress: string | null;
   logoUrl: string | null;
-  /** The language of recipients whose own is not known. */
+  /** The language for recipients whose own language is unknown. */
   language: Language | null;
 }
 
-/** No control characters, which could hide or reorder the rest of a text. Validators made from the document read the patterns without `u`. */
+/**
+ * No control characters: they could hide or reorder the rest of a text. The patterns work without the flag `u`, because
+ * validators made from the OpenAPI document read them without it.
+ */
 const ONE_LINE = /^[^\u0000-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]*$/;
 const LINES = /^(?:[^\u0000-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]|\r?\n)*$/;
 
@@ -20,7 +25,7 @@ const LINES = /^(?:[^\u0000-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u
 const LOGO_URL = /^https:\/\/[A-Za-z\d](?:[A-Za-z\d.-]*[A-Za-z\d])?(?::\d{1,5})?\/[^\s"'<>\\]*$/;
 const LOGO_FAULT = 'Must be an https:// address of a picture';
 
-/** The settings behind a brand, as operators and callers give them; null takes one away. */
+/** The settings behind a brand, as operators and callers write them; null removes a setting. */
 export const brandSettingsSchema = z.object({
   displayName: z
     .string()

@@ -12,7 +12,7 @@ describe('jsonBytes', () => {
     );
   });
 
-  it('says of every bound whether the value is larger', () => {
+  it('tells for every bound whether the value is larger', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), fc.nat(300), (value, bound) => {
         const stored: unknown = JSON.parse(JSON.stringify(value));
@@ -21,18 +21,18 @@ describe('jsonBytes', () => {
     );
   });
 
-  it('looks at no more of a value than it has to', () => {
-    let looks = 0;
+  it('stops reading a value once it is larger than the bound', () => {
+    let reads = 0;
     const watched = new Proxy(
       Array.from({ length: 1_000_000 }, () => 1),
       {
         get(target, key) {
-          looks += 1;
+          reads += 1;
           return Reflect.get(target, key) as unknown;
         },
       },
     );
     expect(jsonBytes(watched, 100)).toBeGreaterThan(100);
-    expect(looks).toBeLessThan(200);
+    expect(reads).toBeLessThan(200);
   });
 });

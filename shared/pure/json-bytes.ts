@@ -4,8 +4,8 @@ export function utf8Bytes(text: string): number {
 }
 
 /**
- * The octets of a value written as JSON without white space, or a number above `bytesMax` as soon as it is larger: what
- * is much too large costs no more than what just fits. `value` is one that JSON can hold.
+ * The octets of a value written as JSON without white space. Counting stops at the first number above `bytesMax`, so a
+ * value that is much too large costs no more than one that just fits. `value` is one that JSON can hold.
  */
 export function jsonBytes(value: unknown, bytesMax: number): number {
   if (typeof value === 'string') {

@@ -1,14 +1,14 @@
 /**
- * What one caller may store, send or have rendered, so that nobody costs the others. The unit is the end of each name:
- * `Bytes` are octets in UTF-8, `Length` is in characters, anything else is a count. Beyond a limit the answer is 422 and
- * names the field, unless `docs/limits.md` says otherwise; a test compares that page with this file.
+ * What one caller may store, send or have rendered, so that no caller slows down the others. The end of each name is
+ * the unit: `Bytes` are octets in UTF-8, `Length` is in characters, anything else is a count. A request beyond a limit
+ * gets a 422 that names the field, unless `docs/limits.md` says otherwise; a test compares that page with this file.
  */
 export const LIMITS = {
-  /** Custom data of one contact, as it is after a change. The same numbers stand in the trigger on the table. */
+  /** Custom data of one contact after a change. The trigger on the table has the same numbers. */
   contactDataKeys: 500,
   contactDataBytes: 65_536,
   contactDataKeyLength: 200,
-  /** `data` of one request, with what is not stored and with the keys it deletes. */
+  /** `data` of one request, including values that are not stored and keys that it deletes. */
   requestDataKeys: 1_000,
   requestDataBytes: 1_048_576,
   /** Data of one tracked event. */
@@ -16,8 +16,8 @@ export const LIMITS = {
   /** Context of an execution: what it was started with, and the data of the events it waited for. */
   executionContextBytes: 65_536,
   /**
-   * Automations that start one another, one after the other, and executions of one contact in one automation within an
-   * hour. The same numbers stand in the functions behind the trigger on `event`.
+   * Automations in a chain in which each starts the next, and executions of one contact in one automation within an
+   * hour. The database functions that start executions have the same numbers.
    */
   automationChain: 8,
   executionsPerContactAndHour: 100,
@@ -28,12 +28,12 @@ export const LIMITS = {
   attachments: 10,
   /** Header fields that a request of /v1/send may add to its emails. */
   customHeaders: 50,
-  /** All of them, names and values, as they are written and as they are rendered. */
+  /** Names and values of all these headers together, both as written and as rendered. */
   customHeadersBytes: 32_768,
   customHeaderValueLength: 998,
   /** A stored template, subject or body. */
   templateLength: 2_000_000,
-  /** The preview text of an email, as it is written and as it is rendered. */
+  /** The preview text of an email, both as written and as rendered. */
   preheaderLength: 500,
   /** Placeholders and blocks of one template, whether stored or in a request. */
   templateTags: 20_000,
@@ -49,21 +49,21 @@ export const LIMITS = {
   renderedLength: 2_000_000,
   /** Rounds of all `#each` blocks of one part together. */
   renderRounds: 10_000,
-  /** Work of rendering one email: what keeps long bodies times many rounds from stopping the process. */
+  /** Work of rendering one email. A long body with many rounds would otherwise block the process. */
   renderSteps: 500_000,
   /** The same for the emails of one request of /v1/send. */
   renderStepsPerRequest: 20_000_000,
   /** The bodies of all emails of one request of /v1/send, as HTML with its values. */
   renderedBytesPerRequest: 67_108_864,
-  /** Links of one email that are counted; those after them stay as they are. */
+  /** Links of one email whose clicks are counted; later links stay as they are. */
   trackedLinks: 1_000,
-  /** Compiled templates that a process keeps, as they lie in memory. */
+  /** Memory for the compiled templates that a process keeps. */
   compiledTemplatesBytes: 67_108_864,
   filterDepth: 50,
   filterCount: 1_000,
   /** The cost of a condition's filters for each contact, in tenths of a microsecond; see `filterCost`. */
   filterCost: 1_000,
-  /** The same with the conditions of the segments that are evaluated in it. */
+  /** The same, together with the conditions of the segments that are evaluated as part of the condition. */
   inlinedFilterCost: 1_500,
   filterValueBytes: 4_096,
   filterConditionBytes: 262_144,
@@ -73,7 +73,10 @@ export const LIMITS = {
   /** Segments that one condition reaches, directly or through others. */
   segmentsReached: 100,
   senderDomainsPerProject: 100,
-  /** Names of events and keys of custom data, ever seen and not deleted. The triggers have the same numbers. */
+  /**
+   * Names of events and keys of custom data that a project has used and not deleted. The triggers have the same
+   * numbers.
+   */
   eventNamesPerProject: 5_000,
   contactFieldsPerProject: 5_000,
   templatesPerProject: 10_000,
@@ -81,7 +84,7 @@ export const LIMITS = {
   /** SCHEDULED or SENDING. */
   activeCampaignsPerProject: 1_000,
   automationsPerProject: 2_000,
-  /** Enabled automations that one event starts: each costs whoever records it. */
+  /** Enabled automations that one event starts. The statement that records the event starts them all. */
   automationsPerEvent: 50,
   /** Imports, bulk operations and deletions of fields that wait or run. */
   openJobsPerProject: 200,
@@ -93,12 +96,12 @@ export const LIMITS = {
   stepConfigBytes: 1_048_576,
   /** The body of one webhook, with its values. */
   webhookBodyBytes: 1_048_576,
-  /** Endpoints that events are sent to. */
+  /** Webhook endpoints. */
   webhooksPerProject: 50,
   webhookUrlLength: 2_000,
-  /** Patterns of the events of one endpoint. */
+  /** Event patterns of one webhook endpoint. */
   webhookEvents: 100,
-  /** Events of one request to an endpoint. */
+  /** Events of one request to a webhook endpoint. */
   webhookBatch: 100,
   /** What recipients see of a project. */
   displayNameLength: 100,
@@ -109,10 +112,10 @@ export const LIMITS = {
   membersPerRequest: 10_000,
   /** Addresses that one request suppresses. */
   suppressionsPerRequest: 10_000,
-  /** The steps of a workflow are answered together with it. */
+  /** The configs of all steps of an automation, which are answered together. */
   stepConfigsBytes: 4_194_304,
   /** Texts and data in one page of a list. */
   pageBytes: 8_388_608,
-  /** Names in one list: events, fields, and what uses them. */
+  /** Names in one list of events, of fields, or of the records that use one. */
   listedNames: 5_000,
 } as const;

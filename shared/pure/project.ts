@@ -4,7 +4,7 @@ import type { EmailType } from './emails/email-types.ts';
 export const TRACKING_MODES = ['MARKETING_ONLY', 'ENABLED', 'DISABLED'] as const;
 export type TrackingMode = (typeof TRACKING_MODES)[number];
 
-/** Whether opens and clicks of an email of that type are counted in a project of that mode. */
+/** Whether opens and clicks of an email of this type are tracked in a project of this mode. */
 export function isEmailTracked(mode: TrackingMode, type: EmailType): boolean {
   return mode === 'ENABLED' || (mode === 'MARKETING_ONLY' && type === 'MARKETING');
 }

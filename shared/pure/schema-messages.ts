@@ -2,7 +2,7 @@ import type { z } from 'zod';
 
 type Issue = Parameters<z.core.$ZodErrorMap>[0];
 
-/** Names of types that callers know by another one than zod does. */
+/** The words of callers for the types of zod. */
 const TYPES: Readonly<Record<string, string>> = {
   int: 'a whole number',
   number: 'a number',
@@ -22,7 +22,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   base64: 'base64',
 };
 
-/** What a size counts; a number has none. */
+/** The unit of a size; a number has none. */
 const UNITS: Readonly<Record<string, [one: string, many: string]>> = {
   string: ['character', 'characters'],
   array: ['item', 'items'],
@@ -48,14 +48,14 @@ function formatMessage(issue: Extract<Issue, { code: 'invalid_format' }>): strin
   return issue.pattern === undefined ? 'Must have another format' : `Must match the pattern ${issue.pattern}`;
 }
 
-/** The values that are taken. */
+/** Lists the accepted values. */
 function oneOf(values: readonly unknown[]): string {
   return `Must be ${values.length > 1 ? 'one of ' : ''}${values.map(String).join(', ')}`;
 }
 
 /**
- * Says in plain words what is wrong with a value, where its schema does not: zod speaks of JavaScript, to which a missing
- * value is `undefined` and a text that is no number is `NaN`.
+ * Tells in plain words what is wrong with a value, unless its schema has a message of its own. The messages of zod use
+ * words of JavaScript: a missing value is `undefined`, and a text that is not a number is `NaN`.
  */
 function messageOf(issue: Issue): string {
   if (issue.input === undefined && ['invalid_type', 'invalid_value'].includes(issue.code)) return 'Required';
@@ -86,5 +86,5 @@ function messageOf(issue: Issue): string {
   }
 }
 
-/** How schemas check what comes from outside. Issues have the input, and messages that a caller understands. */
+/** The options with which schemas check input from outside: issues hold the input, and a message for callers. */
 export const CHECKS = { reportInput: true, error: messageOf } satisfies z.core.ParseContext<z.core.$ZodIssue>;

@@ -2,11 +2,11 @@
 export const TASK_QUEUES = {
   /** Deciding what comes next, and the steps of executions that began before these had a queue. */
   orchestration: 'everpost-orchestration',
-  /** Executions: deciding what comes next, and their steps, which are taken within the same task where that is possible. */
+  /** Executions: deciding what comes next, and their steps, which run within the same workflow task where possible. */
   executions: 'everpost-executions',
   /**
-   * Activities that hand transactional email to SMTP servers. The name is from when one queue carried all email, so what
-   * was queued then is still found.
+   * Activities that hand transactional email to SMTP servers. One queue once carried all email; the name was kept, so
+   * that the tasks queued then are still found.
    */
   transactional: 'everpost-delivery',
   /** Activities that hand the email of automations to SMTP servers. */
@@ -15,11 +15,11 @@ export const TASK_QUEUES = {
   campaigns: 'everpost-campaigns',
   /** Activities on PostgreSQL: audiences, bookkeeping, imports. */
   jobs: 'everpost-jobs',
-  /** Activities that call servers of others, which may take their time. */
+  /** WEBHOOK steps of automations: activities that call foreign servers, which may be slow. */
   webhooks: 'everpost-webhooks',
-  /** Activities that send events to endpoints which take them. */
+  /** Activities that send events to webhook endpoints. */
   eventWebhooks: 'everpost-event-webhooks',
-  /** The same for endpoints that failed or were slow when they were last called. */
+  /** The same, for endpoints that failed or were slow at the last call. */
   slowEventWebhooks: 'everpost-slow-event-webhooks',
 } as const;
 export type TaskQueueName = keyof typeof TASK_QUEUES;

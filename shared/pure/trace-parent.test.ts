@@ -24,7 +24,7 @@ it.each([
   `00-${traceId}-${spanId}`,
   `00-${traceId}-${spanId}-01-more`,
   `00-${traceId}-${spanId}-01\n`,
-])('does not take %j', (text) => {
+])('refuses %j', (text) => {
   expect(parseTraceParent(text)).toBeUndefined();
 });
 

@@ -1,8 +1,8 @@
-/** The place in a trace that work belongs to, as W3C Trace Context carries it. */
+/** The span that caused some work, as W3C Trace Context carries it. */
 export interface TraceParent {
   /** 32 hexadecimal digits. */
   traceId: string;
-  /** The span that the work is part of, 16 hexadecimal digits. */
+  /** 16 hexadecimal digits. */
   spanId: string;
   isSampled: boolean;
 }
@@ -13,14 +13,14 @@ export const TRACE_HEADER = '_tracer-data';
 const TRACE_PARENT = /^(?!ff|00.{54})[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(?:-.*)?$/;
 const SAMPLED = 1;
 
-/** Reads a `traceparent`, of a later version as well. Undefined for anything else. */
+/** Parses a `traceparent` of version 00 or later; undefined for any other text. */
 export function parseTraceParent(text: string | undefined): TraceParent | undefined {
   const [, traceId, spanId, flags] = TRACE_PARENT.exec(text ?? '') ?? [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & SAMPLED) === SAMPLED };
 }
 
-/** The `traceparent` of version 00. */
+/** Writes a `traceparent` of version 00. */
 export function formatTraceParent({ traceId, spanId, isSampled }: TraceParent): string {
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 }

@@ -1,6 +1,6 @@
 import type { EndedExecutionStatus } from './automations/automation-status.ts';
 
-/** Names, ids, inputs and messages of the Temporal workflows: what starts them and what runs them meet here. */
+/** Names, ids, inputs and messages of the Temporal workflows, shared by the code that starts them and the workflows. */
 
 export const WORKFLOW_TYPES = {
   emailDelivery: 'emailDelivery',
@@ -29,7 +29,7 @@ export interface CampaignInput {
   campaignId: string;
   /** The first recipient of the first page that has not been sent. */
   nextSeq?: number;
-  /** Kept, since the numbers of pages follow from it. */
+  /** Recipients of a page. It stays the same across runs, because the numbers of the pages depend on it. */
   pageSize?: number;
 }
 
@@ -55,27 +55,29 @@ export interface CampaignProgress {
 const EMAIL_DELIVERY_PREFIX = 'email/';
 
 /**
- * A delivery is named after its first email, so a single email is found under its own id; one of lost emails has a new
- * id.
+ * The id of the workflow `emailDelivery`. A delivery has the id of its first email, so the delivery of a single email
+ * is found by that email's id. A delivery of lost emails has an id of its own.
  */
 export function emailDeliveryWorkflowId(deliveryId: string): string {
   return `${EMAIL_DELIVERY_PREFIX}${deliveryId}`;
 }
 
-/** The other way round. */
+/** The delivery id in the id of a workflow `emailDelivery`. */
 export function deliveryIdOf(workflowId: string): string {
   return workflowId.slice(EMAIL_DELIVERY_PREFIX.length);
 }
 
+/** The id of the workflow `campaign`, one for each campaign. */
 export function campaignWorkflowId(campaignId: string): string {
   return `campaign/${campaignId}`;
 }
 
-/** Input of `job`: an import or a bulk operation. Its task is in its row. */
+/** Input of `job`: an import or a bulk operation. The row of the job says what to do. */
 export interface JobInput {
   jobId: string;
 }
 
+/** The id of the workflow `job`, one for each job. */
 export function jobWorkflowId(jobId: string): string {
   return `job/${jobId}`;
 }
@@ -108,21 +110,19 @@ export interface SegmentRefreshInput {
   startedAt?: string;
 }
 
-/** Input of `automationExecution`: one contact's way through an automation. All else is in its row. */
+/** Input of `automationExecution`: one contact's execution of an automation. The row of the execution has the rest. */
 export interface AutomationExecutionInput {
   executionId: string;
-  /** Names the steps to be taken first, for operators. */
+  /** Names the first steps, for operators. */
   next: string;
   /**
-   * Set for executions on a queue of their own, which only workers serve that know it; those that began before have
-   * none.
+   * Set for executions on the queue `everpost-executions`. Only workers that can run steps within a workflow task serve
+   * it. Absent for executions that began before that queue existed.
    */
   takesStepsInTask?: true;
 }
 
-/**
- * Says that an event the execution waits for has come. The row of the wait says which; the id is for those who look.
- */
+/** Says that the event an execution waits for has come. The row of the wait names it; the id is for operators only. */
 export const EVENT_ARRIVED_SIGNAL = 'eventArrived';
 
 export interface EventArrived {
@@ -132,11 +132,12 @@ export interface EventArrived {
 /** Query: the step an execution is at, in words. For operators; the API answers from PostgreSQL. */
 export const CURRENT_STEP_QUERY = 'currentStep';
 
+/** The id of the workflow `automationExecution`, one for each execution. */
 export function executionWorkflowId(executionId: string): string {
   return `execution/${executionId}`;
 }
 
-/** Where an execution stops, and what its workflow is to do. `next` names what the next call will do. */
+/** Why `runSteps` returned, and so what the workflow does next. `next` names the steps of the next call. */
 export type AdvanceOutcome =
   | { kind: 'ended'; status: EndedExecutionStatus | 'DELETED'; failure: string | null }
   | { kind: 'delay'; label: string; untilMs: number; next: string }
@@ -144,7 +145,9 @@ export type AdvanceOutcome =
   | { kind: 'webhook'; next: string }
   | { kind: 'more'; next: string };
 
-/** Input of `webhookEndpoint`: delivers the outstanding events to one endpoint. All else is in its row. */
+/**
+ * Input of `webhookEndpoint`: delivers the outstanding events to one endpoint. The row of the endpoint has the rest.
+ */
 export interface WebhookEndpointInput {
   endpointId: string;
   /** Set by continue-as-new only: the endpoint failed or was slow. */
@@ -159,10 +162,11 @@ export function webhookEndpointWorkflowId(endpointId: string): string {
   return `webhook/${endpointId}`;
 }
 
-/** Where a delivery stops, and what its workflow is to do. */
+/** Why `deliverWebhooks` returned, and so what the workflow does next. */
 export type WebhookDeliveryOutcome =
+  /** The endpoint no longer exists. */
   | { kind: 'gone' }
   /** There is more to do at once. */
   | { kind: 'more'; isTroubled: boolean }
-  /** Nothing is due for so long; null until it is woken. */
+  /** Nothing is due for `inMs` milliseconds; null when nothing is due until a signal. */
   | { kind: 'idle'; inMs: number | null; isTroubled: boolean };
