@@ -1,15 +1,16 @@
 /**
- * What a mail server's verdict on one email means for its record. `uncertain` is a deferral after which the server may
- * have the email all the same. `held`: its provider takes no email just now, or fewer; no delivery attempt is counted.
+ * What the result of one delivery attempt means for the email's record. `uncertain` is a deferral after which the
+ * server may have the email all the same. `held`: the recipient's provider is paused or slowed down; the attempt does
+ * not count.
  */
 export type DeliveryVerdict = 'sent' | 'bounced' | 'failed' | 'deferred' | 'uncertain' | 'held';
 
-/** How long an email may be held for its provider in all. */
+/** An email may be held for its provider this long in total. */
 export const HELD_MS_MAX = 48 * 3_600_000;
 
 /**
- * How often in its life an email is handed over without an answer to its content: each time may be a copy in the
- * mailbox.
+ * The most delivery attempts of one email that may end without a reply to its content. Each may have put a copy into
+ * the mailbox.
  */
 export const UNCERTAIN_ATTEMPTS_MAX = 3;
 
@@ -17,9 +18,9 @@ const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 
 /**
- * Pauses in seconds after each deferral (4xx) where the operator sets none: short at first, for servers that were busy
- * for a moment, then past the five minutes of common greylisting, then over a day, as RFC 5321 section 4.5.4.1 asks of
- * a sender that gives up.
+ * The pauses in seconds after each deferral (4xx), unless the operator sets others. The first are short, for servers
+ * that are busy for a moment. The third is longer than common greylisting, which lasts five minutes. All together last
+ * over a day, the order of time after which RFC 5321 section 4.5.4.1 lets a sender give up.
  */
 export const DELIVERY_RETRY_SECONDS_DEFAULT: readonly number[] = [
   10,
@@ -34,20 +35,19 @@ export const DELIVERY_RETRY_SECONDS_DEFAULT: readonly number[] = [
 ];
 
 /**
- * The pause in milliseconds before the next attempt after `deferrals` deferrals; undefined when it is time to give up.
+ * The pause in milliseconds before the next attempt after `deferrals` deferrals; undefined when there is no next
+ * attempt.
  */
 export function deferralDelayMs(retrySeconds: readonly number[], deferrals: number): number | undefined {
   const seconds = retrySeconds[deferrals - 1];
   return seconds === undefined ? undefined : seconds * 1_000;
 }
 
-/**
- * Deferred emails whose turns are near each other are tried in one round: within a second, and a quarter of the wait.
- */
+/** One round tries all deferred emails that are due within the first one's wait, a quarter of it, and a second. */
 const ROUND_MS = 1_000;
 const ROUND_SHARE = 1 / 4;
 
-/** How long to wait for the next round of deferred emails, by what each has still to wait; 0 for none. */
+/** How long to wait until the next round of deferred emails, given the rest of each one's wait; 0 for no emails. */
 export function nextRoundMs(waitsMs: readonly number[]): number {
   if (waitsMs.length === 0) return 0;
   const first = Math.min(...waitsMs);

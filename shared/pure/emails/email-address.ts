@@ -9,7 +9,7 @@ export function normalizeAddress(address: string): string {
   return address.trim().toLowerCase();
 }
 
-/** The domain of an address, lower-cased, without a check of its form. */
+/** What follows the last `@` of an address, lower-cased. The form of the address is not checked. */
 export function domainOf(address: string): string {
   return address.slice(address.lastIndexOf('@') + 1).toLowerCase();
 }
@@ -19,7 +19,7 @@ const DOMAIN_LABEL = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])
 
 /**
  * Whether a text is an address in dot-atom form (RFC 5322 section 3.4.1, with the letters of RFC 6531). Quoted local
- * parts and address literals are refused: no mailbox provider issues them, and they are a way to smuggle syntax.
+ * parts and address literals are refused: no mailbox provider issues them, and they can smuggle syntax.
  */
 export function isEmailAddress(address: string): boolean {
   if (address.length > ADDRESS_LENGTH_MAX) return false;
@@ -31,15 +31,15 @@ export function isEmailAddress(address: string): boolean {
   );
 }
 
-/** `Shop <hello@shop.example>`, as headers have it. */
+/** `Shop <hello@shop.example>`, as in a header. */
 const WITH_NAME = /<[^<>]*@[^<>]*>\s*$/;
 const ADDRESS_ALONE =
   'Must be an address alone; where a name may stand beside it, write { "name": "Shop", "email": "hello@shop.example" }';
 
-/** `a@shop.example, b@shop.example`, as headers have it. */
+/** `a@shop.example, b@shop.example`, as in a header. */
 const SEVERAL = /@[^@]*[,;][^@]*@/;
 
-/** The forms above take time in proportion to the square of the length. */
+/** The patterns above take time in proportion to the square of the length. */
 const EXPLAINED_LENGTH_MAX = 1_000;
 
 function addressFault(input: unknown): string {

@@ -27,8 +27,8 @@ export type EmailStatus = (typeof EMAIL_STATUSES)[number];
 export const OPEN_EMAIL_STATUSES = ['PENDING', 'SENDING'] as const satisfies readonly EmailStatus[];
 
 /**
- * The known state of an email that was handed over. Reports only move it forward: a bounce outranks the opens of a
- * scanner.
+ * The statuses of an email that a mail server has accepted, in rising order. Reports only move it forward: a bounce
+ * outranks the opens of a scanner.
  */
 export const HANDED_OVER_STATUSES = [
   'SENT',
@@ -45,7 +45,7 @@ export function emailStatusesBelow(to: HandedOverStatus): HandedOverStatus[] {
   return HANDED_OVER_STATUSES.slice(0, HANDED_OVER_STATUSES.indexOf(to));
 }
 
-/** Reports are taken of these: a report may come before the handing over is recorded. */
+/** Reports change emails in these statuses. A report may come before the sending of its email is recorded. */
 export const REPORTABLE_STATUSES = [...OPEN_EMAIL_STATUSES, ...HANDED_OVER_STATUSES] as const;
 
 const emailStatusesAbove = (from: HandedOverStatus) =>
@@ -53,22 +53,24 @@ const emailStatusesAbove = (from: HandedOverStatus) =>
 
 const OUTCOMES = [...HANDED_OVER_STATUSES, 'FAILED', 'SKIPPED', 'SUPPRESSED'] as const;
 
-/** All that may become of an email. Reports may come before its sending is recorded, so it can be CLICKED at once. */
+/**
+ * The statuses that an email may move to. A report may come before its sending is recorded, so PENDING may be CLICKED.
+ */
 export const EMAIL_TRANSITIONS: Record<EmailStatus, readonly EmailStatus[]> = {
   PENDING: ['SENDING', 'CANCELLED', ...OUTCOMES],
-  // PENDING again when it is put off or given back.
+  // PENDING again when the email is deferred or its claim is released.
   SENDING: ['PENDING', 'CANCELLED', ...OUTCOMES],
   SENT: emailStatusesAbove('SENT'),
   DELIVERED: emailStatusesAbove('DELIVERED'),
   OPENED: emailStatusesAbove('OPENED'),
   CLICKED: emailStatusesAbove('CLICKED'),
-  // A campaign that is sent again makes the emails PENDING that nobody has got.
+  // The emails of a campaign that nobody received become PENDING when the campaign is sent again.
   BOUNCED: [...emailStatusesAbove('BOUNCED'), 'PENDING'],
   COMPLAINED: [],
   FAILED: ['PENDING'],
   SKIPPED: ['PENDING'],
   SUPPRESSED: ['PENDING'],
-  // A page of a campaign was under way when the campaign was cancelled.
+  // The outcome of an email that was being sent when its campaign was cancelled.
   CANCELLED: OUTCOMES,
 };
 

@@ -1,15 +1,16 @@
-/** All relays, or all providers. */
+/** Stands for all relays, or for all providers. */
 export const ALL = '*';
 
 /**
- * What a health record is about, as one text: a provider behind a relay, everything behind a relay (`relay *`), or what
- * one project sends to a provider (`* provider project`).
+ * The key of a health record, which is about one of three: a provider behind a relay (`relay provider`), everything
+ * behind a relay (`relay *`), or the messages that one project sends to a provider (`* provider project`).
  * @param relay `host:port`
  */
 export function healthKey(relay: string, provider: string): string {
   return `${relay} ${provider}`;
 }
 
+/** The key for the messages that one project sends to a provider. */
 export function contentKey(provider: string, projectId: string): string {
   return healthKey(ALL, `${provider} ${projectId}`);
 }
@@ -19,7 +20,7 @@ export function isWholeRelay(key: string): boolean {
   return key.endsWith(` ${ALL}`);
 }
 
-/** The relay and the provider of a key; the latter may have a project behind it. */
+/** The relay and the provider of a key. The provider of a `contentKey` is `provider project`. */
 export function partsOfKey(key: string): { relay: string; provider: string } {
   const at = key.indexOf(' ');
   return { relay: key.slice(0, at), provider: key.slice(at + 1) };

@@ -47,7 +47,7 @@ export function isHeaderName(name: string): boolean {
   return HEADER_NAME.test(name);
 }
 
-export const HEADERS_TOO_LARGE = `All headers together may have ${LIMITS.customHeadersBytes} bytes`;
+export const HEADERS_TOO_LARGE = `All headers together may have at most ${LIMITS.customHeadersBytes} bytes`;
 
 /** The octets of header fields, names and values. */
 export function headersBytes(headers: readonly (readonly [name: string, value: string])[]): number {

@@ -36,7 +36,7 @@ describe('a surge of refusals', () => {
     expect(after([refused(10, { total: 21, accepted: 11 }), 0]).pause).toBeUndefined();
   });
 
-  it('is found behind many accepted emails of the seconds before', () => {
+  it('is found although many emails were accepted a few seconds before', () => {
     expect(after([accepted(1_000), 0], [refused(20), 2 * SECOND]).pause).toBeDefined();
   });
 });
@@ -45,7 +45,7 @@ describe('a pause', () => {
   const wants = report({ wantsProbe: true });
   const paused = after([refused(10), 0]);
 
-  it('lets one worker probe when it ends, and no other', () => {
+  it('lets only one worker probe when it ends', () => {
     expect(afterReport(paused, wants, T0 + 4 * SECOND).pause?.probe).toBeUndefined();
     const probing = afterReport(paused, wants, T0 + 5 * SECOND);
     expect(probing.pause?.probe?.workerId).toBe('w1');
@@ -70,7 +70,7 @@ describe('a pause', () => {
     expect(lengths).toEqual([10, 20, 40, 80, 160, 300, 300, 300]);
   });
 
-  it('ends with a probe that is accepted, and goes on where it was when the provider refuses again soon', () => {
+  it('ends with an accepted probe, and keeps its step when the provider refuses again soon', () => {
     const longer = afterReport(paused, refused(1, { probe: 'refused' }), T0 + 5 * SECOND);
     const open = afterReport(longer, { ...accepted(1), probe: 'accepted' }, T0 + 15 * SECOND);
     expect(open.pause).toBeUndefined();
@@ -78,7 +78,7 @@ describe('a pause', () => {
     expect(afterReport(open, refused(10), T0 + 90 * SECOND).pause?.step).toBe(0);
   });
 
-  it('is followed by another probe soon when a probe said nothing of us', () => {
+  it('is followed by another probe soon when the result of a probe was unclear', () => {
     const unclear = afterReport(paused, report({ total: 1, probe: 'unclear' }), T0 + 10 * SECOND);
     expect(unclear.pause).toMatchObject({ step: 0, untilMs: T0 + 15 * SECOND });
   });
@@ -88,14 +88,14 @@ describe('hard verdicts in the same words', () => {
   const hard = (recipients: number, total = recipients) =>
     report({ total, hard: [{ words: 'no such user', recipients }] });
 
-  it('are not believed from twenty recipients in a minute on, and pause the provider', () => {
+  it('are not believed for twenty recipients or more in a minute, and pause the provider', () => {
     const health = after([hard(10), 0], [hard(10), 30 * SECOND]);
     expect(health.suspects?.words).toEqual(['no such user']);
     const told = afterReport(UNTROUBLED, report({ suspects: ['no such user'] }), T0);
     expect(told.pause).toBeDefined();
   });
 
-  it('are believed when there are fewer, when they take longer, and among others', () => {
+  it('are believed for fewer recipients, over a longer time, or among many other results', () => {
     expect(after([hard(19), 0]).suspects).toBeUndefined();
     expect(after([hard(10), 0], [hard(10), 61 * SECOND]).suspects).toBeUndefined();
     expect(after([hard(20, 26), 0]).suspects).toBeUndefined();
@@ -117,14 +117,14 @@ describe('a relay that refuses', () => {
   const spread = (counts: Record<string, number>, total: number) =>
     report({ total, refused: Object.values(counts).reduce((sum, count) => sum + count, 0), spread: counts });
 
-  it('pauses when several providers are refused and nearly nothing is taken, for a minute at most', () => {
+  it('is paused when it refuses email to several providers and accepts next to none, for a minute at most', () => {
     let health = after([spread({ a: 4, b: 4, c: 4 }, 14), 0]);
     expect(health.pause).toBeDefined();
     for (let n = 0; n < 6; n++) health = afterReport(health, report({ probe: 'refused', spread: {} }), T0);
     expect(health.pause?.untilMs).toBe(T0 + 60 * SECOND);
   });
 
-  it('does not when one provider refuses, or others are taken', () => {
+  it('is not paused when only one provider refuses, or when it accepts email to others', () => {
     expect(after([spread({ a: 12 }, 12), 0]).pause).toBeUndefined();
     expect(after([report({ total: 5, slowed: 5, spread: {} }), 0]).pace).toBeUndefined();
     expect(after([spread({ a: 20, b: 2, c: 2 }, 24), 0]).pause).toBeUndefined();
@@ -133,7 +133,7 @@ describe('a relay that refuses', () => {
 });
 
 describe('the pace', () => {
-  it('is not taken from what a provider says of rates while it refuses everything', () => {
+  it('is not set by complaints about rates while the provider refuses everything', () => {
     const mixed = refused(12, { slowed: 2, total: 14 });
     const slowedFirst = after([report({ total: 2, slowed: 2 }), 0], [refused(12), SECOND]);
     for (const paused of [after([mixed, 0]), slowedFirst]) {
@@ -149,13 +149,13 @@ describe('the pace', () => {
   const atSpeed = after([accepted(100), 0], [accepted(100), 1 * SECOND], [accepted(100), 2 * SECOND]);
   const cut = afterReport(atSpeed, slowed, T0 + 3 * SECOND);
 
-  it('is half of what the provider took, and half of that when it complains again', () => {
+  it('is half the rate that the provider accepted, and half of that when it complains again', () => {
     expect(cut.pace?.rate).toBeCloseTo(50);
     expect(afterReport(cut, slowed, T0 + 4 * SECOND).pace?.rate).toBeCloseTo(50);
     expect(afterReport(cut, slowed, T0 + 9 * SECOND).pace?.rate).toBeLessThan(26);
   });
 
-  it('grows by the same amount each second, and is forgotten at twice the speed before', () => {
+  it('grows by the same amount each second, and is dropped at twice the rate before the complaint', () => {
     const rates = [4, 5, 6].map((atSecond) => afterReport(cut, report(), T0 + atSecond * SECOND).pace?.rate ?? 0);
     expect((rates[1] ?? 0) - (rates[0] ?? 0)).toBeCloseTo((rates[2] ?? 0) - (rates[1] ?? 0));
     expect(afterReport(cut, report(), T0 + 200 * SECOND).pace).toBeUndefined();

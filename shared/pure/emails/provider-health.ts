@@ -4,24 +4,24 @@ export interface ProviderCounts {
   accepted: number;
   /** Refused for reasons that are about us. */
   refused: number;
-  /** Put off with words about rates. */
+  /** Deferred with words about rates. */
   slowed: number;
 }
 
-/** Words by which a provider called an address dead, and for how many recipients. */
+/** The words of a hard verdict, and the number of recipients that got it in these words. */
 export interface HardWords {
   words: string;
   recipients: number;
 }
 
-/** Refusals about us by the provider of the recipient; of few of them, to see that they are several. */
+/** Refusals about us, counted by the recipient's provider, for the first `WORDS_MAX` providers. */
 export type Spread = Readonly<Record<string, number>>;
 
 /** The results that one worker has seen of a provider since its last report. */
 export interface ProviderReport extends ProviderCounts {
   workerId: string;
   hard: HardWords[];
-  /** Words that this worker takes for a surge already. */
+  /** Words of hard verdicts that this worker already takes for a surge. */
   suspects: string[];
   /** Code and rule of the latest refusal. */
   reason: string | null;
@@ -40,30 +40,33 @@ interface Bucket extends ProviderCounts {
 
 export interface ProviderPause {
   sinceMs: number;
-  /** When a single email may find out whether the provider takes email again. */
+  /** When a probe is due: a single email that shows whether the provider accepts email again. */
   untilMs: number;
-  /** Pauses before this one that ended in a refusal. */
+  /** Earlier pauses that ended with a refused probe. Each doubles the next pause. */
   step: number;
   reason: string;
   probe?: { workerId: string; untilMs: number };
 }
 
-/** The speed at which a provider takes email, in emails a second over all workers. */
+/** The speed at which email is sent to a provider, in emails a second over all workers. */
 export interface ProviderPace {
   rate: number;
-  /** What it took before it complained. */
+  /** The rate that the provider accepted before it first complained. */
   before: number;
   changedMs: number;
   slowedMs: number;
 }
 
-/** The state of a provider behind a relay, or of the relay, shared by all workers. Times are milliseconds since 1970, by the database. */
+/**
+ * The state of a provider behind a relay, or of a relay, shared by all workers. Times are milliseconds since 1970, by
+ * the clock of the database.
+ */
 export interface ProviderHealth {
   window: Bucket[];
   pause?: ProviderPause;
-  /** When the last pause ended: a provider that refuses again soon waits as long as before. */
+  /** The last pause that ended. If the provider soon refuses again, the next pause has the same step. */
   recovered?: { atMs: number; step: number };
-  /** Words about dead addresses that are not believed. */
+  /** Words of hard verdicts that are not believed for now. */
   suspects?: { words: string[]; untilMs: number };
   pace?: ProviderPace;
   /** When each worker last sent to the provider. */
@@ -72,34 +75,38 @@ export interface ProviderHealth {
 
 export const UNTROUBLED: ProviderHealth = { window: [], workers: {} };
 
-/** A surge of hard verdicts: so many recipients in the same words, within so long, and this share of all results. */
+/**
+ * A surge of hard verdicts: at least so many recipients with the same words, and this share of all results, within
+ * `ms`.
+ */
 export const HARD_SURGE = { recipients: 20, share: 0.8, ms: 60_000 } as const;
-/** A surge of refusals about us: so many, and this share of all results, within so long. */
+/** A surge of refusals about us: at least so many, and this share of all results, within `ms`. */
 export const REFUSAL_SURGE = { count: 10, share: 0.5, ms: 10_000 } as const;
 /**
- * A surge of refusals by a relay, whoever the emails are for: nearly all results, at several providers, none of which has
- * more than half of them. Where one provider refuses, only emails to that one wait.
+ * A surge of refusals by a relay itself: this share of all results, for recipients at several providers, none of which
+ * has more than half of the refusals. If only one provider refuses, the relay is not paused.
  */
 const RELAY_SURGE = { share: 0.8, providers: 3, largest: 0.5 } as const;
-/** A relay takes email for everybody, so it is asked more often. */
+/** A paused relay stops all email, so it is probed more often. */
 const PAUSE_MS = { first: 5_000, max: 300_000, maxOfRelay: 60_000 } as const;
-/** A probe that has no result by then has died with its worker. */
+/** If a probe has no result after this time, its worker has died, and another worker may probe. */
 const PROBE_MS = 60_000;
 const RELAPSE_MS = 60_000;
 const BUCKET_MS = 1_000;
 const RATE_WINDOW_MS = 10_000;
-/** The speed is cut once for the answers that come in together. */
+/** Replies about rates often come together, so the rate is cut at most once in this time. */
 const CUT_EVERY_MS = 5_000;
 const RATE_MIN = 0.2;
-/** How long it takes to come back to the speed before, when nothing is refused. */
+/** The time in which the rate grows by the rate before the first complaint, if there is no further complaint. */
 const RECOVERY_SECONDS = 60;
-/** Twice the speed before without a complaint: there is no limit any more. */
+/** The pace is dropped when the rate reaches this multiple of the rate before the first complaint. */
 const LIFTED_AT = 2;
+/** A worker that has not reported for this long no longer counts as a sender. */
 const WORKER_MS = 5_000;
-/** Words of a provider that are told apart. */
+/** The most different words of hard verdicts, or providers of a spread, that are counted. */
 export const WORDS_MAX = 8;
 
-/** Adds what a worker reports, and decides what follows from it. */
+/** The health of a provider or a relay after a worker's report: begins and ends pauses, and adjusts the pace. */
 export function afterReport(health: ProviderHealth, report: ProviderReport, nowMs: number): ProviderHealth {
   const window = withBucket(health.window, report, nowMs);
   const seen = Object.entries(health.workers).filter(([, atMs]) => atMs > nowMs - WORKER_MS);
@@ -110,17 +117,17 @@ export function afterReport(health: ProviderHealth, report: ProviderReport, nowM
   };
   if (next.suspects && next.suspects.untilMs <= nowMs && !next.pause) delete next.suspects;
   if (next.recovered && next.recovered.atMs <= nowMs - RELAPSE_MS) delete next.recovered;
-  const isHardSurge = suspect(next, report, nowMs);
+  const isHardSurge = addSuspects(next, report, nowMs);
   if (next.pause) continuePause(next, next.pause, report, nowMs);
   else if (report.spread ? isRelaySurge(window, nowMs) : isHardSurge || isRefusalSurge(window, nowMs)) {
     openPause(next, report, nowMs);
   }
-  // Each provider has a speed of its own behind a relay.
+  // Only providers have a pace, not the relay as a whole.
   if (!report.spread) adjustPace(next, report, nowMs);
   return next;
 }
 
-/** Whether nothing is left to remember. */
+/** Whether there is nothing to store. */
 export function isUntroubled({ window, pause, pace, suspects, recovered }: ProviderHealth): boolean {
   return !pause && !pace && !suspects && !recovered && window.length === 0;
 }
@@ -160,7 +167,7 @@ function addSpread(left: Spread = {}, right: Spread = {}): Spread {
   return sums;
 }
 
-/** Whether the latest results of a relay, over any time up to the longest that counts, are such a surge. */
+/** Whether the latest results of a relay are a surge, over any time up to `REFUSAL_SURGE.ms`. */
 function isRelaySurge(window: readonly Bucket[], nowMs: number): boolean {
   let [total, refused] = [0, 0];
   let spread: Spread = {};
@@ -176,7 +183,7 @@ function isRelaySurge(window: readonly Bucket[], nowMs: number): boolean {
   return false;
 }
 
-/** Whether the latest results, over any time up to the longest that counts, are a surge of refusals. */
+/** Whether the latest results of a provider are a surge of refusals, over any time up to `REFUSAL_SURGE.ms`. */
 function isRefusalSurge(window: readonly Bucket[], nowMs: number): boolean {
   let total = 0;
   let refused = 0;
@@ -189,6 +196,7 @@ function isRefusalSurge(window: readonly Bucket[], nowMs: number): boolean {
   return false;
 }
 
+/** The words of hard verdicts that are a surge, over any time up to `HARD_SURGE.ms`. */
 function hardSurges(window: readonly Bucket[]): string[] {
   const found = new Set<string>();
   let total = 0;
@@ -203,7 +211,8 @@ function hardSurges(window: readonly Bucket[]): string[] {
   return [...found];
 }
 
-function suspect(next: ProviderHealth, report: ProviderReport, nowMs: number): boolean {
+/** Adds the words of surges to the suspects of `next`, and says whether there are such words. */
+function addSuspects(next: ProviderHealth, report: ProviderReport, nowMs: number): boolean {
   const found = [...report.suspects, ...hardSurges(next.window)];
   if (found.length === 0) return false;
   const words = [...new Set([...(next.suspects?.words ?? []), ...found])].slice(-WORDS_MAX);
@@ -231,7 +240,7 @@ function continuePause(next: ProviderHealth, pause: ProviderPause, report: Provi
     delete next.pause;
     next.window = [];
     next.recovered = { atMs: nowMs, step: pause.step };
-    // A speed that was measured while everything was refused is not used again.
+    // A rate that was measured while everything was refused is not used again.
     if (next.pace && next.pace.slowedMs > pause.sinceMs - REFUSAL_SURGE.ms) delete next.pace;
     if (next.suspects) next.suspects = { ...next.suspects, untilMs: nowMs + HARD_SURGE.ms };
     return;
@@ -250,7 +259,7 @@ function continuePause(next: ProviderHealth, pause: ProviderPause, report: Provi
   next.pause = { ...idle, probe: { workerId: report.workerId, untilMs: nowMs + PROBE_MS } };
 }
 
-/** Emails a second that the provider has taken lately. */
+/** Emails a second that the provider accepted during the last `RATE_WINDOW_MS`. */
 function acceptedRate(window: readonly Bucket[], nowMs: number): number {
   const recent = window.filter((bucket) => bucket.atMs > nowMs - RATE_WINDOW_MS);
   const accepted = recent.reduce((sum, bucket) => sum + bucket.accepted, 0);
@@ -258,7 +267,7 @@ function acceptedRate(window: readonly Bucket[], nowMs: number): number {
   return accepted / seconds;
 }
 
-/** Additive increase, multiplicative decrease. */
+/** Adjusts the rate by additive increase and multiplicative decrease (AIMD). */
 function adjustPace(next: ProviderHealth, report: ProviderReport, nowMs: number): void {
   const { pace } = next;
   if (report.slowed > 0) {

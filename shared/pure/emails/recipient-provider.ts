@@ -1,6 +1,6 @@
 import { domainOf } from './email-address.ts';
 
-/** Domains whose mail the same servers take. */
+/** Domains with the same mail servers, by the provider's main domain. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'gmail.com': ['googlemail.com'],
   'outlook.com': ['hotmail.com', 'hotmail.co.uk', 'hotmail.de', 'hotmail.fr', 'hotmail.it', 'hotmail.es', 'live.com']
@@ -26,11 +26,13 @@ const PROVIDER_OF = new Map(
 
 /** The provider of an address: the group that its domain belongs to, or the domain itself, in lower case. */
 export function recipientProviderOf(address: string): string {
-  const domain = domainOf(address).toLowerCase();
+  const domain = domainOf(address);
   return PROVIDER_OF.get(domain) ?? domain;
 }
 
-/** The group of an address, or of a provider, in a bounded set of words: `other` for all that are not known to us. */
+/**
+ * The provider of an address, out of a bounded set for labels of metrics: `other` for every provider without a group.
+ */
 export function providerGroupOf(addressOrProvider: string): string {
   const provider = recipientProviderOf(addressOrProvider);
   return Object.hasOwn(GROUPS, provider) ? provider : 'other';

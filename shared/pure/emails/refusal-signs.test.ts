@@ -19,7 +19,7 @@ describe('signsOf', () => {
     expect(kindOf('451 4.7.1 Your IP is listed by a blocklist')).toBe('about us');
   });
 
-  it('takes nothing from greylisting, full mailboxes, busy servers and broken connections', () => {
+  it('finds no sign in greylisting, full mailboxes, busy servers and broken connections', () => {
     for (const reply of [
       '451 4.7.1 Greylisted, please try again in 300 seconds',
       '450 4.2.1 The user you are trying to contact is receiving mail at a rate that prevents delivery',
@@ -31,7 +31,7 @@ describe('signsOf', () => {
     }
   });
 
-  it('reads why we are refused for now, where a server says it', () => {
+  it('finds the cause of a temporary refusal where the server names it', () => {
     for (const reply of [
       '421 4.7.0 Messages from 192.0.2.5 temporarily deferred due to user complaints',
       '450 4.7.1 Your IP is on a blocklist, please try again later',

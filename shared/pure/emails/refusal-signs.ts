@@ -1,29 +1,29 @@
 import { judgeRefusal, refusalWords, type RefusalVerdict } from './delivery-verdict/judge-refusal.ts';
 
-/** A refusal, for good or for now, as far as it is about more than one email. */
+/** What a refusal, permanent (5xx) or temporary (4xx), says beyond the one email. */
 export interface RefusalSigns {
   kind: 'about us' | 'about the message' | 'too fast' | 'dead address' | 'nothing';
-  /** The words less what differs between recipients, to compare refusals by. */
+  /** The server's words without what differs between recipients, so that refusals can be compared. */
   words: string;
-  /** Code and rule, which name nobody. */
+  /** Code and rule, which name no recipient. */
   reason: string;
 }
 
-/** Codes that servers answer with when emails come too fast. */
+/** The codes of replies to email that comes too fast. */
 const RATE_CODES = /^4(?:21|5[0124])\b/;
 const RATE_WORDS =
   /\brate\b|rate[- ]?(?:limit|control)|too many (?!messages (?:on|in))|throttl|slow(?:ing)? down|too (?:fast|quick|frequent)|frequency|(?:sending|sender|message|connection|hourly|daily) (?:\S+ )?(?:limit|quota)|limits? (?:\S+ )?exceeded|per (?:second|minute|hour|day|session|connection)\b|unusual (?:rate|volume|traffic)|unexpected volume|tss04/;
-/** A refusal for now says in such words why, or nothing. */
+/** Words that say only that a refusal is temporary. They are removed to find the cause. */
 const FOR_NOW =
   /temporar(?:y|ily)|(?:please )?(?:re)?try(?:ing)? again (?:later|in|after|soon)|(?:please )?(?:re)?try (?:\S+ ){0,3}(?:back )?later|later time/g;
 const GREYLISTED_OR_BUSY = /gr[ae]y-?list|too busy|overload|high load|too many (?:\S+ )?(?:connections|sessions)/;
 const ABOUT_US = new Set(['listed', 'listed-language', 'reputation', 'authentication', 'sending-host', 'spam']);
-/** They are about one recipient. */
+/** Rules about one recipient's mailbox. */
 const OF_THE_MAILBOX = /^(?:mailbox-full|recipient-rate)/;
 const WORDS_LENGTH_MAX = 120;
 
 /**
- * Judges what a refusal says of a provider. A temporary refusal (4xx) is judged by its text alone.
+ * Judges what a refusal says about the sender's standing at a provider. Without a `verdict` the text alone decides.
  * @param reply the server's reply with its codes, such as `421 4.7.0 Too many messages`
  */
 export function signsOf(
@@ -56,11 +56,11 @@ export function signsOf(
   }
   if (judged.kind === 'hard') return { ...signs, kind: 'dead address' };
   if (judged.kind !== 'sender') return { ...signs, kind: 'nothing' };
-  // A lasting refusal of content is about what one project sends, so the others must not wait for it.
+  // A permanent refusal of content concerns one project's messages, so other projects must not wait for it.
   return { ...signs, kind: judged.mayPass ? 'about us' : 'about the message' };
 }
 
-/** The rule for what a refusal for now has against us; undefined when it says nothing of the kind. */
+/** The rule that names what a temporary refusal has against the sender; undefined when its text names nothing. */
 function causeOf(text: string): string | undefined {
   const { rule } = judgeRefusal({ stage: 'mail', text: text.replace(FOR_NOW, ' ') });
   return ABOUT_US.has(rule) ? rule : undefined;

@@ -14,7 +14,7 @@ describe('an address of the sandbox', () => {
     ['delivered@a.sandbox.everpost.test', undefined],
   ])('%s: %s', (address, behaviour) => expect(sandboxBehaviour(address, domains)).toBe(behaviour));
 
-  it('is at one domain where the installation takes no mail', () => {
+  it('has only the fixed domain where the installation receives no mail', () => {
     expect(sandboxDomains(undefined)).toEqual(['sandbox.everpost.test']);
   });
 });

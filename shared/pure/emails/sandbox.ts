@@ -1,4 +1,4 @@
-/** The behaviours of sandbox addresses; the part of the address before `@` names one. */
+/** The behaviours of sandbox addresses. The local part of an address names one. */
 export const SANDBOX_BEHAVIOURS = [
   'delivered',
   'deferred',
@@ -10,17 +10,17 @@ export const SANDBOX_BEHAVIOURS = [
 ] as const;
 export type SandboxBehaviour = (typeof SANDBOX_BEHAVIOURS)[number];
 
-/** A domain that no mail server will ever have (RFC 6761 section 6.2). */
+/** RFC 6761 section 6.2 reserves `.test`, so no mail server will ever have this domain. */
 const SANDBOX_DOMAIN = 'sandbox.everpost.test';
 
-/** The domains of an installation whose addresses are answered without a server. */
+/** The sandbox domains of an installation. Email to their addresses gets its outcome without a mail server. */
 export function sandboxDomains(inboundDomain: string | undefined): string[] {
   return inboundDomain === undefined ? [SANDBOX_DOMAIN] : [SANDBOX_DOMAIN, `sandbox.${inboundDomain.toLowerCase()}`];
 }
 
 /**
- * What becomes of an email to an address, whatever stands behind a `+`; undefined where the address is no part of the
- * sandbox, and `unknown` where the sandbox has no such address.
+ * What becomes of an email to a sandbox address. A `+` and the text after it are ignored. Undefined for an address
+ * outside the sandbox; `unknown` for one that names no behaviour.
  */
 export function sandboxBehaviour(
   address: string,

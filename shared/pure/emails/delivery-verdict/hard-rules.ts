@@ -4,7 +4,7 @@ import { anyOf, type RefusalRule } from './refusal-rule.ts';
 /** The stages at which a server has seen the recipient. */
 export const AFTER_SENDER: readonly RefusalStage[] = ['rcpt', 'data', 'report'];
 
-/** The recipient's server says that there is nobody to take the mail. */
+/** The server says that the address or its domain does not exist, or no longer exists. */
 export const HARD_RULES: readonly RefusalRule[] = [
   {
     id: 'no-such-user',

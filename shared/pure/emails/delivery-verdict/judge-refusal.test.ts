@@ -8,7 +8,7 @@ function kindOf(stage: RefusalStage, reply: string): string {
   return judgeRefusal({ stage, code: Number(code), enhancedCode, text: reply }).kind;
 }
 
-describe('an address that will never take mail is hard', () => {
+describe('an address that will never accept mail is hard', () => {
   it.each<[RefusalStage, string]>([
     ['rcpt', '550 5.1.1 No such user'],
     ['rcpt', '550 <joe@full.example>: Recipient address rejected: User unknown in local recipient table'],
@@ -31,7 +31,7 @@ describe('an address that will never take mail is hard', () => {
   });
 });
 
-describe('a fault of the sender says nothing about the address', () => {
+describe('an objection to the sender or the message says nothing about the address', () => {
   it.each<[RefusalStage, string]>([
     ['data', '554 5.7.1 Looks like spam'],
     ['rcpt', '554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using zen.spamhaus.example'],
@@ -70,12 +70,12 @@ describe('a passing fault is temporary, whatever its class', () => {
 });
 
 describe('judgeRefusal', () => {
-  it('does not read the address as words of the server', () => {
+  it('ignores the words in an address', () => {
     expect(kindOf('rcpt', '550 5.1.1 <spam-policy@blocked.example>: user unknown')).toBe('hard');
     expect(kindOf('data', '554 5.7.1 Refused: mail of no.such.user@unknown.example')).toBe('sender');
   });
 
-  it('says whether the same message may be taken later', () => {
+  it('says whether the same message may be accepted later', () => {
     const judge = (text: string) => judgeRefusal({ stage: 'data', code: 552, text });
     expect(judge('552 5.3.4 Message size exceeds the limit')).toMatchObject({ kind: 'sender', mayPass: false });
     expect(judge('552 Mailbox full')).toMatchObject({ kind: 'temporary', mayPass: true });
@@ -83,7 +83,7 @@ describe('judgeRefusal', () => {
     expect(judge('554 5.7.1 blocked by our list')).toMatchObject({ kind: 'sender', mayPass: true, rule: 'listed' });
   });
 
-  it('takes any text in a short time', () => {
+  it('judges any text in a short time', () => {
     const startedAt = performance.now();
     const texts = ['user '.repeat(400), 'address is is is '.repeat(120), '550 '.repeat(500), '<'.repeat(2_000)];
     for (const text of [...texts, 'あ'.repeat(1_000), 'адрес '.repeat(160), 'adres nie '.repeat(100)]) {
@@ -108,7 +108,7 @@ describe('judgeReport', () => {
 });
 
 describe('the rules', () => {
-  it('have a name each, a source, and something to go by', () => {
+  it('each have an id of their own, a source, and a condition', () => {
     expect(new Set(REFUSAL_RULES.map((rule) => rule.id)).size).toBe(REFUSAL_RULES.length);
     for (const rule of REFUSAL_RULES) {
       expect(rule.source).not.toBe('');

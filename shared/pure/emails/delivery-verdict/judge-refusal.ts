@@ -2,12 +2,12 @@ import type { RefusalRule } from './refusal-rule.ts';
 import { REFUSAL_RULES } from './rules.ts';
 
 /**
- * Where a server refused: at a command of the conversation (`data` for DATA and the content after it), or later, in a
- * report that names no command.
+ * When a server refused: at an SMTP command (`data` is DATA and the content after it), or later, in a report that names
+ * no command.
  */
 export type RefusalStage = 'mail' | 'rcpt' | 'data' | 'report';
 
-/** The answer of a server that did not take an email. */
+/** The reply of a server that did not accept an email. */
 export interface Refusal {
   stage: RefusalStage;
   /** Reply code of RFC 5321, such as 550; undefined where a report gives none. */
@@ -19,14 +19,14 @@ export interface Refusal {
 }
 
 /**
- * The conclusion for the sender. `hard`: the address will never take mail. `sender`: the server has something against us
- * or the message, and nothing is known of the address. `temporary`: nothing is wrong for good, such as a full mailbox.
+ * What a refusal means. `hard`: the address will never accept mail. `sender`: the server objects to the sender or the
+ * message, and nothing is known about the address. `temporary`: a passing fault, such as a full mailbox.
  */
 export type RefusalKind = 'hard' | 'sender' | 'temporary';
 
 export interface RefusalVerdict {
   kind: RefusalKind;
-  /** Whether the same message may be taken later. */
+  /** Whether the server may accept the same message later. */
   mayPass: boolean;
   /** The id of the rule that decided. */
   rule: string;
@@ -34,18 +34,18 @@ export interface RefusalVerdict {
 
 const TEXT_LENGTH_MAX = 1_000;
 /**
- * Addresses are left out of the words: `<spam@example.com>` says nothing about spam. They are looked for where a word
- * begins, so that a long word without an @ takes no longer than others.
+ * Addresses are removed from the words: `<spam@example.com>` says nothing about spam. The search begins only where a
+ * word begins, so a long word without an @ takes linear time.
  */
 const ADDRESS = /<[^<>\s]*@[^<>\s]*>|(?<![^\s<>()[\]:;,"'])[^\s<>()[\]:;,"']+@[^\s<>()[\]:;,"']+/g;
-/** Keeps of a link its host and the `p=` by which Gmail names the reason. The rest only leads to a page of help. */
+/** A link. Its host is kept, and the parameter `p` in which Gmail names the reason. */
 const LINK = /https?:\/\/([^\s/"'<>]{1,255})(?:[^\s"'<>]*?[?&]p=(\w{1,40}))?[^\s"'<>]*/gi;
-/** Each line of a reply begins with its codes, in the middle of a sentence. */
+/** The codes of a reply. Each of its lines begins with them, even in the middle of a sentence. */
 const LINE_CODES = /(?:^|\s)[245]\d\d(?:[- ]#?[245]\.\d{1,3}\.\d{1,3})?(?=[-\s])-?/g;
-/** At the beginning, or behind the words as servers without RFC 3463 in mind write it: `(#5.1.1)`. */
+/** An enhanced status code at the beginning of a text, or after the words in the form `(#5.1.1)`. */
 const CODE_IN_TEXT = /(?:^[245]\d\d[- ]|#)([245]\.\d{1,3}\.\d{1,3})\b/;
 
-/** The words of a refusal in lower case, less addresses, codes and the paths of links. */
+/** The words of a refusal in lower case, without addresses, codes and the paths of links. */
 export function refusalWords(text: string): string {
   return text
     .slice(0, TEXT_LENGTH_MAX)
@@ -68,8 +68,8 @@ function isMatch(rule: RefusalRule, stage: RefusalStage, code: string, enhanced:
 
 /**
  * Judges a refusal by the first rule that it matches. Codes alone mislead: servers refuse dead addresses with 5.7.1 and
- * senders with 5.1.1, so the words come before the codes. A refusal of the sender (MAIL) is never `hard`, for the server
- * has not seen the recipient.
+ * senders with 5.1.1, so the words come before the codes. A refusal at MAIL is never `hard`, because the server has not
+ * seen the recipient.
  */
 export function judgeRefusal(refusal: Refusal): RefusalVerdict {
   const { stage, text } = refusal;

@@ -98,13 +98,13 @@ const rows = (samples: Record<string, string[]>) =>
   Object.entries(samples).flatMap(([language, all]) => all.map((words) => [language, words] as const));
 
 describe('a dead address', () => {
-  it.each(rows(HARD))('is told in %s: %s', (_language, words) => {
+  it.each(rows(HARD))('is recognised in %s: %s', (_language, words) => {
     expect(kindOf(words)).toBe('hard');
   });
 });
 
 describe('a fault of the sender', () => {
-  it.each(rows(SENDER))('is told in %s: %s', (_language, words) => {
+  it.each(rows(SENDER))('is recognised in %s: %s', (_language, words) => {
     expect(kindOf(words)).toBe('sender');
   });
 
@@ -130,7 +130,7 @@ describe('a fault of the sender', () => {
     'Cuenta remitente desactivada',
     'Client has no permission to send as this sender',
     'Spam message rejected. Please do not respond to this message',
-  ])('is told beside words that dead addresses get: %s', (words) => {
+  ])('is recognised among words that are also used for dead addresses: %s', (words) => {
     expect(kindOf(words)).toBe('sender');
   });
 });

@@ -1,6 +1,6 @@
 import type { RefusalKind, RefusalStage } from './judge-refusal.ts';
 
-/** One way servers refuse. What is given must match, all of it; texts are in lower case, without addresses and codes. */
+/** A kind of refusal. All conditions that are given must match. `words` sees the text as `refusalWords` returns it. */
 export interface RefusalRule {
   id: string;
   kind: RefusalKind;
@@ -10,11 +10,11 @@ export interface RefusalRule {
   code?: RegExp;
   enhanced?: RegExp;
   words?: RegExp;
-  /** The same message will be refused again, whatever happens meanwhile. */
+  /** The server will refuse the same message every time. */
   isFinal?: true;
 }
 
-/** Joins alternatives, so that a rule can be read line by line. */
+/** One pattern from several alternatives, so that a long rule can be read line by line. */
 export function anyOf(...alternatives: RegExp[]): RegExp {
   return new RegExp(alternatives.map((each) => each.source).join('|'), 'u');
 }

@@ -5,8 +5,9 @@ import { STATUS_RULES } from './status-rules.ts';
 import { TEMPORARY_RULES } from './temporary-rules.ts';
 
 /**
- * In order: the first that matches decides. Words of a passing fault or of a fault of ours come first, so that a mixture
- * of words never makes a refusal hard. What no rule knows is a fault of the sender: it costs a retry, no reader.
+ * All rules in order: the first that matches decides. The rules for passing faults and for the sender come first, so
+ * that mixed words never make a refusal hard. A refusal that matches no rule counts as `sender`: that costs a retry,
+ * whereas a wrong `hard` would suppress a living address.
  */
 export const REFUSAL_RULES: readonly RefusalRule[] = [
   ...TEMPORARY_RULES,

@@ -3,7 +3,7 @@ import { anyOf, type RefusalRule } from './refusal-rule.ts';
 const SPAM =
   /(?:\b|_)(?:spam|junk|bulk)(?!-?(?:cop|haus))|\bube\b|\buce\b|phish|spoof|impersonat|classified as|content (?:filter|reject|restrict|den(?:y|ied)|block|not (?:allowed|accept))|objectionable|bad content|(?:message|mail)(?: content)? (?:was |has been |is )?(?:filtered|rejected by (?:the )?(?:content|filter))|advertis|\b(?:dt|mi|hl|rp|dm|sc):[a-z]{2,4}\b|spamvertised|反垃圾|垃圾邮件|垃圾郵件|スパム|迷惑メール|스팸|спам|нежелательн/u;
 
-/** The sender in other languages than English. */
+/** Words for the sender in languages other than English. */
 const SENDER_WORD =
   /absender|exp[eé]diteur|[eé]metteur|expeditor|remitente|remetente|mittent[ei]|afzender|nadawc|odes[ií]latel|felad[oó]|g[oö]nderen|avs[aä]ndar|afsender|avsender|l[aä]hett[aä]j|отправител|відправник|подател|发件人|发信人|發件人|寄件者|寄件人|差出人|送信者|送信元|발신자|보내는/
     .source;
@@ -14,7 +14,9 @@ const WRONG_WORD =
   /(?:unbekannt|ung[uü]ltig|falsch|unzul[aä]ssig)\S*|inconnue?|invalide|inv[aá]lid\S*|desconocid\S*|sconosciut\S*|desconhecid\S*|necunoscut\S*|nieznan\S*|nieprawid\S*|b[lł][eę]dn\S*|nezn[aá]m\S*|neplatn\S*|ok[aä]nd|ukendt|ukjent|onbekende?|ongeldige?|tuntematon|ismeretlen|ge[cç]ersiz|неверн\S*|неизвестн\S*|недопустим\S*|несуществующ\S*|невідом\S*|непознат\S*|无效的?|無效的?|错误的?|錯誤的?|不存在的?|無効な|不正な|不明な/
     .source;
 
-/** Something of ours is refused, or the recipient's own filter speaks: nothing is known of the address. */
+/**
+ * The server, or a filter of the recipient, objects to the sender or the message. Nothing is known about the address.
+ */
 export const SENDER_RULES: readonly RefusalRule[] = [
   {
     id: 'too-large',
@@ -45,7 +47,8 @@ export const SENDER_RULES: readonly RefusalRule[] = [
   {
     id: 'listed-language',
     kind: 'sender',
-    source: 'Mail.ru, Yandex, QQ, T-Online, Orange, Libero: the address that is named is the one of the connection',
+    source:
+      'Mail.ru, Yandex, QQ, T-Online, Orange, Libero: the address in the text is the IP address of the connection',
     words:
       /\bip[- ]?(?:adresse|адрес|地址|アドレス|주소)|(?:adresse|direcci[oó]n|indirizzo|endere[cç]o|adres|адрес\S*)[- ]ip\b|(?:dein|ihre?|votre|su|tu|suo|tuo|vostro|seu|sua|tw[oó]j|pa[nń]stwa|ваш\S*)\s(?:ip|adresse|direcci[oó]n|indirizzo|endere[cç]o|adres|адрес|сервер|server\S*|serveur|servidor|serwer|dom[aä]in\S*|dominio|dom[ií]nio|домен|mailserver)(?![\p{L}\p{N}])|(?:您|你)的(?:ip|服务器|伺服器|域名|邮箱|郵箱|账号|帳號|地址)|黑名单|黑名單|ブラックリスト|블랙리스트|lista? (?:nera|negra)|liste noire|sperrliste|czarn\S+ li[sś]|ч[её]рн\S+ спис/u,
   },
@@ -60,11 +63,11 @@ export const SENDER_RULES: readonly RefusalRule[] = [
     id: 'spam-content',
     kind: 'sender',
     isFinal: true,
-    source: 'SpamAssassin, Mail.ru, Zoho, T-Online: behind the content it is this message that is meant',
+    source: 'SpamAssassin, Mail.ru, Zoho, T-Online: after the content, the reply is about this message',
     stages: ['data', 'report'],
     words: SPAM,
   },
-  { id: 'spam', kind: 'sender', source: 'the same before the content, when we are meant', words: SPAM },
+  { id: 'spam', kind: 'sender', source: 'the same; before the content, the reply is about the sender', words: SPAM },
   {
     id: 'malware',
     kind: 'sender',

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { judgeRefusal, type RefusalStage } from './judge-refusal.ts';
 import { judgeReport } from './judge-report.ts';
 
-/** One sentence for the subject of each rule of kind `sender`. */
+/** One sentence for each subject of the rules of kind `sender`. */
 const SENDER_WORDS = [
   'Message size exceeds fixed maximum message size',
   'Client host blocked using a blocklist',
@@ -61,7 +61,7 @@ describe('words about the sender', () => {
   });
 });
 
-describe('a refusal without words and without a clear status', () => {
+describe('a refusal without words and without an enhanced status code', () => {
   it('is never hard', () => {
     fc.assert(
       fc.property(stage, fc.integer({ min: 500, max: 555 }), fc.string(), (at, replyCode, noise) => {
@@ -78,7 +78,7 @@ describe('judgeReport', () => {
     'host mx.test said: 550 User unknown (in reply to MAIL FROM command)',
     '>>> MAIL From:<a@b.test> <<< 550 User unknown',
     'Connected to 192.0.2.1 but sender was rejected. Remote host said: 550 no such user',
-  ])('knows a refusal before the recipient was named: %s', (diagnostic) => {
+  ])('recognises a refusal that came before RCPT: %s', (diagnostic) => {
     expect(judgeReport({ status: '5.1.1', diagnostic }).kind).toBe('sender');
   });
 });

@@ -1,7 +1,9 @@
 import { AFTER_SENDER } from './hard-rules.ts';
 import type { RefusalRule } from './refusal-rule.ts';
 
-/** Where the words say nothing: the enhanced status code, or the bare reply code where it leaves no doubt. */
+/**
+ * Rules for refusals whose words match nothing. They go by the enhanced status code, or by an unambiguous reply code.
+ */
 export const STATUS_RULES: readonly RefusalRule[] = [
   {
     id: 'recipient-denied',

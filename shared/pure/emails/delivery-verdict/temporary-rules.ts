@@ -1,6 +1,6 @@
 import { anyOf, type RefusalRule } from './refusal-rule.ts';
 
-/** Nothing is wrong for good: a full mailbox, a busy server, a network that is away. */
+/** Passing faults: a full mailbox, a busy server, a network that is down. */
 export const TEMPORARY_RULES: readonly RefusalRule[] = [
   { id: 'transient-reply', kind: 'temporary', source: 'RFC 5321 section 4.2.1', code: /^4/ },
   { id: 'transient-status', kind: 'temporary', source: 'RFC 3463 section 2', enhanced: /^4\./ },
