@@ -6,7 +6,7 @@ function only(filter: unknown): unknown {
   return { logic: 'AND', groups: [{ filters: [filter] }] };
 }
 
-/** Paths and codes of what the schema refuses. */
+/** Paths and codes of the issues. */
 function faultsOf(input: unknown): string[] {
   const result = filterConditionSchema.safeParse(input);
   return result.success ? [] : result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.code}`);
@@ -21,7 +21,7 @@ function nested(levels: number): unknown {
 }
 
 describe('filterConditionSchema', () => {
-  it('answers a tree without the keys it does not know', () => {
+  it('drops unknown keys', () => {
     const filter = { field: 'data.plan', operator: 'equals', value: { any: ['thing'] } };
     const inner = { logic: 'AND', groups: [{ filters: [] }] };
     const input = {
@@ -61,7 +61,7 @@ describe('filterConditionSchema', () => {
   });
 
   it.each(['within', 'olderThan', 'triggeredWithin', 'triggeredOlderThan', 'notTriggeredWithin'])(
-    'wants a number of units and a unit for %s',
+    'requires a number of units and a unit for %s',
     (operator) => {
       const filter = { field: 'createdAt', operator };
 
@@ -87,14 +87,14 @@ describe('filterConditionSchema', () => {
     expect(parsed).toStrictEqual(only({ field: 'x', operator }));
   });
 
-  it('drops the unit where no window is', () => {
+  it('drops the unit of an operator without a time window', () => {
     const filter = { field: 'email', operator: 'equals', value: 'a@b.example' };
 
     expect(filterConditionSchema.parse(only({ ...filter, unit: 'days' }))).toStrictEqual(only(filter));
   });
 
   it.each(FILTER_OPERATORS.filter((operator) => /^(not)?(equals|contains)$|Than(OrEqual)?$/i.test(operator)))(
-    'wants a value for %s',
+    'requires a value for %s',
     (operator) => {
       expect(faultsOf(only({ field: 'email', operator }))).toContain('groups.0.filters.0.value invalid_type');
       expect(faultsOf(only({ field: 'email', operator, value: null }))).toContain(
@@ -103,7 +103,7 @@ describe('filterConditionSchema', () => {
     },
   );
 
-  it('takes a tree of 50 levels and refuses one of 51', () => {
+  it('accepts a tree of 50 levels and refuses one of 51', () => {
     expect(faultsOf(nested(50))).toEqual([]);
     expect(faultsOf(nested(51))).toEqual([`${'groups.0.conditions.'.repeat(50).slice(0, -1)} too_big`]);
   });
@@ -112,7 +112,7 @@ describe('filterConditionSchema', () => {
     expect(faultsOf(nested(200_000))).toHaveLength(1);
   });
 
-  it('takes 1,000 filters and refuses one more, wherever they are', () => {
+  it('accepts 1,000 filters and refuses one more, wherever they are', () => {
     const filters = Array.from({ length: 500 }, () => ({ field: 'email', operator: 'exists' }));
     const groups = [{ filters, conditions: { logic: 'AND', groups: [{ filters }] } }];
 
@@ -123,7 +123,7 @@ describe('filterConditionSchema', () => {
     ]);
   });
 
-  it('describes itself as a recursive JSON schema', () => {
+  it('becomes a recursive JSON schema', () => {
     const schema = z.toJSONSchema(filterConditionSchema, { io: 'input' });
 
     expect(JSON.stringify(schema)).toContain('"$ref":"#/$defs/FilterCondition"');

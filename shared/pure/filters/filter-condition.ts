@@ -28,7 +28,7 @@ export type FilterOperator = (typeof FILTER_OPERATORS)[number];
 const FILTER_UNITS = ['days', 'hours', 'minutes'] as const;
 export type FilterUnit = (typeof FILTER_UNITS)[number];
 
-/** One test of one field. `value` is a number of `unit`s for the time-window operators. */
+/** One test of one field. For operators with a time window, `value` is a number of `unit`s. */
 export interface Filter {
   field: string;
   operator: FilterOperator;
@@ -58,8 +58,42 @@ const WINDOWED: ReadonlySet<FilterOperator> = new Set([
   'triggeredOlderThan',
   'notTriggeredWithin',
 ]);
-/** The segment may stand in the field instead (`segment.<id>`). */
+/** The field may name the segment instead of the value: `segment.<id>`. */
 const WITH_OPTIONAL_VALUE: ReadonlySet<FilterOperator> = new Set(['memberOfSegment', 'notMemberOfSegment']);
+
+function addWindowIssues(
+  { operator, value, unit }: Pick<Filter, 'operator' | 'value' | 'unit'>,
+  context: z.RefinementCtx,
+) {
+  if (typeof value !== 'number' || !Number.isFinite(value)) {
+    context.addIssue({
+      code: 'invalid_type',
+      expected: 'number',
+      path: ['value'],
+      message: `${operator} needs a number of units`,
+      input: value,
+    });
+  } else if (value <= 0) {
+    context.addIssue({
+      code: 'too_small',
+      origin: 'number',
+      minimum: 0,
+      inclusive: false,
+      path: ['value'],
+      message: `${operator} needs a number of units greater than 0`,
+      input: value,
+    });
+  }
+  if (unit === undefined) {
+    context.addIssue({
+      code: 'invalid_value',
+      values: [...FILTER_UNITS],
+      path: ['unit'],
+      message: `${operator} needs a unit: ${FILTER_UNITS.join(', ')}`,
+      input: unit,
+    });
+  }
+}
 
 const filterSchema = z
   .object({
@@ -79,36 +113,9 @@ const filterSchema = z
     unit: z.enum(FILTER_UNITS).optional().meta({ description: 'Of time windows: what `value` counts' }),
   })
   .superRefine((filter, context) => {
-    const { operator, value, unit } = filter;
+    const { operator, value } = filter;
     if (WINDOWED.has(operator)) {
-      if (typeof value !== 'number' || !Number.isFinite(value)) {
-        context.addIssue({
-          code: 'invalid_type',
-          expected: 'number',
-          path: ['value'],
-          message: `${operator} needs a number of units`,
-          input: value,
-        });
-      } else if (value <= 0) {
-        context.addIssue({
-          code: 'too_small',
-          origin: 'number',
-          minimum: 0,
-          inclusive: false,
-          path: ['value'],
-          message: `${operator} needs a number of units greater than 0`,
-          input: value,
-        });
-      }
-      if (unit === undefined) {
-        context.addIssue({
-          code: 'invalid_value',
-          values: [...FILTER_UNITS],
-          path: ['unit'],
-          message: `${operator} needs a unit: ${FILTER_UNITS.join(', ')}`,
-          input: unit,
-        });
-      }
+      addWindowIssues(filter, context);
     } else if (!WITHOUT_VALUE.has(operator) && !WITH_OPTIONAL_VALUE.has(operator) && (value ?? null) === null) {
       context.addIssue({
         code: 'invalid_type',
@@ -119,7 +126,7 @@ const filterSchema = z
       });
     }
   })
-  // Parts that an operator does not read are dropped rather than refused: form builders send empty values along.
+  // Parts that an operator does not read are dropped rather than refused: form builders also send empty values.
   .overwrite(({ field, operator, value, unit }) => ({
     field,
     operator,
@@ -164,8 +171,8 @@ interface TooLarge {
 }
 
 /**
- * Finds the first place where a tree of unknown shape grows beyond the limits. It keeps its own stack, so no tree is
- * too deep for it, and ends as soon as a limit is passed, so the recursive schema only ever sees small trees.
+ * Finds the first path at which a tree of any shape goes beyond a limit. It has a stack of its own, so no tree is too
+ * deep for it. It stops at the first excess, so the recursive schema only sees small trees.
  */
 function findExcess(root: unknown): TooLarge | undefined {
   const pending: { condition: unknown; path: Path; level: number }[] = [{ condition: root, path: [], level: 1 }];
@@ -201,8 +208,8 @@ function findExcess(root: unknown): TooLarge | undefined {
 
 /**
  * The shape of a filter condition as requests send it. Unknown keys are dropped, as are `value` and `unit` where the
- * operator does not read them. Trees deeper than 50 levels or with more than 1,000 filters are refused. What a field
- * means is not checked here but by `assertFilterSemantics`, because that answers with another status.
+ * operator does not read them. Trees deeper than 50 levels or with more than 1,000 filters are refused. The meaning of
+ * a field is checked by `assertFilterSemantics`, because a fault there has another status.
  */
 export const filterConditionSchema = z.preprocess((input, context) => {
   const excess = findExcess(input);

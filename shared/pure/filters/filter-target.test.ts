@@ -47,13 +47,13 @@ describe('filterTarget', () => {
     [filter('segment', 'memberOfSegment'), 'value'],
     [filter('segment', 'memberOfSegment', 'vip'), 'value'],
     [filter(`segment.${SEGMENT}`, 'memberOfSegment', SEGMENT.replace('0190', '0191')), 'value'],
-  ])('does not know %j', (input, part) => {
+  ])('refuses %j', (input, part) => {
     expect(filterTarget(input)).toMatchObject({ kind: 'unknown', part });
   });
 });
 
 describe('collectReferences', () => {
-  it('lists everything mentioned once, without prefixes that mean nothing', () => {
+  it('lists each reference once, without redundant prefixes', () => {
     const condition = {
       logic: 'AND' as const,
       groups: [

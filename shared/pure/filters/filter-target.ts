@@ -6,7 +6,9 @@ export type EmailActivity = (typeof EMAIL_ACTIVITIES)[number];
 const STANDARD_FIELDS = ['email', 'subscribed', 'createdAt', 'updatedAt'] as const;
 export type StandardField = (typeof STANDARD_FIELDS)[number];
 
-/** Events of Everpost under `email.` that are filtered by name; the other activities are columns of the email. */
+/**
+ * System events under `email.` that are filtered by name. An email activity is read from columns of the email instead.
+ */
 const EMAIL_EVENTS: ReadonlySet<string> = new Set([
   'email.delivery',
   'email.open',
@@ -26,10 +28,10 @@ const EVENT_OPERATORS: ReadonlySet<FilterOperator> = new Set([
 const MEMBER_OPERATORS: ReadonlySet<FilterOperator> = new Set(['memberOfSegment', 'notMemberOfSegment']);
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-/** A path is tried in every way its dots can be read, so its length is bounded. */
+/** Each dot of a path may separate two keys or belong to one. All readings are tried, so the length is bounded. */
 const PATH_KEYS_MAX = 20;
 
-/** The subject of a filter, once its field and operator are read together. */
+/** The subject of a filter, which its field and its operator determine together. */
 export type FilterTarget =
   | { kind: 'standard'; field: StandardField }
   | { kind: 'data'; path: string }
@@ -39,11 +41,12 @@ export type FilterTarget =
   | { kind: 'segment'; segmentId: string }
   | { kind: 'unknown'; part: 'field' | 'value'; reason: string };
 
-function unknown(reason: string, part: 'field' | 'value' = 'field'): FilterTarget {
+function unknownTarget(reason: string, part: 'field' | 'value' = 'field'): FilterTarget {
   return { kind: 'unknown', part, reason };
 }
 
-function after(prefix: string, field: string): string | undefined {
+/** The rest of a field after a prefix; undefined when the field does not begin with it. */
+function afterPrefix(prefix: string, field: string): string | undefined {
   return field.startsWith(prefix) ? field.slice(prefix.length) : undefined;
 }
 
@@ -52,64 +55,64 @@ function isStandardField(field: string): field is StandardField {
 }
 
 function segmentTarget(filter: Filter): FilterTarget {
-  const inField = after('segment.', filter.field);
+  const inField = afterPrefix('segment.', filter.field);
   if (inField !== undefined) {
-    if (!UUID.test(inField)) return unknown('must name a segment as segment.<id>');
+    if (!UUID.test(inField)) return unknownTarget('must name a segment as segment.<id>');
     if (typeof filter.value === 'string' && filter.value.toLowerCase() !== inField.toLowerCase()) {
-      return unknown('must be left out, or be the segment that the field names', 'value');
+      return unknownTarget('must be left out, or be the segment that the field names', 'value');
     }
     return { kind: 'segment', segmentId: inField.toLowerCase() };
   }
   if (typeof filter.value !== 'string' || !UUID.test(filter.value))
-    return unknown('must be the id of a segment', 'value');
+    return unknownTarget('must be the id of a segment', 'value');
   return { kind: 'segment', segmentId: filter.value.toLowerCase() };
 }
 
 function eventTarget(filter: Filter): FilterTarget {
   const { field, operator } = filter;
-  const eventName = after('event.', field);
-  if (eventName === '') return unknown('must name an event after "event."');
+  const eventName = afterPrefix('event.', field);
+  if (eventName === '') return unknownTarget('must name an event after "event."');
   const name = eventName ?? field;
   if (eventName === undefined) {
     if (isStandardField(field) || field.startsWith('data.')) {
-      return unknown(`is a field of the contact; ${operator} needs the name of an event`);
+      return unknownTarget(`is a field of the contact; ${operator} needs the name of an event`);
     }
-    if (UUID.test(after('segment.', field) ?? '')) {
-      return unknown(`is a segment; ${operator} needs the name of an event`);
+    if (UUID.test(afterPrefix('segment.', field) ?? '')) {
+      return unknownTarget(`is a segment; ${operator} needs the name of an event`);
     }
   }
-  const activity = after('email.', name);
+  const activity = afterPrefix('email.', name);
   if (activity === undefined) return { kind: 'event', name };
   const known = EMAIL_ACTIVITIES.find((each) => each === activity);
   if (known !== undefined) return { kind: 'emailActivity', activity: known };
   if (EMAIL_EVENTS.has(name)) return { kind: 'event', name };
-  return unknown(`must be one of ${EMAIL_ACTIVITIES.map((each) => `email.${each}`).join(', ')}`);
+  return unknownTarget(`must be one of ${EMAIL_ACTIVITIES.map((each) => `email.${each}`).join(', ')}`);
 }
 
 function pathTarget(kind: 'data' | 'context', path: string): FilterTarget {
-  if (path === '') return unknown('must name a key after the dot');
-  if (path.split('.').length > PATH_KEYS_MAX) return unknown(`may descend at most ${PATH_KEYS_MAX} keys`);
+  if (path === '') return unknownTarget('must name a key after the dot');
+  if (path.split('.').length > PATH_KEYS_MAX) return unknownTarget(`may name at most ${PATH_KEYS_MAX} keys`);
   return { kind, path };
 }
 
 function valueTarget(filter: Filter): FilterTarget {
   const { field, operator } = filter;
-  const contextPath = after('event.', field);
+  const contextPath = afterPrefix('event.', field);
   if (contextPath !== undefined) return pathTarget('context', contextPath);
-  const name = after('contact.', field) ?? field;
+  const name = afterPrefix('contact.', field) ?? field;
   if (isStandardField(name)) return { kind: 'standard', field: name };
-  const dataPath = after('data.', name);
+  const dataPath = afterPrefix('data.', name);
   if (dataPath !== undefined) return pathTarget('data', dataPath);
-  if (field.startsWith('segment.')) return unknown(`is a segment; use memberOfSegment instead of ${operator}`);
-  return unknown(
+  if (field.startsWith('segment.')) return unknownTarget(`is a segment; use memberOfSegment instead of ${operator}`);
+  return unknownTarget(
     `is not a field that ${operator} can read; use email, subscribed, createdAt, updatedAt or data.<key>` +
       ' (or triggered for an event)',
   );
 }
 
 /**
- * Reads field and operator of one filter together: the same text is an event name for the event operators and a field
- * for the others. `event.<path>` with another operator is a value of an execution's context.
+ * Reads the subject of one filter. The same text is an event name for the event operators and a field for the others.
+ * `event.<path>` with an operator that is not for events is a value of an execution's context.
  */
 export function filterTarget(filter: Filter): FilterTarget {
   if (MEMBER_OPERATORS.has(filter.operator)) return segmentTarget(filter);
@@ -117,9 +120,9 @@ export function filterTarget(filter: Filter): FilterTarget {
   return valueTarget(filter);
 }
 
-/** Everything a condition mentions, each once, in the order of appearance. */
+/** What a condition refers to; each is listed once, in the order of appearance. */
 export interface FilterReferences {
-  /** Standard fields by name, custom ones as `data.<path>`; `contact.` is taken off. */
+  /** Standard fields by name, custom ones as `data.<path>`, without the prefix `contact.`. */
   fields: string[];
   /** Event names, without the prefix `event.`. */
   events: string[];
@@ -129,7 +132,7 @@ export interface FilterReferences {
   emailActivities: EmailActivity[];
 }
 
-/** Collects what a condition refers to, for usage reports and for reference checks. */
+/** Collects the references of a condition, for usage reports and for reference checks. */
 export function collectReferences(condition: FilterCondition): FilterReferences {
   const fields = new Set<string>();
   const events = new Set<string>();

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseIsoInstant } from './iso-instant.ts';
 
-/** A day or a date-time, as text that `parseIsoInstant` reads. */
+/** The text of a day or a date-time, as `parseIsoInstant` reads it. */
 export const instantSchema = z
   .string()
   .refine((text) => parseIsoInstant(text) !== undefined, {
@@ -10,5 +10,5 @@ export const instantSchema = z
   })
   .meta({ examples: ['2026-01-31', '2026-01-31T08:00:00Z'] });
 
-/** The moment that such a text names; of a day the first one, in UTC. */
+/** The moment that such a text names. A day means its beginning in UTC. */
 export const momentSchema = instantSchema.transform((text) => new Date(parseIsoInstant(text)?.startMs ?? 0));

@@ -1,6 +1,6 @@
 /**
- * What Everpost says to recipients in one language. `{name}` stands for the name of the sender, `{email}` for the address
- * of the recipient. Sentences do not depend on the gender of either.
+ * The texts for recipients in one language. `{name}` stands for the name of the sender, `{email}` for the address of
+ * the recipient. No sentence depends on the gender of either.
  */
 export interface LanguageTexts {
   direction: 'ltr' | 'rtl';
@@ -19,9 +19,9 @@ export interface PageTexts {
   askSubscribe: string;
   isUnsubscribed: string;
   isSubscribed: string;
-  /** For a link whose contact is gone. */
+  /** For a link whose contact no longer exists. */
   isGone: string;
-  /** For a contact that has subscribed again and again today. */
+  /** For a contact that has subscribed too often today. */
   tooOften: string;
   notFoundTitle: string;
   notFound: string;

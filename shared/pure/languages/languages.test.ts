@@ -22,7 +22,7 @@ describe('languageOf', () => {
 describe('chooseLanguage', () => {
   const wishes = { locale: undefined, acceptLanguage: undefined, projectLanguage: null };
 
-  it('asks the contact, the browser, the project, and speaks English else', () => {
+  it('prefers the contact, then the browser, then the project, then English', () => {
     expect(chooseLanguage({ locale: 'ja', acceptLanguage: 'de', projectLanguage: 'fr' })).toBe('ja');
     expect(chooseLanguage({ locale: 'sv', acceptLanguage: 'de', projectLanguage: 'fr' })).toBe('de');
     expect(chooseLanguage({ locale: 7, acceptLanguage: 'sv', projectLanguage: 'fr' })).toBe('fr');
@@ -41,13 +41,13 @@ describe('chooseLanguage', () => {
     expect(chooseLanguage({ ...wishes, acceptLanguage })).toBe(language);
   });
 
-  it('reads a long header in no time', () => {
+  it('ignores the end of a long header', () => {
     expect(chooseLanguage({ ...wishes, acceptLanguage: 'xx;q=0.1,'.repeat(2_000) + 'de' })).toBe('en');
   });
 });
 
 describe('the texts', () => {
-  it.each(LANGUAGES)('of %s name the sender and the address wherever those of English do', (language) => {
+  it.each(LANGUAGES)('of %s have the same placeholders as the English texts', (language) => {
     const flat = (of: typeof language) => {
       const { page, footer } = textsOf(of);
       return Object.entries({ ...page, reason: footer.reason });

@@ -10,27 +10,31 @@ import { ja } from './texts/ja.ts';
 import { nl } from './texts/nl.ts';
 import { pt } from './texts/pt.ts';
 
-/** The languages in which Everpost speaks to recipients, by their codes (ISO 639-1). A new one is a file and a name here. */
+/** The languages for recipients, by their codes (ISO 639-1). A new language needs a file and an entry here. */
 const TEXTS = { en, de, fr, es, it, nl, pt, ar, he, ja } satisfies Record<string, LanguageTexts>;
 
 export type Language = keyof typeof TEXTS;
 
 export const LANGUAGES = Object.keys(TEXTS) as [Language, ...Language[]];
 
-/** Spoken to everybody whose language is not known. */
+/** For recipients whose language is unknown. */
 const DEFAULT_LANGUAGE: Language = 'en';
 
 /** Codes that older programs use. */
 const OLD_CODES: Readonly<Record<string, string>> = { iw: 'he' };
 
-/** Longer headers are read up to here; a browser's has some twenty languages at most. */
+/** The end of a longer header is ignored. Browsers send some twenty languages at most. */
 const ACCEPT_LANGUAGE_LENGTH_MAX = 500;
 
+/** The texts in a language. */
 export function textsOf(language: Language): LanguageTexts {
   return TEXTS[language];
 }
 
-/** The language of a tag (RFC 5646) such as `de`, `de-AT` or `pt_BR`; undefined for others, and for what is no tag. */
+/**
+ * The language of a tag (RFC 5646) such as `de`, `de-AT` or `pt_BR`; undefined for an unknown language or another
+ * value.
+ */
 export function languageOf(tag: unknown): Language | undefined {
   const code = typeof tag === 'string' ? /^\s*([a-z]{2})(?:[-_]|\s*$)/i.exec(tag)?.[1]?.toLowerCase() : undefined;
   if (code === undefined) return undefined;
@@ -38,7 +42,7 @@ export function languageOf(tag: unknown): Language | undefined {
   return LANGUAGES.find((language) => language === known);
 }
 
-/** The language that a browser likes best of those there are (Accept-Language, RFC 9110 section 12.5.4). */
+/** The language that a browser prefers among `LANGUAGES` (Accept-Language, RFC 9110 section 12.5.4). */
 function languageAccepted(header: string | undefined): Language | undefined {
   if (header === undefined) return undefined;
   const ranges = header.slice(0, ACCEPT_LANGUAGE_LENGTH_MAX).split(',');
@@ -47,15 +51,15 @@ function languageAccepted(header: string | undefined): Language | undefined {
     const quality = parameters.map((parameter) => /^\s*q=([\d.]+)\s*$/i.exec(parameter)?.[1]).find(Boolean);
     return { language: languageOf(tag), quality: quality === undefined ? 1 : Number(quality) };
   });
-  // The sort is stable: of equals, the one that is named first.
+  // The sort is stable, so the first of several languages with the same quality is chosen.
   return wishes
     .filter(({ language, quality }) => language !== undefined && quality > 0)
     .sort((left, right) => right.quality - left.quality)[0]?.language;
 }
 
 /**
- * The language for a recipient: that of the contact's `locale`, else the browser's, else the project's, else English. A
- * language that Everpost does not speak counts as none.
+ * The language for a recipient: the first of the contact's `locale`, the browser's languages and the project's language
+ * that is in `LANGUAGES`, or else English.
  */
 export function chooseLanguage(wishes: {
   locale: unknown;
