@@ -41,7 +41,7 @@ describe('findForeignSyntax', () => {
     ['{{formatDate date "YYYY"}}', 1, 1, 'text beside'],
     ["{{ name default:'friend' }}", 1, 1, 'text beside'],
     ['{{<b>name</b>}}', 1, 1, 'markup'],
-  ])('finds what another language means by %j', (source, line, column, message) => {
+  ])('finds the syntax of another language in %j', (source, line, column, message) => {
     expect(findForeignSyntax(source, 'html')).toMatchObject({
       line,
       column,
@@ -59,13 +59,13 @@ describe('findForeignSyntax', () => {
     'Save 20 % | Now {half off} <a href="?x=%7B%25">',
     '5 * | 3 | * and a < b %',
     'Write {{ to begin a <b>tag</b>',
-  ])('leaves %j alone', (source) => expect(findForeignSyntax(source, 'html')).toBeUndefined());
+  ])('finds nothing in %j', (source) => expect(findForeignSyntax(source, 'html')).toBeUndefined());
 
-  it('reads character references in HTML only', () => {
+  it('decodes character references in HTML only', () => {
     expect(findForeignSyntax('{{a ?? &quot;x | y&quot;}}', 'text')).toBeDefined();
   });
 
-  it('shows no more of what it finds than helps', () => {
+  it('quotes only the beginning of what it finds', () => {
     expect(findForeignSyntax(`{{ a | ${'b'.repeat(500)} }}`, 'text')?.message.length).toBeLessThan(200);
   });
 

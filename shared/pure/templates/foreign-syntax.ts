@@ -5,51 +5,54 @@ import { decodeEntities, findTags } from './template-language/tokenizer.ts';
 
 type Message = (found: string) => string;
 
-const writeName: Message = (found) => `${found} is not of this language; write {{name}}`;
+const writeName: Message = (found) => `${found} is not part of this language; write {{name}}`;
 
-/** What stands in the text of a template: two marks, and what there is between them. */
+/** Foreign syntax in the text outside of tags: an opening mark, a closing mark, and the content between them. */
 const FOREIGN_TEXTS: readonly { open: string; close: string; content: RegExp; message: Message }[] = [
   {
     open: '{%',
     close: '%}',
     content: /^[-+]?\s*[a-z]/i,
-    message: (found) => `${found} is not of this language; blocks are {{#if}}, {{#unless}} and {{#each}}`,
+    message: (found) => `${found} is not part of this language; blocks are {{#if}}, {{#unless}} and {{#each}}`,
   },
   { open: '<%', close: '%>', content: /^/, message: writeName },
   { open: '*|', close: '|*', content: /^[a-z][^|\n]*$/i, message: writeName },
 ];
-/** Marks that are farther from each other than this are no pair. */
+/** Marks that are farther apart than this do not form a pair. */
 const PAIR_LENGTH_MAX = 250;
 const PIECE_LENGTH = 100_000;
 
-/** What stands between braces, whole. */
+/** Foreign syntax that is recognised by the whole content of a tag. */
 const FOREIGN_TAGS: readonly (readonly [form: RegExp, message: Message])[] = [
   [/^>/, (found) => `${found} includes another template, which is not possible`],
-  [/^\^/, (found) => `${found} is not of this language; write {{#unless name}} or {{else}}`],
-  [/^&/, (found) => `${found} is not of this language; write {{{name}}}`],
-  [/^!/, (found) => `${found} is a comment of another language, and there are none`],
-  [/^(?:if|unless|each|foreach|elsif|elseif)\s+\S/, (found) => `${found} is no block; one begins with {{#if name}}`],
-  [/^end(?:if|for|each|unless)$/, (found) => `${found} ends no block; write {{/if}}, {{/unless}} or {{/each}}`],
+  [/^\^/, (found) => `${found} is not part of this language; write {{#unless name}} or {{else}}`],
+  [/^&/, (found) => `${found} is not part of this language; write {{{name}}}`],
+  [/^!/, (found) => `${found} is a comment of another language; templates have no comments`],
+  [
+    /^(?:if|unless|each|foreach|elsif|elseif)\s+\S/,
+    (found) => `${found} is not a block; a block begins with {{#if name}}`,
+  ],
+  [/^end(?:if|for|each|unless)$/, (found) => `${found} does not end a block; write {{/if}}, {{/unless}} or {{/each}}`],
   [/^[^"']*<[a-z/!]/i, (found) => `${found} has markup between its braces; put it around them`],
 ];
 
-/** What stands for a name between braces. */
+/** Foreign syntax that is recognised in one of the names of a tag. */
 const FOREIGN_NAMES: readonly (readonly [form: RegExp, message: Message])[] = [
   [/^[.~=%]/, writeName],
   [/^@(?:first|last|root)\b/, (found) => `${found} is not known; loops have {{@index}} and {{@key}}`],
-  [/\|\|/, (found) => `${found} has an expression, and there are none; {{name ?? "friend"}} gives a default`],
-  [/\|/, (found) => `${found} has a filter, and there are none; {{name ?? "friend"}} gives a default`],
+  [/\|\|/, (found) => `${found} has an expression, which is not possible; {{name ?? "friend"}} gives a default`],
+  [/\|/, (found) => `${found} has a filter, which is not possible; {{name ?? "friend"}} gives a default`],
   [
-    // Each ? is searched from as far as the next one, so the time stays in proportion to the text.
+    // The search from each ? ends at the next one, so the time stays in proportion to the text.
     /[=!<>]=|&&|\s[<>]\s|^!|\s\?\s(?:(?!\s\?\s).){0,200}\s:\s/,
-    (found) => `${found} has an expression, and there are none; {{#if name}} asks for one value`,
+    (found) => `${found} has an expression, which is not possible; {{#if name}} tests one value`,
   ],
-  [/^\(|\(\)/, (found) => `${found} calls a function, and there are none`],
-  [/\w\[\d+\]/, (found) => `${found} is not of this language; an item of a list is {{list.0}}`],
+  [/^\(|\(\)/, (found) => `${found} calls a function, which is not possible`],
+  [/\w\[\d+\]/, (found) => `${found} is not part of this language; an item of a list is {{list.0}}`],
   [/"[^"]*"|(?:^|[\s,:])'[^']*'/, (found) => `${found} has a text beside a name; {{name ?? "friend"}} gives a default`],
 ];
 
-/** Quoted texts, which may hold anything. */
+/** Quoted texts as operands of `??`. Their content is never foreign syntax. */
 const LITERALS = /(^|\?\?)\s*(?:"[^"]*"|'[^']*')\s*(?=\?\?|$)/g;
 const SHOWN_MAX = 60;
 
@@ -58,7 +61,7 @@ function faultAt(source: string, start: number, end: number, message: Message): 
   return syntaxErrorAt(source, start, message(found.length > SHOWN_MAX ? `${found.slice(0, SHOWN_MAX)}…` : found));
 }
 
-/** What stands for names in a tag, quoted texts left out. */
+/** The names in a tag, without quoted texts. */
 function namesIn(content: string): string[] {
   return content
     .replace(/^#\s*\w+\s*/, '')
@@ -87,7 +90,7 @@ function foreignTextIn(source: string, textStart: number, textEnd: number): Temp
   return undefined;
 }
 
-/** A long text is looked at piece by piece; each reaches into the next as far as a pair may. */
+/** Searches a long text piece by piece. Each piece overlaps the next by the length of a pair. */
 function* foreignTextSteps(source: string, start: number, end: number): Steps<TemplateSyntaxError | undefined> {
   for (let from = start; from < end; from += PIECE_LENGTH) {
     const fault = foreignTextIn(source, from, Math.min(from + PIECE_LENGTH + PAIR_LENGTH_MAX, end));
@@ -98,15 +101,15 @@ function* foreignTextSteps(source: string, start: number, end: number): Steps<Te
 }
 
 /**
- * Finds what is written for another template language (Liquid, Handlebars, Mustache, Go, ERB, Mailchimp). It would go
- * out as it is, or print nothing. `{{"{%"}}` prints what looks like it. Takes time in proportion to the source, and looks
- * no further than a template may have tags and names, nor into a tag that is longer than one may be.
+ * Finds the first syntax of another template language (Liquid, Handlebars, Mustache, Go, ERB, Mailchimp), which would
+ * be sent as it is, or print nothing. An author who means the characters writes a quoted text: `{{"{%"}}`. Takes time
+ * in proportion to the source. The search ends where the template goes beyond a limit, which compiling reports.
  */
 export function findForeignSyntax(source: string, mode: 'html' | 'text'): TemplateSyntaxError | undefined {
   return finish(foreignSyntaxSteps(source, mode));
 }
 
-/** As `findForeignSyntax`, in pieces that others can have a turn between. */
+/** Does the same as `findForeignSyntax`, with pauses. */
 export function* foreignSyntaxSteps(source: string, mode: 'html' | 'text'): Steps<TemplateSyntaxError | undefined> {
   let textStart = 0;
   let tagCount = 0;

@@ -7,9 +7,10 @@ const LOOK_ALIKE = new RegExp(
 );
 
 /**
- * Finds what are placeholders in other template languages. In ours they are plain text, which is sometimes meant.
- * @param text without styles and scripts, where they are common
- * @returns the first `max` different ones
+ * Finds placeholders of other template languages. In a template of Everpost they are plain text, which is sometimes
+ * meant.
+ * @param text without styles and scripts, in which such forms are common
+ * @returns the first `max` different placeholders
  */
 export function findLookAlikes(text: string, max: number): string[] {
   const found = new Set<string>();

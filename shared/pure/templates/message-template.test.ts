@@ -23,7 +23,7 @@ function render(source: { subject?: string; html: string }, values: Record<strin
   return compileAtOnce({ subject: '', ...source }, { htmlToText }).render(scopeOf(values));
 }
 
-/** The text part, which has to be what converting the rendered HTML gives. */
+/** The text part. It must have the words of the converted HTML part. */
 function textOf(html: string, values: Record<string, unknown> = {}): string {
   const message = render({ html }, values);
   expect(message.text.trim().split(/\s+/)).toEqual(htmlToText(message.html).trim().split(/\s+/));
@@ -38,7 +38,7 @@ describe('subject', () => {
     );
   });
 
-  it('is cut at 998 characters, never inside one', () => {
+  it('is cut at 998 characters, never within a surrogate pair', () => {
     expect(render({ subject: '{{a}}', html: '' }, { a: 'x'.repeat(2_000) }).subject).toBe('x'.repeat(998));
     expect(render({ subject: '{{a}}', html: '' }, { a: `${'x'.repeat(997)}👋` }).subject).toBe('x'.repeat(997));
     expect(render({ subject: '{{a}}', html: '' }, { a: `${'x'.repeat(996)}👋y` }).subject).toBe(`${'x'.repeat(996)}👋`);
@@ -46,7 +46,7 @@ describe('subject', () => {
 });
 
 describe('text part', () => {
-  it('carries values unescaped and entities decoded', () => {
+  it('has unescaped values and decoded entities', () => {
     expect(textOf('<p>Caf&eacute; &amp; {{name}} &lt;3</p>', { name: 'R&D' })).toBe('Café & R&D <3');
     expect(render({ html: '<p>{{v}}</p>' }, { v: '<b>x</b> & y' })).toEqual({
       subject: '',
@@ -93,7 +93,7 @@ describe('text part', () => {
     expect(textOf(html, { items: ['a', 'b'] })).toBe(' 1. a\n 2. b');
   });
 
-  it('strips the HTML of an unescaped value, and leaves plain ones alone', () => {
+  it('strips the markup of an unescaped value, and keeps plain text', () => {
     expect(textOf('<div>{{{raw}}}</div>', { raw: '<b>bold</b> &amp; <i>more</i>' })).toBe('bold & more');
     expect(textOf('<div>{{{raw}}}</div>', { raw: 'plain' })).toBe('plain');
   });
@@ -102,38 +102,38 @@ describe('text part', () => {
     ['half a block in a comment', '<p>a</p><!-- {{#if x}} --><p>{{x}}</p>{{/if}}<p>c</p>'],
     ['half a block in an attribute', '<p {{#if x}}class="x">a{{/if}}<b>c</b></p>'],
     ['half a block in a skipped element', '<style>{{#if x}}</style><p>{{x}}</p>{{/if}}'],
-  ])('is right even with %s', (_name, html) => {
+  ])('has the right words even with %s', (_name, html) => {
     expect(textOf(html, { x: 'b' })).toContain(htmlToText(render({ html }, { x: 'b' }).html).trim());
     textOf(html);
   });
 
-  it('reads placeholders in hidden preheaders, comments and styles without printing them', () => {
+  it('leaves out placeholders in hidden preheaders, comments and styles', () => {
     const html =
       '<head><style>.a{color:{{color}}}</style></head><body><div style="display:none">{{pre}}</div>' +
       '<!-- {{note}} --><p>Hi</p><img src="{{src}}" alt="{{alt}}"></body>';
     expect(textOf(html, { color: 'red', pre: 'P', note: 'N', src: 'S', alt: 'A' })).toBe('Hi\n\nA');
   });
 
-  it('does not take marks that were smuggled in, as characters or entities, for placeholders it has', () => {
+  it('does not read smuggled marks, as characters or entities, as placeholders', () => {
     const html = '<p>{{a}} \uFDD00\uFDD2 &#xFDD0;7&#xFDD2; &#xFDD1;9&#xFDD2;</p>';
     expect(render({ html }, { a: 'x' }).text).toContain('x 0 ');
     expect(() => render({ html: '{{#if a}}x{{/if}}&#xFDD1;0&#xFDD2;' }, { a: 'x' })).not.toThrow();
   });
 
-  it('prints a literal {{ that was written as entities', () => {
+  it('prints {{ that the author wrote as entities', () => {
     expect(render({ html: '<p>&#123;&#123;a}} {{a}}</p>' }, { a: 'x' }).text).toBe('{{a}} x');
   });
 });
 
 describe('compileMessageSteps', () => {
-  it('says in which part a fault is', () => {
+  it('names the part of a fault', () => {
     const compile = (subject: string, html: string) => () => compileAtOnce({ subject, html }, { htmlToText });
     expect(compile('{{#if a}}', '')).toThrow(expect.objectContaining({ part: 'subject', line: 1, column: 1 }));
     expect(compile('', '\n {{/if}}')).toThrow(expect.objectContaining({ part: 'html', line: 2, column: 2 }));
     expect(compile('', '{{/if}}')).toThrow(TemplateSyntaxError);
   });
 
-  it('passes the cap of the language on', () => {
+  it('has the limits of the template language', () => {
     const list = Array(10_001).fill(1);
     expect(() => render({ html: '{{#each list}}x{{/each}}' }, { list })).toThrow(TemplateLimitError);
   });
@@ -152,7 +152,7 @@ describe('compileMessageSteps', () => {
     expect(conversions).toBe(1);
   });
 
-  it('takes any HTML, however broken', () => {
+  it('compiles any HTML, however broken, or throws a TemplateSyntaxError', () => {
     const part = fc.constantFrom(
       '<p>',
       '</p>',
@@ -193,7 +193,7 @@ describe('compileMessageSteps', () => {
     );
   });
 
-  it('gives the words that converting the rendered HTML gives', () => {
+  it('derives a text with the words of the converted HTML part', () => {
     const { content } = fc.letrec<{ content: string; piece: string }>((tie) => ({
       content: fc.array(tie('piece'), { maxLength: 4 }).map((pieces) => pieces.join('')),
       piece: fc.oneof(
@@ -227,8 +227,8 @@ describe('compileMessageSteps', () => {
       raw: fc.constantFrom('plain', '<i>r</i> &amp; s'),
       list: fc.constantFrom<unknown[]>([], ['one'], ['one', 2]),
     });
-    // Apart from what is decided before values are known: brackets, as a link whose text turns out empty has none,
-    // and the quote marks of a line that turns out empty.
+    // Two things are decided before values are known, so they may differ: the brackets of a link whose text is empty,
+    // and the quote marks of an empty line.
     const words = (text: string): string => text.replace(/[\s()>]+/g, '');
     fc.assert(
       fc.property(content, values, (html, data) => {

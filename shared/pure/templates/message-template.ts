@@ -18,9 +18,11 @@ import { tokenize } from './template-language/tokenizer.ts';
 interface MessageTemplateSource {
   subject: string;
   html: string;
-  /** The HTML that goes out where it is not `html`: the same with additions that are not for the text/plain part. */
+  /**
+   * The HTML to send, if it differs from `html`: the same with additions that must not get into the text/plain part.
+   */
   sentHtml?: string;
-  /** The text/plain part of the author's own; without one it is derived from `html`. */
+  /** The text/plain part as the author wrote it; otherwise it is derived from `html`. */
   text?: string | null;
 }
 
@@ -28,13 +30,13 @@ export interface RenderedMessage {
   /** One line of at most 998 characters, the longest line RFC 5322 (section 2.1.1) allows. */
   subject: string;
   html: string;
-  /** The text/plain alternative of `html`: the author's own, or derived. */
+  /** The text/plain alternative of `html`, written by the author or derived. */
   text: string;
 }
 
-/** Subject and body of a message, parsed once, to be rendered for any number of recipients. */
+/** Subject and body of a message, compiled once and rendered for any number of recipients. */
 export interface CompiledMessageTemplate {
-  /** Throws TemplateLimitError when a part, or the work for all of them, grows past a limit. */
+  /** @throws TemplateLimitError when a part, or the work for all parts, goes beyond a limit */
   render(scope: RenderScope, meter?: RenderMeter): RenderedMessage;
 }
 
@@ -42,19 +44,19 @@ export interface CompiledMessageTemplate {
 export const SUBJECT_LENGTH_MAX = 998;
 
 /**
- * What compiling needs from whoever drives it: to have some HTML converted into text, which may be done elsewhere, or
- * just a moment for others.
+ * What compiling yields to its driver: HTML that the driver converts into text, perhaps in another thread, or a pause
+ * in which the driver may do other work.
  */
 export type CompileRequest = { convert: string } | 'pause';
 
-/** Answers the text where a conversion was asked for. */
+/** The driver passes the text of a conversion to `next`; after a pause it passes any text. */
 export type CompileSteps<Result> = Generator<CompileRequest, Result, string>;
 
 /**
- * Compiles a message, step by step: a large one takes long enough for the driver to let others in between. The
- * text/plain part is derived from the HTML template here, not from each rendered message, so that `htmlToText` stays out
- * of the way of a campaign; only templates that defy it, and values that are HTML themselves, are converted message by
- * message. Throws TemplateSyntaxError and TemplateLimitError, whose `part` says where.
+ * Compiles a message step by step, because a large one would block the process. The text/plain part is derived from the
+ * HTML template, so a campaign need not convert each rendered message. Two cases are still converted for each message:
+ * templates from which no text template can be derived, and unescaped values with markup.
+ * @throws TemplateSyntaxError, TemplateLimitError: their `part` names the part at fault
  */
 export function* compileMessageSteps(
   { subject, html, sentHtml, text }: MessageTemplateSource,
@@ -81,16 +83,16 @@ interface CompiledBody {
   renderText: RenderTemplate;
 }
 
-/** Without `htmlToText` the text part is the author's, and is not made here. */
+/** Compiles the body. Without `htmlToText` the author has written the text part, and `renderText` prints nothing. */
 function* compileBody(
   html: string,
   sentHtml: string | undefined,
   htmlToText: HtmlToText | undefined,
 ): CompileSteps<CompiledBody> {
   const lengthMax = Math.max(LIMITS.renderedLength, 2 * html.length);
-  const tokens = naming('html', () => tokenize(html, { decodesEntities: true }));
+  const tokens = inPart('html', () => tokenize(html, { decodesEntities: true }));
   yield 'pause';
-  const nodes = yield* namingSteps('html', parseSteps(tokens, html));
+  const nodes = yield* stepsInPart('html', parseSteps(tokens, html));
   yield 'pause';
   const compileHtml = (tree: TemplateNode[]) =>
     compileNodes(tree, { escape: escapeHtml, raw: (text) => text }, lengthMax);
@@ -105,7 +107,7 @@ function* compileBody(
     yield 'pause';
   }
   if (sentHtml === undefined) return { renderHtml: compileHtml(nodes), renderText };
-  // Everpost's additions to a template are tags as well; the author's have been counted.
+  // Everpost's additions have tags of their own, which the limit does not count. The author's are counted above.
   const sentTokens = tokenize(sentHtml, { decodesEntities: true, tagsMax: Infinity });
   yield 'pause';
   const sentNodes = yield* parseSteps(sentTokens, sentHtml);
@@ -124,17 +126,17 @@ function compileConversion(renderHtml: RenderTemplate, htmlToText: HtmlToText): 
 }
 
 /**
- * Blocks and values that printed nothing leave empty lines behind; one between two paragraphs is enough. The first
- * line keeps its indent, which may be that of a list.
+ * Removes the empty lines of blocks and values that printed nothing; one stays between two paragraphs. The first line
+ * keeps its indent, which may be that of a list.
  */
 function tidyText(text: string): string {
-  // A conversion leaves none in what it only strips of its tags, and looking through megabytes takes long.
+  // Searching megabytes takes long. The converter only strips the tags of so long an HTML, and leaves no empty lines.
   const dense =
     text.length <= LIMITS.templateLength && text.includes('\n\n\n') ? text.replace(/\n{3,}/g, '\n\n') : text;
   return dense.replace(/^(?:[ \t]*\n)+/, '').trimEnd();
 }
 
-/** Never cuts a character of two UTF-16 units in half. */
+/** Cuts a subject at `SUBJECT_LENGTH_MAX`, but never between the two halves of a surrogate pair. */
 function cutSubject(subject: string): string {
   if (subject.length <= SUBJECT_LENGTH_MAX) return subject;
   const cut = subject.slice(0, SUBJECT_LENGTH_MAX);
@@ -142,23 +144,24 @@ function cutSubject(subject: string): string {
 }
 
 /**
- * Compiles a part that is plain text; faults and limits, also those met while it is rendered, name the part.
+ * Compiles a plain-text part. Errors name the part, also those of rendering.
  * @throws TemplateSyntaxError, TemplateLimitError
  */
 export function compileTextPart(part: Exclude<MessagePart, 'html'>, source: string): CompiledTemplate {
-  const { render } = naming(part, () => compileTemplate(source, 'text'));
-  return { render: (scope, meter) => naming(part, () => render(scope, meter)) };
+  const { render } = inPart(part, () => compileTemplate(source, 'text'));
+  return { render: (scope, meter) => inPart(part, () => render(scope, meter)) };
 }
 
-function naming<T>(part: MessagePart, compile: () => T): T {
+/** Runs `work`, and adds the part to its errors. */
+function inPart<T>(part: MessagePart, work: () => T): T {
   try {
-    return compile();
+    return work();
   } catch (error) {
     throw withPart(error, part);
   }
 }
 
-function* namingSteps<T>(part: MessagePart, steps: Steps<T>): Steps<T> {
+function* stepsInPart<T>(part: MessagePart, steps: Steps<T>): Steps<T> {
   try {
     return yield* steps;
   } catch (error) {

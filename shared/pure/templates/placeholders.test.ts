@@ -16,7 +16,7 @@ describe('findPlaceholders', () => {
     ]);
   });
 
-  it('leaves out places with more paths than can be looked up', () => {
+  it('leaves out placeholders with more paths than can be looked up', () => {
     const many = Array.from({ length: 50 }, (_, index) => `k${index}`).join(' ?? ');
     const nested = `${`{{#if ${many}}}`.repeat(7)}{{deep}}${'{{/if}}'.repeat(7)}`;
     expect(sourcesOf(`${nested}{{plain}}`)).toEqual(['plain']);

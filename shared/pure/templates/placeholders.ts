@@ -2,29 +2,30 @@ import type { Operand } from './template-language/expression.ts';
 import { parseTokens, type TemplateNode } from './template-language/parser.ts';
 import { tokenize } from './template-language/tokenizer.ts';
 
-/** A value of a contact's data: the path to it, and the key to try when a stored key itself holds dots. */
+/** The path to a value of a contact's data. */
 export interface DataPath {
   keys: readonly string[];
+  /** The path as one text: the key to try when a stored key itself contains dots. */
   whole: string;
 }
 
-/** Values in order; the first that is there counts. */
+/** The value of the first path that exists. */
 export interface DataValue {
   paths: DataPath[];
-  /** Something that every contact has comes behind them. */
+  /** Whether a value that every contact has follows the paths. */
   hasFallback: boolean;
 }
 
-/** A place of a template that prints data of the contact. */
+/** A placeholder that prints data of the contact. */
 export interface Placeholder {
-  /** The placeholder as it is written, without its braces. */
+  /** The operands of the placeholder, joined by `??`. */
   source: string;
   value: DataValue;
-  /** The blocks around it: it is printed when the conditions of all of them are true. */
+  /** The conditions of the blocks around it: it is printed when all of them are true. */
   conditions: { value: DataValue; isNegated: boolean }[];
 }
 
-/** Names that every contact has. */
+/** Names that have a value for every contact. */
 const GIVEN: ReadonlySet<string> = new Set([
   'email',
   'id',
@@ -42,7 +43,7 @@ function dataPathOf({ segments, rests }: { segments: readonly string[]; rests: r
   return { keys: segments.slice(from), whole: rests[from] ?? '' };
 }
 
-/** @returns undefined when it reads the round of a loop, which is no value of the contact */
+/** The value that operands read; undefined when they read the item of a loop, which is not a value of the contact. */
 function valueOf(operands: readonly Operand[], isInLoop: boolean): DataValue | undefined {
   const paths: DataPath[] = [];
   for (const operand of operands) {
@@ -61,48 +62,50 @@ function sourceOf(operands: readonly Operand[]): string {
     .join(' ?? ');
 }
 
-interface Place {
+/** The blocks around a node. */
+interface Surroundings {
   isInLoop: boolean;
   conditions: Placeholder['conditions'];
-  /** The same for places with the same conditions. */
-  number: number;
+  /** Equal for equal lists of conditions. */
+  conditionsId: number;
 }
 
-/** Finds places again by their last condition and the place around it: comparing whole places would take too long. */
-type PlaceNumbers = Map<string, number>;
+/** Ids by the id of the outer conditions and the last condition: comparing whole lists would take too long. */
+type ConditionsIds = Map<string, number>;
 
 function* walk(
   nodes: readonly TemplateNode[],
-  place: Place,
-  numbers: PlaceNumbers,
-): Generator<{ placeholder: Placeholder; place: Place }> {
+  around: Surroundings,
+  ids: ConditionsIds,
+): Generator<{ placeholder: Placeholder; conditionsId: number }> {
   for (const node of nodes) {
     if (node.type === 'text') continue;
-    const value = valueOf(node.operands, place.isInLoop);
+    const value = valueOf(node.operands, around.isInLoop);
     if (node.type === 'output') {
       if (value && value.paths.length > 0) {
-        yield { placeholder: { source: sourceOf(node.operands), value, conditions: place.conditions }, place };
+        const placeholder = { source: sourceOf(node.operands), value, conditions: around.conditions };
+        yield { placeholder, conditionsId: around.conditionsId };
       }
       continue;
     }
-    // Fields that every contact has are never missing, and what a loop reads is not known here.
+    // A value with a fallback is never missing, and the items of a loop are unknown here.
     const known = value && !value.hasFallback ? value : undefined;
-    const within = (isNegated: boolean): Pick<Place, 'conditions' | 'number'> => {
-      if (!known) return place;
+    const within = (isNegated: boolean): Surroundings => {
+      if (!known) return around;
       const condition = { value: known, isNegated };
-      const key = `${place.number} ${JSON.stringify(condition)}`;
-      const number = numbers.get(key) ?? numbers.size + 1;
-      numbers.set(key, number);
-      return { conditions: [...place.conditions, condition], number };
+      const key = `${around.conditionsId} ${JSON.stringify(condition)}`;
+      const conditionsId = ids.get(key) ?? ids.size + 1;
+      ids.set(key, conditionsId);
+      return { ...around, conditions: [...around.conditions, condition], conditionsId };
     };
     const isUnless = node.kind === 'unless';
-    const isInLoop = place.isInLoop || node.kind === 'each';
-    yield* walk(node.body, { ...within(isUnless), isInLoop }, numbers);
-    yield* walk(node.otherwise, { ...within(!isUnless), isInLoop: place.isInLoop }, numbers);
+    const isInLoop = around.isInLoop || node.kind === 'each';
+    yield* walk(node.body, { ...within(isUnless), isInLoop }, ids);
+    yield* walk(node.otherwise, within(!isUnless), ids);
   }
 }
 
-/** Paths of all places that are found: each is looked up in the data of every recipient. */
+/** The most paths of all placeholders that are found: each is looked up in the data of every recipient. */
 const PATHS_MAX = 300;
 
 function pathsOf({ value, conditions }: Placeholder): number {
@@ -110,16 +113,18 @@ function pathsOf({ value, conditions }: Placeholder): number {
 }
 
 /**
- * The first `max` different places of a template that print data of the contact; those with too many paths are left out.
+ * The first `max` different placeholders of a template that print data of the contact. Two with the same source differ
+ * when the conditions around them do. Placeholders that would bring the paths above `PATHS_MAX` are left out.
  * @throws TemplateSyntaxError, TemplateLimitError
  */
 export function findPlaceholders(source: string, max: number): Placeholder[] {
   const found = new Map<string, Placeholder>();
   let pathCount = 0;
   const nodes = parseTokens(tokenize(source, { decodesEntities: true }), source);
-  for (const { placeholder, place } of walk(nodes, { isInLoop: false, conditions: [], number: 0 }, new Map())) {
+  const outermost: Surroundings = { isInLoop: false, conditions: [], conditionsId: 0 };
+  for (const { placeholder, conditionsId } of walk(nodes, outermost, new Map())) {
     if (found.size >= max) break;
-    const key = `${place.number} ${placeholder.source}`;
+    const key = `${conditionsId} ${placeholder.source}`;
     const count = pathsOf(placeholder);
     if (found.has(key) || pathCount + count > PATHS_MAX) continue;
     pathCount += count;

@@ -18,7 +18,7 @@ function render(
 }
 
 describe('createRenderScope', () => {
-  it('gives the contact, the links and every key of data, at top level and under data', () => {
+  it('has the contact, the links and every key of data, at top level and under data', () => {
     expect(render('{{id}} {{svc_id}} {{email}} {{svc_email}} {{subscribed}}')).toBe(
       'c-1 c-1 ann@example.com ann@example.com true',
     );
@@ -27,7 +27,7 @@ describe('createRenderScope', () => {
     expect(render('{{utm.source}} {{data.utm.source}}', { data: { 'utm.source': 'x' } })).toBe('x x');
   });
 
-  it('lets the values of the request win over the stored ones, at top level and under data', () => {
+  it('prefers the values of the request to stored ones, at top level and under data', () => {
     const overrides = { data: { plan: 'free', city: 'Ulm' }, requestData: { plan: 'pro', code: 7 } };
     expect(render('{{plan}} {{data.plan}} {{city}} {{data.city}} {{code}} {{data.code}}', overrides)).toBe(
       'pro pro Ulm Ulm 7 7',
@@ -35,7 +35,7 @@ describe('createRenderScope', () => {
     expect(render('[{{plan ?? "none"}}]', { data: { plan: 'free' }, requestData: { plan: null } })).toBe('[none]');
   });
 
-  it('lets the reserved names win over keys of data with the same name, which stay reachable under data', () => {
+  it('prefers reserved names to keys of data with the same name, which stay reachable under data', () => {
     const data = { email: 'x', id: 'x', subscribed: 'x', svc_id: 'x', svc_email: 'x', manageUrl: 'x', data: 'x' };
     const source = '{{id}} {{email}} {{subscribed}} {{svc_id}} {{svc_email}} {{manageUrl}}[{{data}}]{{data.email}}';
     const expected = `c-1 ann@example.com true c-1 ann@example.com ${urls.manageUrl}[]x`;
@@ -49,7 +49,7 @@ describe('createRenderScope', () => {
     expect(render('{{event}}', { data })).toBe('stored');
   });
 
-  it('reads own keys only, and is not fooled by a __proto__ key out of JSON', () => {
+  it('reads own keys only, and reads nothing through a __proto__ key from JSON', () => {
     const data = JSON.parse('{"__proto__":{"admin":"yes"},"a":1}') as Record<string, unknown>;
     const source =
       '[{{admin}}{{data.admin}}{{__proto__.admin}}{{data.__proto__.admin}}{{toString}}{{data.valueOf}}]{{a}}';
@@ -58,7 +58,7 @@ describe('createRenderScope', () => {
     expect(({} as Record<string, unknown>).admin).toBeUndefined();
   });
 
-  it('asks for a link only when the template does', () => {
+  it('computes a link only when the template has it', () => {
     const asked: string[] = [];
     const lazyUrls = {
       get unsubscribeUrl() {

@@ -1,6 +1,6 @@
 import type { RenderScope } from './template-language.ts';
 
-/** The links every message may carry. A getter is called only when the template asks for that link. */
+/** The links that every message may contain. A getter is called only when the template has that link. */
 export interface RecipientUrls {
   readonly unsubscribeUrl: string;
   readonly subscribeUrl: string;
@@ -9,7 +9,7 @@ export interface RecipientUrls {
 
 export interface RenderScopeInput {
   contact: { id: string; email: string; subscribed: boolean; data: Readonly<Record<string, unknown>> };
-  /** Plain values of this request or event, kept or not; each wins over the stored value of the same key. */
+  /** Values of this request or event, stored or not. Each takes precedence over the stored value of the same key. */
   requestData?: Readonly<Record<string, unknown>>;
   urls: RecipientUrls;
   /** The context of an execution. */
@@ -17,9 +17,9 @@ export interface RenderScopeInput {
 }
 
 /**
- * What a template sees for one contact: every key of its data, at top level and under `data`; `id`, `email` and
- * `subscribed`, also as `svc_id` and `svc_email`; the three links; and `event` where there is one. These names win over
- * keys of data with the same name. Reads its input in place and copies nothing unless a template asks for `data` as a whole.
+ * The names that a template can read for one contact: every key of its data, at top level and under `data`; `id` and
+ * `svc_id`, `email` and `svc_email`, `subscribed`; the three links; and `event` where there is one. These names take
+ * precedence over keys of data with the same name. Data is copied only when a template reads `data`.
  */
 export function createRenderScope(input: RenderScopeInput): RenderScope {
   const { contact, requestData, urls, event } = input;
@@ -51,7 +51,7 @@ export function createRenderScope(input: RenderScopeInput): RenderScope {
   };
 }
 
-/** Without a prototype, because assigning a key `__proto__` that came out of JSON would otherwise set one. */
+/** The result has no prototype: otherwise a key `__proto__` from JSON would set one. */
 function mergeData(
   stored: Readonly<Record<string, unknown>>,
   request: Readonly<Record<string, unknown>>,

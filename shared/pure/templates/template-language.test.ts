@@ -48,7 +48,7 @@ describe('placeholders', () => {
     expect(render('{{a.b}}', { a: { b: 'descended' }, 'a.b': 'whole' })).toBe('descended');
   });
 
-  it('gives up on a path of more than 32 segments', () => {
+  it('prints nothing for a path of more than 32 segments', () => {
     let nested: unknown = 'deep';
     for (let level = 0; level < 40; level += 1) nested = { a: nested };
     expect(render(`[{{${Array(41).fill('a').join('.')}}}]`, nested as Record<string, unknown>)).toBe('[]');
@@ -83,7 +83,7 @@ describe('fallbacks', () => {
   });
 });
 
-describe('braces that are no placeholder', () => {
+describe('braces that are not a placeholder', () => {
   it.each([
     'Hello {{name',
     '{{',
@@ -127,12 +127,12 @@ describe('blocks', () => {
     [null, false],
     [undefined, false],
     [[], false],
-  ])('#if and #unless take %j for %j', (value, expected) => {
+  ])('#if and #unless read %j as %j', (value, expected) => {
     expect(render('{{#if value}}yes{{else}}no{{/if}}', { value })).toBe(expected ? 'yes' : 'no');
     expect(render('{{#unless value}}no{{else}}yes{{/unless}}', { value })).toBe(expected ? 'yes' : 'no');
   });
 
-  it('prints nothing for a block without {{else}} that does not apply', () => {
+  it('prints nothing for a block without {{else}} whose condition is false', () => {
     expect(render('[{{#if a}}x{{/if}}{{#unless b}}y{{/unless}}]', { b: 1 })).toBe('[]');
   });
 
@@ -148,7 +148,7 @@ describe('blocks', () => {
     expect(render(source, { prices: { tea: 2, cake: 3 } })).toBe('0 tea=2;1 cake=3;');
   });
 
-  it('still reaches outer values inside a loop, and the own item first again after an inner loop', () => {
+  it('reads outer values inside a loop, and its own item again after an inner loop', () => {
     const values = { sep: '|', rows: [{ name: 'r', cells: [1, 2] }] };
     const source =
       '{{#each rows}}{{#each this.cells}}{{this}}{{@index}}{{sep}}{{/each}}{{this.name}}{{@index}}{{/each}}';
@@ -166,7 +166,7 @@ describe('blocks', () => {
     );
   });
 
-  it('takes blocks inside blocks, with white space in the tags', () => {
+  it('nests blocks, with white space in the tags', () => {
     const source = '{{ #if a }}{{# if b}}ab{{ else }}a{{/ if }}{{ else }}-{{ /if }}';
     expect(render(source, { a: 1, b: 1 })).toBe('ab');
     expect(render(source, { a: 1 })).toBe('a');
@@ -179,21 +179,21 @@ describe('faults of a template', () => {
     ['{{#if a}}', '{{#if}} is never closed', 1, 1],
     ['a\nbc {{#each a}}\n', '{{#each}} is never closed', 2, 4],
     ['{{#if a}}{{#each b}}{{/each}}', '{{#if}} is never closed', 1, 1],
-    ['\r\n\n  {{/if}}', '{{/if}} closes no block', 3, 3],
+    ['\r\n\n  {{/if}}', '{{/if}} does not close a block', 3, 3],
     ['{{#if a}}\n{{/each}}', '{{/each}} does not match {{#if}}', 2, 1],
     ['{{#if a}}{{#unless b}}{{/if}}{{/unless}}', '{{/if}} does not match {{#unless}}', 1, 23],
-    ['x{{else}}', '{{else}} stands outside a block', 1, 2],
+    ['x{{else}}', '{{else}} is outside of a block', 1, 2],
     ['{{#if a}}{{else}}{{else}}{{/if}}', '{{#if}} has two {{else}}', 1, 18],
-    ['{{#with a}}{{/with}}', 'Unknown block "with"; there are if, unless and each', 1, 1],
-    ['{{#}}', 'Unknown block ""; there are if, unless and each', 1, 1],
-    ['{{/}}', 'Unknown block ""; there are if, unless and each', 1, 1],
+    ['{{#with a}}{{/with}}', 'Unknown block "with"; the blocks are if, unless and each', 1, 1],
+    ['{{#}}', 'Unknown block ""; the blocks are if, unless and each', 1, 1],
+    ['{{/}}', 'Unknown block ""; the blocks are if, unless and each', 1, 1],
     ['{{#if}}{{/if}}', '{{#if}} needs a path, as in {{#if name}}', 1, 1],
     ['{{#if a}}{{else if b}}{{/if}}', '{{else if b}} is not supported; put a block of its own after {{else}}', 1, 10],
   ])('%j: %s', (source, message, line, column) => {
     expect(faultOf(source)).toEqual({ message, line, column });
   });
 
-  it('refuses blocks nested deeper than 20, and takes 20', () => {
+  it('may nest blocks 20 deep, and not 21', () => {
     const nested = (depth: number): string => '{{#if a}}'.repeat(depth) + 'x' + '{{/if}}'.repeat(depth);
     expect(render(nested(20), { a: 1 })).toBe('x');
     expect(faultOf(nested(21)).message).toBe('Blocks are nested deeper than 20');

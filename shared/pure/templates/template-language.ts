@@ -10,10 +10,10 @@ export type { Steps } from './template-language/steps.ts';
 export { createRenderMeter, type RenderMeter } from './template-language/meter.ts';
 export type { RenderScope } from './template-language/compiler.ts';
 
-/** `html` escapes what `{{ }}` prints, `text` (subjects, headers, URLs) prints it as it is. */
+/** `html` escapes the values of `{{ }}`; `text` (subjects, headers, URLs) prints them as they are. */
 export type TemplateMode = 'html' | 'text';
 
-/** A template, parsed once, to be rendered any number of times. */
+/** A template, compiled once and rendered any number of times. */
 export interface CompiledTemplate {
   render: RenderTemplate;
 }
@@ -26,8 +26,8 @@ const ENCODINGS: Readonly<Record<TemplateMode, OutputEncoding>> = {
 /**
  * Compiles a template: `{{ path ?? other ?? "text" ?? 5 }}`, `{{{ unescaped }}}`, `{{#if}}`, `{{#unless}}` and
  * `{{#each}}` with `{{else}}`, `{{this}}`, `{{this.name}}`, `{{@index}}` and `{{@key}}`.
- * Throws TemplateSyntaxError, with line and column, for unknown, unclosed and mismatched blocks, and TemplateLimitError for
- * too many tags.
+ * @throws TemplateSyntaxError, with line and column, for unknown, unclosed and mismatched blocks
+ * @throws TemplateLimitError for too many tags
  */
 export function compileTemplate(source: string, mode: TemplateMode): CompiledTemplate {
   const tokens = tokenize(source, { decodesEntities: mode === 'html' });
@@ -35,14 +35,14 @@ export function compileTemplate(source: string, mode: TemplateMode): CompiledTem
   return { render: compileNodes(parseTokens(tokens, source), ENCODINGS[mode]) };
 }
 
-/** Finds out, in pieces, whether a template compiles. Throws as `compileTemplate` does. */
+/** Checks, with pauses, whether a template compiles. Throws the errors of `compileTemplate`. */
 export function* checkTemplateSteps(source: string, mode: TemplateMode): Steps<void> {
   const tokens = tokenize(source, { decodesEntities: mode === 'html' });
   yield 'pause';
   yield* parseSteps(tokens, source);
 }
 
-/** Takes out what could end a header line or hide in one: CR, LF, NUL, U+2028 and U+2029 (RFC 5322, section 2.2). */
+/** Removes the characters that could end a header line: CR, LF, NUL, U+2028 and U+2029 (RFC 5322 section 2.2). */
 export function sanitizeHeaderText(text: string): string {
   return text.replace(/[\r\n\0\u2028\u2029]/g, '');
 }

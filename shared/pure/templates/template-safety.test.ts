@@ -30,7 +30,7 @@ describe('escaping', () => {
     expect(render('{{{v}}}{{{ w ?? "<hr>" }}}', { v: '<b>x</b>' }, 'html')).toBe('<b>x</b><hr>');
   });
 
-  it('leaves the template itself and values already escaped alone, but for their ampersand', () => {
+  it('does not escape the template itself, and escapes the ampersand of an escaped value again', () => {
     expect(render('&amp; <b> "', {}, 'html')).toBe('&amp; <b> "');
     expect(render('{{v}}', { v: '&lt;' }, 'html')).toBe('&amp;lt;');
   });
@@ -39,11 +39,11 @@ describe('escaping', () => {
     expect(render('{{v}}{{{v}}}', { v: hostile })).toBe(hostile + hostile);
   });
 
-  it('does not read the output of a value as template', () => {
+  it('does not read a printed value as a template', () => {
     expect(render('{{v}}', { v: '{{w}}{{#if x}}', w: 'secret' }, 'html')).toBe('{{w}}{{#if x}}');
   });
 
-  it('undoes the entities that visual editors write inside braces, in HTML only', () => {
+  it('decodes the entities that visual editors write inside braces, in HTML only', () => {
     expect(render('{{&nbsp;name ?? &quot;a &amp; b&quot;&nbsp;}}', {}, 'html')).toBe('a &amp; b');
     expect(render('{{ a ?? &#39;x&#39; }}', {}, 'html')).toBe('x');
     expect(render('{{ a ?? &quot;x&quot; }}', { '&quot;x&quot;': 'as named' })).toBe('as named');
@@ -87,13 +87,13 @@ describe('hostile data', () => {
     expect(() => render('{{#each list}}x{{/each}}', { list: Array(10_001).fill(0) })).toThrow(TemplateLimitError);
   });
 
-  it('stops a long body that is run too many times, even when it prints nothing', () => {
+  it('stops a long loop body after too many rounds, even when it prints nothing', () => {
     const source = `{{#each list}}${'{{missing}}'.repeat(1_000)}{{/each}}`;
     expect(() => render(source, { list: Array(5_000).fill(0) })).toThrow(TemplateLimitError);
     expect(render(source, { list: Array(200).fill(0) })).toBe('');
   });
 
-  it('counts what all parts of one email cost together', () => {
+  it('counts the cost of all parts of one email together', () => {
     const template = compileTemplate('{{#each list}}{{a.b.c}}{{/each}}', 'text');
     const scope = scopeOf({ list: Array(10_000).fill(0) });
     const meter = createRenderMeter();
@@ -104,12 +104,12 @@ describe('hostile data', () => {
     expect(template.render(scope)).toBe('');
   });
 
-  it('takes 20,000 tags and not one more', () => {
+  it('accepts 20,000 tags and not one more', () => {
     expect(render('{{a ?? "x"}}'.repeat(20_000))).toHaveLength(20_000);
     expect(() => compileTemplate('{{a}}'.repeat(20_001), 'html')).toThrow(TemplateLimitError);
   });
 
-  it('starts every rendering from zero after one that was stopped', () => {
+  it('starts a rendering from zero after one that was stopped', () => {
     const template = compileTemplate('{{#each list}}{{this}}{{/each}}', 'text');
     expect(() => template.render(scopeOf({ list: Array(10_001).fill('x') }))).toThrow(TemplateLimitError);
     expect(template.render(scopeOf({ list: ['a', 'b'] }))).toBe('ab');
@@ -125,7 +125,7 @@ describe('hostile data', () => {
     ['{{/if}}', 140_000],
     ['{{#if a}}x{{/if}}', 60_000],
     ['{{ a ?? "', 110_000],
-  ])('takes a megabyte of %s in time', (piece, times) => {
+  ])('compiles or refuses a megabyte of %s', (piece, times) => {
     try {
       render(piece.repeat(times) + '}}');
     } catch (error) {
@@ -133,7 +133,7 @@ describe('hostile data', () => {
     }
   });
 
-  it('takes 50 names and texts in one tag and 5,000 characters, and not one more', () => {
+  it('accepts 50 names and texts in one tag and 5,000 characters, and not one more', () => {
     const spaces = (count: number) => ' '.repeat(count);
     expect(render(`{{${'a ?? '.repeat(49)}"z"}}`)).toBe('z');
     expect(() => render(`{{${'a ?? '.repeat(50)}"z"}}`)).toThrow(TemplateLimitError);
@@ -144,12 +144,12 @@ describe('hostile data', () => {
     expect(() => render(`{{#each ${spaces(4_999)}b}}{{/each}}`)).toThrow(TemplateLimitError);
   });
 
-  it('takes 40,000 names and texts in all tags together, and not one more', () => {
+  it('accepts 40,000 names and texts in all tags together, and not one more', () => {
     expect(render(`${'{{a ?? "x"}}'.repeat(19_999)}{{a ?? b}}`)).toHaveLength(19_999);
     expect(() => render(`${'{{a ?? "x"}}'.repeat(19_999)}{{a ?? b ?? c}}`)).toThrow(TemplateLimitError);
   });
 
-  it('refuses one tag of megabytes before it costs anything', () => {
+  it('refuses a tag of megabytes quickly', () => {
     const startedAt = process.threadCpuUsage();
     for (const piece of ['a??', '??', '?? ', '"??', 'a.', '"', ' ', '&amp;']) {
       const source = `{{${piece.repeat(Math.floor(4_000_000 / piece.length))}x}}`;
@@ -162,7 +162,7 @@ describe('hostile data', () => {
 });
 
 describe('sanitizeHeaderText', () => {
-  it('takes out CR, LF, NUL and the Unicode line and paragraph separators', () => {
+  it('removes CR, LF, NUL and the Unicode line and paragraph separators', () => {
     expect(sanitizeHeaderText('a\r\nBcc: x@y\0\u2028b\u2029c')).toBe('aBcc: x@ybc');
     expect(sanitizeHeaderText('Grüße, 花 👋\tx')).toBe('Grüße, 花 👋\tx');
   });
@@ -201,7 +201,7 @@ describe('properties', () => {
     );
   });
 
-  it('never fails to compile but with a TemplateSyntaxError, and renders whatever compiles', () => {
+  it('throws only a TemplateSyntaxError when compiling, and renders any template that compiles', () => {
     fc.assert(
       fc.property(soup, data, (source, values) => {
         let template;
@@ -217,7 +217,7 @@ describe('properties', () => {
     );
   });
 
-  it('lets no markup character of a value into HTML', () => {
+  it('escapes every markup character of a value in HTML', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: fc.constantFrom('<', '>', '"', "'", '&', 'a') })), (list) => {
         const html = render('{{#each list}}{{this}}{{/each}}{{list.0}}', { list }, 'html');
@@ -226,7 +226,7 @@ describe('properties', () => {
     );
   });
 
-  it('prints in HTML what it prints in text, escaped', () => {
+  it('prints the escaped output of text mode in HTML mode', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (value, other) => {
         const values = { a: value, b: other };

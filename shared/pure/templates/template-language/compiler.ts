@@ -5,19 +5,19 @@ import { createRenderMeter, spend, type RenderMeter } from './meter.ts';
 import type { BlockNode, OutputNode, TemplateNode } from './parser.ts';
 import { descend, isSafeName, type Path } from './path.ts';
 
-/** What a template sees of the outside: the first segment of every path is asked for here. */
+/** The values that a template can read. Every path begins with a name of the scope. */
 export interface RenderScope {
   /** The value of a name; undefined when there is none. */
   get(name: string): unknown;
 }
 
-/** How a value gets into the output: through `escape` from `{{ }}`, through `raw` from `{{{ }}}`. */
+/** How values are printed: those of `{{ }}` through `escape`, those of `{{{ }}}` through `raw`. */
 export interface OutputEncoding {
   escape: (text: string) => string;
   raw: (text: string, meter: RenderMeter) => string;
 }
 
-/** Prints a template with the values of a scope, at the cost of the meter. @throws TemplateLimitError */
+/** Renders a template with the values of a scope, and counts the work in the meter. @throws TemplateLimitError */
 export type RenderTemplate = (scope: RenderScope, meter?: RenderMeter) => string;
 
 interface RenderState {
@@ -25,8 +25,9 @@ interface RenderState {
   meter: RenderMeter;
   output: string;
   lengthMax: number;
+  /** The rounds of all loops so far. */
   rounds: number;
-  /** The round of the innermost loop. */
+  /** The values of `this`, `@index` and `@key`, in the innermost loop. */
   item: unknown;
   index: number;
   key: string;
@@ -35,15 +36,14 @@ interface RenderState {
 type Step = (state: RenderState) => void;
 type Read = (state: RenderState) => unknown;
 
-/** Steps with their price in steps of the meter, which a loop pays once a round. */
+/** The steps of a list of nodes. */
 interface Program {
   steps: Step[];
+  /** The cost in steps of the meter. The body of a loop costs it once a round. */
   price: number;
 }
 
-/**
- * Turns a tree into a function that prints it, up to `lengthMax` characters. It is safe to call with any data.
- */
+/** Turns a tree into a function that renders it, up to `lengthMax` characters. The function accepts any data. */
 export function compileNodes(
   nodes: readonly TemplateNode[],
   encoding: OutputEncoding,
@@ -100,7 +100,7 @@ function compileProgram(nodes: readonly TemplateNode[], encoding: OutputEncoding
     }
     const body = compileProgram(node.body, encoding, isInLoop || node.kind === 'each');
     const otherwise = compileProgram(node.otherwise, encoding, isInLoop);
-    // A loop in a loop pays its own rounds as it runs.
+    // A loop pays for its rounds when it runs.
     price += otherwise.price + (node.kind === 'each' ? 0 : body.price);
     steps.push(compileBlock(node, body, otherwise, isInLoop));
   }
@@ -136,7 +136,7 @@ function compileBlock(node: BlockNode, body: Program, otherwise: Program, isInLo
   }
 }
 
-/** Runs the body for every element of an array, or every own value of an object. False when there was none. */
+/** Runs the body for every element of an array, or every own value of an object. Returns false if there is none. */
 function runLoop(items: unknown, body: Program, state: RenderState): boolean {
   if (typeof items !== 'object' || items === null) return false;
   const keys = Array.isArray(items) ? undefined : Object.keys(items).filter(isSafeName);
@@ -199,7 +199,7 @@ function compileOperand(operand: Operand, isInLoop: boolean): Read {
   return (state) => descend(state.scope.get(name), path, 1) ?? state.scope.get(whole);
 }
 
-/** The values that `#if` counts as true: everything but false, missing, null, 0, NaN, '' and an empty array. */
+/** Whether `#if` counts a value as true: all but false, undefined, null, 0, NaN, '' and an empty array. */
 function isTruthy(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : Boolean(value);
 }

@@ -5,12 +5,12 @@ interface TemplateFault {
   column: number;
 }
 
-/** The part of a message a fault was found in. */
+/** The part of a message that has a fault. */
 export type MessagePart = 'subject' | 'html' | 'text' | 'preheader';
 
 /**
- * A template that cannot be compiled: an unclosed, mismatched or unknown block. It knows nothing of HTTP; the API
- * turns it into an answer that names its own field. `part` is set when a whole message was compiled.
+ * A template that cannot be compiled: an unclosed, mismatched or unknown block. The API turns it into a validation
+ * error for one of its fields. `part` is set when a whole message was compiled.
  */
 export class TemplateSyntaxError extends Error {
   readonly line: number;
@@ -26,7 +26,7 @@ export class TemplateSyntaxError extends Error {
   }
 }
 
-/** A template, or what is made of it, is larger than it may be. `part` is set when a whole message was compiled. */
+/** A template, its output or the work of rendering it is beyond a limit. `part` is set when a message was compiled. */
 export class TemplateLimitError extends Error {
   readonly part: MessagePart | undefined;
 

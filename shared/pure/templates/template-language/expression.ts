@@ -2,15 +2,15 @@ import { LIMITS } from '../../limits.ts';
 import { TemplateLimitError } from './errors.ts';
 import { parsePath, type Path } from './path.ts';
 
-/** One side of `??`. An operand that can never have a value is left out when parsing. */
+/** One operand of `??`. Parsing leaves out operands that can never have a value. */
 export type Operand = { type: 'literal'; text: string } | { type: 'path'; path: Path; source: string };
 
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
 
 /**
- * Reads `a ?? b ?? "text" ?? 5` into its operands, in order. Nothing is an error: whatever is neither quoted nor a
- * number is a path, and a path that does not exist prints nothing. @throws TemplateLimitError for too many of them, those
- * with nothing in them included
+ * Reads the operands of `a ?? b ?? "text" ?? 5` in order. No text is a syntax error: an operand that is neither quoted
+ * nor a number is a path, and a path that does not exist prints nothing.
+ * @throws TemplateLimitError for too many operands, including empty ones
  */
 export function parseExpression(source: string): Operand[] {
   const operands: Operand[] = [];
@@ -43,7 +43,7 @@ function readBare(source: string): Operand | undefined {
   return path && { type: 'path', path, source };
 }
 
-/** A quoted text counts only when the operand ends behind it: `it's` and `"a" b` are names. */
+/** Reads a quoted text. The operand must end after it: `it's` and `"a" b` are names. */
 function readQuoted(source: string, start: number): { text: string; next: number } | undefined {
   const quote = source[start];
   if (quote !== '"' && quote !== "'") return undefined;

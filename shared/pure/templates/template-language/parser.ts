@@ -11,12 +11,12 @@ export interface OutputNode {
   isRaw: boolean;
 }
 
-/** A block with its body and what comes after `{{else}}`. */
 export interface BlockNode {
   type: 'block';
   kind: BlockKind;
   operands: Operand[];
   body: TemplateNode[];
+  /** The nodes after `{{else}}`. */
   otherwise: TemplateNode[];
 }
 
@@ -29,15 +29,16 @@ interface OpenBlock {
 }
 
 /**
- * Builds the tree of a template. `source` is what the tokens' offsets point into. Throws TemplateSyntaxError for a
- * block that is not closed, closed by another name, nested too deeply, or has two {{else}}, TemplateLimitError for more
- * names and texts than a template may hold.
+ * Builds the tree of a template. The offsets of the tokens refer to `source`.
+ * @throws TemplateSyntaxError for a block that is not closed, closed by another name, nested too deeply, or has two
+ * {{else}}
+ * @throws TemplateLimitError for more names and texts than a template may hold
  */
 export function parseTokens(tokens: readonly Token[], source: string): TemplateNode[] {
   return finish(parseSteps(tokens, source));
 }
 
-/** As `parseTokens`, in pieces that others can have a turn between. */
+/** Does the same as `parseTokens`, with pauses. */
 export function* parseSteps(tokens: readonly Token[], source: string): Steps<TemplateNode[]> {
   const root: TemplateNode[] = [];
   const open: OpenBlock[] = [];
@@ -70,13 +71,13 @@ export function* parseSteps(tokens: readonly Token[], source: string): Steps<Tem
         break;
       }
       case 'else':
-        if (!current) throw syntaxErrorAt(source, token.offset, '{{else}} stands outside a block');
+        if (!current) throw syntaxErrorAt(source, token.offset, '{{else}} is outside of a block');
         if (current.hasElse) throw syntaxErrorAt(source, token.offset, `{{#${current.node.kind}}} has two {{else}}`);
         current.hasElse = true;
         target = current.node.otherwise;
         break;
       case 'close': {
-        if (!current) throw syntaxErrorAt(source, token.offset, `{{/${token.kind}}} closes no block`);
+        if (!current) throw syntaxErrorAt(source, token.offset, `{{/${token.kind}}} does not close a block`);
         if (current.node.kind !== token.kind) {
           const message = `{{/${token.kind}}} does not match {{#${current.node.kind}}}`;
           throw syntaxErrorAt(source, token.offset, message);

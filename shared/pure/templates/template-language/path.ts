@@ -2,7 +2,7 @@ import { LIMITS } from '../../limits.ts';
 
 /**
  * A dotted path, split once. `rests[i]` is the path from segment i to its end, as written: the key to try when a
- * stored key itself holds dots. A path that can never resolve is `undefined` instead.
+ * stored key itself contains dots.
  */
 export interface Path {
   segments: readonly string[];
@@ -12,11 +12,11 @@ export interface Path {
 const UNSAFE_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
- * Splits a path at its dots; spaces around a segment do not count, those inside do. Returns undefined for a path that
- * never resolves: an empty segment, one of the names that lead to prototypes, or too many segments.
+ * Splits a path at its dots, and trims the segments. Returns undefined for a path that never resolves: one with an
+ * empty segment, a name that leads to a prototype, or too many segments.
  */
 export function parsePath(source: string): Path | undefined {
-  // One more than allowed is enough to know, however long the source.
+  // One segment above the limit is enough to refuse the path, however long it is.
   const written = source.split('.', LIMITS.templatePathKeys + 1);
   if (written.length > LIMITS.templatePathKeys) return undefined;
   const segments: string[] = [];
@@ -32,7 +32,7 @@ export function parsePath(source: string): Path | undefined {
   return { segments, rests };
 }
 
-/** Follows a path from its segment `from` on, through own properties only. Undefined or null when it leads nowhere. */
+/** Follows a path from its segment `from` on, through own properties only. Undefined or null if there is no value. */
 export function descend(value: unknown, path: Path, from: number): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
   const last = path.segments.length - 1;
@@ -45,7 +45,7 @@ function ownValue(holder: object, key: string): unknown {
   return Object.hasOwn(holder, key) ? (holder as Record<string, unknown>)[key] : undefined;
 }
 
-/** Whether a key of data may be walked over at all. */
+/** Whether a key of data may be read: it does not lead to a prototype. */
 export function isSafeName(name: string): boolean {
   return !UNSAFE_NAMES.has(name);
 }

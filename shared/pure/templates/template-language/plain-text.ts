@@ -2,28 +2,28 @@ import { TemplateSyntaxError } from './errors.ts';
 import { parseTokens, type TemplateNode } from './parser.ts';
 import type { Token } from './tokenizer.ts';
 
-/** Turns HTML into plain text; must not fail on any input. */
+/** Converts HTML into plain text. Never throws. */
 export type HtmlToText = (html: string) => string;
 
-// Unicode noncharacters: never part of real text, and neither white space nor markup for an HTML converter.
+// Unicode noncharacters: no real text contains them, and an HTML converter keeps them as text.
 const OUTPUT_MARK = '\uFDD0';
 const BLOCK_MARK = '\uFDD1';
 const END_MARK = '\uFDD2';
 const MARKS = /[\uFDD0-\uFDD2]/g;
 const MARKED_TAG = /[\uFDD0\uFDD1](\d{1,9})\uFDD2/g;
-/** Lines that hold nothing but block tags, quoted or not; printed, they would leave empty lines behind. */
+/** Lines that contain only block tags, quoted or not. Rendered, they would be empty lines. */
 const BLOCK_ONLY_LINE = /^((?:[ \t>]*\uFDD1\d{1,9}\uFDD2)+)[ \t]*(?:\n|(?![^]))/gm;
 
-/** HTML whose tags stand as marks, and the tags by the numbers in their marks. */
+/** HTML in which marks replace the template's tags. A mark contains the index of its tag in `tags`. */
 export interface MarkedHtml {
   html: string;
   tags: Token[];
 }
 
 /**
- * Derives the tree of the text/plain part from the tokens of an HTML template: the template is converted once, each tag
- * standing as a mark, and the tags are put back into the text. This is the first half, before the conversion. Undefined
- * where the text has to be made from each rendered message: when a loop makes the items of a numbered list.
+ * Replaces the tags of an HTML template by marks. After the conversion into text, `unmarkTags` puts the tags back,
+ * which gives the template of the text/plain part. Undefined if a loop may print the items of a numbered list: then the
+ * text must be made from each rendered message.
  */
 export function markTags(tokens: readonly Token[], source: string): MarkedHtml | undefined {
   const hasLoop = tokens.some((token) => token.type === 'open' && token.kind === 'each');
@@ -31,8 +31,8 @@ export function markTags(tokens: readonly Token[], source: string): MarkedHtml |
 }
 
 /**
- * The second half. Undefined, as above, when blocks were torn apart by the conversion (half of one in an attribute or a
- * comment).
+ * The tree of the text/plain part, from converted HTML with marks. Undefined if the conversion has dropped only one end
+ * of a block, such as one in an attribute or a comment: then the text must be made from each rendered message.
  */
 export function unmarkTags(converted: string, { tags }: MarkedHtml, source: string): TemplateNode[] | undefined {
   const text = converted.replace(BLOCK_ONLY_LINE, (_line, blocks: string) => blocks.replace(/[ \t>]/g, ''));
@@ -44,7 +44,7 @@ export function unmarkTags(converted: string, { tags }: MarkedHtml, source: stri
   }
 }
 
-/** Equal placeholders share a mark, so that the converter sees a link whose text is its own address as such. */
+/** Equal placeholders share a mark, so that the converter recognises a link whose text is its own address. */
 function markAll(tokens: readonly Token[]): MarkedHtml {
   const tags: Token[] = [];
   const knownOutputs = new Map<string, string>();
@@ -68,7 +68,7 @@ function tokensOf(text: string, tags: readonly Token[]): Token[] {
   const tokens: Token[] = [];
   let textStart = 0;
   for (const match of text.matchAll(MARKED_TAG)) {
-    // A mark can also come out of an entity the author wrote; without a tag of that number it is just text.
+    // The author may have written a mark as an entity. If no tag has that number, it is text.
     const tag = tags[Number(match[1])];
     if (!tag) continue;
     if (match.index > textStart) tokens.push({ type: 'text', text: text.slice(textStart, match.index) });

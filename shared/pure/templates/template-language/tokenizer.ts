@@ -34,7 +34,7 @@ interface BlockCloseToken {
   offset: number;
 }
 
-/** A piece of a template. `offset` is where its braces begin in the source, for messages. */
+/** Text or a tag of a template. `offset` is the position of its braces in the source, for error messages. */
 export type Token = TextToken | OutputToken | BlockOpenToken | BlockElseToken | BlockCloseToken;
 
 const OPEN = '{{';
@@ -55,15 +55,15 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /** A pair of braces with something between them. */
 interface Tag {
-  /** Where it begins and ends in the source, with all its braces. */
+  /** The range in the source, including the braces. */
   start: number;
   end: number;
   content: string;
-  /** With three braces, so that its value is not escaped. */
+  /** Whether it has three braces, so that its value is not escaped. */
   isRaw: boolean;
 }
 
-/** The tags of a template, in one pass. `{{` without a `}}` after it, and braces around nothing, are text. */
+/** Finds the tags of a template in one pass. `{{` without a `}}` after it, and braces without content, are text. */
 export function* findTags(source: string): Generator<Tag> {
   let position = 0;
   for (;;) {
@@ -71,8 +71,8 @@ export function* findTags(source: string): Generator<Tag> {
     const close = firstOpen === -1 ? -1 : source.indexOf(CLOSE, firstOpen + OPEN.length);
     if (close === -1) return;
 
-    // Of several openings before one closing the last is meant, so a stray `{{` does not swallow a placeholder.
-    // The search ends at firstOpen, which keeps the whole loop linear.
+    // The tag begins at the last `{{` before the `}}`, so a stray `{{` does not swallow a placeholder. The search back
+    // ends at `firstOpen`, so the whole loop takes linear time.
     const open = source.lastIndexOf(OPEN, close - OPEN.length);
     const end = close + CLOSE.length;
     const content = source.slice(open + OPEN.length, close);
@@ -84,9 +84,10 @@ export function* findTags(source: string): Generator<Tag> {
 }
 
 /**
- * Splits a template into text and tags. With `decodesEntities`, for HTML sources, the few entities that visual editors
- * write for quotes, spaces and angle brackets are undone inside the braces. Throws TemplateSyntaxError for a block that
- * is not if, unless or each, TemplateLimitError for too many tags or one that is too long.
+ * Splits a template into text and tags. With `decodesEntities`, for HTML sources, the entities that visual editors
+ * write for quotes, spaces, ampersands and angle brackets are decoded inside the braces.
+ * @throws TemplateSyntaxError for a block that is not if, unless or each
+ * @throws TemplateLimitError for too many tags, or a tag that is too long
  */
 export function tokenize(
   source: string,
@@ -131,10 +132,10 @@ function readOpen(source: string, offset: number, tag: string): BlockOpenToken {
 
 function readKind(source: string, offset: number, name: string): BlockKind {
   if (name === 'if' || name === 'unless' || name === 'each') return name;
-  throw syntaxErrorAt(source, offset, `Unknown block "${name.slice(0, 50)}"; there are if, unless and each`);
+  throw syntaxErrorAt(source, offset, `Unknown block "${name.slice(0, 50)}"; the blocks are if, unless and each`);
 }
 
-/** Undoes the entities that visual editors write inside braces. */
+/** Decodes the entities that visual editors write inside braces. */
 export function decodeEntities(content: string): string {
   if (!content.includes('&')) return content;
   return content.replace(/&(?:quot|apos|lt|gt|nbsp|amp|#34|#39);/g, (entity) => ENTITIES[entity] ?? entity);
