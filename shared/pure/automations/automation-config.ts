@@ -16,7 +16,7 @@ const URL_LENGTH_MAX = 2_000;
 const HEADERS_MAX = 50;
 const HEADER_LENGTH_MAX = 4_000;
 
-/** The name of an event that starts an automation or ends a wait; those of Everpost itself included. */
+/** The name of an event that starts an automation or ends a wait; system events are allowed. */
 export const eventNameSchema = z
   .string()
   .trim()
@@ -28,7 +28,7 @@ const triggerConfig = z
   .strictObject({ eventName: eventNameSchema })
   .meta({ id: 'TriggerConfig', description: 'The config of the TRIGGER step, which every workflow has' });
 
-/** An address, or a template that prints one; what it prints is checked when the step runs. */
+/** An address, or a template that prints one. The printed address is checked when the step runs. */
 const customEmailSchema = z
   .string()
   .trim()
@@ -85,21 +85,21 @@ const waitForEventConfig = z
   })
   .meta({ id: 'WaitForEventConfig', description: 'The config of a WAIT_FOR_EVENT step' });
 
-/** The tree for a single filter. */
-function treeOf(filter: unknown) {
-  return { logic: 'AND', groups: [{ filters: [filter] }] };
+/** A condition that consists of one filter. */
+function treeOf<Value>(filter: Value) {
+  return { logic: 'AND' as const, groups: [{ filters: [filter] }] };
 }
 const TREE_KEYS: ReadonlySet<string> = new Set(['condition']);
 const FILTER_KEYS: ReadonlySet<string> = new Set(['field', 'operator', 'value', 'unit']);
-/** How deep the filter lies in that tree. */
+/** The length of the path to the filter in that tree: `groups.0.filters.0`. */
 const SINGLE_FILTER_DEPTH = 4;
 
-/** The one way to write a CONDITION; the other is the filter itself. */
+/** One of the two forms of a CONDITION; the other is a single filter. */
 export const filterTreeSchema = z
   .strictObject({ condition: filterConditionSchema })
   .meta({ id: 'FilterTree', description: 'A tree of filters' });
 
-/** A tree as `{ condition }`, or one filter in its place; kept in the form it was written in. */
+/** A tree as `{ condition }`, or a single filter. The config keeps the form in which the caller wrote it. */
 const conditionConfig = z
   .record(z.string(), z.unknown())
   .transform((config, context): { condition: FilterCondition } | Filter => {
@@ -130,8 +130,8 @@ const conditionConfig = z
   });
 
 /** RFC 9110 section 5.6.2. */
-const headerNameSchema = z.string().regex(/^[!#$%&'*+.^_`|~\dA-Za-z-]{1,100}$/, 'Not the name of a header');
-/** These are Everpost's to set: they frame the message, or say who signed it. */
+const headerNameSchema = z.string().regex(/^[!#$%&'*+.^_`|~\dA-Za-z-]{1,100}$/, 'Must be the name of a header');
+/** Headers that only Everpost sets: they frame the request, or carry its signature. */
 const OWN_HEADERS = new Set([
   'connection',
   'content-length',
@@ -193,6 +193,9 @@ interface ContactUpdateConfig {
   subscriptionAction?: 'none' | 'subscribe' | 'unsubscribe';
 }
 
+/** The value of `subscribed` that each `subscriptionAction` stands for. */
+const SUBSCRIBED_BY = { none: undefined, subscribe: true, unsubscribe: false } as const;
+
 const updateContactConfig = z
   .strictObject({
     data: customDataSchema.optional(),
@@ -220,7 +223,7 @@ const exitConfig = z
   })
   .meta({ id: 'ExitConfig', description: 'The config of an EXIT step' });
 
-/** The shape of each step's `config`, as callers write it. A key that none of them knows is a typing error: it is refused. */
+/** The shape of each step's `config`, as callers write it. An unknown key is refused, for it is a typing error. */
 export const STEP_CONFIGS = {
   TRIGGER: triggerConfig,
   SEND_EMAIL: sendEmailConfig,
@@ -234,10 +237,10 @@ export const STEP_CONFIGS = {
 
 export type StepConfig<Type extends StepType> = z.infer<(typeof STEP_CONFIGS)[Type]>;
 
-/** A step's configuration as stored: whichever of the above fits its type. */
+/** A step's config as stored; the step's type tells its shape. */
 export type StoredConfig = Record<string, unknown>;
 
-/** Reads a stored configuration, which was checked when it was written. */
+/** Reads a stored config. It was validated when it was written, so a fault throws. */
 export function readConfigOf<Type extends StepType>(type: Type, config: StoredConfig): StepConfig<Type> {
   return STEP_CONFIGS[type].parse(config) as StepConfig<Type>;
 }
@@ -247,22 +250,17 @@ export function delayMs({ amount, unit }: StepConfig<'DELAY'>): number {
   return Math.round(amount * UNIT_MS[unit]);
 }
 
-/** The tree of a CONDITION, whichever form it was written in. */
+/** The tree of a CONDITION, in whichever form its config is. */
 export function conditionTree(config: StepConfig<'CONDITION'>): FilterCondition {
-  return 'condition' in config ? config.condition : { logic: 'AND', groups: [{ filters: [config] }] };
+  return 'condition' in config ? config.condition : treeOf(config);
 }
 
-/** The changes of an UPDATE_CONTACT step, whichever names its configuration uses. */
+/** The changes of an UPDATE_CONTACT step, whichever of the two names its config uses for each. */
 export function readContactUpdate(config: ContactUpdateConfig): {
   data?: Record<string, unknown>;
   subscribed?: boolean;
 } {
-  const { subscriptionAction } = config;
-  const action =
-    subscriptionAction === undefined || subscriptionAction === 'none' ? undefined : subscriptionAction === 'subscribe';
   const data = config.data ?? config.updates;
-  return {
-    ...(data && { data }),
-    ...((config.subscribed ?? action) !== undefined && { subscribed: config.subscribed ?? action }),
-  };
+  const subscribed = config.subscribed ?? SUBSCRIBED_BY[config.subscriptionAction ?? 'none'];
+  return { ...(data && { data }), ...(subscribed !== undefined && { subscribed }) };
 }

@@ -1,3 +1,4 @@
+import { utf8Bytes } from '../json-bytes.ts';
 import type { StoredConfig } from './automation-config.ts';
 import type { Branch, StepType } from './automation-status.ts';
 
@@ -15,7 +16,7 @@ export interface GraphTransition {
   branch: Branch | null;
 }
 
-/** The steps of an automation and the ways between them: what an execution is given at its start and keeps. */
+/** The steps of an automation and the transitions between them. An execution keeps the graph that it started with. */
 export interface AutomationGraph {
   steps: GraphStep[];
   transitions: GraphTransition[];
@@ -37,18 +38,18 @@ export function triggerStep(graph: AutomationGraph): GraphStep | undefined {
 }
 
 /**
- * The step that follows: along `branch`, or along the transition without a branch when that one is not drawn.
- * Undefined where the way ends.
+ * The step after `stepId`: along the transition of `branch`, or along the transition without a branch if that one does
+ * not exist. Undefined where neither exists.
  */
 export function nextStep(graph: AutomationGraph, stepId: string, branch: Branch | null): GraphStep | undefined {
   const leaving = graph.transitions.filter((transition) => transition.fromStepId === stepId);
-  const way =
+  const taken =
     leaving.find((transition) => transition.branch === branch) ??
     leaving.find((transition) => transition.branch === null);
-  return way && graph.steps.find((step) => step.id === way.toStepId);
+  return taken && graph.steps.find((step) => step.id === taken.toStepId);
 }
 
-/** Every step that can be reached from `stepId`, itself included. */
+/** The ids of every step that can be reached from `stepId`, including `stepId`. */
 export function reachableFrom(transitions: readonly GraphTransition[], stepId: string): Set<string> {
   const targets = new Map<string, string[]>();
   for (const { fromStepId, toStepId } of transitions) {
@@ -66,7 +67,7 @@ export function reachableFrom(transitions: readonly GraphTransition[], stepId: s
   return reached;
 }
 
-/** Says why a transition may not be drawn into a graph; undefined when it may. */
+/** Says why a transition must not be added to a graph; undefined when it may. */
 export function findTransitionFault(graph: AutomationGraph, transition: GraphTransition): string | undefined {
   const { fromStepId, toStepId, branch } = transition;
   const from = graph.steps.find((step) => step.id === fromStepId);
@@ -97,7 +98,7 @@ export interface GraphProblem {
   message: string;
 }
 
-/** The problems that keep a graph from being run, judged by the graph alone. Empty when there are none. */
+/** The problems of a graph that keep its automation from being enabled, as far as the graph alone shows them. */
 export function findGraphProblems(graph: AutomationGraph): GraphProblem[] {
   const trigger = triggerStep(graph);
   const reached = trigger ? reachableFrom(graph.transitions, trigger.id) : new Set<string>();
@@ -112,24 +113,22 @@ export function findGraphProblems(graph: AutomationGraph): GraphProblem[] {
   return problems;
 }
 
+/** The Temporal UI shows as many bytes. */
 const LABEL_BYTES_MAX = 200;
-/** A character of a name is at most four bytes long. */
+/** A character has at most four bytes, so the label of one step always fits. */
 const STEP_LABEL_LENGTH_MAX = 45;
 
 function cut(text: string, length: number): string {
-  // Never half a character of two UTF-16 units.
+  // The replacement drops half of a surrogate pair.
   return text.length <= length ? text : `${text.slice(0, length - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-/** The name of a step as operators read it in the Temporal UI, which shows 200 bytes. */
+/** The name of a step as operators read it in the Temporal UI. */
 export function stepLabel(step: GraphStep): string {
   return cut(step.name, STEP_LABEL_LENGTH_MAX);
 }
 
-/**
- * Names the steps that follow one another from `step` until the way branches or pauses: what one activity call will
- * walk.
- */
+/** Names the steps that one call of `runSteps` runs from `step` on: until a step branches, waits or calls a webhook. */
 export function pathLabel(graph: AutomationGraph, step: GraphStep): string {
   let label = stepLabel(step);
   let last = step;
@@ -138,17 +137,8 @@ export function pathLabel(graph: AutomationGraph, step: GraphStep): string {
     const next = nextStep(graph, last.id, null);
     if (!next) return label;
     const longer = `${label} → ${stepLabel(next)}`;
-    if (utf8Length(longer) > LABEL_BYTES_MAX) return label;
+    if (utf8Bytes(longer) > LABEL_BYTES_MAX) return label;
     label = longer;
     last = next;
   }
-}
-
-function utf8Length(text: string): number {
-  let length = 0;
-  for (const character of text) {
-    const code = character.codePointAt(0) ?? 0;
-    length += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-  }
-  return length;
 }

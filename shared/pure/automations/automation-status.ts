@@ -1,4 +1,4 @@
-/** The steps a caller adds; every automation has its one TRIGGER from the beginning. */
+/** The types of the steps that a caller adds. Every automation has its one TRIGGER step from the beginning. */
 export const ADDED_STEP_TYPES = [
   'SEND_EMAIL',
   'DELAY',
@@ -21,10 +21,10 @@ export type Branch = (typeof BRANCHES)[number];
 export const EXECUTION_STATUSES = ['RUNNING', 'WAITING', 'COMPLETED', 'EXITED', 'FAILED', 'CANCELLED'] as const;
 export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
 
-/** An execution in these statuses goes on by itself; from the others it never moves. */
+/** An execution in these statuses has not ended. The others are final. */
 export const ACTIVE_EXECUTION_STATUSES = ['RUNNING', 'WAITING'] as const satisfies readonly ExecutionStatus[];
 
-/** All that may become of an execution. */
+/** The statuses that an execution may move to, by its status. */
 export const EXECUTION_TRANSITIONS: Record<ExecutionStatus, readonly ExecutionStatus[]> = {
   RUNNING: ['WAITING', 'COMPLETED', 'EXITED', 'FAILED', 'CANCELLED'],
   WAITING: ['RUNNING', 'COMPLETED', 'EXITED', 'FAILED', 'CANCELLED'],

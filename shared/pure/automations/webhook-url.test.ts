@@ -11,7 +11,7 @@ describe('the URL of a webhook step', () => {
     ['{{event.url}}', '{{event.url}}', ''],
     ['{{ event.url ?? "https://a.test" }}?to={{email}}', '{{ event.url ?? "https://a.test" }}', '?to={{email}}'],
     ['{{{event.url}}}/x', '{{{event.url}}}', '/x'],
-  ])('%s is in two parts', (source, head, tail) => {
+  ])('%s is split into two parts', (source, head, tail) => {
     expect(splitWebhookUrl(source)).toEqual({ head, tail });
   });
 
@@ -31,7 +31,7 @@ describe('the URL of a webhook step', () => {
     'https:{{rest}}',
     'javascript:{{code}}',
     'https://api.exam\tple.com{{x}}',
-  ])('%s is refused, for it leaves the host open', (source) => {
+  ])('%s is refused, because its host is not fixed or not allowed', (source) => {
     expect(splitWebhookUrl(source)).toBeUndefined();
   });
 });
@@ -40,7 +40,7 @@ describe('a rendered URL', () => {
   const faultOf = (source: string, head: string, tail: string) =>
     findUrlFault(splitWebhookUrl(source)!, { head, tail });
 
-  it('may be called where its placeholders filled in a path and a query', () => {
+  it('may be called when its placeholders print a path and a query', () => {
     expect(faultOf('https://a.test/{{x}}?y={{y}}', 'https://a.test', '/one?y=two')).toBeUndefined();
     expect(faultOf('{{u}}', 'https://a.test/x?y=1', '')).toBeUndefined();
     expect(faultOf('https://a.test/../{{x}}', 'https://a.test', '/../one')).toBeUndefined();

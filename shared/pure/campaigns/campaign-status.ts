@@ -17,11 +17,11 @@ export function campaignStatusesBefore(to: CampaignStatus): CampaignStatus[] {
   return CAMPAIGN_STATUSES.filter((from) => TRANSITIONS[from].includes(to));
 }
 
-/** Content and audience can be changed, and the campaign can be sent, only before it goes out. */
+/** Only in these statuses can content and audience be changed, and the campaign be sent or scheduled. */
 export const EDITABLE_CAMPAIGN_STATUSES: readonly CampaignStatus[] = ['DRAFT', 'SCHEDULED'];
 /** A campaign in these statuses has a running workflow and cannot be deleted. */
 export const ACTIVE_CAMPAIGN_STATUSES: readonly CampaignStatus[] = ['SCHEDULED', 'SENDING'];
 
-/** States of recipients to whom a campaign that has ended can be sent again: those who have not got it. */
+/** A campaign that has ended can be sent again to recipients in these states: they have not received it. */
 export const RESENDABLE_STATES = ['FAILED', 'BOUNCED', 'SKIPPED', 'SUPPRESSED'] as const;
 export type ResendableState = (typeof RESENDABLE_STATES)[number];

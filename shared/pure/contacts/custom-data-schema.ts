@@ -3,7 +3,7 @@ import { atMost } from '../bounded-schema.ts';
 import { jsonBytes } from '../json-bytes.ts';
 import { LIMITS } from '../limits.ts';
 
-/** Free-form custom data of a contact or an event, as a request brings it. */
+/** Custom data of a contact or an event in a request. */
 export const customDataSchema = atMost(
   LIMITS.requestDataKeys,
   z.record(z.string().min(1, 'A key must not be empty').max(LIMITS.contactDataKeyLength), z.unknown()),

@@ -51,7 +51,7 @@ describe('readDataPatch', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
-  it('takes an object that merely has a key called value as nested data', () => {
+  it('stores an object that only happens to have a key named value as nested data', () => {
     expect({ ...readDataPatch({ price: { value: 3, currency: 'EUR' } }).stored }).toEqual({
       price: { value: 3, currency: 'EUR' },
     });

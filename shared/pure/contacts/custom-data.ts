@@ -1,8 +1,8 @@
-/** Types a custom field can be inferred to have. */
+/** The types that are inferred for custom fields. */
 export const FIELD_TYPES = ['string', 'number', 'boolean', 'date'] as const;
 export type FieldType = (typeof FIELD_TYPES)[number];
 
-/** Keys that Everpost fills itself; a caller's value under one of them is dropped without an error. */
+/** Keys that Everpost sets itself. A caller's value for one of them is dropped without an error. */
 export const RESERVED_DATA_KEYS: ReadonlySet<string> = new Set([
   'id',
   'svc_id',
@@ -19,7 +19,7 @@ export interface DataPatch {
   stored: Record<string, unknown>;
   /** Keys to delete from the contact. */
   removed: string[];
-  /** All values of this request, those kept for this send or event only included. */
+  /** All values of this request, including those used for this send or event only. */
   values: Record<string, unknown>;
 }
 
@@ -59,7 +59,7 @@ export function readDataPatch(data: Record<string, unknown> | undefined): DataPa
   return { stored, removed, values };
 }
 
-/** The type of a value for the field catalogue. Arrays and objects count as strings, as everything else does. */
+/** The type of a value for the field catalogue. Arrays, objects and all other values count as strings. */
 export function inferFieldType(value: unknown): FieldType {
   if (typeof value === 'number') return 'number';
   if (typeof value === 'boolean') return 'boolean';

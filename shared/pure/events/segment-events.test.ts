@@ -4,7 +4,7 @@ import { segmentEventName } from './segment-events.ts';
 
 const id = '0190e000-0000-7000-8000-000000000001';
 
-describe('the event of a membership', () => {
+describe('the event of a segment entry', () => {
   it.each([
     ['VIP Customers!', 'segment.vip-customers.entry'],
     ['  a__b  c.d ', 'segment.a__b-c-d.entry'],

@@ -1,6 +1,6 @@
 /**
- * The part of an event's name that stands for a segment: its name in lower case, `a-z`, `0-9` and `_` kept, runs of
- * anything else as one `-`, edges trimmed. A name with nothing to keep is stood for by the id.
+ * The part of an event's name that names a segment: the segment's name in lower case, where each run of characters
+ * other than `a-z`, `0-9` and `_` becomes one `-`, and none at the ends. If nothing is left, it is the segment's id.
  */
 function segmentSlug(segment: { id: string; name: string }): string {
   const slug = segment.name
@@ -10,7 +10,9 @@ function segmentSlug(segment: { id: string; name: string }): string {
   return slug === '' ? segment.id : slug;
 }
 
-/** The name of the event that a contact's joining or leaving emits; taken from the name the segment has at that time. */
+/**
+ * The name of the event that is recorded when a contact enters or leaves a segment. `segment.name` is its present name.
+ */
 export function segmentEventName(segment: { id: string; name: string }, change: 'entry' | 'exit'): string {
   return `segment.${segmentSlug(segment)}.${change}`;
 }

@@ -15,11 +15,11 @@ describe('a pattern of events', () => {
     ['order.paid', 'order_paid', false],
   ])('%s and %s: %s', (pattern, name, isMatch) => expect(matchesPattern(pattern, name)).toBe(isMatch));
 
-  it('stands for itself in LIKE but for its stars', () => {
+  it('matches the same names in LIKE: only its stars are wildcards', () => {
     expect(likePattern('a_b%c\\d.*')).toBe('a\\_b\\%c\\\\d.%');
   });
 
-  it('that begins like an event of Everpost must name one', () => {
+  it('is unknown when it begins like an event of Everpost and matches none', () => {
     const known = ['*', 'email.sent', 'email.*', 'contact.*', 'segment.vip.entry', 'segment.*', 'campaign.sent'];
     expect(unknownPatterns([...known, 'workflow.failed', 'order.paid', 'emails'])).toEqual([]);
     const unknown = [
@@ -33,7 +33,7 @@ describe('a pattern of events', () => {
     expect(unknownPatterns(unknown)).toEqual(unknown);
   });
 
-  it('that is unknown is told the names that begin so', () => {
+  it('has suggestions: the events of Everpost with the same prefix', () => {
     expect(ownEventsBeside('contact.created')).toEqual(['contact.subscribed', 'contact.unsubscribed']);
     expect(ownEventsBeside('email.opened')).toContain('email.open');
     expect(ownEventsBeside('segment.vip')).toEqual(['segment.<name>.entry', 'segment.<name>.exit']);

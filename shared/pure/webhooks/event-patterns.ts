@@ -1,7 +1,7 @@
 import { EVENT_OF_ACTIVITY } from '../activity-types.ts';
 import { isReservedEventName } from '../events/reserved-events.ts';
 
-/** What happens to campaigns and executions, and is told to endpoints as events are. */
+/** Changes of campaigns and executions. They are not stored as events, but webhook endpoints receive them as such. */
 export const RECORD_EVENTS = [
   'campaign.scheduled',
   'campaign.sent',
@@ -12,44 +12,44 @@ export const RECORD_EVENTS = [
   'workflow.refused',
 ] as const;
 
-/** The event of a test that an endpoint asks for. */
+/** The event of a requested test of an endpoint. */
 export const TEST_EVENT = 'webhook.test';
-/** The event that tells a project's other endpoints of one that was disabled. */
+/** The event that tells a project's other endpoints that one endpoint was disabled. */
 export const DISABLED_EVENT = 'webhook.disabled';
 
-/** The names of Everpost's own events, but for those of segments, which have the segment's name in theirs. */
+/** The names of Everpost's own events, except those of segments, which contain the segment's name. */
 export const OWN_EVENTS: readonly string[] = [...Object.values(EVENT_OF_ACTIVITY), ...RECORD_EVENTS, DISABLED_EVENT];
 
 const OWN_PREFIXES = ['email.', 'contact.', 'segment.', 'campaign.', 'workflow.', 'webhook.'];
 
-/** Whether a pattern, in which `*` stands for any text, names an event. */
+/** Whether a pattern matches the name of an event. `*` stands for any text. */
 export function matchesPattern(pattern: string, name: string): boolean {
   const [head = '', ...rest] = pattern.split('*');
   if (rest.length === 0) return pattern === name;
   const tail = rest.pop() ?? '';
   if (!name.startsWith(head) || !name.endsWith(tail) || name.length < head.length + tail.length) return false;
-  let place = head.length;
+  let searchFrom = head.length;
   for (const part of rest) {
-    const found = name.indexOf(part, place);
+    const found = name.indexOf(part, searchFrom);
     if (found === -1 || found + part.length > name.length - tail.length) return false;
-    place = found + part.length;
+    searchFrom = found + part.length;
   }
   return true;
 }
 
-/** The pattern for LIKE. */
+/** The same pattern for LIKE in SQL, with backslash as the escape character. */
 export function likePattern(pattern: string): string {
   return pattern.replaceAll(/[\\%_]/g, '\\$&').replaceAll('*', '%');
 }
 
-/** Whether Everpost itself can record an event that a pattern names. */
+/** Whether a pattern can match one of Everpost's own events. */
 function isOwn(pattern: string): boolean {
   if (OWN_EVENTS.some((name) => matchesPattern(pattern, name))) return true;
   if (!pattern.startsWith('segment.')) return false;
   return pattern.endsWith('*') || isReservedEventName(pattern);
 }
 
-/** Everpost's own events that begin as a pattern does, up to its first dot. */
+/** Everpost's own events with the same prefix, up to the first dot, as a pattern. */
 export function ownEventsBeside(pattern: string): string[] {
   const prefix = pattern.slice(0, pattern.indexOf('.') + 1);
   if (prefix === 'segment.') return ['segment.<name>.entry', 'segment.<name>.exit'];
@@ -57,8 +57,8 @@ export function ownEventsBeside(pattern: string): string[] {
 }
 
 /**
- * The patterns that name nothing Everpost knows although they begin like its own events. Those that begin otherwise name
- * events that a project tracks, which may be tracked for the first time tomorrow.
+ * The patterns that begin like Everpost's own events but match none of them. Other patterns are for tracked events,
+ * whose names need not have been used yet.
  */
 export function unknownPatterns(patterns: readonly string[]): string[] {
   return patterns.filter((pattern) => OWN_PREFIXES.some((prefix) => pattern.startsWith(prefix)) && !isOwn(pattern));
