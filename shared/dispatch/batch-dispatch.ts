@@ -13,34 +13,40 @@ import { createStarters } from './starters.ts';
 
 const START_DEADLINE_MS = 10_000;
 
-/** Logs what Temporal did not take. An outage fails every batch, again and again, so the same is said once a minute. */
+/**
+ * Logs batches that Temporal did not take. During an outage every attempt fails, so a reason is a warning once a
+ * minute, and a debug line otherwise.
+ */
 function createRefusalReport(logger: Logger) {
   const isDue = createReminder();
   return ({ kind, batchId, attempts }: OutboxBatch, reason: string): void => {
     logger[isDue(`${kind} ${reason}`) ? 'warn' : 'debug'](
       { kind, batchId, attempts, reason },
-      'Temporal did not take a start, it is kept and tried again',
+      'Temporal did not take a start; the start is kept and tried again',
     );
   };
 }
 
-/** The traces of batches of one kind. Without them, the batches are handed over all the same. */
+/** The traces of batches of one kind. If they cannot be read, the batches are handed over without them. */
 async function findTraces({ orm, logger, isTraced }: DispatcherDeps, batches: OutboxBatch[]): Promise<TraceContexts> {
   const [first] = batches;
   if (!isTraced || !first) return new Map();
   const subjectIds = batches.flatMap((batch) => batch.subjectIds);
   return findTraceContexts(orm.em.fork(), first.kind, subjectIds).catch((error: unknown) => {
-    logger.warn({ err: error }, 'traces could not be read, the work goes on without them');
+    logger.warn({ err: error }, 'traces could not be read; the batches are started without them');
     return new Map();
   });
 }
 
-/** What became of a batch; a refused one is put back. */
+/** What became of a batch. A refused batch is put back. */
 type Outcome = 'started' | 'joined' | 'refused';
 
 const URGENCY_OF: Partial<Record<OutboxKind, SmtpUrgency>> = { email: 'transactional', automationEmail: 'automation' };
 
-/** Whether an open delivery has claimed the emails of a batch. What is traced has a delivery of its own, to be seen in. */
+/**
+ * Offers a batch to an open delivery, and returns whether that has claimed the emails. Traced emails get a delivery of
+ * their own, so that their trace shows it.
+ */
 async function joinsDelivery(
   { openDeliveries }: DispatcherDeps,
   { kind, projectId, subjectIds, isNew }: OutboxBatch,
@@ -51,12 +57,12 @@ async function joinsDelivery(
   return openDeliveries.offer({ projectId, urgency }, subjectIds);
 }
 
-/** What an email that joins a delivery costs, compared with one that is started; more of them share statements, too. */
+/** The cost of an email that joins a delivery, as a share of the cost of an email of a new delivery. */
 const COST_OF_JOINED = 0.1;
 
 /**
- * Creates the function that hands claimed batches of one kind to an open delivery, or to Temporal. It deletes those that
- * are taken, and puts the others back.
+ * Creates the function that hands claimed batches of one kind to an open delivery, or to Temporal. It deletes the
+ * batches that were taken, and puts the others back.
  */
 export function createBatchDispatch(deps: DispatcherDeps): (batches: OutboxBatch[]) => Promise<HandedOver> {
   const em = () => deps.orm.em.fork();
@@ -83,9 +89,10 @@ export function createBatchDispatch(deps: DispatcherDeps): (batches: OutboxBatch
     const outcomes = await Promise.all(batches.map((batch) => start(batch, contexts)));
     const done = batches.filter((_, index) => outcomes[index] !== 'refused').map((batch) => batch.batchId);
     if (done.length > 0) await deleteOutboxBatches(em(), done);
-    const costs = batches.map(
-      ({ subjectIds }, index) => subjectIds.length * (outcomes[index] === 'joined' ? COST_OF_JOINED : 1),
-    );
-    return { isTaken: done.length > 0, costInRows: costs.reduce((sum, cost) => sum + cost, 0) };
+    let costInRows = 0;
+    for (const [index, { subjectIds }] of batches.entries()) {
+      costInRows += subjectIds.length * (outcomes[index] === 'joined' ? COST_OF_JOINED : 1);
+    }
+    return { isTaken: done.length > 0, costInRows };
   };
 }

@@ -45,7 +45,7 @@ async function untilHandedOver(emailId: string): Promise<void> {
 }
 
 describe('a dispatcher', () => {
-  it('of a worker looks again by itself after it has seen work', async () => {
+  it('of a worker looks again without a wake after it has seen work', async () => {
     await withDispatcher({}, async (dispatcher) => {
       const first = await addEmail();
       dispatcher.wake();
@@ -54,7 +54,7 @@ describe('a dispatcher', () => {
     });
   });
 
-  it('of the API hands over what no worker has seen, also what comes soon after', async () => {
+  it('of the API hands over rows that no worker claims, also when they follow one another', async () => {
     await withDispatcher({ isApiProcess: true }, async (dispatcher) => {
       for (let n = 0; n < 3; n++) {
         const emailId = await addEmail();
@@ -88,7 +88,7 @@ describe('a dispatcher', () => {
     });
   });
 
-  it('gives new emails to an open delivery of their project, and a delivery of their own if that does not take them', async () => {
+  it('offers new emails to the open delivery of their project, and starts a delivery if that does not take them', async () => {
     const openDeliveries = createOpenDeliveries();
     const offered: string[][] = [];
     const take = async (emailIds: string[]) => {
@@ -107,7 +107,7 @@ describe('a dispatcher', () => {
     });
   });
 
-  it('offers no delivery what another process has claimed before, since it may have begun a delivery of its own', async () => {
+  it('does not offer emails that another process has claimed before, since it may have started their delivery', async () => {
     const openDeliveries = createOpenDeliveries();
     const offered: string[][] = [];
     const take = async (emailIds: string[]) => {

@@ -17,9 +17,7 @@ import { searchAttributes } from '../platform/search-attributes.ts';
 import type { Em } from '../domain/database/em.ts';
 import { query, sql } from '../domain/database/sql.ts';
 import type { HandOver } from './hand-over.ts';
-
-/** Temporal takes 200 bytes of summary; a character is at most 4. */
-const NAME_LENGTH_MAX = 40;
+import { SUMMARY_NAME_LENGTH_MAX } from './summaries.ts';
 
 interface ExecutionStart {
   executionId: string;
@@ -35,7 +33,8 @@ async function findStarts(em: Em, executionIds: string[]): Promise<ExecutionStar
     em,
     sql`
       select x.id as "executionId", x.project_id as "projectId", x.automation_id as "automationId",
-        x.contact_id as "contactId", left(a.name, ${NAME_LENGTH_MAX}::int) as "automationName", x.graph_id as "graphId"
+        x.contact_id as "contactId", left(a.name, ${SUMMARY_NAME_LENGTH_MAX}::int) as "automationName",
+        x.graph_id as "graphId"
       from automation_execution x join automation a on a.id = x.automation_id
       where x.id = any(${executionIds}::uuid[])`,
   );
@@ -54,7 +53,7 @@ async function findFirstLabels(em: Em, graphIds: string[]): Promise<Map<string, 
   );
 }
 
-/** How a start that is repeated is taken, and whether this process takes the first task if it can. */
+/** What Temporal does with a repeated start, and whether it may return the first task to this process. */
 export type StartPolicy = Pick<
   WorkflowStartOptions,
   'workflowIdReusePolicy' | 'workflowIdConflictPolicy' | 'requestEagerStart'
@@ -63,11 +62,11 @@ export type StartPolicy = Pick<
 interface StarterDeps {
   em: Em;
   client: Client;
-  /** Each execution may belong to another trace. */
+  /** Called for each execution, because each may belong to another trace. */
   handOver: HandOver;
 }
 
-/** Starts the workflows of executions. An execution that was already started, or whose automation is gone, counts as done. */
+/** Starts the workflows of executions. Skips those that have started already, or whose automation no longer exists. */
 export async function startExecutionWorkflows(
   { em, client, handOver }: StarterDeps,
   executionIds: string[],
@@ -119,7 +118,7 @@ export async function signalEventArrivals(
   );
 }
 
-/** Ends the workflows of cancelled executions. A workflow that has not begun finds out by itself. */
+/** Cancels the workflows of cancelled executions. A workflow that starts later reads the status of its execution. */
 export async function cancelExecutionWorkflows(client: Client, executionIds: string[]): Promise<void> {
   await Promise.all(
     executionIds.map((executionId) =>

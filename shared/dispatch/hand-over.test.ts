@@ -36,7 +36,7 @@ const batch = {
 } as const;
 const handOver = handOverOf({ ...batch, subjectIds }, contexts);
 
-it('goes on with the first trace of a batch, and links a span of each other trace to it', async () => {
+it('continues the first trace of a batch, and links a span of each other trace to it', async () => {
   const active = await handOver(subjectIds, async () => activeTrace());
   const [first, second, ...others] = exporter.getFinishedSpans();
   expect(others).toHaveLength(0);
@@ -48,13 +48,13 @@ it('goes on with the first trace of a batch, and links a span of each other trac
   expect(second?.links.map((link) => link.context.spanId)).toEqual([active?.spanId]);
 });
 
-it('has no span for what belongs to no trace, though a traced request has woken the dispatcher', async () => {
+it('has no span for a subject without a trace, although a traced request has woken the dispatcher', async () => {
   const active = await withSpan('request', {}, () => handOver(['email-0'], async () => activeTrace()));
   expect(active).toBeUndefined();
   expect(exporter.getFinishedSpans().map(({ name }) => name)).toEqual(['request']);
 });
 
-it('says of all traces that Temporal has refused the work', async () => {
+it('marks the spans of all traces as failed when Temporal refuses the work', async () => {
   const refusal = new RangeError('words of somebody');
   await expect(handOver(subjectIds, () => Promise.reject(refusal))).rejects.toBe(refusal);
   const spans = exporter.getFinishedSpans();

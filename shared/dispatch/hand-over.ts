@@ -3,10 +3,10 @@ import type { OutboxBatch } from '../domain/outbox/outbox-claims.ts';
 import type { TraceContext, TraceContexts } from '../domain/outbox/trace-contexts.ts';
 import { markFailed, placeOf, startSpan, within, withoutTrace } from '../platform/tracing/spans.ts';
 
-/** Hands subjects of a batch to Temporal, as a part of their traces. */
+/** Runs `work`, which hands subjects of a batch to Temporal, as a part of their traces. */
 export type HandOver = <T>(subjectIds: readonly string[], work: () => Promise<T>) => Promise<T>;
 
-/** One of each trace. */
+/** The first context of each trace. */
 function tracesOf(subjectIds: readonly string[], contexts: TraceContexts): TraceContext[] {
   const traces = new Map<string, TraceContext>();
   for (const context of subjectIds.flatMap((id) => contexts.get(id) ?? [])) {
@@ -16,8 +16,8 @@ function tracesOf(subjectIds: readonly string[], contexts: TraceContexts): Trace
 }
 
 /**
- * Each trace gets a span from the commit to the hand-over. The workflow goes on with the first trace; the spans of the
- * others are linked to it.
+ * Creates the hand-over of a batch. Each trace gets a span from the commit to the hand-over. The workflow continues the
+ * first trace, and the spans of the others are linked to it.
  */
 export function handOverOf(batch: OutboxBatch, contexts: TraceContexts): HandOver {
   const attributes = {
@@ -31,7 +31,7 @@ export function handOverOf(batch: OutboxBatch, contexts: TraceContexts): HandOve
 
   return async (subjectIds, work) => {
     const [first, ...others] = tracesOf(subjectIds, contexts);
-    // The request that has woken the dispatcher may have nothing to do with it.
+    // The current trace is of the request that woke the dispatcher, which need not be the one that added this row.
     if (!first) return withoutTrace(work);
     const leading = start(
       first,

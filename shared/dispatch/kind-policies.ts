@@ -3,11 +3,11 @@ import type { ClaimSize } from '../domain/outbox/outbox-claims.ts';
 
 /** How rows of a kind are handed over. Each kind has a poll loop of its own, so no kind waits for another. */
 export interface KindPolicy extends ClaimSize {
-  /** Claims under way at a time. */
+  /** The most claims under way at a time. */
   parallel: number;
-  /** The longest time that the next claim waits for the hand-over before it. */
+  /** The longest time that a claim waits for the previous hand-over. */
   handOverMs: number;
-  /** The pause between claims: rows committed meanwhile go into larger batches, and the rate is bounded. */
+  /** The pause after a claim of so many rows. It bounds the rate of claims, and rows gather into larger batches. */
   pauseMs: (rows: number) => number;
 }
 
@@ -17,10 +17,10 @@ const shortly = (): number => SHORT_PAUSE_MS;
 const byRows = (rows: number): number => Math.min(100, SHORT_PAUSE_MS + rows * 10);
 
 /**
- * A start costs Temporal and the worker as much as some hundred rows cost PostgreSQL, so the pause of emails grows with the
- * load; a single email never waits for it. Executions and their events come by the thousand and Temporal works on each
- * for longer than it takes to tell it of them: few at a time leave it room for the emails of others. Cancellations are
- * not urgent, because a cancelled execution takes no step, whatever its workflow knows.
+ * A start costs Temporal and the worker as much as some hundred rows cost PostgreSQL. So the pause of emails grows with
+ * the load; a single email never waits for it. Executions and their events come by the thousand, and each is much work
+ * for Temporal. They are handed over in small numbers, so that emails of other projects need not wait. Cancellations
+ * are not urgent, because a cancelled execution takes no further step even if its workflow still runs.
  */
 const POLICIES: Record<OutboxKind, KindPolicy> = {
   email: { claimRows: 400, batchRows: 200, parallel: 4, handOverMs: 250, pauseMs: byRows },
@@ -35,11 +35,16 @@ const POLICIES: Record<OutboxKind, KindPolicy> = {
   webhook: { claimRows: 10, batchRows: 10, parallel: 1, handOverMs: 0, pauseMs: () => 200 },
 };
 
-/** After a claim of so many emails, an API process leaves the next ones to workers, whose starts are larger then. */
+/**
+ * After a claim of more emails than this, an API process pauses longer, so that workers start the next ones together.
+ */
 const API_EMAILS_MAX = 40;
 const API_PAUSE_MS = { few: 100, many: 1_000 } as const;
 
-/** How a process hands rows of a kind over. An API process takes small amounts, and leaves most of large ones to workers. */
+/**
+ * The policy of a process for a kind. An API process hands over small amounts, and leaves most of large ones to
+ * workers.
+ */
 export function policyOf(kind: OutboxKind, isApiProcess: boolean): KindPolicy {
   const policy = POLICIES[kind];
   if (!isApiProcess || kind === 'campaign') return policy;
@@ -48,6 +53,6 @@ export function policyOf(kind: OutboxKind, isApiProcess: boolean): KindPolicy {
     return { ...policy, parallel: 1, pauseMs };
   }
   const { claimRows, pauseMs } = policy;
-  // Projects share a claim, so one that left much behind may be smaller than it could be.
+  // Projects share a claim equally, so a claim may have fewer than `claimRows` rows although one project has more.
   return { ...policy, parallel: 1, pauseMs: (rows) => (rows * 2 > claimRows ? API_PAUSE_MS.many : pauseMs(rows)) };
 }

@@ -1,38 +1,45 @@
 import type { SmtpUrgency } from '../platform/smtp/smtp-pool.ts';
 
-/** A delivery that takes more emails. */
+/** A delivery that accepts more emails. */
 interface OpenDelivery {
-  /** @returns whether it has claimed them */
+  /** @returns whether the delivery has claimed the emails */
   take: (emailIds: string[]) => Promise<boolean>;
-  /** Takes no more, and ends as soon as those it has are sent. */
+  /** After this the delivery accepts no more emails, and ends as soon as its own are sent. */
   close: () => void;
 }
 
-/** The emails that a delivery sends. */
+/** Which emails a delivery accepts: at most one delivery is open for each project and urgency. */
 export interface DeliveryPlace {
   projectId: string;
   urgency: SmtpUrgency;
 }
 
 /**
- * The deliveries of this process that are under way and take more emails. An email that joins one costs Temporal nothing,
- * and is on its way sooner than with a delivery of its own.
+ * The deliveries under way in this process that accept more emails. An email that joins one costs Temporal nothing, and
+ * is sent sooner than with a delivery of its own.
  */
 export interface OpenDeliveries {
   /**
-   * Offers emails that no delivery has yet to the open delivery of their project.
-   * @returns whether it has claimed them; if not, they need a delivery of their own
+   * Offers emails without a delivery to the open delivery of their project.
+   * @returns whether that delivery has claimed them; if not, they need a delivery of their own
    */
   offer: (place: DeliveryPlace, emailIds: string[]) => Promise<boolean>;
-  /** @returns what takes the delivery off; undefined when its project has one, or when as many are open as may be */
+  /**
+   * Registers an open delivery.
+   * @returns the function that removes it; undefined when the project has one already, or the most allowed are open
+   */
   add: (place: DeliveryPlace, delivery: OpenDelivery) => (() => void) | undefined;
-  /** Closes the open deliveries, because their worker is about to stop. */
+  /** Closes all open deliveries, before their worker stops. */
   closeAll: () => void;
 }
 
-/** An open delivery waits a little for more emails in a slot of its worker, so only a quarter of the slots may be open. */
+/**
+ * An open delivery occupies a slot of its worker while it waits for more emails, so only a quarter of the slots may be
+ * open.
+ */
 const OPEN_MAX = { transactional: 2, automation: 2, campaign: 0 } as const satisfies Record<SmtpUrgency, number>;
 
+/** Creates the registry of a process, empty at first. */
 export function createOpenDeliveries(): OpenDeliveries {
   const open: Record<SmtpUrgency, Map<string, OpenDelivery>> = {
     transactional: new Map(),
@@ -43,15 +50,18 @@ export function createOpenDeliveries(): OpenDeliveries {
   return {
     offer: async ({ projectId, urgency }, emailIds) => (await open[urgency].get(projectId)?.take(emailIds)) ?? false,
     add({ projectId, urgency }, delivery) {
-      const ofKind = open[urgency];
-      if (ofKind.size >= OPEN_MAX[urgency] || ofKind.has(projectId)) return undefined;
-      ofKind.set(projectId, delivery);
+      const byProject = open[urgency];
+      if (byProject.size >= OPEN_MAX[urgency] || byProject.has(projectId)) return undefined;
+      byProject.set(projectId, delivery);
       return () => {
-        if (ofKind.get(projectId) === delivery) ofKind.delete(projectId);
+        if (byProject.get(projectId) === delivery) byProject.delete(projectId);
       };
     },
     closeAll() {
-      for (const ofKind of Object.values(open)) for (const delivery of [...ofKind.values()]) delivery.close();
+      // Closing a delivery removes it, hence the copies.
+      for (const byProject of Object.values(open)) {
+        for (const delivery of [...byProject.values()]) delivery.close();
+      }
     },
   };
 }

@@ -34,7 +34,7 @@ function start(waiting: string[], options: Partial<PollerOptions>): void {
 }
 
 describe('the poll loop of a kind', () => {
-  it('goes on beside a hand-over that hangs', async () => {
+  it('claims more rows while a hand-over hangs', async () => {
     const taken: string[] = [];
     let release: () => void = () => undefined;
     const hangs = new Promise<void>((resolve) => {
@@ -53,7 +53,7 @@ describe('the poll loop of a kind', () => {
     await eventually(async () => taken.length === 4);
   });
 
-  it('has no more claims under way than it may', async () => {
+  it('has at most `parallel` claims under way', async () => {
     const release: (() => void)[] = [];
     const waiting = ['a', 'b', 'c', 'd'];
     start(waiting, {
@@ -69,17 +69,17 @@ describe('the poll loop of a kind', () => {
     release[3]?.();
   });
 
-  it('claims less and less often while nothing is taken, and as before when something is', async () => {
+  it('claims less and less often while every batch is refused, and as before when one is taken', async () => {
     const waiting = Array.from({ length: 100 }, (_, index) => String(index));
-    let isAway = true;
-    start(waiting, { dispatch: async () => ({ isTaken: !isAway, costInRows: 1 }) });
+    let isTaken = false;
+    start(waiting, { dispatch: async () => ({ isTaken, costInRows: 1 }) });
     await eventually(async () => waiting.length <= 97);
     expect(waiting.length).toBeGreaterThan(90);
-    isAway = false;
+    isTaken = true;
     await eventually(async () => waiting.length === 0);
   });
 
-  it('tells of a claim that fails, and claims again when it is notified', async () => {
+  it('reports a claim that fails, and claims again when it is notified', async () => {
     const errors: unknown[] = [];
     let isBroken = true;
     const taken: string[] = [];

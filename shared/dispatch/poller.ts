@@ -3,17 +3,17 @@ import type { OutboxBatch } from '../domain/outbox/outbox-claims.ts';
 
 /** Claims rows of one kind and hands them over, one claim after the other while there are rows. */
 export interface Poller {
-  /** Something may be due. Never throws, never waits. */
+  /** Tells that rows may be due. Never throws, never waits. */
   notify: () => void;
-  /** Stops claiming, and waits for work under way. */
+  /** Stops claiming, and waits for hand-overs under way. */
   stop: () => Promise<void>;
 }
 
-/** What became of batches. */
+/** The result of handing batches over. */
 export interface HandedOver {
-  /** Whether any of them was taken. */
+  /** Whether at least one batch was taken. */
   isTaken: boolean;
-  /** What they cost, in rows that Temporal was told of. */
+  /** The cost for Temporal, in rows of new workflows. A row that joins an open delivery costs less. */
   costInRows: number;
 }
 
@@ -23,22 +23,22 @@ export interface PollerOptions {
   /** Claims that may be under way at a time. */
   parallel: number;
   /**
-   * The longest time that the next claim waits for the hand-over before it: when Temporal is busy, rows gather into fewer
-   * and larger batches. A hand-over that takes longer goes on during the next claim.
+   * The longest time that a claim waits for the previous hand-over. While Temporal is busy, rows so gather into fewer
+   * and larger batches. A hand-over that takes longer continues during the next claim.
    */
   handOverMs: number;
-  /** The pause after a claim, by what it cost; by all its rows while that is not known. */
+  /** The pause after a claim, by its `costInRows`, or by the number of its rows while the cost is unknown. */
   pauseMs: (rows: number) => number;
   onError: (error: unknown) => void;
 }
 
-/** If Temporal takes nothing, claiming pauses, because rows would only be put back. */
+/** The pauses while Temporal takes no batch, since every row would be put back. */
 const BACKOFF_MS = { first: 250, longest: 5_000 } as const;
 const CLAIM_FAILED_PAUSE_MS = 1_000;
 
 /**
- * Creates the poll loop of a kind. Hand-overs run concurrently with it, so one slow hand-over takes one of `parallel`
- * places and leaves the others. A row waits at most a pause and the claims before it.
+ * Creates the poll loop of a kind. Up to `parallel` hand-overs run concurrently, so a slow one does not stop the loop.
+ * A row waits at most for a pause and for the claims before its own.
  */
 export function createPoller({ claim, dispatch, parallel, handOverMs, pauseMs, onError }: PollerOptions): Poller {
   const stopping = new AbortController();
@@ -48,7 +48,7 @@ export function createPoller({ claim, dispatch, parallel, handOverMs, pauseMs, o
   let nextClaimAt = 0;
   let failures = 0;
 
-  /** @returns what the batches cost */
+  /** @returns the cost in rows */
   function handOver(batches: OutboxBatch[]): Promise<number> {
     const task = dispatch(batches)
       .then(

@@ -3,9 +3,9 @@ import { WORKFLOW_TYPES } from '../pure/workflow-contracts.ts';
 import type { ScheduleDefinition } from './temporal-setup.ts';
 
 /**
- * Everything that runs by the clock. `everpost temporal setup` brings the namespace in line with this list. The jitter
- * keeps several installations on one cluster from starting together. A run is for all projects, so it carries no search
- * attribute of ours.
+ * All schedules. `everpost temporal setup` brings the namespace in line with this list. The jitter keeps several
+ * installations on one cluster from starting together. A run is for all projects, so it has no search attribute of
+ * Everpost.
  */
 export const SCHEDULES: readonly ScheduleDefinition[] = [
   {

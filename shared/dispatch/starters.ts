@@ -26,21 +26,20 @@ import {
   startExecutionWorkflows,
   type StartPolicy,
 } from './execution-starter.ts';
-import { findCampaignSummary } from './campaign-summary.ts';
 import type { HandOver } from './hand-over.ts';
-import { findJobSummary } from './job-summary.ts';
+import { findCampaignSummary, findJobSummary } from './summaries.ts';
 import type { OutboxKind } from '../domain/outbox/outbox.ts';
 import type { OutboxBatch } from '../domain/outbox/outbox-claims.ts';
 
 /** Hands a batch to Temporal. @throws the error of Temporal when it does not take the batch */
 type Starter = (batch: OutboxBatch, handOver: HandOver) => Promise<unknown>;
 
-/** A batch that becomes one workflow, or a few that nobody would tell apart. */
+/** A starter that hands all subjects of a batch over together, as one part of their traces. */
 function together(start: (batch: OutboxBatch) => Promise<unknown>): Starter {
   return (batch, handOver) => handOver(batch.subjectIds, () => start(batch));
 }
 
-/** A closed workflow with that id has already done or refused this work; a running one is doing it. */
+/** A closed workflow with the same id has already done or refused this work; a running one is doing it. */
 function startPolicy(batch: OutboxBatch): StartPolicy {
   return {
     workflowIdReusePolicy: batch.isRestart ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
@@ -48,7 +47,7 @@ function startPolicy(batch: OutboxBatch): StartPolicy {
   };
 }
 
-/** As `startPolicy`; what ends soon is begun by a worker of this process, where one has room. */
+/** `startPolicy` for short workflows: a worker of this process takes the first task, if it has a free slot. */
 function eagerPolicy(batch: OutboxBatch, canStartEagerly: boolean): StartPolicy {
   return { ...startPolicy(batch), ...(canStartEagerly && { requestEagerStart: true }) };
 }
@@ -126,7 +125,7 @@ function startSegmentComputation(client: Client, batch: OutboxBatch): Promise<un
   });
 }
 
-/** One workflow of an id at a time: a running one is signalled, a closed one is started again. */
+/** The options for one workflow at a time: a running workflow is signalled, a closed one is started again. */
 function signalOrRestart({ projectId }: OutboxBatch) {
   return {
     workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
@@ -166,14 +165,14 @@ function wakeWebhooks(client: Client, batch: OutboxBatch): Promise<unknown> {
   return Promise.all([...new Set(batch.subjectIds)].map(wake));
 }
 
-export interface StartersDeps {
+interface StartersDeps {
   em: () => Em;
   client: Client;
   /** Whether the workers of this process share the connection of the client. */
   canStartEagerly: boolean;
 }
 
-/** The starter for a batch of each kind. Ids make every repetition harmless. */
+/** The starters by kind. The ids of workflows make every repetition harmless. */
 export function createStarters({ em, client, canStartEagerly }: StartersDeps): Record<OutboxKind, Starter> {
   const policyOf = (batch: OutboxBatch) => eagerPolicy(batch, canStartEagerly);
   return {

@@ -8,13 +8,13 @@ import { knownSearchAttributes } from './temporal-setup.ts';
 
 /** The state of Everpost's namespace, as a Temporal server reports it. */
 export interface TemporalState {
-  /** Empty when the server does not tell. */
+  /** Empty when the server does not report it. */
   serverVersion: string;
   hasNamespace: boolean;
   missingSearchAttributes: string[];
   missingSchedules: string[];
   pausedSchedules: string[];
-  /** Task queues that no worker asks for activities. */
+  /** Keys of `TASK_QUEUES` that no worker polls for activities. */
   unservedQueues: string[];
 }
 

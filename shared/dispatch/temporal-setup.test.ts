@@ -32,7 +32,7 @@ describe('setUpTemporal', () => {
     expect(Number(config?.workflowExecutionRetentionTtl?.seconds)).toBe(3 * 86_400);
   });
 
-  it('gives up with an error when Temporal does not answer', async () => {
+  it('fails when Temporal does not answer', async () => {
     const options = { connectionOptions: { address: '127.0.0.1:9', connectTimeout: 500 }, namespace: 'default' };
 
     await expect(setUpTemporal(options, [])).rejects.toThrow('Temporal cannot be reached at 127.0.0.1:9');
@@ -40,7 +40,7 @@ describe('setUpTemporal', () => {
 });
 
 describe('ensureSchedules', () => {
-  it('creates a schedule, brings it in line, and leaves it paused when an operator has paused it', async () => {
+  it('creates a schedule, updates it, and keeps it paused when an operator has paused it', async () => {
     const client = new Client({ connection, namespace: 'default' });
     const definition: ScheduleDefinition = {
       scheduleId: `schedule-${randomUUID()}`,

@@ -12,11 +12,11 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import { SEARCH_ATTRIBUTES } from '../platform/search-attributes.ts';
 import { createConnection, clientOptions, GRPC, hasStatus, type TemporalConnectOptions } from './temporal.ts';
 
-/** How long a closed execution stays visible in Temporal. PostgreSQL keeps what the product needs. */
+/** How long Temporal keeps a closed workflow. PostgreSQL keeps what the product needs. */
 const RETENTION = '3 days';
 /** Runs missed while Temporal was down are not repeated, because each run does everything that is due. */
 const CATCHUP_WINDOW = '1 minute';
-/** Servers reload the list of namespaces and of search attributes every few seconds. */
+/** Servers reload the lists of namespaces and search attributes every few seconds. */
 const PROPAGATION_TIMEOUT_MS = 60_000;
 const PROPAGATION_POLL_MS = 100;
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -24,14 +24,14 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** `INDEXED_VALUE_TYPE_KEYWORD` of temporal.api.enums.v1. */
 const KEYWORD_TYPE = 2;
 
-/** A workflow that is started by the clock. */
+/** A workflow that a schedule starts. */
 export interface ScheduleDefinition {
   scheduleId: string;
   workflowType: string;
   taskQueue: string;
-  /** A description for operators in Temporal. */
+  /** A description for operators in the Temporal UI. */
   summary: string;
-  /** When to start it; times are UTC. */
+  /** When to start the workflow; times are UTC. */
   spec: ScheduleSpec;
   args?: unknown[];
 }
@@ -40,7 +40,7 @@ export interface TemporalSetupResult {
   namespace: string;
   isNamespaceNew: boolean;
   searchAttributesAdded: string[];
-  /** Ids of the schedules that are in place now. */
+  /** The ids of all schedules of the setup, new and existing. */
   schedules: string[];
 }
 
@@ -79,7 +79,9 @@ async function ensureNamespace(connection: Connection, namespace: string): Promi
   }
 }
 
-/** Names of the search attributes a namespace has. Temporal Cloud shows them only in the namespace's own record. */
+/**
+ * Names of the search attributes of a namespace. Temporal Cloud reports them only in the description of the namespace.
+ */
 export async function knownSearchAttributes(connection: Connection, namespace: string): Promise<Set<string>> {
   try {
     const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
@@ -138,9 +140,9 @@ function scheduleOptions(definition: ScheduleDefinition): ScheduleOptions {
 }
 
 /**
- * Creates the schedules that are missing and brings the others in line. One that an operator has paused stays paused,
- * and no run is started or made up for.
- * @returns the ids, in the order given
+ * Creates missing schedules and updates the others. A schedule that an operator has paused stays paused. No run is
+ * started, and no missed run is repeated.
+ * @returns the ids, in the order of `definitions`
  */
 export async function ensureSchedules(client: Client, definitions: readonly ScheduleDefinition[]): Promise<string[]> {
   for (const definition of definitions) {
@@ -169,9 +171,10 @@ async function connect(options: ConnectionOptions): Promise<Connection> {
 }
 
 /**
- * Prepares Temporal for Everpost: the namespace (closed executions kept for three days), the search attributes and the
- * schedules. Existing ones stay as they are, so it may run any number of times.
- * @throws when Temporal cannot be reached or its credentials do not suffice
+ * Prepares Temporal for Everpost: the namespace (it keeps closed workflows for three days), the search attributes and
+ * the schedules. An existing namespace and existing search attributes stay as they are; schedules are updated. May run
+ * any number of times.
+ * @throws when Temporal cannot be reached or the credentials do not suffice
  */
 export async function setUpTemporal(
   options: TemporalConnectOptions,

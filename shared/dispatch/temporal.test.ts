@@ -8,7 +8,7 @@ import { checkTemporal, createTemporalClient } from './temporal.ts';
 /** `TRANSIENT_FAILURE` of gRPC: the server has refused, and calls fail at once. */
 const REFUSED = 3;
 
-/** The state of the channel, which the SDK keeps to itself. */
+/** The state of the channel, which is a private field of the SDK. */
 function stateOf(client: Client): number {
   const { client: grpc } = client.connection as unknown as {
     client: { getChannel: () => { getConnectivityState: (isConnecting: boolean) => number } };
@@ -16,8 +16,8 @@ function stateOf(client: Client): number {
   return grpc.getChannel().getConnectivityState(true);
 }
 
-describe('a client whose connection is closed while calls are between two tries', () => {
-  it('has them end with an error, and none starts again', async () => {
+describe('a client whose connection is closed while calls are between two attempts', () => {
+  it('ends them with an error, and none is attempted again', async () => {
     const proxy = await startTcpProxy(`tcp://${testEnvironment().temporalAddress}`);
     const client = createTemporalClient({
       connectionOptions: { address: new URL(proxy.url).host },
@@ -28,7 +28,7 @@ describe('a client whose connection is closed while calls are between two tries'
     await eventually(async () => stateOf(client) === REFUSED);
     const calls = Array.from({ length: 10 }, () => client.workflowService.describeNamespace({ namespace: 'default' }));
     const ended = Promise.allSettled(calls);
-    // The first try of each fails at once.
+    // The first attempt of each fails at once.
     await new Promise((resolve) => setImmediate(resolve));
     await client.connection.close();
     for (const call of await ended) {

@@ -17,7 +17,7 @@ import { clientTracing } from '../platform/tracing/temporal.ts';
 import { waitUntilThere } from '../platform/wait.ts';
 
 export interface TemporalConnectOptions {
-  /** Fits a Connection and a NativeConnection alike. */
+  /** Options for both a Connection and a NativeConnection. */
   connectionOptions: ReturnType<typeof loadClientConnectConfig>['connectionOptions'];
   namespace: string;
   /** Set when the payload codec is on. */
@@ -59,13 +59,13 @@ export function clientOptions({ namespace, dataConverter }: TemporalConnectOptio
 type GrpcInterceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 type GrpcCall = ReturnType<GrpcInterceptor>;
 
-/** The end of a call, as gRPC reports it. */
+/** The callbacks through which gRPC reports the end of a call. */
 interface GrpcListener {
   onReceiveMessage?: (message: null) => void;
   onReceiveStatus?: (status: { code: number; details: string; metadata: unknown }) => void;
 }
 
-/** A call that begins after the close: it fails as a cancelled one does, without touching the channel. */
+/** A call that begins after the close. It fails like a cancelled call, and does not use the channel. */
 function refusedCall(): GrpcCall {
   const nothing = (): void => undefined;
   const call = {
@@ -83,13 +83,14 @@ function refusedCall(): GrpcCall {
     getPeer: () => '',
     getAuthContext: () => null,
   };
-  // The chain of interceptors needs no more than this.
+  // The chain of interceptors calls only these methods.
   return call as unknown as GrpcCall;
 }
 
 /**
  * A connection whose calls all end. The SDK repeats a failed call after a pause. If the connection is closed during the
- * pause, the call would throw out of a timer, where nobody catches it, and its caller would wait without end.
+ * pause, the SDK throws in a timer, where the error cannot be caught, and the caller waits forever. Here the repeated
+ * call fails instead.
  */
 export function createConnection(options: ConnectionOptions): Connection {
   let isClosed = false;
@@ -109,7 +110,7 @@ export function createConnection(options: ConnectionOptions): Connection {
 
 /**
  * A client that connects on first use, so that a process can start, and serve, while Temporal is down.
- * @param connection one that workers of this process use as well; left out, the client has its own
+ * @param connection a connection that is shared with the workers of this process; by default the client has its own
  */
 export function createTemporalClient(
   options: TemporalConnectOptions,
@@ -132,7 +133,7 @@ export async function checkTemporal(client: Client, timeoutMs = 2_000): Promise<
 /** Why Temporal cannot be used now; undefined when waiting does not help. */
 function absenceOf(error: unknown): string | undefined {
   if (!isGrpcServiceError(error)) {
-    // The connection of a worker says it so.
+    // The NativeConnection of a worker throws this error when it cannot connect.
     return error instanceof Error && error.name === 'TransportError' ? error.message : undefined;
   }
   if (hasStatus(error, GRPC.deadlineExceeded)) return 'it does not answer';

@@ -1,19 +1,19 @@
 import { untilNextBatchMs } from '../domain/outbox/outbox.ts';
 
-/** Decides when a dispatcher looks for due rows. */
+/** Calls the look of a dispatcher for due rows, never two looks at a time. */
 export interface Watch {
-  /** Looks now, or within this many milliseconds: simultaneous calls make one look. */
+  /** Looks within so many milliseconds, at once for 0. All calls in that time cause one look. */
   lookWithin: (ms: number) => void;
-  /** Looks once more when the rows being batched now have been due for so many milliseconds. */
+  /** Looks once more, so many milliseconds after the rows that are being batched now become due. */
   lookWithNextBatch: (ms: number) => void;
   /** Stops looking, and waits for the look under way. */
   stop: () => Promise<void>;
 }
 
-/** A process looks no more often than this, however often it is told to. */
+/** The shortest pause between two looks. */
 const PAUSE_MS = 10;
 
-/** Creates the watch of a dispatcher. `look` is called one at a time. */
+/** Creates the watch of a dispatcher. An error of `look` goes to `onError`. */
 export function createWatch(look: () => Promise<void>, onError: (error: unknown) => void): Watch {
   let isStopped = false;
   let scheduled: { timer: NodeJS.Timeout; at: number } | undefined;
@@ -24,7 +24,7 @@ export function createWatch(look: () => Promise<void>, onError: (error: unknown)
 
   function lookNow(): void {
     scheduled = undefined;
-    // The look under way may have missed the row of this call.
+    // A look under way may have missed the row of this call, so another look follows it.
     isWantedAgain = looking !== undefined;
     if (looking) return;
     notBefore = performance.now() + PAUSE_MS;

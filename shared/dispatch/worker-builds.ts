@@ -6,12 +6,12 @@ import { GRPC, hasStatus } from './temporal.ts';
 
 const { TASK_QUEUE_TYPE_ACTIVITY, TASK_QUEUE_TYPE_WORKFLOW } = proto.temporal.api.enums.v1.TaskQueueType;
 
-/** One version of the workflow code that workers have, or had. */
+/** A version of the workflow code that workers run, or ran. */
 export interface WorkerBuild {
   buildId: string;
-  /** Whether Temporal gives it what begins now, and what long-lived workflows do next. */
+  /** Whether Temporal gives this build new workflows, and the next tasks of long-lived workflows. */
   isCurrent: boolean;
-  /** Open workflows that only workers of this build can go on with. */
+  /** The number of open workflows that only workers of this build can continue. */
   pinnedWorkflows: number;
 }
 
@@ -25,8 +25,8 @@ function countPinned({ workflow }: Client, { deploymentName, buildId }: WorkerDe
 }
 
 /**
- * The builds of a worker deployment that Temporal knows, the newest first; none when no worker has ever named it. Counts
- * come from Temporal's index, which is up to some seconds old.
+ * The builds of a worker deployment that Temporal knows, the newest first. Empty when no worker has ever named the
+ * deployment. Counts come from Temporal's index, which may be some seconds old.
  */
 export async function listBuilds(client: Client, deploymentName: string): Promise<WorkerBuild[]> {
   const { namespace } = client.options;
@@ -51,14 +51,14 @@ export async function listBuilds(client: Client, deploymentName: string): Promis
   }
 }
 
-/** The task queues that no worker of this build asks for tasks. */
+/** The names of the task queues that no worker of this build polls. */
 export async function queuesWithoutBuild(client: Client, version: WorkerDeploymentVersion): Promise<string[]> {
-  const asked = [
+  const expected = [
     ...WORKFLOW_QUEUES.map((name) => ({ name, taskQueueType: TASK_QUEUE_TYPE_WORKFLOW })),
     ...Object.values(TASK_QUEUES).map((name) => ({ name, taskQueueType: TASK_QUEUE_TYPE_ACTIVITY })),
   ];
-  const missing = await Promise.all(
-    asked.map(async ({ name, taskQueueType }) => {
+  const queues = await Promise.all(
+    expected.map(async ({ name, taskQueueType }) => {
       const { namespace } = client.options;
       const described = await client.workflowService.describeTaskQueue({
         namespace,
@@ -66,18 +66,18 @@ export async function queuesWithoutBuild(client: Client, version: WorkerDeployme
         taskQueueType,
       });
       const isServed = described.pollers.some(
-        ({ deploymentOptions: has }) =>
-          has?.deploymentName === version.deploymentName && has.buildId === version.buildId,
+        ({ deploymentOptions: poller }) =>
+          poller?.deploymentName === version.deploymentName && poller.buildId === version.buildId,
       );
-      return isServed ? [] : [name];
+      return { name, isServed };
     }),
   );
-  return [...new Set(missing.flat())];
+  return [...new Set(queues.filter(({ isServed }) => !isServed).map(({ name }) => name))];
 }
 
 /**
- * Gives workers of this build all that begins from now on, and what long-lived workflows do next.
- * @throws the error of gRPC, among others when Temporal does not know the build
+ * Makes a build current: its workers get new workflows, and the next tasks of long-lived workflows.
+ * @throws the error of gRPC, for example when Temporal does not know the build
  */
 export async function makeBuildCurrent(client: Client, version: WorkerDeploymentVersion): Promise<void> {
   const { namespace, identity } = client.options;

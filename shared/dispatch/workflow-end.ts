@@ -1,6 +1,6 @@
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 
-/** @returns when the workflow ended; undefined when it is at work, `{}` when Temporal does not know it */
+/** Asks Temporal when a workflow ended. Returns undefined while it runs, and `{}` when Temporal does not know it. */
 export async function findWorkflowEnd(client: Client, workflowId: string): Promise<{ endedAt?: Date } | undefined> {
   try {
     const { status, closeTime } = await client.workflow.getHandle(workflowId).describe();
