@@ -10,7 +10,7 @@ import { periodConditions, type Period } from '../events/event-lists.ts';
 import { isoText, joinSql, query, sql, type SqlFragment } from '../database/sql.ts';
 import { eventNames } from './event-names.ts';
 
-/** The sources of activities. Their order decides between activities of the same moment. */
+/** The sources of activities. Their order orders activities of the same moment. */
 const SOURCES = [
   'event',
   'campaign.scheduled',
@@ -21,7 +21,7 @@ const SOURCES = [
 ] as const;
 type Source = (typeof SOURCES)[number];
 
-/** A place in the feed, which runs from new to old. */
+/** The position of an activity in the feed, which is ordered from new to old. */
 export interface ActivityCursor {
   at: string;
   /** Index into the sources. */
@@ -32,7 +32,7 @@ export interface ActivityCursor {
 export interface ActivityQuery {
   limit: number;
   cursor?: ActivityCursor;
-  /** All when left out. */
+  /** The types to list; all by default. */
   types?: readonly ActivityType[];
   contactId?: string;
   period: Period;
@@ -50,7 +50,7 @@ export interface Activity {
 
 export interface ActivityPage {
   activities: Activity[];
-  /** The place of the last one; undefined when there are no more. */
+  /** The position of the last activity; undefined when there are no more. */
   next?: ActivityCursor;
 }
 
@@ -63,80 +63,86 @@ interface Row {
   metadata: Record<string, unknown>;
 }
 
-/** The conditions that put rows of a source after the cursor and into the period, for the columns of its index. */
-function placeConditions(list: ActivityQuery, source: Source, at: SqlFragment, id: SqlFragment): SqlFragment[] {
+/**
+ * The conditions for rows of a source after the cursor and within the period. `at` and `id` are columns of an index.
+ */
+function pageConditions(list: ActivityQuery, source: Source, at: SqlFragment, id: SqlFragment): SqlFragment[] {
   const conditions = periodConditions(at, list.period);
   if (list.cursor) {
-    const place = SOURCES.indexOf(source) - list.cursor.source;
-    if (place < 0) conditions.push(sql`${at} <= ${list.cursor.at}::timestamptz`);
-    if (place > 0) conditions.push(sql`${at} < ${list.cursor.at}::timestamptz`);
-    if (place === 0) conditions.push(sql`(${at}, ${id}) < (${list.cursor.at}::timestamptz, ${list.cursor.id}::uuid)`);
+    const order = SOURCES.indexOf(source) - list.cursor.source;
+    if (order < 0) conditions.push(sql`${at} <= ${list.cursor.at}::timestamptz`);
+    if (order > 0) conditions.push(sql`${at} < ${list.cursor.at}::timestamptz`);
+    if (order === 0) conditions.push(sql`(${at}, ${id}) < (${list.cursor.at}::timestamptz, ${list.cursor.id}::uuid)`);
   }
   return conditions;
 }
 
 const EVENT_COLUMNS = sql`
-  0 as source, e.id, e.name, e.created_at as at, e.contact_id, e.data || jsonb_build_object('eventName', e.name) as metadata`;
+  0 as source, e.id, e.name, e.created_at as at, e.contact_id,
+  e.data || jsonb_build_object('eventName', e.name) as metadata`;
 
 /**
- * Events, by the index that fits: all of a project by time; those of some names by (name, time), a page of each; those
- * of a contact, which are few.
+ * A page of events, read by one of three indexes: all events of a project by time, events of some names by (name, time)
+ * with a page of each name, or the events of a contact, which are few.
  */
-function eventRows(projectId: string, list: ActivityQuery, rows: SqlFragment): SqlFragment {
-  const conditions = [
-    sql`e.project_id = ${projectId}`,
-    ...placeConditions(list, 'event', sql`e.created_at`, sql`e.id`),
-  ];
+function eventRows(projectId: string, list: ActivityQuery, limit: SqlFragment): SqlFragment {
+  const conditions = [sql`e.project_id = ${projectId}`, ...pageConditions(list, 'event', sql`e.created_at`, sql`e.id`)];
   const { contactId } = list;
   if (contactId !== undefined) conditions.push(sql`e.contact_id = ${contactId}`);
   if (list.types === undefined) {
-    return sql`select ${EVENT_COLUMNS} from event e where ${joinSql(conditions, ' and ')} order by e.created_at desc, e.id desc ${rows}`;
+    return sql`
+      select ${EVENT_COLUMNS} from event e where ${joinSql(conditions, ' and ')}
+      order by e.created_at desc, e.id desc ${limit}`;
   }
   const wanted = list.types.flatMap((type) =>
     type in EVENT_OF_ACTIVITY ? [EVENT_OF_ACTIVITY[type as keyof typeof EVENT_OF_ACTIVITY]] : [],
   );
-  const names = sql`
-    select unnest(${wanted}::text[]) as name
-    ${list.types.includes('event.triggered') ? sql`union select name from names where name <> all(${[...SYSTEM_EVENTS]}::text[])` : sql``}`;
+  const trackedNames = list.types.includes('event.triggered')
+    ? sql`union select name from names where name <> all(${[...SYSTEM_EVENTS]}::text[])`
+    : sql``;
+  const names = sql`select unnest(${wanted}::text[]) as name ${trackedNames}`;
   return sql`
     select page.* from (${names}) w cross join lateral (
       select ${EVENT_COLUMNS} from event e where ${joinSql([...conditions, sql`e.name = w.name`], ' and ')}
-      order by e.created_at desc, e.id desc ${rows}
-    ) page order by page.at desc, page.id desc ${rows}`;
+      order by e.created_at desc, e.id desc ${limit}
+    ) page order by page.at desc, page.id desc ${limit}`;
 }
 
-function campaignRows(projectId: string, list: ActivityQuery, rows: SqlFragment, source: Source): SqlFragment {
+function campaignRows(projectId: string, list: ActivityQuery, limit: SqlFragment, source: Source): SqlFragment {
   const at = source === 'campaign.sent' ? sql`c.sent_at` : sql`c.scheduled_at`;
   const conditions = [
     sql`c.project_id = ${projectId}`,
     sql`${at} is not null`,
-    ...placeConditions(list, source, at, sql`c.id`),
+    ...pageConditions(list, source, at, sql`c.id`),
   ];
   return sql`
     select ${SOURCES.indexOf(source)}::int, c.id, null, ${at}, null::uuid, jsonb_build_object(
       'campaignId', c.id, 'name', c.name, 'subject', c.subject, 'status', c.status, 'scheduledFor', c.scheduled_for,
       'totalRecipients', c.total_recipients, 'sentCount', c.sent_count)
-    from campaign c where ${joinSql(conditions, ' and ')} order by ${at} desc, c.id desc ${rows}`;
+    from campaign c where ${joinSql(conditions, ' and ')} order by ${at} desc, c.id desc ${limit}`;
 }
 
-function executionRows(projectId: string, list: ActivityQuery, rows: SqlFragment, source: Source): SqlFragment {
+function executionRows(projectId: string, list: ActivityQuery, limit: SqlFragment, source: Source): SqlFragment {
   const at = source === 'workflow.started' ? sql`x.started_at` : sql`x.completed_at`;
-  const conditions = [sql`x.project_id = ${projectId}`, ...placeConditions(list, source, at, sql`x.id`)];
+  const conditions = [sql`x.project_id = ${projectId}`, ...pageConditions(list, source, at, sql`x.id`)];
   if (source === 'workflow.completed')
     conditions.push(sql`x.completed_at is not null`, sql`x.status in ('COMPLETED', 'EXITED')`);
   if (list.contactId !== undefined) conditions.push(sql`x.contact_id = ${list.contactId}`);
   return sql`
     select ${SOURCES.indexOf(source)}::int, x.id, null, ${at}, x.contact_id, jsonb_build_object(
-      'executionId', x.id, 'workflowId', x.automation_id, 'workflowName', a.name, 'status', x.status, 'exitReason', x.exit_reason)
+      'executionId', x.id, 'workflowId', x.automation_id, 'workflowName', a.name, 'status', x.status,
+      'exitReason', x.exit_reason)
     from automation_execution x left join automation a on a.id = x.automation_id
-    where ${joinSql(conditions, ' and ')} order by ${at} desc, x.id desc ${rows}`;
+    where ${joinSql(conditions, ' and ')} order by ${at} desc, x.id desc ${limit}`;
 }
 
-/** One row an hour for each contact, automation and reason, at the time of the first of these refusals. */
-function refusalRows(projectId: string, list: ActivityQuery, rows: SqlFragment): SqlFragment {
+/**
+ * Refused starts. There is one row an hour for each contact, automation and reason, at the time of the first refusal.
+ */
+function refusalRows(projectId: string, list: ActivityQuery, limit: SqlFragment): SqlFragment {
   const conditions = [
     sql`r.project_id = ${projectId}`,
-    ...placeConditions(list, 'workflow.refused', sql`r.created_at`, sql`r.id`),
+    ...pageConditions(list, 'workflow.refused', sql`r.created_at`, sql`r.id`),
   ];
   if (list.contactId !== undefined) conditions.push(sql`r.contact_id = ${list.contactId}`);
   return sql`
@@ -144,21 +150,21 @@ function refusalRows(projectId: string, list: ActivityQuery, rows: SqlFragment):
       'workflowId', r.automation_id, 'workflowName', a.name, 'reason', r.reason, 'count', r.count, 'eventId', r.event_id,
       'lastAt', ${isoText(sql`r.updated_at`)})
     from automation_refusal r left join automation a on a.id = r.automation_id
-    where ${joinSql(conditions, ' and ')} order by r.created_at desc, r.id desc ${rows}`;
+    where ${joinSql(conditions, ' and ')} order by r.created_at desc, r.id desc ${limit}`;
 }
 
-function branchOf(projectId: string, list: ActivityQuery, rows: SqlFragment, source: Source): SqlFragment {
+function rowsOf(projectId: string, list: ActivityQuery, limit: SqlFragment, source: Source): SqlFragment {
   switch (source) {
     case 'event':
-      return eventRows(projectId, list, rows);
+      return eventRows(projectId, list, limit);
     case 'campaign.scheduled':
     case 'campaign.sent':
-      return campaignRows(projectId, list, rows, source);
+      return campaignRows(projectId, list, limit, source);
     case 'workflow.started':
     case 'workflow.completed':
-      return executionRows(projectId, list, rows, source);
+      return executionRows(projectId, list, limit, source);
     case 'workflow.refused':
-      return refusalRows(projectId, list, rows);
+      return refusalRows(projectId, list, limit);
   }
 }
 
@@ -169,21 +175,21 @@ function isWanted(source: Source, { types, contactId }: ActivityQuery): boolean 
   return types === undefined || types.includes(source);
 }
 
-/** One page of what happened in a project, newest first, each source read by an index no further than a page. */
+/** One page of the activities of a project, newest first. Each source is read by an index, at most a page of it. */
 export async function listActivity(em: Em, projectId: string, list: ActivityQuery): Promise<ActivityPage> {
   const isEverything = list.types !== undefined && ACTIVITY_TYPES.every((type) => list.types?.includes(type));
   const wanted = isEverything ? { ...list, types: undefined } : list;
   const limit = sql`limit ${list.limit + 1}`;
   const sources = SOURCES.filter((source) => isWanted(source, wanted));
   if (sources.length === 0) return { activities: [] };
-  const branches = sources.map((source) => sql`(${branchOf(projectId, wanted, limit, source)})`);
+  const pages = sources.map((source) => sql`(${rowsOf(projectId, wanted, limit, source)})`);
   const needsNames = wanted.types?.includes('event.triggered') ?? false;
   const found = await query<Row & { email: string | null }>(
     em,
     sql`
       with recursive ${needsNames ? sql`${eventNames(projectId)},` : sql``}
       feed (source, id, name, at, contact_id, metadata) as (
-        select * from (${joinSql(branches, ' union all ')}) f order by 4 desc, 1 desc, 2 desc ${limit}
+        select * from (${joinSql(pages, ' union all ')}) f order by 4 desc, 1 desc, 2 desc ${limit}
       )
       select feed.*, c.email from feed left join contact c on c.id = feed.contact_id
       order by at desc, source desc, id desc`,

@@ -13,7 +13,7 @@ let projectId: string;
 const { em } = useTestDatabase();
 beforeAll(async () => {
   projectId = (await createProject(em(), 'Busy')).project.id;
-  // One open in a hundred is a first one, and one in a thousand is of the sandbox.
+  // One open in a hundred is the first of its email, and one in a thousand is of the sandbox.
   await query(
     em(),
     sql`
@@ -25,7 +25,7 @@ beforeAll(async () => {
   await query(em(), sql`vacuum (analyze) event`);
 });
 
-/** Whether the work reads the index, as the counters of its transaction say. */
+/** Whether the work reads the index, according to the counters of its transaction. */
 async function readsIndex(index: string, work: (tx: Em) => Promise<unknown>): Promise<boolean> {
   const tx = em();
   await tx.begin();

@@ -4,9 +4,9 @@ import { query, sql, type SqlFragment } from '../database/sql.ts';
 import { eventNames } from './event-names.ts';
 import { FIRST_OF_EMAIL } from './first-of-email.ts';
 
-/** The counters. Opened, clicked and bounced count an email once, whatever the number of events. */
+/** Opened, clicked and bounced count each email once, whatever the number of its events. */
 export interface ActivityCounts {
-  /** Tracked events, those of segments included. */
+  /** Tracked events, and segment entries and exits. */
   events: number;
   sent: number;
   delivered: number;
@@ -43,8 +43,8 @@ function dayOf(column: SqlFragment): SqlFragment {
 }
 
 /**
- * Counts what happened in a project between two moments, the end excluded, by UTC day; days without anything are in the
- * answer too. Each name of events is counted within its range of one index, without a look at the events themselves.
+ * Counts the activities of a project between two moments, the end excluded, by UTC day. The result has days without
+ * activities, too. Events of a name are counted by a range of one index, without reading the events themselves.
  */
 export async function countActivity(em: Em, projectId: string, from: Date, until: Date): Promise<DayCounts[]> {
   const within = (column: SqlFragment) => sql`${column} >= ${from} and ${column} < ${until}`;
@@ -85,7 +85,7 @@ export async function countActivity(em: Em, projectId: string, from: Date, until
   return [...days.values()];
 }
 
-/** The sum of days. */
+/** The sums over days. */
 export function totalOf(days: DayCounts[]): ActivityCounts {
   const total = { ...NONE };
   for (const day of days) {

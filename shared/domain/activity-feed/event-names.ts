@@ -1,8 +1,8 @@
 import { sql, type SqlFragment } from '../database/sql.ts';
 
 /**
- * The names of a project's events as a recursive query `names (name)`: from name to name through the index on
- * (project_id, name, created_at), a step for each name whatever the number of events.
+ * The names of a project's events, as a recursive query `names (name)`. It skips from name to name through the index on
+ * (project_id, name, created_at), so it takes one step for each name, whatever the number of events.
  */
 export function eventNames(projectId: string): SqlFragment {
   return sql`

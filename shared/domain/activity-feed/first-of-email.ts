@@ -1,6 +1,6 @@
 import { joinSql, sql } from '../database/sql.ts';
 
-/** Events that count an email once, whatever the number of its events: conditions on a row of `event`. */
+/** Conditions on a row of `event`. Each is true for at most one event of an email. */
 export const FIRST_OPEN = sql`(name = 'email.open' and data->>'isFirstOpen' = 'true')`;
 export const FIRST_CLICK = sql`(name = 'email.click' and data->>'isFirstClick' = 'true')`;
 export const HARD_BOUNCE = sql`(name = 'email.bounce' and data->>'bounceType' = 'hard')`;

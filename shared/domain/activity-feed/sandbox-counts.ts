@@ -3,7 +3,7 @@ import type { Em } from '../database/em.ts';
 import { queryOne, sql } from '../database/sql.ts';
 import { FIRST_CLICK, FIRST_OPEN, HARD_BOUNCE } from './first-of-email.ts';
 
-/** The outcomes of emails to the sandbox. They do not count in the rates, so trials spoil no rate. */
+/** The outcomes of emails to the sandbox. The rates of a project leave them out. */
 export interface SandboxCounts {
   sent: number;
   delivered: number;
@@ -14,7 +14,7 @@ export interface SandboxCounts {
   complaints: number;
 }
 
-/** Counts emails to the sandbox in a period, the end excluded, or those of a campaign. */
+/** Counts emails to the sandbox, either in a period, the end excluded, or of a campaign. */
 export async function countSandbox(
   em: Em,
   projectId: string,
@@ -28,7 +28,7 @@ export async function countSandbox(
       : sql`created_at >= ${within.from} and created_at < ${within.until}`;
   const row = await queryOne<SandboxCounts>(
     em,
-    // The first condition on the address is that of the index `event_of_sandbox`.
+    // The first condition on the address is the predicate of the index `event_of_sandbox`.
     sql`
       select count(*) filter (where name = 'email.sent') as sent,
         count(*) filter (where name = 'email.delivery') as delivered,
