@@ -3,7 +3,7 @@ import type { Em } from '../../shared/domain/database/em.ts';
 import {
   pageOfSuppressions,
   suppressAddresses,
-  type SuppressionPlace,
+  type SuppressionCursor,
   type SuppressionQuery,
 } from '../../shared/domain/suppressions/suppression-lists.ts';
 import { removeSuppression } from '../../shared/domain/suppressions/suppressions.ts';
@@ -35,7 +35,7 @@ async function* readSuppressions(
   projectId: string,
   filters: Pick<SuppressionQuery, 'reason' | 'address'>,
 ): AsyncGenerator<Suppression[]> {
-  let after: SuppressionPlace | undefined;
+  let after: SuppressionCursor | undefined;
   do {
     const page = await pageOfSuppressions(em, projectId, { ...filters, limit: TOGETHER, after });
     after = page.next;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ListedSuppression, SuppressionPlace } from '../../shared/domain/suppressions/suppression-lists.ts';
+import type { ListedSuppression, SuppressionCursor } from '../../shared/domain/suppressions/suppression-lists.ts';
 import { SUPPRESSION_REASONS } from '../../shared/domain/suppressions/suppressions.ts';
 import { emailAddressSchema } from '../../shared/pure/emails/email-address.ts';
 import { momentSchema } from '../../shared/pure/filters/instant-schema.ts';
@@ -58,12 +58,12 @@ export const addressParams = z.object({ address: z.string().min(1).max(1_000) })
 const place = z.object({ at: momentSchema, hash: z.string().regex(/^(?:[0-9a-f]{2}){1,64}$/) });
 
 /** @throws AppError BAD_REQUEST when the cursor is of another list */
-export function readSuppressionCursor(cursor: string | undefined): SuppressionPlace | undefined {
+export function readSuppressionCursor(cursor: string | undefined): SuppressionCursor | undefined {
   return cursor === undefined ? undefined : decodeCursor(cursor, place);
 }
 
 /** The text of a place. */
-export function suppressionCursor({ at, hash }: SuppressionPlace): string {
+export function suppressionCursor({ at, hash }: SuppressionCursor): string {
   return encodeCursor({ at: at.toISOString(), hash });
 }
 

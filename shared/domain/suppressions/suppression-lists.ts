@@ -3,8 +3,8 @@ import { joinSql, query, queryOne, sql } from '../database/sql.ts';
 import { ADDRESS_HASH_KEY, addressHash } from './address-hash.ts';
 import type { Suppression, SuppressionReason } from './suppressions.ts';
 
-/** A place in the list. */
-export interface SuppressionPlace {
+/** The position of a suppression in the list, which is ordered from new to old. */
+export interface SuppressionCursor {
   at: Date;
   /** The hash of the address, in hex. */
   hash: string;
@@ -12,14 +12,14 @@ export interface SuppressionPlace {
 
 export interface SuppressionQuery {
   limit: number;
-  after?: SuppressionPlace | undefined;
+  after?: SuppressionCursor | undefined;
   reason?: SuppressionReason | undefined;
   /** A normalised address. */
   address?: string | undefined;
 }
 
 export interface ListedSuppression extends Suppression {
-  /** The server's text, or who suppressed the address by hand. */
+  /** The text of the mail server, or the note of the person who suppressed the address by hand. */
   words: string | null;
   /** The campaign of the email that came back. */
   campaignId: string | null;
@@ -27,54 +27,61 @@ export interface ListedSuppression extends Suppression {
 
 export interface SuppressionPage {
   suppressions: ListedSuppression[];
-  /** The place of the last one; missing at the end. */
-  next?: SuppressionPlace;
+  /** The position from which the next page continues; missing at the end. */
+  next?: SuppressionCursor;
 }
 
-/** Suppressions that one page looks through, so that a rare reason costs no more than a frequent one. */
-const WINDOW = 5_000;
+/** The most suppressions that one page reads, so that a rare reason costs no more than a frequent one. */
+const SCANNED_MAX = 5_000;
 
-/** One page of a project's suppressions, newest first. With a reason it may have fewer than `limit` and more behind it. */
+/**
+ * One page of a project's suppressions, newest first. With a reason it may have fewer than `limit`, and more may
+ * follow.
+ */
 export async function pageOfSuppressions(
   em: Em,
   projectId: string,
   { limit, after, reason, address }: SuppressionQuery,
 ): Promise<SuppressionPage> {
-  const way = [sql`s.project_id = ${projectId}`];
-  if (after) way.push(sql`(s.created_at, s.address_hash) < (${after.at}::timestamptz, decode(${after.hash}, 'hex'))`);
-  if (address !== undefined)
-    way.push(
-      sql`s.address_hash = (select ${addressHash(sql`${projectId}::uuid`, sql`${address}::text`)} from ${ADDRESS_HASH_KEY})`,
-    );
-  const along = sql`
-    from suppression s where ${joinSql(way, ' and ')} order by s.created_at desc, s.address_hash desc`;
+  const conditions = [sql`s.project_id = ${projectId}`];
+  if (after) {
+    conditions.push(sql`(s.created_at, s.address_hash) < (${after.at}::timestamptz, decode(${after.hash}, 'hex'))`);
+  }
+  if (address !== undefined) {
+    const hash = addressHash(sql`${projectId}::uuid`, sql`${address}::text`);
+    conditions.push(sql`s.address_hash = (select ${hash} from ${ADDRESS_HASH_KEY})`);
+  }
+  const inOrder = sql`
+    from suppression s where ${joinSql(conditions, ' and ')} order by s.created_at desc, s.address_hash desc`;
   const wanted = reason === undefined ? sql`true` : sql`s.reason = ${reason}`;
   const found = await query<ListedSuppression & { hash: string }>(
     em,
     sql`
       select s.email, s.reason, s.email_id as "emailId", s.created_at as "createdAt",
         coalesce(s.words, e.error) as words, e.campaign_id as "campaignId", encode(s.address_hash, 'hex') as hash
-      from (select * ${along} limit ${WINDOW}) s left join email e on e.id = s.email_id
+      from (select * ${inOrder} limit ${SCANNED_MAX}) s left join email e on e.id = s.email_id
       where ${wanted} order by s.created_at desc, s.address_hash desc limit ${limit + 1}`,
   );
   const suppressions: ListedSuppression[] = found.slice(0, limit);
   const last = found[limit - 1];
   if (found.length > limit && last) return { suppressions, next: { at: last.createdAt, hash: last.hash } };
-  const next = await queryOne<SuppressionPlace>(
+  // Even if this page is not full, more may follow the last suppression that it has read.
+  const next = await queryOne<SuppressionCursor>(
     em,
-    sql`select s.created_at as at, encode(s.address_hash, 'hex') as hash ${along} offset ${WINDOW - 1} limit 1`,
+    sql`select s.created_at as at, encode(s.address_hash, 'hex') as hash ${inOrder} offset ${SCANNED_MAX - 1} limit 1`,
   );
   return next ? { suppressions, next } : { suppressions };
 }
 
-/** A normalised address, and why it is suppressed. */
 export interface SuppressedAddress {
+  /** A normalised address. */
   address: string;
+  /** The note of the person who suppresses it. */
   words: string | null;
 }
 
 /**
- * Suppresses addresses by hand. One that is suppressed already keeps its reason and its words.
+ * Suppresses addresses by hand. An address that is already suppressed keeps its reason and its words.
  * @returns how many were added
  */
 export async function suppressAddresses(

@@ -2,30 +2,27 @@ import { ADDRESS_HASH_KEY, addressHash } from './address-hash.ts';
 import type { Em } from '../database/em.ts';
 import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 
-/** Why an address gets no more email of any kind. */
+/** Why an address is suppressed: it gets no more email of any kind. */
 export const SUPPRESSION_REASONS = ['HARD_BOUNCE', 'COMPLAINT', 'MANUAL'] as const;
 export type SuppressionReason = (typeof SUPPRESSION_REASONS)[number];
 
 export interface Suppression {
-  /** Null once the person was erased: the address stays suppressed by its hash. */
+  /** Null after the contact was erased: the address stays suppressed by its hash. */
   email: string | null;
   reason: SuppressionReason;
-  /** The email that bounced or was complained about. */
+  /** The email that bounced or caused a complaint. */
   emailId: string | null;
   createdAt: Date;
 }
 
-/**
- * Joins the suppression `s` of an address to a row, by the hash of the address: a left join, `s.reason` is null for an
- * address that may have mail.
- */
+/** Left joins the suppression `s` of an address, by the hash of the address. `s.reason` is null if there is none. */
 export function suppressionJoin(projectId: SqlFragment, address: SqlFragment): SqlFragment {
   return sql`
     cross join ${ADDRESS_HASH_KEY}
     left join suppression s on s.project_id = ${projectId} and s.address_hash = ${addressHash(projectId, address)}`;
 }
 
-/** The recipients of emails as a table `recipient` of a `with` list. */
+/** The recipients of emails, as a CTE `recipient`. */
 function recipientsOf(emailIds: string[]): SqlFragment {
   return sql`
     recipient as (
@@ -37,9 +34,9 @@ function recipientsOf(emailIds: string[]): SqlFragment {
 }
 
 /**
- * Suppresses the recipients of emails, an erased one by the hash that is left of the address. An address that is already
- * suppressed keeps its first reason, except that a complaint outranks a bounce.
- * @returns the emails whose recipients were not suppressed before, or for a bounce only
+ * Suppresses the recipients of emails; the recipient of an erased contact by the stored hash of the address. An address
+ * that is already suppressed keeps its reason, except that a complaint outranks every other reason.
+ * @returns the ids of the emails that caused a new suppression, or a new reason
  */
 export async function suppressRecipients(em: Em, emailIds: string[], reason: SuppressionReason): Promise<string[]> {
   if (emailIds.length === 0) return [];
@@ -59,7 +56,7 @@ export async function suppressRecipients(em: Em, emailIds: string[], reason: Sup
 
 const LIST_MAX = 10_000;
 
-/** A project's suppressions, the newest first; at most 10,000. */
+/** A project's suppressions, newest first; at most 10,000. */
 export async function listSuppressions(em: Em, projectId: string): Promise<Suppression[]> {
   return query<Suppression>(
     em,
@@ -84,7 +81,7 @@ export async function removeBounceSuppressions(em: Em, emailIds: string[]): Prom
 }
 
 /**
- * Lets an address get email again. Its contact stays unsubscribed, because only the contact can consent.
+ * Removes the suppression of an address. Its contact stays unsubscribed, because only the contact can consent.
  * @returns whether it was suppressed
  */
 export async function removeSuppression(em: Em, projectId: string, email: string): Promise<boolean> {
