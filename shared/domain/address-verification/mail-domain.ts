@@ -1,17 +1,18 @@
 import type { DnsAnswer, DnsResolver } from '../../platform/dns/resolver.ts';
 
-/** What DNS says about whether a domain takes mail. */
+/** What DNS says about whether a domain accepts mail. */
 export interface MailDomain {
-  /** The name has name servers, of its own or of the zone it lies in, or other records. */
+  /** Whether the name has name servers, its own or those of the zone above it, or other records. */
   exists: boolean;
+  /** Whether the name has address records. */
   hasWebsite: boolean;
-  /** `null` is the null MX of RFC 7505: a domain that says it takes no mail. */
+  /** `null` is the null MX of RFC 7505: the domain declares that it accepts no mail. */
   mx: 'present' | 'none' | 'null';
-  /** A DNS question that the result depends on got no answer. */
+  /** Whether a DNS query that the result depends on got no answer. */
   isUnanswered: boolean;
 }
 
-/** How many zones above a name are asked for, the name itself included. */
+/** The most zones that are looked up: the name itself and those above it. */
 const ZONES_MAX = 4;
 
 function mxOf(answer: DnsAnswer<{ exchange: string }>): MailDomain['mx'] {
@@ -19,7 +20,7 @@ function mxOf(answer: DnsAnswer<{ exchange: string }>): MailDomain['mx'] {
   return answer.records.some(({ exchange }) => exchange !== '' && exchange !== '.') ? 'present' : 'null';
 }
 
-/** The name and those above it down to two labels, nearest first. */
+/** The name and the names above it that have at least two labels, nearest first. */
 function zonesOf(domain: string): string[] {
   const labels = domain.split('.');
   return labels
@@ -28,7 +29,7 @@ function zonesOf(domain: string): string[] {
     .slice(0, ZONES_MAX);
 }
 
-/** Asks everything at the same time, so that the slowest answer is the wait. */
+/** Looks a domain up. All queries run at the same time, so it takes as long as the slowest one. */
 export async function lookUpMailDomain(resolver: DnsResolver, domain: string): Promise<MailDomain> {
   const [mx, addresses, ...servers] = await Promise.all([
     resolver.mx(domain),
@@ -47,7 +48,9 @@ export async function lookUpMailDomain(resolver: DnsResolver, domain: string): P
   };
 }
 
-/** Whether mail is delivered to a domain: by MX, or without any by its address records (RFC 5321 section 5.1). */
+/**
+ * Whether mail can be delivered to a domain: by its MX, or without one by its address records (RFC 5321 section 5.1).
+ */
 export function takesMail(domain: MailDomain): boolean {
   return (
     domain.exists && (domain.mx === 'present' || (domain.mx === 'none' && domain.hasWebsite && !domain.isUnanswered))

@@ -1,6 +1,6 @@
 import { disposableEmailBlocklistSet } from 'disposable-email-domains-js';
 
-/** Domains where people, not companies, have their mailbox. Short on purpose: a wrong entry turns a company away. */
+/** Domains of personal mailboxes. The list is short, because a wrong entry marks a company's address as personal. */
 const MAILBOX_PROVIDERS: ReadonlySet<string> = new Set([
   ...['gmail.com', 'googlemail.com', 'icloud.com', 'me.com', 'mac.com', 'msn.com', 'passport.com', 'ymail.com'],
   ...['rocketmail.com', 'aim.com', 'mail.com', 'email.com', 'zoho.com', 'zohomail.com', 'zohomail.eu', 'hey.com'],
@@ -104,7 +104,7 @@ const MAILBOX_PROVIDERS: ReadonlySet<string> = new Set([
 /** Providers with a domain in every country, such as yahoo.co.uk and hotmail.fr. */
 const WORLDWIDE_PROVIDER = /^(?:yahoo|hotmail|outlook|live|aol)\.(?:com|(?:com?\.)?[a-z]{2})$/;
 
-/** Services that forward mail to a mailbox that stays unknown; some give each user a subdomain. */
+/** Services that forward mail to a hidden mailbox. Some give each user a subdomain. */
 const FORWARDING_SERVICES: ReadonlySet<string> = new Set([
   ...['privaterelay.appleid.com', 'mozmail.com', 'duck.com', 'simplelogin.com', 'simplelogin.co', 'simplelogin.fr'],
   ...['simplelogin.io', 'aleeas.com', 'slmail.me', 'slmails.com', '8alias.com', '8shield.net', 'dralias.com'],
@@ -135,13 +135,13 @@ export interface MailboxServices {
   isDisposable: (domain: string) => boolean;
 }
 
-/** Whether a list has a domain, or one above it of at least two labels. */
+/** Whether a list has a domain, or a domain above it that has at least two labels. */
 function covers(list: ReadonlySet<string>, domain: string): boolean {
   const labels = domain.split('.');
   return labels.slice(0, -1).some((_, index) => list.has(labels.slice(index).join('.')));
 }
 
-/** Knows mailbox services by their domain, in ASCII and lower case. */
+/** Creates the lookups of mailbox services by domain, in ASCII and lower case. */
 export function createMailboxServices(): MailboxServices {
   const disposable = disposableEmailBlocklistSet();
   const isForwarding = (domain: string): boolean => covers(FORWARDING_SERVICES, domain);

@@ -1,17 +1,17 @@
 import { run } from '@zootools/email-spell-checker';
 
-/** Typing errors that are not top-level domains themselves. */
+/** Typing errors in top-level domains that are not top-level domains themselves. */
 const TOP_LEVEL_TYPOS: Readonly<Record<string, string>> = {
   ...{ con: 'com', cmo: 'com', ocm: 'com', vom: 'com', xom: 'com', comm: 'com', coom: 'com', cpm: 'com', cim: 'com' },
   ...{ nte: 'net', nett: 'net', ogr: 'org', orgg: 'org', rog: 'org' },
 };
-/** Short names are near each other without being meant: abc.com is not aol.com. */
+/** A shorter name resembles another by chance: abc.com is not aol.com. */
 const DISTINCT_LENGTH_MIN = 5;
 
 /**
- * The domain that was probably meant. A domain that takes mail is believed unless it resembles the name of a large
- * provider: such names are registered by people who wait for the typing error.
- * @param domain in ASCII and lower case, none of `isProvider`
+ * The domain that was probably meant; undefined when there is no suspicion. A domain that accepts mail is believed
+ * unless it resembles the name of a large provider: such domains are registered to profit from typing errors.
+ * @param domain in ASCII and lower case, for which `isProvider` is false
  */
 export function suggestDomain(
   domain: string,

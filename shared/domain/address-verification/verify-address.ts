@@ -9,7 +9,7 @@ import { suggestDomain } from './typos.ts';
 
 export interface AddressVerification {
   email: string;
-  /** Mail to it can be delivered, as far as its domain tells. */
+  /** Whether mail can be delivered to the address, as far as its domain tells. */
   valid: boolean;
   isDisposable: boolean;
   isAlias: boolean;
@@ -24,13 +24,13 @@ export interface AddressVerification {
   reasons: string[];
 }
 
-/** Verifies an address in the form of `emailAddressSchema`. Takes no longer than the resolver. */
+/** Verifies an address in the form of `emailAddressSchema`. Takes no longer than the queries of the resolver. */
 export type AddressVerifier = (email: string) => Promise<AddressVerification>;
 
 const CACHE_SIZE = 5_000;
 const CACHE_MS = 60_000;
 
-/** Looks domains up, keeping answers for a minute: lists have many addresses of few domains. */
+/** Looks domains up, and caches answers for a minute, because lists have many addresses of few domains. */
 function createMailDomains(resolver: DnsResolver, now: () => number): (domain: string) => Promise<MailDomain> {
   const cache = new LRUCache<string, Promise<MailDomain>>({
     max: CACHE_SIZE,
@@ -44,7 +44,7 @@ function createMailDomains(resolver: DnsResolver, now: () => number): (domain: s
     const lookUp = lookUpMailDomain(resolver, name);
     cache.set(name, lookUp);
     void lookUp.then((domain) => {
-      // A missing answer is not kept: the next question may get one.
+      // A result without an answer is not cached: the next query may get one.
       if (domain.isUnanswered && cache.peek(name) === lookUp) cache.delete(name);
     });
     return lookUp;
@@ -99,7 +99,7 @@ export function createAddressVerifier(resolver: DnsResolver, now: () => number =
           });
     const isMailable = isWireAddress(email);
     const reasons = [
-      isMailable ? undefined : 'No email can be sent to it from here: the part before the @ has letters outside ASCII',
+      isMailable ? undefined : 'Everpost cannot send to this address: the part before the @ has letters outside ASCII',
       deliveryReason(domain),
       isDisposable ? 'The domain belongs to a service for disposable addresses' : undefined,
       isAlias ? 'The domain belongs to a service that forwards mail to another address' : undefined,

@@ -13,25 +13,23 @@ import {
 type Releasable = Omit<IdempotencyClaim, 'claimedAt'>;
 
 export interface IdempotencyClaims {
-  /** @returns the claim when the key is ours, otherwise the request that has it */
+  /** @returns the claim when the request has got the key, otherwise the request that used the key first */
   claim: (request: { projectId: string; key: string; request: string }) => Promise<ClaimOutcome>;
-  /**
-   * Frees the key of a request that failed. Resolves after a moment at the latest; if it is not done then, it goes on.
-   */
+  /** Frees the key of a request that failed. Resolves after a second at the latest, and then continues to try. */
   release: (claim: Releasable) => Promise<void>;
 }
 
-/** How long the answer to a failed request waits for its key to be free. */
+/** The longest time that the answer to a failed request waits until its key is free. */
 const ANSWER_WAIT_MS = 1_000;
 const RETRY_MS = 500;
-/** Then the claim counts as abandoned anyway. */
+/** After this time the claim counts as abandoned anyway. */
 const GIVE_UP_MS = 35_000;
 const CLAIMS_MAX = 100;
 
 /**
- * Claims keys for the requests of one process, those of a project that come together with one statement, and frees
- * those of failed requests. While PostgreSQL is away nothing can be freed: the releases are kept and done as soon as it
- * is back, first for a caller that comes again with the same key.
+ * Claims keys for the requests of one process, and frees the keys of failed requests. One statement claims for all
+ * requests of a project that come together. While PostgreSQL is unavailable no key can be freed, so releases are
+ * repeated until it is back. A new request with such a key releases it first.
  */
 export function createIdempotencyClaims(deps: RequestWrites & { ttlHours: number }): IdempotencyClaims {
   const claimInGroup = createProjectWriter<WantedClaim, ClaimOutcome>({
@@ -70,13 +68,14 @@ export function createIdempotencyClaims(deps: RequestWrites & { ttlHours: number
   return {
     release,
     async claim(request) {
-      const left = pending.get(nameOf(request));
-      if (left) await tryRelease(left);
+      const unreleased = pending.get(nameOf(request));
+      if (unreleased) await tryRelease(unreleased);
       const token = uuidV7();
       try {
         return await claimInGroup({ ...request, token, ttlHours: deps.ttlHours });
       } catch (error) {
-        // A claim that had no turn was never made; of another one it is unknown whether it was made before its answer was lost.
+        // An AppError means that the claim was never tried. After any other error the claim may have been made, and
+        // only its answer lost.
         if (!(error instanceof AppError)) await release({ ...request, token });
         throw error;
       }

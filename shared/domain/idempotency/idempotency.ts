@@ -11,19 +11,22 @@ export interface OriginalRequest {
   statusCode: number | null;
 }
 
-/** A claimed key. It is ours until we settle or release it, or are taken for dead. */
+/** A claimed key. A request has it until it settles or releases the claim, or until the claim counts as abandoned. */
 export interface IdempotencyClaim {
   projectId: string;
   key: string;
-  /** Tells this claim from later ones of the same key. */
+  /** Distinguishes this claim from later claims of the same key. */
   token: string;
   claimedAt: Date;
 }
 
-/** A request that is not settled after this time is given up: even if it is only slow, its work will not be committed. */
+/**
+ * A claim that is not settled after this time counts as abandoned, and another request may take it over. If the first
+ * request is only slow, settling fails, so its work is not committed.
+ */
 const ABANDONED_SECONDS = 30;
 
-/** The request of a claim without a result has committed nothing. Such a claim is free if its process has no session left. */
+/** Whether the process of a claim has no session left, and so has ended. */
 const IS_ORPHANED = sql`
   c.owner is not null and not exists (
     select from pg_stat_activity a where a.datname = current_database() and a.application_name = c.owner)`;
@@ -37,21 +40,21 @@ function digestOf(key: string): string {
 export interface WantedClaim {
   projectId: string;
   key: string;
-  /** A fresh UUID, by which a claim can be released even if its answer was lost. */
+  /** A new UUID. With it a claim can be released even if the answer of the statement was lost. */
   token: string;
   request: string;
   ttlHours: number;
 }
 
-/** The claim when the key is ours, otherwise the request that has it. */
+/** The claim when the request has got the key, otherwise the request that used the key first. */
 export type ClaimOutcome = { claim: IdempotencyClaim } | { original: OriginalRequest };
 
 /**
- * Claims keys for requests of one project, all or none. One statement decides, so of two simultaneous requests exactly one
- * gets a key; a claim older than the time to live is taken over, and so is one whose process died or that nobody has settled
- * for long.
+ * Claims keys for requests of one project. One statement decides, so exactly one of two simultaneous requests gets a
+ * key. An old claim is taken over when it is older than the time to live, when it is abandoned, or when its process has
+ * ended without a result. A claim without a result has committed nothing.
  * @param wanted each key once
- * @param lockMs the longest wait for a lock; that of the session when left out
+ * @param lockMs the longest wait for a lock; by default the limit of the session
  * @returns the outcomes in the order of `wanted`
  */
 export async function claimIdempotencyKeys(em: Em, wanted: WantedClaim[], lockMs?: number): Promise<ClaimOutcome[]> {
@@ -86,7 +89,7 @@ export async function claimIdempotencyKeys(em: Em, wanted: WantedClaim[], lockMs
       if (at) return { claim: { projectId, key: each.key, token: each.token, claimedAt: at } };
       const original = originals.get(digest);
       if (original) return { original };
-      // Released between the two statements: it tries again, as it would after the other request's failure.
+      // The other request has released the key between the two statements, so this one can claim it.
       const [again] = await claimIdempotencyKeys(em, [each], lockMs);
       if (!again) throw new AppError('INTERNAL_SERVER_ERROR');
       return again;
@@ -107,16 +110,15 @@ async function findOriginals(em: Em, projectId: string, digests: string[]): Prom
   );
 }
 
-/** The row of a claim, as long as it is ours and has no result. */
+/** The condition for the row of a claim, if it has not been taken over and has no result. */
 function unsettled({ projectId, key, token }: Omit<IdempotencyClaim, 'claimedAt'>): SqlFragment {
   return sql`project_id = ${projectId} and key = ${digestOf(key)} and token = ${token} and status_code is null`;
 }
 
 /**
- * Notes the result of claiming requests, in the same transaction as their work. So a claim without a result means that
- * nothing was done.
- * @throws AppError IDEMPOTENCY_KEY_REUSED when another request has taken a key over meanwhile: then the work must not be
- *   committed
+ * Records the status of requests with claims, in the transaction of their work. So a claim without a result means that
+ * no work was committed.
+ * @throws AppError IDEMPOTENCY_KEY_REUSED when another request has taken a key over: the work must not be committed
  */
 export async function settleIdempotencyKeys(
   em: Em,
@@ -142,8 +144,8 @@ export async function settleIdempotencyKeys(
 }
 
 /**
- * Frees the key of a request that failed, whatever its answer was. If only the answer to its COMMIT was lost, the claim
- * has its result and stays; a COMMIT still under way is waited for.
+ * Frees the key of a request that failed. If only the answer to its COMMIT was lost, the claim has a result and stays.
+ * The statement waits for a COMMIT that is still under way.
  */
 export async function releaseIdempotencyKey(em: Em, claim: Omit<IdempotencyClaim, 'claimedAt'>): Promise<void> {
   await queryPrepared(em, sql`delete from idempotency_claim where ${unsettled(claim)}`);

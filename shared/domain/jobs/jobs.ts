@@ -8,15 +8,15 @@ import { json, query, queryOne, sql, type SqlFragment } from '../database/sql.ts
 import { inTransaction } from '../database/transaction.ts';
 
 export type BulkKind = 'SUBSCRIBE' | 'UNSUBSCRIBE' | 'DELETE';
-/** Kinds of jobs that follow from a change already made; they are never refused. */
+/** Kinds of jobs that complete a change already made; they are never refused. */
 export type ExecutionJobKind = 'CANCEL_EXECUTIONS' | 'DELETE_EXECUTIONS';
 export type JobKind = 'IMPORT' | BulkKind | 'DELETE_FIELD' | ExecutionJobKind;
 export type JobState = 'waiting' | 'active' | 'completed' | 'failed';
 
-/** Something that went wrong with one item of a job. */
+/** The error of one item of a job. */
 export type JobError = Record<string, string | number | null>;
 
-/** What a job has counted so far. Which counts there are depends on its kind. */
+/** The counts of a job so far, by names that depend on its kind. */
 export type JobCounts = Record<string, number>;
 
 export interface Job {
@@ -24,14 +24,14 @@ export interface Job {
   projectId: string;
   kind: JobKind;
   state: JobState;
-  /** The ids or the name of a field that it works on. The file of an import is kept separately. */
+  /** What the job works on, such as ids or the name of a field. The file of an import is stored separately. */
   input: Record<string, unknown>;
-  /** Items done. Committed with the work on them, so no item is done or counted twice. */
+  /** The number of items done. It is committed with the work on them, so no item is done or counted twice. */
   position: number;
   /** Items in all; null while unknown. */
   total: number | null;
   counts: JobCounts;
-  /** The first of them. */
+  /** The first `ERRORS_MAX` errors. */
   errors: JobError[];
   failedReason: string | null;
   createdAt: Date;
@@ -52,7 +52,7 @@ export interface NewJob {
   file?: Buffer;
 }
 
-/** The field of the request that names what a job works on. */
+/** The field of the request that an error names. Jobs of kinds without a field are never refused. */
 const FIELDS: Partial<Record<JobKind, string>> = {
   IMPORT: 'file',
   SUBSCRIBE: 'contactIds',
@@ -62,8 +62,9 @@ const FIELDS: Partial<Record<JobKind, string>> = {
 };
 
 /**
- * Queues a job in the caller's transaction. Wake the dispatcher after the commit. @returns its id
- * @throws AppError VALIDATION_ERROR while the project has too many
+ * Queues a job in the caller's transaction. The caller wakes the dispatcher after the commit.
+ * @returns the id of the job
+ * @throws AppError VALIDATION_ERROR while too many jobs of the project wait or run
  */
 export async function createJob(em: Em, job: NewJob): Promise<string> {
   const field = FIELDS[job.kind];
@@ -89,7 +90,7 @@ export async function createJob(em: Em, job: NewJob): Promise<string> {
   return id;
 }
 
-/** A job of one of these kinds. @throws AppError JOB_NOT_FOUND */
+/** The job, if it is of one of these kinds. @throws AppError JOB_NOT_FOUND */
 export async function findJob(em: Em, projectId: string, jobId: string, kinds: readonly JobKind[]): Promise<Job> {
   const job = await queryOne<Job>(
     em,
@@ -101,12 +102,12 @@ export async function findJob(em: Em, projectId: string, jobId: string, kinds: r
   return job;
 }
 
-/** The state of a job; undefined when it is gone with its project. */
+/** The state of a job; undefined when it was deleted with its project. */
 export async function findJobState(em: Em, jobId: string): Promise<JobState | undefined> {
   return (await queryOne<{ state: JobState }>(em, sql`select state from job where id = ${jobId}`))?.state;
 }
 
-/** Marks a job as begun, once. @returns undefined when it has ended, or its project is gone */
+/** Marks a job as active. Returns undefined when it has ended, or was deleted with its project. */
 export async function beginJob(em: Em, jobId: string): Promise<Job | undefined> {
   return queryOne<Job>(
     em,
@@ -116,22 +117,25 @@ export async function beginJob(em: Em, jobId: string): Promise<Job | undefined> 
   );
 }
 
-/** Sets how many items there are, when that is known only after a look. */
+/** Sets the number of items of a job, when it was unknown at its creation. */
 export async function setJobTotal(em: Em, jobId: string, total: number): Promise<void> {
   await query(em, sql`update job set total = ${total} where id = ${jobId}`);
 }
 
-/** What one chunk of a job has done. */
+/** The result of one chunk of a job. */
 export interface ChunkOutcome {
-  /** How many items. */
+  /** The number of items done. */
   done: number;
   counts: JobCounts;
   errors?: JobError[];
-  /** Kept with the job for the next chunk. */
+  /** Changes of the job's input, for the next chunk. */
   input?: Record<string, unknown>;
 }
 
-/** The errors of a job with more behind them. Those that are stored are not written again: one may have been erased. */
+/**
+ * The stored errors with new ones appended. The stored ones are read in SQL, because one may have been erased
+ * meanwhile.
+ */
 function withErrors(errors: JobError[]): SqlFragment {
   if (errors.length === 0) return sql`errors`;
   return sql`(
@@ -141,9 +145,9 @@ function withErrors(errors: JobError[]): SqlFragment {
 }
 
 /**
- * Does a chunk of a job with `work`, from `job.position` on, and records it in the same transaction. An attempt whose
- * worker was thought dead, and which has a successor, finds the position moved and does nothing.
- * @returns the job afterwards, or undefined when another attempt has it or it has ended
+ * Runs `work` on a chunk of a job, from `job.position` on, and records the result in the same transaction. If another
+ * attempt has moved the position, it does nothing: this attempt's worker was wrongly thought dead.
+ * @returns the job afterwards; undefined when another attempt runs it, or it has ended
  */
 export async function runJobChunk(em: Em, job: Job, work: (tx: Em) => Promise<ChunkOutcome>): Promise<Job | undefined> {
   return inTransaction(em, async (tx) => {
@@ -165,7 +169,7 @@ export async function runJobChunk(em: Em, job: Job, work: (tx: Em) => Promise<Ch
   });
 }
 
-/** Ends a job and drops its file. One that has ended stays as it is. */
+/** Ends a job and deletes its file. A job that has ended stays as it is. */
 export async function endJob(em: Em, jobId: string, failedReason: string | null): Promise<void> {
   await query(
     em,
@@ -178,7 +182,7 @@ export async function endJob(em: Em, jobId: string, failedReason: string | null)
   );
 }
 
-/** The file of an import that has not ended. */
+/** The file of an import; undefined when the import has ended. */
 export async function findJobFile(em: Em, jobId: string): Promise<Buffer | undefined> {
   const row = await queryOne<{ content: Buffer }>(em, sql`select content from job_file where job_id = ${jobId}`);
   return row?.content;

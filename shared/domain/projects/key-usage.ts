@@ -4,6 +4,10 @@ import type { Em } from '../database/em.ts';
 import { query, queryPrepared, sql } from '../database/sql.ts';
 import { BRAND } from './brand.ts';
 
+/** The columns of `KeyOwner` in a join of a table `w (lookup)` with the project `p`. */
+const OWNER_COLUMNS = sql`
+  w.lookup, p.id, p.name, p.disabled, p.tracking, p.track_accepts_secret_key, ${BRAND} as brand`;
+
 /** The project of a key. */
 export interface KeyOwner {
   /** The lookup form of the key: the public key itself, or the digest of the secret key. */
@@ -13,12 +17,13 @@ export interface KeyOwner {
   disabled: boolean;
   tracking: TrackingMode;
   brand: Brand;
-  /** Whether POST /v1/track takes its secret key, too. */
+  /** Whether POST /v1/track accepts the secret key, too. */
   track_accepts_secret_key: boolean;
 }
 
-/** The project of a key, and its requests of the current minute including those just counted. */
+/** The project of a key, and its requests of the current minute, including those just counted. */
 export interface CountedKeyOwner extends KeyOwner {
+  /** Requests with the secret key, and with the public key. */
   secret_used: number;
   public_used: number;
   /** Seconds until the minute ends. */
@@ -34,10 +39,10 @@ export async function countRequests(em: Em, counts: ReadonlyMap<string, number>)
         select * from unnest(${[...counts.keys()]}::text[], ${[...counts.values()]}::int[]) as w (lookup, requests)
       ),
       found as (
-        select w.lookup, p.id, p.name, p.disabled, p.tracking, p.track_accepts_secret_key, ${BRAND} as brand, 0 as secret_requests, w.requests as public_requests
+        select ${OWNER_COLUMNS}, 0 as secret_requests, w.requests as public_requests
         from wanted w join project p on p.public_key = w.lookup
         union all
-        select w.lookup, p.id, p.name, p.disabled, p.tracking, p.track_accepts_secret_key, ${BRAND} as brand, w.requests, 0
+        select ${OWNER_COLUMNS}, w.requests, 0
         from wanted w join project p on p.secret_key_hash = w.lookup
       ),
       counted as (
@@ -51,7 +56,8 @@ export async function countRequests(em: Em, counts: ReadonlyMap<string, number>)
           window_start = excluded.window_start
         returning project_id, used, public_used
       )
-      select f.lookup, f.id, f.name, f.disabled, f.tracking, f.track_accepts_secret_key, f.brand, c.used as secret_used, c.public_used,
+      select f.lookup, f.id, f.name, f.disabled, f.tracking, f.track_accepts_secret_key, f.brand,
+        c.used as secret_used, c.public_used,
         ceil(extract(epoch from date_trunc('minute', now()) + interval '1 minute' - clock_timestamp()))::int as reset_seconds
       from found f join counted c on c.project_id = f.id`,
   );
@@ -62,7 +68,7 @@ export async function findKeyOwners(em: Em, lookups: string[]): Promise<KeyOwner
   return query<KeyOwner>(
     em,
     sql`
-      select w.lookup, p.id, p.name, p.disabled, p.tracking, p.track_accepts_secret_key, ${BRAND} as brand from unnest(${lookups}::text[]) as w (lookup)
-      join project p on w.lookup in (p.public_key, p.secret_key_hash)`,
+      select ${OWNER_COLUMNS}
+      from unnest(${lookups}::text[]) as w (lookup) join project p on w.lookup in (p.public_key, p.secret_key_hash)`,
   );
 }

@@ -14,14 +14,14 @@ export const ProjectEntity = defineEntity({
     secretKeyHash: p.text().unique(),
     disabled: p.boolean().default(false),
     tracking: p.enum(TRACKING_MODES).default('MARKETING_ONLY'),
-    /** Whether POST /v1/track takes the secret key, too. */
+    /** Whether POST /v1/track accepts the secret key, too. */
     trackAcceptsSecretKey: p.boolean().default(false),
-    /** Sending speed of this project in emails a second; null takes the instance's default, 0 is unlimited. */
+    /** The throttle of this project in emails a second; null means the instance's default, 0 means unlimited. */
     emailsPerSecond: p.integer().nullable(),
     displayName: p.text().nullable(),
     postalAddress: p.text().nullable(),
     logoUrl: p.text().nullable(),
-    /** The language of recipients whose own is not known. */
+    /** The language for recipients whose own language is unknown. */
     language: p.enum(LANGUAGES).nullable(),
   },
 });

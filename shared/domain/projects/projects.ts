@@ -18,12 +18,12 @@ export function hashKey(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }
 
-/** A fresh pair: `pk_`/`sk_` and 64 hex digits (32 random bytes) each. */
+/** A new pair of keys: `pk_` and `sk_`, each with 64 hex digits (32 random bytes). */
 function generateKeys(): ProjectKeys {
   return { publicKey: `pk_${randomBytes(32).toString('hex')}`, secretKey: `sk_${randomBytes(32).toString('hex')}` };
 }
 
-/** Creates a project. The secret key is in the answer and nowhere else. */
+/** Creates a project. Only the return value has the secret key; its hash is stored. */
 export async function createProject(em: Em, name: string): Promise<{ project: Project; keys: ProjectKeys }> {
   const keys = generateKeys();
   const project = em.create(ProjectEntity, {
@@ -35,7 +35,7 @@ export async function createProject(em: Em, name: string): Promise<{ project: Pr
   return { project, keys };
 }
 
-/** @throws AppError RESOURCE_NOT_FOUND */
+/** Loads a project. @throws AppError RESOURCE_NOT_FOUND */
 export async function findProject(em: Em, projectId: string): Promise<Project> {
   const project = await em.findOne(ProjectEntity, { id: projectId });
   if (!project) throw new AppError('RESOURCE_NOT_FOUND', { message: 'Project not found' });
@@ -47,7 +47,7 @@ export async function listProjects(em: Em): Promise<Project[]> {
   return em.find(ProjectEntity, {}, { orderBy: { createdAt: 'asc', id: 'asc' } });
 }
 
-/** Replaces both keys at once; the old ones stop working with the commit. */
+/** Replaces both keys at once; the old ones stop working with the commit. @throws AppError RESOURCE_NOT_FOUND */
 export async function rotateProjectKeys(em: Em, projectId: string): Promise<{ project: Project; keys: ProjectKeys }> {
   const project = await findProject(em, projectId);
   const keys = generateKeys();
@@ -62,7 +62,7 @@ export interface ProjectSettings extends BrandSettings {
   tracking?: TrackingMode;
   name?: string;
   trackAcceptsSecretKey?: boolean;
-  /** Mails a second; 0 is unlimited, null the instance's default. */
+  /** The throttle in emails a second; 0 means unlimited, null means the instance's default. */
   emailsPerSecond?: number | null;
 }
 
@@ -80,7 +80,10 @@ export async function readWebhookSecret(
   return secrets.open(row.stored, projectId);
 }
 
-/** Replaces that key; webhooks are signed with the new one at once. @throws AppError RESOURCE_NOT_FOUND */
+/**
+ * Replaces the signing key of the project's webhooks. They are signed with the new key at once.
+ * @throws AppError RESOURCE_NOT_FOUND
+ */
 export async function rotateWebhookSecret(
   em: Em,
   projectId: string,

@@ -1,17 +1,17 @@
 import { createSealer, SealError, type AppSecrets } from '../../platform/sealed-values.ts';
 
-/** Signing keys of webhooks in their stored form: sealed, or in plain text if they have not been sealed yet. */
+/** Seals and opens the signing keys of webhooks. A stored key is sealed, or in plain text if it was never sealed. */
 export interface WebhookSecrets {
   seal: (secret: string, projectId: string) => string;
   /** @throws SealError */
   open: (stored: string, projectId: string) => string;
-  /** Seals a key under APP_SECRET; undefined when it is already. @throws SealError */
+  /** Seals a stored key under APP_SECRET; undefined when it is already sealed under it. @throws SealError */
   reseal: (stored: string, projectId: string) => string | undefined;
 }
 
 const SEALED = 'sealed:';
 
-/** For callers without a secret: keys in plain text can be read and written, sealed ones cannot. */
+/** For callers without APP_SECRET: they can read and write keys in plain text, and not read sealed ones. */
 export const PLAIN_WEBHOOK_SECRETS: WebhookSecrets = {
   seal: (secret) => secret,
   open(stored) {
@@ -21,7 +21,7 @@ export const PLAIN_WEBHOOK_SECRETS: WebhookSecrets = {
   reseal: () => undefined,
 };
 
-/** Seals and opens the keys of webhooks. */
+/** Seals and opens the signing keys of webhooks with the secrets of the process. */
 export function createWebhookSecrets(secrets: AppSecrets): WebhookSecrets {
   const sealer = createSealer(secrets, 'everpost webhook secrets');
   const octetsOf = (stored: string) => Buffer.from(stored.slice(SEALED.length), 'base64');

@@ -5,20 +5,20 @@ import type { Em } from '../database/em.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 
-/** Processes that start together look one after the other. */
+/** Processes that start together check their secrets one after the other. */
 const KNOWN_SECRETS_LOCK = 7_310_526;
 
-/** Makes a secret known to the database. */
+/** Records the id of a secret in the database. */
 export async function rememberSecret(em: Em, appSecret: string): Promise<void> {
   await query(em, sql`insert into known_secret (secret_id) values (${secretId(appSecret)}) on conflict do nothing`);
 }
 
-/** Forgets all secrets but this one: processes with another secret can no longer start. */
+/** Removes the ids of all other secrets, so processes with another secret can no longer start. */
 export async function forgetOtherSecrets(em: Em, appSecret: string): Promise<void> {
   await query(em, sql`delete from known_secret where secret_id <> ${secretId(appSecret)}`);
 }
 
-/** Whether the keys of a database that knows no secret yet open with one of these. */
+/** Whether the oldest DKIM key opens with one of these secrets, for a database that knows no secret yet. */
 async function opensSomeKey(em: Em, { appSecret, previousSecrets }: AppSecrets): Promise<boolean> {
   const stored = await queryOne<{ id: string; sealed: Buffer }>(
     em,
@@ -36,7 +36,9 @@ async function opensSomeKey(em: Em, { appSecret, previousSecrets }: AppSecrets):
   }
 }
 
-/** How the secrets of a process match those of the database; undefined when they do not. */
+/**
+ * Whether the first secret of a process is known to the database, or acceptable as a new one; undefined for neither.
+ */
 async function standingOf(em: Em, secrets: AppSecrets): Promise<'known' | 'acceptable' | undefined> {
   const rows = await query<{ id: string }>(em, sql`select secret_id as id from known_secret`);
   const known = new Set(rows.map((row) => row.id));
@@ -48,15 +50,15 @@ async function standingOf(em: Em, secrets: AppSecrets): Promise<'known' | 'accep
   return isAcceptable ? 'acceptable' : undefined;
 }
 
-/** Whether a process with these secrets may start on this database. Nothing is changed. */
+/** Whether a process with these secrets may start on this database. Changes nothing. */
 export async function isUsableSecret(em: Em, secrets: AppSecrets): Promise<boolean> {
   return (await standingOf(em, secrets)) !== undefined;
 }
 
 /**
- * Checks that the secrets of a process are those of the database. The first secret is accepted; a new one is accepted
- * together with a known one.
- * @throws ConfigError when none is known: links in delivered mail would die, and DKIM keys could not be read
+ * Checks that the secrets of a process belong to the database, and records a new APP_SECRET. A new one is accepted
+ * together with a known one, or if the database knows none and its DKIM keys open with it.
+ * @throws ConfigError otherwise: links in delivered emails would not work, and DKIM keys could not be read
  */
 export async function assertKnownSecret(em: Em, secrets: AppSecrets): Promise<void> {
   await inTransaction(em, async (tx) => {

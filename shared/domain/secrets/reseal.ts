@@ -9,28 +9,29 @@ export interface ResealCount {
   resealed: number;
   /** Values that were already sealed under APP_SECRET. */
   unchanged: number;
-  /** The owners of values that open with none of the secrets. */
+  /** The ids of the owners of values that none of the secrets opens. */
   unreadable: string[];
 }
 
 export interface ResealResult {
-  /** By sender domain. */
+  /** The owners are sender domains. */
   dkimKeys: ResealCount;
-  /** By project. */
+  /** The owners are projects. */
   webhookSecrets: ResealCount;
-  /** By webhook endpoint. */
+  /** The owners are webhook endpoints. */
   endpointSecrets: ResealCount;
 }
 
 interface StoredValue<Sealed> {
+  /** The id of the owner. */
   id: string;
   sealed: Sealed;
 }
 
 interface ValueKind<Sealed> {
-  /** The next values after an owner, in the order of their owners. */
+  /** Selects the next values after an owner, by the ids of the owners. */
   page: (afterId: string | null) => SqlFragment;
-  /** Undefined when there is nothing to do. @throws SealError */
+  /** Seals a value under APP_SECRET; undefined when it is already sealed under it. @throws SealError */
   reseal: (value: StoredValue<Sealed>) => Sealed | undefined;
   /** Stores a value, unless it has changed since it was read. */
   store: (value: StoredValue<Sealed>, resealed: Sealed) => SqlFragment;
@@ -61,7 +62,7 @@ async function resealKind<Sealed>(em: Em, kind: ValueKind<Sealed>): Promise<Rese
   }
 }
 
-/** The secret of each endpoint, and its predecessor, which also signs for a while. */
+/** Reseals the secret of each endpoint, and its previous secret, which also signs for a while. */
 async function resealEndpointSecrets(em: Em, webhookSecrets: WebhookSecrets): Promise<ResealCount> {
   const total: ResealCount = { resealed: 0, unchanged: 0, unreadable: [] };
   for (const column of [sql`secret`, sql`previous_secret`]) {
@@ -81,8 +82,8 @@ async function resealEndpointSecrets(em: Em, webhookSecrets: WebhookSecrets): Pr
 }
 
 /**
- * Seals under APP_SECRET the values that are sealed under earlier secrets. Each value has a statement of its own, which
- * changes nothing if the value has changed meanwhile. So it may run twice, and while processes are at work.
+ * Seals all values that are sealed under earlier secrets under APP_SECRET. Each value is stored by a statement of its
+ * own, which changes nothing if the value has changed meanwhile. So this may run twice, and while other processes run.
  */
 export async function resealAll(em: Em, secrets: AppSecrets): Promise<ResealResult> {
   const keyring = createDkimKeyring(secrets.appSecret, secrets.previousSecrets);

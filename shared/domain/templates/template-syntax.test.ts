@@ -13,7 +13,7 @@ async function refusalOf(run: () => Promise<void>): Promise<AppError | undefined
 }
 
 describe('assertTemplateSyntax', () => {
-  it('lets pass what compiles, and what is not there', async () => {
+  it('accepts parts that compile, and missing parts', async () => {
     await assertTemplateSyntax({});
     await assertTemplateSyntax({ subject: '{{a}}', body: '{{#each a}}{{this}}{{/each}} {{ open', text: null });
   });

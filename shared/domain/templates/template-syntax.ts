@@ -17,8 +17,8 @@ export interface TemplateSources {
 }
 
 /**
- * Finds what is wrong with a template that is to be saved: another template language, or what does not compile.
- * @throws AppError VALIDATION_ERROR naming `field` when it is larger than it may be
+ * Finds the first fault of a template before it is saved: syntax of another template language, or a compile error.
+ * @throws AppError VALIDATION_ERROR naming `field` when the template is beyond a limit
  */
 export async function findTemplateFault(
   field: string,
@@ -36,10 +36,8 @@ export async function findTemplateFault(
 }
 
 /**
- * Checks all parts of an email that is to be saved, so that an email cannot fail on its own template later, or say
- * something else than its author means.
- * @throws AppError BAD_REQUEST with details `{ field, line, column }`; VALIDATION_ERROR for more tags than a template
- * may have
+ * Checks all parts of an email before they are saved, so that rendering cannot fail later on a syntax error.
+ * @throws AppError BAD_REQUEST with details `{ field, line, column }`; VALIDATION_ERROR for a template beyond a limit
  */
 export async function assertTemplateSyntax(sources: TemplateSources): Promise<void> {
   for (const [field, mode] of [

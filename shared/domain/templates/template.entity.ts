@@ -8,7 +8,7 @@ export const contentProperties = {
   description: p.text().nullable(),
   subject: p.text(),
   body: p.text(),
-  /** The text/plain part of the author's own; null derives it from the body. */
+  /** The text/plain part as the author wrote it; null means that it is derived from the body. */
   text: p.text().fieldNames('body_text').nullable(),
   /** What mail programs show beside the subject before an email is opened. */
   preheader: p.text().nullable(),

@@ -3,11 +3,10 @@ import { AppError } from '../../pure/app-error.ts';
 import { copyName } from '../../pure/copy-name.ts';
 import type { EmailType } from '../../pure/emails/email-types.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import { likePattern } from '../database/sql.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
 import type { Em } from '../database/em.ts';
 import { assertRoom } from '../database/room.ts';
-import { queryOne, sql } from '../database/sql.ts';
+import { likePattern, queryOne, sql } from '../database/sql.ts';
 import { assertTemplateSyntax } from './template-syntax.ts';
 import { TemplateEntity, type Template } from './template.entity.ts';
 
@@ -33,7 +32,7 @@ export interface TemplateListQuery {
   dir: 'asc' | 'desc';
 }
 
-/** One page of a project's templates. @returns the page and how many match in all */
+/** One page of a project's templates. @returns the page, and the number of all templates that match */
 export async function listTemplates(em: Em, projectId: string, list: TemplateListQuery): Promise<[Template[], number]> {
   const where: FilterQuery<Template> = { projectId };
   if (list.type !== undefined) where.type = list.type;
@@ -48,7 +47,7 @@ export async function listTemplates(em: Em, projectId: string, list: TemplateLis
   });
 }
 
-/** @throws AppError TEMPLATE_NOT_FOUND */
+/** Loads a template. @throws AppError TEMPLATE_NOT_FOUND */
 export async function findTemplate(em: Em, projectId: string, templateId: string): Promise<Template> {
   const template = await em.findOne(TemplateEntity, { id: templateId, projectId });
   if (!template) throw new AppError('TEMPLATE_NOT_FOUND');
@@ -65,8 +64,8 @@ async function assertRoomForTemplate(em: Em, projectId: string): Promise<void> {
 }
 
 /**
- * @throws AppError SENDER_DOMAIN_REFUSED, BAD_REQUEST for a fault in subject or body, or VALIDATION_ERROR for one too
- * many
+ * Creates a template.
+ * @throws AppError SENDER_DOMAIN_REFUSED, BAD_REQUEST for a fault of its syntax, VALIDATION_ERROR beyond a limit
  */
 export async function createTemplate(em: Em, projectId: string, content: NewTemplate): Promise<Template> {
   await assertTemplateSyntax(content);
@@ -78,8 +77,9 @@ export async function createTemplate(em: Em, projectId: string, content: NewTemp
 }
 
 /**
- * Changes the fields that are given. An unchanged sender is not checked again.
- * @throws AppError TEMPLATE_NOT_FOUND, SENDER_DOMAIN_REFUSED, or BAD_REQUEST for a fault in subject or body
+ * Changes the fields that are given. The sender domain is checked only if the sender changes.
+ * @throws AppError TEMPLATE_NOT_FOUND, SENDER_DOMAIN_REFUSED, BAD_REQUEST for a fault of its syntax, VALIDATION_ERROR
+ * beyond a limit
  */
 export async function updateTemplate(
   em: Em,
@@ -97,13 +97,13 @@ export async function updateTemplate(
   return template;
 }
 
-/** @throws AppError TEMPLATE_NOT_FOUND */
+/** Deletes a template. @throws AppError TEMPLATE_NOT_FOUND */
 export async function deleteTemplate(em: Em, projectId: string, templateId: string): Promise<void> {
   const deletedCount = await em.nativeDelete(TemplateEntity, { id: templateId, projectId });
   if (deletedCount === 0) throw new AppError('TEMPLATE_NOT_FOUND');
 }
 
-/** Makes a copy named "<name> (Copy)". @throws AppError TEMPLATE_NOT_FOUND, VALIDATION_ERROR for one too many */
+/** Makes a copy named "<name> (Copy)". @throws AppError TEMPLATE_NOT_FOUND, VALIDATION_ERROR for too many templates */
 export async function duplicateTemplate(em: Em, projectId: string, templateId: string): Promise<Template> {
   const { name, description, subject, body, text, preheader, from, fromName, replyTo, type } = await findTemplate(
     em,
@@ -128,7 +128,7 @@ export async function duplicateTemplate(em: Em, projectId: string, templateId: s
   return copy;
 }
 
-/** How many emails made from a template have gone out. @throws AppError TEMPLATE_NOT_FOUND */
+/** The number of sent emails that were made from a template. @throws AppError TEMPLATE_NOT_FOUND */
 export async function countTemplateEmails(em: Em, projectId: string, templateId: string): Promise<number> {
   await findTemplate(em, projectId, templateId);
   const row = await queryOne<{ count: number }>(
@@ -140,7 +140,7 @@ export async function countTemplateEmails(em: Em, projectId: string, templateId:
   return row?.count ?? 0;
 }
 
-/** The names of those of the given templates that exist, by their ids. */
+/** The names of templates, by their ids. Ids of templates that do not exist are left out. */
 export async function findTemplateNames(
   em: Em,
   projectId: string,

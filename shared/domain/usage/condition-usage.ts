@@ -9,7 +9,7 @@ export interface ConditionUsage {
   usedInCampaigns: { id: string; name: string; status: CampaignStatus }[];
 }
 
-/** The segments and campaigns of a project whose condition is one that `matches`, oldest first. */
+/** The segments and campaigns of a project for whose condition `matches` is true, oldest first. */
 export async function findConditionUsage(
   em: Em,
   projectId: string,
@@ -30,11 +30,11 @@ export async function findConditionUsage(
   );
   return {
     usedInSegments: segments
-      .filter((it) => matches(it.condition))
+      .filter((segment) => matches(segment.condition))
       .slice(0, LIMITS.listedNames)
       .map(({ id, name }) => ({ id, name })),
     usedInCampaigns: campaigns
-      .filter((it) => matches(it.condition))
+      .filter((campaign) => matches(campaign.condition))
       .slice(0, LIMITS.listedNames)
       .map(({ id, name, status }) => ({ id, name, status })),
   };

@@ -9,13 +9,13 @@ export interface EventUsage extends ConditionUsage {
   uniqueContacts: number;
 }
 
-/** Whether a condition asks for an event. */
+/** Whether a condition refers to an event, by its name or as an email activity. */
 export function refersToEvent(condition: FilterCondition, name: string): boolean {
   const { events, emailActivities } = collectReferences(condition);
   return events.includes(name) || emailActivities.some((activity) => `email.${activity}` === name);
 }
 
-/** Which segments and campaigns refer to an event name, and how often it has happened. */
+/** The segments and campaigns that refer to an event name, and how often such events were recorded. */
 export async function findEventUsage(em: Em, projectId: string, name: string): Promise<EventUsage> {
   const usage = await findConditionUsage(em, projectId, (condition) => refersToEvent(condition, name));
   const counts = await queryOne<{ total: number; contacts: number }>(

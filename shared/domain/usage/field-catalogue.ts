@@ -19,7 +19,7 @@ export interface CatalogueField {
   field: string;
   type: FieldType;
   isCustom: boolean;
-  /** The share of contacts that have it, 0..1. */
+  /** The share of contacts that have the field, from 0 to 1. */
   coverage: number;
 }
 
@@ -34,10 +34,10 @@ function isoJson(column: SqlFragment): SqlFragment {
   return sql`to_jsonb(${isoText(column)})`;
 }
 
-/** A field as a path names it: a standard one, or custom data under `path`. */
+/** A field named by a caller: a standard field, or custom data at `path`. */
 export type NamedField = { name: string; values: SqlFragment; path?: undefined } | { name: string; path: string };
 
-/** Reads `email`, `data.plan` or, for short, `plan`. @throws AppError RESOURCE_NOT_FOUND for a name without a key */
+/** Reads a name such as `email`, `data.plan` or `plan`. @throws AppError RESOURCE_NOT_FOUND for a name without a key */
 export function readFieldName(text: string): NamedField {
   const standard = STANDARD_FIELDS.find(({ field }) => field === text);
   if (standard) return { name: text, values: standard.values };
@@ -46,38 +46,44 @@ export function readFieldName(text: string): NamedField {
   return { name: `data.${path}`, path };
 }
 
-/** As `readFieldName`, for what only custom data allows. @throws AppError BAD_REQUEST for a standard field */
+/**
+ * The path of a custom field, from a name as `readFieldName` reads it.
+ * @throws AppError BAD_REQUEST for a standard field, RESOURCE_NOT_FOUND for a name without a key
+ */
 export function readCustomFieldPath(text: string): string {
   const { name, path } = readFieldName(text);
   if (path === undefined) throw badRequest(`${name} is a field of every contact and cannot be deleted`);
   return path;
 }
 
-/** Up to here coverage is counted on all contacts; of more it is taken from every sixteenth. */
+/** The coverage of at most so many contacts is counted on all of them, of more contacts on every sixteenth. */
 const COUNTED_MAX = 200_000;
 
 /**
- * The contacts on which coverage is counted. Opening all keys of 1,000,000 contacts takes over a second; the last byte
- * of an id is random, so that the contacts with one value of it are a fair and steady sample, off by 0.004 at most.
+ * The condition for the contacts on which coverage is counted. Reading all keys of 1,000,000 contacts takes over a
+ * second. The last byte of an id is random, so the contacts with the same low bits are a fair and stable sample. Its
+ * error is at most 0.004.
  */
-function counted(contacts: number): SqlFragment {
-  return contacts <= COUNTED_MAX ? sql`true` : sql`get_byte(uuid_send(c.id), 15) & 15 = 0`;
+function isInSample(contactCount: number): SqlFragment {
+  return contactCount <= COUNTED_MAX ? sql`true` : sql`get_byte(uuid_send(c.id), 15) & 15 = 0`;
 }
 
 /**
- * All fields of a project: the standard ones, then the custom ones by name. The coverage is counted in one pass over
- * the contacts, whatever the number of fields.
+ * All fields of a project: the standard fields, then the custom fields by name. The coverage of all fields is counted
+ * in one pass over the contacts.
  */
 export async function listFields(em: Em, projectId: string): Promise<CatalogueField[]> {
   const total = await queryOne<{ count: number }>(
     em,
     sql`select count(*) from contact where project_id = ${projectId}`,
   );
-  const contacts = total?.count ?? 0;
+  const contactCount = total?.count ?? 0;
   const custom = await query<{ key: string; type: FieldType; coverage: number }>(
     em,
     sql`
-      with sample as materialized (select data from contact c where c.project_id = ${projectId} and ${counted(contacts)})
+      with sample as materialized (
+        select data from contact c where c.project_id = ${projectId} and ${isInSample(contactCount)}
+      )
       select f.key, f.type, coalesce(n.count::float8 / nullif((select count(*) from sample), 0), 0) as coverage
       from contact_field f left join (
         select key, count(*) from sample, jsonb_object_keys(data) key group by key
@@ -85,12 +91,17 @@ export async function listFields(em: Em, projectId: string): Promise<CatalogueFi
       where f.project_id = ${projectId} order by f.key collate "C" limit ${LIMITS.listedNames}`,
   );
   return [
-    ...STANDARD_FIELDS.map(({ field, type }) => ({ field, type, isCustom: false, coverage: contacts === 0 ? 0 : 1 })),
+    ...STANDARD_FIELDS.map(({ field, type }) => ({
+      field,
+      type,
+      isCustom: false,
+      coverage: contactCount === 0 ? 0 : 1,
+    })),
     ...custom.map(({ key, type, coverage }) => ({ field: `data.${key}`, type, isCustom: true, coverage })),
   ];
 }
 
-/** Distinct values of a field, the most frequent first. */
+/** Distinct values of a field, the most frequent first: at most `limit`, and at most `LIMITS.pageBytes`. */
 export async function listFieldValues(em: Em, projectId: string, field: NamedField, limit: number): Promise<unknown[]> {
   const value = field.path === undefined ? field.values : dataValue(sql`data`, field.path).json;
   const rows = await query<{ value: unknown }>(
@@ -116,28 +127,28 @@ export interface FieldUsage extends ConditionUsage {
   contactCount: number;
 }
 
-/** Whether a condition reads the field or something inside of it. */
+/** Whether a condition reads the field, or a key below it. */
 function reads(condition: FilterCondition, field: string): boolean {
   return collectReferences(condition).fields.some((name) => name === field || name.startsWith(`${field}.`));
 }
 
-interface StepOf {
+interface ReferringStep {
   id: string;
   name: string;
   type: 'CONDITION' | 'UPDATE_CONTACT';
   config: StoredConfig;
 }
 
-function uses({ type, config }: StepOf, field: string): boolean {
+function uses({ type, config }: ReferringStep, field: string): boolean {
   if (type === 'CONDITION') return reads(conditionTree(readConfigOf(type, config)), field);
   const { data = {}, subscribed } = readContactUpdate(readConfigOf(type, config));
   return Object.hasOwn(data, field.slice('data.'.length)) || (field === 'subscribed' && subscribed !== undefined);
 }
 
-/** Which segments, campaigns and automations refer to a field, oldest first. */
+/** The segments, campaigns and automations that refer to a field, oldest first, and the number of its contacts. */
 export async function findFieldUsage(em: Em, projectId: string, field: NamedField): Promise<FieldUsage> {
   const usage = await findConditionUsage(em, projectId, (condition) => reads(condition, field.name));
-  const steps = await query<StepOf>(
+  const steps = await query<ReferringStep>(
     em,
     sql`
       select a.id, a.name, s.type, s.config from automation a join automation_step s on s.automation_id = a.id
