@@ -6,8 +6,8 @@ import { query, sql } from '../database/sql.ts';
 import type { BulkKind, ChunkOutcome } from '../jobs/jobs.ts';
 
 /**
- * Subscribes, unsubscribes or deletes contacts, in the caller's transaction. Events are emitted for those that really
- * change. An unknown id is a failure; an id that occurs twice is unchanged the second time.
+ * Subscribes, unsubscribes or deletes contacts, in the caller's transaction. Events are recorded only for contacts that
+ * change. An unknown id counts as a failure; an id that occurs twice counts as unchanged the second time.
  */
 export async function changeContacts(em: Em, projectId: string, kind: BulkKind, ids: string[]): Promise<ChunkOutcome> {
   const unique = [...new Set(ids)];

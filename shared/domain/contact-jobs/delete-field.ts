@@ -3,19 +3,19 @@ import type { Em } from '../database/em.ts';
 import { countFieldHolders, deleteFieldChunk, forgetField } from '../contacts/field-removal.ts';
 import { inTransaction } from '../database/transaction.ts';
 
-/** Up to this many contacts are changed while the caller waits; more become a job. */
+/** So many contacts are changed while the caller waits; for more, a job is created. */
 const INLINE_MAX = 5_000;
 
 export interface FieldDeletion {
-  /** Contacts that had a value. */
+  /** The number of contacts that had a value. */
   deletedFrom: number;
-  /** Set when contacts are still to be changed. */
+  /** The job that changes the contacts; missing when they have been changed already. */
   jobId?: string;
 }
 
 /**
- * Removes a field of custom data from every contact and from the catalogue, at once or, from many contacts, by a job.
- * Conditions that refer to it remain and stop matching. Wake the dispatcher afterwards.
+ * Removes a field of custom data from every contact and from the catalogue, at once, or by a job if many contacts have
+ * it. Conditions that refer to the field remain, and no longer match. The caller wakes the dispatcher afterwards.
  */
 export async function deleteField(em: Em, projectId: string, path: string): Promise<FieldDeletion> {
   const holders = await countFieldHolders(em, projectId, path);
@@ -27,7 +27,7 @@ export async function deleteField(em: Em, projectId: string, path: string): Prom
     }
     // Contacts that got the field after the count are changed as well.
     const { count } = await deleteFieldChunk(tx, projectId, path, { limit: 2 * INLINE_MAX });
-    // In the order of locks, contacts come before fields.
+    // Every transaction locks contacts before fields.
     await forgetField(tx, projectId, path);
     return { deletedFrom: count };
   });

@@ -1,11 +1,13 @@
-/** Digits that a double keeps; longer numbers are identifiers. */
+/** A double keeps so many digits. Longer numbers are kept as text, for they are identifiers. */
 const DIGITS_MAX = 15;
-/** A leading zero or plus is part of a postcode or telephone number. */
+/** Numbers with a leading zero or plus are kept as text: they are postcodes or telephone numbers. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
 const TRUE_WORDS: ReadonlySet<string> = new Set(['true', 'yes', 'y', '1']);
 const FALSE_WORDS: ReadonlySet<string> = new Set(['false', 'no', 'n', '0']);
 
-/** The value that a cell of custom data stands for: `true` and `false` in any case, plain numbers, else its text. */
+/**
+ * The value of a cell of custom data: a boolean for `true` and `false` in any case, a plain number, or else its text.
+ */
 export function readCell(cell: string): string | number | boolean {
   const trimmed = cell.trim();
   if (trimmed.length <= DIGITS_MAX + 2 && NUMBER.test(trimmed)) {

@@ -10,7 +10,7 @@ import type { ImportedContact } from './import-file.ts';
 export interface ImportedCounts {
   createdCount: number;
   updatedCount: number;
-  /** Rows whose contact would have held too much data; the contact stays as it was. */
+  /** Rows that would have given their contact too much data; the contact stays as it was. */
   refused: ImportedContact[];
   /** Rows of contacts that were deleted after the file was uploaded; they are not created again. */
   erasedCount: number;
@@ -18,21 +18,26 @@ export interface ImportedCounts {
 
 interface Upserted {
   created: number;
-  /** Addresses. */
+  /** The addresses of refused rows. */
   refused: string[];
-  /** Existing contacts whose subscription differs from their row, or is the same only because of a bounce. */
+  /**
+   * Ids of existing contacts whose subscription differs from their row. Contacts that a bounce has unsubscribed are in
+   * `toUnsubscribe`, too, so that a later undoing of the bounce does not subscribe them.
+   */
   toSubscribe: string[];
   toUnsubscribe: string[];
 }
 
-/** Joins rows for the same address: the later row's value of each field counts, and its subscription when it has one. */
+/**
+ * Merges rows with the same address. A later row takes precedence in each field that it has, and in its subscription.
+ */
 function mergeByAddress(rows: ImportedContact[]): ImportedContact[] {
   const byEmail = new Map<string, ImportedContact>();
   for (const row of rows) {
     const earlier = byEmail.get(row.email);
     byEmail.set(row.email, earlier ? merge(earlier, row) : row);
   }
-  // Sorted as in every statement that writes contacts by address, so imports that overlap wait for each other in turn.
+  // Every statement that writes contacts locks them in this order, so that statements cannot deadlock.
   return [...byEmail.values()].sort((left, right) => (left.email < right.email ? -1 : 1));
 }
 
@@ -44,18 +49,19 @@ function merge(earlier: ImportedContact, later: ImportedContact): ImportedContac
   return { ...merged, data: `${earlier.data.slice(0, -1)},${later.data.slice(1)}` };
 }
 
-/** Rows as they go to PostgreSQL. */
+/** Rows that are prepared for PostgreSQL. */
 export interface ContactBatch {
   rows: ImportedContact[];
-  /** One element for each address. */
+  /** A JSON array with one element for each address. */
   json: string;
 }
 
 const UUID_BYTES = 16;
 
 /**
- * Prepares rows for `importContacts`, which another batch may be waiting for meanwhile. One text takes half the time of an
- * array for each column, and one call for random numbers a twentieth of a call for each id.
+ * Prepares rows for `importContacts`. It needs no transaction, so it can run while another batch is stored. One JSON
+ * text takes half the time of an array for each column. One call for all random numbers takes a twentieth of the time
+ * of a call for each id.
  */
 export function createContactBatch(rows: ImportedContact[]): ContactBatch {
   const merged = mergeByAddress(rows);
@@ -70,10 +76,10 @@ export function createContactBatch(rows: ImportedContact[]): ContactBatch {
 
 /**
  * Creates or updates one contact per row, in the caller's transaction. New contacts are subscribed unless the row says
- * otherwise; a change of an existing contact's subscription emits its event.
- * @param queuedAt when the file was handed in; contacts erased since then are not created again
- * @returns how many rows created and how many updated a contact, and those that were refused; a second row for an
- *   address updates
+ * otherwise. A change of an existing contact's subscription records its event.
+ * @param queuedAt when the file was uploaded; contacts erased since then are not created again
+ * @returns the numbers of rows that created or updated a contact, and the refused rows; a second row with an address
+ *   counts as an update
  */
 export async function importContacts(
   em: Em,
@@ -81,7 +87,7 @@ export async function importContacts(
   { rows, json }: ContactBatch,
   queuedAt: Date,
 ): Promise<ImportedCounts> {
-  // Counted in PostgreSQL: returning all rows would take a third of the time.
+  // PostgreSQL counts the rows, because returning them all would take a third of the time.
   const upserted = await queryOne<Upserted>(
     em,
     sql`
@@ -107,7 +113,7 @@ export async function importContacts(
   if (toUnsubscribe.length > 0) await setSubscribed(em, projectId, toUnsubscribe, false);
   const unchanged = new Set(refusedEmails);
   const refused = unchanged.size === 0 ? [] : rows.filter((row) => unchanged.has(row.email));
-  const erasedCount = created === 0 ? 0 : await settleReturned(em, projectId, queuedAt);
+  const erasedCount = created === 0 ? 0 : await settleReturnedContacts(em, projectId, queuedAt);
   return {
     createdCount: created - erasedCount,
     updatedCount: rows.length - created - refused.length,
@@ -117,12 +123,12 @@ export async function importContacts(
 }
 
 /**
- * Checks contacts that this transaction has created although their address was erased before. If that was after the
- * file was uploaded, they are removed again; else they are noted as successors of the erased contacts. A statement of
- * its own, because it sees a deletion that the one before has waited for.
+ * Checks the contacts that this transaction has created with the address of an erased contact. If the erasure was after
+ * the upload of the file, they are removed again. Otherwise they become successors of the erased contacts. This is a
+ * statement of its own, so that it sees deletions for which the upsert had to wait.
  * @returns how many were removed
  */
-async function settleReturned(em: Em, projectId: string, queuedAt: Date): Promise<number> {
+async function settleReturnedContacts(em: Em, projectId: string, queuedAt: Date): Promise<number> {
   const row = await queryOne<{ count: number }>(
     em,
     sql`

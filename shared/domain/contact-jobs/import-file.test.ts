@@ -3,7 +3,7 @@ import { readImportFile } from './import-file.ts';
 
 const read = (content: string | Buffer) => readImportFile(Buffer.from(content as string));
 
-/** The rows as plain values with parsed data; rows that can be stored come without their numbers. */
+/** The rows with parsed data. Rows that can be stored have no row number here. */
 async function rowsOf(content: string): Promise<unknown[]> {
   const { rows } = await read(content);
   return rows.map((row) =>
@@ -30,7 +30,7 @@ describe('an import file', () => {
     }
   });
 
-  it.each(['\n', '\r\n', '\r'])('is read the same with and without quotes where %j ends a line', async (end) => {
+  it.each(['\n', '\r\n', '\r'])('is read the same with and without quotes when %j ends its lines', async (end) => {
     const lines = [
       'email,a,b',
       'x@x.test,1,',
@@ -53,7 +53,7 @@ describe('an import file', () => {
     ]);
   });
 
-  it('recognises numbers and booleans, and leaves what only looks like one', async () => {
+  it('has numbers and booleans, and keeps look-alikes as text', async () => {
     const cells: [string, unknown][] = [
       ['42', 42],
       ['-3.50', -3.5],
@@ -78,7 +78,7 @@ describe('an import file', () => {
     expect(await rowsOf(content)).toEqual(cells.map(([, value], i) => contact(`c${i}@x.test`, { value })));
   });
 
-  it('takes an empty or missing cell as nothing said', async () => {
+  it('leaves a field out for an empty or missing cell', async () => {
     expect(await rowsOf('email,subscribed,plan,age\na@x.test,, ,\nb@x.test\n')).toEqual([
       contact('a@x.test'),
       contact('b@x.test'),
@@ -121,7 +121,7 @@ describe('an import file', () => {
     ]);
   });
 
-  it('takes no line of megabytes apart to say that it has too many cells', async () => {
+  it('reports a line of megabytes with too many cells without counting them', async () => {
     const row = { row: 2, email: 'a@x.test', error: 'The row has more than 500 cells, but the header has 2' };
     expect(await rowsOf(`email,b\na@x.test,${','.repeat(1_000_000)}\nb@x.test,1`)).toEqual([
       row,
@@ -129,7 +129,7 @@ describe('an import file', () => {
     ]);
   });
 
-  it('describes the first 100 of them and counts the others', async () => {
+  it('describes the first 100 refused rows and counts the others', async () => {
     const { rows } = await read(`email\n${'nonsense\n'.repeat(150)}`);
     expect(rows).toHaveLength(150);
     expect(rows.filter((row) => row !== null)).toHaveLength(100);
@@ -144,7 +144,7 @@ describe('an import file', () => {
     expect({ ...firstValues }).toEqual({ b: 'y' });
   });
 
-  it('notes the first value of each field among the rows that are stored', async () => {
+  it('has the first value of each field among the rows that can be stored', async () => {
     const { firstValues } = await read('email,a,b,__proto__\nbad,text,,\na@x.test,5,,x\nb@x.test,text,true,y\n');
     expect(Object.entries(firstValues).sort()).toEqual([
       ['__proto__', 'x'],
@@ -166,14 +166,17 @@ describe('an import file', () => {
     [`email,${'x'.repeat(201)}\n`, 'The name of column 2 is longer than 200 characters'],
     [`email${',x'.repeat(500)}\n`, 'The header has more than 500 columns'],
     ['email\n"a@x.test\nb@x.test\n', 'The file is not valid CSV: a quoted cell is never closed'],
-    ['email,a\na@x.test,"x"y\n', 'The file is not valid CSV: a quoted cell goes on after its closing quote on line 2'],
-    ['email,a\na@x.test,x"y\n', 'The file is not valid CSV: a quote inside a cell that is not quoted on line 2'],
+    [
+      'email,a\na@x.test,"x"y\n',
+      'The file is not valid CSV: a quoted cell continues after its closing quote on line 2',
+    ],
+    ['email,a\na@x.test,x"y\n', 'The file is not valid CSV: a cell that is not quoted contains a quote on line 2'],
     [Buffer.from('email\na@x.test,\xe4\n', 'latin1'), 'The file is not text in UTF-8'],
   ])('is refused: %j', async (content, reason) => {
     await expect(read(content)).rejects.toThrow(reason);
   });
 
-  it('of 5 MB made to be expensive is read or refused all the same', async () => {
+  it('of 5 MB that is made to be expensive is read or refused', async () => {
     const bytes = 5 * 1024 * 1024;
     expect((await read(`email,a\n${',\n'.repeat(bytes / 2 - 4)}`)).rows).toEqual([]);
     await expect(read(`email\n"${'x'.repeat(bytes - 10)}`)).rejects.toThrow('never closed');

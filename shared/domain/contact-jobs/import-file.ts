@@ -7,37 +7,39 @@ import { readCell, readSubscribed } from './import-cells.ts';
 
 /** A row that can be stored. */
 export interface ImportedContact {
-  /** The row as a spreadsheet counts it: the header is row 1. */
+  /** The number of the row in a spreadsheet, where the header is row 1. */
   row: number;
   email: string;
-  /** Undefined leaves an existing contact as it is. */
+  /** Undefined keeps the subscription of an existing contact. */
   subscribed: boolean | undefined;
   /** The custom data of the row, as JSON. */
   data: string;
 }
 
-/** A row that cannot be stored. */
+/** A row that cannot be stored, with its error. */
 export interface RefusedRow {
   row: number;
   email: string | null;
   error: string;
 }
 
-/** A row that cannot be stored and is not described. */
+/** A row that cannot be stored, and is only counted. */
 const REFUSED = null;
 
 export interface ImportFile {
   rows: (ImportedContact | RefusedRow | typeof REFUSED)[];
-  /** The keys of the custom data, each with its first value. */
+  /** The first value of each key of custom data, from which its type is inferred. */
   firstValues: Record<string, unknown>;
 }
 
-/** Refused rows that are described; the others are only counted. */
-const DESCRIBED_MAX = 100;
-const EMAIL_SHOWN_MAX = 254;
+/** The most refused rows that are described; further ones are only counted. */
+export const DESCRIBED_ROWS_MAX = 100;
+/** The address of a refused row is cut at this length. */
+export const SHOWN_EMAIL_LENGTH_MAX = 254;
 
 const DATA_FAULT = `has more than ${LIMITS.contactDataBytes} bytes of custom data`;
 
+/** The header: the indexes of its columns. */
 interface Columns {
   count: number;
   email: number;
@@ -48,7 +50,7 @@ interface Columns {
 interface DataColumn {
   index: number;
   key: string;
-  /** The key as it stands in JSON, up to its value. */
+  /** The key in JSON with its colon. */
   prefix: string;
 }
 
@@ -60,8 +62,8 @@ function readHeader(cells: string[]): Columns {
     const name = cell.trim();
     if (name === '') return;
     const lowered = name.toLowerCase();
-    const isOurs = lowered === 'email' || lowered === 'subscribed';
-    const column = isOurs ? lowered : name;
+    const isStandard = lowered === 'email' || lowered === 'subscribed';
+    const column = isStandard ? lowered : name;
     if (column.includes('\0')) throw new ImportFileError('The header contains the NUL character');
     if (column.length > LIMITS.contactDataKeyLength) {
       throw new ImportFileError(
@@ -91,7 +93,9 @@ function faultOf(cells: string[], columns: Columns, email: string): string | und
   return undefined;
 }
 
-/** Reads the custom data of rows. The text is written key by key: objects in between would take twice the time. */
+/**
+ * Creates the reader of custom data. It writes JSON key by key, because making objects first would take twice the time.
+ */
 function createDataReader(columns: DataColumn[], firstValues: Record<string, unknown>) {
   let unseen = columns;
 
@@ -104,13 +108,13 @@ function createDataReader(columns: DataColumn[], firstValues: Record<string, unk
     });
   }
 
-  /** @returns undefined when the row holds more data than a contact may */
+  /** @returns the custom data as JSON; undefined when it is more than a contact may have */
   return (cells: string[]): string | undefined => {
     let text = '';
     for (const { index, prefix } of columns) {
       const cell = cells[index];
       if (cell === undefined || cell.trim() === '') continue;
-      // To write it as JSON would take a while only to see that it is too long.
+      // Writing so long a cell as JSON would take time for nothing.
       if (cell.length > LIMITS.contactDataBytes) return undefined;
       text += (text === '' ? '{' : ',') + prefix + JSON.stringify(readCell(cell));
     }
@@ -122,8 +126,8 @@ function createDataReader(columns: DataColumn[], firstValues: Record<string, unk
 }
 
 /**
- * Reads a whole file of contacts before anything is stored, so a file that breaks off changes nothing. The first row
- * names the columns.
+ * Reads a whole file of contacts before any contact is stored, so a file that is not valid to its end changes nothing.
+ * The first row names the columns.
  * @throws ImportFileError saying why the file cannot be imported
  */
 export async function readImportFile(content: Buffer): Promise<ImportFile> {
@@ -133,7 +137,7 @@ export async function readImportFile(content: Buffer): Promise<ImportFile> {
   let rowNumber = 0;
   let describedCount = 0;
 
-  function take(cells: string[]): void {
+  function readRecord(cells: string[]): void {
     rowNumber += 1;
     if (!columns || !readData) {
       columns = readHeader(cells);
@@ -147,16 +151,16 @@ export async function readImportFile(content: Buffer): Promise<ImportFile> {
     if (data !== undefined) {
       const subscribed = columns.subscribed === undefined ? undefined : readSubscribed(cells[columns.subscribed] ?? '');
       file.rows.push({ row: rowNumber, email, subscribed, data });
-    } else if (describedCount < DESCRIBED_MAX) {
+    } else if (describedCount < DESCRIBED_ROWS_MAX) {
       describedCount += 1;
-      const shown = cells[columns.email]?.trim().replaceAll('\0', '').slice(0, EMAIL_SHOWN_MAX) ?? '';
+      const shown = cells[columns.email]?.trim().replaceAll('\0', '').slice(0, SHOWN_EMAIL_LENGTH_MAX) ?? '';
       file.rows.push({ row: rowNumber, email: shown === '' ? null : shown, error: `The row ${fault ?? DATA_FAULT}` });
     } else {
       file.rows.push(REFUSED);
     }
   }
 
-  await readCsv(content, take);
+  await readCsv(content, readRecord);
   if (!columns) throw new ImportFileError('The file is empty');
   return file;
 }

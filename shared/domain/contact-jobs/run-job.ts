@@ -23,15 +23,17 @@ import {
 } from '../jobs/jobs.ts';
 
 export interface JobRun {
-  /** A new unit of work. */
+  /** Creates an entity manager for one unit of work. */
   em: () => Em;
-  /** Looked at between chunks. */
+  /** Checked before each chunk. */
   signal: AbortSignal;
   /** Called after each chunk that is committed. */
   onChunk: () => void;
 }
 
-/** Large enough that a statement's fixed cost does not count, small enough to be done well within a heartbeat. */
+/**
+ * Rows of a chunk: enough to make the fixed cost of a statement small, and few enough to take less than a heartbeat.
+ */
 const IMPORT_CHUNK = 4_000;
 const BULK_CHUNK = 500;
 const FIELD_CHUNK = 2_000;
@@ -65,7 +67,7 @@ function runnerOf(job: Job): (job: Job, run: JobRun) => Promise<void> {
   }
 }
 
-/** Works chunk by chunk until `next` says that there is no more. `afterChunk` follows the commit of each. */
+/** Runs chunk after chunk until `next` returns undefined, and ends the job. Calls `afterChunk` after each commit. */
 async function runChunks(
   job: Job,
   run: JobRun,
@@ -86,7 +88,7 @@ async function runChunks(
   await endJob(run.em(), job.id, null);
 }
 
-/** A file that exceeds the limits of the project is at fault itself. */
+/** Rethrows an error about a limit of the project as a fault of the file, which ends the job. */
 function throwAsFileFault(error: unknown): never {
   throw error instanceof AppError ? new ImportFileError(error.errors?.[0]?.message ?? error.message) : error;
 }
@@ -96,7 +98,7 @@ async function runImport(job: Job, run: JobRun): Promise<void> {
   if (!content) throw new ImportFileError('The file no longer exists');
   const file = await readImportFile(content);
   if (job.total === null) {
-    // Before and apart from the contacts: two imports that both bring new fields cannot wait for each other.
+    // A transaction of its own, before the contacts, so that two imports with new fields cannot deadlock.
     await noteFieldTypes(run.em(), job.projectId, file.firstValues).catch(throwAsFileFault);
     await setJobTotal(run.em(), job.id, file.rows.length);
   }
@@ -106,7 +108,8 @@ async function runImport(job: Job, run: JobRun): Promise<void> {
     const chunk = ahead?.position === position ? ahead.chunk : chunkAt(position);
     if (chunk.size === 0) return undefined;
     return async (tx) => {
-      // While PostgreSQL stores a chunk, the next one is prepared: each takes about a third of the time.
+      // Preparing a chunk takes about a third of the time, so the next one is prepared while PostgreSQL stores this
+      // one.
       const prepareNext = async (): Promise<void> => {
         await pause();
         const next = position + chunk.size;
@@ -118,7 +121,7 @@ async function runImport(job: Job, run: JobRun): Promise<void> {
   });
 }
 
-/** The next rows of a file, ready to be stored. */
+/** Rows of a file that are prepared for `importContacts`. */
 interface ImportChunk {
   size: number;
   contacts: ContactBatch;
@@ -179,7 +182,7 @@ async function runFieldDeletion(job: Job, run: JobRun): Promise<void> {
   });
 }
 
-/** The rest of a request's work: the first chunk was done in the request. */
+/** Cancels or deletes executions. The first chunk was done by the request that created the job. */
 async function runExecutionChunks(job: Job, run: JobRun): Promise<void> {
   const { automationId = null, reason, startedBefore } = job.input as Record<string, string | null>;
   const chunk = (tx: Em): Promise<number> =>

@@ -1,27 +1,25 @@
 import { isEmailAddress, normalizeAddress } from '../../pure/emails/email-address.ts';
 import type { SuppressedAddress } from '../suppressions/suppression-lists.ts';
 import { ImportFileError, isBlank, readCsv } from './csv-file.ts';
-import type { RefusedRow } from './import-file.ts';
+import { DESCRIBED_ROWS_MAX, SHOWN_EMAIL_LENGTH_MAX, type RefusedRow } from './import-file.ts';
 
 export interface SuppressionFile {
   totalRows: number;
   suppressed: SuppressedAddress[];
   failureCount: number;
-  /** The first of the rows that cannot be stored. */
+  /** The first `DESCRIBED_ROWS_MAX` rows that cannot be stored. */
   errors: RefusedRow[];
 }
 
-const DESCRIBED_MAX = 100;
 const WORDS_LENGTH_MAX = 500;
-const EMAIL_SHOWN_MAX = 254;
 
 function columnOf(header: string[], name: string): number {
   return header.findIndex((cell) => cell.trim().toLowerCase() === name);
 }
 
 /**
- * Reads a file of addresses to suppress: the column `email`, and `words` where there is one. Other columns are ignored,
- * so that an export can be imported again.
+ * Reads a file of addresses to suppress: the column `email`, and the column `words` if it exists. Other columns are
+ * ignored, so that an export can be imported again.
  * @throws ImportFileError saying why the file cannot be imported
  */
 export async function readSuppressionFile(content: Buffer): Promise<SuppressionFile> {
@@ -44,8 +42,8 @@ export async function readSuppressionFile(content: Buffer): Promise<SuppressionF
       return;
     }
     file.failureCount += 1;
-    if (file.errors.length === DESCRIBED_MAX) return;
-    const email = address.replaceAll('\0', '').slice(0, EMAIL_SHOWN_MAX);
+    if (file.errors.length === DESCRIBED_ROWS_MAX) return;
+    const email = address.replaceAll('\0', '').slice(0, SHOWN_EMAIL_LENGTH_MAX);
     const fault = email === '' ? 'has no email address' : 'is not a valid email address';
     file.errors.push({ row, email: email === '' ? null : email, error: `The row ${fault}` });
   });
