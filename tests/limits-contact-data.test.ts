@@ -92,7 +92,7 @@ describe('contact data beyond its limit', () => {
     });
     await engine.advance(execution!.id, { now: () => new Date(), runId: null, isRepetition: false });
     const { body } = await app.api('GET', `/workflows/${automationId}/executions/${execution!.id}`);
-    const reason = expect.stringMatching(/^data: A contact may hold 500 keys/);
+    const reason = expect.stringMatching(/^data: A contact may have at most 500 keys/);
     expect(body).toMatchObject({ status: 'FAILED', exitReason: reason });
     expect(body.stepExecutions.at(-1)).toMatchObject({ status: 'FAILED', error: reason });
   });

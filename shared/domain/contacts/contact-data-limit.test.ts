@@ -27,7 +27,7 @@ async function upsert(email: string, data: Data): Promise<{ id: string; data: Da
   return contact!;
 }
 
-/** A contact as it may have been stored before there was a limit. */
+/** Creates a contact with data beyond the limit, as it may have been stored before there was a limit. */
 async function createOversized(data: Data): Promise<string> {
   const id = uuidV7();
   await em().transactional(async (tx) => {
@@ -55,7 +55,7 @@ describe('the data of a contact', () => {
     expect((await findContact(em(), projectId, id)).data).toEqual({ b: 1 });
   });
 
-  it('is measured without the spaces that PostgreSQL writes, and with the octets of its characters', async () => {
+  it('is measured in octets of UTF-8, without the spaces that PostgreSQL writes', async () => {
     const numbers = Array.from({ length: 32_000 }, () => 1);
     expect(Buffer.byteLength(JSON.stringify({ numbers }))).toBeLessThan(65_536);
     await upsert('numbers@x.test', { numbers });
@@ -70,7 +70,7 @@ describe('the data of a contact', () => {
     await expect(upsert('keys-2@x.test', keys(501))).rejects.toMatchObject(REFUSED);
   });
 
-  it('stays within the limit when two requests fill it at the same moment', async () => {
+  it('stays within the limit when two requests add to it at the same time', async () => {
     for (let round = 0; round < 10; round += 1) {
       const email = `race-${round}@x.test`;
       const results = await Promise.allSettled([
@@ -81,7 +81,7 @@ describe('the data of a contact', () => {
     }
   });
 
-  it('that was larger before stays readable and may shrink, but not grow', async () => {
+  it('stays readable beyond the limit, and may then shrink but not grow', async () => {
     const id = await createOversized({ ...dataOf(100_000), ...keys(600) });
     expect(Object.keys((await findContact(em(), projectId, id)).data)).toHaveLength(601);
     const patch = (data: Data) => patchContact(em(), projectId, id, { data });
@@ -98,14 +98,14 @@ describe('the data of a contact', () => {
 
 describe('everpost_json_bytes', () => {
   it('counts what JSON.stringify writes', async () => {
-    const value = fc.jsonValue({ maxDepth: 3, noUnicodeString: false }).filter((it) => !/\\u0000|e/.test(json(it)));
+    const value = fc.jsonValue({ maxDepth: 3, noUnicodeString: false }).filter((each) => !/\\u0000|e/.test(json(each)));
     await fc.assert(
       fc.asyncProperty(fc.array(value, { maxLength: 20 }), async (values) => {
         const row = await queryOne<{ bytes: number }>(
           em(),
           sql`select everpost_json_bytes(${json(values)}::jsonb) as bytes`,
         );
-        // When a key occurs twice jsonb keeps one, and zero has no sign.
+        // jsonb keeps one of two equal keys, and no sign of zero. Parsing does the same.
         expect(row?.bytes).toBe(Buffer.byteLength(JSON.stringify(JSON.parse(json(values)))));
       }),
       { numRuns: 200 },
@@ -118,7 +118,7 @@ describe('an import', () => {
     ...{ row: number, email, subscribed: undefined, data: JSON.stringify(data) },
   });
 
-  it('leaves out the rows whose contact would hold too much, and takes the others', async () => {
+  it('refuses rows that would give their contact too much data, and stores the others', async () => {
     await upsert('full@x.test', dataOf(60_000));
     const { createdCount, updatedCount, refused } = await importContacts(
       em(),
@@ -132,7 +132,7 @@ describe('an import', () => {
       ]),
       new Date(),
     );
-    expect([createdCount, updatedCount, refused.map((it) => it.row)]).toEqual([1, 1, [3, 4, 5]]);
+    expect([createdCount, updatedCount, refused.map((each) => each.row)]).toEqual([1, 1, [3, 4, 5]]);
     expect((await upsert('full@x.test', {})).data).toEqual(dataOf(60_000));
   });
 });

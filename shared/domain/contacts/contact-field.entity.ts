@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { FIELD_TYPES } from '../../pure/contacts/custom-data.ts';
 
-/** The type a custom field was first seen with in a project; sticky afterwards. */
+/** The type of the first value of a custom field in a project. It does not change afterwards. */
 export const ContactFieldEntity = defineEntity({
   name: 'ContactField',
   tableName: 'contact_field',

@@ -4,8 +4,8 @@ import { throwTooManyFields } from './contact-data-limit.ts';
 import { query, sql, type SqlFragment } from '../database/sql.ts';
 
 /**
- * The statement that notes the type of keys seen for the first time in a project; known keys keep their type. Keys are
- * inserted in order, so two writers cannot wait for each other. Undefined when there are no keys.
+ * The statement that adds new keys of a project with their types; known keys keep their type. Keys are inserted in
+ * order, so two writers cannot deadlock. Undefined when there are no keys.
  */
 export function fieldTypesInsert(projectId: string, stored: Record<string, unknown>): SqlFragment | undefined {
   const keys = Object.keys(stored).sort();
@@ -16,7 +16,7 @@ export function fieldTypesInsert(projectId: string, stored: Record<string, unkno
     on conflict do nothing`;
 }
 
-/** Notes the types of stored keys. @throws AppError VALIDATION_ERROR when the project would have too many */
+/** Adds new keys with their types. @throws AppError VALIDATION_ERROR when the project would have too many fields */
 export async function noteFieldTypes(em: Em, projectId: string, stored: Record<string, unknown>): Promise<void> {
   const statement = fieldTypesInsert(projectId, stored);
   if (statement) await query(em, statement).catch(throwTooManyFields);

@@ -20,7 +20,10 @@ export async function lockContacts(
   return rows.map((row) => row.id);
 }
 
-/** Locks the contacts of emails before the emails are locked, because recording a result may change the contact. */
+/**
+ * Locks the contacts of emails. This comes before locking the emails, because recording a result may change the
+ * contact.
+ */
 export async function lockRecipients(tx: Em, emailIds: string[]): Promise<void> {
   if (emailIds.length === 0) return;
   await query(

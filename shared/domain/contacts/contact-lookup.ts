@@ -7,7 +7,7 @@ export interface AddressLookup {
   notFound: string[];
 }
 
-/** Divides addresses by whether a contact has them; they keep the caller's spelling and order. */
+/** Divides addresses by whether a contact has them. The results have the spelling and order of `emails`. */
 export async function lookUpAddresses(em: Em, projectId: string, emails: string[]): Promise<AddressLookup> {
   const rows = await query<{ email: string }>(
     em,

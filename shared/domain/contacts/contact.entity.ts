@@ -11,7 +11,7 @@ export const ContactEntity = defineEntity({
     subscribed: p.boolean(),
     /** When the contact withdrew consent; null while subscribed, and for contacts who never consented. */
     optedOutAt: p.datetime(3).nullable(),
-    /** The email whose hard bounce ended the subscription; null once anybody has set the subscription. */
+    /** The email whose hard bounce ended the subscription; null after the subscription was set in another way. */
     bouncedEmailId: p.uuid().nullable(),
     data: p.json().$type<Record<string, unknown>>(),
   },

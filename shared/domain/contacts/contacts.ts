@@ -28,9 +28,9 @@ export interface ContactUpsert {
   projectId: string;
   /** Normalised addresses, each once. */
   emails: string[];
-  /** The state new contacts get when `subscribed` is not given. */
+  /** The subscription of new contacts when `subscribed` is not given. */
   subscribedDefault: boolean;
-  /** An explicit state; a change of an existing contact emits an event. */
+  /** The subscription to set. A change of an existing contact records an event. */
   subscribed?: boolean;
   data?: Record<string, unknown>;
 }
@@ -45,9 +45,9 @@ export interface UpsertedContact {
   createdAt: Date;
   updatedAt: Date;
   isNew: boolean;
-  /** Whether a hard bounce ended the subscription, and nobody has set it since. */
+  /** Whether a hard bounce ended the subscription, and it was not set since. */
   isBounced: boolean;
-  /** The event recorded with it, and when. */
+  /** The event that was recorded with the contact, and its time. */
   eventId?: string | null;
   eventAt?: Date | null;
 }
@@ -56,15 +56,15 @@ const RETURNED_COLUMNS = sql`
   id, project_id as "projectId", email, subscribed, opted_out_at as "optedOutAt", data,
   created_at as "createdAt", updated_at as "updatedAt"`;
 
-/** Patches the JSON column in one expression, so that concurrent patches of different keys both survive. */
+/** The patched JSON column. It is one expression, so concurrent patches of different keys are both kept. */
 function patchedData(column: SqlFragment, stored: string, removed: string[]): SqlFragment {
   return sql`(${column} - ${removed}::text[]) || ${stored}::jsonb`;
 }
 
 /**
- * Flips the subscription of the given contacts that are in the other state, and emits the event for each. The
- * compare-and-set makes concurrent equal requests emit once. Undoing a bounce later does not change this state.
- * @returns the ids that changed
+ * Subscribes or unsubscribes contacts, and records an event for each that changes. The compare-and-set makes concurrent
+ * equal requests record one event. A bounce that is undone later does not change the new subscription.
+ * @returns the ids of the contacts that changed
  */
 export async function setSubscribed(
   em: Em,
@@ -89,11 +89,11 @@ export async function setSubscribed(
       )
       select id from held where subscribed <> ${subscribed}`,
   );
-  return emitFlips(em, projectId, flipped, subscribed, cause);
+  return recordSubscriptionEvents(em, projectId, flipped, subscribed, cause);
 }
 
 /**
- * Ends the subscriptions of contacts whose email bounced hard, and notes which email that was.
+ * Ends the subscriptions of contacts after a hard bounce, and stores the id of the email that bounced.
  * @returns the ids of the contacts that were subscribed
  */
 export async function endBouncedSubscriptions(
@@ -119,17 +119,18 @@ export async function endBouncedSubscriptions(
       from held h join bounced b on b.contact_id = h.id where c.id = h.id
       returning c.id`,
   );
-  return emitFlips(em, projectId, ended, false);
+  return recordSubscriptionEvents(em, projectId, ended, false);
 }
 
-async function emitFlips(
+/** @returns the ids of the contacts */
+async function recordSubscriptionEvents(
   em: Em,
   projectId: string,
-  flipped: readonly { id: string }[],
+  contacts: readonly { id: string }[],
   subscribed: boolean,
   cause?: SubscriptionCause,
 ): Promise<string[]> {
-  const ids = flipped.map((row) => row.id);
+  const ids = contacts.map((row) => row.id);
   await recordEvents(
     em,
     ids.map((id) => subscriptionEvent(projectId, id, subscribed, cause)),
@@ -138,10 +139,10 @@ async function emitFlips(
 }
 
 /**
- * Creates or updates contacts by address, all with the same data. Without an explicit `subscribed` that is one statement and
- * needs no transaction around it; with one, the caller opens it.
+ * Creates or updates contacts by address, all with the same data. With `subscribed`, the caller must open a
+ * transaction, because there may be two statements; otherwise there is only one.
  * @returns the contacts in the order of `emails`
- * @throws AppError VALIDATION_ERROR when a contact would hold too much data
+ * @throws AppError VALIDATION_ERROR when a contact would have too much data
  */
 export async function upsertContacts(em: Em, input: ContactUpsert): Promise<UpsertedContact[]> {
   const patch = readDataPatch(input.data);
@@ -154,22 +155,22 @@ export async function upsertContacts(em: Em, input: ContactUpsert): Promise<Upse
 export interface ContactRow {
   /** A normalised address. */
   email: string;
-  /** An explicit state; a change of an existing contact emits an event. */
+  /** The subscription to set. A change of an existing contact records an event. */
   subscribed?: boolean | undefined;
-  /** The state a new contact gets when `subscribed` is not given. */
+  /** The subscription of a new contact when `subscribed` is not given. */
   subscribedDefault: boolean;
   patch: DataPatch;
-  /** Recorded for the contact. */
+  /** An event to record for the contact. */
   event?: { id: string; name: string; data: Record<string, unknown> };
 }
 
 /**
- * Creates or updates contacts by address, and records their events, in one statement; a row with an explicit `subscribed`
- * may need a second one, and a transaction around both.
+ * Creates or updates contacts by address, and records their events, in one statement. If a row has `subscribed`, there
+ * may be a second statement, and the caller must open a transaction.
  * @param rows each address once
- * @param lockMs the longest wait for a lock, from here to the end of the transaction; that of the session when left out
+ * @param lockMs the longest wait for a lock until the end of the transaction; by default the limit of the session
  * @returns the contacts in the order of `rows`
- * @throws AppError VALIDATION_ERROR when a contact would hold too much data
+ * @throws AppError VALIDATION_ERROR when a contact would have too much data
  */
 export async function upsertContactRows(
   em: Em,
@@ -198,34 +199,38 @@ export async function upsertContactRows(
   return rows.flatMap((row) => byEmail.get(row.email) ?? []);
 }
 
-/** All stored keys; the first patch that has a key tells its type. */
+/** All stored keys, each with its value from the first patch that has it. */
 function mergedFields(patches: readonly DataPatch[]): Record<string, unknown> {
   const merged = Object.create(null) as Record<string, unknown>;
   return Object.assign(merged, ...patches.map(({ stored }) => stored).reverse()) as Record<string, unknown>;
 }
 
-/** The insert of `upsertContactRows`. Rows share patches, for a request may have many recipients and much data. */
+/**
+ * The insert of `upsertContactRows`. Rows refer to patches by index, because many recipients of a request may share a
+ * large patch.
+ */
 function upsertStatement(projectId: string, rows: readonly ContactRow[], patches: readonly DataPatch[]): SqlFragment {
-  const placeOf = new Map(patches.map((patch, index) => [patch, index]));
-  const places = rows.map((row) => placeOf.get(row.patch) ?? 0);
+  const indexOf = new Map(patches.map((patch, index) => [patch, index]));
+  const patchIndexes = rows.map((row) => indexOf.get(row.patch) ?? 0);
   const removing = rows.filter((row) => row.patch.removed.length > 0);
-  const removedAt = Object.fromEntries(removing.map((row) => [row.email, placeOf.get(row.patch)]));
+  const patchIndexByEmail = Object.fromEntries(removing.map((row) => [row.email, indexOf.get(row.patch)]));
   const removed = removing.length > 0 ? patches.map((patch) => patch.removed) : [];
   return sql`
     insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)
-    select n.id, ${projectId}, n.email, n.subscribed, (${patches.map(storedJson)}::jsonb[])[n.place + 1], now(), now()
+    select n.id, ${projectId}, n.email, n.subscribed, (${patches.map(storedJson)}::jsonb[])[n.patch_index + 1], now(), now()
     from patience, unnest(
       ${rows.map(() => uuidV7())}::uuid[], ${rows.map((row) => row.email)}::text[],
-      ${rows.map((row) => row.subscribed ?? row.subscribedDefault)}::boolean[], ${places}::int[]
-    ) as n (id, email, subscribed, place)
+      ${rows.map((row) => row.subscribed ?? row.subscribedDefault)}::boolean[], ${patchIndexes}::int[]
+    ) as n (id, email, subscribed, patch_index)
     on conflict (project_id, email) do update
       set data = (contact.data - array(
-          select jsonb_array_elements_text(${json(removed)}::jsonb -> (${json(removedAt)}::jsonb ->> contact.email)::int)
+          select jsonb_array_elements_text(
+            ${json(removed)}::jsonb -> (${json(patchIndexByEmail)}::jsonb ->> contact.email)::int)
         )) || excluded.data, updated_at = now()
     returning ${RETURNED_COLUMNS}, (xmax = 0) as "isNew", bounced_email_id is not null as "isBounced"`;
 }
 
-/** The events of `upsertContactRows`. */
+/** The CTE `recorded` of `upsertContactRows`, which records the events of rows. */
 function rowEvents(projectId: string, rows: readonly ContactRow[]): SqlFragment {
   const events = rows.flatMap(({ email, event }) => (event ? [{ email, ...event }] : []));
   if (events.length === 0) {
@@ -240,7 +245,7 @@ function rowEvents(projectId: string, rows: readonly ContactRow[]): SqlFragment 
     ) as n (id, email, name, data) join upserted u on u.email = n.email`);
 }
 
-/** Gives existing contacts the state that their rows ask for. */
+/** Subscribes or unsubscribes existing contacts as their rows say, and updates `byEmail`. */
 async function applySubscriptions(
   em: Em,
   projectId: string,
@@ -262,7 +267,7 @@ async function applySubscriptions(
   }
 }
 
-/** @throws AppError CONTACT_NOT_FOUND */
+/** Loads a contact. @throws AppError CONTACT_NOT_FOUND */
 export async function findContact(em: Em, projectId: string, contactId: string): Promise<Contact> {
   const contact = await em.findOne(ContactEntity, { id: contactId, projectId });
   if (!contact) throw new AppError('CONTACT_NOT_FOUND');
@@ -275,8 +280,11 @@ export interface ContactPatch {
   data?: Record<string, unknown>;
 }
 
-/** Notes how deep in a chain of automations a change was made, for its later consequences, such as entering a segment. */
-function changedBy({ depth }: ExecutionCause): SqlFragment {
+/**
+ * Stores the depth of the chain of automations in which a contact was changed. Later consequences of the change, such
+ * as entering a segment, continue the chain.
+ */
+function chainDepthChange({ depth }: ExecutionCause): SqlFragment {
   return sql`
     changed_depth = greatest(${depth}::smallint,
       case when changed_depth_at > now() - interval '1 hour' then changed_depth end),
@@ -284,7 +292,7 @@ function changedBy({ depth }: ExecutionCause): SqlFragment {
 }
 
 /**
- * Changes a contact, on behalf of an execution if `cause` names one. All changes are made, or none.
+ * Changes a contact, for an execution if `cause` names one. All changes are made, or none.
  * @throws AppError CONTACT_NOT_FOUND, CONFLICT when another contact has the address, VALIDATION_ERROR for too much data
  */
 export async function patchContact(
@@ -296,11 +304,11 @@ export async function patchContact(
 ): Promise<Contact> {
   return inTransaction(em, async (tx) => {
     const data = readDataPatch(patch.data);
-    if (patch.email !== undefined) await leaveAddress(tx, projectId, contactId, patch.email);
+    if (patch.email !== undefined) await clearOldSuppressedAddress(tx, projectId, contactId, patch.email);
     const changes = [sql`updated_at = now()`];
     if (patch.email !== undefined) changes.push(sql`email = ${patch.email}`);
     if (patch.data) changes.push(sql`data = ${patchedData(sql`data`, storedJson(data), data.removed)}`);
-    if (cause) changes.push(changedBy(cause));
+    if (cause) changes.push(chainDepthChange(cause));
     const updated = await queryOne(
       tx,
       sql`update contact set ${joinSql(changes, ', ')} where project_id = ${projectId} and id = ${contactId} returning id`,
@@ -322,8 +330,13 @@ export async function patchContact(
   });
 }
 
-/** Once a contact has another address, the suppression of the old one keeps only its hash. */
-async function leaveAddress(em: Em, projectId: string, contactId: string, newAddress: string): Promise<void> {
+/** If a contact gets another address, removes the old address from its suppression, which keeps the hash. */
+async function clearOldSuppressedAddress(
+  em: Em,
+  projectId: string,
+  contactId: string,
+  newAddress: string,
+): Promise<void> {
   await query(
     em,
     sql`
@@ -342,7 +355,7 @@ export interface ContactListQuery {
   dir: 'asc' | 'desc';
 }
 
-/** The place in the list after which the next page begins. */
+/** The position of a contact in the list: its value of the sorted column, and its id. */
 export interface ContactCursor {
   value: string;
   id: string;
@@ -355,15 +368,20 @@ export interface ContactPage {
   total: number;
 }
 
-/** One page of a project's contacts by keyset: the last page costs as much as the first. */
+async function countContacts(em: Em, filters: SqlFragment[]): Promise<number> {
+  const row = await queryOne<{ count: number }>(
+    em,
+    sql`select count(*) from contact where ${joinSql(filters, ' and ')}`,
+  );
+  return row?.count ?? 0;
+}
+
+/** One page of a project's contacts. It continues by keyset, so the last page costs as much as the first. */
 export async function listContacts(em: Em, projectId: string, list: ContactListQuery): Promise<ContactPage> {
   const filters = [sql`project_id = ${projectId}`];
   if (list.search !== undefined) filters.push(sql`email like ${likePattern(list.search.toLowerCase())}`);
   if (list.subscribed !== undefined) filters.push(sql`subscribed = ${list.subscribed}`);
-  const total = list.cursor
-    ? 0
-    : ((await queryOne<{ count: number }>(em, sql`select count(*) from contact where ${joinSql(filters, ' and ')}`))
-        ?.count ?? 0);
+  const total = list.cursor ? 0 : await countContacts(em, filters);
 
   const key = list.sort === 'email' ? sql`email` : sql`created_at`;
   const type = list.sort === 'email' ? sql`text` : sql`timestamptz`;

@@ -2,19 +2,20 @@ import type { Em } from '../database/em.ts';
 import { lockContacts } from './contact-locks.ts';
 import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 
-/** True for contacts with a value under a path: a key with that exact name, or a nested key. */
+/** The condition for contacts with a value at a path: a key with that exact name, or a nested key. */
 function holds(path: string): SqlFragment {
   if (!path.includes('.')) return sql`jsonb_exists(data, ${path})`;
   return sql`everpost_field(data, ${path}) is not null`;
 }
 
+/** The data of a contact without the value at a path. */
 function without(path: string): SqlFragment {
   const keys = path.split('.');
   if (keys.length === 1) return sql`data - ${path}::text`;
   return sql`(data - ${path}::text) #- ${keys}::text[]`;
 }
 
-/** How many contacts of a project hold a value under a path of their custom data. */
+/** The number of contacts of a project that have a value at a path of their custom data. */
 export async function countFieldHolders(em: Em, projectId: string, path: string): Promise<number> {
   const row = await queryOne<{ count: number }>(
     em,
@@ -23,15 +24,15 @@ export async function countFieldHolders(em: Em, projectId: string, path: string)
   return row?.count ?? 0;
 }
 
-/** Takes a field out of the catalogue; its type is inferred again when it is next seen. */
+/** Removes a field from the catalogue. Its type is inferred again from its next value. */
 export async function forgetField(em: Em, projectId: string, key: string): Promise<void> {
   await query(em, sql`delete from contact_field where project_id = ${projectId} and key = ${key}`);
 }
 
 /**
- * Removes a field from the next contacts by id, in the caller's transaction. A separate statement locks them first: one
- * that locks and changes can deadlock at contacts that have changed since it began.
- * @returns how many held it, and the last of them
+ * Removes a field from the next contacts by id, in the caller's transaction. A statement of its own locks them first: a
+ * statement that locks and changes can deadlock on contacts that have changed since it began.
+ * @returns the number of contacts that had the field, and the id of the last one
  */
 export async function deleteFieldChunk(
   tx: Em,

@@ -2,8 +2,9 @@ import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
 import { sql, type SqlFragment } from '../database/sql.ts';
 
 /**
- * The statement that notes which contact has the address of an erased contact now, so that links in old email lead to it.
- * `created` is a table of contacts that have just got their address, with `id` and `email`, under the alias `n`.
+ * The statement that stores which contact now has the address of an erased contact, so that links in old emails lead to
+ * it.
+ * @param created a table with the alias `n` and the columns `id` and `email`: contacts that have just got their address
  */
 export function successorUpdate(projectId: string, created: SqlFragment): SqlFragment {
   return sql`
