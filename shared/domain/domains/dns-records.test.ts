@@ -27,7 +27,7 @@ async function dmarcOf(domain: string, zone: Record<string, string[]>) {
 }
 
 describe('the search for a DMARC policy', () => {
-  it('asks the domain and each name above it up to the top, eight names at most', () => {
+  it('looks up the domain and each name above it up to the top, eight names at most', () => {
     expect(policyNames('news.example.com')).toEqual(['news.example.com', 'example.com', 'com']);
     expect(policyNames('a.b.c.d.e.f.g.h.i.j.mail.example.com')).toEqual([
       'a.b.c.d.e.f.g.h.i.j.mail.example.com',
@@ -38,12 +38,12 @@ describe('the search for a DMARC policy', () => {
   });
 
   it.each([
-    ['its own', { '_dmarc.a.b.example': ['v=DMARC1; p=none'] }, 'found'],
-    ['that of a name above', { '_dmarc.b.example': ['v=DMARC1;p=reject'] }, 'found'],
-    ['that of the top', { '_dmarc.example': ['v=DMARC1; p=reject; psd=y'] }, 'found'],
-    ['none of two at one name', { '_dmarc.b.example': ['v=DMARC1; p=none', 'v=DMARC1; p=reject'] }, 'missing'],
-    ['none in other texts', { '_dmarc.b.example': ['v=DMARC12; p=none', 'hello'] }, 'missing'],
-  ])('takes %s', async (_name, zone, state) => {
+    ['the policy of the domain', { '_dmarc.a.b.example': ['v=DMARC1; p=none'] }, 'found'],
+    ['the policy of a name above', { '_dmarc.b.example': ['v=DMARC1;p=reject'] }, 'found'],
+    ['the policy of the top-level domain', { '_dmarc.example': ['v=DMARC1; p=reject; psd=y'] }, 'found'],
+    ['no policy where one name has two', { '_dmarc.b.example': ['v=DMARC1; p=none', 'v=DMARC1; p=reject'] }, 'missing'],
+    ['no policy in other texts', { '_dmarc.b.example': ['v=DMARC12; p=none', 'hello'] }, 'missing'],
+  ])('finds %s', async (_name, zone, state) => {
     expect(await dmarcOf('a.b.example', zone as unknown as Record<string, string[]>)).toBe(state);
   });
 });

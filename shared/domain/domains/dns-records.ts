@@ -4,27 +4,28 @@ import { returnPathDomain } from '../../pure/emails/return-path.ts';
 export const RECORD_PURPOSES = ['DKIM', 'RETURN_PATH', 'SPF', 'DMARC'] as const;
 export type RecordPurpose = (typeof RECORD_PURPOSES)[number];
 
-/** A DNS record that a domain's owner is to set up, in the form of a zone file. */
+/** A DNS record that the owner of a domain must set up. */
 export interface DnsRecord {
   type: 'TXT' | 'MX';
-  /** In full, without a final dot. */
+  /** The full name, without a final dot. */
   name: string;
+  /** The value as in a zone file. */
   value: string;
   purpose: RecordPurpose;
-  /** Whether the domain is verified only with it. */
+  /** Whether the domain can be verified only with this record. */
   required: boolean;
 }
 
-/** The input for the records of a domain. */
+/** The values from which the records of a domain are made. */
 export interface DomainRecordSource {
   domain: string;
   dkim: { selector: string; publicKey: string };
-  /** Where bounces are received; undefined when the instance takes no inbound mail. */
+  /** The host that receives bounces; undefined when the instance receives no mail. */
   inboundDomain: string | undefined;
   isReturnPathRequired: boolean;
 }
 
-/** `unanswered` when no name server answered, so nothing is known about the record. */
+/** `unanswered` means that no name server answered, so nothing is known about the record. */
 export type RecordState = 'found' | 'missing' | 'unanswered';
 
 const RETURN_PATH_PRIORITY = 10;
@@ -32,8 +33,8 @@ const RETURN_PATH_PRIORITY = 10;
 const WALK_LABELS_MAX = 7;
 
 /**
- * The records to set up for a domain. SPF includes the inbound domain, where the operator publishes which hosts send
- * for this instance, so that a new relay needs no change in the zones of all senders.
+ * The records to set up for a domain. Its SPF includes the inbound domain, where the operator publishes the sending
+ * hosts of the instance. So a new relay needs no change in the zones of sender domains.
  */
 export function domainRecords(source: DomainRecordSource): DnsRecord[] {
   const { domain, dkim, inboundDomain, isReturnPathRequired } = source;
@@ -74,7 +75,7 @@ function stateOf<Record>(answer: DnsAnswer<Record>, matches: (records: Record[])
   return answer.kind === 'found' && matches(answer.records) ? 'found' : 'missing';
 }
 
-/** The tags of `a=1; b=2` (RFC 6376 section 3.2), white space inside values removed. */
+/** The tags of `a=1; b=2` (RFC 6376 section 3.2), without white space inside of values. */
 function readTags(text: string): Map<string, string> {
   const tags = new Map<string, string>();
   for (const part of text.split(';')) {
@@ -84,7 +85,10 @@ function readTags(text: string): Map<string, string> {
   return tags;
 }
 
-/** With two key records under one name, a verifier may use either (section 3.6.2.2), so ours must be the only one. */
+/**
+ * Whether the only key record is ours. With two key records at one name, a verifier may use either (RFC 6376 section
+ * 3.6.2.2).
+ */
 function hasOwnKey(texts: string[], publicKey: string): boolean {
   const keys = texts.map(readTags).filter((tags) => tags.has('p'));
   const [key] = keys;
@@ -99,7 +103,7 @@ function hasOwnKey(texts: string[], publicKey: string): boolean {
   );
 }
 
-/** Two SPF records are an error to receivers (RFC 7208 section 4.5). */
+/** Whether the SPF record includes a domain. Two SPF records are an error (RFC 7208 section 4.5). */
 function includesInSpf(texts: string[], domain: string): boolean {
   const mechanism = `include:${domain.toLowerCase()}`;
   const policies = texts.filter((text) => /^v=spf1(?: |$)/i.test(text));
@@ -112,8 +116,8 @@ function sameHost(left: string, right: string): boolean {
 }
 
 /**
- * The names at which the policy for a domain may stand, by the tree walk of RFC 9989 section 4.10: the domain itself,
- * then, of a long name, from seven labels on, each name above it up to the top.
+ * The names at which the policy for a domain may be, by the tree walk of RFC 9989 section 4.10: the domain itself, and
+ * each name above it up to the top-level domain. Names above with more than seven labels are skipped.
  */
 export function policyNames(domain: string): string[] {
   const labels = domain.split('.');
@@ -121,12 +125,12 @@ export function policyNames(domain: string): string[] {
   return [domain, ...above.map((_, index) => above.slice(index).join('.'))];
 }
 
-/** Several policies at one name count as none. */
+/** Whether there is exactly one DMARC policy. Several policies at one name count as none. */
 function hasPolicy(texts: string[]): boolean {
   return texts.filter((text) => /^v\s*=\s*DMARC1\s*(?:;|$)/.test(text)).length === 1;
 }
 
-/** A policy of a name above covers a domain that has none. */
+/** Looks for a policy at the domain and at the names above it, whose policy covers the domain. */
 async function findDmarc(resolver: DnsResolver, domain: string): Promise<RecordState> {
   const states = await Promise.all(
     policyNames(domain).map(async (name) => stateOf(await resolver.txt(`_dmarc.${name}`), hasPolicy)),
@@ -135,13 +139,13 @@ async function findDmarc(resolver: DnsResolver, domain: string): Promise<RecordS
   return states.includes('unanswered') ? 'unanswered' : 'missing';
 }
 
-/** Looks every record up at the same time, so that the slowest answer is the wait. */
+/** Looks up all records of a domain at the same time, so it takes as long as the slowest query. */
 export async function lookUpRecords(
   resolver: DnsResolver,
   source: DomainRecordSource,
 ): Promise<Map<RecordPurpose, RecordState>> {
   const { domain, dkim, inboundDomain } = source;
-  const look: Record<RecordPurpose, (record: DnsRecord) => Promise<RecordState>> = {
+  const lookUps: Record<RecordPurpose, (record: DnsRecord) => Promise<RecordState>> = {
     DKIM: async ({ name }) => stateOf(await resolver.txt(name), (texts) => hasOwnKey(texts, dkim.publicKey)),
     RETURN_PATH: async ({ name }) =>
       stateOf(await resolver.mx(name), (hosts) => hosts.some((host) => sameHost(host.exchange, inboundDomain ?? ''))),
@@ -149,7 +153,7 @@ export async function lookUpRecords(
     DMARC: () => findDmarc(resolver, domain),
   };
   const states = domainRecords(source).map(
-    async (record) => [record.purpose, await look[record.purpose](record)] as const,
+    async (record) => [record.purpose, await lookUps[record.purpose](record)] as const,
   );
   return new Map(await Promise.all(states));
 }

@@ -6,13 +6,18 @@ import { lookUpRecords, domainRecords, type DomainRecordSource, type RecordState
 import { SenderDomainEntity, type SenderDomain } from './sender-domain.entity.ts';
 import { withKey, type KeyedSenderDomain } from './sender-domains.ts';
 
-/** A verified domain whose records are gone stays verified for two checks, because zones are edited and name servers moved. */
+/** The failed check with this number ends a verification. Two may fail while a zone is edited or name servers move. */
 const FAILED_CHECKS_MAX = 3;
-/** A little less than five minutes, the interval of the schedule, and than an hour: no run comes right before a domain is due. */
+/**
+ * The intervals between checks of a domain. They are a little less than five minutes, the interval of the schedule, and
+ * than an hour, so that a domain is due when the next run of the schedule begins.
+ */
 const PENDING_INTERVAL_MINUTES = 4;
 const VERIFIED_INTERVAL_MINUTES = 55;
-/** 4, 8, 16, 32, 64 minutes, so that domains with dead name servers cost the others no time. */
+/** Domains with dead name servers are checked after 4, 8, 16, 32 and 64 minutes, so that they delay the others less. */
 const BACKOFF_DOUBLINGS_MAX = 4;
+/** Counters of checks stop here. */
+const COUNTED_CHECKS_MAX = 1_000;
 
 export interface DomainCheckDeps {
   resolver: DnsResolver;
@@ -20,7 +25,7 @@ export interface DomainCheckDeps {
   inboundDomain: string | undefined;
 }
 
-/** `unanswered` when DNS gave no answer: such a check neither verifies a domain nor counts as failed. */
+/** `unanswered` means that DNS gave no answer: such a check neither verifies a domain nor counts as failed. */
 export type CheckOutcome = 'complete' | 'incomplete' | 'unanswered';
 
 export interface DomainCheck {
@@ -29,7 +34,7 @@ export interface DomainCheck {
   wasVerified: boolean;
 }
 
-/** What the DNS records of a domain are made from. */
+/** The values from which the DNS records of a domain are made. */
 export function recordSourceOf(domain: KeyedSenderDomain, inboundDomain: string | undefined): DomainRecordSource {
   return {
     domain: domain.domain,
@@ -49,17 +54,21 @@ interface CheckResult {
   recordsFound: string[];
 }
 
-/** One statement decides, so that each of several simultaneous checks counts. Ignored when the key has changed. */
+/**
+ * Stores the result of a check. One statement does all, so that each of several simultaneous checks counts. The result
+ * is ignored when the domain has got another key.
+ */
 async function recordCheck(em: Em, domain: KeyedSenderDomain, { outcome, recordsFound }: CheckResult): Promise<void> {
-  const failed = outcome === 'incomplete' ? 1 : 0;
-  const unanswered = outcome === 'unanswered' ? 1 : 0;
   await query(
     em,
     sql`
       with before as (
         select id, verified as was_verified, trusted,
-          case ${outcome}::text when 'complete' then 0 else least(failed_checks + ${failed}::int, 1000) end as failed_checks,
-          case ${unanswered}::int when 1 then least(unanswered_checks + 1, 1000) else 0 end as unanswered_checks,
+          case ${outcome}::text when 'complete' then 0
+            when 'incomplete' then least(failed_checks + 1, ${COUNTED_CHECKS_MAX}::int)
+            else failed_checks end as failed_checks,
+          case ${outcome}::text when 'unanswered' then least(unanswered_checks + 1, ${COUNTED_CHECKS_MAX}::int)
+            else 0 end as unanswered_checks,
           case ${outcome}::text when 'complete' then true
             when 'incomplete' then dns_verified and failed_checks + 1 < ${FAILED_CHECKS_MAX}::int
             else dns_verified end as dns_verified
@@ -76,15 +85,17 @@ async function recordCheck(em: Em, domain: KeyedSenderDomain, { outcome, records
         verified = b.trusted or b.dns_verified,
         verified_at = case when not (b.trusted or b.dns_verified) then null
           when b.was_verified then d.verified_at else now() end,
-        next_check_at = now() + interval '1 minute' * case when b.trusted or b.dns_verified then ${VERIFIED_INTERVAL_MINUTES}::int
-          else ${PENDING_INTERVAL_MINUTES}::int * power(2, least(greatest(b.unanswered_checks - 1, 0), ${BACKOFF_DOUBLINGS_MAX}::int)) end
+        next_check_at = now() + interval '1 minute' *
+          case when b.trusted or b.dns_verified then ${VERIFIED_INTERVAL_MINUTES}::int
+          else ${PENDING_INTERVAL_MINUTES}::int
+            * power(2, least(greatest(b.unanswered_checks - 1, 0), ${BACKOFF_DOUBLINGS_MAX}::int)) end
       from before b where b.id = d.id`,
   );
 }
 
 /**
- * Looks up the records of a domain in DNS and stores the result. The resolver bounds the wait.
- * @returns undefined when it is deleted meanwhile
+ * Looks up the records of a domain in DNS and stores the result. Takes no longer than the queries of the resolver.
+ * @returns undefined when the domain was deleted meanwhile
  */
 export async function checkSenderDomain(
   em: Em,
@@ -118,7 +129,7 @@ export async function findDueDomains(em: Em, asOf: Date, afterId: string | null,
   return rows.map((row) => row.id);
 }
 
-/** Checks a domain by its id; undefined when it is gone. */
+/** Checks a domain by its id; undefined when it no longer exists. */
 export async function checkDueDomain(
   em: Em,
   deps: DomainCheckDeps,

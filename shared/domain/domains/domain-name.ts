@@ -1,15 +1,15 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { z } from 'zod';
 
-/** RFC 1035 section 2.3.4, in its text form. */
+/** The text form of the limit of RFC 1035 section 2.3.4. */
 const DOMAIN_LENGTH_MAX = 253;
-/** With spaces around it and all forms of its letters; what is longer is not even looked at. */
+/** A longer text is refused before it is converted. It has room for spaces and for letters that become shorter. */
 const TEXT_LENGTH_MAX = 1_000;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /**
  * The stored form of a domain name: lower-cased, without a final dot, international labels as `xn--` (RFC 5890).
- * @returns undefined when it is not the name of a domain with at least two labels
+ * @returns undefined for a text that is not a domain name of at least two labels
  */
 export function toDomainName(text: string): string | undefined {
   if (text.length > TEXT_LENGTH_MAX) return undefined;
@@ -23,20 +23,20 @@ export function toDomainName(text: string): string | undefined {
   return isName ? name : undefined;
 }
 
-/** A domain name, in its stored form. */
+/** A domain name in a request, converted into its stored form. */
 export const domainNameSchema = z.string().transform((text, context) => {
   const name = toDomainName(text);
   if (name !== undefined) return name;
   context.addIssue({
     code: 'custom',
-    message: 'Not a domain name such as mail.example.com',
+    message: 'Must be a domain name such as mail.example.com',
     params: { code: 'invalid_string' },
     input: text,
   });
   return z.NEVER;
 });
 
-/** The forms that a stored domain name may have in an address: as it is, and with its international letters. */
+/** The forms of a stored domain name in an address: the stored form, and the form with international letters. */
 export function spellingsOf(domain: string): string[] {
   return [...new Set([domain, domainToUnicode(domain)])];
 }

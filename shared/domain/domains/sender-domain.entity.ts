@@ -9,14 +9,14 @@ export const SenderDomainEntity = defineEntity({
     ...baseProperties,
     projectId: p.uuid(),
     domain: p.text(),
-    /** Whether mail may be sent from it: `trusted` or `dnsVerified`. */
+    /** Whether email may be sent from the domain: it is `trusted` or `dnsVerified`. */
     verified: p.boolean().default(false),
     verifiedAt: p.datetime(3).nullable(),
-    /** Set by the operator without a DNS check; no check takes it back. */
+    /** Set by the operator without a DNS check. No check changes it. */
     trusted: p.boolean().default(false),
-    /** All required records were found at the last checks. Only then is its email signed. */
+    /** Whether the last checks found all required records. Only then is email of the domain signed. */
     dnsVerified: p.boolean().default(false),
-    /** Whether the return-path records are required: true if the instance took inbound mail when the domain was added. */
+    /** Whether the return-path records are required: the instance received mail when the domain was added. */
     returnPath: p.boolean().default(false),
     lastCheckedAt: p.datetime(3).nullable(),
     /** The purposes of the records that the last check found. */

@@ -60,7 +60,7 @@ describe('trustDomain', () => {
     });
   });
 
-  it('verifies a pending domain, and repeating it changes nothing', async () => {
+  it('verifies a pending domain, and changes nothing when repeated', async () => {
     const unit = em();
     unit.create(SenderDomainEntity, { projectId, domain: 'pending.example' });
     await unit.flush();
@@ -88,7 +88,7 @@ describe('assertSenderDomain', () => {
   });
 
   it.each(['a@exact.example', 'a@EXACT.example', 'a@münchen.example', 'a@xn--mnchen-3ya.example'])(
-    'lets %s pass',
+    'accepts %s',
     async (address) => {
       expect(await refusal(address)).toBeUndefined();
     },
@@ -101,7 +101,7 @@ describe('assertSenderDomain', () => {
     });
   });
 
-  it('looks at the domains of the project only', async () => {
+  it('refuses a domain of another project', async () => {
     const other = await createProject(em(), 'Other');
     expect(await refusal('a@exact.example', other.project.id)).toMatchObject({
       details: { reason: 'DOMAIN_NOT_REGISTERED' },
@@ -121,7 +121,7 @@ describe('createSenderDomain', () => {
   const add = (domain: string, project: string) =>
     createSenderDomain(em(), keyring, { projectId: project, domain, returnPath: false });
 
-  it('refuses the one too many, and the one that is there already, before it makes a key', async () => {
+  it('refuses a domain beyond the limit, and one that the project has, before it makes a key', async () => {
     const { id } = (await createProject(em(), 'Many')).project;
     for (let index = 0; index < LIMITS.senderDomainsPerProject; index += 1) await add(`d${index}.example`, id);
     expect(keyCount).toBe(LIMITS.senderDomainsPerProject);
@@ -133,7 +133,7 @@ describe('createSenderDomain', () => {
     await expect(add('one-more.example', projectId)).resolves.toMatchObject({ verified: false });
   });
 
-  it('counts what is added at the same moment', async () => {
+  it('counts domains that are added at the same time', async () => {
     const { id } = (await createProject(em(), 'At once')).project;
     for (let index = 1; index < LIMITS.senderDomainsPerProject; index += 1) await add(`d${index}.example`, id);
     const late = (domain: string) =>

@@ -12,8 +12,8 @@ import { spellingsOf, toDomainName } from './domain-name.ts';
 import { SenderDomainEntity, type SenderDomain } from './sender-domain.entity.ts';
 
 /**
- * Lets the project send from a domain without a DNS check: for local work, or where a relay signs.
- * Adds the domain when the project does not have it yet.
+ * Lets a project send from a domain without a DNS check, for local work, or where a relay signs. Adds the domain when
+ * the project does not have it.
  * @throws AppError BAD_REQUEST for a bad name, RESOURCE_NOT_FOUND for an unknown project
  */
 export async function trustDomain(em: Em, projectId: string, domain: string): Promise<SenderDomain> {
@@ -33,14 +33,14 @@ export async function trustDomain(em: Em, projectId: string, domain: string): Pr
   return em.findOneOrFail(SenderDomainEntity, { projectId, domain: name }, { refresh: true });
 }
 
-/** @throws AppError DOMAIN_NOT_FOUND */
+/** Loads a domain by its stored name. @throws AppError DOMAIN_NOT_FOUND */
 export async function findDomainByName(em: Em, projectId: string, domain: string): Promise<SenderDomain> {
   const row = await em.findOne(SenderDomainEntity, { projectId, domain }, { refresh: true });
   if (!row) throw new AppError('DOMAIN_NOT_FOUND', { message: `The project has no domain ${domain}` });
   return row;
 }
 
-/** Undoes `trustDomain`: from now on DNS alone decides. @throws AppError DOMAIN_NOT_FOUND */
+/** Undoes `trustDomain`: only DNS checks decide from now on. @throws AppError DOMAIN_NOT_FOUND */
 export async function untrustDomain(em: Em, projectId: string, domain: string): Promise<SenderDomain> {
   await query(
     em,
@@ -61,7 +61,7 @@ export async function assertSenderDomain(em: Em, projectId: string, address: str
   if (refusal) throw refusal;
 }
 
-/** As `assertSenderDomain`, for several addresses with one statement. @returns the refusals, by address */
+/** Does the checks of `assertSenderDomain` for several addresses in one statement. @returns the refusals by address */
 export async function findRefusedSenders(
   em: Em,
   projectId: string,
@@ -98,9 +98,9 @@ function senderRefusal(domain: string, isRegistered: boolean): AppError {
 
 export interface NewSenderDomain {
   projectId: string;
-  /** As `toDomainName` gives it. */
+  /** In the stored form, as `toDomainName` returns it. */
   domain: string;
-  /** Whether the return-path records are required of it. */
+  /** Whether the return-path records are required. */
   returnPath: boolean;
 }
 
@@ -115,8 +115,8 @@ function assertRoomForDomain(domainCount: number): void {
 
 /**
  * Adds a domain with a key of its own, not verified yet. Making the key takes a good part of a second, so all checks
- * that can refuse the domain come first; the statement counts once more, for domains added at the same moment.
- * @throws AppError CONFLICT when the project has it already, VALIDATION_ERROR when it has too many
+ * that can refuse the domain come first. The statement counts once more, because of domains added at the same time.
+ * @throws AppError CONFLICT when the project already has the domain, VALIDATION_ERROR when it has too many domains
  */
 export async function createSenderDomain(em: Em, keyring: DkimKeyring, input: NewSenderDomain): Promise<SenderDomain> {
   const { projectId, domain, returnPath } = input;
@@ -143,14 +143,14 @@ export async function createSenderDomain(em: Em, keyring: DkimKeyring, input: Ne
   return em.findOneOrFail(SenderDomainEntity, { id });
 }
 
-/** A sender domain with a key, so that its records are known. */
+/** A sender domain that has a key, which is needed for its DKIM record. */
 export type KeyedSenderDomain = SenderDomain & { dkimSelector: string; dkimPublicKey: string };
 
 function hasKey(domain: SenderDomain): domain is KeyedSenderDomain {
   return typeof domain.dkimSelector === 'string' && typeof domain.dkimPublicKey === 'string';
 }
 
-/** Makes the key of a domain that was trusted before it had one. Of two simultaneous calls the first one counts. */
+/** Makes the key of a domain that `trustDomain` added without one. If two calls do so at once, the first key counts. */
 export async function withKey(em: Em, keyring: DkimKeyring, domain: SenderDomain): Promise<KeyedSenderDomain> {
   if (!hasKey(domain)) {
     const key = await keyring.generate(domain.id);
@@ -172,7 +172,7 @@ export async function listSenderDomains(em: Em, projectId: string): Promise<Send
   return em.find(SenderDomainEntity, { projectId }, { orderBy: { domain: 'asc' } });
 }
 
-/** @throws AppError DOMAIN_NOT_FOUND */
+/** Loads a domain by its id. @throws AppError DOMAIN_NOT_FOUND */
 export async function findSenderDomain(em: Em, projectId: string, domainId: string): Promise<SenderDomain> {
   const domain = await em.findOne(SenderDomainEntity, { id: domainId, projectId }, { refresh: true });
   if (!domain) throw new AppError('DOMAIN_NOT_FOUND');
@@ -184,7 +184,7 @@ interface DomainUsage {
   campaigns: number;
 }
 
-/** Removes a domain and its key. @throws AppError DOMAIN_NOT_FOUND, CONFLICT while something is to be sent from it */
+/** Removes a domain and its key. @throws AppError DOMAIN_NOT_FOUND, CONFLICT while a template or campaign uses it */
 export async function deleteSenderDomain(em: Em, projectId: string, domainId: string): Promise<void> {
   const { id, domain } = await findSenderDomain(em, projectId, domainId);
   const usage = await queryOne<DomainUsage>(
@@ -211,6 +211,5 @@ export async function deleteSenderDomain(em: Em, projectId: string, domainId: st
 
 /** The names of a project's sender domains, in alphabetical order. */
 export async function listDomainNames(em: Em, projectId: string): Promise<string[]> {
-  const domains = await em.find(SenderDomainEntity, { projectId }, { orderBy: { domain: 'asc' } });
-  return domains.map((domain) => domain.domain);
+  return (await listSenderDomains(em, projectId)).map(({ domain }) => domain);
 }

@@ -19,7 +19,7 @@ beforeAll(async () => {
 async function addDomain(domain: string): Promise<void> {
   await createSenderDomain(em(), keyring, { projectId, domain, returnPath: false });
 }
-/** What a check of the domain found. */
+/** Sets the purposes of the records that the last check has found. */
 async function setFound(domain: string, purposes: string[]): Promise<void> {
   await query(em(), sql`update sender_domain set records_found = ${purposes}::text[] where domain = ${domain}`);
 }
@@ -44,11 +44,11 @@ describe('createSendingIdentities', () => {
   });
 
   it.each([
-    ['both records are there', ['DKIM', 'RETURN_PATH', 'SPF'], true, 'bounce.xn--mnchen-3ya.example'],
+    ['both records exist', ['DKIM', 'RETURN_PATH', 'SPF'], true, 'bounce.xn--mnchen-3ya.example'],
     ['bounces would get lost', ['DKIM', 'SPF', 'DMARC'], true, undefined],
     ['SPF would not pass', ['DKIM', 'RETURN_PATH'], true, undefined],
     ['the domain is not verified in DNS', ['RETURN_PATH', 'SPF'], false, undefined],
-  ])('returns bounces to the domain as DNS says: %s', async (_name, purposes, isVerified, host) => {
+  ])('has a return-path host only if DNS has its records: %s', async (_name, purposes, isVerified, host) => {
     const domain = 'xn--mnchen-3ya.example';
     await query(em(), sql`delete from sender_domain where domain = ${domain}`);
     await addDomain(domain);
@@ -58,7 +58,7 @@ describe('createSendingIdentities', () => {
     expect(identity.returnPathHost).toBe(host);
   });
 
-  it('returns bounces to no domain whose address would be longer than an address may be', async () => {
+  it('has no return-path host for a domain whose envelope sender would be too long', async () => {
     const label = 'a'.repeat(60);
     for (const [domain, hasHost] of [
       [`${label}.${label}.${label}.${'b'.repeat(8)}.example`, true],
@@ -73,7 +73,7 @@ describe('createSendingIdentities', () => {
     }
   });
 
-  it('keeps an identity for a minute, and that there is none for seconds', async () => {
+  it('caches an identity for a minute, and a missing one for some seconds', async () => {
     let nowMs = 1;
     let units = 0;
     const identities = createSendingIdentities(
@@ -99,7 +99,7 @@ describe('createSendingIdentities', () => {
     expect(await kept()).toEqual({ signer: undefined, returnPathHost: undefined });
   });
 
-  it('says that a key cannot be read, and tries again the next time', async () => {
+  it('fails when a key cannot be read, and does not cache the failure', async () => {
     await addDomain('sealed.example');
     await setVerified('sealed.example', true);
     const other = createSendingIdentities(em, createDkimKeyring('another secret of a test run, for its keys'));

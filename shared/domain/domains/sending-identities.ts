@@ -6,31 +6,31 @@ import { returnPathDomain } from '../../pure/emails/return-path.ts';
 import type { Em } from '../database/em.ts';
 import { queryOne, sql } from '../database/sql.ts';
 
-/** What email of a domain carries in addition to the domain's name. */
+/** How email from a domain is signed, and where its bounces return. */
 export interface SendingIdentity {
   /** Undefined when DNS does not have the domain's key, because a signature would fail. */
   signer: DkimSigner | undefined;
   /**
-   * Where bounces return to, so that SPF passes for the domain of the author (RFC 7489 section 3.1.2). Undefined when
-   * DNS did not lead from there to us at the last check, because bounces would be lost.
+   * The domain of the envelope sender, below the domain of the author, so that SPF is aligned (RFC 7489 section 3.1.2).
+   * Undefined when the last check did not find its records, because bounces would be lost.
    */
   returnPathHost: string | undefined;
 }
 
 export interface SendingIdentities {
   /**
-   * The identity used for email that a project sends from a domain.
-   * @throws DkimKeyError when the stored key cannot be read: mail waits rather than go out unsigned
+   * The identity for email that a project sends from a domain.
+   * @throws DkimKeyError when the stored key cannot be read: the email waits, because it must not be sent unsigned
    */
   identityOf: (projectId: string, domain: string) => Promise<SendingIdentity>;
 }
 
 const ENTRIES_MAX = 1_000;
-const FRESH_MS = 60_000;
-/** A domain that has just been verified signs soon. */
-const UNSIGNED_FRESH_MS = 3_000;
-/** An envelope sender has 48 characters before its domain and 254 at most (RFC 5321 section 4.5.3.1.3). */
-const RETURN_PATH_HOST_MAX = 206;
+const CACHE_MS = 60_000;
+/** Identities without a signer are cached shortly, so that email is signed soon after the domain is verified. */
+const UNSIGNED_CACHE_MS = 3_000;
+/** An envelope sender has 48 characters before its domain, and at most 254 in total (RFC 5321 section 4.5.3.1.3). */
+const RETURN_PATH_HOST_LENGTH_MAX = 206;
 const UNVERIFIED: SendingIdentity = { signer: undefined, returnPathHost: undefined };
 
 interface StoredIdentity {
@@ -50,11 +50,11 @@ async function loadIdentity(em: Em, projectId: string, domain: string): Promise<
   );
 }
 
-/** Finds identities. Recently used ones are kept, so that an email costs no query. */
+/** Creates the lookup of identities. It caches them, so that most emails need no query. */
 export function createSendingIdentities(em: () => Em, keyring: DkimKeyring, now = Date.now): SendingIdentities {
   const cache = new LRUCache<string, Promise<SendingIdentity>>({
     max: ENTRIES_MAX,
-    ttl: FRESH_MS,
+    ttl: CACHE_MS,
     ttlResolution: 0,
     perf: { now },
   });
@@ -66,7 +66,7 @@ export function createSendingIdentities(em: () => Em, keyring: DkimKeyring, now 
     const host = returnPathDomain(domain);
     return {
       signer: createDkimSigner({ domain, selector: stored.selector, privateKey }),
-      returnPathHost: stored.hasReturnPath && host.length <= RETURN_PATH_HOST_MAX ? host : undefined,
+      returnPathHost: stored.hasReturnPath && host.length <= RETURN_PATH_HOST_LENGTH_MAX ? host : undefined,
     };
   }
 
@@ -80,7 +80,7 @@ export function createSendingIdentities(em: () => Em, keyring: DkimKeyring, now 
       cache.set(name, identity);
       identity.then(
         ({ signer }) => {
-          if (!signer && cache.peek(name) === identity) cache.set(name, identity, { ttl: UNSIGNED_FRESH_MS });
+          if (!signer && cache.peek(name) === identity) cache.set(name, identity, { ttl: UNSIGNED_CACHE_MS });
         },
         () => {
           if (cache.peek(name) === identity) cache.delete(name);
