@@ -9,7 +9,7 @@ import type { Segment } from './segment.entity.ts';
 import { findSegment } from './segments.ts';
 import { inTransaction } from '../database/transaction.ts';
 
-/** Contacts that join or leave in one transaction, each with its event. */
+/** The most contacts that enter or leave in one transaction, each with its event. */
 const CHUNK = 5_000;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
@@ -19,20 +19,23 @@ export interface MembershipChange {
 }
 
 export interface ComputedMembership extends MembershipChange {
-  /** Members afterwards. */
+  /** The number of members afterwards. */
   total: number;
 }
 
 export interface ComputeOptions {
-  /** "Now" for every time window of the condition. */
+  /** The present for every time window of the condition. */
   asOf: Date;
-  /** Longest statement, in milliseconds; what the session allows when left out. */
+  /** The limit of each statement; by default the limit of the session. */
   statementMs?: number;
   /** Called inside the transaction of each chunk. */
   onChunk?: (tx: Em) => Promise<void>;
 }
 
-/** @throws AppError SEGMENT_NOT_FOUND, BAD_REQUEST unless the segment is dynamic and tracked */
+/**
+ * Checks that the members of a segment can be computed.
+ * @throws AppError SEGMENT_NOT_FOUND, BAD_REQUEST unless the segment is dynamic and tracked
+ */
 export async function assertComputable(em: Em, projectId: string, segmentId: string): Promise<void> {
   const segment = await findSegment(em, projectId, segmentId);
   if (segment.type === 'STATIC') throw badRequest('A STATIC segment has no condition, so there is nothing to compute');
@@ -45,7 +48,9 @@ export async function assertComputable(em: Em, projectId: string, segmentId: str
 
 type Tracked = Pick<Segment, 'id' | 'projectId' | 'type' | 'name' | 'condition'>;
 
-/** The segment as it is for this chunk, its row locked: two computations share the work and emit nothing twice. */
+/**
+ * Loads and locks a segment for one chunk. Concurrent computations of it share the chunks, and record no event twice.
+ */
 async function lockTracked(em: Em, segmentId: string): Promise<Tracked | undefined> {
   return queryOne<Tracked>(
     em,
@@ -56,53 +61,76 @@ async function lockTracked(em: Em, segmentId: string): Promise<Tracked | undefin
 }
 
 /**
- * Brings the members of a tracked dynamic segment in line with its condition and emits an entry or exit for each
- * change. Each chunk of changes is committed with its events, so a call that dies has counted nothing twice and the
- * next one does the rest. Members that stay are read, not written.
- * @returns undefined when the segment is not tracked (any more), or gone
+ * Brings the members of a tracked dynamic segment in line with its condition, and records an entry or exit for each
+ * change. Each chunk of changes is committed with its events. So a call that dies has recorded nothing twice, and the
+ * next call does the rest. Members that stay are read, not written.
+ * @returns undefined when the segment is not tracked, or no longer exists
  */
 export async function computeMembership(
   em: Em,
   segmentId: string,
   options: ComputeOptions,
 ): Promise<ComputedMembership | undefined> {
-  const change: MembershipChange = { added: 0, removed: 0 };
-  for (const direction of ['entry', 'exit'] as const) {
-    let after: string | undefined = FIRST_ID;
-    while (after !== undefined) {
-      const cursor: string = after;
-      const chunk = await inTransaction(em.fork(), async (tx) => {
-        if (options.statementMs !== undefined) await limitStatements(tx, options.statementMs);
-        const segment = await lockTracked(tx, segmentId);
-        if (!segment) return undefined;
-        const move = direction === 'entry' ? enterNext : leaveNext;
-        const { contactIds, lastId } = await move(tx, segment, cursor, options.asOf);
-        await recordMembershipEvents(tx, segment, direction, contactIds);
-        await options.onChunk?.(tx);
-        return { lastId, count: contactIds.length };
-      });
-      if (!chunk) return undefined;
-      change[direction === 'entry' ? 'added' : 'removed'] += chunk.count;
-      after = chunk.lastId;
-    }
-  }
-  return { ...change, total: await recordTotal(em, segmentId) };
+  const added = await moveAll(em, segmentId, 'entry', options);
+  if (added === undefined) return undefined;
+  const removed = await moveAll(em, segmentId, 'exit', options);
+  if (removed === undefined) return undefined;
+  return { added, removed, total: await recordTotal(em, segmentId) };
 }
 
-interface Moved {
+type Direction = 'entry' | 'exit';
+
+/** Moves contacts in one direction, chunk by chunk. @returns how many; undefined when the segment is not tracked */
+async function moveAll(
+  em: Em,
+  segmentId: string,
+  direction: Direction,
+  options: ComputeOptions,
+): Promise<number | undefined> {
+  let count = 0;
+  let after: string | undefined = FIRST_ID;
+  while (after !== undefined) {
+    const chunk: Chunk | undefined = await moveChunk(em, segmentId, { direction, after }, options);
+    if (!chunk) return undefined;
+    count += chunk.contactIds.length;
+    after = chunk.lastId;
+  }
+  return count;
+}
+
+async function moveChunk(
+  em: Em,
+  segmentId: string,
+  { direction, after }: { direction: Direction; after: string },
+  { asOf, statementMs, onChunk }: ComputeOptions,
+): Promise<Chunk | undefined> {
+  return inTransaction(em.fork(), async (tx) => {
+    if (statementMs !== undefined) await limitStatements(tx, statementMs);
+    const segment = await lockTracked(tx, segmentId);
+    if (!segment) return undefined;
+    const move = direction === 'entry' ? enterNext : leaveNext;
+    const chunk = await move(tx, segment, after, asOf);
+    await recordMembershipEvents(tx, segment, direction, chunk.contactIds);
+    await onChunk?.(tx);
+    return chunk;
+  });
+}
+
+interface Chunk {
+  /** The contacts that have entered or left. */
   contactIds: string[];
-  /** Where the next chunk begins; undefined after the last one. */
+  /** The id after which the next chunk begins; undefined after the last chunk. */
   lastId: string | undefined;
 }
 
-function moved(rows: { id: string; exists?: boolean }[]): Moved {
-  const contactIds = rows.filter((row) => row.exists !== false).map((row) => row.id);
+function chunkOf(rows: { id: string; exists: boolean }[]): Chunk {
+  const contactIds = rows.filter((row) => row.exists).map((row) => row.id);
   return { contactIds, lastId: rows.length < CHUNK ? undefined : rows.at(-1)?.id };
 }
 
-async function enterNext(em: Em, segment: Tracked, after: string, asOf: Date): Promise<Moved> {
+async function enterNext(em: Em, segment: Tracked, after: string, asOf: Date): Promise<Chunk> {
   const predicate = await segmentPredicate(em, segment, asOf);
-  // The lock keeps a contact that is being deleted from leaving a member behind.
+  // The lock keeps a concurrent deletion of a contact from leaving its membership behind.
   const rows = await query<{ id: string; exists: boolean }>(
     em,
     sql`
@@ -118,12 +146,12 @@ async function enterNext(em: Em, segment: Tracked, after: string, asOf: Date): P
       )
       select id, id in (select id from held) as exists from entering order by id`,
   );
-  return moved(rows);
+  return chunkOf(rows);
 }
 
-async function leaveNext(em: Em, segment: Tracked, after: string, asOf: Date): Promise<Moved> {
+async function leaveNext(em: Em, segment: Tracked, after: string, asOf: Date): Promise<Chunk> {
   const predicate = await segmentPredicate(em, segment, asOf);
-  // Looked up member by member: a join would read all contacts for each chunk where many leave.
+  // The contacts are looked up member by member. A join would read all contacts for each chunk when many leave.
   const rows = await query<{ id: string; exists: boolean }>(
     em,
     sql`
@@ -138,9 +166,10 @@ async function leaveNext(em: Em, segment: Tracked, after: string, asOf: Date): P
       )
       select id, exists from leaving order by id`,
   );
-  return moved(rows);
+  return chunkOf(rows);
 }
 
+/** Stores the number of members, and that they are completely known. @returns the number */
 async function recordTotal(em: Em, segmentId: string): Promise<number> {
   const row = await queryOne<{ total: number }>(
     em,

@@ -4,13 +4,13 @@ import type { Em } from '../database/em.ts';
 import { dropFromOutbox, extendOutboxLease, leaseInOutbox } from '../outbox/outbox.ts';
 import { assertComputable, computeMembership, type ComputedMembership } from './compute-membership.ts';
 
-/** Longer than a chunk takes on a segment of a million contacts. */
+/** A chunk of a segment of a million contacts takes less time. */
 const LEASE_SECONDS = 60;
 
 /**
- * Computes the membership of a tracked segment while the caller waits, because the answer lists the changes. The
- * computation is committed to the outbox first, under a lease that every chunk renews: if this process dies half way,
- * Temporal does the rest. Both run the same chunks, so nothing is emitted twice.
+ * Computes the membership of a tracked segment while the caller waits, because the answer has the number of changes.
+ * The computation is first added to the outbox, under a lease that every chunk renews. If this process dies, a workflow
+ * does the rest. Both run the same chunks, so no event is recorded twice.
  * @throws AppError SEGMENT_NOT_FOUND, BAD_REQUEST unless the segment is dynamic and tracked
  */
 export async function computeMembershipNow(em: Em, projectId: string, segmentId: string): Promise<ComputedMembership> {
@@ -20,7 +20,7 @@ export async function computeMembershipNow(em: Em, projectId: string, segmentId:
     asOf: new Date(),
     onChunk: (tx) => extendOutboxLease(tx, leaseId, LEASE_SECONDS),
   }).catch(async (error: unknown) => {
-    // A fault of the segment itself is answered now, because another attempt would meet it again.
+    // Another attempt would fail on a fault of the segment itself, so none is made in the background.
     if (error instanceof AppError) await dropFromOutbox(em, leaseId);
     if (!isStatementTimeout(error)) throw error;
     throw new AppError('SERVICE_UNAVAILABLE', {

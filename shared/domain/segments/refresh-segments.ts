@@ -7,7 +7,7 @@ import { SegmentEntity, type Segment } from './segment.entity.ts';
 import { findSegment } from './segments.ts';
 
 /**
- * Counts the contacts of a segment now and keeps the count; members and events stay as they are.
+ * Counts the contacts of a segment now and stores the count. Changes no membership and records no event.
  * @throws AppError SEGMENT_NOT_FOUND
  */
 export async function refreshMemberCount(em: Em, projectId: string, segmentId: string): Promise<number> {
@@ -25,7 +25,7 @@ async function refresh(em: Em, segment: Segment): Promise<number> {
   return count;
 }
 
-/** As `refreshMemberCount`, for background work: a segment deleted meanwhile is passed over. */
+/** Does the same as `refreshMemberCount` in the background. Skips a segment that was deleted meanwhile. */
 export async function refreshMemberCountOf(em: Em, segmentId: string, statementMs: number): Promise<void> {
   await inTransaction(em, async (tx) => {
     await limitStatements(tx, statementMs);
@@ -41,9 +41,9 @@ export interface SegmentToRefresh {
 }
 
 /**
- * The next segment of each project that has one whose turn was before `since`, the longest waiting first: so projects
- * take turns, however many segments one has and however long they take. Those of disabled projects are left out, and
- * those that could not be computed until their pause is over.
+ * The next segment of each project that was not refreshed since `since`, the longest waiting first. One segment of each
+ * project is listed, so that projects take turns, however many segments they have and however long these take. Segments
+ * of disabled projects are left out, and segments that could not be computed until their pause is over.
  */
 export async function listSegmentsToRefresh(em: Em, since: Date, limit: number): Promise<SegmentToRefresh[]> {
   return query<SegmentToRefresh>(
@@ -60,7 +60,7 @@ export async function listSegmentsToRefresh(em: Em, since: Date, limit: number):
   );
 }
 
-/** Notes that the segment had its turn in the pass that began at `since`, whether it succeeded or not. */
+/** Records that a segment was refreshed in the run that began at `since`, successfully or not. */
 export async function noteRefresh(em: Em, segmentId: string, since: Date): Promise<void> {
   await query(em, sql`update segment set refreshed_at = ${since} where id = ${segmentId}`);
 }

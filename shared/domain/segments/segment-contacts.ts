@@ -4,9 +4,9 @@ import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 import { segmentPredicate } from './segment-predicate.ts';
 import type { Segment } from './segment.entity.ts';
 
-/** How many contacts belong to a segment now. */
+/** The number of contacts that belong to a segment at `asOf`. */
 export async function countSegmentContacts(em: Em, segment: Segment, asOf: Date): Promise<number> {
-  // Members are counted in the member table; the join leaves out members whose contact is being deleted.
+  // The join leaves out members whose contact is being deleted.
   const statement =
     segment.type === 'STATIC'
       ? sql`select count(*) from segment_member m join contact c on c.id = m.contact_id where m.segment_id = ${segment.id}`
@@ -17,14 +17,16 @@ export async function countSegmentContacts(em: Em, segment: Segment, asOf: Date)
 }
 
 /**
- * How a page is found. PostgreSQL cannot know how rare most conditions are: left alone it walks through all contacts, newest
- * first, until the page is full, which took over 1 s for 900 matches among 1,000,000. So the walk ends after this many contacts
- * (5 ms). If it has found next to nothing, matches are expected to be few: they are collected in one pass, as long as they
- * are, and then sorted.
+ * A page is first looked for among this many of the newest contacts, which takes 5 ms. PostgreSQL cannot know how rare
+ * most conditions are. On its own it would read all contacts, newest first, until the page is full, which took over 1 s
+ * for 900 matches among 1,000,000.
  */
 const WALKED_MAX = 5_000;
+/**
+ * If the newest contacts have few matches, up to so many matches of all contacts are collected in one pass and sorted.
+ */
 const FEW_MAX = 1_100;
-/** This part of a page, found by the walk, says that the whole page is not much further. */
+/** If the newest contacts fill this part of the page, matches are common, and the rest of the page is not far. */
 const COMMON_SHARE = 3 / 8;
 
 const LISTED_COLUMNS = sql`
@@ -32,22 +34,17 @@ const LISTED_COLUMNS = sql`
   c.created_at as "createdAt", c.updated_at as "updatedAt"`;
 const NEWEST_FIRST = sql`order by c.created_at desc, c.id desc`;
 
-interface List {
-  page: number;
-  pageSize: number;
-}
-
-/** The contacts of a page that are among the newest of the project. */
+/** The contacts of a page that are among the newest `WALKED_MAX` of the project. `rows` is its limit and offset. */
 async function walkToPage(em: Em, projectId: string, predicate: SqlFragment, rows: SqlFragment): Promise<Contact[]> {
   const newest = sql`select * from contact c where c.project_id = ${projectId} ${NEWEST_FIRST} limit ${WALKED_MAX}`;
   return query(em, sql`select ${LISTED_COLUMNS} from (${newest}) c where ${predicate} ${NEWEST_FIRST} ${rows}`);
 }
 
-/** One page of the contacts of a segment, newest first, and how many there are; evaluated now. */
+/** One page of the contacts that belong to a segment now, newest first, and the number of all. */
 export async function listSegmentContacts(
   em: Em,
   segment: Segment,
-  { page, pageSize }: List,
+  { page, pageSize }: { page: number; pageSize: number },
 ): Promise<{ contacts: Contact[]; total: number }> {
   const asOf = new Date();
   const { projectId } = segment;

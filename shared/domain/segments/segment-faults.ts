@@ -3,13 +3,13 @@ import { isStatementTimeout } from '../database/database-errors.ts';
 import type { Em } from '../database/em.ts';
 import { query, sql } from '../database/sql.ts';
 
-/** How long a segment that could not be computed is skipped; it doubles each time, up to a day. */
+/** A segment that could not be computed is skipped for this long. The pause doubles each time, up to a day. */
 const FIRST_PAUSE_SECONDS = 300;
 const PAUSE_SECONDS_MAX = 86_400;
 
 /**
- * Why a segment itself cannot be computed, in words for its owner; undefined for other reasons, such as a database that
- * is away or another process at work on the segment.
+ * Why a segment cannot be computed, for its owner; undefined when the fault is not of the segment itself, such as an
+ * unavailable database.
  */
 export function describeSegmentFault(error: unknown, statementMs: number): string | undefined {
   if (error instanceof AppError) return error.statusCode < 500 ? error.message : undefined;
@@ -20,7 +20,7 @@ export function describeSegmentFault(error: unknown, statementMs: number): strin
   );
 }
 
-/** Marks a segment as one that cannot be computed, for its owner to see, and lets it wait longer each time. */
+/** Stores the fault of a segment, which its owner can see, and when to try again. */
 export async function recordSegmentFault(em: Em, segmentId: string, message: string): Promise<void> {
   await query(
     em,
@@ -32,7 +32,7 @@ export async function recordSegmentFault(em: Em, segmentId: string, message: str
   );
 }
 
-/** Clears the mark, once a segment was computed or counted, or its condition has changed. */
+/** Clears the fault of a segment after it was computed or counted, or its condition has changed. */
 export async function clearSegmentFault(em: Em, segmentId: string): Promise<void> {
   await query(
     em,

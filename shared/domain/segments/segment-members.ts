@@ -11,7 +11,7 @@ import type { Segment } from './segment.entity.ts';
 import { lockSegment } from './segments.ts';
 import { inTransaction } from '../database/transaction.ts';
 
-/** Emits the entry or exit of contacts, with the name the segment has now. */
+/** Records the entry or exit of contacts, with the present name of the segment. */
 export async function recordMembershipEvents(
   em: Em,
   segment: Pick<Segment, 'id' | 'projectId' | 'name'>,
@@ -37,14 +37,14 @@ async function lockStaticSegment(em: Em, projectId: string, segmentId: string): 
 export interface NewMembers {
   /** The addresses as the caller wrote them. */
   emails: string[];
-  /** Whether addresses without a contact get one. */
+  /** Whether contacts are created for addresses without one. */
   createMissing: boolean;
-  /** The state of contacts created here. */
+  /** The subscription of contacts that are created. */
   subscribed: boolean;
 }
 
 export interface AddedMembers {
-  /** Contacts that were not members before. */
+  /** The number of contacts that were not members before. */
   added: number;
   created: number;
   /** Addresses without a contact, as the caller wrote them. */
@@ -113,7 +113,7 @@ async function changeCount(em: Em, segmentId: string, by: number): Promise<void>
 }
 
 /**
- * Takes contacts out of a STATIC segment by address; addresses without a contact or a membership are ignored.
+ * Removes contacts from a STATIC segment by address. Addresses without a contact or a membership are ignored.
  * @returns how many were members
  * @throws AppError SEGMENT_NOT_FOUND, BAD_REQUEST for a DYNAMIC segment
  */

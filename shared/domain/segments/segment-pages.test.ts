@@ -6,7 +6,7 @@ import { createProject } from '../projects/projects.ts';
 import { listSegmentContacts } from './segment-contacts.ts';
 import { SegmentEntity } from './segment.entity.ts';
 
-/** More than a page walks through, and more matches among the oldest than are collected. */
+/** More contacts than a page reads of the newest, with more old matches than are collected in one pass. */
 const CONTACTS = 12_000;
 
 let projectId: string;
@@ -32,8 +32,8 @@ const only = (field: string, operator: 'equals' | 'greaterThan', value: number):
 
 describe('a page of a segment among many contacts', () => {
   it.each<[string, FilterCondition, SqlFragment]>([
-    ['of matches that fill it at once', only('tenth', 'equals', 3), sql`age % 10 = 3`],
-    ['of matches that the newest contacts hold in part', only('six-hundredth', 'equals', 5), sql`age % 600 = 5`],
+    ['of matches that fill it among the newest contacts', only('tenth', 'equals', 3), sql`age % 10 = 3`],
+    ['of matches of which the newest contacts have a part', only('six-hundredth', 'equals', 5), sql`age % 600 = 5`],
     ['of a few old matches', only('age', 'greaterThan', CONTACTS - 30), sql`age > ${CONTACTS - 30}::int`],
     [
       'of many matches, all of them old',
@@ -41,7 +41,7 @@ describe('a page of a segment among many contacts', () => {
       sql`age > ${CONTACTS - 3_000}::int`,
     ],
     ['of no matches', only('age', 'greaterThan', CONTACTS), sql`false`],
-  ])('is right in its order and its total, %s', async (_what, condition, matches) => {
+  ])('has the right order and total, %s', async (_what, condition, matches) => {
     const expected = await query<{ email: string }>(
       em(),
       sql`select 'reader' || age || '@mail.test' as email from generate_series(1, ${CONTACTS}::int) age where ${matches} order by age`,

@@ -7,8 +7,8 @@ import type { Segment } from './segment.entity.ts';
 type Evaluated = Pick<Segment, 'id' | 'projectId' | 'type'> & Partial<Pick<Segment, 'condition'>>;
 
 /**
- * The contacts of a segment, as a predicate over `contact c`: the members of a STATIC one, the contacts that fit the
- * condition now of a DYNAMIC one.
+ * The contacts of a segment, as a predicate over `contact c`: the members of a STATIC segment, or the contacts that
+ * match the condition of a DYNAMIC segment at `asOf`.
  */
 export async function segmentPredicate(em: Em, segment: Evaluated, asOf: Date): Promise<SqlFragment> {
   const { id, projectId, condition } = segment;

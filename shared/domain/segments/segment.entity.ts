@@ -14,7 +14,9 @@ export const SegmentEntity = defineEntity({
     condition: p.json().$type<FilterCondition>().nullable(),
     trackMembership: p.boolean().default(false),
     memberCount: p.integer().default(0),
-    /** When the members of a tracked segment were first known completely; null before, and while it is not tracked. */
+    /**
+     * When the members of a tracked segment were first computed completely; null before, and while it is not tracked.
+     */
     computedAt: p.datetime(3).nullable(),
     /** Why the last computation or count in the background failed; null when it succeeded. */
     computeError: p.text().nullable(),

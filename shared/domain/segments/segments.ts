@@ -33,7 +33,7 @@ export async function listSegments(em: Em, projectId: string): Promise<Segment[]
   return em.find(SegmentEntity, { projectId }, { orderBy: { createdAt: 'desc', id: 'desc' } });
 }
 
-/** @throws AppError SEGMENT_NOT_FOUND */
+/** Loads a segment. @throws AppError SEGMENT_NOT_FOUND */
 export async function findSegment(em: Em, projectId: string, segmentId: string): Promise<Segment> {
   const segment = await em.findOne(SegmentEntity, { id: segmentId, projectId });
   if (!segment) throw new AppError('SEGMENT_NOT_FOUND');
@@ -50,15 +50,15 @@ export async function lockSegment(em: Em, projectId: string, segmentId: string):
   return findSegment(em, projectId, segmentId);
 }
 
-/** Names the advisory lock that conditions of one project's segments are written under. */
+/** The first key of the advisory lock for the conditions of a project's segments. */
 const CONDITIONS_LOCK = 7_310_527;
 
-/** Their references to one another stay unchanged until the end of the transaction, so they can be checked. */
+/** Locks the conditions of a project's segments, so that their references to one another can be checked. */
 async function lockConditions(tx: Em, projectId: string): Promise<void> {
   await query(tx, sql`select pg_advisory_xact_lock(${CONDITIONS_LOCK}, hashtext(${projectId}))`);
 }
 
-/** Checks a condition, and that the chains of segments above the one it is for stay within the limits. */
+/** Checks a condition, and that chains of segments that end in the segment of the condition stay within the limits. */
 async function assertCondition(
   tx: Em,
   projectId: string,
@@ -72,8 +72,8 @@ async function assertCondition(
 }
 
 /**
- * All segments of a project are answered together.
- * @param segmentId the segment that gets the condition, when there is one already
+ * Checks the limits for all segments of a project, which `GET /segments` answers together.
+ * @param segmentId the segment that gets the condition; null for a new one
  * @throws AppError VALIDATION_ERROR when there are too many, or their conditions are too large together
  */
 async function assertRoomForSegment(
@@ -99,7 +99,11 @@ async function assertRoomForSegment(
   );
 }
 
-/** @throws AppError BAD_REQUEST with the place in the tree when the condition makes no sense, VALIDATION_ERROR */
+/**
+ * Creates a segment.
+ * @throws AppError BAD_REQUEST with the path of the filter when the condition is not valid, VALIDATION_ERROR beyond a
+ * limit
+ */
 export async function createSegment(em: Em, projectId: string, input: NewSegment): Promise<Segment> {
   return inTransaction(em, async (tx) => {
     const condition = input.type === 'DYNAMIC' ? input.condition : undefined;
@@ -114,9 +118,10 @@ export async function createSegment(em: Em, projectId: string, input: NewSegment
 }
 
 /**
- * Changes the fields that are given. Tracking that is switched off forgets the members of a dynamic segment, so that
- * the first computation after it is switched on again emits an entry for everyone.
- * @throws AppError SEGMENT_NOT_FOUND, BAD_REQUEST for a condition that makes no sense or that a STATIC segment cannot have
+ * Changes the fields that are given. Switching tracking off removes the members of a dynamic segment. So the first
+ * computation after tracking is on again records an entry for every member.
+ * @throws AppError SEGMENT_NOT_FOUND, BAD_REQUEST for a condition that is not valid, or for a condition of a STATIC
+ * segment, VALIDATION_ERROR beyond a limit
  */
 export async function updateSegment(
   em: Em,
@@ -131,14 +136,14 @@ export async function updateSegment(
     if (condition && segment.type === 'STATIC') throw badRequest('A STATIC segment has members, not a condition');
     if (condition) await assertRoomForSegment(tx, projectId, condition, segmentId);
     if (condition) await assertCondition(tx, projectId, condition, segmentId);
-    const isForgotten = segment.type === 'DYNAMIC' && segment.trackMembership && changes.trackMembership === false;
-    tx.assign(segment, { ...plain, ...(condition && { condition }), ...(isForgotten && { computedAt: null }) });
+    const isUntracked = segment.type === 'DYNAMIC' && segment.trackMembership && changes.trackMembership === false;
+    tx.assign(segment, { ...plain, ...(condition && { condition }), ...(isUntracked && { computedAt: null }) });
     await tx.flush();
     if (condition || changes.trackMembership !== undefined) {
       await clearSegmentFault(tx, segmentId);
       Object.assign(segment, { computeError: null, computeErrorAt: null });
     }
-    if (isForgotten) await query(tx, sql`delete from segment_member where segment_id = ${segmentId}`);
+    if (isUntracked) await query(tx, sql`delete from segment_member where segment_id = ${segmentId}`);
     return segment;
   });
 }
@@ -155,7 +160,9 @@ function segmentsOf(campaign: ActiveCampaign): string[] {
   return campaign.condition ? [...direct, ...collectReferences(campaign.condition).segments] : direct;
 }
 
-/** Campaigns that are yet to read the segment: named as audience, in a condition, or through other segments. */
+/**
+ * Active campaigns whose audience depends on the segment: as their audience, in a condition, or through other segments.
+ */
 async function findActiveUsers(em: Em, projectId: string, segmentId: string): Promise<{ id: string; name: string }[]> {
   const campaigns = await query<ActiveCampaign>(
     em,
@@ -176,13 +183,14 @@ async function findActiveUsers(em: Em, projectId: string, segmentId: string): Pr
   return users;
 }
 
+/** A condition that refers to segments. */
 function membersOf(segmentIds: string[]): FilterCondition {
   const filters = segmentIds.map((id) => ({ field: `segment.${id}`, operator: 'memberOfSegment' as const }));
   return { logic: 'AND', groups: [{ filters }] };
 }
 
 /**
- * Deletes a segment with its memberships; contacts stay. Conditions that refer to it remain and stop matching.
+ * Deletes a segment with its memberships; contacts stay. Conditions that refer to it remain, and no longer match.
  * @throws AppError SEGMENT_NOT_FOUND, CONFLICT while a scheduled or running campaign uses it
  */
 export async function deleteSegment(em: Em, projectId: string, segmentId: string): Promise<void> {
