@@ -26,7 +26,7 @@ function only(...filters: Filter[]): FilterCondition {
   return { logic: 'AND', groups: [{ filters }] };
 }
 
-/** Stores the contacts in a project of their own and returns the positions of those that a condition selects. */
+/** Stores contacts in a project of their own. `select` returns the indexes of those that a condition selects. */
 async function projectWith(contacts: StoredContact[]) {
   const projectId = await storeProject(database.orm.em.fork());
   await storeContacts(database.orm.em.fork(), projectId, contacts);
@@ -70,7 +70,7 @@ const HOSTILE = [
 
 describe('hostile names and values', () => {
   it.each([...HOSTILE, 'a.b', '.', '..', 'a..b', '.a', 'a.', 'x.y.z.', "a'.b?.c\\"])(
-    'takes %j as a key',
+    'are read as plain text: key %j',
     async (key) => {
       const data = Object.fromEntries([[key, 'here']]);
       const nestedData: unknown = key
@@ -93,7 +93,7 @@ describe('hostile names and values', () => {
     },
   );
 
-  it.each(HOSTILE)('takes %j as a value, an event name and a context key', async (text) => {
+  it.each(HOSTILE)('are read as plain text: value, event name and context key %j', async (text) => {
     const { select } = await projectWith([
       storedContact({ data: { plain: text, list: [text] }, events: [{ name: text, createdAt: asOf }] }),
       storedContact({ data: { plain: 'other', list: [] } }),
@@ -114,7 +114,7 @@ describe('hostile names and values', () => {
     expect(await select(inContext, { eventContext: {} })).toEqual([]);
   });
 
-  it.each(['half \ud800 pair', '\udc00', 'zero \0 byte', '\\u0000'])('does not fail on %j', async (text) => {
+  it.each(['half \ud800 pair', '\udc00', 'zero \0 byte', '\\u0000'])('do not fail: %j', async (text) => {
     const { select } = await projectWith([storedContact({ data: { plain: 'x', list: [] } })]);
 
     for (const value of [text, [text], { [text]: text }]) {
@@ -128,7 +128,7 @@ describe('hostile names and values', () => {
     expect(await select(only({ field: `event.${text}`, operator: 'triggered' }))).toEqual([]);
   });
 
-  it('puts nothing of a request into the text of the statement', () => {
+  it('are bound parameters, never text of the statement', () => {
     const marker = 'zzz';
     const filters: Filter[] = [
       { field: `data.${marker}`, operator: 'equals', value: marker },
@@ -149,15 +149,15 @@ describe('hostile names and values', () => {
     expect(params.every((param) => typeof param === 'string')).toBe(true);
   });
 
-  it('takes no alias that is not a plain name', () => {
+  it('are refused as an alias', () => {
     const options = { asOf, projectId: testId(), contactAlias: 'c; drop table contact' };
 
     expect(() => compileFilter(only(), options)).toThrow('Not an SQL alias');
   });
 });
 
-describe('a key that is there twice', () => {
-  it('reads the longest key at every object', async () => {
+describe('a path that fits several keys', () => {
+  it('reads the longest key of every object', async () => {
     const { select } = await projectWith([
       storedContact({ data: { 'a.b': 1, a: { b: 2 } } }),
       storedContact({ data: { 'a.b': null, a: { b: 2 } } }),
@@ -186,7 +186,7 @@ describe('groups', () => {
   const a: Filter = { field: 'data.a', operator: 'exists' };
   const b: Filter = { field: 'data.b', operator: 'exists' };
 
-  it('joins the filters of a group with AND, the groups with their logic', async () => {
+  it('join their filters with AND, and are joined by the logic of the condition', async () => {
     const { select } = await projectWith(contacts);
 
     expect(await select({ logic: 'AND', groups: [{ filters: [a, b] }] })).toEqual([0]);
@@ -196,7 +196,7 @@ describe('groups', () => {
     expect(await select({ logic: 'AND', groups: [{ filters: [b], conditions: either }] })).toEqual([0, 2]);
   });
 
-  it('matches everybody with a group that asks nothing', async () => {
+  it('match every contact when they have no filters', async () => {
     const everybody = contacts.map((contact) => storedContact({ data: contact.data }));
     const { select } = await projectWith(everybody);
 
@@ -205,7 +205,7 @@ describe('groups', () => {
     expect(await select({ logic: 'AND', groups: [{ filters: [a] }, { filters: [] }] })).toEqual([0, 1]);
   });
 
-  it('read the custom data of a contact once when there are many of them', () => {
+  it('read the custom data of a contact once for many filters', () => {
     const filters = Array.from({ length: 5 }, (_, index) => ({ field: `data.k${index}`, operator: 'exists' as const }));
     const documentsOf = (condition: FilterCondition) =>
       compileFilter(condition, { asOf, projectId: testId() }).sql.split("c.data || '{}'").length - 1;
@@ -219,18 +219,18 @@ describe('groups', () => {
     expect(text.split('everpost_field').length - 1).toBe(1);
   });
 
-  it('compare columns before they read custom data, and look for events last', () => {
+  it('compare columns before they read custom data, and look up events last', () => {
     const ordered = { field: 'ordered', operator: 'triggered' as const };
     const unsubscribed = { field: 'subscribed', operator: 'equals' as const, value: false };
     for (const logic of ['AND', 'OR'] as const) {
       const groups = [ordered, a, unsubscribed].map((filter) => ({ filters: [filter] }));
       const { sql: text } = compileFilter({ logic, groups }, { asOf, projectId: testId() });
-      const places = ['c.subscribed', 'c.data', 'filter_event'].map((part) => text.indexOf(part));
-      expect(places).toEqual([...places].sort((left, right) => left - right));
+      const positions = ['c.subscribed', 'c.data', 'filter_event'].map((part) => text.indexOf(part));
+      expect(positions).toEqual([...positions].sort((left, right) => left - right));
     }
   });
 
-  it('evaluates 50 levels', async () => {
+  it('are evaluated 50 levels deep', async () => {
     const { select } = await projectWith([storedContact({ data: { a: 1 } }), storedContact()]);
     let condition = only(a);
     for (let level = 1; level < 50; level += 1) {
@@ -254,7 +254,7 @@ describe('a thousand filters', () => {
     ['members', () => ({ field: 'segment', operator: 'memberOfSegment', value: testId() })],
   ];
 
-  it.each(kinds)('answers for %s, in one group and in one group each', async (_kind, filterAt) => {
+  it.each(kinds)('are evaluated for %s, in one group and in one group each', async (_kind, filterAt) => {
     const { select } = await projectWith([storedContact()]);
     const filters = Array.from({ length: 1000 }, (_, index) => filterAt(index));
     const segments = new Map<string, SegmentForFilter>(
@@ -309,13 +309,13 @@ describe('segments', () => {
   });
 
   it.each([
-    ['evaluates a live segment', live, [0, 1]],
-    ['evaluates a live segment through another one', outer, [0, 1]],
-    ['reads the members of a STATIC segment', fixed, [0]],
-    ['reads the members of a tracked segment', tracked, [1]],
-    ['finds nobody in a segment that depends on itself', loop, []],
-    ['finds nobody in a segment that was deleted', testId(), []],
-  ])('%s', async (_what, id, members) => {
+    ['a live segment', live, [0, 1]],
+    ['a live segment through another one', outer, [0, 1]],
+    ['a STATIC segment', fixed, [0]],
+    ['a tracked segment', tracked, [1]],
+    ['a segment that depends on itself', loop, []],
+    ['a deleted segment', testId(), []],
+  ])('have the right members: %s', async (_what, id, members) => {
     const select = async (filter: Filter) => {
       const ids = await selectMatching(database.orm.em.fork(), only(filter), { asOf, projectId, segments });
       return ids.map((contactId) => contacts.findIndex((contact) => contact.id === contactId));
@@ -328,7 +328,7 @@ describe('segments', () => {
     );
   });
 
-  it('refuses to grow a statement without bound', () => {
+  it('are refused when together they have too many filters', () => {
     const ids = Array.from({ length: 9 }, testId);
     const multiplying = new Map<string, SegmentForFilter>(
       ids.map((id, index) => {
@@ -345,7 +345,7 @@ describe('segments', () => {
 });
 
 describe('the statement around a predicate', () => {
-  it('may call the contact as it likes and use the predicate in an update', async () => {
+  it('may have any alias for the contact, and may be an update', async () => {
     const { projectId } = await projectWith([storedContact({ data: { plan: 'pro' } }), storedContact()]);
     const predicate = compileFilter(
       only({ field: 'data.plan', operator: 'exists' }, { field: 'buy', operator: 'notTriggered' }),

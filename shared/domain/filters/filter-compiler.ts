@@ -22,22 +22,24 @@ import { inlinedSegment, type SegmentForFilter } from './segment-references.ts';
 import { valueAtPath } from './value-at-path.ts';
 
 export interface CompileFilterOptions {
-  /** "Now" for every time window of the condition. */
+  /** The present for every time window of the condition. */
   asOf: Date;
   projectId: string;
-  /** Every segment that the condition can reach, as `loadReferencedSegments` returns them; a missing one has no members. */
+  /**
+   * Every segment that the condition can reach, as `loadReferencedSegments` returns them. A missing one has no members.
+   */
   segments?: ReadonlyMap<string, SegmentForFilter>;
-  /** The alias of the contact table in the statement around the predicate; `c` when left out. */
+  /** The alias of the contact table in the statement around the predicate; by default `c`. */
   contactAlias?: string;
-  /** The context of an automation's execution. Without it `event.<path>` is an event name only. */
+  /** The context of an automation's execution. Without it `event.<path>` can only be an event name. */
   eventContext?: unknown;
-  /** The name of the condition in messages; `condition` when left out. */
+  /** The name of the condition in messages; by default `condition`. */
   rootPath?: string;
 }
 
 /**
- * PostgreSQL turns a subselect under AND into a join, and one under OR into a hash table. That helps while there are few;
- * planning hundreds of joins takes minutes, and hundreds of hash tables take the memory of the machine.
+ * PostgreSQL turns a subselect under AND into a join, and one under OR into a hash table. This is faster for a few. But
+ * planning hundreds of joins takes minutes, and hundreds of hash tables take all memory.
  */
 const JOINED_SUBSELECTS_MAX = 8;
 
@@ -48,7 +50,7 @@ interface Compilation {
   projectId: string;
   segments: ReadonlyMap<string, SegmentForFilter>;
   eventContext: unknown;
-  /** Segments whose conditions are being inlined around the current place. */
+  /** The segments whose conditions are being inlined around the present filter. */
   openSegments: Set<string>;
   filterCount: number;
   inlinedCost: number;
@@ -56,9 +58,10 @@ interface Compilation {
 }
 
 /**
- * Turns a condition into one predicate over a row of `contact`, to stand after `where` or `and`. Everything that a
- * request says is a bound parameter. The predicate never raises, whatever contacts hold; it is true, false or null.
- * Throws BAD_REQUEST with the path of a filter that makes no sense (see `assertFilterSemantics`).
+ * Turns a condition into one predicate over a row of `contact`, for use after `where` or `and`. Every value of a
+ * request is a bound parameter. The predicate never raises an error, whatever data contacts have; it is true, false or
+ * null.
+ * @throws AppError BAD_REQUEST with the path of a filter that is not valid (see `assertFilterSemantics`)
  */
 export function compileFilter(condition: FilterCondition, options: CompileFilterOptions): SqlFragment {
   const alias = options.contactAlias ?? 'c';
@@ -95,7 +98,7 @@ function compileCondition(
 
 function compileGroup(group: FilterGroup, path: string, scope: FilterScope, compilation: Compilation): FilterPart {
   const parts = group.filters.map((filter, index) =>
-    compileFilterOnce(filter, `${path}.filters[${index}]`, scope, compilation),
+    compileSingleFilter(filter, `${path}.filters[${index}]`, scope, compilation),
   );
   if (group.conditions !== undefined) {
     parts.push(compileCondition(group.conditions, `${path}.conditions`, scope, compilation));
@@ -103,7 +106,7 @@ function compileGroup(group: FilterGroup, path: string, scope: FilterScope, comp
   return compilation.parts.allOf(parts);
 }
 
-function compileFilterOnce(filter: Filter, path: string, scope: FilterScope, compilation: Compilation): FilterPart {
+function compileSingleFilter(filter: Filter, path: string, scope: FilterScope, compilation: Compilation): FilterPart {
   const { alias, asOf, projectId } = compilation;
   compilation.filterCount += 1;
   if (compilation.filterCount > INLINED_FILTERS_MAX) {
@@ -112,7 +115,8 @@ function compileFilterOnce(filter: Filter, path: string, scope: FilterScope, com
     );
   }
   const target = assertFilter(filter, path, scope);
-  // A stored condition is evaluated at its own cost, but the segments it refers to may have grown since.
+  // The own filters of a stored condition were checked when it was written. The segments it refers to may have changed
+  // since.
   if (compilation.openSegments.size > 0) compilation.inlinedCost += filterCost(target, filter);
   if (compilation.inlinedCost > LIMITS.inlinedFilterCost) {
     throw badRequest(`${path}: the filters of the segments it refers to cost too much to evaluate`);
@@ -158,7 +162,7 @@ function compileMembership(segmentId: string, isMember: boolean, compilation: Co
     return { plain: memberPredicate(alias, segmentId, isMember, nextSubselect(compilation)) };
   }
   const condition = inlinedSegment(segment);
-  // Writes refuse cycles, but two simultaneous writes can still make one; it must not hang every evaluation.
+  // Writes refuse cycles. If there is one all the same, it must not hang every evaluation.
   if (condition === undefined || openSegments.has(segmentId)) return { plain: isMember ? FALSE : TRUE };
   if (openSegments.size >= LIMITS.segmentChain) {
     throw badRequest(`segment ${segmentId}: more than ${LIMITS.segmentChain} segments refer to one another in a chain`);

@@ -4,36 +4,38 @@ import { dataValue, FALSE, jsonPredicate, TRUE } from './filter-predicates.ts';
 import { createSharedDocument, isLongPath, type SharedDocument } from './shared-document.ts';
 
 /**
- * A part of a compiled condition. A part that reads only custom data has a second form, over a document that many filters
- * share. Each filter that names the column would fetch and decompress it again, which for some kilobytes of data costs
- * a hundred times as much as the filter itself.
+ * A part of a compiled condition. A part that reads only custom data has a second form, over a document that many
+ * filters share. Otherwise each filter fetches and decompresses the column again, which for some kilobytes of data
+ * costs a hundred times as much as the filter itself.
  */
 export interface FilterPart {
-  /** Over the row of `contact`. */
+  /** The predicate over the row of `contact`. */
   plain: SqlFragment;
   shared?: SharedForm;
-  /** Compares columns only: it stands in front, since PostgreSQL evaluates the parts below its top level as they are written. */
+  /**
+   * Whether the part compares columns only. Such parts come first: PostgreSQL evaluates nested parts in written order.
+   */
   isCheap?: boolean;
 }
 
 interface SharedForm {
   predicate: (document: SharedDocument) => SqlFragment;
-  /** How many filters read each path. */
+  /** The number of filters that read each path. */
   reads: ReadonlyMap<string, number>;
 }
 
-/** Up to this many filters read the column itself: containment answers them without taking a value out. */
+/** So few filters read the column itself: they can use containment, which extracts no value. */
 const PLAIN_READS_MAX = 4;
 
-/** Turns parts of one condition into SQL. */
+/** Builds and combines the parts of one condition. */
 export interface FilterParts {
-  /** A filter on custom data. */
+  /** The part for a filter on custom data. */
   ofData: (path: string, filter: Filter, asOf: Date) => FilterPart;
   allOf: (parts: FilterPart[]) => FilterPart;
   anyOf: (parts: FilterPart[]) => FilterPart;
-  /** A predicate that is true wherever the part is false or null. */
+  /** A part that is true wherever `part` is false or null. */
   negated: (part: FilterPart) => FilterPart;
-  /** The predicate to put into a statement. */
+  /** The predicate for the statement: the plain or the shared form, whichever costs less. */
   close: (part: FilterPart) => SqlFragment;
 }
 
@@ -47,7 +49,10 @@ function sumOf(all: ReadonlyMap<string, number>[]): ReadonlyMap<string, number> 
   return sum;
 }
 
-/** @param alias of the contact table in the statement around the predicate */
+/**
+ * Creates the builder of parts for one condition.
+ * @param alias the alias of the contact table in the statement around the predicate
+ */
 export function createFilterParts(alias: SqlFragment): FilterParts {
   const withDocument = ({ predicate, reads }: SharedForm): SqlFragment => {
     const document = createSharedDocument(alias, reads);
@@ -63,23 +68,23 @@ export function createFilterParts(alias: SqlFragment): FilterParts {
   const combine = (parts: FilterPart[], operator: 'and' | 'or'): FilterPart => {
     const [neutral, absorbing] = operator === 'and' ? [TRUE, FALSE] : [FALSE, TRUE];
     if (parts.some((part) => part.plain === absorbing)) return { plain: absorbing };
-    const open = parts.filter((part) => part.plain !== neutral);
-    if (open.length < 2) return open[0] ?? { plain: neutral };
-    const onData = open.flatMap((part) => part.shared ?? []);
+    const undecided = parts.filter((part) => part.plain !== neutral);
+    if (undecided.length < 2) return undecided[0] ?? { plain: neutral };
+    const onData = undecided.flatMap((part) => part.shared ?? []);
     const join = (fragments: SqlFragment[]) => sql`(${joinSql(fragments, ` ${operator} `)})`;
-    if (onData.length === open.length) {
+    if (onData.length === undecided.length) {
       const shared: SharedForm = {
         predicate: (document) => join(onData.map((form) => form.predicate(document))),
         reads: sumOf(onData.map((form) => form.reads)),
       };
-      return { plain: join(open.map((part) => part.plain)), shared };
+      return { plain: join(undecided.map((part) => part.plain)), shared };
     }
     const plainOf = (isCheap: boolean) =>
-      open.flatMap((part) => (!part.shared && (part.isCheap ?? false) === isCheap ? [part.plain] : []));
+      undecided.filter((part) => !part.shared && (part.isCheap ?? false) === isCheap).map((part) => part.plain);
     const [cheap, costly] = [plainOf(true), plainOf(false)];
     if (onData.length === 0) return { plain: join([...cheap, ...costly]), isCheap: costly.length === 0 };
     const data = combine(
-      open.filter((part) => part.shared),
+      undecided.filter((part) => part.shared),
       operator,
     );
     return { plain: join([...cheap, close(data), ...costly]) };

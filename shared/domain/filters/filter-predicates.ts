@@ -6,7 +6,7 @@ import { parseIsoInstant, type IsoInstant } from '../../pure/filters/iso-instant
 export const TRUE: SqlFragment = new SqlFragment('true');
 export const FALSE: SqlFragment = new SqlFragment('false');
 
-/** Marks text of the compiler itself as SQL; never called with anything from a request. */
+/** Marks text of the compiler itself as SQL. Never call it with a text from a request. */
 export function trusted(text: string): SqlFragment {
   return new SqlFragment(text);
 }
@@ -15,14 +15,16 @@ const UNIT_MS: Record<FilterUnit, number> = { days: 86_400_000, hours: 3_600_000
 const YEAR_ONE_MS = Date.parse('0001-01-01T00:00:00Z');
 const YEAR_10000_MS = Date.parse('+010000-01-01T00:00:00Z');
 
-/** PostgreSQL text holds neither NUL nor half of a surrogate pair; nothing stored can equal a string that does. */
+/**
+ * A text that PostgreSQL can hold: without NUL and lone surrogates. No stored text can equal the original one anyway.
+ */
 function storableText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd');
 }
 
 function storableJson(value: unknown): string {
   const text = JSON.stringify(value);
-  // Escapes are read pair by pair, so a literal backslash before "u0000" is not taken for an escape.
+  // The pattern also matches an escaped backslash, so that one before "u0000" is not read as an escape.
   return text.replace(/\\(?:u0000|u[dD][89a-fA-F][0-9a-fA-F]{2}|.)/g, (escape) =>
     escape.length === 6 ? '\\ufffd' : escape,
   );
@@ -53,14 +55,14 @@ function dayText(ms: number): SqlFragment {
 }
 
 /**
- * True for every ISO text that may name a moment from `fromMs` to `toMs`: such texts sort by their day, which an
- * offset moves by at most one. Reading a text as an instant costs forty times as much as this comparison.
+ * A cheap test that is true for every ISO text that may name a moment from `fromMs` to `toMs`. Such texts sort by their
+ * day, and an offset moves the day by at most one. Parsing a text as an instant costs forty times as much.
  */
 function nearInstants(value: SqlFragment, fromMs: number, toMs: number): SqlFragment {
   return sql`${value} collate "C" between ${dayText(fromMs - UNIT_MS.days)} and ${dayText(toMs + 3 * UNIT_MS.days)}`;
 }
 
-/** `moment` is compared with an instant; a day counts as one with every moment in it. */
+/** Compares `moment` with an instant. A day equals every moment within it. */
 function compareInstant(moment: SqlFragment, operator: Filter['operator'], instant: IsoInstant): SqlFragment {
   const start = sql`${instant.start}::timestamptz`;
   if (instant.precision === 'moment') return sql`${moment} ${comparison(operator)} ${start}`;
@@ -111,43 +113,48 @@ const STANDARD_COLUMNS: Record<StandardField, string> = {
   updatedAt: 'updated_at',
 };
 
-/** A test of a column that is never null. The filter has passed `assertFilter`. */
+/** The predicate for a filter on a standard field, whose column is never null. The filter has passed `assertFilter`. */
 export function standardPredicate(alias: SqlFragment, field: StandardField, filter: Filter, asOf: Date): SqlFragment {
-  const { operator, value } = filter;
+  const { operator } = filter;
   if (operator === 'exists') return TRUE;
   if (operator === 'notExists') return FALSE;
   const column = sql`${alias}.${trusted(STANDARD_COLUMNS[field])}`;
   if (operator === 'within' || operator === 'olderThan') return inWindow(column, filter, asOf);
-  const negated = operator === 'notEquals' || operator === 'notContains';
-  const positive = ((): SqlFragment => {
-    if (field === 'subscribed') return value === true ? column : not(column);
-    const string = String(value);
-    if (field !== 'email') {
-      const instant = parseIsoInstant(string);
-      return instant === undefined ? FALSE : compareInstant(column, operator, instant);
-    }
-    const lowered = string.toLowerCase();
-    if (operator === 'contains' || operator === 'notContains') return sql`strpos(${column}, ${text(lowered)}) > 0`;
-    if (operator === 'equals' || operator === 'notEquals') return sql`${column} = ${text(lowered.trim())}`;
-    return sql`${column} collate "C" ${comparison(operator)} ${text(lowered)}`;
-  })();
-  return negated ? not(positive) : positive;
+  const isNegated = operator === 'notEquals' || operator === 'notContains';
+  const positive = compareColumn(column, field, filter);
+  return isNegated ? not(positive) : positive;
 }
 
-/** A value inside a JSON document: as jsonb, as text, and by what the document contains. */
+/** Compares a column with the value of a filter. A negated operator is read as the one that it negates. */
+function compareColumn(column: SqlFragment, field: StandardField, { operator, value }: Filter): SqlFragment {
+  if (field === 'subscribed') return value === true ? column : not(column);
+  const string = String(value);
+  if (field !== 'email') {
+    const instant = parseIsoInstant(string);
+    return instant === undefined ? FALSE : compareInstant(column, operator, instant);
+  }
+  const lowered = string.toLowerCase();
+  if (operator === 'contains' || operator === 'notContains') return sql`strpos(${column}, ${text(lowered)}) > 0`;
+  if (operator === 'equals' || operator === 'notEquals') return sql`${column} = ${text(lowered.trim())}`;
+  return sql`${column} collate "C" ${comparison(operator)} ${text(lowered)}`;
+}
+
+/** The SQL that reads one value of a JSON document. */
 export interface JsonValue {
   readonly json: SqlFragment;
-  /** Null exactly where the value is missing or a stored null. */
+  /** Null exactly if the value is missing or a stored null. */
   readonly text: SqlFragment;
-  /** The text in lower case as far as it is ASCII, where that is at hand. */
+  /** The text in lower case as far as it is ASCII, if there is a column with it. */
   readonly lowered?: SqlFragment;
-  /** The text as `everpost_fold` returns it, where that is at hand. */
+  /** The text as `everpost_fold` returns it, if there is a column with it. */
   readonly folded?: SqlFragment;
-  /** A predicate that is true where the value equals a scalar, or is a list or object that contains the one given. */
+  /**
+   * A predicate that is true if the value equals the given scalar, or is a list or object that contains the given one.
+   */
   readonly contained?: (wanted: unknown) => SqlFragment;
 }
 
-/** The value of custom data under a dotted path; the longest key wins, a stored null counts as missing. */
+/** The value of custom data at a dotted path. The longest key takes precedence; a stored null counts as missing. */
 export function dataValue(document: SqlFragment, path: string): JsonValue {
   const keys = path.split('.');
   const [first = '', second = ''] = keys;
@@ -156,7 +163,7 @@ export function dataValue(document: SqlFragment, path: string): JsonValue {
     return {
       json: sql`(${document} -> ${whole})`,
       text: sql`(${document} ->> ${whole})`,
-      // A computed key of an object literal defines an own property, also for __proto__.
+      // A computed key of an object literal is an own property, even if it is `__proto__`.
       contained: (wanted) => sql`${document} @> ${jsonb({ [path]: wanted })}`,
     };
   }
@@ -176,18 +183,21 @@ export function dataValue(document: SqlFragment, path: string): JsonValue {
   return { json: found, text: sql`(${found} #>> '{}')` };
 }
 
-/** The same value where containment does not serve: under a negation, and where the document is at hand already. */
+/** The same value without `contained`, which is of no use under a negation, or over a shared document. */
 export function withoutContainment(value: JsonValue): JsonValue {
   return value.contained ? { json: value.json, text: value.text } : value;
 }
 
-/** A value that is known while compiling, such as one of an execution's context. */
+/** A value that is known at compile time, such as one of an execution's context. */
 export function constantValue(value: unknown): JsonValue {
   const bound = jsonb(value ?? null);
   return { json: bound, text: sql`(${bound} #>> '{}')` };
 }
 
-/** A test of a JSON value of any type; it never raises. The filter has passed `assertFilter`. */
+/**
+ * The predicate for a filter on a JSON value of any type. It never raises an error. The filter has passed
+ * `assertFilter`.
+ */
 export function jsonPredicate(value: JsonValue, filter: Filter, asOf: Date): SqlFragment {
   switch (filter.operator) {
     case 'exists':
@@ -220,12 +230,12 @@ function jsonEquals(value: JsonValue, wanted: unknown): SqlFragment {
     const same = compareInstant(sql`everpost_instant(${value.text})`, 'equals', instant);
     return sql`(${nearInstants(value.text, instant.startMs, instant.startMs)} and ${same})`;
   }
-  // Containment of a list or object is weaker than equality.
+  // For lists and objects containment is weaker than equality.
   if (value.contained && typeof wanted !== 'object') return value.contained(wanted);
   return sql`${value.json} = ${jsonb(wanted)}`;
 }
 
-/** Text that stands in a list of JSON as it is. */
+/** Text that JSON does not escape, so the text of a list contains it as it is. */
 const UNESCAPED = /^[ !#-[\]-~]*$/;
 
 function jsonContains(value: JsonValue, wanted: unknown): SqlFragment {
@@ -236,7 +246,7 @@ function jsonContains(value: JsonValue, wanted: unknown): SqlFragment {
   }
   const byType = (inString: SqlFragment) =>
     sql`case jsonb_typeof(${value.json}) when 'string' then ${inString} when 'array' then ${value.json} @> ${list} else false end`;
-  // ASCII needs no locale; without one lower() is several times faster.
+  // ASCII needs no locale, and lower() is several times faster without one.
   const isAscii = Buffer.byteLength(wanted) === wanted.length;
   if (!isAscii) {
     return byType(
@@ -245,7 +255,7 @@ function jsonContains(value: JsonValue, wanted: unknown): SqlFragment {
   }
   const known = value.lowered;
   const found = sql`strpos(${known ?? sql`lower(${value.text} collate "C")`}, ${text(wanted.toLowerCase())}) > 0`;
-  // Most contacts fail at the text already, which a list has as well.
+  // Most contacts fail at the search, which is right for the text of a list, too. So the search comes first.
   if (known || !UNESCAPED.test(wanted)) return byType(found);
   return sql`(${found} and (jsonb_typeof(${value.json}) = 'string' or ${value.json} @> ${list}))`;
 }
@@ -253,37 +263,48 @@ function jsonContains(value: JsonValue, wanted: unknown): SqlFragment {
 function jsonOrder(value: JsonValue, filter: Filter): SqlFragment {
   const { operator, value: wanted } = filter;
   if (typeof wanted === 'number') {
-    // Most contacts fail at the comparison, which other types pass as well: a sixth less than the other way round.
+    // Most contacts fail at the comparison, so it comes first, which takes a sixth less time. Other types may pass it.
     return sql`(${value.json} ${comparison(operator)} ${jsonb(wanted)} and jsonb_typeof(${value.json}) = 'number')`;
   }
   const string = String(wanted);
   const asText = sql`${value.text} collate "C" ${comparison(operator)} ${text(string)}`;
   const instant = parseIsoInstant(string);
-  const order =
-    instant === undefined
-      ? asText
-      : // Except at the instant itself, both ways of comparing agree.
-        sql`coalesce(case when ${nearInstants(value.text, instant.startMs, instant.startMs)} then ${compareInstant(sql`everpost_instant(${value.text})`, operator, instant)} end, ${asText})`;
+  const order = instant === undefined ? asText : orderByInstant(value, operator, instant, asText);
   return sql`(jsonb_typeof(${value.json}) = 'string' and ${order})`;
 }
 
-/** Something that happened to a contact, as rows of a table with a moment each. */
+/** Compares as instants near the wanted instant, and as texts elsewhere, where both comparisons agree. */
+function orderByInstant(
+  value: JsonValue,
+  operator: Filter['operator'],
+  instant: IsoInstant,
+  asText: SqlFragment,
+): SqlFragment {
+  const isNear = nearInstants(value.text, instant.startMs, instant.startMs);
+  const asInstant = compareInstant(sql`everpost_instant(${value.text})`, operator, instant);
+  return sql`coalesce(case when ${isNear} then ${asInstant} end, ${asText})`;
+}
+
+/** What happened to a contact: rows of a table, each with a moment. */
 interface Occurrences {
-  /** `from … where …` up to the contact. */
+  /** A select with the condition on the contact, to which further conditions can be added. */
   rows: SqlFragment;
   moment: SqlFragment;
 }
 
-/** Rows of tracked and system events with one name. */
+/** The tracked and system events of a contact with one name. */
 export function eventOccurrences(alias: SqlFragment, projectId: string, name: string): Occurrences {
-  // The project lets the planner begin at the rare events of a name instead of at every contact.
+  // With the project, the planner can begin at the rare events of a name instead of at every contact.
   return {
-    rows: sql`select 1 from event filter_event where filter_event.contact_id = ${alias}.id and filter_event.project_id = ${projectId}::uuid and filter_event.name = ${text(name)}`,
+    rows: sql`
+      select 1 from event filter_event
+      where filter_event.contact_id = ${alias}.id and filter_event.project_id = ${projectId}::uuid
+        and filter_event.name = ${text(name)}`,
     moment: trusted('filter_event.created_at'),
   };
 }
 
-/** E-mails of the contact to which the activity happened; its moment is the first time. */
+/** The emails of a contact that have an activity. The moment is that of the first time. */
 export function emailOccurrences(alias: SqlFragment, activity: EmailActivity): Occurrences {
   const moment = trusted(`filter_email.${activity}_at`);
   return {
@@ -293,8 +314,8 @@ export function emailOccurrences(alias: SqlFragment, activity: EmailActivity): O
 }
 
 /**
- * How a subselect finds the rows of a contact. PostgreSQL can make a join of the first kind, or a hash table in memory. The
- * second kind is looked up contact by contact, whatever their number: a thousand hash tables would take gigabytes.
+ * How a subselect finds the rows of a contact. PostgreSQL can turn `joined` into a join, or a hash table in memory. It
+ * looks `looked up` up contact by contact, because a thousand hash tables would take gigabytes.
  */
 export type Subselect = 'joined' | 'looked up';
 
@@ -302,7 +323,7 @@ function existsIn(rows: SqlFragment, subselect: Subselect): SqlFragment {
   return subselect === 'joined' ? sql`exists (${rows})` : sql`exists (${rows} offset 0)`;
 }
 
-/** A test of whether and when something happened. */
+/** The predicate for a filter on whether and when something happened. */
 export function occurrencePredicate(
   occurrences: Occurrences,
   filter: Filter,
@@ -313,7 +334,7 @@ export function occurrencePredicate(
   const ever = existsIn(rows, subselect);
   if (filter.operator === 'triggered') return ever;
   if (filter.operator === 'notTriggered') return not(ever);
-  // No upper bound: nothing recorded lies in the future, but the clock that stamped it may be a little ahead of asOf.
+  // There is no upper bound: no row is of the future, but its clock may be a little ahead of `asOf`.
   const since = existsIn(sql`${rows} and ${moment} >= ${windowStart(filter, asOf)}`, subselect);
   switch (filter.operator) {
     case 'triggeredWithin':
@@ -332,7 +353,9 @@ export function memberPredicate(
   isMember: boolean,
   subselect: Subselect,
 ): SqlFragment {
-  const rows = sql`select 1 from segment_member filter_member where filter_member.segment_id = ${segmentId}::uuid and filter_member.contact_id = ${alias}.id`;
+  const rows = sql`
+    select 1 from segment_member filter_member
+    where filter_member.segment_id = ${segmentId}::uuid and filter_member.contact_id = ${alias}.id`;
   const listed = existsIn(rows, subselect);
   return isMember ? listed : not(listed);
 }

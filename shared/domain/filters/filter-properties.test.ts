@@ -35,7 +35,7 @@ const anyMoment = fc
   .date({ min: new Date('2026-03-01T00:00:00Z'), max: new Date('2026-03-20T00:00:00Z'), noInvalidDate: true })
   .map((date) => new Date(Math.floor(date.getTime() / 3_600_000) * 3_600_000));
 
-/** Few different texts, so that stored and asked values often meet. */
+/** Few different texts, so that stored and wanted values are often equal. */
 const anyText = fc.oneof(
   fc.constantFrom('', 'a', 'A', 'ab', 'é', 'É', '5', "'", '?', '\\', '%', '𐐷', '\uffee', 'true', 'null'),
   fc.constantFrom(
@@ -128,7 +128,7 @@ function conditionsOver(segmentIds: string[]): fc.Arbitrary<FilterCondition> {
   return condition;
 }
 
-/** Leaves out the filters that would be answered with 400 or 422, so that the rest can be evaluated. */
+/** Leaves out filters that a request may not have, so that the rest can be evaluated. */
 function withoutFaults(condition: FilterCondition, isSound: (filter: Filter) => boolean): FilterCondition {
   const groups = condition.groups.map((group) => ({
     filters: group.filters.filter(isSound),
@@ -137,7 +137,7 @@ function withoutFaults(condition: FilterCondition, isSound: (filter: Filter) => 
   return { logic: condition.logic, groups };
 }
 
-/** Each filter is within its budget, but the segments of a condition can together be beyond theirs. */
+/** Whether the segments of a condition cost too much together, although each filter is within the limit. */
 function isBeyondBudget(...args: Parameters<typeof compileFilter>): boolean {
   try {
     compileFilter(...args);
@@ -239,7 +239,7 @@ describe('the compiler and the evaluator', () => {
 });
 
 describe('everpost_instant', () => {
-  it('knows the texts that the compiler knows, and raises for none', async () => {
+  it('parses the texts that the compiler parses, and raises no error', async () => {
     const anyNumber = (max: number) => fc.integer({ min: 0, max });
     const anyPadded = (max: number, width: number) => anyNumber(max).map((each) => String(each).padStart(width, '0'));
     const anyDay = fc
@@ -280,7 +280,7 @@ describe('everpost_instant', () => {
     const differing = rows.filter((row) => {
       const instant = parseIsoInstant(row.text);
       if (instant === undefined || row.ms === null) return (instant === undefined) !== (row.ms === null);
-      // PostgreSQL keeps microseconds, JavaScript cuts them off.
+      // PostgreSQL keeps microseconds, which JavaScript cuts off.
       return !(Math.abs(Number(row.ms) - instant.startMs) <= 1);
     });
 

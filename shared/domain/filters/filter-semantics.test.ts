@@ -22,7 +22,7 @@ function segment(id: string, condition: FilterCondition | null, trackMembership 
   return [id, { id, type: condition === null ? 'STATIC' : 'DYNAMIC', condition, trackMembership }];
 }
 
-/** The message of the 400 that a condition is answered with, or undefined when it is fine. */
+/** The message of the BAD_REQUEST for a condition; undefined when it is valid. */
 function refusalOf(condition: FilterCondition, options: Partial<FilterSemanticsOptions> = {}): string | undefined {
   try {
     assertFilterSemantics(condition, { segments: new Map(), ...options });
@@ -59,13 +59,13 @@ describe('assertFilterSemantics', () => {
     expect(refusalOf(condition)).toContain(`condition.groups[1].conditions.groups[0].filters[1].${message}`);
   });
 
-  it('names the condition as the caller does', () => {
+  it('begins a message with the path of the condition in the request', () => {
     const condition = only({ field: 'plan', operator: 'exists' });
 
     expect(refusalOf(condition, { rootPath: 'config.condition' })).toMatch(/^config\.condition\.groups\[0\]/);
   });
 
-  it('lets steps of automations read the context of the execution', () => {
+  it('allows steps of automations to read the context of the execution', () => {
     const condition = only({ field: 'event.total', operator: 'greaterThan', value: 5 });
 
     expect(refusalOf(condition, { scope: 'execution' })).toBeUndefined();
@@ -83,7 +83,7 @@ describe('assertFilterSemantics', () => {
     expect(refusalOf(only(member(B)), { segments })).toBeUndefined();
   });
 
-  it('refuses segments that multiply into too many filters', () => {
+  it('refuses segments that have too many filters together', () => {
     const ids = Array.from({ length: 14 }, (_, index) => `0190e000-0000-7000-8000-0000000001${index + 10}`);
     const segments = new Map(
       ids.map((id, index) => {

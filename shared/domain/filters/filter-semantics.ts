@@ -11,10 +11,12 @@ import { dotPath, filterCost, LOOK_UP_COST } from './filter-size.ts';
 import { parseIsoInstant } from '../../pure/filters/iso-instant.ts';
 import { chainLength, findSegmentCycle, inlinedSegment, type SegmentForFilter } from './segment-references.ts';
 
-/** Where a condition is used: an automation's step can also read the context of its execution. */
+/** What a condition can read: the contact, or also the context of an execution, in a step of an automation. */
 export type FilterScope = 'contact' | 'execution';
 
-/** Inlining live segments multiplies filters; beyond this a statement would exceed PostgreSQL's parameters. */
+/**
+ * Inlining live segments multiplies filters. With more, a statement would have more parameters than PostgreSQL allows.
+ */
 export const INLINED_FILTERS_MAX = 3_000;
 
 const EQUALITY: FilterOperator[] = ['equals', 'notEquals'];
@@ -30,11 +32,15 @@ const OPERATORS_OF: Record<StandardField, ReadonlySet<FilterOperator>> = {
   updatedAt: new Set([...EQUALITY, ...PRESENCE, ...ORDER, ...WINDOW]),
 };
 
+const INSTANT_RULE = {
+  holds: isIsoText,
+  message: 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time with an offset',
+};
 const VALUE_RULES: Record<StandardField, { holds: (value: unknown) => boolean; message: string }> = {
   email: { holds: (value) => typeof value === 'string', message: 'must be a string' },
   subscribed: { holds: (value) => typeof value === 'boolean', message: 'must be true or false' },
-  createdAt: { holds: isIsoText, message: 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time with an offset' },
-  updatedAt: { holds: isIsoText, message: 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time with an offset' },
+  createdAt: INSTANT_RULE,
+  updatedAt: INSTANT_RULE,
 };
 
 function isIsoText(value: unknown): boolean {
@@ -70,7 +76,7 @@ type KnownTarget = Exclude<FilterTarget, { kind: 'unknown' }>;
 
 /**
  * Reads one filter and checks that its operator and value fit the field.
- * Throws BAD_REQUEST naming `path` and the faulty part.
+ * @throws AppError BAD_REQUEST naming `path` and the faulty part
  */
 export function assertFilter(filter: Filter, path: string, scope: FilterScope): KnownTarget {
   const target = filterTarget(filter);
@@ -88,21 +94,23 @@ export function assertFilter(filter: Filter, path: string, scope: FilterScope): 
 export interface FilterSemanticsOptions {
   /** Every segment that the condition can reach, as `loadReferencedSegments` returns them. */
   segments: ReadonlyMap<string, SegmentForFilter>;
-  /** `contact` unless the condition belongs to a step of an automation. */
+  /** By default `contact`. */
   scope?: FilterScope;
   /** The segment that gets this condition; a path back to it is a cycle. */
   segmentId?: string;
-  /** The length of the chain above the segments that the condition refers to: the segment it is for, and those above it. */
+  /**
+   * The number of segments in the longest chain that ends in this condition: its own segment, and the segments above.
+   */
   segmentsAbove?: number;
-  /** The name of the condition in messages; `condition` when left out. */
+  /** The name of the condition in messages; by default `condition`. */
   rootPath?: string;
 }
 
 /**
- * Checks a condition beyond its shape: every field exists for its operator, values have the right type, and referenced
- * segments exist, form no cycle and stay small enough to be evaluated.
- * Throws BAD_REQUEST whose message begins with the path of the fault (`condition.groups[0].filters[2].value`), or
- * VALIDATION_ERROR naming it where a limit is passed.
+ * Checks the meaning of a condition: every field exists for its operator, values have the right type, and referenced
+ * segments exist, form no cycle and are small enough to be evaluated.
+ * @throws AppError BAD_REQUEST whose message begins with the path of the fault
+ * (`condition.groups[0].filters[2].value`), VALIDATION_ERROR naming the path where a limit is exceeded
  */
 export function assertFilterSemantics(condition: FilterCondition, options: FilterSemanticsOptions): void {
   const { segments, scope = 'contact', segmentId, segmentsAbove = 0, rootPath = 'condition' } = options;
@@ -153,7 +161,7 @@ interface InlinedSize {
   cost: number;
 }
 
-/** The filters that a reference to a segment adds to the statement: none but a look-up if it has a member table. */
+/** What a reference to a segment adds to the statement: its filters, or one look-up if its members are stored. */
 function inlinedSize(
   segmentId: string,
   segments: ReadonlyMap<string, SegmentForFilter>,
@@ -161,7 +169,7 @@ function inlinedSize(
 ): InlinedSize {
   const known = sizes.get(segmentId);
   if (known !== undefined) return known;
-  // Set before descending, so that a cycle among other segments ends here.
+  // This is set before the recursion, so that a cycle among other segments ends here.
   sizes.set(segmentId, { filters: 0, cost: 0 });
   const condition = inlinedSegment(segments.get(segmentId));
   const size: InlinedSize = { filters: 0, cost: condition === undefined ? LOOK_UP_COST : 0 };

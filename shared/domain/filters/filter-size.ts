@@ -5,24 +5,24 @@ import { parseIsoInstant } from '../../pure/filters/iso-instant.ts';
 import { jsonBytes } from '../../pure/json-bytes.ts';
 import { LIMITS } from '../../pure/limits.ts';
 
-/** The path of a filter as field errors name it: `groups[0].filters[2]` becomes `groups.0.filters.2`. */
+/** The path of a filter in the form of field errors: `groups[0].filters[2]` becomes `groups.0.filters.2`. */
 export function dotPath(path: string): string {
   return path.replaceAll(/\[(\d+)\]/g, '.$1');
 }
 
-/** The costs of filters that take longer than a comparison: they search a text, read a text as a moment, or look up rows. */
+/** The costs of filters that take longer than a comparison: to search a text, to parse a date, or to look up rows. */
 const SEARCH_COST = 3;
 const MOMENT_COST = 40;
 export const LOOK_UP_COST = 20;
-/** The emails of a contact are read one by one, until one fits. */
+/** The emails of a contact are read one by one, until one matches. */
 const EMAILS_COST = 60;
 
 /**
- * What a filter costs for each contact, in tenths of a microsecond of a core, once the contact has been read (2 to 15 µs,
- * or 60 µs for 64 kB). Processor time of PostgreSQL 18, over 100 to 1,000 filters of each kind that all contacts fail: a
- * value 0.05 to 0.15 µs, a text of 300 characters that is searched 0.3 µs, a date near the stored ones 4 µs, a path of
- * 8 keys 4 µs, of 20 keys 20 µs, a look-up of an event or a member 1 to 2 µs. So the dearest condition that is allowed
- * takes about 10 s of a core for 100,000 contacts.
+ * The cost of a filter for each contact, in tenths of a microsecond of a core. Reading the contact comes on top: 2 to
+ * 15 µs, or 60 µs for 64 kB. These are processor times of PostgreSQL 18, over 100 to 1,000 filters of each kind that
+ * all contacts fail: a value 0.05 to 0.15 µs, a search in a text of 300 characters 0.3 µs, a date near the stored ones
+ * 4 µs, a path of 8 keys 4 µs, of 20 keys 20 µs, a look-up of an event or a member 1 to 2 µs. So the most expensive
+ * condition takes about 10 s of a core for 100,000 contacts.
  */
 export function filterCost(target: FilterTarget, filter: Filter): number {
   switch (target.kind) {
@@ -33,20 +33,20 @@ export function filterCost(target: FilterTarget, filter: Filter): number {
     case 'emailActivity':
       return lookUps(filter) * EMAILS_COST;
     case 'segment':
-      // Priced where the segment is known: its members are looked up, or its filters are evaluated in its place.
+      // `inlinedSize` has the cost: either its members are looked up, or its filters are evaluated.
       return 0;
     default:
       return 1;
   }
 }
 
-/** A path of more than two keys is tried in every way its dots can be read. */
+/** Each dot of a path may separate two keys or belong to one. For more than two keys all readings are tried. */
 function pathCost(path: string): number {
   const keys = path.split('.').length;
   return keys <= 2 ? 0 : 10 + Math.ceil((keys * keys) / 2);
 }
 
-/** "It has happened, and not since" asks twice. */
+/** `triggeredOlderThan` means "has happened, but not since then", which needs two look-ups. */
 function lookUps({ operator }: Filter): number {
   return operator === 'triggeredOlderThan' ? 2 : 1;
 }
@@ -59,8 +59,8 @@ function comparisonCost({ operator, value }: Filter): number {
 }
 
 /**
- * Checks the cost of evaluating a condition and the size of storing it. Only writes are checked: a condition that is
- * already stored can still be read.
+ * Checks the cost of evaluating a condition and the size of storing it. Only writes call it, so that a stored condition
+ * can still be read.
  * @throws AppError VALIDATION_ERROR naming the filter
  */
 export function assertFilterSize(condition: FilterCondition, rootPath: string): void {

@@ -134,7 +134,7 @@ const CUSTOM_DATA: [Filter['operator'], unknown, string][] = [
 
 const FULL_EMAIL = 'Anna.Müller+news@Example.com'.toLowerCase();
 
-/** Field, operator, value (and unit), and whether the one contact below matches. */
+/** Field, operator, value (and unit), and whether the contact of the tests below matches. */
 const STANDARD_FIELDS: [string, Filter['operator'], unknown, boolean][] = [
   ['email', 'exists', undefined, true],
   ['email', 'notExists', undefined, false],
@@ -192,7 +192,7 @@ const HISTORIES = {
 };
 type HistoryName = keyof typeof HISTORIES;
 
-/** Operator, window, and the histories that match: the same for events and for what became of emails. */
+/** Operator, window, and the histories that match. They are the same for events and for email activities. */
 const OCCURRENCES: [Filter['operator'], unknown, string][] = [
   ['triggered', undefined, 'once longAgo both justNow'],
   ['notTriggered', undefined, 'never'],
@@ -223,7 +223,9 @@ function words(text: string): string[] {
   return text.split(' ').filter(Boolean).sort();
 }
 
-/** Stores one contact per entry and says which entries a filter selects, in SQL and by the evaluator. */
+/**
+ * One contact per entry. `select` and `evaluate` return the entries that a filter selects, in SQL and by the evaluator.
+ */
 function namedContacts<Name extends string>(entries: [Name, Partial<StoredContact>][]) {
   const projectId = testId();
   const contacts = entries.map(([, overrides]) => storedContact(overrides));
@@ -252,15 +254,15 @@ function title([operator, value]: [Filter['operator'], unknown, string]): string
   return value === undefined ? operator : `${operator} ${JSON.stringify(value)}`;
 }
 
-const PLACES: [string, string, (value: unknown) => Record<string, unknown>][] = [
+const KEY_FORMS: [string, string, (value: unknown) => Record<string, unknown>][] = [
   ['a plain key', 'data.plan', (value) => ({ plan: value })],
-  ['a key that holds a dot', 'data.my.plan', (value) => ({ 'my.plan': value })],
+  ['a key that contains a dot', 'data.my.plan', (value) => ({ 'my.plan': value })],
   ['a nested key', 'data.my.plan', (value) => ({ my: { plan: value } })],
   ['a nested key behind a null', 'data.my.plan', (value) => ({ 'my.plan': null, my: { plan: value } })],
   ['a deeply nested key with dots', 'data.my.own.best.plan', (value) => ({ my: { 'own.best': { plan: value } } })],
 ];
 
-describe.each(PLACES)('custom data under %s', (_place, field, dataOf) => {
+describe.each(KEY_FORMS)('custom data at %s', (_form, field, dataOf) => {
   const names = Object.keys(STORED) as StoredName[];
   const world = namedContacts(names.map((name) => [name, { data: dataOf(STORED[name]) }]));
   beforeAll(() => world.store(database));
@@ -321,7 +323,7 @@ describe('standard fields', () => {
     expect(await future.select(database, filterOf('createdAt', 'olderThan', [1, 'minutes']))).toEqual([]);
   });
 
-  it('tells the subscribed from the others', async () => {
+  it('distinguishes unsubscribed contacts', async () => {
     const others = namedContacts([['out', { subscribed: false }]]);
     await others.store(database);
 

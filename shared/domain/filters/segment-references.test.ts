@@ -31,7 +31,7 @@ const membersOf = (...ids: string[]): FilterCondition => ({
   ],
 });
 
-/** Stores a segment as it is, whatever the checks say. */
+/** Stores a segment without any checks. */
 async function store(condition: FilterCondition | null, isTracked = false, id = uuidV7()): Promise<string> {
   await query(
     em(),
@@ -43,7 +43,7 @@ async function store(condition: FilterCondition | null, isTracked = false, id = 
   return id;
 }
 
-/** A chain of segments, the first one referring to the second, and so on. @returns their ids, the first one first */
+/** Stores a chain of segments, in which each refers to the next. @returns their ids in this order */
 async function storeChain(length: number, isTracked = false): Promise<string[]> {
   const ids = Array.from({ length }, () => uuidV7());
   for (const [index, id] of ids.entries()) {
@@ -58,7 +58,7 @@ const load = async (condition: FilterCondition, isLive = false) =>
   [...(await loadReferencedSegments(em(), projectId, condition, { isLive })).keys()].sort();
 
 describe('loadReferencedSegments', () => {
-  it('finds all that are named, in fields and values, at any depth, directly and through others', async () => {
+  it('finds all segments in fields and values, at any depth, directly and through others', async () => {
     const leaf = await store(null);
     const middle = await store(membersOf(leaf));
     const tracked = await store(membersOf(leaf), true);
@@ -69,21 +69,21 @@ describe('loadReferencedSegments', () => {
     expect((await loadReferencedSegments(em(), other, membersOf(middle), { isLive: false })).size).toBe(0);
   });
 
-  it('ends at segments with a member table where it is about evaluating', async () => {
+  it('does not follow segments with stored members when they are loaded for evaluation', async () => {
     const leaf = await store(null);
     const tracked = await store(membersOf(leaf), true);
     expect(await load(membersOf(tracked), true)).toEqual([tracked]);
     expect(await load(membersOf(tracked), false)).toEqual([leaf, tracked].sort());
   });
 
-  it('ends in a cycle as well', async () => {
+  it('ends for a cycle, too', async () => {
     const [a, b] = [uuidV7(), uuidV7()];
     await store(membersOf(b), false, a);
     await store(membersOf(a), false, b);
     expect(await load(membersOf(a))).toEqual([a, b].sort());
   });
 
-  it('refuses to load very many', async () => {
+  it('refuses a condition that reaches too many segments', async () => {
     const [first = ''] = await storeChain(LIMITS.segmentsReached + 1);
     await expect(load(membersOf(first))).rejects.toMatchObject({
       ...{ code: 'VALIDATION_ERROR', errors: [{ field: 'condition', code: 'too_big' }] },
@@ -92,7 +92,7 @@ describe('loadReferencedSegments', () => {
 });
 
 describe('countSegmentsAbove', () => {
-  it('says how long the longest chain above a segment is', async () => {
+  it('counts the longest chain above a segment', async () => {
     const chain = await storeChain(4);
     expect(await countSegmentsAbove(em(), projectId, chain[0]!)).toBe(0);
     expect(await countSegmentsAbove(em(), projectId, chain[3]!)).toBe(3);
@@ -101,7 +101,7 @@ describe('countSegmentsAbove', () => {
   });
 });
 
-describe('a chain that has been there before', () => {
+describe('a stored chain beyond the limit', () => {
   const evaluate = async (id: string) => {
     const [segment] = await query<{ condition: FilterCondition }>(
       em(),
@@ -110,7 +110,7 @@ describe('a chain that has been there before', () => {
     return segmentPredicate(em(), { id, projectId, type: 'DYNAMIC', condition: segment?.condition }, new Date());
   };
 
-  it('is evaluated up to its limit, and refused with its reason beyond', async () => {
+  it('is refused with its reason, while a chain within the limit is evaluated', async () => {
     const chain = await storeChain(60);
     await expect(evaluate(chain[60 - LIMITS.segmentChain - 1]!)).resolves.toBeDefined();
     await expect(evaluate(chain[0]!)).rejects.toMatchObject({
@@ -118,7 +118,7 @@ describe('a chain that has been there before', () => {
     });
   });
 
-  it('of tracked segments is evaluated whatever its length', async () => {
+  it('is evaluated if its segments are tracked', async () => {
     const chain = await storeChain(200, true);
     await expect(evaluate(chain[0]!)).resolves.toBeDefined();
   });

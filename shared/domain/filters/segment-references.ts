@@ -5,26 +5,27 @@ import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../database/em.ts';
 import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 
-/**
- * A segment that a filter refers to, as the compiler needs it. A tracked segment counts as tracked once its members have
- * been computed; until then it is evaluated live, so that a new one is not taken for empty.
- */
+/** A segment that a filter refers to. */
 export interface SegmentForFilter {
   id: string;
   type: 'DYNAMIC' | 'STATIC';
   condition: FilterCondition | null;
+  /**
+   * Whether members are stored. False until they have been computed first, so that a new segment is not read as empty.
+   */
   trackMembership: boolean;
 }
 
-/** The condition to evaluate in place of a membership, or undefined when the member table is read instead. */
+/** The condition to evaluate instead of reading the member table; undefined if the member table must be read. */
 export function inlinedSegment(segment: SegmentForFilter | undefined): FilterCondition | undefined {
   if (segment === undefined || segment.type === 'STATIC' || segment.trackMembership) return undefined;
   return segment.condition ?? undefined;
 }
 
 /**
- * Loads every segment that a condition reaches, directly or through other segments, in one statement; those deleted are
- * simply missing. With `isLive`, segments that are read from their member table are not followed: enough for evaluating.
+ * Loads every segment that a condition reaches, directly or through other segments, in one statement. Deleted segments
+ * are missing in the result. With `isLive`, the references of segments with stored members are not followed, because
+ * their conditions need not be evaluated.
  * @throws AppError VALIDATION_ERROR naming `rootPath` when there are more than `LIMITS.segmentsReached`
  */
 export async function loadReferencedSegments(
@@ -70,8 +71,8 @@ function referencesOf(condition: SqlFragment): SqlFragment {
 }
 
 /**
- * How many segments are above one in the longest chain of segments that refer to one another, itself not counted. It
- * stops counting at one more than allowed.
+ * The number of segments above a segment, in the longest chain in which each refers to the next. The segment itself
+ * does not count. Counting stops at `LIMITS.segmentChain`.
  */
 export async function countSegmentsAbove(em: Em, projectId: string, segmentId: string): Promise<number> {
   const row = await queryOne<{ level: number }>(
@@ -92,8 +93,9 @@ export async function countSegmentsAbove(em: Em, projectId: string, segmentId: s
 }
 
 /**
- * How many segments are in the longest chain that begins with this one, itself included. `lengths` keeps known results;
- * a cycle counts once.
+ * The number of segments in the longest chain that begins with this segment, including it. A segment in a cycle counts
+ * once.
+ * @param lengths the results so far, to which new ones are added
  */
 export function chainLength(
   segmentId: string,
@@ -111,9 +113,9 @@ export function chainLength(
 }
 
 /**
- * Looks for a path from the segments in `references` back to `segmentId`, through the conditions of the segments between.
- * Returns the ids along the path, which begins and ends with `segmentId`, or undefined when there is none. Tracked
- * segments count as well, because tracking can be switched off later.
+ * Looks for a cycle: a path from `segmentId` through `references` and the conditions of further segments back to it.
+ * Tracked segments count as well, because tracking can be switched off later.
+ * @returns the ids along the path, which begins and ends with `segmentId`; undefined when there is no cycle
  */
 export function findSegmentCycle(
   segmentId: string,
@@ -123,7 +125,7 @@ export function findSegmentCycle(
   const cameFrom = new Map<string, string>(references.map((id) => [id, segmentId]));
   const pending = [...cameFrom.keys()];
   for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
-    if (id === segmentId) return wayBack(segmentId, cameFrom);
+    if (id === segmentId) return cycleOf(segmentId, cameFrom);
     const condition = conditionOf(id) ?? undefined;
     if (condition === undefined) continue;
     for (const next of collectReferences(condition).segments) {
@@ -135,12 +137,12 @@ export function findSegmentCycle(
   return undefined;
 }
 
-function wayBack(segmentId: string, cameFrom: ReadonlyMap<string, string>): string[] {
-  const way = [segmentId];
+function cycleOf(segmentId: string, cameFrom: ReadonlyMap<string, string>): string[] {
+  const path = [segmentId];
   let id = cameFrom.get(segmentId);
   while (id !== undefined && id !== segmentId) {
-    way.unshift(id);
+    path.unshift(id);
     id = cameFrom.get(id);
   }
-  return [segmentId, ...way];
+  return [segmentId, ...path];
 }

@@ -29,25 +29,25 @@ describe('filters that share a path', () => {
     expect(countIn(condition, pattern)).toBe(1);
   });
 
-  it('leave a path that one filter reads where it is', () => {
+  it('have no column for a path that only one filter reads', () => {
     expect(countIn(condition, / as path_1\b/g)).toBe(0);
   });
 
-  it('take no more columns than PostgreSQL has', () => {
+  it('use no more columns than PostgreSQL allows', () => {
     const filters = Array.from({ length: 1_500 }, (_, index) => contains(`data.f${index % 750}`, 'x'));
     expect(countIn(anyOf(filters), / as path_\d+\b/g)).toBe(400);
     expect(countIn(anyOf(filters), / as path_\d+_lowered\b/g)).toBe(400);
   });
 });
 
-describe('more subselects than PostgreSQL may join', () => {
+describe('more subselects than are joined', () => {
   it.each([
     ['events', (index: number): Filter => ({ field: `event ${index}`, operator: 'triggered' })],
     [
       'emails',
       (index: number): Filter => ({ field: 'email.opened', operator: 'triggeredWithin', value: index, unit: 'days' }),
     ],
-  ])('look %s up contact by contact, without a table in memory for each', (_kind, filterAt) => {
+  ])('look %s up contact by contact, without a hash table for each', (_kind, filterAt) => {
     const filters = Array.from({ length: 40 }, (_, index) => filterAt(index + 1));
     expect(countIn(anyOf(filters), /exists \(/g)).toBe(40);
     expect(countIn(anyOf(filters), /exists \([^()]* offset 0\)/g)).toBe(32);

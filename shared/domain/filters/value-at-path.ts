@@ -1,6 +1,6 @@
 /**
- * The value under a dotted path of a JSON value, read exactly as `everpost_field` reads custom data: own keys only, the
- * longest key first, null counts as missing.
+ * The value at a dotted path of a JSON value, by the rules of the database function `everpost_field`: own keys only,
+ * the longest key first, and null counts as missing.
  */
 export function valueAtPath(node: unknown, path: string): unknown {
   if (typeof node !== 'object' || node === null || Array.isArray(node)) return undefined;
