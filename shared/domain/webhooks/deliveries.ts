@@ -9,10 +9,10 @@ import { TEST_SOURCE, type HookPlace } from './hook-events.ts';
 
 export const DELIVERY_STATUSES = ['RETRYING', 'DELIVERED', 'FAILED'] as const;
 
-/** What became of an event, or of several that went together, at an endpoint. */
+/** The delivery of one event, or of several events in one request, to an endpoint. */
 export interface WebhookDelivery {
   id: string;
-  /** The name of the first one. */
+  /** The id and the name of the first event. */
   eventId: string;
   eventName: string;
   eventCount: number;
@@ -34,7 +34,7 @@ export interface DeliveryQuery {
   after?: HookPlace | undefined;
 }
 
-/** One page of an endpoint's deliveries, in the order of their events, newest first. @throws AppError WEBHOOK_NOT_FOUND */
+/** One page of an endpoint's deliveries, by their events, newest first. @throws AppError WEBHOOK_NOT_FOUND */
 export async function listDeliveries(
   em: Em,
   projectId: string,
@@ -54,7 +54,7 @@ export async function listDeliveries(
     sql`
       select id, event_id as "eventId", event_name as "eventName", event_count as "eventCount", event_at as "eventAt",
         contact_id as "contactId", status, attempts, status_code as "statusCode", error, duration_ms as "durationMs",
-        retry_at as "retryAt", created_at as "createdAt", updated_at as "updatedAt", 
+        retry_at as "retryAt", created_at as "createdAt", updated_at as "updatedAt",
         to_char(event_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at, source
       from webhook_delivery where ${joinSql(filters, ' and ')}
       order by event_at desc, source desc, event_id desc limit ${limit + 1}`,
@@ -66,7 +66,8 @@ export async function listDeliveries(
 }
 
 /**
- * Has a test event sent. @returns the id of its delivery. Wake the dispatcher.
+ * Queues a test event for an endpoint. The caller wakes the dispatcher.
+ * @returns the id of the delivery
  * @throws AppError WEBHOOK_NOT_FOUND, CONFLICT when the endpoint is disabled
  */
 export async function sendTestEvent(em: Em, projectId: string, endpointId: string): Promise<string> {
@@ -78,7 +79,7 @@ export async function sendTestEvent(em: Em, projectId: string, endpointId: strin
   await query(
     em,
     sql`
-      with asked as (
+      with test as (
         insert into webhook_delivery (id, endpoint_id, event_at, source, event_id, event_name, status, retry_at)
         values (${id}, ${endpointId}, clock_timestamp(), ${TEST_SOURCE}, ${uuidV7()}, ${TEST_EVENT}, 'RETRYING', now())
       ),
@@ -89,22 +90,22 @@ export async function sendTestEvent(em: Em, projectId: string, endpointId: strin
 }
 
 export interface ReplayRequest {
-  /** From this moment on. */
+  /** Replays events from this moment on. */
   since?: Date | undefined;
-  /** From this event on, itself included. */
+  /** Replays this event and all after it. */
   eventId?: string | undefined;
-  /** Days that events are kept; 0 = for good. */
+  /** The days for which events are kept; 0 means for ever. */
   retentionDays: number;
 }
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** A fault of a replay that names its field. */
+/** The error for a field of a replay request. */
 function replayFault(field: string, message: string): AppError {
   return validationError([{ field, message, code: 'invalid_value' }]);
 }
 
-/** The place right before the first event to be delivered again. */
+/** The place right before the first event that is replayed. */
 async function findReplayStart(em: Em, projectId: string, request: ReplayRequest): Promise<HookPlace> {
   const { since, eventId, retentionDays } = request;
   if (eventId !== undefined) {
@@ -112,19 +113,19 @@ async function findReplayStart(em: Em, projectId: string, request: ReplayRequest
       em,
       sql`select recorded_at::text as at from event where id = ${eventId} and project_id = ${projectId}`,
     );
-    if (!event) throw replayFault('eventId', 'There is no such event, or it is not kept any more');
+    if (!event) throw replayFault('eventId', 'There is no such event, or it is no longer kept');
     if (event.at === null) throw replayFault('eventId', 'This event is from before webhooks and cannot be replayed');
     return { at: event.at, source: 0, id: idBefore(eventId) };
   }
   if (!since) throw badRequest('Either since or eventId is required');
   if (since.getTime() > Date.now()) throw replayFault('since', 'This moment is in the future');
   if (retentionDays !== 0 && since.getTime() < Date.now() - retentionDays * DAY_MS) {
-    throw replayFault('since', `Events are kept for ${retentionDays} days, and this moment is further back`);
+    throw replayFault('since', `Events are kept for ${retentionDays} days, and this moment is earlier`);
   }
   return { at: since.toISOString(), source: -1, id: idBefore('0'.repeat(32)) };
 }
 
-/** The greatest id below one; the least one itself has none. */
+/** The greatest id that is less than `id`. The least id, for which there is none, is returned itself. */
 function idBefore(id: string): string {
   const value = BigInt(`0x${id.replaceAll('-', '')}`);
   const digits = (value === 0n ? value : value - 1n).toString(16).padStart(32, '0');
@@ -132,9 +133,10 @@ function idBefore(id: string): string {
 }
 
 /**
- * Has everything delivered once more from a moment or an event on; where the endpoint has not come so far, nothing
- * changes. Wake the dispatcher. @returns the moment that it goes on from
- * @throws AppError WEBHOOK_NOT_FOUND, VALIDATION_ERROR beyond what is kept
+ * Delivers all events from a moment or an event on once more: moves the endpoint's place back. Changes nothing if the
+ * place is before the start, even if a page that is being delivered has events after it. The caller wakes the dispatcher.
+ * @returns the moment from which the events are delivered
+ * @throws AppError WEBHOOK_NOT_FOUND, VALIDATION_ERROR for a moment or an event that is no longer kept
  */
 export async function replay(em: Em, projectId: string, endpointId: string, request: ReplayRequest): Promise<Date> {
   await findEndpoint(em, projectId, endpointId);

@@ -6,29 +6,30 @@ import { inTransaction } from '../database/transaction.ts';
 import { recordEvents } from '../events/events.ts';
 import { hasRowsBehind, type HookPlace } from './hook-events.ts';
 
-/** An endpoint as a delivery needs it. */
+/** An endpoint with the state of its deliveries. */
 export interface OpenEndpoint {
   id: string;
   projectId: string;
   url: string;
   patterns: string[];
   batchSize: number;
-  /** Stored forms, the present one first. */
+  /** The stored forms of the secrets that sign, the present one first. */
   secrets: string[];
+  /** All events up to here are delivered, parked or not wanted. */
   place: HookPlace;
   failures: number;
   failingSince: Date | null;
-  /** Milliseconds until it may be tried again; at most 0 where it may be now. */
+  /** Milliseconds until the endpoint may be called again; at most 0 if it may be called now. */
   waitMs: number;
   isEnabled: boolean;
-  /** Everything stored before it can be seen by the statements that follow. */
+  /** Later statements see everything that was stored before this moment. */
   settledAt: string;
 }
 
-/** After this long without a sign of the workflow that delivers, it is started again. */
+/** If a delivering workflow has not opened its endpoint for this long, it is started again. */
 const LEASE = '2 minutes';
 
-/** Reads an endpoint that is about to be delivered to; undefined when it is gone. */
+/** Loads an endpoint for a delivery, and renews the lease; undefined when the endpoint no longer exists. */
 export async function openEndpoint(em: Em, endpointId: string): Promise<OpenEndpoint | undefined> {
   return queryOne<OpenEndpoint>(
     em,
@@ -44,21 +45,22 @@ export async function openEndpoint(em: Em, endpointId: string): Promise<OpenEndp
   );
 }
 
-/** An event that is delivered on its own, apart from the place of its endpoint. */
+/** An event that is delivered on its own, because it failed alone, or because an earlier event of its contact did. */
 export interface ParkedDelivery extends HookPlace {
   attempts: number;
   contactId: string | null;
 }
 
 export interface Parked {
-  /** The first one of each contact, where it is due. */
+  /** The first parked events of contacts that are due. */
   due: ParkedDelivery[];
-  /** Milliseconds until the next one is due; null when none is left. */
+  /** Milliseconds until the next parked event is due; null when there is none. */
   nextInMs: number | null;
+  /** The number of all parked events. */
   count: number;
 }
 
-/** The events that failed alone, and those of the same contact that wait behind them. */
+/** The parked events of an endpoint. At most `limit` contacts are considered. */
 export async function findParked(em: Em, endpointId: string, limit: number): Promise<Parked> {
   const heads = await query<ParkedDelivery & { inMs: number; total: number }>(
     em,
@@ -79,7 +81,7 @@ export async function findParked(em: Em, endpointId: string, limit: number): Pro
   return { due, nextInMs: next ? Math.ceil(next.inMs) : null, count: heads[0]?.total ?? 0 };
 }
 
-/** The contacts of which something waits at an endpoint, among some. */
+/** Those of the given contacts that have parked events at an endpoint. */
 export async function findWaitingContacts(em: Em, endpointId: string, contactIds: string[]): Promise<Set<string>> {
   const rows = await query<{ id: string }>(
     em,
@@ -90,31 +92,35 @@ export async function findWaitingContacts(em: Em, endpointId: string, contactIds
   return new Set(rows.map((row) => row.id));
 }
 
-/** What became of an event, or of a request of several, named after the first of them. */
+/**
+ * The result for one event, or for a request with several events. The place and the name are those of the first event.
+ */
 export interface DeliveryRecord extends HookPlace {
   name: string;
   count: number;
   contactId: string | null;
   status: 'RETRYING' | 'DELIVERED' | 'FAILED';
-  /** Attempts that this is the result of: 1, or 0 where it waits behind another. */
+  /** The attempts to add: 1, or 0 for an event that is parked behind another one. */
   attempts: number;
   statusCode: number | null;
   error: string | null;
   durationMs: number | null;
-  /** When it is tried apart from the others, in milliseconds from now; null when it is not. */
+  /** For a parked event, the milliseconds until it is tried; null for others. */
   retryInMs: number | null;
 }
 
-/** What becomes of the endpoint: it took something, or it took nothing and is left alone for a while. */
+/** What the results of some requests say about the endpoint. */
 export type EndpointVerdict =
-  | { kind: 'took'; /** Everything up to here is delivered or parked. */ place: HookPlace | undefined }
-  | { kind: 'failed'; /** Milliseconds. */ pauseMs: number }
+  /** The endpoint accepted an event. Everything up to `place` is delivered or parked. */
+  | { kind: 'took'; place: HookPlace | undefined }
+  /** The endpoint accepted nothing, and is not called for `pauseMs` milliseconds. */
+  | { kind: 'failed'; pauseMs: number }
   /** The failure says nothing about the endpoint. */
   | { kind: 'unknown' };
 
 /**
- * Writes what became of some events, and the place that the endpoint has reached. Where somebody has moved the place
- * meanwhile, as a replay does, it stays where they put it.
+ * Stores the results for some events, and the place that the endpoint has reached. If the place was moved meanwhile, by
+ * a replay, it stays there.
  */
 export async function recordDeliveries(
   em: Em,
@@ -160,7 +166,7 @@ export async function recordDeliveries(
   );
 }
 
-/** Moves the place over events that the endpoint does not take. */
+/** Moves the place beyond events that the endpoint does not want. */
 export async function passOver(em: Em, { id, place }: OpenEndpoint, last: HookPlace): Promise<void> {
   await query(
     em,
@@ -171,7 +177,7 @@ export async function passOver(em: Em, { id, place }: OpenEndpoint, last: HookPl
   );
 }
 
-/** Nothing is left to do: the endpoint is woken by what is stored from now on, `pauseMs` from now at the earliest. */
+/** Ends a delivery when nothing is left to do. New events wake the endpoint again, after `pauseMs` at the earliest. */
 export async function closeEndpoint(em: Em, endpointId: string, pauseMs: number): Promise<void> {
   await query(
     em,
@@ -182,8 +188,8 @@ export async function closeEndpoint(em: Em, endpointId: string, pauseMs: number)
 }
 
 /**
- * Disables an endpoint that cannot be delivered to. It keeps its place, and goes on there when it is enabled again; an
- * event tells the project's other endpoints, and whoever looks at the events.
+ * Disables an endpoint to which nothing can be delivered. It keeps its place, and continues there after it is enabled
+ * again. The event `webhook.disabled` is recorded, which the project's other endpoints receive.
  */
 export async function disableEndpoint(em: Em, { id, projectId }: OpenEndpoint, reason: string): Promise<void> {
   await inTransaction(em, async (tx) => {
@@ -200,12 +206,13 @@ export async function disableEndpoint(em: Em, { id, projectId }: OpenEndpoint, r
   });
 }
 
-/** A transaction is seen to the end before its time; this is for a delivery whose workflow is lost. */
+/** A parked event that is overdue for this long has lost its workflow. */
 const LOST_RETRY = '1 minute';
 
 /**
- * Wakes the endpoints for which something is stored and which nobody delivers to. Cheap where there is nothing: some
- * probes of indexes for each endpoint. @returns how many were woken; wake the dispatcher then
+ * Adds outbox rows for endpoints that have new or overdue events and no running delivery. Without new events it costs
+ * only some index look-ups for each endpoint. If any were woken, the caller wakes the dispatcher.
+ * @returns the number of endpoints that were woken
  */
 export async function wakeEndpoints(em: Em): Promise<number> {
   const settled = await queryOne<{ at: string }>(

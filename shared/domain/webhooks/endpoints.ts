@@ -10,13 +10,13 @@ import { query, queryOne, sql } from '../database/sql.ts';
 import { outboxInsert } from '../outbox/outbox.ts';
 import type { WebhookSecrets } from '../projects/webhook-secrets.ts';
 
-/** A place that events of a project are sent to. */
+/** A URL that receives events of a project, with its settings and state. */
 export type WebhookEndpoint = Omit<
   Tables['webhook_endpoint'],
   'secret' | 'previousSecret' | 'cursorAt' | 'cursorSource' | 'cursorId' | 'wakeAt'
 >;
 
-/** For how long a replaced secret still signs. */
+/** A replaced secret still signs for so many hours. */
 export const SECRET_OVERLAP_HOURS = 24;
 
 const COLUMNS = sql`
@@ -33,11 +33,11 @@ export interface WebhookSettings {
   batchSize: number;
 }
 
-/** @throws AppError VALIDATION_ERROR naming the events that neither Everpost nor the project knows */
+/** Checks event patterns. @throws AppError VALIDATION_ERROR naming those that neither Everpost nor the project knows */
 async function assertKnownEvents(em: Em, projectId: string, events: readonly string[]): Promise<void> {
   const unknown = unknownPatterns(events);
   if (unknown.length === 0) return;
-  // A project may track names that begin so, as long as they are none of Everpost's own.
+  // A project may track events whose names begin like those of Everpost, except reserved names.
   const tracked = await query<{ name: string }>(
     em,
     sql`select name from event_name where project_id = ${projectId} and name = any(${unknown}::text[])`,
@@ -48,14 +48,14 @@ async function assertKnownEvents(em: Em, projectId: string, events: readonly str
   throw validationError(
     faults.map(([index, name]) => ({
       field: `events.${index}`,
-      message: `There is no event ${name}; there are ${ownEventsBeside(name).join(', ')}`,
+      message: `There is no event ${name}; the events are ${ownEventsBeside(name).join(', ')}`,
       code: 'invalid_value',
       received: name,
     })),
   );
 }
 
-/** @throws AppError VALIDATION_ERROR for unknown events, or one endpoint too many */
+/** Creates an endpoint. @throws AppError VALIDATION_ERROR for unknown events, or too many endpoints */
 export async function createEndpoint(
   em: Em,
   projectId: string,
@@ -82,7 +82,7 @@ export async function createEndpoint(
   return { endpoint: found(endpoint), secret };
 }
 
-/** Newest first. */
+/** The endpoints of a project, newest first. */
 export async function listEndpoints(em: Em, projectId: string): Promise<WebhookEndpoint[]> {
   return query(
     em,
@@ -90,7 +90,7 @@ export async function listEndpoints(em: Em, projectId: string): Promise<WebhookE
   );
 }
 
-/** @throws AppError WEBHOOK_NOT_FOUND */
+/** Loads an endpoint. @throws AppError WEBHOOK_NOT_FOUND */
 export async function findEndpoint(em: Em, projectId: string, id: string): Promise<WebhookEndpoint> {
   return found(
     await queryOne(em, sql`select ${COLUMNS} from webhook_endpoint where id = ${id} and project_id = ${projectId}`),
@@ -103,8 +103,9 @@ function found(endpoint: WebhookEndpoint | undefined): WebhookEndpoint {
 }
 
 /**
- * Changes an endpoint and has it tried again at once, for what failed may have been mended. One that is enabled goes on
- * where it stopped. Wake the dispatcher. @throws AppError WEBHOOK_NOT_FOUND, VALIDATION_ERROR
+ * Changes an endpoint. It is called again at once, because the cause of a failure may be gone. An endpoint that is
+ * enabled again continues at its place. The caller wakes the dispatcher.
+ * @throws AppError WEBHOOK_NOT_FOUND, VALIDATION_ERROR for unknown events
  */
 export async function updateEndpoint(
   em: Em,
@@ -137,16 +138,16 @@ export async function updateEndpoint(
   );
 }
 
-/** @throws AppError WEBHOOK_NOT_FOUND */
+/** Deletes an endpoint with its deliveries. @throws AppError WEBHOOK_NOT_FOUND */
 export async function deleteEndpoint(em: Em, projectId: string, id: string): Promise<void> {
-  const gone = await queryOne<WebhookEndpoint>(
+  const deleted = await queryOne<WebhookEndpoint>(
     em,
     sql`delete from webhook_endpoint where id = ${id} and project_id = ${projectId} returning ${COLUMNS}`,
   );
-  found(gone);
+  found(deleted);
 }
 
-/** Replaces the secret; the one before it signs beside it for a while. @throws AppError WEBHOOK_NOT_FOUND */
+/** Replaces the secret. The previous one also signs for `SECRET_OVERLAP_HOURS`. @throws AppError WEBHOOK_NOT_FOUND */
 export async function rotateEndpointSecret(
   em: Em,
   projectId: string,

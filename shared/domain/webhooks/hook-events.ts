@@ -2,7 +2,7 @@ import { likePattern, TEST_EVENT } from '../../pure/webhooks/event-patterns.ts';
 import type { Em } from '../database/em.ts';
 import { joinSql, query, sql, type SqlFragment } from '../database/sql.ts';
 
-/** The sources of what endpoints are told. Their order decides between events of the same moment. */
+/** The sources of the events that endpoints receive. Their order orders events of the same moment. */
 const SOURCES = [
   'event',
   'campaignScheduled',
@@ -16,16 +16,16 @@ type Source = (typeof SOURCES)[number];
 
 export const TEST_SOURCE = SOURCES.indexOf('test');
 
-/** A place in the order in which a project's events are stored. */
+/** The position of an event in the order in which a project's events are stored. */
 export interface HookPlace {
-  /** With microseconds, as PostgreSQL writes it. */
+  /** A timestamp with microseconds, in the text form of PostgreSQL. */
   at: string;
   /** Index into the sources. */
   source: number;
   id: string;
 }
 
-/** Something that happened, as an endpoint is told of it. */
+/** An event in the form in which endpoints receive it. */
 export interface HookEvent extends HookPlace {
   name: string;
   happenedAt: Date;
@@ -36,21 +36,22 @@ export interface HookEvent extends HookPlace {
 }
 
 export interface HookPage {
-  /** Those that the endpoint takes. */
+  /** The events that match a pattern of the endpoint. */
   events: HookEvent[];
-  /** The place of the last one looked at; undefined when there was none. */
+  /** The place of the last event that was read; undefined when there was none. */
   last: HookPlace | undefined;
-  /** How many were looked at. */
+  /** The number of events that were read. */
   seen: number;
 }
 
+/** How the events of a source are read. */
 interface SourceTable {
   from: SqlFragment;
   project: SqlFragment;
   at: SqlFragment;
   id: SqlFragment;
   condition: SqlFragment;
-  /** name, happened_at, contact_id, email_id, data */
+  /** The columns name, happened_at, contact_id, email_id and data. */
   columns: SqlFragment;
 }
 
@@ -100,7 +101,9 @@ const TABLES: Record<Exclude<Source, 'test'>, SourceTable> = {
   executionEnded: executionTable(
     sql`x.updated_at`,
     sql`x.completed_at`,
-    sql`case x.status when 'FAILED' then 'workflow.failed' when 'CANCELLED' then 'workflow.cancelled' else 'workflow.completed' end`,
+    sql`
+      case x.status when 'FAILED' then 'workflow.failed' when 'CANCELLED' then 'workflow.cancelled'
+        else 'workflow.completed' end`,
   ),
   refusal: {
     from: sql`automation_refusal r`,
@@ -108,21 +111,22 @@ const TABLES: Record<Exclude<Source, 'test'>, SourceTable> = {
     at: sql`r.created_at`,
     id: sql`r.id`,
     condition: sql`true`,
-    columns: sql`'workflow.refused', r.created_at, r.contact_id, null::uuid, jsonb_build_object('workflowId', r.automation_id,
-      'workflowName', (select a.name from automation a where a.id = r.automation_id), 'reason', r.reason, 'count', r.count,
-      'eventId', r.event_id)`,
+    columns: sql`
+      'workflow.refused', r.created_at, r.contact_id, null::uuid, jsonb_build_object('workflowId', r.automation_id,
+        'workflowName', (select a.name from automation a where a.id = r.automation_id), 'reason', r.reason,
+        'count', r.count, 'eventId', r.event_id)`,
   },
 };
 const STORED = Object.entries(TABLES) as [Exclude<Source, 'test'>, SourceTable][];
 
-/** A place as columns or parameters. */
-export interface PlaceSql {
+/** A place in SQL, as columns or parameters. */
+interface PlaceSql {
   at: SqlFragment;
   source: SqlFragment;
   id: SqlFragment;
 }
 
-/** The events behind a place. Each source is read by its index, and no more than `rows` of it. */
+/** The events of a source after a place and before `settled`, in their order, read by an index. */
 function rowsBehind(source: Exclude<Source, 'test'>, projectId: SqlFragment, place: PlaceSql, settled: SqlFragment) {
   const { from, project, at, id, condition, columns } = TABLES[source];
   const rank = sql`${SOURCES.indexOf(source)}::int`;
@@ -140,12 +144,12 @@ const VIEW = sql`
   f.source, f.id, f.at::text as at, f.name, f.happened_at as "happenedAt", f.contact_id as "contactId",
   c.email as "contactEmail", f.email_id as "emailId"`;
 
-/** Data of one page; a single event is at most 64 kB. */
+/** The most bytes of event data in one page. The data of a single event has at most 64 kB. */
 const PAGE_BYTES = 2_097_152;
 
 /**
- * The next events of a project behind a place and before `settledAt`, of which an endpoint takes those with one of the
- * names. Call it in a transaction of its own, after the one that read `settledAt`: what ended in between is seen.
+ * The next events of a project after a place and before `settledAt`. Only those that match a pattern are returned. The
+ * statement must begin after the one that read `settledAt`, so that it sees transactions that ended in between.
  */
 export async function pageBehind(
   em: Em,
@@ -157,7 +161,7 @@ export async function pageBehind(
     source: sql`${place.source}::int`,
     id: sql`${place.id}::uuid`,
   };
-  const branches = STORED.map(
+  const selects = STORED.map(
     ([source]) =>
       sql`(${rowsBehind(source, sql`${projectId}`, from, sql`${settledAt}::timestamptz`)} limit ${limit}::int)`,
   );
@@ -165,7 +169,7 @@ export async function pageBehind(
     em,
     sql`
       with feed (${ROW}) as (
-        select * from (${joinSql(branches, ' union all ')}) b order by 3, 1, 2 limit ${limit}::int
+        select * from (${joinSql(selects, ' union all ')}) b order by 3, 1, 2 limit ${limit}::int
       ),
       judged as (select *, name like any(${patterns.map(likePattern)}::text[]) as is_wanted from feed),
       measured as (
@@ -179,9 +183,9 @@ export async function pageBehind(
   return { events: rows.filter((row) => row.isWanted), last: rows.at(-1), seen: rows.length };
 }
 
-/** The events at some places, as they are now; those that are gone are left out. */
+/** Loads the events at some places. Events that no longer exist are left out. */
 export async function eventsAt(em: Em, projectId: string, places: readonly HookPlace[]): Promise<HookEvent[]> {
-  const branches = STORED.flatMap(([source, table]) => {
+  const selects = STORED.flatMap(([source, table]) => {
     const ids = places.filter((place) => SOURCES[place.source] === source).map((place) => place.id);
     if (ids.length === 0) return [];
     const { from, project, at, id, condition, columns } = table;
@@ -192,11 +196,11 @@ export async function eventsAt(em: Em, projectId: string, places: readonly HookP
     ];
   });
   const tests = places.filter((place) => place.source === TEST_SOURCE).map(testEvent);
-  if (branches.length === 0) return tests;
+  if (selects.length === 0) return tests;
   const rows = await query<HookEvent>(
     em,
     sql`
-      with feed (${ROW}) as (select * from (${joinSql(branches, ' union all ')}) b)
+      with feed (${ROW}) as (select * from (${joinSql(selects, ' union all ')}) b)
       select ${VIEW}, f.data from feed f left join contact c on c.id = f.contact_id`,
   );
   return [...rows, ...tests];
@@ -214,11 +218,11 @@ function testEvent(place: HookPlace): HookEvent {
   };
 }
 
-/** Whether anything is stored behind the place of an endpoint `w`, whatever its name: the condition of a statement. */
+/** The condition that a project has events after the place of its endpoint `w`, whatever the names of the events. */
 export function hasRowsBehind(settledAt: string): SqlFragment {
   const place: PlaceSql = { at: sql`w.cursor_at`, source: sql`w.cursor_source`, id: sql`w.cursor_id` };
-  const branches = STORED.map(
+  const conditions = STORED.map(
     ([source]) => sql`exists (${rowsBehind(source, sql`w.project_id`, place, sql`${settledAt}::timestamptz`)} limit 1)`,
   );
-  return sql`(${joinSql(branches, ' or ')})`;
+  return sql`(${joinSql(conditions, ' or ')})`;
 }
