@@ -61,29 +61,36 @@ function deliveryReason(domain: MailDomain): string | undefined {
     : 'The domain takes no mail: it has neither MX nor address records';
 }
 
+/** The result for an address before its domain is looked up. */
+function unverified(email: string): AddressVerification {
+  return {
+    email,
+    valid: false,
+    isDisposable: false,
+    isAlias: false,
+    isTypo: false,
+    isPlusAddressed: localPartOf(email).includes('+'),
+    isPersonalEmail: false,
+    domainExists: false,
+    hasWebsite: false,
+    hasMxRecords: false,
+    reasons: [],
+  };
+}
+
+function localPartOf(email: string): string {
+  return email.slice(0, email.lastIndexOf('@'));
+}
+
 /** Creates a verifier with its own cache. */
 export function createAddressVerifier(resolver: DnsResolver, now: () => number = Date.now): AddressVerifier {
   const services = createMailboxServices();
   const mailDomainOf = createMailDomains(resolver, now);
 
   return async (email) => {
-    const localPart = email.slice(0, email.lastIndexOf('@'));
     const name = toDomainName(domainOf(email));
-    const verification: AddressVerification = {
-      email,
-      valid: false,
-      isDisposable: false,
-      isAlias: false,
-      isTypo: false,
-      isPlusAddressed: localPart.includes('+'),
-      isPersonalEmail: false,
-      domainExists: false,
-      hasWebsite: false,
-      hasMxRecords: false,
-      reasons: [],
-    };
     if (name === undefined) {
-      return { ...verification, reasons: ['The format is wrong: what follows the @ is not a domain name'] };
+      return { ...unverified(email), reasons: ['The format is wrong: what follows the @ is not a domain name'] };
     }
 
     const domain = await mailDomainOf(name);
@@ -106,7 +113,7 @@ export function createAddressVerifier(resolver: DnsResolver, now: () => number =
       suggested === undefined ? undefined : `Probably misspelt: did you mean ${suggested}?`,
     ].filter((reason) => reason !== undefined);
     return {
-      ...verification,
+      ...unverified(email),
       valid: isMailable && takesMail(domain),
       isDisposable,
       isAlias,
@@ -115,7 +122,7 @@ export function createAddressVerifier(resolver: DnsResolver, now: () => number =
       domainExists: domain.exists,
       hasWebsite: domain.hasWebsite,
       hasMxRecords: domain.mx === 'present',
-      ...(suggested !== undefined && { suggestedEmail: `${localPart}@${suggested}` }),
+      ...(suggested !== undefined && { suggestedEmail: `${localPartOf(email)}@${suggested}` }),
       reasons: reasons.length > 0 ? reasons : ['The domain takes mail'],
     };
   };

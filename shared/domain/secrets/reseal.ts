@@ -39,19 +39,22 @@ interface ValueKind<Sealed> {
 
 const CHUNK = 100;
 
+/** @returns whether the value was not yet sealed under APP_SECRET. @throws SealError when none of the secrets opens it */
+async function resealValue<Sealed>(em: Em, kind: ValueKind<Sealed>, value: StoredValue<Sealed>): Promise<boolean> {
+  const resealed = kind.reseal(value);
+  if (resealed === undefined) return false;
+  await query(em, kind.store(value, resealed));
+  return true;
+}
+
 async function resealKind<Sealed>(em: Em, kind: ValueKind<Sealed>): Promise<ResealCount> {
   const count: ResealCount = { resealed: 0, unchanged: 0, unreadable: [] };
   for (let afterId: string | null = null; ;) {
     const values: StoredValue<Sealed>[] = await query<StoredValue<Sealed>>(em, kind.page(afterId));
     for (const value of values) {
       try {
-        const resealed = kind.reseal(value);
-        if (resealed === undefined) {
-          count.unchanged++;
-        } else {
-          await query(em, kind.store(value, resealed));
-          count.resealed++;
-        }
+        const isResealed = await resealValue(em, kind, value);
+        count[isResealed ? 'resealed' : 'unchanged']++;
       } catch (error) {
         if (!(error instanceof SealError)) throw error;
         count.unreadable.push(value.id);

@@ -84,7 +84,7 @@ export function* parseSteps(tokens: readonly Token[], source: string): Steps<Tem
         }
         open.pop();
         const parent = open.at(-1);
-        target = parent ? (parent.hasElse ? parent.node.otherwise : parent.node.body) : root;
+        target = parent ? listOf(parent) : root;
         break;
       }
     }
@@ -92,6 +92,11 @@ export function* parseSteps(tokens: readonly Token[], source: string): Steps<Tem
   const unclosed = open.at(-1);
   if (unclosed) throw syntaxErrorAt(source, unclosed.offset, `{{#${unclosed.node.kind}}} is never closed`);
   return root;
+}
+
+/** The list to which the next node inside of a block is added. */
+function listOf({ node, hasElse }: OpenBlock): TemplateNode[] {
+  return hasElse ? node.otherwise : node.body;
 }
 
 function newBlock(kind: BlockKind, operands: Operand[]): BlockNode {
