@@ -10,7 +10,7 @@ export interface LookPolicy {
   claimAgeMs: () => number;
 }
 
-/** After a worker has seen work, it looks this often for so long. */
+/** A worker that has seen work looks at this interval until `BUSY_MS` have passed. */
 const WORKER_LOOK_MS = 20;
 const BUSY_MS = 2_000;
 

@@ -23,7 +23,7 @@ export interface PollerOptions {
   /** Claims that may be under way at a time. */
   parallel: number;
   /**
-   * The longest time that a claim waits for the previous hand-over. While Temporal is busy, rows so gather into fewer
+   * The longest time that a claim waits for the previous hand-over. While Temporal is busy, rows gather into fewer
    * and larger batches. A hand-over that takes longer continues during the next claim.
    */
   handOverMs: number;

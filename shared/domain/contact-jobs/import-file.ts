@@ -114,7 +114,7 @@ function createDataReader(columns: DataColumn[], firstValues: Record<string, unk
     for (const { index, prefix } of columns) {
       const cell = cells[index];
       if (cell === undefined || cell.trim() === '') continue;
-      // Writing so long a cell as JSON would take time for nothing.
+      // A cell of this length cannot fit, so it is not written as JSON first.
       if (cell.length > LIMITS.contactDataBytes) return undefined;
       text += (text === '' ? '{' : ',') + prefix + JSON.stringify(readCell(cell));
     }

@@ -20,7 +20,7 @@ const HOUR = 60 * MINUTE;
 /**
  * The pauses in seconds after each deferral (4xx), unless the operator sets others. The first are short, for servers
  * that are busy for a moment. The third is longer than common greylisting, which lasts five minutes. All together last
- * over a day, the order of time after which RFC 5321 section 4.5.4.1 lets a sender give up.
+ * 27 hours. RFC 5321 section 4.5.4.1 recommends four to five days, which an operator can set.
  */
 export const DELIVERY_RETRY_SECONDS_DEFAULT: readonly number[] = [
   10,

@@ -130,7 +130,7 @@ function compileConversion(renderHtml: RenderTemplate, htmlToText: HtmlToText): 
  * keeps its indent, which may be that of a list.
  */
 function tidyText(text: string): string {
-  // Searching megabytes takes long. The converter only strips the tags of so long an HTML, and leaves no empty lines.
+  // Searching megabytes takes long. The converter only strips the tags of long HTML, and leaves no empty lines.
   const dense =
     text.length <= LIMITS.templateLength && text.includes('\n\n\n') ? text.replace(/\n{3,}/g, '\n\n') : text;
   return dense.replace(/^(?:[ \t]*\n)+/, '').trimEnd();
