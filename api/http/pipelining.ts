@@ -1,15 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** A connection with more requests that wait for their turn is closed. */
-const WAITING_MAX = 100;
-
 /** Starts a request when the requests before it on its connection have been answered. */
 export type InOrder = (req: IncomingMessage, res: ServerResponse, start: () => void) => void;
 
 /**
- * Requests that a client sends without waiting for answers (pipelining, RFC 9112 section 9.3.2) are handled one after the
- * other. Node starts all that arrive in one piece in the same turn of the event loop, which can be hundreds.
+ * Handles requests that a client sends without waiting for answers (pipelining, RFC 9112 section 9.3.2) one after the
+ * other. Node would start all of them in one turn of the event loop. `limitConnections` bounds their number.
  */
 export function createPipelining(): InOrder {
   const waiting = new WeakMap<Socket, (() => void)[]>();
@@ -17,7 +14,7 @@ export function createPipelining(): InOrder {
   function begin(socket: Socket, res: ServerResponse, start: () => void): void {
     res.once('close', () => {
       const next = waiting.get(socket)?.shift();
-      // A turn of its own, for answers may take no time.
+      // In a turn of its own, because an answer may be there at once.
       if (next) setImmediate(next);
       else waiting.delete(socket);
     });
@@ -30,10 +27,8 @@ export function createPipelining(): InOrder {
     if (!queue) {
       waiting.set(socket, []);
       begin(socket, res, start);
-    } else if (queue.length < WAITING_MAX) {
-      queue.push(() => begin(socket, res, start));
     } else {
-      socket.destroy();
+      queue.push(() => begin(socket, res, start));
     }
   };
 }
