@@ -1,12 +1,13 @@
 import { AppError } from '../../shared/pure/app-error.ts';
 
 export interface FairShareLimits {
-  /** The whole amount. */
+  /** The amount that all owners together may hold at a time. */
   total: number;
   /** The amount that one owner may hold at a time. */
   perOwner: number;
-  /** How many requests may wait, of one owner and in all. */
+  /** How many requests of one owner may wait. */
   waitingPerOwner: number;
+  /** How many requests of all owners may wait. */
   waitingTotal: number;
   /** Longest wait, in milliseconds. */
   waitMs: number;
@@ -16,11 +17,11 @@ export interface FairShare {
   /**
    * Takes `amount` for an owner, and waits for it if necessary. An amount above the owner's bound counts as the bound.
    * An amount of 0 is granted unless the owner holds more than its bound.
-   * @returns gives it back; safe to call twice
+   * @returns a function that gives the amount back; a second call does nothing
    * @throws AppError RATE_LIMIT_EXCEEDED when the owner itself holds what it waits for, else SERVICE_UNAVAILABLE
    */
   take: (owner: string, amount: number) => Promise<() => void>;
-  /** Counts an amount that an owner took without asking. It may exceed the limits; the owner waits before it takes more. */
+  /** As `take`, without waiting. The amount may exceed the limits; then the owner waits before it takes more. */
   add: (owner: string, amount: number) => () => void;
 }
 
@@ -46,12 +47,12 @@ function overload(isOwn: boolean): AppError {
 }
 
 /**
- * Shares something scarce among owners. Each owner has a bound, and waiting requests take turns by owner, so an owner
- * waits for at most one request of another, even if the other has a thousand.
+ * Shares a scarce amount among owners. Each owner has a bound. Waiting requests take turns by owner, so an owner waits
+ * for at most one request of another, even if a thousand of that owner wait.
  */
 export function createFairShare(limits: FairShareLimits): FairShare {
   const { total, perOwner, waitingPerOwner, waitingTotal, waitMs } = limits;
-  /** In the order of their turns. */
+  /** Owners that hold something or wait, in the order of their turns. */
   const owners = new Map<string, Owner>();
   let used = 0;
   let waitingCount = 0;
@@ -61,12 +62,15 @@ export function createFairShare(limits: FairShareLimits): FairShare {
   }
 
   function ownerOf(name: string): Owner {
-    const known = owners.get(name) ?? { used: 0, waiting: [] };
-    owners.set(name, known);
-    return known;
+    return owners.get(name) ?? { used: 0, waiting: [] };
+  }
+
+  function forgetIdle(name: string, owner: Owner): void {
+    if (owner.used === 0 && owner.waiting.length === 0) owners.delete(name);
   }
 
   function give(name: string, owner: Owner, amount: number): () => void {
+    owners.set(name, owner);
     owner.used += amount;
     used += amount;
     let isReleased = false;
@@ -75,7 +79,7 @@ export function createFairShare(limits: FairShareLimits): FairShare {
       isReleased = true;
       owner.used -= amount;
       used -= amount;
-      if (owner.used === 0 && owner.waiting.length === 0 && owners.get(name) === owner) owners.delete(name);
+      forgetIdle(name, owner);
       serve();
     };
   }
@@ -99,11 +103,13 @@ export function createFairShare(limits: FairShareLimits): FairShare {
     }
   }
 
-  function wait(owner: Owner, amount: number): Promise<() => void> {
+  function wait(name: string, owner: Owner, amount: number): Promise<() => void> {
+    owners.set(name, owner);
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         owner.waiting.splice(owner.waiting.indexOf(waiting), 1);
         waitingCount -= 1;
+        forgetIdle(name, owner);
         reject(overload(owner.used + amount > perOwner));
       }, waitMs);
       const waiting: Waiting = {
@@ -126,7 +132,7 @@ export function createFairShare(limits: FairShareLimits): FairShare {
       if (owner.waiting.length >= waitingPerOwner)
         throw overload(owner.waiting.length > 0 || owner.used + amount > perOwner);
       if (waitingCount >= waitingTotal) throw overload(false);
-      return wait(owner, amount);
+      return wait(name, owner, amount);
     },
     add: (name, amount) => give(name, ownerOf(name), amount),
   };
