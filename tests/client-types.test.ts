@@ -17,7 +17,7 @@ describe('the TypeScript client', () => {
   });
 
   it('makes an Idempotency-Key for the endpoints that take one', () => {
-    expect(KEYED_PATHS).toEqual(endpoints.filter(({ idempotent }) => idempotent).map(({ path }) => path));
+    expect(KEYED_PATHS).toEqual(endpoints.filter(({ isIdempotent }) => isIdempotent).map(({ path }) => path));
   });
 
   it('uses the public key for the only endpoint that takes it', () => {

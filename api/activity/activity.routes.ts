@@ -31,7 +31,7 @@ function readCursor(text: string | undefined): ActivityCursor | undefined {
 
 const list = endpoint({
   operationId: 'listActivity',
-  cost: 'heavy',
+  isHeavy: true,
   method: 'get',
   path: '/activity',
   tag: 'Activity',
@@ -72,7 +72,7 @@ function readRange(query: z.infer<typeof activityStatsQuery>, now: number): { fr
 
 const stats = endpoint({
   operationId: 'getActivityStats',
-  cost: 'heavy',
+  isHeavy: true,
   method: 'get',
   path: '/activity/stats',
   tag: 'Activity',
@@ -97,7 +97,7 @@ const QUEUE_MS = 5_000;
 
 const queue = endpoint({
   operationId: 'getQueue',
-  cost: 'heavy',
+  isHeavy: true,
   method: 'get',
   path: '/activity/queue',
   tag: 'Activity',

@@ -20,12 +20,17 @@ import {
 } from './automations.schemas.ts';
 
 const base = { tag: 'Workflows', key: 'secret' } as const;
-const withId = { ...base, params: idParams, badIdIs: 'WORKFLOW_NOT_FOUND', errors: ['WORKFLOW_NOT_FOUND'] } as const;
+const withId = {
+  ...base,
+  params: idParams,
+  malformedIdCode: 'WORKFLOW_NOT_FOUND',
+  errors: ['WORKFLOW_NOT_FOUND'],
+} as const;
 
 const list = endpoint({
   ...base,
   operationId: 'listWorkflows',
-  cost: 'heavy',
+  isHeavy: true,
   method: 'get',
   path: '/workflows',
   summary: 'List workflows by page',

@@ -22,11 +22,11 @@ import {
 } from './execution.view.ts';
 
 const base = { tag: 'Workflows', key: 'secret' } as const;
-const ofWorkflow = { ...base, params: idParams, badIdIs: 'WORKFLOW_NOT_FOUND' } as const;
+const ofWorkflow = { ...base, params: idParams, malformedIdCode: 'WORKFLOW_NOT_FOUND' } as const;
 const withId = {
   ...base,
   params: executionParams,
-  badIdIs: 'EXECUTION_NOT_FOUND',
+  malformedIdCode: 'EXECUTION_NOT_FOUND',
   errors: ['WORKFLOW_NOT_FOUND', 'EXECUTION_NOT_FOUND'],
 } as const;
 
@@ -59,7 +59,7 @@ const start = endpoint({
 const list = endpoint({
   ...ofWorkflow,
   operationId: 'listWorkflowExecutions',
-  cost: 'heavy',
+  isHeavy: true,
   method: 'get',
   path: '/workflows/:id/executions',
   summary: 'List the executions of a workflow by page, newest first',

@@ -24,7 +24,7 @@ import {
   transitionParams,
 } from './automations.schemas.ts';
 
-const base = { tag: 'Workflows', key: 'secret', badIdIs: 'WORKFLOW_NOT_FOUND' } as const;
+const base = { tag: 'Workflows', key: 'secret', malformedIdCode: 'WORKFLOW_NOT_FOUND' } as const;
 
 /** Checks a configuration by the schema of its step. @throws AppError VALIDATION_ERROR naming `config.<field>` */
 function parseConfig(type: StepType, config: StoredConfig): StoredConfig {

@@ -106,7 +106,7 @@ const create = endpoint({
   path: '/campaigns',
   summary: 'Create a campaign as a draft',
   body: campaignBody,
-  envelope: true,
+  hasEnvelope: true,
   replies: { 201: { description: 'The draft', schema: campaignSchema } },
   errors: ['SENDER_DOMAIN_REFUSED', 'SEGMENT_NOT_FOUND'],
   async handle({ em, project, body, deps }) {
@@ -174,12 +174,12 @@ const duplicate = endpoint({
 const send = endpoint({
   ...oneCampaign,
   operationId: 'sendCampaign',
-  cost: 'heavy',
+  isHeavy: true,
   method: 'post',
   path: '/campaigns/:id/send',
   summary: 'Send a campaign now or later; a scheduled one gets the new time',
   body: sendCampaignBody,
-  envelope: true,
+  hasEnvelope: true,
   replies: { 200: { description: 'The campaign, SENDING or SCHEDULED', schema: campaignSchema } },
   errors: ['CAMPAIGN_NOT_FOUND', 'BAD_REQUEST', 'SENDER_DOMAIN_REFUSED'],
   subjects: (_campaign, { id }) => [id],

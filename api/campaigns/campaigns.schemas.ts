@@ -18,7 +18,7 @@ export const oneCampaign = {
   tag: 'Campaigns',
   key: 'secret',
   params: idParams,
-  badIdIs: 'VALIDATION_ERROR',
+  malformedIdCode: 'VALIDATION_ERROR',
   errors: ['CAMPAIGN_NOT_FOUND'],
 } as const;
 

@@ -12,7 +12,7 @@ export function createCheckEndpoint(config: Config): Endpoint {
   return endpoint({
     ...oneCampaign,
     operationId: 'checkCampaign',
-    cost: 'heavy',
+    isHeavy: true,
     method: 'post',
     path: '/campaigns/:id/check',
     summary: 'What would become of a campaign that were sent now',

@@ -38,13 +38,13 @@ const resume = pausing(
 const resend = endpoint({
   ...oneCampaign,
   operationId: 'resendCampaign',
-  cost: 'heavy',
+  isHeavy: true,
   method: 'post',
   path: '/campaigns/:id/resend',
   summary: 'Send a campaign that has ended again, to the recipients in some states',
   description:
     'Goes to those who are in one of the states now, once each, and to nobody else. Contacts that are gone or have unsubscribed, and suppressed addresses, are left out and keep their state. The campaign is SENDING until all have their outcome; what is counted of a recipient is what became of the last sending.',
-  idempotent: true,
+  isIdempotent: true,
   body: resendCampaignBody,
   replies: { 200: { description: 'The campaign, SENDING', schema: campaignSchema } },
   errors: ['CAMPAIGN_NOT_FOUND', 'BAD_REQUEST', 'SENDER_DOMAIN_REFUSED'],

@@ -64,7 +64,7 @@ const list = endpoint({
   description:
     'Each recipient is in one state at a time, so all states together are `totalRecipients`. The highest number comes first. With a state, a page may have fewer than `limit`: go on while `hasMore` is true. As CSV (`Accept: text/csv` or `format=csv`) all of them come in one answer.',
   params: idParams,
-  badIdIs: 'VALIDATION_ERROR',
+  malformedIdCode: 'VALIDATION_ERROR',
   query: z.strictObject({
     ...cursorPageQuery({ limitDefault: 50 }),
     state: z.enum(EMAIL_STATUSES).optional(),

@@ -58,7 +58,7 @@ const poll = endpoint({
   summary: 'How far a bulk operation is',
   key: 'secret',
   params: jobIdParams,
-  badIdIs: 'JOB_NOT_FOUND',
+  malformedIdCode: 'JOB_NOT_FOUND',
   replies: { 200: { description: 'The job', schema: bulkJobSchema } },
   async handle({ em, project, params }) {
     const kinds = ['SUBSCRIBE', 'UNSUBSCRIBE', 'DELETE', 'DELETE_FIELD'] as const;

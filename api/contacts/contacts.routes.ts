@@ -20,7 +20,7 @@ import { inTransaction } from '../../shared/domain/database/transaction.ts';
 
 const list = endpoint({
   operationId: 'listContacts',
-  cost: 'heavy',
+  isHeavy: true,
   method: 'get',
   path: '/contacts',
   tag: 'Contacts',
@@ -82,7 +82,7 @@ const get = endpoint({
   summary: 'Get a contact',
   key: 'secret',
   params: idParams,
-  badIdIs: 'CONTACT_NOT_FOUND',
+  malformedIdCode: 'CONTACT_NOT_FOUND',
   replies: { 200: { description: 'The contact', schema: contactSchema } },
   async handle({ em, project, params }) {
     return ok(contactView(await findContact(em, project.id, params.id)));
@@ -97,7 +97,7 @@ const patch = endpoint({
   summary: 'Change address, subscription or custom data of a contact',
   key: 'secret',
   params: idParams,
-  badIdIs: 'CONTACT_NOT_FOUND',
+  malformedIdCode: 'CONTACT_NOT_FOUND',
   body: patchContactBody,
   replies: { 200: { description: 'The contact after the change', schema: contactSchema } },
   errors: ['CONFLICT'],
@@ -116,7 +116,7 @@ const remove = endpoint({
   summary: 'Delete a contact for good',
   key: 'secret',
   params: idParams,
-  badIdIs: 'CONTACT_NOT_FOUND',
+  malformedIdCode: 'CONTACT_NOT_FOUND',
   replies: { 204: { description: 'Deleted' } },
   async handle({ em, project, params, deps }) {
     const deleted = await deleteContacts(em, project.id, [params.id]);

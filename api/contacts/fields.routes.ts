@@ -69,7 +69,7 @@ const list = endpoint({
 const values = endpoint({
   ...withId,
   operationId: 'listContactFieldValues',
-  cost: 'heavy',
+  isHeavy: true,
   method: 'get',
   path: '/contacts/fields/:field/values',
   summary: 'List distinct values of a field, the most frequent first',
@@ -93,7 +93,7 @@ const values = endpoint({
 const usage = endpoint({
   ...withId,
   operationId: 'getContactFieldUsage',
-  cost: 'heavy',
+  isHeavy: true,
   method: 'get',
   path: '/contacts/fields/:field/usage',
   summary: 'Which segments, campaigns and workflows refer to a field',
@@ -114,7 +114,7 @@ const deletionSchema = z
 const remove = endpoint({
   ...withId,
   operationId: 'deleteContactField',
-  cost: 'heavy',
+  isHeavy: true,
   method: 'delete',
   path: '/contacts/fields/:field',
   summary: 'Remove a custom field from every contact',

@@ -37,7 +37,7 @@ const poll = endpoint({
   summary: 'How far an import is',
   key: 'secret',
   params: jobIdParams,
-  badIdIs: 'JOB_NOT_FOUND',
+  malformedIdCode: 'JOB_NOT_FOUND',
   replies: { 200: { description: 'The job', schema: importJobSchema } },
   async handle({ em, project, params }) {
     return ok(jobView(await findJob(em, project.id, params.jobId, ['IMPORT'])));

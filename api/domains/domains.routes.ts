@@ -37,7 +37,7 @@ function listEndpoint({ keyring, inboundDomain }: DomainContext): Endpoint {
     summary: 'List the sender domains of the project, verified and pending',
     key: 'secret',
     params: projectIdParams,
-    badIdIs: 'RESOURCE_NOT_FOUND',
+    malformedIdCode: 'RESOURCE_NOT_FOUND',
     replies: { 200: { description: 'The domains in alphabetical order', schema: z.array(domainSchema) } },
     errors: ['RESOURCE_NOT_FOUND'],
     async handle({ em, project, params }) {
@@ -88,7 +88,7 @@ function verifyEndpoint({ checks, inboundDomain }: DomainContext): Endpoint {
     key: 'secret',
     isRemote: true,
     params: idParams,
-    badIdIs: 'DOMAIN_NOT_FOUND',
+    malformedIdCode: 'DOMAIN_NOT_FOUND',
     replies: { 200: { description: 'The domain after the check', schema: domainSchema } },
     async handle({ em, project, params }) {
       const check = await checkSenderDomain(em, checks, await findSenderDomain(em, project.id, params.id));
@@ -106,7 +106,7 @@ const removeEndpoint = endpoint({
   summary: 'Remove a sender domain and its key',
   key: 'secret',
   params: idParams,
-  badIdIs: 'DOMAIN_NOT_FOUND',
+  malformedIdCode: 'DOMAIN_NOT_FOUND',
   replies: { 204: { description: 'Removed' } },
   errors: ['CONFLICT'],
   async handle({ em, project, params }) {

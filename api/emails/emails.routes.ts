@@ -35,7 +35,7 @@ const read = endpoint({
   summary: 'An email, what happened to it, and why it waits',
   description: 'The timeline has the first fifty opens, clicks and reports of each kind.',
   params: idParams,
-  badIdIs: 'RESOURCE_NOT_FOUND',
+  malformedIdCode: 'RESOURCE_NOT_FOUND',
   replies: { 200: { description: 'The email', schema: emailStorySchema } },
   async handle({ em, project, params }) {
     return ok(emailStoryView(await readEmailStory(em, project.id, params.id)));

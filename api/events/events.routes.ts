@@ -80,7 +80,7 @@ const list = endpoint({
 
 const stats = endpoint({
   operationId: 'getEventStats',
-  cost: 'heavy',
+  isHeavy: true,
   method: 'get',
   path: '/events/stats',
   tag: 'Events',
@@ -101,7 +101,7 @@ const ofContact = endpoint({
   summary: 'List the events of a contact by cursor, newest first',
   key: 'secret',
   params: contactIdParams,
-  badIdIs: 'CONTACT_NOT_FOUND',
+  malformedIdCode: 'CONTACT_NOT_FOUND',
   query: contactEventsQuery,
   replies: { 200: { description: 'A page of events', schema: eventListSchema } },
   errors: ['BAD_REQUEST'],
@@ -114,7 +114,7 @@ const ofContact = endpoint({
 
 const names = endpoint({
   operationId: 'listEventNames',
-  cost: 'heavy',
+  isHeavy: true,
   method: 'get',
   path: '/events/names',
   tag: 'Events',
@@ -130,7 +130,7 @@ const names = endpoint({
 
 const usage = endpoint({
   operationId: 'getEventUsage',
-  cost: 'heavy',
+  isHeavy: true,
   method: 'get',
   path: '/events/:eventName/usage',
   tag: 'Events',
@@ -146,7 +146,7 @@ const usage = endpoint({
 
 const remove = endpoint({
   operationId: 'deleteEvents',
-  cost: 'heavy',
+  isHeavy: true,
   method: 'delete',
   path: '/events/:eventName',
   tag: 'Events',

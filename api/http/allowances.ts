@@ -1,41 +1,42 @@
 export interface AllowanceLimits {
   /** Units that one client gets a second. */
   perSecond: number;
-  /** Units that it can save up. */
+  /** The most units that one client can save up. */
   burst: number;
-  /** What all clients together get and can save up, as a multiple of what one can. */
+  /** What all clients together get and can save up, as a multiple of the values for one client. */
   totalFactor: number;
-  /** In milliseconds. */
+  /** The current time in milliseconds. */
   now?: () => number;
 }
 
 export interface Allowances {
-  /** Whether a client has units left. */
+  /** Whether a client has units left, and all clients together have. */
   has: (client: string) => boolean;
-  /** Takes units; the last ones may be overdrawn. @returns false when there are none left, and nothing was taken */
+  /** Takes units, perhaps more than are left. @returns false when none are left; nothing is taken then */
   spend: (client: string, units: number) => boolean;
+  /** Returns units that were taken. */
   giveBack: (client: string, units: number) => void;
 }
 
 interface Allowance {
   units: number;
-  at: number;
+  refilledAtMs: number;
 }
 
-/** Clients that are remembered; beyond it the oldest are forgotten. What all have together stays counted. */
+/** Beyond this number, the oldest client is forgotten. The units of all clients together stay counted. */
 const CLIENTS_MAX = 10_000;
 
-/** Units that refill with time, for each client and for all of them together. */
+/** Creates allowances of units that refill with time, for each client and for all of them together. */
 export function createAllowances(limits: AllowanceLimits): Allowances {
   const { perSecond, burst, totalFactor, now = () => performance.now() } = limits;
   const clients = new Map<string, Allowance>();
-  const total: Allowance = { units: totalFactor * burst, at: now() };
+  const total: Allowance = { units: totalFactor * burst, refilledAtMs: now() };
 
   function refill(allowance: Allowance, factor: number): Allowance {
-    const at = now();
-    const gained = ((at - allowance.at) / 1_000) * perSecond * factor;
+    const nowMs = now();
+    const gained = ((nowMs - allowance.refilledAtMs) / 1_000) * perSecond * factor;
     allowance.units = Math.min(burst * factor, allowance.units + gained);
-    allowance.at = at;
+    allowance.refilledAtMs = nowMs;
     return allowance;
   }
 
@@ -44,20 +45,20 @@ export function createAllowances(limits: AllowanceLimits): Allowances {
     if (known) return refill(known, 1);
     const [oldest] = clients.keys();
     if (clients.size >= CLIENTS_MAX && oldest !== undefined) clients.delete(oldest);
-    const allowance = { units: burst, at: now() };
+    const allowance = { units: burst, refilledAtMs: now() };
     clients.set(client, allowance);
     return allowance;
   }
 
-  function isLeft(own: Allowance): boolean {
+  function hasUnits(own: Allowance): boolean {
     return own.units > 0 && refill(total, totalFactor).units > 0;
   }
 
   return {
-    has: (client) => isLeft(allowanceOf(client)),
+    has: (client) => hasUnits(allowanceOf(client)),
     spend(client, units) {
       const own = allowanceOf(client);
-      if (!isLeft(own)) return false;
+      if (!hasUnits(own)) return false;
       own.units -= units;
       total.units -= units;
       return true;

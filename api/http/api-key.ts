@@ -11,11 +11,12 @@ function invalidKey(message: string, suggestion: string): AppError {
   return new AppError('INVALID_API_KEY', { message, suggestion });
 }
 
+/** The error for a well-formed key that no project has. */
 export function unknownKey(): AppError {
   return invalidKey('The API key is not known', 'Check the key; after a rotation only the new one works');
 }
 
-/** The error for a secret key where the public one belongs. */
+/** The error for a secret key at an endpoint that takes the public one, when the project does not accept that. */
 export function publicKeyOnly(path: string): AppError {
   return invalidKey(
     `${path} takes the public key (pk_…) only`,
@@ -24,7 +25,7 @@ export function publicKeyOnly(path: string): AppError {
 }
 
 /**
- * The key in an Authorization header: of the kind that the endpoint takes, or a secret key where it takes the public one.
+ * Reads the key in an Authorization header. Where the endpoint takes the public key, a secret key is returned, too.
  * @throws AppError INVALID_API_KEY that says what is wrong with it
  */
 export function readKey(authorization: string | undefined, keyKind: KeyKind): string {
@@ -38,7 +39,7 @@ export function readKey(authorization: string | undefined, keyKind: KeyKind): st
   const key = match[1];
   const wanted = PREFIXES[keyKind];
   if (!key.startsWith(wanted) && KEY_PATTERN.test(key)) {
-    // Whether the project accepts it there is known once its project is.
+    // Some projects accept a secret key there. Which project it is, is not known yet.
     if (keyKind === 'public') return key;
     throw invalidKey('A public key may only call POST /v1/track', 'Use the secret key (sk_…) for this endpoint');
   }
@@ -48,7 +49,7 @@ export function readKey(authorization: string | undefined, keyKind: KeyKind): st
   return key;
 }
 
-/** Whether it is a public key. */
+/** Whether a well-formed key is a public key. */
 export function isPublicKey(key: string): boolean {
   return key.startsWith(PREFIXES.public);
 }

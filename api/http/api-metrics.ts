@@ -10,20 +10,20 @@ import type { SideServer } from '../../shared/platform/side-server.ts';
 import { createProcessMetrics } from '../../shared/platform/metrics/process-metrics.ts';
 
 export interface ApiMetrics {
-  /** Counts requests; undefined where nobody asks for metrics. */
+  /** Counts requests; undefined without METRICS_PORT. */
   observe: RequestHandler | undefined;
-  /** Answers on METRICS_PORT, even while the database is away. */
+  /** Answers on METRICS_PORT, even while the database is unavailable; undefined without METRICS_PORT. */
   server: SideServer | undefined;
-  /** Adds what the database knows. */
+  /** Adds the figures that are read from the database. */
   watch: (orm: Orm) => void;
 }
 
 /** Creates the metrics of an API process. */
 export async function createApiMetrics(config: Config, logger: Logger): Promise<ApiMetrics> {
-  const isAsked = config.METRICS_PORT !== undefined;
-  const metrics = createProcessMetrics({ withNode: isAsked });
+  const isOn = config.METRICS_PORT !== undefined;
+  const metrics = createProcessMetrics({ withNode: isOn });
   return {
-    observe: isAsked ? countRequests(metrics.registry) : undefined,
+    observe: isOn ? countRequests(metrics.registry) : undefined,
     server: await startMetricsServer(config, logger, metrics.text),
     watch(orm) {
       const read = () => readFigures(orm.em.fork());

@@ -9,13 +9,13 @@ import { requestLimits } from '../../shared/domain/database/session-limits.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { isPublicKey, lookupOf, publicKeyOnly, readKey, unknownKey, type KeyKind } from './api-key.ts';
 import type { RequestProject } from './context.ts';
-import { createRateCounter, type RateState } from './rate-limit.ts';
+import { createRateCounter, type RateCounter, type RateState } from './rate-limit.ts';
 
 export interface Caller {
   project: RequestProject;
-  /** Undefined when the counter could not be kept: then the request passes. */
+  /** Undefined when the request could not be counted; it passes then. */
   rate: RateState | undefined;
-  /** Whether the project takes its secret key where the public one belongs. */
+  /** Whether the project accepts its secret key at endpoints that take the public one. */
   acceptsSecretKey: boolean;
 }
 
@@ -25,42 +25,41 @@ export interface Authenticator {
 }
 
 export interface AuthenticatorDeps {
-  /** It has connections of its own, so requests are authenticated however busy the database is otherwise. */
+  /** An ORM with connections of its own, so that authentication never waits for other requests. */
   orm: Orm;
   logger: Logger;
   limitPerMinute: number;
 }
 
 const CONNECTIONS = 2;
-/** The longest wait for a key; when the counter is slower, the request passes uncounted. */
-const STATEMENT_SECONDS = 2;
+/** A slower statement is cancelled. Requests whose counting was cancelled pass uncounted. */
+const STATEMENT_TIMEOUT_SECONDS = 2;
+/** Requests that share one statement. */
 const BATCH_MAX = 1_000;
 /** When a statement takes longer than this, the next ones no longer wait for it. */
 const SLOW_MS = 20;
 
 /** Connects to PostgreSQL for the authentication of requests. */
 export async function createAuthenticatorOrm(options: Omit<OrmOptions, 'poolSize' | 'limits'>): Promise<Orm> {
-  return createOrm({ ...options, poolSize: CONNECTIONS, limits: requestLimits(STATEMENT_SECONDS) });
+  return createOrm({ ...options, poolSize: CONNECTIONS, limits: requestLimits(STATEMENT_TIMEOUT_SECONDS) });
 }
 
-interface Waiting {
+interface WaitingRequest {
   lookup: string;
   isPublic: boolean;
   resolve: (caller: Caller | undefined) => void;
   reject: (error: unknown) => void;
 }
 
-function countsOf(batch: Waiting[]): Map<string, number> {
+function countsOf(batch: WaitingRequest[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { lookup } of batch) counts.set(lookup, (counts.get(lookup) ?? 0) + 1);
   return counts;
 }
 
-type RateCounter = ReturnType<typeof createRateCounter>;
-
-/** Rate limit counters with the value that each project had before the requests of a batch. */
+/** The rate counter of each project, as it stood before the requests of a batch. */
 function countersOf(
-  batch: Waiting[],
+  batch: WaitingRequest[],
   ownerOf: ReadonlyMap<string, KeyOwner | CountedKeyOwner>,
   limitPerMinute: number,
 ): Map<string, RateCounter> {
@@ -78,7 +77,7 @@ function countersOf(
 }
 
 /** Tells each request of a batch who its caller is. */
-function settle(batch: Waiting[], owners: (KeyOwner | CountedKeyOwner)[], limitPerMinute: number): void {
+function settle(batch: WaitingRequest[], owners: (KeyOwner | CountedKeyOwner)[], limitPerMinute: number): void {
   const ownerOf = new Map(owners.map((owner) => [owner.lookup, owner] as const));
   const counters = countersOf(batch, ownerOf, limitPerMinute);
   for (const { lookup, isPublic, resolve } of batch) {
@@ -101,22 +100,22 @@ function settle(batch: Waiting[], owners: (KeyOwner | CountedKeyOwner)[], limitP
 
 /**
  * Authenticates requests and counts them against the project's limit. Requests that arrive while a statement is running
- * wait for the next one and share it, so the load on PostgreSQL follows round trips, not requests; every request is
- * still answered by a statement that began after it arrived, so a rotated key is refused at once. A statement that
- * takes long, because the row of a project is locked, delays only the requests whose keys are in it.
+ * share the next one, which keeps the number of statements low under load. Each request is answered by a statement that
+ * began after it arrived, so a rotated key is refused at once. A slow statement, for instance one that waits for the
+ * locked row of a project, delays only the requests whose keys are in it.
  */
 export function createAuthenticator({ orm, logger, limitPerMinute }: AuthenticatorDeps): Authenticator {
-  let waiting: Waiting[] = [];
+  let waiting: WaitingRequest[] = [];
   let running = 0;
   let slow = 0;
   const runningLookups = new Set<string>();
 
-  async function run(batch: Waiting[]): Promise<void> {
+  async function run(batch: WaitingRequest[]): Promise<void> {
     const counts = countsOf(batch);
     try {
       settle(batch, await countRequests(orm.em.fork(), counts), limitPerMinute);
     } catch (error) {
-      logger.warn({ err: error }, 'requests could not be counted and pass');
+      logger.warn({ err: error }, 'requests pass because they could not be counted');
       try {
         settle(batch, await findKeyOwners(orm.em.fork(), [...counts.keys()]), limitPerMinute);
       } catch (cause) {
@@ -125,20 +124,20 @@ export function createAuthenticator({ orm, logger, limitPerMinute }: Authenticat
     }
   }
 
-  async function runNext(batch: Waiting[]): Promise<void> {
+  async function runNext(batch: WaitingRequest[]): Promise<void> {
     const lookups = new Set(batch.map(({ lookup }) => lookup));
-    const patience = { isOver: false };
+    const statement = { isSlow: false };
     running += 1;
     for (const lookup of lookups) runningLookups.add(lookup);
     const timer = setTimeout(() => {
-      patience.isOver = true;
+      statement.isSlow = true;
       slow += 1;
       start();
     }, SLOW_MS);
     await run(batch);
     clearTimeout(timer);
     running -= 1;
-    if (patience.isOver) slow -= 1;
+    if (statement.isSlow) slow -= 1;
     for (const lookup of lookups) runningLookups.delete(lookup);
     start();
   }

@@ -3,24 +3,24 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Request, Response } from 'express';
 import { AppError, badRequest } from '../../shared/pure/app-error.ts';
 
-/** How long a body may take. */
+/** How long the transfer of a body may take. */
 export interface Patience {
   /** Time that every body has, in milliseconds. */
   graceMs: number;
-  /** The slowest average speed after that. */
+  /** The lowest average speed that is accepted after that. */
   bytesPerSecond: number;
 }
 
 export interface BodyReader {
   /**
-   * Reads until the body is complete or has more than `bytesMax` octets; what comes after those waits in the socket.
+   * Reads until the body is complete or has more than `bytesMax` octets. The octets after those wait in the socket.
    * @returns whether the body is complete
    * @throws AppError REQUEST_TIMEOUT, PAYLOAD_TOO_LARGE for a body that inflates too much, BAD_REQUEST for a broken one
    */
   read: (bytesMax: number, patience: Patience) => Promise<boolean>;
 }
 
-/** `bytesWritten` counts what it has read of the compressed octets. */
+/** A decompressor. `bytesWritten` counts the compressed octets that it has read. */
 type Decoder = Transform & { readonly bytesWritten: number };
 
 const CHUNK = { chunkSize: 64 * 1024 };
@@ -32,11 +32,12 @@ const DECODERS = new Map<string, () => Decoder>([
   ['br', () => createBrotliDecompress(CHUNK)],
 ]);
 const CHECK_MS = 1_000;
-/** JSON seldom shrinks to a thirtieth. What shrinks to less than a hundredth was made to inflate. */
+/** JSON is seldom compressed to a thirtieth of its size. A body that inflates a hundredfold is an attack. */
 const INFLATION_MAX = 100;
+/** The inflation of a body below this size is not checked. */
 const INFLATED_FREELY_BYTES = 1024 * 1024;
 
-/** The content coding of a body; undefined when it is sent as it is. */
+/** The content coding of a body; undefined when it is not encoded. */
 export function contentCodingOf(req: Request): string | undefined {
   const coding = req.headers['content-encoding']?.trim().toLowerCase();
   return coding === '' || coding === 'identity' ? undefined : coding;
@@ -50,7 +51,7 @@ function createDecoder(req: Request): Decoder | undefined {
   throw new AppError('UNSUPPORTED_MEDIA_TYPE', { message: 'The body must be plain, gzip, deflate or br' });
 }
 
-/** Calls `isTooSlow` with the time since the start until it is, then `onTooSlow`. */
+/** Checks the speed of a body at intervals; calls `onTooSlow` while it is too low. @returns the timer to clear */
 function watchSpeed(req: Request, patience: Patience, onTooSlow: () => void): NodeJS.Timeout {
   const startedAt = performance.now();
   const { bytesRead } = req.socket;
@@ -65,9 +66,9 @@ function watchSpeed(req: Request, patience: Patience, onTooSlow: () => void): No
 }
 
 /**
- * Reads the body of a request, inflated where it is compressed, and hands it on piece by piece. Whatever goes wrong, in
- * the body, on the connection or in `consume`, ends the reading with an error, and nothing that comes later is looked at.
- * @param consume takes the next octets; what it throws ends the reading
+ * Creates a reader that decompresses the body of a request and passes it to `consume` piece by piece. The first error
+ * of the body, of the connection or of `consume` ends the reading, and later octets are ignored.
+ * @param consume takes the next octets; `read` throws what it throws
  * @throws AppError UNSUPPORTED_MEDIA_TYPE for an unknown content coding
  */
 export function createBodyReader(req: Request, res: Response, consume: (chunk: Buffer) => void): BodyReader {
@@ -117,11 +118,11 @@ export function createBodyReader(req: Request, res: Response, consume: (chunk: B
   function start(): void {
     isStarted = true;
     if (req.headers.expect?.toLowerCase() === '100-continue') res.writeContinue();
-    const breakOff = () => fail(badRequest('The request ended before its body was complete'));
-    // These stay: an error without a listener would end the process.
-    req.on('error', breakOff);
+    const onBrokenOff = () => fail(badRequest('The request ended before its body was complete'));
+    // The error listeners are never removed: an error event without a listener would end the process.
+    req.on('error', onBrokenOff);
     req.on('close', () => {
-      if (!req.complete) breakOff();
+      if (!req.complete) onBrokenOff();
     });
     decoder?.on('error', () => fail(badRequest('The request body does not match its Content-Encoding')));
     source.on('end', () => {
@@ -130,7 +131,7 @@ export function createBodyReader(req: Request, res: Response, consume: (chunk: B
     });
     source.on('data', take);
     if (decoder) req.pipe(decoder);
-    if (req.destroyed) breakOff();
+    if (req.destroyed) onBrokenOff();
   }
 
   return {

@@ -2,15 +2,15 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { countDropped, type Strangers } from './strangers.ts';
 
-/** How a connection stands. */
+/** The state of a connection. */
 interface Connection {
   /** Requests that are not yet answered. */
   openRequests: number;
   lastResponse: ServerResponse | undefined;
   /** Whether a request on it had a valid key. */
   isProven: boolean;
-  /** The connections without a valid key of the same client; undefined where others stand behind it, too. */
-  ofStranger: Set<Socket> | undefined;
+  /** The connections of its client that have shown no valid key; undefined for a proxy, which has many clients. */
+  strangerConnections: Set<Socket> | undefined;
 }
 
 export interface ConnectionLimits {
@@ -21,25 +21,26 @@ export interface ConnectionLimits {
   strangers: Strangers;
 }
 
-/** Requests that a client may send ahead on one connection. */
+/** Unanswered requests on one connection; a client that sends more of them ahead is disconnected. */
 const PIPELINED_MAX = 8;
-/** The share of all connections that one client may have without a valid key, and the least that this is. */
+/** The share of all connections that one client may have without a valid key. */
 const STRANGER_PART = 0.1;
+/** One client may always have this many. */
 const STRANGER_CONNECTIONS_MIN = 10;
 /** How long the rest of an unwanted body is read and dropped, so that the client gets to read the answer. */
 const LINGER_MS = 2_000;
-/** The slowest that an answer may be read: a grace, and a speed for what is large. */
+/** How slowly an answer may be read: the grace is for every answer, the speed for large ones. */
 const ANSWER_GRACE_MS = 30_000;
 const ANSWER_BYTES_PER_MS = 50;
 
 const connections = new WeakMap<Socket, Connection>();
 
-/** Notes that a request with a valid key came over a connection: it is not a stranger's. */
+/** Notes that a request with a valid key came over a connection. Strangers are clients that have shown none. */
 export function proveConnection(socket: Socket): void {
   const connection = connections.get(socket);
   if (!connection) return;
   connection.isProven = true;
-  connection.ofStranger?.delete(socket);
+  connection.strangerConnections?.delete(socket);
 }
 
 /** Whether an answer can be written to a connection without mixing with another answer. */
@@ -51,16 +52,16 @@ export function isAnswerable(socket: Socket): boolean {
 /** Ends a connection whose client does not read its answer. */
 function limitAnswer(socket: Socket, res: ServerResponse): void {
   res.once('prefinish', () => {
-    // The answer of a client that has left closes before it ends.
+    // The answer has closed already when its client has left, so nothing would clear the timer.
     if (socket.destroyed) return;
     const timer = setTimeout(() => socket.destroy(), ANSWER_GRACE_MS + socket.writableLength / ANSWER_BYTES_PER_MS);
     res.once('close', () => clearTimeout(timer));
   });
 }
 
-/** Takes in what is left of a body after the answer, for a while. */
+/** Reads and drops the rest of a body after the answer, for a limited time. */
 function limitRest(socket: Socket, req: IncomingMessage, res: ServerResponse): void {
-  // Before Node itself begins to drop it, unseen and without end.
+  // On `finish`, Node itself would begin to drop the rest, without a limit.
   res.once('prefinish', () => {
     if (req.complete || socket.destroyed) return;
     const timer = setTimeout(() => socket.destroy(), LINGER_MS);
@@ -73,7 +74,7 @@ function limitRest(socket: Socket, req: IncomingMessage, res: ServerResponse): v
   });
 }
 
-/** The connection to close for a new one; undefined when all of them are worth more than a stranger's. */
+/** The connection to close for a new one; undefined when all of them have a valid key and a request under way. */
 function leastWanted(open: ReadonlySet<Socket>): Socket | undefined {
   let stranger: Socket | undefined;
   let idle: Socket | undefined;
@@ -88,9 +89,9 @@ function leastWanted(open: ReadonlySet<Socket>): Socket | undefined {
 }
 
 /**
- * Counts the connections without a valid key by client. Where there are too many, the oldest makes room; a client that
+ * Counts the connections without a valid key by client. When a client has too many, its oldest is closed; a client that
  * floods gets no more.
- * @returns the set in which a new connection was counted; undefined where others stand behind it, `refused` without room
+ * @returns the client's connections with the new one; undefined for a proxy; `refused` for a client that floods
  */
 function createStrangerCount({ connectionsMax, strangers }: ConnectionLimits) {
   const perClientMax = Math.max(STRANGER_CONNECTIONS_MIN, Math.floor(connectionsMax * STRANGER_PART));
@@ -115,30 +116,30 @@ function createStrangerCount({ connectionsMax, strangers }: ConnectionLimits) {
 }
 
 /**
- * Bounds what connections can cost. When there are too many, those without a valid key make room first, the oldest before
- * the others, so strangers cannot keep callers with a key out.
+ * Bounds what connections can cost. When there are too many, those without a valid key are closed first, the oldest
+ * before the others, so strangers cannot keep out callers with a key.
  */
 export function limitConnections(server: Server, limits: ConnectionLimits): void {
-  /** In the order of their beginning. */
+  /** All connections, the oldest first. */
   const open = new Set<Socket>();
   const countStranger = createStrangerCount(limits);
 
   function admit(socket: Socket): boolean {
-    const ofStranger = countStranger(socket);
-    if (ofStranger === 'refused') return false;
+    const strangerConnections = countStranger(socket);
+    if (strangerConnections === 'refused') return false;
     if (open.size >= limits.connectionsMax) {
-      const given = leastWanted(open) ?? socket;
-      given.destroy();
-      open.delete(given);
-      if (given === socket) return false;
+      const unwanted = leastWanted(open);
+      if (!unwanted) return false;
+      unwanted.destroy();
+      open.delete(unwanted);
     }
     open.add(socket);
-    connections.set(socket, { openRequests: 0, lastResponse: undefined, isProven: false, ofStranger });
+    connections.set(socket, { openRequests: 0, lastResponse: undefined, isProven: false, strangerConnections });
     socket.once('close', () => open.delete(socket));
     return true;
   }
 
-  // A connection that is refused costs no parser.
+  // Node's own listeners create a parser, so they see only connections that are admitted.
   const listeners = server.listeners('connection') as ((socket: Socket) => void)[];
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {

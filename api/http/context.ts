@@ -13,22 +13,22 @@ import type { EngagementRecorder } from '../feedback/engagement-recorder.ts';
 export interface ApiDeps {
   config: Config;
   orm: Orm;
-  /** Two connections of its own for the authentication of requests. */
+  /** An ORM with connections of its own for the authentication of requests. */
   authenticatorOrm: Orm;
   logger: Logger;
-  /** Takes opens and clicks. */
+  /** Records opens and clicks. */
   engagements: EngagementRecorder;
-  /** Tells the dispatcher that a commit added to the outbox, or may have: then it looks within `withinMs`. */
+  /** Tells the dispatcher that a commit may have added outbox rows; it looks for them within `withinMs`. */
   wakeDispatcher: (withinMs?: number) => void;
 }
 
-/** What every endpoint may use in addition; the application makes it. */
+/** What the handlers of endpoints may use: in addition, the work that requests of a project share. */
 export interface HandlerDeps extends ApiDeps {
   track: Tracker;
   queueTransactional: TransactionalQueue;
 }
 
-/** The project a request acts for, as its key named it. */
+/** The project of a request, found by its key. */
 export interface RequestProject {
   id: string;
   name: string;
@@ -46,8 +46,8 @@ export interface RequestContext<Params, Query, Body> {
   em: Em;
   deps: HandlerDeps;
   requestId: string;
-  /** The claimed idempotency key; the handler of a grouped endpoint hands it on to be settled. */
+  /** The claimed idempotency key; the handler of a grouped endpoint passes it to its group, which settles it. */
   claim: IdempotencyClaim | undefined;
-  /** Whether the request asks for a table rather than JSON: by `format`, or without it by the Accept header. */
+  /** Whether the request asks for CSV rather than JSON: by `format`, or without it by the Accept header. */
   wantsCsv: (format: 'json' | 'csv' | undefined) => boolean;
 }

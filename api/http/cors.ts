@@ -4,7 +4,7 @@ import { IGNORED_FIELDS_HEADER } from './ignored-fields.ts';
 
 const PREFLIGHT_SECONDS = '86400';
 
-/** The key is in a header, so there is nothing that another site could make a browser send along. */
+/** Any origin may call. A browser adds no credentials by itself, because the key is in a header. */
 const allowAnyOrigin: RequestHandler = (_req, res, next) => {
   res.setHeader('Access-Control-Allow-Origin', '*');
   res.setHeader(

@@ -1,15 +1,15 @@
 import type { Response } from 'express';
 
-/** A table that is sent piece by piece. */
+/** A CSV table that is sent piece by piece. */
 export interface CsvReply {
   filename: string;
   pieces: AsyncIterator<string>;
 }
 
-/** Texts that a spreadsheet would run as a formula. */
+/** Matches texts that a spreadsheet would run as a formula. */
 const FORMULA = /^\s*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|^[\t\r\n]/;
 
-/** One line (RFC 4180). A text that a spreadsheet would take for a formula gets an apostrophe before it. */
+/** One line (RFC 4180). An apostrophe is put before a text that a spreadsheet would run as a formula. */
 function csvLine(cells: readonly (string | number | Date | null)[]): string {
   const texts = cells.map((cell) => {
     if (cell === null) return '';
@@ -20,7 +20,7 @@ function csvLine(cells: readonly (string | number | Date | null)[]): string {
   return `${texts.join(',')}\r\n`;
 }
 
-/** A table of rows that come in pages: a line with the names of the columns, then a piece for each page. */
+/** The pieces of a CSV table: a line with the names of the columns, then a piece for each page of rows. */
 export async function* csvTable<Column extends string>(
   columns: readonly Column[],
   pages: AsyncIterable<Readonly<Record<Column, string | number | null>>[]>,
@@ -43,7 +43,7 @@ async function untilRead(res: Response): Promise<void> {
 }
 
 /**
- * Sends a table no faster than it is read: a piece of it is in memory at a time. Each piece waits for its turn.
+ * Sends a table no faster than the client reads it, so one piece is in memory at a time. Each piece waits for its turn.
  * @throws the error of reading a piece; the connection is closed then, which tells the client that the rest is missing
  */
 export async function sendCsv(

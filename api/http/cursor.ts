@@ -2,19 +2,19 @@ import { z } from 'zod';
 import { parseIsoInstant } from '../../shared/pure/filters/iso-instant.ts';
 import { badRequest } from '../../shared/pure/app-error.ts';
 
-/** A moment in a cursor; only what PostgreSQL can read is accepted. */
+/** A moment in a cursor; only moments that PostgreSQL can read are accepted. */
 export const cursorTimeSchema = z.string().refine((text) => parseIsoInstant(text) !== undefined);
 
-/** A text in a cursor. */
+/** A text in a cursor; only texts that PostgreSQL can store are accepted. */
 export const cursorTextSchema = z.string().refine((text) => !text.includes('\0') && text.isWellFormed());
 
-/** An opaque cursor: the JSON of a place in a list, base64url. */
-export function encodeCursor(place: Record<string, string>): string {
-  return Buffer.from(JSON.stringify(place)).toString('base64url');
+/** Makes an opaque cursor: the JSON of a position in a list, as base64url. */
+export function encodeCursor(position: Record<string, string>): string {
+  return Buffer.from(JSON.stringify(position)).toString('base64url');
 }
 
-/** @throws AppError BAD_REQUEST when the text is not a cursor of this list */
-export function decodeCursor<Place>(cursor: string, schema: z.ZodType<Place>): Place {
+/** The position that a cursor stands for. @throws AppError BAD_REQUEST when the text is not a cursor of this list */
+export function decodeCursor<Position>(cursor: string, schema: z.ZodType<Position>): Position {
   try {
     return schema.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
   } catch {

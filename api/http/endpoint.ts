@@ -7,16 +7,16 @@ import type { MultipartDeclaration } from './multipart-body.ts';
 export interface Reply {
   status: number;
   data?: unknown;
-  /** Stands beside `data` in the envelope. */
+  /** Comes beside `data` in the envelope. */
   message?: string;
-  /** Instead of `data`. */
+  /** A table in place of `data`. */
   csv?: CsvReply;
 }
 
 interface ReplyDeclaration {
   description: string;
   schema?: z.ZodType;
-  /** Comes as a table too. */
+  /** Whether callers may ask for it as CSV, too. */
   csv?: true;
 }
 
@@ -41,35 +41,35 @@ export interface Endpoint<Params = unknown, Query = unknown, Body = unknown> {
   /** The kind of key that may call it. */
   key: 'secret' | 'public';
   /** Whether an Idempotency-Key header is honoured. */
-  idempotent?: boolean;
+  isIdempotent?: boolean;
   params?: z.ZodType<Params>;
-  /** Status of a malformed path id: the document wants 422 on campaigns, 404 elsewhere. */
-  badIdIs?: ErrorCode;
+  /** The error for a malformed id in the path; its status is 422 on campaigns and 404 elsewhere. */
+  malformedIdCode?: ErrorCode;
   query?: z.ZodType<Query>;
   body?: z.ZodType<Body>;
-  /** The body in the document, for a body that takes more than one schema to check. */
+  /** The body in the OpenAPI document, where `body` alone does not describe it. */
   documentedBody?: z.ZodType;
   /** Largest body in bytes; the default fits everything but attachments. */
   bodyBytesMax?: number;
-  /** Where a body holds base64, as a path in which `*` is any key: a large text there arrives as a Buffer. */
+  /** Where a body holds base64, as a path in which `*` is any key. The handler gets a large text there as a Buffer. */
   base64At?: readonly string[];
-  /** Waits mostly for other servers, hardly for PostgreSQL. */
+  /** Whether its requests wait mostly for other servers, hardly for PostgreSQL. */
   isRemote?: boolean;
-  /** Its requests share statements: each group takes one turn at PostgreSQL, and not each request. */
+  /** Whether its requests share statements: each group of them, not each request, takes a turn at PostgreSQL. */
   isGrouped?: boolean;
-  /** May read a large part of what its project has: few of these are under way for a project at a time. */
-  cost?: 'heavy';
+  /** Whether it may read a large part of the project's records. Few such requests of a project run at a time. */
+  isHeavy?: boolean;
   /** Takes a form with a file instead of JSON; the handler's `body` is an `UploadedFile`. */
   multipart?: MultipartDeclaration;
   flatRequirements?: FlatRequirement[];
-  /** `{ success, data }` around the reply, or the bare resource. */
-  envelope?: boolean;
+  /** Whether the answer is `{ success, data }`, not the bare resource. */
+  hasEnvelope?: boolean;
   replies: Record<number, ReplyDeclaration>;
-  /** Codes this endpoint can answer in addition to those of every endpoint. */
+  /** The codes that it can answer in addition to those of every endpoint. */
   errors?: readonly ErrorCode[];
   /**
-   * Emails, events, campaigns, executions or jobs that a successful answer has left to workflows, by their ids: the trace of
-   * the request goes on there. A traced request is one transaction.
+   * The ids of the emails, events, campaigns, executions or jobs that a successful request leaves to workflows. The
+   * workflows continue the trace of the request. A traced request is one transaction.
    */
   subjects?: (data: never, params: Params) => string[];
   handle: (context: RequestContext<Params, Query, Body>) => Promise<Reply>;
@@ -82,17 +82,17 @@ export function endpoint<Params = unknown, Query = unknown, Body = unknown>(
   return declaration as unknown as Endpoint;
 }
 
-/** 200 with a body. */
+/** The reply 200 with a body. */
 export function ok(data: unknown, message?: string): Reply {
   return { status: 200, data, message };
 }
 
-/** 201 with a body. */
+/** The reply 201 with a body. */
 export function created(data: unknown): Reply {
   return { status: 201, data };
 }
 
-/** 204. */
+/** The reply 204, without a body. */
 export function noContent(): Reply {
   return { status: 204 };
 }

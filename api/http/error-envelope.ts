@@ -5,7 +5,7 @@ import { isDatabaseUnavailable } from '../../shared/domain/database/database-err
 import { boundedError } from './error-limits.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 
-/** The id of a request: the caller's own when it is sane, else ours. Set by `requestId`. */
+/** The id of a request, which the middleware `requestId` has set. */
 export function requestIdOf(res: Response): string {
   return String(res.getHeader('X-Request-ID') ?? '');
 }
@@ -15,7 +15,7 @@ function wireCodeOf(error: AppError): string {
   return entry.wireCode ?? error.code;
 }
 
-/** What to do, and where in the docs to read more. A path: only the caller knows by which address it reaches this server. */
+/** The suggestion and the docs page of a code. The page is a path: only the caller knows this server's address. */
 function suggestionOf(suggestion: string | undefined, code: ErrorCode): string {
   const page = `See /docs/errors/${code}`;
   return suggestion === undefined ? page : `${suggestion}. ${page}`;
@@ -37,10 +37,10 @@ export function errorEnvelope(error: AppError, requestId: string) {
   };
 }
 
-/** Faults that Express itself raises, such as a path that is not encoded properly. */
+/** The error for a fault that Express itself raises, such as a path that is not encoded properly. */
 function fromHttpFault(fault: { status?: number }): AppError | undefined {
-  const isOfCaller = fault.status !== undefined && fault.status >= 400 && fault.status < 500;
-  return isOfCaller ? new AppError('BAD_REQUEST', { message: 'The request is not well-formed' }) : undefined;
+  const isByCaller = fault.status !== undefined && fault.status >= 400 && fault.status < 500;
+  return isByCaller ? new AppError('BAD_REQUEST', { message: 'The request is not well-formed' }) : undefined;
 }
 
 /** Turns anything thrown into an AppError; an unknown error becomes a 500 that reveals nothing internal. */
@@ -57,7 +57,7 @@ function routeOf(req: Request): string | undefined {
   return typeof route?.path === 'string' ? route.path : undefined;
 }
 
-/** Sends an error in the envelope and logs the ones that are ours to mend. */
+/** Sends an error in the envelope, and logs it if its status is 500 or above. */
 export function sendError(req: Request, res: Response, error: unknown, logger: Logger): void {
   const appError = toAppError(error);
   const requestId = requestIdOf(res);
@@ -72,7 +72,7 @@ export function sendError(req: Request, res: Response, error: unknown, logger: L
   res.status(appError.statusCode).json(errorEnvelope(appError, requestId));
 }
 
-/** The last handler of the application. */
+/** The last handler of the application, which answers every error. */
 export function errorHandler(logger: Logger): ErrorRequestHandler {
   return (error: unknown, req, res, next) => {
     if (res.headersSent) {

@@ -25,8 +25,8 @@ function cutValue(value: unknown, depth: number): unknown {
 }
 
 /**
- * Bounds the size of an error answer. Errors quote the request, and the answer must not grow with it. The first hundred
- * faults tell as much as a million; `details.errorCount` says how many there are.
+ * Bounds the size of an error answer, because errors quote the request. Only the first hundred faults are answered;
+ * `details.errorCount` says how many there are.
  */
 export function boundedError({ message, errors, details, suggestion }: AppError) {
   const isCut = errors !== undefined && errors.length > ERRORS_MAX;

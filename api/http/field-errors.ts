@@ -3,7 +3,7 @@ import type { FieldError } from '../../shared/pure/app-error.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** zod 4 renamed codes; callers of this kind of API know the names the document uses. */
+/** zod 4 has renamed these codes; callers know the names of the interface document. */
 const CODES: Record<string, string> = { invalid_format: 'invalid_string', invalid_value: 'invalid_enum_value' };
 const RECEIVED_LENGTH_MAX = 200;
 const ISSUES_MAX = 1_000;
@@ -16,7 +16,7 @@ function codeOf(issue: Issue): string {
   return CODES[issue.code] ?? issue.code;
 }
 
-/** Only short plain values are echoed: a body or a file in an error helps nobody. */
+/** Only short plain values are echoed, no whole bodies or files. */
 function receivedOf(issue: Issue): Pick<FieldError, 'received'> {
   const value = issue.input;
   if (value === undefined || Number.isNaN(value) || (typeof value === 'object' && value !== null)) return {};
@@ -36,15 +36,15 @@ function isOfAnotherType(issues: Issue[]): boolean {
   return issues.some((issue) => issue.code === 'invalid_type' && issue.path.length === 0);
 }
 
-/** A value whose type fits no member. */
+/** The fault of a value whose type fits no member of a union. */
 function asWrongType(issue: Issue): Issue {
-  const message = issue.input === undefined ? 'Required' : 'A value of this type is not taken here';
+  const message = issue.input === undefined ? 'Required' : 'A value of this type is not accepted here';
   return { ...issue, code: 'custom', message, params: { code: 'invalid_type' } };
 }
 
 /**
- * The union member that the caller probably meant: the one that got furthest, then the one that lacks least, then one
- * whose type the input at least has.
+ * The faults by the union member that the caller probably meant: the one whose faults lie deepest, then the one that
+ * misses the fewest fields, then one that has the type of the input.
  */
 function unwrapUnion(issue: Issue): Issue[] {
   if (issue.code !== 'invalid_union') return [issue];
@@ -59,7 +59,7 @@ function unwrapUnion(issue: Issue): Issue[] {
   return best.flatMap((inner) => unwrapUnion({ ...inner, path: [...issue.path, ...inner.path] }));
 }
 
-/** One fault for each key that is not known, at its place. */
+/** One fault for each unknown key, with the path of the key. */
 function perKey(issue: Issue): Issue[] {
   if (issue.code !== 'unrecognized_keys') return [issue];
   return issue.keys.map((key) => ({ ...issue, path: [...issue.path, key] }));

@@ -6,10 +6,10 @@ import { createGate } from '../../shared/platform/turns.ts';
 import type { ApiDeps, HandlerDeps } from './context.ts';
 import type { Load } from './load.ts';
 
-/** Requests with large templates that are worked on at a time. */
-const LARGE_WIDTH = 2;
+/** How many requests with large templates are handled at a time. */
+const LARGE_REQUESTS_AT_A_TIME = 2;
 
-/** What grouped endpoints do for requests of the same project that come together. */
+/** Creates the functions of grouped endpoints. They handle requests of a project that come together as one group. */
 export function createGroupedWork(
   { config, orm }: ApiDeps,
   load: Load,
@@ -25,7 +25,7 @@ export function createGroupedWork(
       links: linkSignerOf(config),
       compileEmail: createEmailCompiler(),
       messageBytesMax: config.MESSAGE_MAX_BYTES,
-      largeWork: createGate(LARGE_WIDTH),
+      largeWork: createGate(LARGE_REQUESTS_AT_A_TIME),
       inboundDomain: config.INBOUND_DOMAIN,
     }),
   };

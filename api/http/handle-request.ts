@@ -6,7 +6,7 @@ import { activeTraceParent } from '../../shared/platform/tracing/spans.ts';
 import type { RequestContext } from './context.ts';
 import type { Endpoint, Reply } from './endpoint.ts';
 
-/** The answer to a key that another request has. */
+/** The error for an idempotency key that another request has. */
 export function keyReused(key: string, original: OriginalRequest): AppError {
   return new AppError('IDEMPOTENCY_KEY_REUSED', {
     details: {
@@ -20,9 +20,9 @@ export function keyReused(key: string, original: OriginalRequest): AppError {
 }
 
 /**
- * Handles a request in one transaction with the result of its idempotency key: a process that dies before the commit
- * has done nothing, and the key is free for the repetition. Its trace is noted there, too, before anybody can take up
- * what it leaves. Wakes the dispatcher afterwards if necessary.
+ * Handles a request in one transaction with the result of its idempotency key. A process that dies before the commit
+ * has changed nothing, and the request can be repeated under the same key. The transaction also keeps the trace
+ * context, so the workflows that the request leads to find it. The dispatcher is woken after the commit.
  */
 async function handleInTransaction(
   definition: Endpoint,
@@ -41,21 +41,19 @@ async function handleInTransaction(
   return reply;
 }
 
-/** Whether what the request leaves to workflows is a part of its trace. */
-function isFollowed({ subjects }: Endpoint): boolean {
+/** Whether workflows continue the trace of the current request. */
+function isTraceContinued({ subjects }: Endpoint): boolean {
   return subjects !== undefined && activeTraceParent() !== undefined;
 }
 
-/**
- * Handles a request, settles its idempotency key, and notes its trace; a grouped request does so together with its group.
- */
+/** Handles a request, settles its idempotency key, and keeps its trace context; a group of requests does so at once. */
 export async function handleRequest(
   definition: Endpoint,
   request: string,
   context: RequestContext<unknown, unknown, unknown>,
 ): Promise<Reply> {
   const { claim } = context;
-  const isAlone = !definition.isGrouped && (claim !== undefined || isFollowed(definition));
+  const isAlone = !definition.isGrouped && (claim !== undefined || isTraceContinued(definition));
   try {
     return await (isAlone ? handleInTransaction(definition, context) : definition.handle(context));
   } catch (error) {

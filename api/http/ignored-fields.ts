@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { Endpoint } from './endpoint.ts';
 
-/** The response header that names what a request has and its endpoint does not know. */
+/** The response header with the fields of a request that its endpoint does not know. */
 export const IGNORED_FIELDS_HEADER = 'Everpost-Ignored-Fields';
 
 const IGNORED_FIELDS_MAX = 20;
 const SHOWN_FIELD = /^[\w.-]{1,64}$/;
-/** Bodies of many small parts are looked at in part only. */
+/** After this many objects and arrays, the rest of a body is not searched. */
 const PARTS_MAX = 2_000;
 const DEPTH_MAX = 20;
 
@@ -19,7 +19,7 @@ function unwrapped(schema: unknown): unknown {
   return input instanceof z.ZodTransform ? unwrapped(schema.out) : input;
 }
 
-/** The schema that reads an object or a list; of several forms, the one that fits. */
+/** The schema of an object or an array; of several forms, the one that fits the value. */
 function formOf(schema: unknown, value: object): unknown {
   const inner = unwrapped(schema);
   if (!(inner instanceof z.ZodUnion)) return inner;
@@ -28,44 +28,44 @@ function formOf(schema: unknown, value: object): unknown {
   return formOf(forms.length > 1 ? forms.find((form) => z.safeParse(form, value).success) : forms[0], value);
 }
 
-/** Collects the paths of keys that a schema does not know, as far as they can stand in a header. */
+/** Collects the paths of keys that a schema does not know and that may be written into a header. */
 class IgnoredKeys {
   readonly paths: string[] = [];
   #parts = 0;
 
-  look(schema: unknown, value: unknown, path: string, depth = 0): void {
+  search(schema: unknown, value: unknown, path: string, depth = 0): void {
     if (typeof value !== 'object' || value === null || depth > DEPTH_MAX || ++this.#parts > PARTS_MAX) return;
     const form = formOf(schema, value);
     if (Array.isArray(value)) {
       if (!(form instanceof z.ZodArray)) return;
-      for (const [index, item] of value.entries()) this.look(form.element, item, `${path}${index}.`, depth + 1);
+      for (const [index, item] of value.entries()) this.search(form.element, item, `${path}${index}.`, depth + 1);
     } else if (form instanceof z.ZodObject && form.def.catchall === undefined) {
       // A schema that takes any key, such as that of custom data, ignores none.
-      this.#lookAtKeys(form, value, path, depth);
+      this.#searchKeys(form, value, path, depth);
     }
   }
 
-  #lookAtKeys({ shape }: z.ZodObject, value: object, path: string, depth: number): void {
+  #searchKeys({ shape }: z.ZodObject, value: object, path: string, depth: number): void {
     for (const [key, inner] of Object.entries(value)) {
       if (this.paths.length >= IGNORED_FIELDS_MAX) return;
-      if (Object.hasOwn(shape, key)) this.look(shape[key], inner, `${path}${key}.`, depth + 1);
+      if (Object.hasOwn(shape, key)) this.search(shape[key], inner, `${path}${key}.`, depth + 1);
       else if (SHOWN_FIELD.test(key)) this.paths.push(path + key);
     }
   }
 }
 
-const NOTHING = z.object({});
+const NO_FIELDS = z.object({});
 
 /**
- * The first things of a request that its endpoint does not know: keys of the body by their paths, such as
- * `attachments.0.name`, and parameters of the query as `query.limit`.
+ * The first fields of a request that its endpoint does not know: keys of the body by their paths, such as
+ * `attachments.0.name`, and parameters of the query, such as `query.limit`.
  */
 export function ignoredFields(
   { body, query, multipart }: Endpoint,
   request: { body: unknown; query: object },
 ): string[] {
   const keys = new IgnoredKeys();
-  if (!multipart) keys.look(body ?? NOTHING, request.body, '');
-  keys.look(query ?? NOTHING, request.query, 'query.');
+  if (!multipart) keys.search(body ?? NO_FIELDS, request.body, '');
+  keys.search(query ?? NO_FIELDS, request.query, 'query.');
   return keys.paths;
 }

@@ -7,15 +7,15 @@ import { createJsonScanner } from './json-scanner.ts';
 import { createOctets } from './octets.ts';
 import { countParsed } from './strangers.ts';
 
-/** Read before the key is checked, and never inflated, so this bounds what a stranger may cost. */
+/** The most that is read before the key is checked. It bounds what a client without a key can cost. */
 export const EARLY_BYTES_MAX = 64 * 1024;
 const EARLY_PATIENCE: Patience = { graceMs: 5_000, bytesPerSecond: Infinity };
-/** The slowest that a caller with a key may be. */
+/** How slow a caller with a valid key may be. */
 export const PATIENCE: Patience = { graceMs: 15_000, bytesPerSecond: 8 * 1024 };
 
 export interface JsonBody {
   /**
-   * Reads a small plain body, so that a body that is not JSON is refused with or without a key. Other bodies are not read.
+   * Reads a small uncompressed body, so that one that is not JSON is refused even without a key. Does not read others.
    * @throws AppError BAD_REQUEST
    */
   readEarly: () => Promise<void>;
@@ -27,15 +27,15 @@ export interface JsonBody {
   read: () => Promise<unknown>;
 }
 
-/** What an endpoint says of its body. */
+/** What an endpoint declares about its body. */
 export interface JsonBodyLimits {
-  /** Largest body in bytes, after it was inflated. */
+  /** Largest body in bytes, after decompression. */
   bytesMax: number;
-  /** Where base64 stands, as a path in which `*` is any key. A large one is read as its octets. */
+  /** Where base64 stands, as a path in which `*` is any key. A large text there is read into a Buffer. */
   base64At?: readonly string[];
 }
 
-/** The length of a body as its header says; undefined when it does not. */
+/** The length of a body by the header Content-Length; undefined without one. */
 export function contentLengthOf(req: Request): number | undefined {
   const text = req.headers['content-length'];
   return text === undefined ? undefined : Number(text);
@@ -48,7 +48,7 @@ function hasBody(req: Request): boolean {
 const TYPE_SHOWN_MAX = 100;
 const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/i;
 
-/** JSON is UTF-8 (RFC 8259 section 8.1); ASCII is a part of it. */
+/** JSON is UTF-8 (RFC 8259 section 8.1), and ASCII is a subset of it. */
 function assertJsonType(req: Request): void {
   const given = req.headers['content-type'];
   const charset = CHARSET.exec(given ?? '')?.[1]?.toLowerCase() ?? 'utf-8';
@@ -61,8 +61,8 @@ function assertJsonType(req: Request): void {
 }
 
 /**
- * The JSON body of a request. A stranger can make us read `EARLY_BYTES_MAX` of it; only for a known key is more read or
- * inflated, and never more than the limits say.
+ * Creates the JSON body of a request. Before the key is checked, at most `EARLY_BYTES_MAX` octets are read and none are
+ * decompressed. After that, the limits of the endpoint apply.
  * @throws AppError UNSUPPORTED_MEDIA_TYPE
  */
 export function createJsonBody(req: Request, res: Response, limits: JsonBodyLimits): JsonBody {
@@ -73,10 +73,10 @@ export function createJsonBody(req: Request, res: Response, limits: JsonBodyLimi
   let reader: BodyReader | undefined;
   let isParsed = false;
   let value: unknown;
-  /** What else is wrong with the body; only callers with a key are told. */
+  /** A fault of a body that is JSON; only callers with a key are told. */
   let refusal: AppError | undefined;
 
-  /** @returns whether the body was complete within the bound, and so is parsed now */
+  /** Reads the body and parses it if it has at most `bytesMax` octets. @returns whether it has */
   async function readUpTo(bytesMax: number, patience: Patience): Promise<boolean> {
     reader ??= createBodyReader(req, res, (chunk) => {
       scanner.push(chunk);
@@ -107,7 +107,7 @@ export function createJsonBody(req: Request, res: Response, limits: JsonBodyLimi
       if (refusal) throw refusal;
       if (isParsed) return value;
       if (!(await readUpTo(limits.bytesMax, PATIENCE))) throw tooLarge();
-      // Parsing is one share of the time, validating another.
+      // Other requests get their turn of the event loop between parsing and validation.
       await nextTurn();
       return value;
     },

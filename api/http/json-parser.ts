@@ -7,7 +7,7 @@ import { decodeBase64, decodeText, malformedJson } from './large-text.ts';
 import type { Octets } from './octets.ts';
 import { textFault } from './storable.ts';
 
-/** The largest body without its large texts. JSON.parse reads it in one go. */
+/** The most octets outside of large texts. JSON.parse reads them at once. */
 const REST_BYTES_MAX = 5 * 1024 * 1024;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
@@ -57,7 +57,7 @@ function keysOf(path: Path | undefined): string[] {
   return keys;
 }
 
-/** Finds the marks in what was parsed. The depth is bounded by the scanner. */
+/** Finds the marks in a parsed body. The scanner has bounded its depth. */
 function findSites(holder: Holder, path: Path | undefined, textOfMark: ReadonlyMap<unknown, LargeText>): Site[] {
   const sites: Site[] = [];
   for (const [key, value] of Object.entries(holder)) {
@@ -70,8 +70,8 @@ function findSites(holder: Holder, path: Path | undefined, textOfMark: ReadonlyM
   return sites;
 }
 
-/** Whether a path is the one of a pattern in which `*` stands for any one key. */
-function isAt(path: string[], pattern: readonly string[] | undefined): boolean {
+/** Whether a path fits a pattern in which `*` stands for any one key. */
+function fits(path: string[], pattern: readonly string[] | undefined): boolean {
   return pattern?.length === path.length && pattern.every((part, index) => part === '*' || part === path[index]);
 }
 
@@ -82,7 +82,7 @@ async function readSite(
   pace: () => Promise<void> | undefined,
 ): Promise<string | Buffer> {
   const field = path.join('.');
-  if (isAt(path, base64At)) {
+  if (fits(path, base64At)) {
     const decoded = await decodeBase64(octets, text, pace);
     if (decoded) return decoded;
     throw validationError([{ field, message: 'Must be base64', code: 'invalid_string' }]);
@@ -93,10 +93,10 @@ async function readSite(
 }
 
 /**
- * Parses a JSON body without holding the event loop for long: large texts, which are most of every large body, are read
- * piece by piece.
- * @param largeTexts what the scanner has found in it
- * @param base64At where base64 stands, as a path in which `*` is any key; a large one is answered as its octets
+ * Parses a JSON body without blocking the event loop for long: large texts, which are most of every large body, are
+ * read piece by piece.
+ * @param largeTexts the large texts that the scanner has found
+ * @param base64At where base64 stands, as a path in which `*` is any key; a large text there becomes a Buffer
  * @throws AppError BAD_REQUEST when it is not JSON, PAYLOAD_TOO_LARGE when too much of it is not in large texts,
  *   VALIDATION_ERROR for a large text that cannot be stored
  */
@@ -118,7 +118,7 @@ export async function parseJson(
   const pace = createPacer();
   for (const site of findSites(root, undefined, textOfMark)) {
     const value = await readSite(octets, { ...site, path: site.path.slice(1) }, base64At, pace);
-    // To assign to a key of the name __proto__ would do something else.
+    // An assignment to the key __proto__ would set the prototype.
     Reflect.defineProperty(site.holder, site.key, { value, enumerable: true, writable: true, configurable: true });
   }
   return root.body;

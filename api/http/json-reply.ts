@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 import { createPacer } from '../../shared/platform/pacer.ts';
 
-/** Parts of this length, in characters, go out together. */
+/** Small parts are joined until they have this length in characters. */
 const PART_LENGTH = 64 * 1024;
 
 /** Like JSON.stringify, with null for values that JSON cannot express. */
@@ -10,7 +10,7 @@ function stringify(value: unknown): string {
   return text ?? 'null';
 }
 
-/** The JSON of a value, in parts: one for each item of the arrays in its two upper levels. */
+/** The JSON of a value in parts: one for each item of the arrays in its three upper levels. */
 function* partsOf(value: unknown, depth = 0): Generator<string> {
   if (depth > 2 || typeof value !== 'object' || value === null || 'toJSON' in value) {
     yield stringify(value);
@@ -30,8 +30,7 @@ function* partsOf(value: unknown, depth = 0): Generator<string> {
 }
 
 /**
- * The JSON of a reply as octets, made without holding the event loop for long: a page may be some megabytes of many
- * small values.
+ * Makes the JSON of a reply without blocking the event loop for long: a page may have megabytes of small values.
  */
 export async function stringifyReply(value: unknown): Promise<Buffer[]> {
   const pace = createPacer();
@@ -47,17 +46,19 @@ export async function stringifyReply(value: unknown): Promise<Buffer[]> {
   return [...parts, Buffer.from(text)];
 }
 
-/** The octets of a reply. */
+/** The length of a reply in octets. */
 export function lengthOf(parts: Buffer[]): number {
   return parts.reduce((sum, part) => sum + part.length, 0);
 }
 
-/** Hands the JSON of a reply over to the connection. */
+/** Sends the JSON of a reply. */
 export function sendJson(res: Response, parts: Buffer[]): void {
   res.setHeader('Content-Type', 'application/json; charset=utf-8');
   res.setHeader('Content-Length', lengthOf(parts));
-  const last = parts.at(-1);
-  if (res.req.method !== 'HEAD') for (const part of parts.slice(0, -1)) res.write(part);
-  if (res.req.method === 'HEAD') res.end();
-  else res.end(last);
+  if (res.req.method === 'HEAD') {
+    res.end();
+    return;
+  }
+  for (const part of parts.slice(0, -1)) res.write(part);
+  res.end(parts.at(-1));
 }

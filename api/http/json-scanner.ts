@@ -1,16 +1,16 @@
 import { badRequest, validationError } from '../../shared/pure/app-error.ts';
 
-/** Far above what a filter tree of 50 levels needs, far below what exhausts a stack here or in PostgreSQL. */
+/** Far more than a filter tree of 50 levels needs, far less than would exhaust a stack here or in PostgreSQL. */
 const DEPTH_MAX = 400;
 /**
- * Brackets, colons and commas: about two for each member of an object, one for each element of an array. JSON.parse
- * makes an object of some hundred octets of the shortest of them, and a schema looks at each.
+ * The most opening brackets, colons and commas: about two for each member of an object, one for each element of an
+ * array. The shortest value takes some hundred octets once it is parsed, and a schema checks each.
  */
 const MARKS_MAX = 30_000;
-/** Texts beyond this many octets are left out of what JSON.parse reads at one go. */
+/** Texts of more octets are not parsed by JSON.parse, which reads its input at once. */
 export const LARGE_TEXT_BYTES = 64 * 1024;
-/** A search by the machine pays off when a text is longer than this. */
-const LOOKED_AT_BYTES = 32;
+/** In texts up to this length, a loop finds the end faster than `indexOf`. */
+const LOOP_BYTES_MAX = 32;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -19,7 +19,7 @@ const COLON = 0x3a;
 const OPENING = new Set([0x5b, 0x7b]);
 const CLOSING = new Set([0x5d, 0x7d]);
 
-/** A text in a body: from the octet after its opening quote to its closing quote. */
+/** The position of a text in a body: from the octet after its opening quote up to, not including, its closing quote. */
 export interface LargeText {
   start: number;
   end: number;
@@ -27,11 +27,11 @@ export interface LargeText {
 
 export interface JsonScanner {
   /**
-   * Looks at the next octets of a body.
+   * Scans the next octets of a body.
    * @throws AppError BAD_REQUEST when it is nested too deep, VALIDATION_ERROR when it holds too many values
    */
   push: (chunk: Buffer) => void;
-  /** The large texts so far, in their order. */
+  /** The large texts that were found so far, in their order. */
   readonly largeTexts: readonly LargeText[];
 }
 
@@ -48,15 +48,15 @@ function backslashesBefore(chunk: Buffer, end: number, start: number): number {
 }
 
 /**
- * Bounds what parsing a JSON body can cost, while it arrives and before it is parsed. It knows of texts and nesting only:
- * whether the body is JSON is for JSON.parse to say.
+ * Creates a scanner that bounds the cost of parsing a JSON body while the body arrives. It knows only texts and
+ * nesting; JSON.parse decides whether the body is JSON.
  */
 export function createJsonScanner(): JsonScanner {
   const largeTexts: LargeText[] = [];
   let scannedBytes = 0;
   let depth = 0;
   let marks = 0;
-  /** Where the text begins that the scanner is in. */
+  /** Where the current text begins; undefined outside of texts. */
   let textStart: number | undefined;
   let isEscaped = false;
   let isAfterLargeText = false;
@@ -70,7 +70,7 @@ export function createJsonScanner(): JsonScanner {
     }
     for (;;) {
       const begin = at;
-      const near = Math.min(begin + LOOKED_AT_BYTES, chunk.length);
+      const near = Math.min(begin + LOOP_BYTES_MAX, chunk.length);
       while (at < near && chunk[at] !== QUOTE) at += 1;
       if (at === near) at = chunk.indexOf(QUOTE, near);
       const isOpen = at === -1 || at >= chunk.length;
@@ -81,18 +81,20 @@ export function createJsonScanner(): JsonScanner {
         return chunk.length;
       }
       at = end + 1;
-      if (!isLastEscaped) return endText(end, at);
+      if (!isLastEscaped) {
+        endText(end);
+        return at;
+      }
     }
   }
 
-  function endText(end: number, next: number): number {
+  function endText(end: number): void {
     const start = textStart ?? 0;
     textStart = undefined;
     if (scannedBytes + end - start > LARGE_TEXT_BYTES) {
       largeTexts.push({ start, end: scannedBytes + end });
       isAfterLargeText = true;
     }
-    return next;
   }
 
   function scanMark(octet: number): void {

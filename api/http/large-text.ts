@@ -6,13 +6,14 @@ import type { Octets } from './octets.ts';
 const PIECE_BYTES = 128 * 1024;
 const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
-/** `\uXXXX` */
+/** The longest escape sequence is `\uXXXX`. */
 const ESCAPE_BYTES_MAX = 6;
-/** A character in UTF-8 goes on for at most this many octets after its first. */
+/** A character in UTF-8 has at most this many octets after its first. */
 const CONTINUATION_MAX = 3;
 
 type Pace = () => Promise<void> | undefined;
 
+/** The error for a body that is not JSON. */
 export function malformedJson(why = ''): AppError {
   return badRequest(`The request body is not valid JSON${why}`);
 }
@@ -56,8 +57,8 @@ function isHighSurrogate(code: number): boolean {
 }
 
 /**
- * Reads a text of a JSON body.
- * @param faultOf why a part of it cannot be taken
+ * Reads a text of a JSON body piece by piece.
+ * @param faultOf says why a part of the text is refused; undefined when it is not
  * @throws AppError BAD_REQUEST when it is not a JSON string
  */
 export async function decodeText(
@@ -68,7 +69,7 @@ export async function decodeText(
 ): Promise<{ text: string; fault: string | undefined }> {
   const parts: string[] = [];
   let fault: string | undefined;
-  // Half of a pair that was written as two escape sequences waits for the other half.
+  // The first half of a surrogate pair, written as an escape sequence; the next piece has the second half.
   let half = '';
   for await (const piece of piecesOf(octets, text, pace)) {
     const part = half + piece;
@@ -90,7 +91,7 @@ function isBase64(text: string): boolean {
 }
 
 /**
- * Reads a text of a JSON body that is base64; line breaks in it are passed over.
+ * Reads a text of a JSON body that is base64, piece by piece. Line breaks in it are ignored.
  * @returns undefined when it is not base64
  * @throws AppError BAD_REQUEST when it is not a JSON string
  */
@@ -100,7 +101,7 @@ export async function decodeBase64(octets: Octets, text: LargeText, pace: Pace):
   let left = '';
   for await (const piece of piecesOf(octets, text, pace)) {
     const letters = left + piece.replace(/[\r\n]/g, '');
-    // The last four stay, for only the end of all may be padding.
+    // The last four letters wait for the next piece, because padding is allowed only at the end of the text.
     const whole = Math.max(0, Math.floor((letters.length - 4) / 4) * 4);
     left = letters.slice(whole);
     const ready = letters.slice(0, whole);

@@ -1,6 +1,6 @@
 import type { Endpoint } from './endpoint.ts';
 
-/** The path of a copy belongs to the collection that the original is in. */
+/** An endpoint that copies a record adds the copy to the collection of the original. */
 const COPY = /\/:\w+\/duplicate$/;
 
 /** The endpoint that is about one item of a collection, preferably the one that reads it. */
@@ -11,7 +11,7 @@ function itemEndpoint(collection: string, endpoints: readonly Endpoint[]): Endpo
   return items.find(({ method }) => method === 'get') ?? items[0];
 }
 
-/** Where the records that an endpoint creates are found; undefined when they have no path of their own. */
+/** The endpoint whose path names a record that `definition` creates; undefined when such records have no path. */
 export function itemOf(definition: Endpoint, endpoints: readonly Endpoint[]): Endpoint | undefined {
   if (definition.method !== 'post' || definition.replies[201] === undefined) return undefined;
   return itemEndpoint(definition.path.replace(COPY, ''), endpoints);
@@ -19,8 +19,8 @@ export function itemOf(definition: Endpoint, endpoints: readonly Endpoint[]): En
 
 /**
  * The path of a record that was created (`Location`, RFC 9110 section 10.2.2).
- * @param item what `itemOf` has found
- * @param params of the request that created it
+ * @param item the endpoint that `itemOf` has found
+ * @param params the path parameters of the request that created the record
  */
 export function locationOf(
   item: Endpoint,

@@ -4,21 +4,21 @@ import type { Endpoint } from './endpoint.ts';
 
 const isParameter = (part: string | undefined): boolean => part?.startsWith(':') ?? false;
 
-/** The parts of an endpoint that matter here. */
-type Declared = Pick<Endpoint, 'path' | 'method' | 'badIdIs'>;
+/** The properties of an endpoint that say which requests it takes. */
+type Declared = Pick<Endpoint, 'path' | 'method' | 'malformedIdCode'>;
 
 /**
- * Whether a requested path fits an endpoint. A fixed part of `own`, the path that was found for it, is not taken for the
- * id of another endpoint: `lookup` is no contact.
+ * Whether a requested path fits an endpoint. A part that is fixed in `own`, the path that Express has matched, is not
+ * taken for an id: `/contacts/lookup` does not fit `/contacts/:id`.
  */
-function fits(requested: string, own: string, { path, badIdIs }: Declared): boolean {
+function fits(requested: string, own: string, { path, malformedIdCode }: Declared): boolean {
   const parts = requested.split('/');
   const ownParts = own.split('/');
   const declared = path.split('/');
   return (
     parts.length === declared.length &&
     declared.every((part, n) =>
-      isParameter(part) ? badIdIs === undefined || isParameter(ownParts[n]) : part === parts[n],
+      isParameter(part) ? malformedIdCode === undefined || isParameter(ownParts[n]) : part === parts[n],
     )
   );
 }
@@ -40,7 +40,7 @@ function refuseMethods(path: string, endpoints: Declared[]): RequestHandler {
   };
 }
 
-/** Paths in the order in which they are to be tried: `/contacts/lookup` before `/contacts/:id`. */
+/** Paths in the order in which they are matched: `/contacts/lookup` before `/contacts/:id`. */
 export function pathsInOrder(endpoints: Endpoint[]): string[] {
   const count = (path: string): number => path.split('/').filter(isParameter).length;
   return [...new Set(endpoints.map(({ path }) => path))].sort((left, right) => count(left) - count(right));

@@ -76,7 +76,8 @@ function parseParams(definition: Endpoint, input: unknown): unknown {
   if (!definition.params) return input;
   const result = definition.params.safeParse(input, CHECKS);
   if (result.success) return result.data;
-  if (definition.badIdIs && definition.badIdIs !== 'VALIDATION_ERROR') throw new AppError(definition.badIdIs);
+  if (definition.malformedIdCode && definition.malformedIdCode !== 'VALIDATION_ERROR')
+    throw new AppError(definition.malformedIdCode);
   throw validationError(fieldErrorsOf(result.error));
 }
 
@@ -102,7 +103,7 @@ interface MountDeps extends HandlerDeps {
 
 interface ServeDeps extends MountDeps {
   claims: ReturnType<typeof createIdempotencyClaims>;
-  /** For endpoints that create records: the endpoint that is about one of them. */
+  /** For each endpoint that creates records, the endpoint whose path names one of them. */
   items: ReadonlyMap<Endpoint, Endpoint>;
 }
 
@@ -127,7 +128,7 @@ async function answer(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyCl
       params,
       query: parse(definition.query, req.query),
       body: definition.multipart ? body : parse(definition.body, body),
-      // Only where it is used: what grouped requests share has its own.
+      // Made on first use, because grouped requests use that of their group.
       get em() {
         return (em ??= deps.orm.em.fork());
       },
@@ -137,9 +138,9 @@ async function answer(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyCl
       wantsCsv: (format) => (format ?? req.accepts(['json', 'csv'])) === 'csv',
     };
     const reply = await handleRequest(definition, requestLine(req, definition), context);
-    const location = reply.status === 201 && deps.items.get(definition);
-    const path = location && locationOf(location, req.params, reply.data);
-    if (path) res.setHeader('Location', path);
+    const item = reply.status === 201 ? deps.items.get(definition) : undefined;
+    const location = item && locationOf(item, req.params, reply.data);
+    if (location) res.setHeader('Location', location);
     const { csv } = reply;
     if (csv) return { status: reply.status, send: () => sendTable(incoming, deps, csv) };
     const parts = reply.data === undefined ? [] : await stringifyReply(envelopeOf(definition, reply));
@@ -149,7 +150,7 @@ async function answer(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyCl
   }
 }
 
-/** Answers a request in its project's turn. @throws AppError when there is no turn for it, or nobody to answer */
+/** Answers a request in a turn of its project. @throws AppError when the project gets none, or the client has gone */
 async function answerInTurn(incoming: Incoming, deps: ServeDeps, claim?: IdempotencyClaim): Promise<Outcome> {
   const { definition, caller, req } = incoming;
   const release = await takeTurn(definition, caller.project.id, deps.load);
@@ -179,7 +180,7 @@ async function answerOnce(key: string, incoming: Incoming, deps: ServeDeps): Pro
   }
 }
 
-/** A key that could not be looked up may be a good one, so its request is not counted as a stranger's. */
+/** Finds the caller. A key that could not be looked up may be valid, so its request is not counted as a stranger's. */
 async function authenticate(definition: Endpoint, req: Request, authenticator: Authenticator): Promise<Caller> {
   try {
     return await authenticator.authenticate(req.get('authorization'), definition.key, definition.path);
@@ -190,8 +191,8 @@ async function authenticate(definition: Endpoint, req: Request, authenticator: A
 }
 
 /**
- * The way of a request. First a small body is parsed, so that a body that is not JSON is always refused. Then come key
- * and rate limit, then everything that costs more, within what its project may have under way at a time.
+ * Serves a request. First a small body is parsed, so that one that is not JSON is refused even without a key. Then come
+ * the key and the rate limit, then everything that costs more, within the project's share of the resources.
  */
 async function serve(definition: Endpoint, req: Request, res: Response, deps: ServeDeps): Promise<void> {
   const startedAt = performance.now();
@@ -205,7 +206,7 @@ async function serve(definition: Endpoint, req: Request, res: Response, deps: Se
   proveConnection(req.socket);
   assertMayCall(caller, res);
   spareRequest(req, 'key');
-  const key = definition.idempotent ? readIdempotencyKey(req) : undefined;
+  const key = definition.isIdempotent ? readIdempotencyKey(req) : undefined;
   const body = await readBody({ definition, caller, req, res }, json, load);
   const releasePage = await reservePage(definition, caller.project.id, load);
   let outcome: Outcome;
@@ -229,7 +230,7 @@ async function serve(definition: Endpoint, req: Request, res: Response, deps: Se
   );
 }
 
-/** Mounts endpoints: the one path from a request to a handler and back. */
+/** Mounts endpoints. Every request with a key takes this path to its handler and back. */
 export function mountEndpoints(app: Express, endpoints: Endpoint[], deps: MountDeps): void {
   const claims = createIdempotencyClaims({
     em: () => deps.orm.em.fork(),
@@ -244,7 +245,7 @@ export function mountEndpoints(app: Express, endpoints: Endpoint[], deps: MountD
   );
   const serveDeps = { ...deps, claims, items };
   for (const path of pathsInOrder(endpoints)) {
-    for (const definition of endpoints.filter((it) => it.path === path)) {
+    for (const definition of endpoints.filter((declared) => declared.path === path)) {
       app[definition.method](path, (req: Request, res: Response) =>
         traceRequest(definition, req, res, () => serve(definition, req, res, serveDeps)),
       );

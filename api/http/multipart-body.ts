@@ -4,7 +4,7 @@ import { AppError, badRequest, validationError } from '../../shared/pure/app-err
 import { createBodyReader } from './body-reader.ts';
 import { contentLengthOf, PATIENCE } from './json-body.ts';
 
-/** Room for the frame around the file: part headers, boundaries, a few plain fields. */
+/** The most octets around the file: part headers, boundaries, a few plain fields. */
 const FRAME_BYTES_MAX = 64 * 1024;
 
 /** A form with one file, in place of a JSON body. */
@@ -19,7 +19,7 @@ export interface UploadedFile {
   content: Buffer;
 }
 
-/** Largest form with its frame, in bytes. */
+/** Largest form, in bytes: the file and what is around it. */
 export function formBytesMax({ fileBytesMax }: MultipartDeclaration): number {
   return fileBytesMax + FRAME_BYTES_MAX;
 }
@@ -34,7 +34,7 @@ function malformed(): AppError {
 
 function createParser(req: Request, fileBytesMax: number): busboy.Busboy {
   try {
-    // The limit is one above what is allowed: a file of exactly that size is reported as cut, too.
+    // One above the largest file, because busboy reports a file of exactly the limit as truncated, too.
     const limits = { fileSize: fileBytesMax + 1, files: 2, fields: 20, parts: 30, fieldSize: FRAME_BYTES_MAX };
     return busboy({ headers: req.headers, limits });
   } catch {
@@ -45,7 +45,7 @@ function createParser(req: Request, fileBytesMax: number): busboy.Busboy {
 interface FormReader {
   /** Takes the next octets. @throws AppError */
   take: (chunk: Buffer) => void;
-  /** The file; undefined when the form has none under that name. @throws AppError */
+  /** Ends the form. @returns its file; undefined when it has none under that name @throws AppError */
   end: () => Promise<Buffer | undefined>;
   destroy: () => void;
 }
@@ -55,7 +55,7 @@ function createFormReader(req: Request, { field, fileBytesMax }: MultipartDeclar
   let file: Buffer[] | undefined;
   let failure: AppError | undefined;
   const closed = new Promise<void>((resolve) => {
-    // The parser may report several faults, and each one without a listener would end the process.
+    // The listeners stay: the parser may report several faults, and one without a listener would end the process.
     parser.on('error', () => {
       failure ??= malformed();
       resolve();
@@ -74,18 +74,18 @@ function createFormReader(req: Request, { field, fileBytesMax }: MultipartDeclar
     stream.on('limit', () => (failure ??= tooLarge(fileBytesMax)));
   });
 
-  function assertSound(): void {
+  function assertWellFormed(): void {
     if (failure) throw failure;
   }
   return {
     take(chunk) {
       parser.write(chunk);
-      assertSound();
+      assertWellFormed();
     },
     async end() {
       parser.end();
       await closed;
-      assertSound();
+      assertWellFormed();
       return file && Buffer.concat(file);
     },
     destroy: () => parser.destroy(),
@@ -93,9 +93,9 @@ function createFormReader(req: Request, { field, fileBytesMax }: MultipartDeclar
 }
 
 /**
- * Reads the file of a multipart form (RFC 7578) into memory; other fields are passed over.
+ * Reads the file of a multipart form (RFC 7578) into memory; other fields are ignored.
  * @throws AppError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, BAD_REQUEST for a malformed form,
- *   VALIDATION_ERROR when the file is not there
+ *   VALIDATION_ERROR when there is no file
  */
 export async function readMultipart(
   req: Request,

@@ -3,12 +3,12 @@ import type { Endpoint } from './endpoint.ts';
 
 type Declared = Pick<Endpoint, 'path' | 'method'>;
 
-/** What parts of a path that do not fit cost; a path that costs more than `COST_MAX` is not near. */
+/** The costs of differences between two paths; paths whose differences cost more than `COST_MAX` are not near. */
 const COSTS = { leftOut: 1, missing: 1, similar: 0.5, otherVersion: 0.5, parameter: 0.1, otherMethod: 0.2 } as const;
 const COST_MAX = 2.5;
-/** More paths than these, all as near, say nothing. */
+/** When more paths than these are equally near, none is named. */
 const NAMED_MAX = 3;
-/** Longer paths are no slip, and would cost time. */
+/** Longer paths are no typing errors, and comparing them would take time. */
 const PATH_LENGTH_MAX = 200;
 
 const VERSION = /^v\d+$/;
@@ -18,14 +18,14 @@ const partsOf = (path: string): string[] => path.split('/').filter((part) => par
 /** `bulk-delete`, `bulk_delete` and `bulkDelete` are one word. */
 const wordOf = (part: string): string => part.toLowerCase().replaceAll(/[-_]/g, '');
 
-/** Slips are seldom in the first letter, and looking at it spares most of the work. */
+/** Whether a part looks mistyped. The first letter seldom is, and comparing it first saves time. */
 function isSimilar(requested: string, declared: string): boolean {
   if (declared.length < 3 || requested[0] !== declared[0]) return false;
   const max = Math.min(requested.length, declared.length) > 5 ? 2 : 1;
   return leven(requested, declared, { maxDistance: max + 1 }) <= max;
 }
 
-/** What it costs to take a part of a request for a part of an endpoint; undefined when it cannot be meant. */
+/** The cost of taking a part of a request for a part of a declared path; undefined when it cannot be meant. */
 function costOfPart(requested: string, declared: string): number | undefined {
   if (declared.startsWith(':')) return COSTS.parameter;
   const [own, other] = [wordOf(declared), wordOf(requested)];
@@ -36,13 +36,13 @@ function costOfPart(requested: string, declared: string): number | undefined {
 
 interface Alignment {
   cost: number;
-  /** Whether a word was met, which neither a version nor an id is. */
+  /** Whether a part fits that is neither a version nor an id. */
   hasWord: boolean;
 }
 
 const better = (left: Alignment, right: Alignment): Alignment => (right.cost < left.cost ? right : left);
 
-/** Finds the cheapest way to make a declared path of a requested one, part by part and in order. */
+/** Finds the cheapest alignment of a requested path and a declared one, part by part (edit distance). */
 function align(requested: string[], declared: string[], costOf: typeof costOfPart): Alignment {
   let above = Array.from({ length: declared.length + 1 }, (_, n) => ({ cost: n * COSTS.missing, hasWord: false }));
   for (const part of requested) {
@@ -64,7 +64,7 @@ function align(requested: string[], declared: string[], costOf: typeof costOfPar
   return above[declared.length] as Alignment;
 }
 
-/** Each pair of parts is compared once, however many endpoints have the word. */
+/** A `costOfPart` that compares each pair of parts once, however many endpoints have the part. */
 function rememberCosts(): typeof costOfPart {
   const known = new Map<string, number | undefined>();
   return (requested, declared) => {
@@ -91,15 +91,16 @@ function pathsOf(endpoints: readonly Declared[]): DeclaredPath[] {
 }
 
 /**
- * Finds what a request to a path that does not exist may have meant: `/contacts` for `/v1/contacts`, `/v1/send` for
- * `/api/v1/send`. @returns a function of method and path that answers the nearest paths with their methods, as in
- * `/contacts (GET, POST)`; several when they are as near, none when nothing is near
+ * Creates a function that finds the paths that a request to an unknown path may have meant: `/contacts` for
+ * `/v1/contacts`, `/v1/send` for `/api/v1/send`.
+ * @returns a function that returns the nearest paths with their methods, such as `/contacts (GET, POST)`: all that are
+ *   equally near, or none
  */
 export function createNearestPaths(endpoints: readonly Declared[]): (method: string, path: string) => string[] {
   const declared = pathsOf(endpoints);
   return (method, path) => {
-    const requested = partsOf(path);
     if (path.length > PATH_LENGTH_MAX) return [];
+    const requested = partsOf(path);
     const costOf = rememberCosts();
     const costs = declared.map(({ parts, methods }) => {
       if (Math.abs(parts.length - requested.length) > COST_MAX) return Infinity;

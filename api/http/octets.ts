@@ -1,8 +1,8 @@
-/** Pieces below this size are joined, so that a body that comes octet by octet takes no more memory than another. */
+/** Smaller pieces are joined, so that a body that comes octet by octet takes no more memory than another. */
 const GATHERED_BELOW = 16 * 1024;
 const BLOCK_BYTES = 64 * 1024;
 
-/** Octets in the order of their arrival, kept in pieces: nothing large is ever copied as a whole. */
+/** Octets in the order of their arrival. They are kept in pieces, so nothing large is copied as a whole. */
 export interface Octets {
   readonly length: number;
   push: (chunk: Buffer) => void;
@@ -10,11 +10,12 @@ export interface Octets {
   slice: (start: number, end: number) => Buffer;
 }
 
+/** Creates an empty sequence of octets. */
 export function createOctets(): Octets {
   const blocks: Buffer[] = [];
   const starts: number[] = [];
   let length = 0;
-  /** The block that small pieces are gathered in is always the last one. */
+  /** The block in which small pieces are gathered, always the last one. */
   let gathering = Buffer.alloc(0);
   let gatheredBytes = 0;
 
@@ -56,7 +57,7 @@ export function createOctets(): Octets {
     },
     push(chunk) {
       if (chunk.length === 0) return;
-      // Most bodies are one piece.
+      // The first piece is not copied, because most bodies have only one.
       if (length === 0 || chunk.length >= GATHERED_BELOW) {
         gathering = Buffer.alloc(0);
         append(chunk);

@@ -4,7 +4,7 @@ const PAGE_SIZE_DEFAULT = 20;
 export const PAGE_SIZE_MAX = 100;
 const PAGE_MAX = 1_000_000;
 
-/** A text; an empty one counts as missing. */
+/** A text in the query; an empty one counts as missing. */
 export function textQuery(lengthMax: number) {
   return z
     .string()
@@ -15,7 +15,7 @@ export function textQuery(lengthMax: number) {
 
 export const searchQuery = textQuery(500);
 
-/** A number of items; one above the largest is clamped to it. */
+/** A number of items; a number above `max` counts as `max`. */
 function itemCount(byDefault: number, max: number) {
   return z.coerce
     .number()
@@ -36,12 +36,12 @@ export function cursorPageQuery({ limitDefault = PAGE_SIZE_DEFAULT, limitMax = P
   return { limit: itemCount(limitDefault, limitMax), cursor: textQuery(1_000) };
 }
 
-/** `format` of lists that also come as a table. */
+/** `format` of lists that callers may ask for as CSV, too. */
 export const formatQuery = {
-  format: z.enum(['json', 'csv']).optional().meta({ description: 'Goes before the Accept header' }),
+  format: z.enum(['json', 'csv']).optional().meta({ description: 'Takes precedence over the Accept header' }),
 };
 
-/** `sort` and `dir`: unknown values fall back to the default instead of failing. */
+/** `sort` and `dir`; an unknown value is no error but counts as the default. */
 export function sortQuery<const Field extends string>(fields: readonly [Field, ...Field[]]) {
   return {
     sort: z
@@ -69,7 +69,7 @@ export function offsetPage<Item>(
   return { data, page: query.page, pageSize: query.pageSize, total, totalPages: Math.ceil(total / query.pageSize) };
 }
 
-/** The schema of such a reply, for the OpenAPI document. */
+/** The schema of an `OffsetPage`, for the OpenAPI document. */
 export function offsetPageSchema(item: z.ZodType, id: string) {
   return z
     .object({
@@ -82,5 +82,5 @@ export function offsetPageSchema(item: z.ZodType, id: string) {
     .meta({ id, description: 'A page of items, and how many there are in all' });
 }
 
-/** `{ id }` of a path. */
+/** The path parameter `id`. */
 export const idParams = z.object({ id: z.uuid() });

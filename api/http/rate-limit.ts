@@ -1,7 +1,7 @@
 /** The public key's share of a project's requests: every visitor has that key, and must not block the secret key. */
 const PUBLIC_SHARE = 0.8;
 
-/** Where a project stands in the current minute. */
+/** What a project has used of its rate limit in the current minute. */
 export interface RateState {
   limit: number;
   remaining: number;
@@ -10,8 +10,9 @@ export interface RateState {
   isExceeded: boolean;
 }
 
-/** For each of the requests that were counted together, in their order: where the project stood after it. */
-interface RateCounter {
+/** Counts the requests of a batch one after the other. */
+export interface RateCounter {
+  /** The state after the next request. */
   next: (isPublic: boolean) => RateState;
 }
 
@@ -21,8 +22,8 @@ function publicLimitOf(limitPerMinute: number): number {
 }
 
 /**
- * Counts on from where a project stood. Requests of the public key beyond its share are refused and not counted, so the
- * rest of the window stays for the secret key.
+ * Creates a counter that goes on from what a project had used before a batch. Requests of the public key beyond its
+ * share are refused and not counted, so the rest of the minute stays for the secret key.
  */
 export function createRateCounter(
   limitPerMinute: number,

@@ -1,12 +1,12 @@
 import type { Request, RequestHandler } from 'express';
 import { badRequest } from '../../shared/pure/app-error.ts';
 
-/** Room for a search of 500 percent-encoded characters and everything else that a query may hold. */
+/** Enough for a search of 500 percent-encoded characters and all other parameters of a query. */
 const URL_LENGTH_MAX = 8 * 1024;
-/** RFC 3986 section 3.2.2, with a port; only the characters are checked. */
+/** The characters of a host (RFC 3986 section 3.2.2) with a port. */
 const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/;
 
-/** RFC 9112 section 3.2: one Host, and one that can be a host. */
+/** Whether there is exactly one Host header with characters of a host (RFC 9112 section 3.2); HTTP/1.0 needs none. */
 function hasOneHost(req: Request): boolean {
   const hosts = req.rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host');
   return hosts.length <= 1 && (req.httpVersion === '1.0' || hosts.length === 1) && HOST.test(req.headers.host ?? '');

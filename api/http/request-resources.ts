@@ -14,12 +14,12 @@ const BODY_BYTES_DEFAULT = 5 * 1024 * 1024;
 /** The public key is in every page, so it may send no more than this. */
 const PUBLIC_BODY_BYTES_MAX = 64 * 1024;
 
-/** The most octets of JSON that an endpoint takes. */
+/** Largest JSON body of an endpoint, in bytes. */
 export function bodyBytesMaxOf({ key, bodyBytesMax }: Endpoint): number {
   return key === 'public' ? PUBLIC_BODY_BYTES_MAX : (bodyBytesMax ?? BODY_BYTES_DEFAULT);
 }
 
-/** An authenticated request with its body, still to be checked. */
+/** An authenticated request with its body, which is not validated yet. */
 export interface Incoming {
   definition: Endpoint;
   caller: Caller;
@@ -29,7 +29,7 @@ export interface Incoming {
   body: unknown;
 }
 
-/** Releases when the answer has been read, or never will be. */
+/** Calls `release` when the client has read the answer, or its connection has closed. */
 export function releaseAfter(res: Response, release: () => void): void {
   if (res.closed) release();
   else res.once('close', release);
@@ -42,7 +42,7 @@ function expectedOctets(req: Request, bytesMax: number): number {
   return length === undefined || contentCodingOf(req) !== undefined ? bytesMax : Math.min(length, bytesMax);
 }
 
-/** Reads the body of an authenticated request, a large one when there is room for it. */
+/** Reads the body of an authenticated request. A large one waits until other large bodies leave enough memory. */
 export async function readBody(
   { definition, caller, req, res }: Omit<Incoming, 'body'>,
   json: JsonBody | undefined,
@@ -57,19 +57,20 @@ export async function readBody(
 }
 
 /**
- * Waits until there is room for the largest page, where a page is asked for: clients that ask for many and read none must
- * not fill the memory. @returns ends the reservation, when the octets of the answer count instead
+ * Reserves memory for the largest page, where the endpoint answers pages, and waits for it if necessary. Otherwise,
+ * clients that ask for many pages and read none would fill the memory.
+ * @returns a function that ends the reservation, to be called when the octets of the answer are counted
  */
 export async function reservePage({ query }: Endpoint, projectId: string, load: Load): Promise<() => void> {
   const isPage = query instanceof z.ZodObject && 'limit' in query.shape;
   return isPage ? load.octets.take(projectId, LIMITS.pageBytes) : () => undefined;
 }
 
-/** Waits until a request may use PostgreSQL, or another server. @returns ends its turn */
+/** Waits until a request may use PostgreSQL, or another server. @returns a function that ends its turn */
 export async function takeTurn(definition: Endpoint, projectId: string, load: Load): Promise<() => void> {
-  if (definition.isGrouped) return load.groupedPlaces.take(projectId, 1);
+  if (definition.isGrouped) return load.groupedSlots.take(projectId, 1);
   if (definition.isRemote) return load.remoteSlots.take(projectId, 1);
-  if (definition.cost !== 'heavy') return load.slots.take(projectId, 1);
+  if (!definition.isHeavy) return load.slots.take(projectId, 1);
   const releaseHeavy = await load.heavySlots.take(projectId, 1);
   try {
     const release = await load.slots.take(projectId, 1);
@@ -83,7 +84,7 @@ export async function takeTurn(definition: Endpoint, projectId: string, load: Lo
   }
 }
 
-/** A client that has gone while its request waited is not served, because nobody would read the answer. */
+/** @throws AppError when the client has closed the connection while its request waited: nobody would read the answer */
 export function assertStillThere(req: Request): void {
   if (req.socket.destroyed) throw badRequest('The client has closed the connection');
 }

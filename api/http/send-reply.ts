@@ -6,15 +6,16 @@ import type { Endpoint, Reply } from './endpoint.ts';
 import { lengthOf, sendJson } from './json-reply.ts';
 import { releaseAfter, takeTurn, type Incoming } from './request-resources.ts';
 
-/** Answers above this size are counted until they have been read. */
+/** The octets of larger answers count against the project's share until the client has read them. */
 const LARGE_ANSWER_BYTES = 256 * 1024;
 
-/** The body of a reply on the wire; undefined when it has none. */
+/** The body of a reply, in the envelope if the endpoint has one; undefined when there is none. */
 export function envelopeOf(definition: Endpoint, { data, message }: Reply): unknown {
-  if (data === undefined || !definition.envelope) return data;
+  if (data === undefined || !definition.hasEnvelope) return data;
   return { success: true, data, ...(message !== undefined && { message }) };
 }
 
+/** Sends a JSON reply, or one without a body. */
 export function sendReply({ res, caller }: Incoming, load: Load, status: number, parts: Buffer[]): void {
   const length = lengthOf(parts);
   if (length > LARGE_ANSWER_BYTES) releaseAfter(res, load.octets.add(caller.project.id, length));
@@ -23,6 +24,7 @@ export function sendReply({ res, caller }: Incoming, load: Load, status: number,
   else res.end();
 }
 
+/** Sends a CSV table. A fault on the way is logged, because the status has been sent already. */
 export async function sendTable(
   { definition, caller, res }: Incoming,
   deps: { load: Load; logger: Logger },
@@ -31,6 +33,9 @@ export async function sendTable(
   try {
     await sendCsv(res, csv, () => takeTurn(definition, caller.project.id, deps.load));
   } catch (error) {
-    deps.logger.warn({ err: error, requestId: requestIdOf(res), path: definition.path }, 'a table was not sent whole');
+    deps.logger.warn(
+      { err: error, requestId: requestIdOf(res), path: definition.path },
+      'a CSV table was not sent completely',
+    );
   }
 }

@@ -19,20 +19,20 @@ import { createStrangers, type StrangerLimits } from './strangers.ts';
 const HEADERS_BYTES_MAX = 16 * 1024;
 const HEADERS_COUNT_MAX = 200;
 const HEADERS_TIMEOUT_MS = 10_000;
-/** The whole of a request; its body has a slowest speed of its own. */
+/** For a whole request. Bodies have a lowest speed in addition (`json-body.ts`). */
 const REQUEST_TIMEOUT_MS = 300_000;
 const CHECK_MS = 1_000;
-/** Longer than balancers keep idle connections, so that we never close one on which a request is arriving. */
+/** Longer than load balancers keep idle connections, so that we never close one on which a request is arriving. */
 const KEEP_ALIVE_MS = 65_000;
 const STRANGER_IDLE_MS = 5_000;
-/** How long a request waits before it is refused as one of a flood: a sender that waits for the answer floods no faster. */
+/** How long a request of a flood waits for its refusal, which slows down a client that waits for answers. */
 const REFUSAL_DELAY_MS = 500;
 const RETRY_AFTER_SECONDS = 1;
-/** A refusal of these would make a balancer take the process out of service. Under a flood their answers come late. */
+/** Refusing these would make a load balancer take the process out of service. In a flood, their answers are late. */
 const NEVER_REFUSED = new Set(['/health', '/ready']);
 
 export interface ServerLimits {
-  /** Connections that the process takes. */
+  /** The most connections that the process accepts. */
   connectionsMax: number;
   strangers: StrangerLimits;
 }
@@ -45,13 +45,14 @@ export function serverLimitsOf(config: Config): ServerLimits {
   };
 }
 
-/** The answer to bytes that are not HTTP, or that come too slowly. */
+/** The error for bytes that are not HTTP, or that come too slowly. */
 function faultOf(error: NodeJS.ErrnoException): AppError {
   if (error.code === 'HPE_HEADER_OVERFLOW') return new AppError('HEADERS_TOO_LARGE');
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return new AppError('REQUEST_TIMEOUT');
   return badRequest('The request is not well-formed HTTP');
 }
 
+/** Writes the answer to the socket itself, because there is no request to answer. */
 function refuseSocket(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!isAnswerable(socket) || error.code === 'ECONNRESET') {
     socket.destroy();
@@ -70,7 +71,7 @@ function refuseSocket(error: NodeJS.ErrnoException, socket: Socket): void {
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }
 
-/** Answers a request of a client that has used up what strangers may cost, and closes its connection. */
+/** Refuses a request of a client that has used up the units of a stranger, and closes its connection. */
 function refuseRequest(res: ServerResponse): void {
   const fault = new AppError('RATE_LIMIT_EXCEEDED', {
     message: 'Too many requests without a valid API key from this address',
@@ -90,8 +91,8 @@ function refuseRequest(res: ServerResponse): void {
 }
 
 /**
- * The HTTP server of the API, not yet listening. Whatever comes over a connection is answered in our envelope where
- * HTTP allows an answer, else the connection is closed.
+ * Creates the HTTP server of the API, not yet listening. Even bytes that are not HTTP are answered in the error
+ * envelope where an answer can be written; otherwise the connection is closed.
  */
 export function createHttpServer(app: RequestListener, limits: ServerLimits): Server {
   const server = createServer({
@@ -108,7 +109,7 @@ export function createHttpServer(app: RequestListener, limits: ServerLimits): Se
   limitConnections(server, { connectionsMax: limits.connectionsMax, strangerIdleMs: STRANGER_IDLE_MS, strangers });
 
   const handle = (req: IncomingMessage, res: ServerResponse, isSecondTry = false): void => {
-    // A connection that ended while its requests were being read, or waited, has nobody to answer.
+    // Nobody reads the answer when the connection has ended while the request waited.
     if (req.socket.destroyed) return;
     if (strangers.accept(req, res)) app(req, res);
     else if (!isSecondTry) setTimeout(handle, REFUSAL_DELAY_MS, req, res, true);
@@ -117,7 +118,7 @@ export function createHttpServer(app: RequestListener, limits: ServerLimits): Se
   };
   const inOrder = createPipelining();
   server.on('request', (req, res) => inOrder(req, res, () => handle(req, res)));
-  // `100 Continue` is written when a body is wanted; other expectations need not be met (RFC 9110 section 10.1.1).
+  // The body reader writes `100 Continue`; other expectations need not be met (RFC 9110 section 10.1.1).
   for (const name of ['checkContinue', 'checkExpectation'] as const) {
     server.on(name, (req, res) => server.emit('request', req, res));
   }

@@ -5,19 +5,19 @@ import { clientOf, createNetworkTest } from '../../shared/platform/client-addres
 import { createAllowances } from './allowances.ts';
 
 export interface StrangerLimits {
-  /** Units that one client may use a second without a valid key: a request, and more for what is read of it. 0 = no limit. */
+  /** Units that a client without a valid key may use per second: one for a request, more for its body. 0: no limit. */
   perSecond: number;
   /** Proxies that say in X-Forwarded-For who their clients are, in CIDR notation. */
   proxySources: readonly string[];
 }
 
-/** Counts the cost of clients that have shown no valid key. */
+/** Counts the cost of strangers: clients that have shown no valid key. */
 export interface Strangers {
-  /** Counts a request, unless its key has been valid lately. @returns false when its client has used up its units */
+  /** Counts a request, unless its key was valid lately. @returns false when its client has used up its units */
   accept: (req: IncomingMessage, res: ServerResponse) => boolean;
-  /** Counts a connection that was no HTTP. @returns as `accept` */
+  /** Counts bytes on a connection that are not HTTP. @returns false when its client has used up its units */
   acceptFault: (socket: Socket) => boolean;
-  /** The client behind a connection; undefined when others stand behind it, too. */
+  /** The client of a connection; undefined for a proxy, which has many clients. */
   clientBehind: (socket: Socket) => string | undefined;
   /** Whether a client has used up its units. */
   isFlooding: (client: string) => boolean;
@@ -25,50 +25,51 @@ export interface Strangers {
 
 /** A request whose cost is counted. */
 interface Account {
-  /** Counts more units for it. @returns false when there are none left */
+  /** Counts more units for the request. @returns false when its client has none left */
   spend: (units: number) => boolean;
-  /** Takes back what was counted, because its sender has shown to be no stranger. */
+  /** Gives its units back, because it is no stranger's. @param isByKey whether its key has shown that */
   spare: (isByKey: boolean) => void;
 }
 
-/** The units of this many seconds can be used at once. A browser that opens a page of the docs sends about ten requests. */
+/** A client can use the units of this many seconds at once. A page of the docs takes a browser about ten requests. */
 const BURST_SECONDS = 1;
-/** The share of all strangers together, counted in clients. */
+/** All strangers together may use as much as this many clients. */
 const CLIENTS = 10;
 const KEYS_MAX = 10_000;
-/** An Authorization header with a key is no longer than this. */
-const KEY_LENGTH_MAX = 200;
-/** Octets for one unit, some 0.1 ms of CPU time: parsed before the key is known, or dropped unread. */
+/** Longer Authorization headers hold no key. */
+const AUTHORIZATION_LENGTH_MAX = 200;
+/** Octets that are parsed before the key is checked, for one unit. A unit is some 0.1 ms of CPU time. */
 export const PARSED_BYTES_PER_UNIT = 8 * 1024;
+/** Octets that are read and dropped, for one unit. */
 const DROPPED_BYTES_PER_UNIT = 256 * 1024;
 
 const accounts = new WeakMap<IncomingMessage, Account>();
 
 /**
- * Takes back the cost of a request that is no stranger's: it has a key that is valid and within its limits, or the token of
- * a link, or its key could not be looked up.
+ * Gives back the units of a request that is no stranger's. Its key is valid and within its limits, or it has the token
+ * of a link, or its key could not be looked up.
  */
 export function spareRequest(req: IncomingMessage, by: 'key' | 'token' | 'doubt'): void {
   accounts.get(req)?.spare(by === 'key');
 }
 
-/** Counts the octets of a stranger's request that are parsed. */
+/** Counts the octets of a request that are parsed before its key is checked. */
 export function countParsed(req: IncomingMessage, bytes: number): void {
   accounts.get(req)?.spend(bytes / PARSED_BYTES_PER_UNIT);
 }
 
-/** Counts the octets of a stranger's request that are read and dropped. @returns whether it may go on */
+/** Counts the octets of a request that are read and dropped. @returns whether its client has units left for more */
 export function countDropped(req: IncomingMessage, bytes: number): boolean {
   return accounts.get(req)?.spend(bytes / DROPPED_BYTES_PER_UNIT) ?? true;
 }
 
-/** Authorization headers that were admitted lately. Only digests are kept. */
+/** Remembers the Authorization headers that were admitted lately, as digests. */
 function createKnownKeys() {
   const known = new Set<string>();
   return {
     digestOf(req: IncomingMessage): string | undefined {
       const { authorization } = req.headers;
-      if (authorization === undefined || authorization.length > KEY_LENGTH_MAX) return undefined;
+      if (authorization === undefined || authorization.length > AUTHORIZATION_LENGTH_MAX) return undefined;
       return hash('sha256', authorization, 'base64');
     },
     has: (digest: string | undefined): digest is string => digest !== undefined && known.has(digest),
@@ -82,7 +83,7 @@ function createKnownKeys() {
   };
 }
 
-/** The address of a hop in X-Forwarded-For, which some proxies write with a port; undefined when it is none. */
+/** The address of a hop in X-Forwarded-For, perhaps with a port; undefined when the hop is no address. */
 function addressOf(hop: string): string | undefined {
   const text = hop.trim();
   const address = /^\[([^\]]*)\]/.exec(text)?.[1] ?? /^(\d+(?:\.\d+){3}):\d+$/.exec(text)?.[1] ?? text;
@@ -102,9 +103,8 @@ function forwardedFor(header: string | undefined, own: string, isProxy: (address
 }
 
 /**
- * Keeps the cost of strangers within bounds, so that a flood without a key leaves callers with a key as fast as they were,
- * also when it comes from their own address. A key that was admitted a moment ago is known by its header, before anything is
- * parsed.
+ * Bounds the cost of strangers, so that a flood without a key does not slow down callers with a key, even at the same
+ * address. A key that was admitted lately is recognized by its header before anything is parsed.
  */
 export function createStrangers({ perSecond, proxySources }: StrangerLimits): Strangers {
   const rate = perSecond === 0 ? Infinity : perSecond;
@@ -148,8 +148,12 @@ export function createStrangers({ perSecond, proxySources }: StrangerLimits): St
           if (isByKey && digest !== undefined) knownKeys.add(digest);
         },
       });
-      // The key may have been replaced, or have used up its own limit.
-      if (isKnown) res.once('close', () => !isSpared && knownKeys.delete(digest));
+      // A known key that is not admitted again has been replaced, or has used up its rate limit.
+      if (isKnown) {
+        res.once('close', () => {
+          if (!isSpared) knownKeys.delete(digest);
+        });
+      }
       return true;
     },
     acceptFault: (socket) => allowances.spend(clientOfSocket(socket), 1),

@@ -5,8 +5,8 @@ import { markFailed, startSpan, within } from '../../shared/platform/tracing/spa
 import type { Endpoint } from './endpoint.ts';
 
 /**
- * Serves a request within a span, which goes on with the caller's trace (`traceparent`) or begins one, and lasts until
- * the answer has been sent. Everything in it is the declaration's or a number: a URL may hold an address.
+ * Serves a request within a span, which continues the caller's trace (`traceparent`) or begins one, and lasts until the
+ * answer has been sent. Its attributes never contain the URL, which may hold an email address.
  */
 export function traceRequest(
   { method, path, operationId }: Endpoint,

@@ -66,7 +66,7 @@ const patch = endpoint({
   description: 'Shown in the footer of MARKETING email and on the pages to unsubscribe. null takes a setting away.',
   key: 'secret',
   params: idParams,
-  badIdIs: 'RESOURCE_NOT_FOUND',
+  malformedIdCode: 'RESOURCE_NOT_FOUND',
   body: brandSettingsSchema,
   replies: { 200: { description: 'The project after the change', schema: projectSchema } },
   async handle({ em, project, params, body }) {
@@ -83,7 +83,7 @@ const regenerateKeys = endpoint({
   summary: 'Replace both keys of the project; the old ones stop working at once',
   key: 'secret',
   params: idParams,
-  badIdIs: 'RESOURCE_NOT_FOUND',
+  malformedIdCode: 'RESOURCE_NOT_FOUND',
   replies: { 200: { description: 'The project with its new keys', schema: rotatedKeysSchema } },
   async handle({ em, project, params }) {
     assertOwn(project, params.id);

@@ -112,8 +112,8 @@ function errorCodesOf(definition: Endpoint): ErrorCode[] {
     const ofBodies = ['REQUEST_TIMEOUT', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
     for (const code of ofBodies) codes.add(code);
   }
-  if (definition.idempotent) codes.add('IDEMPOTENCY_KEY_REUSED');
-  if (definition.params && definition.badIdIs) codes.add(definition.badIdIs);
+  if (definition.isIdempotent) codes.add('IDEMPOTENCY_KEY_REUSED');
+  if (definition.params && definition.malformedIdCode) codes.add(definition.malformedIdCode);
   return [...codes];
 }
 

@@ -17,7 +17,7 @@ function linkTo(target: Endpoint | undefined, field: string) {
 
 /** What follows from an answer: where the new record is read, where the job is polled. */
 export function linksOf(definition: Endpoint, status: number, endpoints: readonly Endpoint[]) {
-  const data = definition.envelope ? '/data' : '';
+  const data = definition.hasEnvelope ? '/data' : '';
   if (status === 201) return linkTo(itemOf(definition, endpoints), `${data}/id`);
   if (status !== 202) return {};
   const jobPath = definition.multipart ? '/contacts/import/:jobId' : '/contacts/bulk/:jobId';

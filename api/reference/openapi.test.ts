@@ -65,7 +65,9 @@ describe('/openapi.json', () => {
       const parameters: { in: string; name: string; required?: boolean }[] = operation.parameters ?? [];
       const inPath = parameters.filter((parameter) => parameter.in === 'path').map((parameter) => parameter.name);
       expect(inPath).toEqual([...definition.path.matchAll(/:(\w+)/g)].map((match) => match[1]));
-      expect(parameters.some((parameter) => parameter.name === 'Idempotency-Key')).toBe(definition.idempotent === true);
+      expect(parameters.some((parameter) => parameter.name === 'Idempotency-Key')).toBe(
+        definition.isIdempotent === true,
+      );
       expect(operation.requestBody !== undefined).toBe((definition.body ?? definition.multipart) !== undefined);
       if (definition.method !== 'get') expect(statuses).toEqual(expect.arrayContaining(['400', '413', '415']));
     },

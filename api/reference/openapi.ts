@@ -23,13 +23,13 @@ function named(schema: z.ZodType, id: string, description: string): z.ZodType {
 }
 
 function replyResponses(definition: Endpoint, endpoints: readonly Endpoint[]) {
-  const { operationId, envelope } = definition;
+  const { operationId, hasEnvelope } = definition;
   return Object.fromEntries(
     Object.entries(definition.replies).map(([status, { schema: own, description, csv }]) => {
       const id = `${capitalized(operationId)}Response`;
-      const data = own && named(own, envelope ? `${capitalized(operationId)}Result` : id, description);
+      const data = own && named(own, hasEnvelope ? `${capitalized(operationId)}Result` : id, description);
       const wrapped =
-        data && envelope
+        data && hasEnvelope
           ? z
               .object({
                 success: z.literal(true),
@@ -89,7 +89,7 @@ function operationOf(definition: Endpoint, endpoints: readonly Endpoint[]): ZodO
     requestParams: {
       ...(definition.params instanceof z.ZodObject && { path: definition.params }),
       ...(definition.query instanceof z.ZodObject && { query: definition.query }),
-      ...(definition.idempotent && { header: idempotencyHeader }),
+      ...(definition.isIdempotent && { header: idempotencyHeader }),
     },
     ...requestBodyOf(definition),
     responses: { ...replyResponses(definition, endpoints), ...errorResponses(definition, endpoints) },

@@ -29,7 +29,7 @@ import {
 } from './segments.schemas.ts';
 
 const base = { tag: 'Segments', key: 'secret' } as const;
-const withId = { ...base, params: idParams, badIdIs: 'SEGMENT_NOT_FOUND' } as const;
+const withId = { ...base, params: idParams, malformedIdCode: 'SEGMENT_NOT_FOUND' } as const;
 
 function hasCondition(body: Record<string, unknown>): boolean {
   const { type, condition } = body;
@@ -107,7 +107,7 @@ const remove = endpoint({
 const contacts = endpoint({
   ...withId,
   operationId: 'listSegmentContacts',
-  cost: 'heavy',
+  isHeavy: true,
   method: 'get',
   path: '/segments/:id/contacts',
   summary: 'List the contacts of a segment by page; a dynamic one is evaluated now',
@@ -153,7 +153,7 @@ const removeFromSegment = endpoint({
 const compute = endpoint({
   ...withId,
   operationId: 'computeSegment',
-  cost: 'heavy',
+  isHeavy: true,
   method: 'post',
   path: '/segments/:id/compute',
   summary: 'Recompute the members of a tracked dynamic segment',
@@ -170,7 +170,7 @@ const compute = endpoint({
 const refresh = endpoint({
   ...withId,
   operationId: 'refreshSegment',
-  cost: 'heavy',
+  isHeavy: true,
   method: 'post',
   path: '/segments/:id/refresh',
   summary: 'Count the contacts of a segment now; no members and no events change',

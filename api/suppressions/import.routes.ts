@@ -34,7 +34,7 @@ async function readFile(content: Buffer): Promise<SuppressionFile> {
 
 const upload = endpoint<unknown, unknown, UploadedFile>({
   operationId: 'importSuppressions',
-  cost: 'heavy',
+  isHeavy: true,
   method: 'post',
   path: '/suppressions/import',
   tag: 'Suppressions',

@@ -99,7 +99,7 @@ const remove = endpoint({
   summary: 'Let an address have email again',
   description: 'Its contact stays unsubscribed until it subscribes itself.',
   params: addressParams,
-  badIdIs: 'RESOURCE_NOT_FOUND',
+  malformedIdCode: 'RESOURCE_NOT_FOUND',
   replies: { 204: { description: 'It may have email again' } },
   errors: ['RESOURCE_NOT_FOUND'],
   async handle({ em, project, params }) {

@@ -27,7 +27,7 @@ const undo = endpoint({
     'suppressions it brought. Contacts that were unsubscribed by a link, the API or a complaint, before or since, stay ' +
     'as they are. Can be repeated.',
   key: 'secret',
-  cost: 'heavy',
+  isHeavy: true,
   body: undoBody,
   replies: { 200: { description: 'What was, or would be, taken back', schema: undoneSchema } },
   async handle({ em, project, body, deps }) {

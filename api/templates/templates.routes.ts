@@ -70,7 +70,7 @@ const get = endpoint({
   summary: 'Get a template',
   key: 'secret',
   params: idParams,
-  badIdIs: 'TEMPLATE_NOT_FOUND',
+  malformedIdCode: 'TEMPLATE_NOT_FOUND',
   replies: { 200: { description: 'The template', schema: templateSchema } },
   async handle({ em, project, params }) {
     return ok(templateView(await findTemplate(em, project.id, params.id)));
@@ -85,7 +85,7 @@ const patch = endpoint({
   summary: 'Change the given fields of a template',
   key: 'secret',
   params: idParams,
-  badIdIs: 'TEMPLATE_NOT_FOUND',
+  malformedIdCode: 'TEMPLATE_NOT_FOUND',
   body: patchTemplateBody,
   replies: { 200: { description: 'The template after the change', schema: templateSchema } },
   errors: ['SENDER_DOMAIN_REFUSED'],
@@ -104,7 +104,7 @@ const remove = endpoint({
   summary: 'Delete a template; mail already sent stays on record',
   key: 'secret',
   params: idParams,
-  badIdIs: 'TEMPLATE_NOT_FOUND',
+  malformedIdCode: 'TEMPLATE_NOT_FOUND',
   replies: { 204: { description: 'Deleted' } },
   async handle({ em, project, params }) {
     await deleteTemplate(em, project.id, params.id);
@@ -120,7 +120,7 @@ const duplicate = endpoint({
   summary: 'Copy a template',
   key: 'secret',
   params: idParams,
-  badIdIs: 'TEMPLATE_NOT_FOUND',
+  malformedIdCode: 'TEMPLATE_NOT_FOUND',
   replies: { 201: { description: 'The copy, named "<name> (Copy)"', schema: templateSchema } },
   async handle({ em, project, params }) {
     return created(templateView(await duplicateTemplate(em, project.id, params.id)));
@@ -129,7 +129,7 @@ const duplicate = endpoint({
 
 const usage = endpoint({
   operationId: 'getTemplateUsage',
-  cost: 'heavy',
+  isHeavy: true,
   method: 'get',
   path: '/templates/:id/usage',
   tag: 'Templates',
@@ -137,7 +137,7 @@ const usage = endpoint({
   description: 'Campaigns carry content of their own, so none refers to a template.',
   key: 'secret',
   params: idParams,
-  badIdIs: 'TEMPLATE_NOT_FOUND',
+  malformedIdCode: 'TEMPLATE_NOT_FOUND',
   replies: { 200: { description: 'Its users and the emails sent from it', schema: templateUsageSchema } },
   async handle({ em, project, params }) {
     const emailsSent = await countTemplateEmails(em, project.id, params.id);

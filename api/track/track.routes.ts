@@ -10,9 +10,9 @@ const track = endpoint({
   summary: 'Track an event of a contact',
   description: 'Creates or updates the contact, then records the event.',
   key: 'public',
-  idempotent: true,
+  isIdempotent: true,
   isGrouped: true,
-  envelope: true,
+  hasEnvelope: true,
   body: trackBody,
   replies: { 200: { description: 'The contact and the event', schema: trackedSchema } },
   async handle({ project, body, claim, deps }) {

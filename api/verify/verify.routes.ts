@@ -16,7 +16,7 @@ export function createVerifyEndpoints(config: Config): Endpoint[] {
     description: 'Looks at the format and at the domain in DNS. No mail is sent. Answers within five seconds.',
     key: 'secret',
     isRemote: true,
-    envelope: true,
+    hasEnvelope: true,
     body: verifyBody,
     replies: { 200: { description: 'What is known of the address', schema: addressVerificationSchema } },
     async handle({ body }) {

@@ -33,7 +33,7 @@ import {
 } from './webhooks.schemas.ts';
 
 const base = { tag: 'Webhooks', key: 'secret' } as const;
-const withId = { ...base, params: idParams, badIdIs: 'WEBHOOK_NOT_FOUND' } as const;
+const withId = { ...base, params: idParams, malformedIdCode: 'WEBHOOK_NOT_FOUND' } as const;
 
 /** @throws AppError VALIDATION_ERROR for a URL that may not be called */
 function createUrlCheck(config: Config): (url: string | undefined) => Promise<void> {
