@@ -78,7 +78,7 @@ const stats = endpoint({
   tag: 'Activity',
   summary: 'Totals, rates and a series of UTC days',
   description:
-    'Counts the last 30 days unless dates are given. Opened, clicked and bounced count each email once. `complaintRates` are those of the last 7 days, whatever the dates. Emails to sandbox addresses are in the totals and in no rate.',
+    'Counts the last 30 days unless dates are given. Opened, clicked and bounced count each email once. `complaintRates` are those of the last 7 days, whatever the dates. Emails to sandbox addresses count in the totals and in no rate.',
   key: 'secret',
   query: activityStatsQuery,
   replies: { 200: { description: 'The figures', schema: activityStatsSchema } },
@@ -92,8 +92,8 @@ const stats = endpoint({
   },
 });
 
-/** Backlogs of every project stand in one index, so that counting one may mean reading all. */
-const QUEUE_MS = 5_000;
+/** Time limit of the count: one index has the backlogs of all projects, so counting one may mean reading all. */
+const QUEUE_TIMEOUT_MS = 5_000;
 
 const queue = endpoint({
   operationId: 'getQueue',
@@ -103,11 +103,11 @@ const queue = endpoint({
   tag: 'Activity',
   summary: 'What waits in the project, by kind, and for how long',
   description:
-    'Emails (transactional ones and those of automations), recipients of campaigns that are being sent, overdue executions, jobs, and work that has not been started yet. Why a single email waits, `GET /emails/:id` says.',
+    'Emails (transactional ones and those of automations), recipients of campaigns that are being sent, overdue executions, jobs, and work that has not been started yet. `GET /emails/:id` says why a single email waits.',
   key: 'secret',
   replies: { 200: { description: 'What waits', schema: queueSchema } },
   async handle({ em, project }) {
-    return ok(queueView(await listWaiting(em, project.id, QUEUE_MS)));
+    return ok(queueView(await listWaiting(em, project.id, QUEUE_TIMEOUT_MS)));
   },
 });
 

@@ -139,15 +139,15 @@ export const queueSchema = z
               .nullable()
               .meta({ examples: ['a campaign is paused'] }),
           })
-          .meta({ id: 'WaitingItems', description: 'What waits, of one kind' }),
+          .meta({ id: 'WaitingItems', description: 'The waiting items of one kind' }),
       )
       .describe(
-        'the kind whose oldest has been due for longest comes first; a kind of which nothing waits is left out',
+        'the kind whose oldest item has been due for longest comes first; kinds without waiting items are left out',
       ),
   })
   .meta({ id: 'Queue', description: 'What waits in the project' });
 
-/** An entry of what waits, without its project. */
+/** The waiting items of a project as callers see them. */
 export function queueView(items: WaitingItems[]): z.infer<typeof queueSchema> {
   return {
     waiting: items.map(({ kind, rows, oldestSeconds, reason }) => ({ kind, count: rows, oldestSeconds, reason })),

@@ -21,7 +21,7 @@ const bodySchema = z.object({
 
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
-/** Lets the pages of the Temporal UI read the answers, and nobody else's. */
+/** Lets the pages of the Temporal UI read the answers, and no pages of other origins. */
 function allowOrigins(origins: readonly string[]): RequestHandler {
   return (req, res, next) => {
     res.setHeader('Vary', 'Origin');
@@ -35,7 +35,7 @@ function allowOrigins(origins: readonly string[]): RequestHandler {
   };
 }
 
-/** @throws AppError INVALID_API_KEY */
+/** Refuses requests without the token. @throws AppError INVALID_API_KEY */
 function requireToken(token: string): RequestHandler {
   const expected = digest(token);
   return (req, _res, next) => {
@@ -51,8 +51,8 @@ function requireToken(token: string): RequestHandler {
 }
 
 /**
- * The endpoints at which the Temporal UI and CLI have payloads decoded: a codec server for `<PUBLIC_URL>/codec`. They
- * exist where keys and a token are configured.
+ * Mounts a codec server at `<PUBLIC_URL>/codec`, where the Temporal UI and CLI have payloads decoded. It exists only if
+ * keys and a token are configured.
  */
 export function mountCodec(
   app: Express,
@@ -62,18 +62,18 @@ export function mountCodec(
   const codec = codecOf(config.TEMPORAL_CODEC_KEYS);
   if (!codec || token === undefined) return;
 
-  const handle = (work: 'encode' | 'decode') => async (req: Request, res: Response) => {
+  const handle = (operation: 'encode' | 'decode') => async (req: Request, res: Response) => {
     const parsed = bodySchema.safeParse(await createJsonBody(req, res, { bytesMax: BODY_BYTES_MAX }).read(), CHECKS);
     if (!parsed.success) throw validationError(fieldErrorsOf(parsed.error));
     try {
-      const payloads = await codec[work](parsed.data.payloads.map(payloadFromJson));
+      const payloads = await codec[operation](parsed.data.payloads.map(payloadFromJson));
       res.json({ payloads: payloads.map(payloadToJson) });
     } catch (error) {
       throw error instanceof CodecError ? badRequest(error.message) : error;
     }
   };
-  for (const work of ['encode', 'decode'] as const) {
-    const path = `/codec/${work}`;
+  for (const operation of ['encode', 'decode'] as const) {
+    const path = `/codec/${operation}`;
     app.use(path, allowOrigins(config.TEMPORAL_UI_ORIGIN));
     app.options(path, (_req, res) => {
       res.setHeader('Access-Control-Allow-Methods', 'POST');
@@ -81,6 +81,6 @@ export function mountCodec(
       res.setHeader('Access-Control-Max-Age', PREFLIGHT_SECONDS);
       res.status(204).end();
     });
-    app.post(path, requireToken(token), handle(work));
+    app.post(path, requireToken(token), handle(operation));
   }
 }

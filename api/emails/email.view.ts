@@ -11,7 +11,7 @@ import { answeredAddress } from '../http/answered-address.ts';
 
 const moment = z.iso.datetime().nullable();
 
-/** When an email was sent, and what came back. */
+/** When an email was sent, and when each report about it arrived. */
 export const emailMoments = {
   sentAt: moment,
   deliveredAt: moment,
@@ -26,7 +26,7 @@ export const emailSchema = z
   .object({
     id: z.uuid(),
     status: z.enum(EMAIL_STATUSES),
-    type: z.enum(EMAIL_TYPES).describe('that of its campaign or template, as it is now'),
+    type: z.enum(EMAIL_TYPES).describe('the current type of its campaign or template'),
     to: answeredAddress.nullable().describe('null once its contact was erased'),
     subject: z.string().nullable().describe('cut after 1,000 characters'),
     contactId: z.uuid().nullable(),
@@ -53,14 +53,14 @@ export const emailStorySchema = emailSchema
         reason: z
           .enum(WAITING_REASONS)
           .describe(
-            '"complaints": its campaign holds, because too many readers complain; "provider paused": it is held, because the provider or the relay refuses our emails or wants fewer; "no relay": an attempt took it and found no server; "queued": no attempt has taken it yet',
+            '"complaints": its campaign is held, because too many readers complain; "provider paused": it is held, because the provider or the relay refuses our emails or wants fewer; "no relay": an attempt found no SMTP server; "queued": no attempt was made yet',
           ),
         until: moment.meta({ examples: ['2026-02-04T09:30:00.000Z'] }),
-        words: z.string().nullable().describe('of the server, or what else is known'),
+        words: z.string().nullable().describe('of the server, or what else is known of the reason'),
       })
       .meta({ id: 'EmailWait', description: 'What an email waits for' })
       .nullable()
-      .describe('null when it is being sent just now, or has its outcome'),
+      .describe('null while it is being sent, or when it has its outcome'),
     timeline: z.array(
       z
         .object({
@@ -68,7 +68,7 @@ export const emailStorySchema = emailSchema
           type: z.enum(TIMELINE_TYPES),
           server: z.string().optional(),
           words: z.string().optional().describe('of the server, or why it ended'),
-          rule: z.string().optional().describe('what judged the refusal or the report'),
+          rule: z.string().optional().describe('the rule by which the refusal or the report was judged'),
           bounceType: z.enum(['hard', 'soft']).optional(),
           nextAttemptAt: z.iso
             .datetime()
@@ -84,7 +84,7 @@ export const emailStorySchema = emailSchema
   })
   .meta({ id: 'EmailStory', description: 'An email, what happened to it, and why it waits' });
 
-const textOf = (at: Date | null): string | null => at?.toISOString() ?? null;
+const isoOf = (at: Date | null): string | null => at?.toISOString() ?? null;
 
 /** An email as callers see it. */
 export function emailView(email: ListedEmail): z.infer<typeof emailSchema> {
@@ -101,15 +101,15 @@ export function emailView(email: ListedEmail): z.infer<typeof emailSchema> {
     executionId: email.executionId,
     error: email.error,
     deferrals: email.deferrals,
-    nextAttemptAt: textOf(email.retryAt),
+    nextAttemptAt: isoOf(email.retryAt),
     createdAt: email.createdAt.toISOString(),
-    sentAt: textOf(email.sentAt),
-    deliveredAt: textOf(email.deliveredAt),
-    openedAt: textOf(email.openedAt),
-    clickedAt: textOf(email.clickedAt),
-    bouncedAt: textOf(email.bouncedAt),
-    complainedAt: textOf(email.complainedAt),
-    unsubscribedAt: textOf(email.unsubscribedAt),
+    sentAt: isoOf(email.sentAt),
+    deliveredAt: isoOf(email.deliveredAt),
+    openedAt: isoOf(email.openedAt),
+    clickedAt: isoOf(email.clickedAt),
+    bouncedAt: isoOf(email.bouncedAt),
+    complainedAt: isoOf(email.complainedAt),
+    unsubscribedAt: isoOf(email.unsubscribedAt),
     opens: email.opens,
     clicks: email.clicks,
   };
@@ -119,11 +119,11 @@ function entryView({ at, nextAttemptAt, ...entry }: TimelineEntry) {
   return { at: at.toISOString(), ...entry, ...(nextAttemptAt && { nextAttemptAt: nextAttemptAt.toISOString() }) };
 }
 
-/** An email with what happened to it. */
+/** An email as callers see it, with what happened to it and why it waits. */
 export function emailStoryView({ email, waiting, timeline }: EmailStory): z.infer<typeof emailStorySchema> {
   return {
     ...emailView(email),
-    waiting: waiting && { reason: waiting.reason, until: textOf(waiting.until), words: waiting.words },
+    waiting: waiting && { reason: waiting.reason, until: isoOf(waiting.until), words: waiting.words },
     timeline: timeline.map(entryView),
   };
 }

@@ -14,7 +14,7 @@ const list = endpoint({
   path: '/emails',
   summary: 'List emails by cursor, newest first',
   description:
-    'A page looks through 3,000 emails at most: those of the contact, the address, the campaign, the template or the workflow, or else all of the project. With further filters that few of them fit it may have fewer than `limit`, or none: go on while `hasMore` is true.',
+    'A page searches at most 3,000 emails: those of the contact, the address, the campaign, the template or the workflow, or else all of the project. When few of them fit the other filters, it has fewer than `limit`, or none: go on while `hasMore` is true.',
   query: emailListQuery,
   replies: { 200: { description: 'A page of emails', schema: emailListSchema } },
   errors: ['BAD_REQUEST'],

@@ -7,7 +7,7 @@ import { cursorPageQuery, textQuery } from '../http/pagination.ts';
 
 export const emailListQuery = z.strictObject({
   ...cursorPageQuery({ limitDefault: 50 }),
-  address: textQuery(320).meta({ description: 'Where it went', examples: ['ada@example.com'] }),
+  address: textQuery(320).meta({ description: 'The address of its recipient', examples: ['ada@example.com'] }),
   contactId: z.uuid().optional(),
   campaignId: z.uuid().optional(),
   templateId: z.uuid().optional(),
@@ -18,18 +18,22 @@ export const emailListQuery = z.strictObject({
   until: instantSchema.optional().meta({ description: 'Queued on this day or moment, or earlier' }),
 });
 
-const timePlace = z.object({ at: momentSchema, id: z.uuid() });
-const numberPlace = timePlace.extend({
+const timePosition = z.object({ at: momentSchema, id: z.uuid() });
+const numberPosition = timePosition.extend({
   seq: z
     .string()
     .regex(/^\d{1,9}$/)
     .transform(Number),
 });
 
-/** @throws AppError BAD_REQUEST when the cursor is of another list */
+/**
+ * The position that a cursor stands for.
+ * @param isByNumber whether the list goes by the number in a campaign, not by the time alone
+ * @throws AppError BAD_REQUEST when the cursor comes from another list
+ */
 export function readEmailCursor(cursor: string | undefined, isByNumber: boolean): EmailPlace | undefined {
   if (cursor === undefined) return undefined;
-  return isByNumber ? decodeCursor(cursor, numberPlace) : { ...decodeCursor(cursor, timePlace), seq: null };
+  return isByNumber ? decodeCursor(cursor, numberPosition) : { ...decodeCursor(cursor, timePosition), seq: null };
 }
 
 /** `cursor` and `hasMore` of a page. */

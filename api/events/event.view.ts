@@ -19,9 +19,9 @@ export const listedEventSchema = eventSchema
   .extend({
     contact: z
       .object({ email: answeredAddress })
-      .meta({ id: 'EventContact', description: 'Whose event it is' })
+      .meta({ id: 'EventContact', description: 'The contact of an event' })
       .nullable()
-      .meta({ description: 'Whose event it is; null when it belongs to nobody' }),
+      .meta({ description: 'The contact of the event; null when it has none' }),
   })
   .meta({ id: 'ListedEvent', description: 'An event with the address of its contact' });
 

@@ -46,7 +46,7 @@ const record = endpoint({
   tag: 'Events',
   summary: 'Track an event with the secret key',
   description:
-    'Takes the body of POST /v1/track, or the name of the event with the id of a contact or with none; there `data` belongs to the event alone.',
+    'Takes the body of POST /v1/track, or a `name` with or without a `contactId`. With a `name`, `data` is kept with the event alone.',
   key: 'secret',
   body: recordEventBody,
   replies: { 201: { description: 'The event', schema: eventSchema } },
@@ -137,7 +137,7 @@ const usage = endpoint({
   summary: 'Where an event name is used',
   key: 'secret',
   params: eventNameParams,
-  replies: { 200: { description: 'Its users and how often it happened', schema: eventUsageSchema } },
+  replies: { 200: { description: 'What uses it, and how often it happened', schema: eventUsageSchema } },
   async handle({ em, project, params }) {
     const usedInWorkflows = await findAutomationsUsingEvent(em, project.id, params.eventName);
     return ok({ ...(await findEventUsage(em, project.id, params.eventName)), usedInWorkflows });

@@ -34,7 +34,7 @@ export const contactIdParams = z.object({ contactId: z.uuid() });
 
 export const eventNameParams = z.object({ eventName: z.string() });
 
-/** An event by its name alone, or of a contact that is known by its id. */
+/** An event by its name, of the contact with an id or of nobody. */
 const namedEventBody = z
   .object({
     name: trackedNameSchema,
@@ -58,7 +58,7 @@ export const eventUsageSchema = z
   })
   .meta({ id: 'EventUsage', description: 'What uses an event name, and how often it happened' });
 
-/** The period between two dates: a day counts to its end, a moment is the last one counted. */
+/** The period from one day or moment to another. Both are included, an end day up to its end. */
 export function periodOf({ startDate, endDate }: z.infer<typeof eventStatsQuery>): Period {
   return {
     from: startDate === undefined ? undefined : parseIsoInstant(startDate),

@@ -63,7 +63,7 @@ const patch = endpoint({
   path: '/users/@me/projects/:id',
   tag: 'Projects',
   summary: 'Change what recipients see of the project',
-  description: 'Shown in the footer of MARKETING email and on the pages to unsubscribe. null takes a setting away.',
+  description: 'Shown in the footer of MARKETING email and on the pages to unsubscribe. null removes a setting.',
   key: 'secret',
   params: idParams,
   malformedIdCode: 'RESOURCE_NOT_FOUND',
