@@ -55,7 +55,7 @@ const poll = endpoint({
   method: 'get',
   path: '/contacts/bulk/:jobId',
   tag: 'Contacts',
-  summary: 'How far a bulk operation is',
+  summary: 'Get the progress of a bulk operation',
   key: 'secret',
   params: jobIdParams,
   malformedIdCode: 'JOB_NOT_FOUND',

@@ -123,7 +123,10 @@ const remove = endpoint({
     if (deleted.length === 0) throw new AppError('CONTACT_NOT_FOUND');
     deps.wakeDispatcher(EVENT_WAKE_MS);
     await eraseAtOnce(em, project.id, deleted).catch((error: unknown) => {
-      deps.logger.warn({ err: error, contactId: params.id }, 'the workers erase what is left of a deleted contact');
+      deps.logger.warn(
+        { err: error, contactId: params.id },
+        'a deleted contact could not be erased at once; the workers will erase it',
+      );
     });
     return noContent();
   },

@@ -11,7 +11,10 @@ export const contactListQuery = z.object({
   subscribed: z
     .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] })
     .optional()
-    .meta({ override: { type: 'boolean' }, description: 'Only those that are, or are not; all when left out' }),
+    .meta({
+      override: { type: 'boolean' },
+      description: 'Only contacts that are subscribed, or that are not; all when left out',
+    }),
   ...sortQuery(['createdAt', 'email']),
 });
 

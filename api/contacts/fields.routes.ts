@@ -9,13 +9,14 @@ import {
   readFieldName,
 } from '../../shared/domain/usage/field-catalogue.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
+import { itemCount } from '../http/pagination.ts';
 import { campaignReferenceSchema, referenceSchema } from '../http/references.ts';
 
 const VALUES_DEFAULT = 100;
 const VALUES_MAX = 1_000;
 
 const base = { tag: 'Contacts', key: 'secret' } as const;
-const withId = {
+const oneField = {
   ...base,
   params: z.object({
     field: z.string().min(1).max(1_000).meta({ description: '`email`, `data.plan`, or `plan` for short' }),
@@ -31,14 +32,7 @@ const fieldSchema = z
   })
   .meta({ id: 'ContactField', description: 'A field of contacts' });
 
-const valuesQuery = z.object({
-  limit: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .default(VALUES_DEFAULT)
-    .transform((limit) => Math.min(limit, VALUES_MAX)),
-});
+const valuesQuery = z.object({ limit: itemCount(VALUES_DEFAULT, VALUES_MAX) });
 
 const usageSchema = z
   .object({
@@ -67,7 +61,7 @@ const list = endpoint({
 });
 
 const values = endpoint({
-  ...withId,
+  ...oneField,
   operationId: 'listContactFieldValues',
   isHeavy: true,
   method: 'get',
@@ -91,13 +85,13 @@ const values = endpoint({
 });
 
 const usage = endpoint({
-  ...withId,
+  ...oneField,
   operationId: 'getContactFieldUsage',
   isHeavy: true,
   method: 'get',
   path: '/contacts/fields/:field/usage',
   summary: 'Which segments, campaigns and workflows refer to a field',
-  replies: { 200: { description: 'Its users', schema: usageSchema } },
+  replies: { 200: { description: 'What uses it', schema: usageSchema } },
   errors: ['RESOURCE_NOT_FOUND'],
   async handle({ em, project, params }) {
     return ok(await findFieldUsage(em, project.id, readFieldName(params.field)));
@@ -107,12 +101,12 @@ const usage = endpoint({
 const deletionSchema = z
   .object({
     deletedFrom: z.int(),
-    jobId: z.uuid().optional().meta({ description: 'Given when many contacts have it' }),
+    jobId: z.uuid().optional().meta({ description: 'The job that removes it, when many contacts have it' }),
   })
   .meta({ id: 'FieldDeletion', description: 'From how many contacts a field is removed' });
 
 const remove = endpoint({
-  ...withId,
+  ...oneField,
   operationId: 'deleteContactField',
   isHeavy: true,
   method: 'delete',
@@ -131,5 +125,5 @@ const remove = endpoint({
   },
 });
 
-/** The field catalogue. Its paths come before /contacts/:id, which would take "fields" for an id. */
+/** The endpoints of the fields of contacts. */
 export const fieldEndpoints: Endpoint[] = [list, values, usage, remove];

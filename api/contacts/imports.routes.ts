@@ -15,7 +15,7 @@ const upload = endpoint<unknown, unknown, UploadedFile>({
   tag: 'Contacts',
   summary: 'Import contacts from a CSV file, in the background',
   description:
-    'UTF-8, with a header row: `email` is required, `subscribed` is optional, every other column is custom data, in which numbers, true and false are recognised. An empty cell leaves what is stored. Rows that cannot be stored are reported, the others are kept.',
+    'UTF-8, with a header row: `email` is required, `subscribed` is optional, every other column is custom data, in which numbers, true and false are recognised. An empty cell changes nothing. Rows that cannot be stored are reported, the others are kept.',
   key: 'secret',
   multipart: { field: 'file', fileBytesMax: FILE_BYTES_MAX },
   replies: { 202: { description: 'Queued; poll /contacts/import/{jobId}', schema: queuedJobSchema } },
@@ -34,7 +34,7 @@ const poll = endpoint({
   method: 'get',
   path: '/contacts/import/:jobId',
   tag: 'Contacts',
-  summary: 'How far an import is',
+  summary: 'Get the progress of an import',
   key: 'secret',
   params: jobIdParams,
   malformedIdCode: 'JOB_NOT_FOUND',

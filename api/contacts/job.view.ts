@@ -89,7 +89,7 @@ function resultOf(job: Job): unknown {
   };
 }
 
-/** A job as callers see it. A job that failed half way has a result as well, because what it did is kept. */
+/** A job as callers see it. A job that failed part of the way has a result, too, because its changes are kept. */
 export function jobView(job: Job) {
   const hasResult = job.state === 'completed' || (job.state === 'failed' && job.position > 0);
   return {

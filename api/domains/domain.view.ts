@@ -6,11 +6,11 @@ import type { KeyedSenderDomain } from '../../shared/domain/domains/sender-domai
 const dnsRecordSchema = z
   .object({
     type: z.enum(['TXT', 'MX']),
-    name: z.string().meta({ description: 'In full' }),
+    name: z.string().meta({ description: 'The full name of the record' }),
     value: z.string(),
     purpose: z.enum(RECORD_PURPOSES),
-    required: z.boolean().meta({ description: 'Whether the domain is verified only with it' }),
-    found: z.boolean().meta({ description: 'Whether it was there at the last check' }),
+    required: z.boolean().meta({ description: 'Whether the domain needs it to be verified' }),
+    found: z.boolean().meta({ description: 'Whether the last check found it' }),
   })
   .meta({ id: 'DnsRecord', description: 'A DNS record to set up' });
 

@@ -59,7 +59,7 @@ function createEndpoint({ keyring, inboundDomain }: DomainContext): Endpoint {
     tag: 'Domains',
     summary: 'Add a sender domain',
     description:
-      'Answers the DNS records to set up. They are looked up every five minutes; the domain is verified when the required ones are there.',
+      'The answer has the DNS records to set up. They are looked up every five minutes; the domain is verified once the required ones are found.',
     key: 'secret',
     body: createDomainBody,
     replies: { 201: { description: 'The domain, pending', schema: domainSchema } },

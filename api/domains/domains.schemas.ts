@@ -3,7 +3,7 @@ import { domainNameSchema } from '../../shared/domain/domains/domain-name.ts';
 
 export const createDomainBody = z.object({
   domain: domainNameSchema.meta({
-    description: 'The domain as it stands after the @ of sender addresses',
+    description: 'The domain after the @ of sender addresses',
     examples: ['mail.example.com'],
   }),
   projectId: z.uuid().optional().meta({ description: 'The project of the key, which is also the default' }),

@@ -16,7 +16,7 @@ export function textQuery(lengthMax: number) {
 export const searchQuery = textQuery(500);
 
 /** A number of items; a number above `max` counts as `max`. */
-function itemCount(byDefault: number, max: number) {
+export function itemCount(byDefault: number, max: number) {
   return z.coerce
     .number()
     .int()

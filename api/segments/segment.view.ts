@@ -18,7 +18,7 @@ export const segmentSchema = z
       })
       .meta({ id: 'ComputeError', description: 'Why a segment could not be computed' })
       .nullable()
-      .meta({ description: 'Why it could not be computed in the background; it is tried again, less and less often' }),
+      .meta({ description: 'Why it could not be computed in the background; it is tried again at growing intervals' }),
     projectId: z.uuid(),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),

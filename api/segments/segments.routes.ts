@@ -110,7 +110,7 @@ const contacts = endpoint({
   isHeavy: true,
   method: 'get',
   path: '/segments/:id/contacts',
-  summary: 'List the contacts of a segment by page; a dynamic one is evaluated now',
+  summary: 'List the contacts of a segment by page; a dynamic segment is evaluated now',
   query: segmentContactsQuery,
   replies: { 200: { description: 'A page of contacts', schema: segmentContactsSchema } },
   async handle({ em, project, params, query }) {
@@ -140,7 +140,7 @@ const removeFromSegment = endpoint({
   operationId: 'removeSegmentMembers',
   method: 'delete',
   path: '/segments/:id/members',
-  summary: 'Take contacts out of a static segment by address',
+  summary: 'Remove contacts from a static segment by address',
   body: removeMembersBody,
   replies: { 200: { description: 'How many left', schema: removedMembersSchema } },
   async handle({ em, project, params, body, deps }) {

@@ -5,8 +5,6 @@ import { filterConditionSchema } from '../../shared/pure/filters/filter-conditio
 import { contactSchema } from '../contacts/contact.view.ts';
 import { offsetPageQuery, offsetPageSchema } from '../http/pagination.ts';
 
-/** A call is one transaction; more addresses belong in an import. */
-
 const name = z.string().trim().min(1).max(100);
 const description = z.string().max(500).nullish();
 
@@ -18,7 +16,7 @@ const newSegment = z.object({
   trackMembership: z.boolean().default(false),
 });
 
-/** The condition of a STATIC segment is ignored. */
+/** Drops the condition of a STATIC segment before it is checked. */
 export const createSegmentBody = z.preprocess((body) => {
   if (typeof body !== 'object' || body === null || Reflect.get(body, 'type') !== 'STATIC') return body;
   return { ...body, condition: undefined };
@@ -27,23 +25,23 @@ export const createSegmentBody = z.preprocess((body) => {
 export const patchSegmentBody = z.object({
   name: name.optional(),
   description,
-  condition: filterConditionSchema.nullish().meta({ description: 'Of DYNAMIC segments only' }),
+  condition: filterConditionSchema.nullish().meta({ description: 'For DYNAMIC segments only' }),
   trackMembership: z.boolean().optional(),
 });
 
 export const segmentContactsQuery = z.object(offsetPageQuery);
 export const segmentContactsSchema = offsetPageSchema(contactSchema, 'SegmentContactPage');
 
-/** Kept as the caller wrote it, because the answer repeats the addresses without a contact. */
-const spelledAddress = z.string().refine((email) => isEmailAddress(normalizeAddress(email)), {
+/** An address that is kept as the caller wrote it, because the answer repeats those without a contact. */
+const addressAsWritten = z.string().refine((email) => isEmailAddress(normalizeAddress(email)), {
   error: 'Invalid email address',
   params: { code: 'invalid_string' },
 });
 
 export const addMembersBody = z.object({
-  emails: z.array(spelledAddress).max(LIMITS.membersPerRequest),
+  emails: z.array(addressAsWritten).max(LIMITS.membersPerRequest),
   createMissing: z.boolean().default(false).meta({ description: 'Create contacts for addresses without one' }),
-  subscribed: z.boolean().default(true).meta({ description: 'The state of contacts created here' }),
+  subscribed: z.boolean().default(true).meta({ description: 'Whether contacts created here are subscribed' }),
 });
 
 export const addedMembersSchema = z.object({
@@ -52,7 +50,7 @@ export const addedMembersSchema = z.object({
   notFound: z.array(z.string()),
 });
 
-/** An invalid address cannot be a member, so nothing is gained by refusing it. */
+/** Addresses are not checked: an invalid one belongs to no member, so removing it changes nothing. */
 export const removeMembersBody = z.object({ emails: z.array(z.string().max(1_000)).max(LIMITS.membersPerRequest) });
 
 export const removedMembersSchema = z.object({ removed: z.int() });

@@ -3,7 +3,7 @@ import { EMAIL_TYPES } from '../../shared/pure/emails/email-types.ts';
 import type { Template } from '../../shared/domain/templates/template.entity.ts';
 import { answeredAddress } from '../http/answered-address.ts';
 
-/** Name, content and sender, as templates and campaigns show them. */
+/** The fields that templates and campaigns share: name, content and sender. */
 export const contentSchema = z.object({
   name: z.string(),
   description: z.string().nullable(),
@@ -22,7 +22,7 @@ type Content = Pick<
   'name' | 'description' | 'subject' | 'body' | 'text' | 'preheader' | 'from' | 'fromName' | 'replyTo' | 'type'
 >;
 
-/** The fields that templates and campaigns share, as callers see them. */
+/** The shared fields of a template or a campaign as callers see them. */
 export function contentView(record: Content): z.infer<typeof contentSchema> {
   return {
     name: record.name,

@@ -10,7 +10,7 @@ export const templateSchema = z
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
   })
-  .meta({ id: 'Template', description: 'Content to be used again' });
+  .meta({ id: 'Template', description: 'Content that emails are made from' });
 
 /** A template as callers see it. */
 export function templateView(template: Template): z.infer<typeof templateSchema> {

@@ -101,7 +101,7 @@ const remove = endpoint({
   method: 'delete',
   path: '/templates/:id',
   tag: 'Templates',
-  summary: 'Delete a template; mail already sent stays on record',
+  summary: 'Delete a template; emails already sent stay on record',
   key: 'secret',
   params: idParams,
   malformedIdCode: 'TEMPLATE_NOT_FOUND',
@@ -134,11 +134,11 @@ const usage = endpoint({
   path: '/templates/:id/usage',
   tag: 'Templates',
   summary: 'Where a template is used',
-  description: 'Campaigns carry content of their own, so none refers to a template.',
+  description: 'Campaigns have content of their own, so none refers to a template.',
   key: 'secret',
   params: idParams,
   malformedIdCode: 'TEMPLATE_NOT_FOUND',
-  replies: { 200: { description: 'Its users and the emails sent from it', schema: templateUsageSchema } },
+  replies: { 200: { description: 'What uses it, and how many emails were sent from it', schema: templateUsageSchema } },
   async handle({ em, project, params }) {
     const emailsSent = await countTemplateEmails(em, project.id, params.id);
     const workflowSteps = await findStepsUsingTemplate(em, project.id, params.id);

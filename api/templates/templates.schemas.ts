@@ -11,18 +11,16 @@ import { templateSchema } from './template.view.ts';
 
 const DESCRIPTION_LENGTH_MAX = 1_000;
 
-const LINE_FAULT = 'Must not contain a newline';
-
-/** Content and sender, as templates and campaigns take them. */
+/** The fields that templates and campaigns share, as callers send them. */
 export const contentFields = {
   name: z.string().trim().min(1).max(NAME_LENGTH_MAX),
   description: z.string().max(DESCRIPTION_LENGTH_MAX).nullable().optional(),
-  subject: oneLine(SUBJECT_LENGTH_MAX, LINE_FAULT).meta({ examples: ['Welcome, {{firstName ?? "friend"}}'] }),
+  subject: oneLine(SUBJECT_LENGTH_MAX).meta({ examples: ['Welcome, {{firstName ?? "friend"}}'] }),
   body: z.string().min(1).max(LIMITS.templateLength).meta({ description: 'HTML with {{variables}}' }),
   text: z.string().min(1).max(LIMITS.templateLength).nullable().optional(),
-  preheader: oneLine(LIMITS.preheaderLength, LINE_FAULT).nullable().optional(),
+  preheader: oneLine(LIMITS.preheaderLength).nullable().optional(),
   from: senderAddressSchema.meta({ description: 'An address of a verified domain' }),
-  fromName: oneLine(NAME_LENGTH_MAX, LINE_FAULT).nullable().optional(),
+  fromName: oneLine(NAME_LENGTH_MAX).nullable().optional(),
   replyTo: senderAddressSchema.nullable().optional(),
   type: z.enum(EMAIL_TYPES),
 };
