@@ -105,8 +105,8 @@ export const campaignStatsSchema = z
   .meta({ id: 'CampaignStats', description: 'Counters and rates of a campaign' });
 
 /**
- * The counters of a campaign and their rates. Rates are of what was sent; bounces at send time never counted as sent,
- * so they are added to the whole. Emails to the sandbox are in no rate.
+ * The counters of a campaign and its rates in percent of the emails that were sent. Emails that bounced at once do not
+ * count as sent, so the rate of bounces is limited to 100 %. Emails to the sandbox are in no rate.
  */
 export function campaignStatsView(campaign: Campaign, sandbox: SandboxCounts): z.infer<typeof campaignStatsSchema> {
   const sent = campaign.sentCount - sandbox.sent;

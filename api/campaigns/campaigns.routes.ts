@@ -46,8 +46,8 @@ function readStatus(text: string | undefined): CampaignStatus | undefined {
   return status;
 }
 
-/** A date-time (RFC 3339) has a year of four digits. */
-const SCHEDULED_FOR_MAX = Date.UTC(10_000, 0, 1) - 1;
+/** The last millisecond of the year 9999: a date-time (RFC 3339) has a year of four digits. */
+const SCHEDULED_FOR_MAX_MS = Date.UTC(10_000, 0, 1) - 1;
 
 function readScheduledFor(value: string | number | null | undefined): Date | null {
   if (value === null || value === undefined) return null;
@@ -55,7 +55,7 @@ function readScheduledFor(value: string | number | null | undefined): Date | nul
   if (Number.isNaN(date.getTime())) {
     throw badRequest('scheduledFor is not a date-time', { details: { field: 'scheduledFor' } });
   }
-  if (date.getTime() > SCHEDULED_FOR_MAX) {
+  if (date.getTime() > SCHEDULED_FOR_MAX_MS) {
     throw badRequest('scheduledFor is after the year 9999', { details: { field: 'scheduledFor' } });
   }
   return date;
@@ -208,14 +208,14 @@ const cancel = endpoint({
   },
 });
 
-const goOn = endpoint({
+const continueHeld = endpoint({
   ...oneCampaign,
   operationId: 'continueCampaign',
   method: 'post',
   path: '/campaigns/:id/continue',
-  summary: 'Let a campaign go on whatever the rate of complaints is',
+  summary: 'Continue a campaign whatever the rate of complaints is',
   description:
-    'A campaign holds while too many readers at a provider call emails of the project spam; `waiting` says so.',
+    'A campaign is held while too many readers at a provider report emails of the project as spam; `waiting` says so.',
   replies: { 200: { description: 'The campaign, which goes on at once', schema: campaignSchema } },
   errors: ['CAMPAIGN_NOT_FOUND', 'BAD_REQUEST'],
   async handle({ em, project, params, deps }) {
@@ -251,7 +251,7 @@ const stats = endpoint({
   method: 'get',
   path: '/campaigns/:id/stats',
   summary: 'Counters and rates of a campaign, as of now',
-  description: 'Recipients at sandbox addresses are in the counters and in no rate.',
+  description: 'Recipients at sandbox addresses count in the counters and in no rate.',
   replies: { 200: { description: 'The figures', schema: campaignStatsSchema } },
   async handle({ em, project, params, deps: { config } }) {
     const campaign = await findCampaign(em, project.id, params.id);
@@ -262,5 +262,5 @@ const stats = endpoint({
 
 /** The campaign endpoints, in the order of the interface document. */
 export function createCampaignEndpoints(config: Config): Endpoint[] {
-  return [list, create, send, get, replace, remove, duplicate, cancel, goOn, testSend(config), stats];
+  return [list, create, send, get, replace, remove, duplicate, cancel, continueHeld, testSend(config), stats];
 }

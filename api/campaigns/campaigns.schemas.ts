@@ -13,7 +13,7 @@ import { contentFields } from '../templates/templates.schemas.ts';
 import { campaignSchema } from './campaign.view.ts';
 import { answeredAddress } from '../http/answered-address.ts';
 
-/** Shared by the endpoints of one campaign. Only here does a malformed id fail validation, as the document requires. */
+/** What the endpoints of one campaign share. The interface document wants VALIDATION_ERROR here for a malformed id. */
 export const oneCampaign = {
   tag: 'Campaigns',
   key: 'secret',
@@ -34,7 +34,7 @@ export const campaignListQuery = z.object({
 
 export const campaignListSchema = offsetPageSchema(campaignSchema, 'CampaignPage');
 
-/** The body of POST and PUT. The handler checks that the audience has its companion field, and answers 400. */
+/** The body of POST and PUT. The handler answers 400 when the audience lacks the field that its type needs. */
 export const campaignBody = z.object({
   ...contentFields,
   type: contentFields.type.default('MARKETING'),

@@ -5,7 +5,7 @@ import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { oneCampaign } from './campaigns.schemas.ts';
 import { campaignCheckSchema, campaignCheckView } from './check.view.ts';
 
-/** The endpoint that looks at a campaign before it is sent. */
+/** Creates the endpoint that checks a campaign before it is sent. */
 export function createCheckEndpoint(config: Config): Endpoint {
   const links = linkSignerOf(config);
   const { publicUrl, EMAIL_RATE_PER_SECOND: ratePerSecond } = config;
@@ -15,9 +15,9 @@ export function createCheckEndpoint(config: Config): Endpoint {
     isHeavy: true,
     method: 'post',
     path: '/campaigns/:id/check',
-    summary: 'What would become of a campaign that were sent now',
+    summary: 'Tell what would happen if a campaign were sent now',
     description:
-      'Counts its recipients as a send at this moment would, renders it for the first of them, and looks at sender, size, links, placeholders and text. Changes nothing.',
+      'Counts its recipients as a send at this moment would, renders it for the first of them, and checks sender, size, links, placeholders and text. Changes nothing.',
     replies: { 200: { description: 'What was found', schema: campaignCheckSchema } },
     errors: ['CAMPAIGN_NOT_FOUND', 'BAD_REQUEST'],
     async handle({ em, project, params }) {

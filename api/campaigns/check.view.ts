@@ -26,7 +26,7 @@ const problemSchema = z
   .meta({ id: 'CampaignProblem', description: 'Something that stops a campaign, or is worth a look' });
 type Problem = z.infer<typeof problemSchema>;
 
-/** Gmail shows about this much HTML of an email and hides the rest, the end of it included. */
+/** Gmail shows about this much HTML of an email and hides the rest. */
 const GMAIL_BYTES_MAX = 102_000;
 
 const recipientsSchema = z
@@ -85,43 +85,48 @@ export const campaignCheckSchema = z
     badLinks: z
       .array(
         z
-          .object({ href: z.string().describe('The link as it stands'), reason: z.string() })
+          .object({ href: z.string().describe('The link as it is written'), reason: z.string() })
           .meta({ id: 'CampaignBadLink', description: 'A link that leads nowhere' }),
       )
       .describe('Links that lead nowhere'),
     placeholders: z
       .object({
-        checked: z.int().describe('Recipients whose data was looked at: the first ones, by id'),
+        checked: z.int().describe('Recipients whose data was checked: the first ones, by id'),
         empty: z
           .array(
             z
-              .object({ placeholder: z.string().describe('As the template has it'), recipients: z.int() })
+              .object({ placeholder: z.string().describe('The placeholder as it is written'), recipients: z.int() })
               .meta({ id: 'CampaignEmptyPlaceholder', description: 'A placeholder that prints nothing for some' }),
           )
-          .describe('What prints nothing, and for how many of them'),
+          .describe('Placeholders that print nothing, and for how many recipients'),
       })
       .meta({ id: 'CampaignPlaceholders', description: 'Placeholders without a value' }),
     plainText: z.boolean().describe('Whether there is text for those who see no HTML'),
     templateError: z.string().nullable().describe('Why the template cannot be rendered; null where it can'),
-    duration: durationSchema.nullable().describe('Null where nothing is known of the speed'),
+    duration: durationSchema.nullable().describe('Null when no speed is known'),
   })
-  .meta({ id: 'CampaignCheck', description: 'What would become of a campaign that were sent now' });
+  .meta({ id: 'CampaignCheck', description: 'What would happen if a campaign were sent now' });
+
+type Finding = [isFound: boolean, code: Problem['code'], message: string];
+
+function problemsOf(level: Problem['level'], findings: Finding[]): Problem[] {
+  return findings.flatMap(([isFound, code, message]) => (isFound ? [{ code, level, message }] : []));
+}
 
 function errorsOf({ audience, sender, content }: CampaignCheck): Problem[] {
   const { domain, isRegistered, isVerified } = sender;
-  const found: [boolean, Problem['code'], string][] = [
+  return problemsOf('error', [
     [audience.queued === 0, 'NO_RECIPIENTS', 'Nobody would get it.'],
     [content.fault !== null, 'TEMPLATE_ERROR', content.fault ?? ''],
     [!isRegistered, 'DOMAIN_NOT_REGISTERED', `The domain ${domain} is not registered with this project.`],
     [isRegistered && !isVerified, 'DOMAIN_NOT_VERIFIED', `The domain ${domain} is not verified yet.`],
-  ];
-  return found.flatMap(([isSo, code, message]) => (isSo ? [{ code, level: 'error' as const, message }] : []));
+  ]);
 }
 
 function warningsOf({ sender, content, placeholders, oneClick }: CampaignCheck): Problem[] {
   const { domain } = sender;
   const { badLinks, hasPlainText, htmlBytes, lookAlikes } = content;
-  const found: [boolean, Problem['code'], string][] = [
+  return problemsOf('warning', [
     [!sender.isDkimAligned, 'DKIM_NOT_ALIGNED', `The email is not signed by ${domain}: its DKIM record was not found.`],
     [!sender.isSpfAligned, 'SPF_NOT_ALIGNED', `The return path is not below ${domain}: its MX or SPF was not found.`],
     [!sender.hasDmarc, 'DMARC_MISSING', `${domain} has no DMARC policy, which large providers ask of bulk senders.`],
@@ -130,7 +135,7 @@ function warningsOf({ sender, content, placeholders, oneClick }: CampaignCheck):
       'ONE_CLICK_NOT_HTTPS',
       'One-click unsubscribing works over https only: PUBLIC_URL is not https.',
     ],
-    [htmlBytes > GMAIL_BYTES_MAX, 'CLIPPED_BY_GMAIL', 'Gmail hides what is behind about 102 kB of HTML.'],
+    [htmlBytes > GMAIL_BYTES_MAX, 'CLIPPED_BY_GMAIL', 'Gmail hides all HTML after about 102 kB.'],
     [badLinks.length > 0, 'BAD_LINKS', 'Some links lead nowhere.'],
     [placeholders.empty.length > 0, 'EMPTY_PLACEHOLDERS', 'Some placeholders print nothing for some recipients.'],
     [
@@ -139,8 +144,7 @@ function warningsOf({ sender, content, placeholders, oneClick }: CampaignCheck):
       `${lookAlikes.join(', ')}: placeholders of another language go out as they are; write {{name}}.`,
     ],
     [!hasPlainText, 'NO_PLAIN_TEXT', 'The email has no text for those who see no HTML.'],
-  ];
-  return found.flatMap(([isSo, code, message]) => (isSo ? [{ code, level: 'warning' as const, message }] : []));
+  ]);
 }
 
 /** A check as callers see it. */

@@ -4,7 +4,7 @@ import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { campaignSchema, campaignView } from './campaign.view.ts';
 import { oneCampaign, resendCampaignBody } from './campaigns.schemas.ts';
 
-/** Pausing and resuming. */
+/** The endpoint that pauses a campaign, or the one that resumes it. */
 function pausing(name: 'pause' | 'resume', summary: string, description: string): Endpoint {
   return endpoint({
     ...oneCampaign,
@@ -27,12 +27,12 @@ function pausing(name: 'pause' | 'resume', summary: string, description: string)
 const pause = pausing(
   'pause',
   'Pause a campaign that is going out',
-  'Nothing new is handed to a server; what is on the wire is finished. Pausing a paused campaign changes nothing. Cancelling works as ever.',
+  'No further email is given to a server; deliveries under way are finished. Pausing a paused campaign changes nothing. A paused campaign can be cancelled.',
 );
 const resume = pausing(
   'resume',
   'Let a paused campaign go on',
-  'It goes on with the recipients that have no outcome yet. Resuming a campaign that is not paused changes nothing.',
+  'The campaign goes on with the recipients that have no outcome yet. Resuming a campaign that is not paused changes nothing.',
 );
 
 const resend = endpoint({
@@ -41,9 +41,9 @@ const resend = endpoint({
   isHeavy: true,
   method: 'post',
   path: '/campaigns/:id/resend',
-  summary: 'Send a campaign that has ended again, to the recipients in some states',
+  summary: 'Send an ended campaign once more, to the recipients in some states',
   description:
-    'Goes to those who are in one of the states now, once each, and to nobody else. Contacts that are gone or have unsubscribed, and suppressed addresses, are left out and keep their state. The campaign is SENDING until all have their outcome; what is counted of a recipient is what became of the last sending.',
+    'Sends once to each recipient who is in one of the states now, and to nobody else. Contacts that were deleted or have unsubscribed, and suppressed addresses, are left out and keep their state. The campaign is SENDING until all have their outcome. The counters have the last outcome of each recipient.',
   isIdempotent: true,
   body: resendCampaignBody,
   replies: { 200: { description: 'The campaign, SENDING', schema: campaignSchema } },

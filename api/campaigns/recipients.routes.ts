@@ -14,7 +14,7 @@ const moment = z.iso.datetime().nullable();
 const recipientSchema = z
   .object({
     emailId: z.uuid(),
-    number: z.int().describe('its place in the audience, from 1'),
+    number: z.int().describe('its number in the audience, from 1'),
     state: z.enum(EMAIL_STATUSES),
     email: answeredAddress.nullable().describe('null once its contact was erased'),
     contactId: z.uuid().nullable(),
@@ -50,7 +50,7 @@ function recipientView(email: ListedEmail): Recipient {
 
 const COLUMNS = Object.keys(recipientSchema.shape) as (keyof Recipient)[];
 
-async function* viewed(pages: AsyncIterable<ListedEmail[]>): AsyncGenerator<Recipient[]> {
+async function* viewPages(pages: AsyncIterable<ListedEmail[]>): AsyncGenerator<Recipient[]> {
   for await (const page of pages) yield page.map(recipientView);
 }
 
@@ -72,7 +72,7 @@ const list = endpoint({
   }),
   replies: {
     200: {
-      description: 'A page of recipients, or the table',
+      description: 'A page of recipients, or all of them as CSV',
       schema: z.object({ recipients: z.array(recipientSchema), cursor: z.string(), hasMore: z.boolean() }),
       csv: true,
     },
@@ -82,7 +82,7 @@ const list = endpoint({
     const after = readEmailCursor(cursor, true);
     await assertCampaignExists(em, project.id, id);
     if (wantsCsv(format)) {
-      const pieces = csvTable(COLUMNS, viewed(readRecipients(em, project.id, id, state)));
+      const pieces = csvTable(COLUMNS, viewPages(readRecipients(em, project.id, id, state)));
       return { status: 200, csv: { filename: `recipients-${id}.csv`, pieces } };
     }
     const page = await listRecipients(em, project.id, id, { state, limit, after });
