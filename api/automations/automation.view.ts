@@ -24,7 +24,7 @@ const workflowFields = {
 
 export const workflowSchema = z.object(workflowFields).meta({ id: 'Workflow', description: 'An automation' });
 
-/** An automation as callers see it: there it is called a workflow. */
+/** An automation as callers see it. The API calls it a workflow. */
 export function workflowView(automation: Automation): z.infer<typeof workflowSchema> {
   return {
     id: automation.id,
@@ -45,7 +45,7 @@ export const listedWorkflowSchema = z
     ...workflowFields,
     _count: z
       .object({ steps: z.int(), executions: z.int() })
-      .meta({ id: 'WorkflowCounts', description: 'How many it has of each' }),
+      .meta({ id: 'WorkflowCounts', description: 'The number of its steps and of its executions' }),
   })
   .meta({ id: 'ListedWorkflow', description: 'An automation in a list' });
 
@@ -87,7 +87,7 @@ export const transitionSchema = z
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
   })
-  .meta({ id: 'WorkflowTransition', description: 'A way from one step to another' });
+  .meta({ id: 'WorkflowTransition', description: 'A transition from one step to another' });
 
 /** A transition as callers see it. */
 export function transitionView(transition: AutomationTransition): z.infer<typeof transitionSchema> {
@@ -114,7 +114,7 @@ export const definitionSchema = z
   .object({ ...workflowFields, steps: z.array(connectedStepSchema), transitions: z.array(transitionSchema) })
   .meta({ id: 'WorkflowDefinition', description: 'An automation with its steps and transitions' });
 
-/** An automation with its steps and transitions. @param templates the names of the templates its steps use, by id */
+/** An automation with its steps and transitions. @param templates the names of the templates of its steps, by id */
 export function definitionView(
   { automation, steps, transitions }: AutomationDefinition,
   templates: ReadonlyMap<string, string>,

@@ -30,7 +30,7 @@ const triggerConfigSchema = z
 const nameSchema = z.string().trim().min(1).max(NAME_LENGTH_MAX);
 const descriptionSchema = z.string().max(DESCRIPTION_LENGTH_MAX).nullish();
 
-/** The name of the event stands beside the other fields or in `triggerConfig`. */
+/** The event that starts the workflow is named by `eventName` or in `triggerConfig`. */
 export const createWorkflowBody = z
   .object({
     name: nameSchema,
@@ -67,7 +67,10 @@ const newStep = {
   name: nameSchema.optional().meta({ description: 'The type when omitted' }),
   position: positionSchema.default({ x: 0, y: 0 }),
   templateId: z.uuid().nullish().meta({ description: 'The template of a SEND_EMAIL step' }),
-  autoConnect: z.boolean().default(false).meta({ description: 'Lead to it from the newest step that leads nowhere' }),
+  autoConnect: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'Add a transition to it from the newest step that has none' }),
 };
 
 export const createStepBody = z.object({
@@ -86,7 +89,7 @@ function documentedStep(type: (typeof ADDED_STEP_TYPES)[number]) {
 }
 
 const [firstType, ...otherTypes] = ADDED_STEP_TYPES;
-/** The body by the type of the step, for the document: generated code then knows which config goes with it. */
+/** The body by the type of the step, for the OpenAPI document: generated code then knows the config of each type. */
 export const documentedStepBody = z.discriminatedUnion('type', [
   documentedStep(firstType),
   ...otherTypes.map(documentedStep),

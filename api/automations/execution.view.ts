@@ -26,7 +26,7 @@ const executionFields = {
 
 export const executionSchema = z
   .object(executionFields)
-  .meta({ id: 'WorkflowExecution', description: 'The way of a contact through an automation' });
+  .meta({ id: 'WorkflowExecution', description: 'A run of an automation for one contact' });
 
 /** An execution as callers see it. */
 export function executionView(execution: Execution): z.infer<typeof executionSchema> {

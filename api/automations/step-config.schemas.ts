@@ -8,13 +8,13 @@ export const positionSchema = z
 
 const refOf = (type: StepType) => ({ $ref: `#/components/schemas/${String(STEP_CONFIGS[type].meta()?.id)}` as const });
 
-/** Lists the possible forms of a `config` in the document, for bodies that carry no step type. */
+/** Lists the possible forms of a `config` in the OpenAPI document, for bodies without a step type. */
 export function anyStepConfig({ jsonSchema }: { jsonSchema: object }): void {
   for (const key of ['type', 'propertyNames', 'additionalProperties']) Reflect.deleteProperty(jsonSchema, key);
   Object.assign(jsonSchema, { anyOf: STEP_TYPES.map(refOf) });
 }
 
-/** The configurations by their names in the document. */
+/** The schemas of step configurations by their names in the OpenAPI document. */
 export const STEP_CONFIG_COMPONENTS: Record<string, z.ZodType> = {
   FilterTree: filterTreeSchema,
   ...Object.fromEntries(STEP_TYPES.map((type) => [String(STEP_CONFIGS[type].meta()?.id), STEP_CONFIGS[type]])),

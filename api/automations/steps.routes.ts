@@ -26,7 +26,7 @@ import {
 
 const base = { tag: 'Workflows', key: 'secret', malformedIdCode: 'WORKFLOW_NOT_FOUND' } as const;
 
-/** Checks a configuration by the schema of its step. @throws AppError VALIDATION_ERROR naming `config.<field>` */
+/** Checks a configuration by the schema of its step. @throws AppError VALIDATION_ERROR that names `config.<field>` */
 function parseConfig(type: StepType, config: StoredConfig): StoredConfig {
   const result = STEP_CONFIGS[type].safeParse(config, CHECKS);
   if (result.success) return result.data as StoredConfig;
@@ -78,7 +78,7 @@ const remove = endpoint({
   method: 'delete',
   path: '/workflows/:id/steps/:stepId',
   summary: 'Delete a step and its transitions',
-  description: 'With `splice=true`, the steps that led to it lead to the one it led to.',
+  description: 'With `splice=true`, the steps before it get transitions to the step after it.',
   params: stepParams,
   query: removeStepQuery,
   replies: { 204: { description: 'Deleted' } },
@@ -94,7 +94,7 @@ const connect = endpoint({
   operationId: 'addWorkflowTransition',
   method: 'post',
   path: '/workflows/:id/transitions',
-  summary: 'Lead from one step to another',
+  summary: 'Add a transition from one step to another',
   params: idParams,
   body: createTransitionBody,
   replies: { 201: { description: 'The transition', schema: transitionSchema } },

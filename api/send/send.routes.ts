@@ -3,12 +3,12 @@ import type { Config } from '../../shared/platform/config.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { sendBodySchema, sentSchema } from './send.schemas.ts';
 
-/** Room for base64 and for everything around the attachments and the body. */
+/** Largest body of a request: base64 takes 4/3 of the message, and a megabyte is for everything around it. */
 function bodyBytesMax(messageBytesMax: number): number {
   return Math.ceil(messageBytesMax * 1.4) + 1024 * 1024;
 }
 
-/** POST /v1/send. */
+/** Creates the endpoint that sends transactional emails. */
 export function createSendEndpoints(config: Config): Endpoint[] {
   const send = endpoint({
     operationId: 'sendEmail',
@@ -16,7 +16,8 @@ export function createSendEndpoints(config: Config): Endpoint[] {
     path: '/v1/send',
     tag: 'Public API',
     summary: 'Send a transactional email to one or many recipients',
-    description: 'Creates or updates the contact of each recipient. The email is on its way durably when this answers.',
+    description:
+      'Creates or updates the contact of each recipient. The email is stored for delivery before the answer.',
     key: 'secret',
     isIdempotent: true,
     isGrouped: true,

@@ -31,7 +31,7 @@ function mailboxOf(addressSchema: typeof recipientAddressSchema, id: string) {
 const mailboxSchema = mailboxOf(recipientAddressSchema, 'Address');
 const senderSchema = mailboxOf(senderAddressSchema, 'SenderAddress');
 
-/** A large file was already decoded from base64 while the request was read. */
+/** Base64 as octets. A large text was decoded already while the request was read. */
 const base64Schema = z
   .unknown()
   .transform((given, context) => {
@@ -94,7 +94,7 @@ function headerFault(name: string, value: string): string | undefined {
   return undefined;
 }
 
-/** Base64 takes four characters for three octets, and a few more for the line breaks it may have. */
+/** Base64 takes four characters for three octets, and a few more for its line breaks. */
 const ENCODED_LENGTH_FACTOR = 1.4;
 
 function encodedLength(attachments: unknown): number {
@@ -105,7 +105,7 @@ function encodedLength(attachments: unknown): number {
   }, 0);
 }
 
-/** A file that is far too large is refused before it is decoded. */
+/** The attachments of an email. Files that are far too large are refused before they are decoded. */
 function attachmentsSchema(bytesMax: number) {
   const tooLarge = {
     code: 'custom' as const,
@@ -154,7 +154,7 @@ export const sentSchema = z.object({
           contact: z
             .object({ id: z.uuid(), email: answeredAddress })
             .meta({ id: 'ContactReference', description: 'A contact by id and address' }),
-          email: z.uuid().meta({ description: 'The id of the email; later events of it carry it as `emailId`' }),
+          email: z.uuid().meta({ description: 'The id of the email; its events have it as `emailId`' }),
         })
         .meta({ id: 'AcceptedEmail', description: 'An email that was accepted, and its recipient' }),
     )

@@ -1,7 +1,7 @@
 import { emailAddressSchema } from '../../shared/pure/emails/email-address.ts';
 import { isWireAddress } from '../../shared/platform/smtp/wire-address.ts';
 
-/** An address that an email can go to. Contacts may have other addresses; an email to those would fail later, unseen. */
+/** An address that an email can go to. Contacts may have others, but an email to one of those fails when it is sent. */
 export const recipientAddressSchema = emailAddressSchema
   .refine(isWireAddress, {
     error: 'Must have only ASCII characters before the @ and a domain name after it, or no email can be sent to it',
@@ -9,7 +9,7 @@ export const recipientAddressSchema = emailAddressSchema
   })
   .meta({ format: 'email', examples: ['ada@example.com'] });
 
-/** A From or Reply-To address. It must have an ASCII form, since a campaign without one would never end. */
+/** A From or Reply-To address. It must have an ASCII form, because no message can be sent with another one. */
 export const senderAddressSchema = emailAddressSchema
   .refine(isWireAddress, {
     error: 'Must have only ASCII characters before the @ and a domain name after it',

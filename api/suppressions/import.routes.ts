@@ -12,12 +12,16 @@ const FILE_BYTES_MAX = 5 * 1024 * 1024;
 const importedSchema = z.object({
   totalRows: z.int(),
   added: z.int(),
-  present: z.int().describe('were suppressed already, or stand in the file more than once'),
+  present: z.int().describe('rows whose address was suppressed already, or is in the file more than once'),
   failureCount: z.int(),
   errors: z
     .array(
       z
-        .object({ row: z.int(), email: z.string().nullable().describe('As it stands in the row'), error: z.string() })
+        .object({
+          row: z.int(),
+          email: z.string().nullable().describe('As it is written in the row'),
+          error: z.string(),
+        })
         .meta({ id: 'SuppressionRowError', description: 'A row that could not be stored, and why' }),
     )
     .describe('the first hundred rows that could not be stored'),
@@ -40,7 +44,7 @@ const upload = endpoint<unknown, unknown, UploadedFile>({
   tag: 'Suppressions',
   summary: 'Suppress the addresses of a CSV file',
   description:
-    'UTF-8, with a header row: `email` is required, `words` says why; every other column is passed over, so an exported table can be imported. Rows that cannot be stored are reported, the others are kept; the same file may be sent again.',
+    'UTF-8, with a header row: `email` is required, `words` says why; every other column is ignored, so an exported table can be imported. Rows that cannot be stored are reported, the others are kept; the same file may be sent again.',
   key: 'secret',
   multipart: { field: 'file', fileBytesMax: FILE_BYTES_MAX },
   replies: { 200: { description: 'What was stored', schema: importedSchema } },
@@ -54,5 +58,5 @@ const upload = endpoint<unknown, unknown, UploadedFile>({
   },
 });
 
-/** The import of suppressions. */
+/** The endpoint that imports suppressions. */
 export const suppressionImportEndpoints: Endpoint[] = [upload];

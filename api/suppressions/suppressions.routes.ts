@@ -27,8 +27,8 @@ const base = { tag: 'Suppressions', key: 'secret' } as const;
 
 type Suppression = z.infer<typeof suppressionSchema>;
 const COLUMNS = Object.keys(suppressionSchema.shape) as (keyof Suppression)[];
-/** Lines of a table that are read together. */
-const TOGETHER = 1_000;
+/** Rows of a CSV table that are read at a time. */
+const ROWS_PER_PIECE = 1_000;
 
 async function* readSuppressions(
   em: Em,
@@ -37,7 +37,7 @@ async function* readSuppressions(
 ): AsyncGenerator<Suppression[]> {
   let after: SuppressionCursor | undefined;
   do {
-    const page = await pageOfSuppressions(em, projectId, { ...filters, limit: TOGETHER, after });
+    const page = await pageOfSuppressions(em, projectId, { ...filters, limit: ROWS_PER_PIECE, after });
     after = page.next;
     yield page.suppressions.map(suppressionView);
   } while (after);
@@ -52,7 +52,9 @@ const list = endpoint({
   description:
     'With a reason, a page may have fewer than `limit`: go on while `hasMore` is true. As CSV (`Accept: text/csv` or `format=csv`) all of them come in one answer.',
   query: suppressionListQuery,
-  replies: { 200: { description: 'A page of suppressions, or the table', schema: suppressionListSchema, csv: true } },
+  replies: {
+    200: { description: 'A page of suppressions, or all of them as CSV', schema: suppressionListSchema, csv: true },
+  },
   errors: ['BAD_REQUEST'],
   async handle({ em, project, query: { cursor, limit, reason, format, ...given }, wantsCsv }) {
     const filters = { reason, address: given.address === undefined ? undefined : normalizeAddress(given.address) };
@@ -96,11 +98,11 @@ const remove = endpoint({
   operationId: 'removeSuppression',
   method: 'delete',
   path: '/suppressions/:address',
-  summary: 'Let an address have email again',
+  summary: 'Let an address get email again',
   description: 'Its contact stays unsubscribed until it subscribes itself.',
   params: addressParams,
   malformedIdCode: 'RESOURCE_NOT_FOUND',
-  replies: { 204: { description: 'It may have email again' } },
+  replies: { 204: { description: 'It may get email again' } },
   errors: ['RESOURCE_NOT_FOUND'],
   async handle({ em, project, params }) {
     if (await removeSuppression(em, project.id, normalizeAddress(params.address))) return noContent();

@@ -12,9 +12,11 @@ export const suppressionSchema = z
   .object({
     email: answeredAddress.nullable().describe('null once its contact was erased; the address stays suppressed'),
     reason: z.enum(SUPPRESSION_REASONS),
-    words: z.string().nullable().describe('of the server, or of those who suppressed it by hand'),
-    origin: z.enum(['email', 'manual']).describe('what it came from'),
-    emailId: z.uuid().nullable().describe('the email that came back or was complained about'),
+    words: z.string().nullable().describe('of the server, or of whoever suppressed it by hand'),
+    origin: z
+      .enum(['email', 'manual'])
+      .describe('whether an email led to it, or somebody suppressed the address by hand'),
+    emailId: z.uuid().nullable().describe('the email that bounced or was complained about'),
     campaignId: z.uuid().nullable(),
     createdAt: z.iso.datetime(),
   })
@@ -50,19 +52,19 @@ export const addSuppressionsBody = z.object({
 
 export const addedSuppressionsSchema = z.object({
   added: z.int(),
-  present: z.int().describe('were suppressed already and keep their reason'),
+  present: z.int().describe('addresses that were suppressed already and keep their reason'),
 });
 
 export const addressParams = z.object({ address: z.string().min(1).max(1_000) });
 
-const place = z.object({ at: momentSchema, hash: z.string().regex(/^(?:[0-9a-f]{2}){1,64}$/) });
+const positionSchema = z.object({ at: momentSchema, hash: z.string().regex(/^(?:[0-9a-f]{2}){1,64}$/) });
 
-/** @throws AppError BAD_REQUEST when the cursor is of another list */
+/** The position that a cursor stands for. @throws AppError BAD_REQUEST when the cursor comes from another list */
 export function readSuppressionCursor(cursor: string | undefined): SuppressionCursor | undefined {
-  return cursor === undefined ? undefined : decodeCursor(cursor, place);
+  return cursor === undefined ? undefined : decodeCursor(cursor, positionSchema);
 }
 
-/** The text of a place. */
+/** The cursor for a position in the list. */
 export function suppressionCursor({ at, hash }: SuppressionCursor): string {
   return encodeCursor({ at: at.toISOString(), hash });
 }

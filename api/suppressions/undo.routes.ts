@@ -11,9 +11,9 @@ const undoneSchema = z.object({
   dryRun: z.boolean(),
   emails: z.int().meta({ description: 'Hard bounces that were selected and not undone before' }),
   subscribed: z.int().meta({ description: 'Contacts that are subscribed again' }),
-  unsuppressed: z.int().meta({ description: 'Addresses that may have mail again' }),
+  unsuppressed: z.int().meta({ description: 'Addresses that may get email again' }),
   addresses: z.array(answeredAddress.nullable()).meta({ description: 'The first recipients; null where erased' }),
-  hasMore: z.boolean().meta({ description: 'Whether more is left than one request takes: repeat it' }),
+  hasMore: z.boolean().meta({ description: 'Whether more is left; then repeat the request' }),
 });
 
 const undo = endpoint({
@@ -21,7 +21,7 @@ const undo = endpoint({
   method: 'post',
   path: '/suppressions/undo',
   tag: 'Suppressions',
-  summary: 'Take back what hard bounces have cost contacts',
+  summary: 'Undo what hard bounces have done to contacts',
   description:
     'Subscribes the contacts again that lost their subscription by one of the selected hard bounces, and lifts the ' +
     'suppressions it brought. Contacts that were unsubscribed by a link, the API or a complaint, before or since, stay ' +
@@ -29,7 +29,7 @@ const undo = endpoint({
   key: 'secret',
   isHeavy: true,
   body: undoBody,
-  replies: { 200: { description: 'What was, or would be, taken back', schema: undoneSchema } },
+  replies: { 200: { description: 'What was undone, or would be', schema: undoneSchema } },
   async handle({ em, project, body, deps }) {
     const { dryRun, ...selection } = body;
     if (dryRun) return ok({ dryRun, ...(await previewBounceUndo(em, project.id, selection)) });
@@ -39,5 +39,5 @@ const undo = endpoint({
   },
 });
 
-/** The way back from mistaken hard bounces. */
+/** The endpoint that undoes mistaken hard bounces. */
 export const bounceUndoEndpoints: Endpoint[] = [undo];

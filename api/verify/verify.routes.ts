@@ -4,6 +4,7 @@ import { createDnsResolver } from '../../shared/platform/dns/resolver.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { addressVerificationSchema, verifyBody } from './verify.schemas.ts';
 
+/** Creates the endpoint that verifies an address. */
 export function createVerifyEndpoints(config: Config): Endpoint[] {
   const verifyAddress = createAddressVerifier(createDnsResolver({ servers: config.DNS_SERVERS }));
 
@@ -12,8 +13,8 @@ export function createVerifyEndpoints(config: Config): Endpoint[] {
     method: 'post',
     path: '/v1/verify',
     tag: 'Public API',
-    summary: 'Verify an address before mail is sent to it',
-    description: 'Looks at the format and at the domain in DNS. No mail is sent. Answers within five seconds.',
+    summary: 'Verify an address before an email is sent to it',
+    description: 'Checks the format, and the domain in DNS. No email is sent. Answers within five seconds.',
     key: 'secret',
     isRemote: true,
     hasEnvelope: true,

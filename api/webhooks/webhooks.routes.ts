@@ -35,7 +35,7 @@ import {
 const base = { tag: 'Webhooks', key: 'secret' } as const;
 const withId = { ...base, params: idParams, malformedIdCode: 'WEBHOOK_NOT_FOUND' } as const;
 
-/** @throws AppError VALIDATION_ERROR for a URL that may not be called */
+/** Creates a check of the URLs of endpoints. It throws AppError VALIDATION_ERROR for a URL that may not be called. */
 function createUrlCheck(config: Config): (url: string | undefined) => Promise<void> {
   const client = createWebhookClient({
     allowPrivateNetworks: config.WEBHOOK_ALLOW_PRIVATE_NETWORKS,
@@ -130,10 +130,10 @@ const sendAgain = endpoint({
   operationId: 'replayWebhook',
   method: 'post',
   path: '/webhooks/:id/replay',
-  summary: 'Deliver everything once more from a moment or an event on',
-  description: 'Each event comes with the `webhook-id` it had, so a receiver can tell what it has had already.',
+  summary: 'Deliver all events since a moment or an event once more',
+  description: 'Each event comes with the `webhook-id` it had, so a receiver can tell which it has had already.',
   body: replayBody,
-  replies: { 202: { description: 'It goes on from there', schema: replaySchema } },
+  replies: { 202: { description: 'Events are delivered from this moment on', schema: replaySchema } },
   async handle({ em, project, params, body, deps }) {
     const retentionDays = deps.config.RETENTION_EVENTS_DAYS;
     const from = await replay(em, project.id, params.id, { ...body, retentionDays });
@@ -188,7 +188,7 @@ function createWritingEndpoints(config: Config): Endpoint[] {
     operationId: 'rotateWebhookSecret',
     method: 'post',
     path: '/webhooks/:id/rotate-secret',
-    summary: 'Replace the secret of an endpoint; for a day the one before it signs as well',
+    summary: 'Replace the secret of an endpoint; for a day requests are signed with both',
     replies: { 200: { description: 'The new secret', schema: rotatedSecretSchema } },
     async handle({ em, project, params }) {
       const { secret, previousSecretUntil } = await rotateEndpointSecret(em, project.id, params.id, secrets);

@@ -23,7 +23,7 @@ const batchSize = z
   .int()
   .min(1)
   .max(LIMITS.webhookBatch)
-  .meta({ description: 'Events of one request; from 2 on they come as `type: "batch"` with a list' });
+  .meta({ description: 'The most events of one request; above 1 they come as `type: "batch"` with a list' });
 
 export const createWebhookBody = z.object({
   url,
@@ -48,21 +48,21 @@ export const webhookSchema = z
     events: z.array(z.string()),
     description: z.string().nullable(),
     enabled: z.boolean(),
-    batchSize: z.int().meta({ description: 'Events of one request at most' }),
+    batchSize: z.int().meta({ description: 'The most events of one request' }),
     status: z
       .enum(['active', 'failing', 'disabled'])
-      .meta({ description: '`failing`: it took nothing of what it was last sent, and is tried again' }),
+      .meta({ description: '`failing`: it accepted nothing of the last request, and is tried again' }),
     disabledReason: z.string().nullable().meta({ description: 'Why Everpost disabled it' }),
-    disabledAt: z.iso.datetime().nullable().meta({ description: 'When it was disabled; null while it is not' }),
+    disabledAt: z.iso.datetime().nullable().meta({ description: 'When it was disabled; null while it is enabled' }),
     failingSince: z.iso
       .datetime()
       .nullable()
-      .meta({ description: 'Since when it has taken nothing; null while it does' }),
+      .meta({ description: 'Since when it has accepted nothing; null while it accepts events' }),
     retryAt: z.iso.datetime().nullable().meta({ description: 'When it is tried again; null where nothing waits' }),
     previousSecretExpiresAt: z.iso
       .datetime()
       .nullable()
-      .meta({ description: 'Until then the secret before this one signs as well' }),
+      .meta({ description: 'Until then, requests are signed with the previous secret, too' }),
     projectId: z.uuid(),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
@@ -77,7 +77,7 @@ export const rotatedSecretSchema = z.object({
   secret: z.string().meta({ description: 'Shown here only', examples: ['whsec_…'] }),
   previousSecretExpiresAt: z.iso
     .datetime()
-    .meta({ description: 'Until then the secret before this one signs as well' }),
+    .meta({ description: 'Until then, requests are signed with the previous secret, too' }),
 });
 
 export const replayBody = z
@@ -104,7 +104,7 @@ export const deliveryListQuery = z.object({
 const deliverySchema = z
   .object({
     id: z.uuid(),
-    eventId: z.uuid().meta({ description: 'Of the first one where several went together' }),
+    eventId: z.uuid().meta({ description: 'The event, or the first of several' }),
     type: z.string().meta({ description: 'The name of that event' }),
     eventCount: z.int().meta({ description: 'Events of the request' }),
     contactId: z.uuid().nullable(),
@@ -126,28 +126,33 @@ export const deliveryListSchema = z.object({
   hasMore: z.boolean(),
 });
 
-const place = z.object({ at: cursorTimeSchema, source: z.string().regex(/^\d$/), id: z.uuid() });
+const positionSchema = z.object({ at: cursorTimeSchema, source: z.string().regex(/^\d$/), id: z.uuid() });
 
-/** @throws AppError BAD_REQUEST when the cursor is of another list */
+/** The position that a cursor stands for. @throws AppError BAD_REQUEST when the cursor comes from another list */
 export function readDeliveryCursor(cursor: string | undefined): HookPlace | undefined {
   if (cursor === undefined) return undefined;
-  const { at, source, id } = decodeCursor(cursor, place);
+  const { at, source, id } = decodeCursor(cursor, positionSchema);
   return { at, source: Number(source), id };
 }
 
-/** The text of a place. */
+/** The cursor for a position in the list. */
 export function deliveryCursor({ at, source, id }: HookPlace): string {
   return encodeCursor({ at, source: String(source), id });
 }
 
 const iso = (moment: Date | null): string | null => moment?.toISOString() ?? null;
 
+function statusOf(isEnabled: boolean, failures: number): z.infer<typeof webhookSchema>['status'] {
+  if (!isEnabled) return 'disabled';
+  return failures > 0 ? 'failing' : 'active';
+}
+
 /** An endpoint as callers see it. */
 export function webhookView(endpoint: WebhookEndpoint): z.infer<typeof webhookSchema> {
   const { failingSince, retryAt, disabledAt, previousSecretUntil, createdAt, updatedAt, failures, ...rest } = endpoint;
   return {
     ...rest,
-    status: !endpoint.enabled ? 'disabled' : failures > 0 ? 'failing' : 'active',
+    status: statusOf(endpoint.enabled, failures),
     failingSince: iso(failingSince),
     retryAt: iso(retryAt),
     disabledAt: iso(disabledAt),
