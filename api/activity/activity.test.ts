@@ -87,7 +87,7 @@ const ALL_TYPES = [
 ];
 
 describe('GET /activity', () => {
-  it('tells of everything, newest first, each with what belongs to it', async () => {
+  it('lists everything, newest first, each activity with its details', async () => {
     const { api, contactId } = await createWorld();
     const { status, body } = await api('GET', '/activity');
     expect(status).toBe(200);

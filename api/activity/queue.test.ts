@@ -31,7 +31,7 @@ describe('GET /activity/queue', () => {
     ]);
   });
 
-  it('says of each kind how much waits, for how long the oldest has been due, and why', async () => {
+  it('says how many items of each kind wait, for how long the oldest has been due, and why', async () => {
     const { project, api } = await app.createProject();
     await addEmails(project.id, [3_600, 60, -60]);
     const { body } = await api('POST', '/campaigns', { body: campaignContent() });

@@ -25,7 +25,7 @@ beforeAll(async () => {
   ];
   for (const [name, body] of people)
     await app.api('POST', '/contacts', { body: { email: `${name}@check.test`, ...body } });
-  // The API takes an empty text for none.
+  // An empty text counts as none.
   await query(app.em(), sql`update contact set data = data || '{"firstName": ""}' where email = 'cat@check.test'`);
   await app.api('POST', '/suppressions', { body: { emails: ['eve@check.test', 'dan@check.test'] } });
 });
@@ -56,7 +56,7 @@ describe('the recipients that a check counts', () => {
       { audienceType: 'ALL', audienceCondition: null },
       { matching: 7, queued: 6, receiving: 5, notReceiving: { unsubscribed: 1, suppressed: 1 } },
     ],
-  ])('of %s are those whom a send writes down', async (_name, change, expected) => {
+  ])('of %s are those whom a send stores', async (_name, change, expected) => {
     const { id, recipients } = await check(change);
     expect(recipients).toEqual(expected);
     await app.sendCampaign(id);
@@ -66,7 +66,7 @@ describe('the recipients that a check counts', () => {
     });
   });
 
-  it('are none where nobody fits, which a send would refuse', async () => {
+  it('are none when nobody fits the audience, which a send would refuse', async () => {
     const nobody = { logic: 'AND', groups: [{ filters: [{ field: 'email', operator: 'equals', value: 'x@y.test' }] }] };
     const checked = await check({ audienceCondition: nobody });
     expect([checked.canBeSent, checked.problems[0]]).toMatchObject([false, { code: 'NO_RECIPIENTS', level: 'error' }]);
@@ -115,13 +115,13 @@ describe('the placeholders that a check finds empty', () => {
     expect(await emptyOf(body)).toEqual(expected.map(([placeholder, recipients]) => ({ placeholder, recipients })));
   });
 
-  it('include those of the subject, and each is told once', async () => {
+  it('include those of the subject, each once', async () => {
     expect(await emptyOf('<p>{{nick}} and {{nick}}</p>', '{{nick}}')).toEqual([{ placeholder: 'nick', recipients: 4 }]);
   });
 });
 
 describe('the email that a check renders', () => {
-  it('has its links looked at', async () => {
+  it('has its links checked', async () => {
     const hrefs = ['', '#', 'www.example.com', '/prices', 'javascript:alert(1)', 'http://', 'https://local host/'];
     const fine = ['https://example.com/?a=1&amp;b=2', 'mailto:a@example.com', 'tel:+41', '#top', '{{unsubscribeUrl}}'];
     const body = [...hrefs, ...fine].map((href) => `<a href="${href}">x</a>`).join('');
@@ -131,7 +131,7 @@ describe('the email that a check renders', () => {
     expect(codesOf(await check({ body: '<a href="https://example.com">x</a>' }))).not.toContain('BAD_LINKS');
   });
 
-  it('is weighed, and looked through for text', async () => {
+  it('is measured, and checked for a text part', async () => {
     const small = await check();
     expect(small.size).toMatchObject({ clippedByGmail: false, htmlBytes: expect.any(Number) });
     expect(small.plainText).toBe(true);
@@ -142,7 +142,7 @@ describe('the email that a check renders', () => {
     expect([image.plainText, codesOf(image)]).toEqual([false, expect.arrayContaining(['NO_PLAIN_TEXT'])]);
   });
 
-  it('may not be one: a template error is told', async () => {
+  it('is missing when the template has an error, which is reported', async () => {
     const { id } = await app.createCampaign(audience);
     await query(app.em(), sql`update campaign set body = '{{#if a}}' where id = ${id}`);
     const { body } = await app.call('POST', id, '/check');
@@ -151,7 +151,7 @@ describe('the email that a check renders', () => {
   });
 });
 
-describe('the sender and the speed that a check knows', () => {
+describe('the sender and the speed that a check reports', () => {
   it('are those of the domain and the project', async () => {
     const checked = await check();
     expect(checked.sender).toMatchObject({
@@ -185,7 +185,7 @@ describe('the sender and the speed that a check knows', () => {
     expect([body.canBeSent, codesOf(body)]).toEqual([false, expect.arrayContaining(['DOMAIN_NOT_REGISTERED'])]);
   });
 
-  it('follow from what was sent today where there is no limit', async () => {
+  it('have the speed of the last day where the project has no limit', async () => {
     const other = await app.createProject();
     await query(
       app.em(),

@@ -32,7 +32,7 @@ describe('a campaign that is going out', () => {
     }
   });
 
-  it('is cancelled and deleted while it is paused, and paused no longer then', async () => {
+  it('can be cancelled and deleted while it is paused, and is no longer paused then', async () => {
     const { id } = await app.campaignIn('SENDING');
     await app.call('POST', id, '/pause');
     const refused = await app.call('DELETE', id);

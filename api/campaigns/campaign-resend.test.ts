@@ -93,24 +93,27 @@ describe('POST /campaigns/:id/resend', () => {
       ['FAILED', 'BOUNCED', 'SKIPPED', 'SUPPRESSED'],
       ['bounced', 'bounced.late', 'failed', 'skipped'],
     ],
-  ])('%j queues those who may have it, as if never sent to, and counts them no more', async (states, expected) => {
-    const { id } = await endedCampaign(everybody);
-    const sentAt = (await app.read(id)).sentAt;
-    const reply = await resend(id, states);
-    expect([reply.status, reply.body.status, reply.body.sentAt]).toEqual([200, 'SENDING', sentAt]);
-    expect(await requeueNextRecipients(app.em(), id)).toBe(true);
-    expect(await namesIn(id, 'PENDING')).toEqual(expected);
-    await expectCountersToAgree(id);
-    const fresh = sql`
+  ])(
+    '%j queues those who may get it, as if they had never been sent to, and uncounts them',
+    async (states, expected) => {
+      const { id } = await endedCampaign(everybody);
+      const sentAt = (await app.read(id)).sentAt;
+      const reply = await resend(id, states);
+      expect([reply.status, reply.body.status, reply.body.sentAt]).toEqual([200, 'SENDING', sentAt]);
+      expect(await requeueNextRecipients(app.em(), id)).toBe(true);
+      expect(await namesIn(id, 'PENDING')).toEqual(expected);
+      await expectCountersToAgree(id);
+      const fresh = sql`
       select from email where campaign_id = ${id} and status = 'PENDING' and deferrals = 0 and error is null
         and sent_at is null and bounced_at is null`;
-    expect(await query(app.em(), fresh)).toHaveLength(expected.length);
-    // Called again, as a repeated activity does.
-    expect(await requeueNextRecipients(app.em(), id)).toBe(true);
-    expect(await namesIn(id, 'PENDING')).toEqual(expected);
-  });
+      expect(await query(app.em(), fresh)).toHaveLength(expected.length);
+      // Called again, as a repeated activity does.
+      expect(await requeueNextRecipients(app.em(), id)).toBe(true);
+      expect(await namesIn(id, 'PENDING')).toEqual(expected);
+    },
+  );
 
-  it('leaves out who bounces after it was asked for', async () => {
+  it('leaves out recipients who bounce after the request', async () => {
     const { id, address } = await endedCampaign([
       ['one', 'FAILED'],
       ['late', 'SENT'],
@@ -135,7 +138,7 @@ describe('POST /campaigns/:id/resend', () => {
     await expectCountersToAgree(id);
   });
 
-  it('is for a campaign that ended with an error, too, once all have their outcome', async () => {
+  it('works for a campaign that ended with an error, too, once all have their outcome', async () => {
     const { id } = await endedCampaign(
       [
         ['one', 'FAILED'],
@@ -151,7 +154,7 @@ describe('POST /campaigns/:id/resend', () => {
     expect([reply.status, reply.body]).toMatchObject([200, { status: 'SENDING', error: null }]);
   });
 
-  it('of several at the same time is done once, and with an Idempotency-Key once however often', async () => {
+  it('sends once when it is called several times at once, or repeatedly with one Idempotency-Key', async () => {
     const { id } = await endedCampaign([['one', 'FAILED']]);
     const replies = await Promise.all(Array.from({ length: 5 }, () => resend(id, ['FAILED'])));
     expect(replies.map((reply) => reply.status).sort()).toEqual([200, 400, 400, 400, 400]);

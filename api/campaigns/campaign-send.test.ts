@@ -130,14 +130,14 @@ describe('POST /campaigns/:id/send', () => {
     }
   });
 
-  it('lets one of twenty win', async () => {
+  it('succeeds once for twenty requests at once', async () => {
     const { id } = await app.createCampaign();
     const replies = await Promise.all(Array.from({ length: 20 }, () => app.sendCampaign(id)));
     expect(replies.map((reply) => reply.status).sort()).toEqual([200, ...Array.from({ length: 19 }, () => 400)]);
     expect(await app.outboxRows(id)).toBe(1);
   });
 
-  it('and cancel at the same time leave one state', async () => {
+  it('leaves one state when it comes together with a cancellation', async () => {
     const { id } = await app.campaignIn('SCHEDULED');
     const replies = await Promise.all([
       app.sendCampaign(id),

@@ -60,7 +60,7 @@ describe('POST /campaigns', () => {
     expect(app.wakeups()).toBe(wakeups);
   });
 
-  it('keeps only the companion that its audience needs', async () => {
+  it('keeps only the field that its audience type needs', async () => {
     const segmentId = await app.createSegment();
     const both = { segmentId, audienceCondition: proPlan };
     expect(await app.createCampaign({ ...both, audienceType: 'FILTERED' })).toMatchObject({
@@ -105,7 +105,7 @@ describe('POST /campaigns', () => {
       [{ field: `segment.${UNKNOWN_ID}`, operator: 'memberOfSegment' }],
       'audienceCondition.groups[0].filters[0]',
     ],
-  ])('answers 400 with the place in the tree to %s', async (_fault, filters, path) => {
+  ])('answers 400 with the path in the tree to %s', async (_fault, filters, path) => {
     const reply = await app.postCampaign(
       campaignContent({ audienceType: 'FILTERED', audienceCondition: filterCondition(...filters) }),
     );
@@ -179,7 +179,7 @@ describe('GET /campaigns', () => {
     }
   });
 
-  it('pages, newest first', async () => {
+  it('lists by page, newest first', async () => {
     const first = await list('?page=1&pageSize=2');
     expect(first.status).toBe(200);
     expect(first.body).toMatchObject({ page: 1, pageSize: 2, total: 3, totalPages: 2 });

@@ -131,7 +131,7 @@ describe('one campaign', () => {
     expect((await app.call('PUT', reply.body.id, '', campaignContent({ name: reply.body.name }))).status).toBe(200);
   });
 
-  it('has stats, before and after', async () => {
+  it('has stats, before and after it is sent', async () => {
     const { id } = await app.createCampaign();
     const zeroes = {
       totalRecipients: 0,

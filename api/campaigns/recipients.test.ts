@@ -67,7 +67,7 @@ describe('GET /campaigns/:id/recipients', () => {
     expect((await app.api('GET', `/campaigns/${id}`)).body.totalRecipients).toBe(sum);
   });
 
-  it('comes as a table in one answer, with no cell that a spreadsheet calculates', async () => {
+  it('answers all of them as CSV, without a cell that a spreadsheet would run as a formula', async () => {
     const id = await createCampaign(app, 2_345);
     const { response, lines } = await readTable(`/campaigns/${id}/recipients`, { accept: 'text/csv' });
     expect(response.status).toBe(200);
@@ -81,7 +81,7 @@ describe('GET /campaigns/:id/recipients', () => {
     expect(failed.lines[1]).toContain(`,"'=cmd(""x"")",`);
   });
 
-  it('is JSON where the caller takes anything, or asks for it', async () => {
+  it('answers JSON when the caller accepts anything, or asks for JSON', async () => {
     const id = await createCampaign(app, 1);
     for (const [url, accept] of [
       [`/campaigns/${id}/recipients`, '*/*'],

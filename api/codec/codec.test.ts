@@ -54,7 +54,7 @@ describe('POST /codec/encode and /codec/decode', () => {
     [{ payloads: 'x' }],
     [{ payloads: [{ data: 'no base64!' }] }],
     [{ payloads: Array(2_001).fill(plain) }],
-  ])('refuse what are no payloads', async (body) => {
+  ])('refuse a body that has no valid payloads', async (body) => {
     expect((await post('decode', body)).status).toBe(422);
   });
 

@@ -62,14 +62,14 @@ describe('the files of the console', () => {
     expect(seen.size).toBeGreaterThan(10);
   });
 
-  it('are those of the packages where they belong to packages', async () => {
+  it('of packages are the files that the packages ship', async () => {
     const [icon] = await addressesOfPage();
     const { body } = await get(icon!.replace('icon.svg', 'lib/preact.mjs'));
     const file = createRequire(import.meta.url).resolve('preact');
     expect(body).toBe(readFileSync(path.join(path.dirname(file), 'preact.mjs'), 'utf8'));
   });
 
-  it('are no way to other files', async () => {
+  it('give no access to other files', async () => {
     for (const name of [
       'index.html',
       'api-types.ts',
@@ -99,8 +99,8 @@ describe('the files of the console', () => {
   });
 
   it('change nothing about other paths', async () => {
-    const reference = await get('/docs');
-    expect(reference.headers.get('content-security-policy')).toContain("script-src 'self'");
+    const docs = await get('/docs');
+    expect(docs.headers.get('content-security-policy')).toContain("script-src 'self'");
     expect((await get('/contacts')).status).toBe(401);
     expect((await get('/console')).headers.get('access-control-allow-origin')).toBeNull();
   });

@@ -67,7 +67,7 @@ describe('POST /contacts', () => {
     expect(await eventNamesOf(contact.id)).toEqual(['contact.subscribed']);
   });
 
-  it.each([{}, { email: null }, { email: '   ' }, [], 'text', null])('answers %j flatly', async (body) => {
+  it.each([{}, { email: null }, { email: '   ' }, [], 'text', null])('answers %j in the flat form', async (body) => {
     const reply = await app.api('POST', '/contacts', { body });
     expect([reply.status, reply.body]).toEqual([400, { error: 'Email is required' }]);
   });

@@ -93,7 +93,7 @@ describe('GET /contacts/fields/:field/values', () => {
     expect((await values("x'); drop table contact; --")).values).toEqual([]);
   });
 
-  it('refuses a limit that is none and a name without a key', async () => {
+  it('refuses an invalid limit and a name without a key', async () => {
     expect((await owner.api('GET', '/contacts/fields/plan/values?limit=0')).status).toBe(422);
     expect((await owner.api('GET', '/contacts/fields/data./values')).status).toBe(404);
   });

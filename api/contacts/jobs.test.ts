@@ -124,7 +124,7 @@ describe('POST /contacts/import', () => {
     }
   });
 
-  it('refuses what is not a form, and a form that is not one', async () => {
+  it('refuses a body that is no form, and a malformed form', async () => {
     const json = await upload('{}', { 'content-type': 'application/json' });
     expect([json.status, json.body.error.code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
     for (const type of ['multipart/form-data', 'multipart/form-data; boundary=x']) {
@@ -133,7 +133,7 @@ describe('POST /contacts/import', () => {
     }
   });
 
-  it('looks at the key before it reads the file', async () => {
+  it('checks the key before it reads the file', async () => {
     const reply = await upload(form('email\n'), { authorization: `Bearer ${app.keys.publicKey}` });
     expect([reply.status, reply.body.error.code]).toEqual([401, 'INVALID_API_KEY']);
   });

@@ -95,7 +95,7 @@ describe('the pages of errors', () => {
     expect([page.status, String(page.body).includes(`HTTP status ${status}.`)]).toEqual([200, true]);
   });
 
-  it('are what suggestions of errors lead to', async () => {
+  it('are named by the suggestions of errors', async () => {
     const unknown = await app.api('GET', '/contacts/00000000-0000-7000-8000-000000000000');
     expect(unknown.body.error.suggestion).toBe('See /docs/errors/CONTACT_NOT_FOUND');
     const wrongKey = await app.api('GET', '/contacts', { key: 'public' });

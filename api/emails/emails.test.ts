@@ -133,7 +133,7 @@ describe('GET /emails', () => {
     },
   );
 
-  it('goes on behind a cursor where a filter fits few of very many', async () => {
+  it('goes on after a cursor where a filter fits few of very many emails', async () => {
     const owner = await app.createProject();
     const rare = await addEmail({ owner, templateId: uuidV7(), at: '2026-01-01T00:00:00Z' });
     await query(
@@ -185,7 +185,7 @@ describe('GET /emails', () => {
 });
 
 describe('GET /emails/:id', () => {
-  it('tells the whole story, in order', async () => {
+  it('lists everything that happened to the email, in order', async () => {
     const contactId = await createContact(app);
     const id = await addEmail({ status: 'BOUNCED', contactId });
     await change(id, {
@@ -240,7 +240,7 @@ describe('GET /emails/:id', () => {
     ]);
   });
 
-  it('says of an email whose events are gone what its record says', async () => {
+  it('shows what the record says when the events of the email are gone', async () => {
     const id = await addEmail({ status: 'COMPLAINED' });
     await change(id, {
       sent_at: '2026-03-01T12:01:00Z',

@@ -57,7 +57,7 @@ async function eventsOf(contactId: string): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map((row) => [row.name, row.count]));
 }
 
-const hitsOf = (emailId: string) =>
+const countsOf = (emailId: string) =>
   queryOne<{ opens: number; clicks: number }>(app.em(), sql`select opens, clicks from email where id = ${emailId}`);
 
 const engagement = (emailId: string, url: string | null, repeats = 0): Engagement => ({
@@ -72,21 +72,21 @@ describe('engagements of one email', () => {
       const clicks = Array.from({ length: 20 }, () => engagement(emailId, 'https://shop.test/'));
       await recordEngagements(app.em(), [...opens, ...clicks]);
     }
-    expect(await hitsOf(emailId)).toEqual({ opens: 150, clicks: 100 });
+    expect(await countsOf(emailId)).toEqual({ opens: 150, clicks: 100 });
     expect(await eventsOf(contactId)).toEqual({
       'email.open': ENGAGEMENT_EVENTS_MAX,
       'email.click': ENGAGEMENT_EVENTS_MAX,
     });
   });
 
-  it('that were put together count as many, and the numbers of later events follow from that', async () => {
+  it('that were combined are all counted, and later events are numbered after them', async () => {
     const { emailId, contactId } = await sentEmail();
     await recordEngagements(app.em(), [
       engagement(emailId, null, 9),
       engagement(emailId, null),
       engagement(emailId, null, 1_000),
     ]);
-    expect(await hitsOf(emailId)).toEqual({ opens: 1_012, clicks: 0 });
+    expect(await countsOf(emailId)).toEqual({ opens: 1_012, clicks: 0 });
     const rows = await query<{ opens: number }>(
       app.em(),
       sql`select (data ->> 'opens')::int as opens from event where contact_id = ${contactId} order by opens`,
@@ -96,7 +96,7 @@ describe('engagements of one email', () => {
     expect(await eventsOf(contactId)).toEqual({ 'email.open': 3 });
   });
 
-  it('take little of the room in which engagements wait for the database', async () => {
+  it('fill little of the queue, however many there are', async () => {
     const [loud, quiet] = [uuidV7(), uuidV7()];
     const recorded: Engagement[] = [];
     let release: () => void = () => undefined;
@@ -136,8 +136,8 @@ describe('one address that asks for the same link again and again', () => {
     });
     expect(clicked.status).toBe(302);
     await image(quiet);
-    expect((await hitsOf(loud.emailId))?.opens).toBeLessThan(2 * ENGAGEMENTS_PER_MINUTE);
-    expect((await hitsOf(quiet.emailId))?.opens).toBe(1);
+    expect((await countsOf(loud.emailId))?.opens).toBeLessThan(2 * ENGAGEMENTS_PER_MINUTE);
+    expect((await countsOf(quiet.emailId))?.opens).toBe(1);
   });
 
   it('is counted again in the next minute, and for another email at once', () => {
@@ -170,7 +170,7 @@ describe('a subscription that is changed by its links', () => {
     expect(contact.body.subscribed).toBe(false);
   });
 
-  it('is not held to it by what the project itself changes', async () => {
+  it('is not limited by the changes that the project makes', async () => {
     const { contactId, links } = await sentEmail();
     for (let turn = 0; turn < 25; turn++) {
       await app.api('PATCH', `/contacts/${contactId}`, { body: { subscribed: turn % 2 === 1 } });

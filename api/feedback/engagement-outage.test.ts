@@ -24,7 +24,7 @@ const TARGET = 'https://shop.test/';
 let database: TestDatabase;
 let proxy: TcpProxy;
 let app: TestApi;
-/** The way to the database that the test cuts, for recorders of its own. */
+/** Reaches the database through the proxy, for the recorders that tests create. */
 let orm: Orm;
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -45,7 +45,7 @@ interface Sent {
   links: EmailLinks;
 }
 
-async function sentMail(): Promise<Sent> {
+async function sentEmail(): Promise<Sent> {
   const em = app.em();
   const [campaignId, emailId] = [uuidV7(), uuidV7()];
   const { id: projectId } = app.project;
@@ -89,7 +89,7 @@ async function waitForLocks(count: number): Promise<void> {
 
 describe('opens and clicks without PostgreSQL', () => {
   it('are served, and counted once it is back, each once and at the time it happened', async () => {
-    const mails = [await sentMail(), await sentMail(), await sentMail()];
+    const mails = [await sentEmail(), await sentEmail(), await sentEmail()];
     await proxy.cut();
     const cutAt = Date.now();
     for (const mail of mails) {
@@ -112,13 +112,13 @@ describe('opens and clicks without PostgreSQL', () => {
       }
       expect(await stateOf(mail)).toEqual({ status: 'CLICKED', engagements: [2, 1], counts: [1, 1] });
     }
-    const later = await sentMail();
+    const later = await sentEmail();
     await open(later);
     expect((await stateOf(later)).engagements).toEqual([1, 0]);
   });
 
   it('are counted once when the connection broke before their commit was confirmed', async () => {
-    const mail = await sentMail();
+    const mail = await sentEmail();
     const holder = app.em();
     await holder.begin();
     await query(holder, sql`select from email where id = ${mail.emailId} for update`);
@@ -131,8 +131,8 @@ describe('opens and clicks without PostgreSQL', () => {
     await waitForLocks(2);
     await holder.commit();
     await eventually(async () => (await stateOf(mail)).status === 'CLICKED');
-    const after = await sentMail();
-    // Recorded after what waited before it.
+    const after = await sentEmail();
+    // This open is recorded after the engagements that waited before it.
     await eventually(async () => (await open(after)) && (await stateOf(after)).engagements[0] !== 0);
     expect(await stateOf(mail)).toEqual({ status: 'CLICKED', engagements: [1, 1], counts: [1, 1] });
     expect((await eventsOf(mail)).map((event) => event.name).sort()).toEqual(['email.click', 'email.open']);
@@ -141,7 +141,7 @@ describe('opens and clicks without PostgreSQL', () => {
 
 describe('an API process that is stopped without PostgreSQL', () => {
   it('records what it holds when the database comes back in time', async () => {
-    const mail = await sentMail();
+    const mail = await sentEmail();
     const port = String(await findFreePort(0));
     const temporal = { connectionOptions: { address: testEnvironment().temporalAddress }, namespace: 'default' };
     const api = startEverpostProcess('api', app.config, temporal, { HOST: '127.0.0.1', PORT: port });
@@ -164,8 +164,8 @@ describe('createEngagementRecorder without PostgreSQL', () => {
   const record = (engagements: Parameters<typeof recordEngagements>[1]) =>
     recordEngagements(orm.em.fork(), engagements);
 
-  it('keeps no more engagements than it is told to, the latest', async () => {
-    const [attempted, oldest, ...latest] = [await sentMail(), await sentMail(), await sentMail(), await sentMail()];
+  it('keeps only the latest engagements, as many as its capacity', async () => {
+    const [attempted, oldest, ...latest] = [await sentEmail(), await sentEmail(), await sentEmail(), await sentEmail()];
     const engagements = createEngagementRecorder({ record, logger, capacity: 2 });
     await proxy.cut();
     await engagements.add({ emailId: attempted.emailId, url: null });
@@ -177,8 +177,8 @@ describe('createEngagementRecorder without PostgreSQL', () => {
     expect((await stateOf(oldest)).status).toBe('SENT');
   });
 
-  it('records what waits before the process ends, as long as it may take', async () => {
-    const mail = await sentMail();
+  it('records the waiting engagements before the process ends, within the time it has', async () => {
+    const mail = await sentEmail();
     const engagements = createEngagementRecorder({ record, logger });
     await proxy.cut();
     await engagements.add({ emailId: mail.emailId, url: null });
@@ -188,8 +188,8 @@ describe('createEngagementRecorder without PostgreSQL', () => {
     expect((await stateOf(mail)).status).toBe('OPENED');
   });
 
-  it('ends all the same when the database stays away', async () => {
-    const mail = await sentMail();
+  it('ends although the database stays unavailable', async () => {
+    const mail = await sentEmail();
     const engagements = createEngagementRecorder({ record, logger });
     await proxy.cut();
     await engagements.add({ emailId: mail.emailId, url: null });

@@ -26,7 +26,7 @@ interface Sent {
 }
 
 /** A campaign that has sent one email to one contact. */
-async function sentMail(
+async function sentEmail(
   status: 'SENT' | 'BOUNCED' | 'FAILED' = 'SENT',
   data: Record<string, unknown> = {},
 ): Promise<Sent> {
@@ -68,7 +68,7 @@ async function stateOf({ emailId, campaignId, contactId }: Sent) {
   const events = await em.find(EventEntity, { contactId }, { orderBy: { createdAt: 'asc', id: 'asc' } });
   return {
     status: email.status,
-    hits: [email.opens, email.clicks],
+    engagements: [email.opens, email.clicks],
     counts: [campaign.openedCount, campaign.clickedCount],
     events: events.map((event) => event.name),
     data: events.map((event) => event.data),
@@ -77,7 +77,7 @@ async function stateOf({ emailId, campaignId, contactId }: Sent) {
 
 describe('GET /t/o/:token.gif', () => {
   it('answers an image that no cache keeps, and counts the email once and every opening', async () => {
-    const mail = await sentMail();
+    const mail = await sentEmail();
     const replies = await Promise.all(Array.from({ length: 6 }, () => visit(mail.links.openUrl)));
     expect(replies.map((reply) => reply.status)).toEqual(Array(6).fill(200));
     const { headers } = replies[0]!;
@@ -89,7 +89,7 @@ describe('GET /t/o/:token.gif', () => {
     const state = await stateOf(mail);
     expect(state).toMatchObject({
       status: 'OPENED',
-      hits: [6, 0],
+      engagements: [6, 0],
       counts: [1, 0],
       events: Array(6).fill('email.open'),
     });
@@ -106,8 +106,8 @@ describe('GET /t/o/:token.gif', () => {
 describe('GET /t/c/:token', () => {
   const target = 'https://shop.test/a?b=c&d=%20e#f';
 
-  it('leads on with 302, and a click of an email without images is an open as well', async () => {
-    const mail = await sentMail();
+  it('redirects with 302, and counts the click in an email without images as an open, too', async () => {
+    const mail = await sentEmail();
     const url = mail.links.clickUrl(encodeClickTarget(target));
     const reply = await visit(url);
     expect([reply.status, reply.headers.get('location')]).toEqual([302, target]);
@@ -116,7 +116,7 @@ describe('GET /t/c/:token', () => {
     const state = await stateOf(mail);
     expect(state).toMatchObject({
       status: 'CLICKED',
-      hits: [2, 2],
+      engagements: [2, 2],
       counts: [1, 1],
       events: expect.arrayContaining(['email.open', 'email.click', 'email.click', 'email.open']),
     });
@@ -128,8 +128,8 @@ describe('GET /t/c/:token', () => {
     expect(state.data).toContainEqual(expect.objectContaining({ opens: 2, isFirstOpen: false }));
   });
 
-  it('counts exactly under a rush of opens and clicks of many emails', async () => {
-    const mails = await Promise.all(Array.from({ length: 8 }, () => sentMail()));
+  it('counts exactly when many emails are opened and clicked at once', async () => {
+    const mails = await Promise.all(Array.from({ length: 8 }, () => sentEmail()));
     await Promise.all(
       Array.from({ length: 160 }, (_, i) => {
         const { links } = mails[i % mails.length]!;
@@ -146,8 +146,8 @@ describe('GET /t/c/:token', () => {
   });
 
   it('never lowers a state, and records nothing for an email that never went out', async () => {
-    const bounced = await sentMail('BOUNCED');
-    const failed = await sentMail('FAILED');
+    const bounced = await sentEmail('BOUNCED');
+    const failed = await sentEmail('FAILED');
     for (const { links } of [bounced, failed])
       expect((await visit(links.clickUrl(encodeClickTarget(target)))).status).toBe(302);
     expect(await stateOf(bounced)).toMatchObject({ status: 'BOUNCED', counts: [1, 1] });
@@ -161,14 +161,14 @@ describe('GET /t/c/:token', () => {
     ['a security gateway', { headers: { 'user-agent': 'Mozilla/5.0 (compatible; Barracuda Sentinel (EE))' } }],
     ['a link preview', { headers: { 'user-agent': 'Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)' } }],
   ])('serves %s and does not count it', async (_name, init: Visit) => {
-    const mail = await sentMail();
+    const mail = await sentEmail();
     expect((await visit(mail.links.clickUrl(encodeClickTarget(target)), init)).status).toBe(302);
     expect((await visit(mail.links.openUrl, init)).status).toBe(200);
     expect(await stateOf(mail)).toMatchObject({ status: 'SENT', counts: [0, 0], events: [] });
   });
 
   it('counts the image proxies of web mail, and not the one that fetches everything ahead', async () => {
-    const mail = await sentMail();
+    const mail = await sentEmail();
     await visit(mail.links.openUrl, { headers: { 'user-agent': 'Mozilla/5.0' } });
     expect((await stateOf(mail)).events).toEqual([]);
     const gmail = 'Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)';
@@ -177,7 +177,7 @@ describe('GET /t/c/:token', () => {
   });
 
   it('starts the automations that wait for such an event', async () => {
-    const mail = await sentMail();
+    const mail = await sentEmail();
     const automationId = uuidV7();
     await query(
       app.em(),
@@ -199,7 +199,7 @@ describe('GET /t/c/:token', () => {
   });
 
   it('answers 404 to an altered or foreign token, and redirects nowhere', async () => {
-    const mail = await sentMail();
+    const mail = await sentEmail();
     const foreign = createLinkSigner({ appSecret: 'another secret of 32 characters and more', publicUrl: app.url });
     const foreignLinks = foreign.recipientUrls(mail);
     const good = mail.links.clickUrl(encodeClickTarget(target));
@@ -228,7 +228,7 @@ describe('the subscription pages', () => {
     (await app.em().findOneOrFail(CampaignEntity, { id: campaignId })).unsubscribedCount;
 
   it('only show on GET, in the language of the contact, without scripts', async () => {
-    const mail = await sentMail('SENT', { locale: 'de-AT' });
+    const mail = await sentEmail('SENT', { locale: 'de-AT' });
     for (const [url, text] of [
       [mail.links.unsubscribeUrl, 'Möchten Sie an <bdi>'],
       [mail.links.subscribeUrl, 'Sie sind angemeldet'],
@@ -246,7 +246,7 @@ describe('the subscription pages', () => {
   });
 
   it('unsubscribe on POST, also with the one-click body of RFC 8058, once an email', async () => {
-    const mail = await sentMail();
+    const mail = await sentEmail();
     const oneClick = {
       method: 'POST',
       body: 'List-Unsubscribe=One-Click',
@@ -271,7 +271,7 @@ describe('the subscription pages', () => {
   });
 
   it('find the contact by its address when it has come back under another id', async () => {
-    const mail = await sentMail();
+    const mail = await sentEmail();
     const { body: contact } = await app.api('GET', `/contacts/${mail.contactId}`);
     await app.api('DELETE', `/contacts/${mail.contactId}`);
     const gone = await visit(mail.links.unsubscribeUrl, { method: 'POST' });
@@ -282,7 +282,7 @@ describe('the subscription pages', () => {
   });
 
   it('answer 404 to an altered token, as a page, and change nothing', async () => {
-    const mail = await sentMail();
+    const mail = await sentEmail();
     const url = mail.links.unsubscribeUrl.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
     const shown = await visit(url, { headers: { 'accept-language': 'fr-FR,fr;q=0.9' } });
     expect([shown.status, (await shown.text()).includes('Ce lien ne fonctionne pas')]).toEqual([404, true]);

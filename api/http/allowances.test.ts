@@ -21,7 +21,7 @@ describe('the units of clients', () => {
     expect(allowances.has('a')).toBe(false);
   });
 
-  it('are overdrawn by what costs more than is left, and paid off first', () => {
+  it('can be overdrawn once, and the debt is paid off before more are spent', () => {
     const { allowances, pass } = createTimed();
     expect(allowances.spend('a', 60)).toBe(true);
     pass(900);

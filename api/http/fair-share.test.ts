@@ -3,7 +3,7 @@ import { createFairShare } from './fair-share.ts';
 
 const LIMITS = { total: 4, perOwner: 3, waitingPerOwner: 2, waitingTotal: 3, waitMs: 10_000 };
 
-/** Give back what a test has taken. Those that still wait get it, and their time-outs do not keep the process alive. */
+/** Give back what a test has taken. Takers that still wait get it, so that no time-out keeps the process alive. */
 const endings: (() => void)[] = [];
 afterEach(() => {
   for (const end of endings.splice(0)) end();
@@ -58,7 +58,7 @@ describe('a fair share', () => {
     expect(given.slice(4).sort()).toEqual(['a', 'b']);
   });
 
-  it('refuses the owner that has too many waiting with 429, and everybody when all have with 503', async () => {
+  it('refuses an owner with too many waiting requests with 429, and everybody with 503 when too many wait in all', async () => {
     const { ask, share } = createTakers();
     for (let n = 0; n < 5; n++) ask('a');
     await expect(share.take('a', 1)).rejects.toMatchObject({ code: 'RATE_LIMIT_EXCEEDED', details: { retryAfter: 2 } });
@@ -77,7 +77,7 @@ describe('a fair share', () => {
     expect(given).toEqual(['a', 'a', 'a', 'a']);
   });
 
-  it('lets an owner that holds more than it may take nothing more, not even nothing', async () => {
+  it('lets an owner above its bound take nothing more, not even an amount of 0', async () => {
     const { ask, take, share, given } = createTakers();
     const release = share.add('a', 10);
     ask('a', 0);

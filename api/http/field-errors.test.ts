@@ -28,13 +28,13 @@ describe('the faults of a request', () => {
   const send = sendBodySchema({ attachmentsBytesMax: 1_000 });
   const right = { to: 'ada@mail.test', from: 'hello@shop.example', subject: 'S', body: 'B' };
 
-  it('name an address that has a name in it once, and say where the name goes', () => {
+  it('name an address with a display name once, and say where the name belongs', () => {
     const faults = faultsOf(send, { ...right, from: 'Shop <hello@shop.example>' });
     expect(faults).toEqual([['from', expect.stringContaining('{ "name": "Shop", "email":'), expect.any(String)]]);
     expect(faultsOf(send, { ...right, from: 'nobody' })).toEqual([['from', 'Invalid email address', 'nobody']]);
   });
 
-  it('say which id a template has', () => {
+  it('say that a template is named by its id', () => {
     expect(faultsOf(send, { ...right, template: 'welcome' })).toEqual([
       ['template', 'Must be the id of a template (a UUID)', 'welcome'],
     ]);
@@ -50,7 +50,7 @@ describe('the faults of a request', () => {
     expect(faults[1]).toEqual(['groups', 'Required', undefined]);
   });
 
-  it('speak neither of undefined nor of NaN', () => {
+  it('mention neither undefined nor NaN', () => {
     expect(faultsOf(templateListQuery, { page: 'abc' })).toEqual([['page', 'Must be a number', undefined]]);
     expect(faultsOf(send, {})).toEqual([['to', 'Required', undefined]]);
     expect(() => readConfig({ ...environment, PUBLIC_URL: 'http://a.test', PORT: 'abc' })).toThrow(
@@ -58,7 +58,7 @@ describe('the faults of a request', () => {
     );
   });
 
-  it('are told in plain words by every endpoint and every kind of step', () => {
+  it('are in plain words at every endpoint and every type of step', () => {
     const endpoints = createEndpoints(readConfig(environment));
     const schemas = endpoints.flatMap(({ body, query, params }) =>
       [body, query, params].filter((it) => it !== undefined),

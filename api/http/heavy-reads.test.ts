@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '../../tests/support/datab
 import { startTestApi, type TestApi, type TestProject, type TestReply } from '../../tests/support/api.ts';
 
 const POOL_SIZE = 8;
-/** More than may be under way and waiting. */
+/** More requests than may run and wait. */
 const REQUESTS = 40;
 
 let database: TestDatabase;
@@ -35,7 +35,7 @@ const track = (owner: TestProject) =>
   owner.api('POST', '/v1/track', { key: 'public', body: { email: 'ada@example.com', event: 'e' } });
 
 describe('heavy reads of one project', () => {
-  it('that all hang leave its other requests, and heavy reads of another project, as they are', async () => {
+  it('that all hang delay neither its other requests nor heavy reads of another project', async () => {
     const [mine, theirs] = [await createSegment(app), await createSegment(other)];
     const holder = app.em();
     await holder.begin();

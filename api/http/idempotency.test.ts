@@ -88,7 +88,7 @@ describe('an Idempotency-Key', () => {
     expect((await track(key)).status).toBe(409);
   });
 
-  it('is released by a 5xx, for nothing of its request was committed', async () => {
+  it('is released by a 5xx, because nothing of its request was committed', async () => {
     const key = freshKey();
     await query(app.em(), sql`alter table event add constraint fault check (name <> 'explode')`);
     expect((await track(key, { event: 'explode' })).status).toBe(500);
@@ -97,7 +97,7 @@ describe('an Idempotency-Key', () => {
     expect(await eventCount(key)).toBe(1);
   });
 
-  it('says null for a request still running, also one to another endpoint', async () => {
+  it('has no originalStatusCode while its request runs, even at another endpoint', async () => {
     const key = freshKey();
     expect(await claimKey(key, 'POST /v1/send')).toHaveProperty('claim');
     const reply = await track(key);
@@ -151,7 +151,7 @@ describe('an Idempotency-Key', () => {
         sql`update idempotency_claim set created_at = now() - interval '31 seconds' where key = ${stored(key)}`,
       );
 
-    it('is free again after half a minute, for nothing of it was committed', async () => {
+    it('is free again after half a minute, because nothing of its request was committed', async () => {
       const key = freshKey();
       await claimKey(key, 'POST /v1/track');
       expect((await track(key)).status).toBe(409);
@@ -173,7 +173,7 @@ describe('an Idempotency-Key', () => {
       expect(await eventCount(key)).toBe(1);
     });
 
-    it('loses it to the repetition, and then commits nothing if it was only slow', async () => {
+    it('passes to the repetition, after which a first request that was only slow commits nothing', async () => {
       const key = freshKey();
       await app.api('POST', '/contacts', { body: { email: 'ada@example.com' } });
       const replies: Promise<TestReply>[] = [];
@@ -216,7 +216,7 @@ describe('an Idempotency-Key', () => {
     expect((await track(key)).status).toBe(409);
   });
 
-  it('means nothing where it is not declared', async () => {
+  it('is ignored by endpoints that do not declare it', async () => {
     const request = { body: { email: 'b@example.com' }, headers: { 'idempotency-key': freshKey() } };
     expect((await app.api('POST', '/contacts', request)).status).toBe(201);
     expect((await app.api('POST', '/contacts', request)).status).toBe(200);

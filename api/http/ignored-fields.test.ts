@@ -32,7 +32,7 @@ it('names the keys that the form of a body does not know, where an endpoint take
   expect(await ignored('/workflows', { name: 'Hello', eventName: 'visit', y: 1 })).toBe('y');
 });
 
-it('names keys inside of what it knows by their paths, and none where any key may stand', async () => {
+it('names nested keys by their paths, and none where any key is allowed', async () => {
   const ignored = async (method: string, path: string, body: object) =>
     (await app.api(method, path, { body })).headers.get(HEADER);
   const email = {
@@ -61,7 +61,7 @@ it('names parameters of the query, and a body where none is read', async () => {
   expect(await ignored('POST', `/segments/${body.id}/refresh`, { force: true })).toBe('force');
 });
 
-it('looks at a deep or a long body no further than it must', async () => {
+it('searches a deep or a long body only in part', async () => {
   let condition: object = { logic: 'AND', groups: [] };
   for (let depth = 0; depth < 500; depth++)
     condition = { logic: 'AND', groups: [{ filters: [], conditions: condition }] };

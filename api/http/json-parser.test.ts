@@ -47,7 +47,7 @@ const value = fc.letrec((tie) => ({
   ),
 })).value;
 const lengths = fc.array(fc.integer({ min: 1, max: 100_000 }), { minLength: 1, maxLength: 20 });
-/** How people write JSON: with escape sequences where none are needed, and with spaces. */
+/** Other ways to write JSON: with escape sequences where none are needed, and with spaces. */
 const writers = fc.constantFrom<(json: unknown) => string>(
   (json) => JSON.stringify(json),
   (json) => JSON.stringify(json, null, 2),
@@ -84,7 +84,7 @@ describe('a JSON body', () => {
             isJson = false;
           }
           if (isJson || broken === '') return;
-          // The scanner refuses a text that has become a key before anybody sees that it is no JSON.
+          // The scanner refuses a large text that has become a key before JSON.parse refuses the body.
           expect(['BAD_REQUEST', 'VALIDATION_ERROR']).toContain(await faultOf(broken));
         },
       ),

@@ -137,7 +137,7 @@ describe('a request', () => {
     expect(reply.headers.get('x-request-id')).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
   });
 
-  it('tells nothing about the inside when something unexpected fails', async () => {
+  it('reveals nothing internal when something unexpected fails', async () => {
     await query(app.em(), sql`alter table contact add constraint secret_rule check (email <> 'boom@example.com')`);
     const reply = await app.api('POST', '/contacts', { body: { email: 'boom@example.com' } });
     expect(reply.status).toBe(500);

@@ -35,8 +35,8 @@ describe.each(paths)('%s', (path) => {
   });
 });
 
-describe('a path that several endpoints fit', () => {
-  it('reaches the one that has the method', async () => {
+describe('a path', () => {
+  it('that several endpoints fit reaches the one that has the method', async () => {
     for (const name of ['names', 'stats', 'track']) {
       const deleted = await app.api('DELETE', `/events/${name}`);
       expect([name, deleted.status, deleted.body]).toEqual([name, 200, { deletedCount: 0 }]);
@@ -46,12 +46,12 @@ describe('a path that several endpoints fit', () => {
     expect((await app.api('GET', '/events/contact/usage')).status).toBe(200);
   });
 
-  it('tells what it takes', async () => {
+  it('answers OPTIONS with the methods that it takes', async () => {
     const { status, headers } = await app.api('OPTIONS', '/contacts', { key: null });
     expect([status, headers.get('allow')]).toEqual([204, 'GET, POST, HEAD']);
   });
 
-  it('and one that none fits is 404 as before', async () => {
+  it('that no endpoint fits is a 404', async () => {
     expect((await app.api('PUT', '/nothing')).status).toBe(404);
   });
 });

@@ -24,7 +24,7 @@ describe('the nearest paths', () => {
     ['POST', '/v1/campaigns/123/send', '/campaigns/:id/send (POST)'],
   ])('of %s %s are %s', (method, path, expected) => expect(nearestPaths(method, path)).toEqual([expected]));
 
-  it('are all that are as near', () => {
+  it('are all that are equally near', () => {
     expect(nearestPaths('POST', '/track')).toEqual(['/v1/track (POST)', '/events/track (POST)']);
   });
 
@@ -58,7 +58,7 @@ describe('a path that does not exist', () => {
   });
   afterAll(() => app.stop());
 
-  it('is answered with the one that may be meant, where there is one', async () => {
+  it('is answered with the nearest path, if there is one', async () => {
     const near = await app.api('GET', '/v1/contacts');
     expect([near.status, near.body.error.code, near.body.error.message]).toEqual([
       404,

@@ -5,7 +5,7 @@ import { startTestApi, type TestApi, type TestReply } from '../../tests/support/
 import { startTcpProxy, type TcpProxy } from '../../tests/support/tcp-proxy.ts';
 
 const POOL_SIZE = 4;
-/** Requests that one project may have at work at a time. */
+/** Requests of one project that may run at a time. */
 const SLOTS = 3;
 
 let database: TestDatabase;
@@ -73,7 +73,7 @@ describe('without PostgreSQL', () => {
     expect((await track('interrupted')).status).toBe(200);
   });
 
-  it('is reached again after the server has ended every session', async () => {
+  it('connects again after the server has ended every session', async () => {
     expect((await track('idle')).status).toBe(200);
     await query(
       database.orm.em.fork(),

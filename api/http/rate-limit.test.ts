@@ -26,7 +26,7 @@ async function windowOf(projectId: string): Promise<{ start: Date; current: Date
   );
 }
 
-/** Runs the requests for a new project; again with another one when the minute ended in between. */
+/** Runs the requests for a new project, and repeats them for another one when a minute ended meanwhile. */
 async function withinOneMinute<Result>(run: (owner: TestProject) => Promise<Result>): Promise<Result> {
   for (;;) {
     const owner = await first.createProject();
@@ -88,7 +88,7 @@ describe('the rate limit', () => {
     expect(remaining).toBe(String(LIMIT - 4));
   });
 
-  it('leaves other projects alone', async () => {
+  it('does not refuse the requests of other projects', async () => {
     const status = await withinOneMinute(async (owner) => {
       await Promise.all(Array.from({ length: LIMIT + 5 }, () => call(first, owner)));
       expect((await call(first, owner)).status).toBe(429);

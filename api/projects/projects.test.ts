@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 describe('GET /users/@me/projects', () => {
-  it('tells which project a key belongs to, and no secret of it', async () => {
+  it('answers the project of the key, without its secret key', async () => {
     const { project, keys, api } = await app.createProject();
     const reply = await api('GET', '/users/@me/projects');
     expect([reply.status, reply.body]).toEqual([
@@ -32,7 +32,7 @@ describe('PATCH /users/@me/projects/:id', () => {
     ...{ logoUrl: 'https://pics.example:8443/logo.png?v=2', language: 'ja' },
   };
 
-  it('changes what is given, keeps the rest, and takes away what is null', async () => {
+  it('changes what is given, keeps the rest, and removes what is null', async () => {
     const { project, api } = await app.createProject();
     const patch = (body: object) => api('PATCH', `/users/@me/projects/${project.id}`, { body });
     const given = await patch({ ...brand, displayName: '  Tea & Co ', postalAddress: ' 1 High Street\r\nLondon\n' });

@@ -59,7 +59,7 @@ describe('the OpenAPI document', () => {
     expect(repeated).toEqual([]);
   });
 
-  it('says which bodies are required, and that truth is a boolean', () => {
+  it('says which bodies are required, and gives boolean parameters that type', () => {
     const optional = operations().filter(({ requestBody }) => requestBody && requestBody.required !== true);
     expect(optional.map(({ operationId }) => operationId)).toEqual(['sendCampaign']);
     const subscribed = document.paths['/contacts'].get.parameters.find(
@@ -79,7 +79,7 @@ describe('the OpenAPI document', () => {
     expect(codes('422')).toEqual(['VALIDATION_ERROR']);
   });
 
-  it('leads from what was created to where it is read, as the Location header does', async () => {
+  it('links an answer to the endpoint that reads the created record, as the Location header does', async () => {
     const { links, headers } = document.paths['/contacts'].post.responses['201'];
     expect(links.getContact.parameters).toEqual({ id: '$response.body#/id' });
     expect(headers.Location).toEqual({ $ref: '#/components/headers/Location' });

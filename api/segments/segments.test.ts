@@ -81,7 +81,7 @@ describe('POST /segments', () => {
     expect(reply.body.error.message).toMatch(/^condition\.groups\[0\]\.conditions\.groups\[0\]\.filters\[0\]\.field: /);
   });
 
-  it('refuses a reference to a segment of nobody or of another project', async () => {
+  it('refuses a reference to an unknown segment or one of another project', async () => {
     const stranger = await app.createProject();
     const theirs = await createSegment(stranger, { type: 'STATIC' });
     for (const value of [UNKNOWN_ID, theirs.id]) {

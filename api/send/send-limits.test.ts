@@ -133,7 +133,7 @@ describe('limits', () => {
     expect(JSON.stringify(reply.body).length).toBeLessThan(5_000);
   });
 
-  it('hold for the whole message as it goes out', async () => {
+  it('hold for the whole message as it is sent', async () => {
     await app.expectRefused(mail({ body: 'x'.repeat(MESSAGE_MAX_BYTES + 1) }), 'body', 'too_big');
     // Each character has three octets and is sent as base64: the size of the message counts, not its characters.
     await app.expectRefused(mail({ body: '語'.repeat(MESSAGE_MAX_BYTES / 3) }), 'body', 'too_big');
@@ -142,7 +142,7 @@ describe('limits', () => {
     expect((await app.send(mail({ body: 'x'.repeat(20_000), attachments }))).status).toBe(200);
   });
 
-  it('need subject, body and sender from somewhere', async () => {
+  it('require a subject, a body and a sender, from the request or a template', async () => {
     const reply = await app.expectNothingWritten(() => app.send({ to: freshEmail() }));
     expect(reply.status).toBe(422);
     expect(reply.body.error.errors.map((error: any) => error.field)).toEqual(['subject', 'body', 'from']);
@@ -177,7 +177,7 @@ describe('limits', () => {
     expect(content.html).toBe('<p>{% if x %} *|FNAME|*</p>');
   });
 
-  it('refuse what a template blows up to', async () => {
+  it('refuse a template that renders to too much', async () => {
     await app.expectRefused(
       mail({
         body: '{{#each list}}{{#each data.list}}xxxxxxxxxx{{/each}}{{/each}}',

@@ -54,7 +54,7 @@ describe('POST /v1/send with a template', () => {
     expect(headless.content.headers.map(([name]) => name)).toEqual(names);
   });
 
-  it('does not know the templates of others', async () => {
+  it('does not find the templates of other projects', async () => {
     const theirs = await app.createTemplate({}, await app.createProject());
     for (const template of [theirs, '019a0000-0000-7000-8000-000000000000']) {
       const reply = await app.expectNothingWritten(() => app.send({ to: freshEmail(), template }));
@@ -63,26 +63,29 @@ describe('POST /v1/send with a template', () => {
     await app.expectRefused({ to: freshEmail(), template: 'welcome' }, 'template', 'invalid_string');
   });
 
-  it.each(['MARKETING', 'HEADLESS'])('refuses %s to who has opted out, for all recipients', async (type) => {
-    const template = await app.createTemplate({ type });
-    const [gone, other] = [freshEmail(), freshEmail()];
-    const { body: contact } = await app.api('POST', '/contacts', { body: { email: gone, data: { plan: 'free' } } });
-    await app.api('PATCH', `/contacts/${contact.id}`, { body: { subscribed: false } });
+  it.each(['MARKETING', 'HEADLESS'])(
+    'refuses %s to a recipient who has opted out, for all recipients',
+    async (type) => {
+      const template = await app.createTemplate({ type });
+      const [gone, other] = [freshEmail(), freshEmail()];
+      const { body: contact } = await app.api('POST', '/contacts', { body: { email: gone, data: { plan: 'free' } } });
+      await app.api('PATCH', `/contacts/${contact.id}`, { body: { subscribed: false } });
 
-    const reply = await app.expectNothingWritten(() =>
-      app.send({ to: [other, gone], template, data: { plan: 'pro', unheardOf: 1 } }),
-    );
-    expect([reply.status, reply.body.error.code]).toEqual([400, 'BAD_REQUEST']);
-    expect(reply.body.error.details).toEqual({ recipients: [gone] });
-    expect((await app.contactOf(gone)).data).toEqual({ plan: 'free' });
+      const reply = await app.expectNothingWritten(() =>
+        app.send({ to: [other, gone], template, data: { plan: 'pro', unheardOf: 1 } }),
+      );
+      expect([reply.status, reply.body.error.code]).toEqual([400, 'BAD_REQUEST']);
+      expect(reply.body.error.details).toEqual({ recipients: [gone] });
+      expect((await app.contactOf(gone)).data).toEqual({ plan: 'free' });
 
-    // A contact that never consented has not opted out; TRANSACTIONAL reaches everybody; consent given now counts.
-    expect((await app.send({ to: other, template })).status).toBe(200);
-    expect((await app.send({ to: gone, template: await app.createTemplate() })).status).toBe(200);
-    expect((await app.send({ to: gone, template, subscribed: true })).status).toBe(200);
-  });
+      // A contact that never consented has not opted out; TRANSACTIONAL reaches everybody; consent given now counts.
+      expect((await app.send({ to: other, template })).status).toBe(200);
+      expect((await app.send({ to: gone, template: await app.createTemplate() })).status).toBe(200);
+      expect((await app.send({ to: gone, template, subscribed: true })).status).toBe(200);
+    },
+  );
 
-  it('refuses MARKETING that withdraws consent in the same breath', async () => {
+  it('refuses MARKETING whose request also withdraws consent', async () => {
     const template = await app.createTemplate({ type: 'MARKETING' });
     const to = freshEmail();
     const { body: contact } = await app.api('POST', '/contacts', { body: { email: to } });

@@ -133,7 +133,7 @@ describe('POST /v1/send', () => {
 });
 
 describe('the subscription of recipients', () => {
-  it('is false for new contacts unless told, and nothing is emitted', async () => {
+  it('is false for new contacts unless told otherwise, and no event is recorded', async () => {
     const [quiet, keen] = [freshEmail(), freshEmail()];
     await app.send(mail({ to: quiet }));
     await app.send(mail({ to: keen, subscribed: true }));
@@ -142,7 +142,7 @@ describe('the subscription of recipients', () => {
     expect(await Promise.all(contacts.map((contact) => app.eventNames(contact.id)))).toEqual([[], []]);
   });
 
-  it('stays when omitted and emits on each change', async () => {
+  it('stays when it is omitted, and each change is recorded as an event', async () => {
     const to = freshEmail();
     await app.api('POST', '/contacts', { body: { email: to } });
     for (const subscribed of [undefined, true, false, false, undefined, true]) await app.send(mail({ to, subscribed }));

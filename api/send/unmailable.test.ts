@@ -31,7 +31,7 @@ it('an international domain has an ASCII form and is taken', async () => {
   expect((await send('leser@bücher.example')).status).toBe(200);
 });
 
-it('verification names what cannot be mailed', async () => {
+it('verification names addresses that no email can go to', async () => {
   const { body } = await app.api('POST', '/v1/verify', { body: { email: 'jörg@example.com' } });
   expect(body.data).toMatchObject({
     valid: false,

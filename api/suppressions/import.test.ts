@@ -29,7 +29,7 @@ const listed = async (owner: TestProject) =>
   ]);
 
 describe('POST /suppressions/import', () => {
-  it('suppresses the addresses of a file, once each, and reports the rows that are none', async () => {
+  it('suppresses the addresses of a file, once each, and reports the rows without a valid one', async () => {
     const owner = await app.createProject();
     await owner.api('POST', '/suppressions', { body: { emails: ['there@mail.test'], words: 'before' } });
     const file =
@@ -54,7 +54,7 @@ describe('POST /suppressions/import', () => {
     expect((await upload(owner, file)).body).toMatchObject({ added: 0, present: 3 });
   });
 
-  it('takes a table that was exported', async () => {
+  it('takes an exported CSV table', async () => {
     const [from, to] = [await app.createProject(), await app.createProject()];
     await from.api('POST', '/suppressions', { body: { emails: ['a@mail.test', 'b@mail.test'], words: 'moved' } });
     const exported = await from.api('GET', '/suppressions?format=csv');
@@ -73,12 +73,12 @@ describe('POST /suppressions/import', () => {
     ['is empty', ''],
     ['is not UTF-8', new Uint8Array([0x65, 0xff, 0xfe])],
     ['breaks off in a quoted cell', 'email\n"a@mail.test\n'],
-  ])('a file that %s is 422 and names the field', async (_name, content) => {
+  ])('answers 422 and names the field when the file %s', async (_name, content) => {
     const reply = await upload(app, content);
     expect([reply.status, reply.body.error.errors[0].field]).toEqual([422, 'file']);
   });
 
-  it('without a file is 422, and without a form 415', async () => {
+  it('answers 422 without a file, and 415 without a form', async () => {
     expect((await upload(app, 'email\na@mail.test', 'other')).status).toBe(422);
     expect((await app.api('POST', '/suppressions/import', { body: { emails: [] } })).status).toBe(415);
   });

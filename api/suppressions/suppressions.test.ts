@@ -39,7 +39,7 @@ describe('suppressions', () => {
     expect(left.suppressions.map((row: any) => row.email)).toEqual(['bob@mail.test']);
   });
 
-  it('say what the server said of the email that came back, and are found by reason', async () => {
+  it('have the words of the server about the email that bounced, and are found by reason', async () => {
     const { api, project } = await app.createProject();
     const [id, campaignId] = [uuidV7(), uuidV7()];
     await query(
@@ -62,7 +62,7 @@ describe('suppressions', () => {
     ]);
   });
 
-  it('come in pages that together are the whole, and are none of another project', async () => {
+  it('come in pages that together are the whole list, without those of another project', async () => {
     const { api } = await app.createProject();
     const emails = Array.from({ length: 7 }, (_, index) => `p${index}@mail.test`);
     await api('POST', '/suppressions', { body: { emails } });

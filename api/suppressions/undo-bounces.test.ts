@@ -66,7 +66,7 @@ async function undo(world: TestProject, body: object = {}) {
 }
 
 describe('POST /suppressions/undo', () => {
-  it('gives back the subscription and lifts the suppression, once, with event and activity', async () => {
+  it('restores the subscription and lifts the suppression, once, with event and activity', async () => {
     const world = await app.createProject();
     const email = await bouncedEmail(world);
     expect(await stateOf(email)).toEqual(LOST);
@@ -103,7 +103,7 @@ describe('POST /suppressions/undo', () => {
     expect(await undo(world)).toMatchObject({ emails: 1101, subscribed: 1, unsuppressed: 1 });
   });
 
-  it('takes only the time, the provider and the words that were named, and only the own project', async () => {
+  it('undoes only bounces of the given time, provider and words, and only those of the own project', async () => {
     const world = await app.createProject();
     const stranger = await bouncedEmail(await app.createProject());
     const [gmail, other, dead] = [
@@ -119,7 +119,7 @@ describe('POST /suppressions/undo', () => {
     for (const email of [other, dead, stranger]) expect(await stateOf(email)).toEqual(LOST);
   });
 
-  it('leaves the wish of a person alone, whether it came before or after the bounce', async () => {
+  it('keeps a person’s own unsubscription, whether it came before or after the bounce', async () => {
     const world = await app.createProject();
     const before = await sentEmail(world, 'mail.test');
     await world.api('PATCH', `/contacts/${before.contactId}`, { body: { subscribed: false } });
@@ -143,7 +143,7 @@ describe('POST /suppressions/undo', () => {
     }
   });
 
-  it('leaves who has complained alone, before as after the bounce', async () => {
+  it('does not subscribe somebody who complained, before or after the bounce', async () => {
     const world = await app.createProject();
     const first = await sentEmail(world, 'mail.test');
     await recordComplaint(app.em(), (await anotherEmail(world, first)).emailId);
@@ -156,7 +156,7 @@ describe('POST /suppressions/undo', () => {
     }
   });
 
-  it('refuses times, domains and words that are none', async () => {
+  it('refuses invalid times, domains and words', async () => {
     for (const body of [{}, { since: 'yesterday' }, { since: SINCE, provider: '@' }, { since: SINCE, words: '' }]) {
       expect((await app.api('POST', '/suppressions/undo', { body })).status).toBe(422);
     }

@@ -11,14 +11,14 @@ const content = { name: 'N', subject: 'S', body: '<p>HTML</p>', from: 'hello@exa
 const parts = { text: 'Hello {{name ?? "you"}}', preheader: 'For {{name}}' };
 const audience = { audienceType: 'ALL' };
 
-/** Template and campaign take the same parts; a campaign answers in an envelope. */
+/** Templates and campaigns take the same parts; a campaign is answered in an envelope. */
 const RESOURCES = [
   ['/templates', content, (body: any) => body],
   ['/campaigns', { ...content, ...audience }, (body: any) => body.data],
 ] as const;
 
 describe.each(RESOURCES)('%s', (path, body, dataOf) => {
-  it('keeps a text part and a preheader, copies them, and has none of its own', async () => {
+  it('stores and copies a text part and a preheader, and has none by default', async () => {
     expect(dataOf((await app.api('POST', path, { body })).body)).toMatchObject({ text: null, preheader: null });
     const created = dataOf((await app.api('POST', path, { body: { ...body, ...parts } })).body);
     expect(created).toMatchObject(parts);
@@ -47,7 +47,7 @@ describe.each(RESOURCES)('%s', (path, body, dataOf) => {
 });
 
 describe('PATCH /templates/:id', () => {
-  it('changes and clears both', async () => {
+  it('changes and clears the text part and the preheader', async () => {
     const { id } = (await app.api('POST', '/templates', { body: { ...content, ...parts } })).body;
     const patch = async (body: object) => (await app.api('PATCH', `/templates/${id}`, { body })).body;
     expect(await patch({ text: 'New' })).toMatchObject({ ...parts, text: 'New' });
@@ -56,7 +56,7 @@ describe('PATCH /templates/:id', () => {
 });
 
 describe('PUT /campaigns/:id', () => {
-  it('replaces both', async () => {
+  it('replaces the text part and the preheader', async () => {
     const body = { ...content, ...audience };
     const { id } = (await app.api('POST', '/campaigns', { body: { ...body, ...parts } })).body.data;
     const replaced = await app.api('PUT', `/campaigns/${id}`, { body });
@@ -74,7 +74,7 @@ describe('POST /v1/send', () => {
     expect(sent.html).toMatch(/^<div style="display:none[^>]*>For A &amp; B&#847;.*<\/div><p>HTML<\/p>$/);
   });
 
-  it('takes those of the template, but not its text with another body', async () => {
+  it('takes the parts of the template, but not its text with another body', async () => {
     const template = await app.createTemplate(parts);
     const send = async (change: object) => (await app.sendOne({ to: freshEmail(), template, ...change })).content;
     expect(await send({})).toMatchObject({ text: 'Hello you', html: expect.stringContaining('>For&#847;') });
@@ -98,7 +98,7 @@ describe('POST /v1/send', () => {
     expect([reply.status, reply.body.error.errors[0].field]).toEqual([422, field]);
   });
 
-  it('names the text where it renders to more than an email may have', async () => {
+  it('names the field when the rendered text is larger than an email may be', async () => {
     const data = { list: { value: Array(1_000).fill('x'.repeat(300)), persistent: false } };
     const text = '{{#each list}}{{this}}{{/each}}'.repeat(8);
     const body = { to: freshEmail(), from: 'hello@example.com', subject: 'S', body: 'B', text, data };

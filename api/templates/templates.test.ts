@@ -60,7 +60,7 @@ describe('POST /templates', () => {
     ['Subject is required', { ...content, subject: '', body: '', from: '' }],
     ['Body is required', { ...content, body: null, from: undefined }],
     ['From address is required', { ...content, from: undefined }],
-  ])('answers "%s" flatly', async (error, body) => {
+  ])('answers "%s" in the flat form', async (error, body) => {
     const reply = await app.api('POST', '/templates', { body });
     expect([reply.status, reply.body]).toEqual([400, { error }]);
   });
@@ -239,7 +239,7 @@ describe('GET /templates', () => {
     return reply.body.data.map((template: { name: string }) => template.name);
   };
 
-  it('pages', async () => {
+  it('lists by page', async () => {
     const first = await owner.api('GET', '/templates?pageSize=2');
     expect(first.body).toMatchObject({ page: 1, pageSize: 2, total: 3, totalPages: 2 });
     expect(first.body.data.map((it: { name: string }) => it.name)).toEqual(['Gamma', 'alpha']);
@@ -249,7 +249,7 @@ describe('GET /templates', () => {
     expect((await owner.api('GET', '/templates')).body).toMatchObject({ page: 1, pageSize: 20, totalPages: 1 });
   });
 
-  it('sorts', async () => {
+  it('sorts by the field and in the direction that were asked for', async () => {
     expect(await names('sort=createdAt&dir=asc')).toEqual(['Beta', 'alpha', 'Gamma']);
     expect(
       new Set([(await names('sort=name&dir=asc')).join(), (await names('sort=name&dir=desc')).reverse().join()]).size,

@@ -67,7 +67,7 @@ describe('POST /v1/track', () => {
     expect(types.map((row) => row.key)).toEqual(['city']);
   });
 
-  it('changes the subscription only when told, and emits the flip', async () => {
+  it('changes the subscription only when told, and records the change as an event', async () => {
     const email = freshEmail();
     await track({ email, event: 'a', subscribed: false });
     const contact = await contactOf(email);

@@ -59,7 +59,7 @@ describe('POST /webhooks', () => {
     expect(body.error.errors[0].message).not.toBe('');
   });
 
-  it('takes a name that begins like one of ours when the project has tracked it', async () => {
+  it('takes an event name that begins like one of Everpost when the project has tracked it', async () => {
     expect((await app.api('POST', '/webhooks', { body: { url: URL, events: ['contact.created'] } })).status).toBe(422);
     await app.api('POST', '/v1/track', { key: 'public', body: { email: 'a@mail.test', event: 'contact.created' } });
     await createWebhook({ events: ['contact.created'] });
@@ -79,7 +79,7 @@ describe('POST /webhooks', () => {
 });
 
 describe('PATCH /webhooks/:id', () => {
-  it('changes what it is given, with the same checks', async () => {
+  it('changes what is given, with the same checks', async () => {
     const { id } = await createWebhook({ description: 'first' });
     const patched = await app.api('PATCH', `/webhooks/${id}`, {
       body: { events: ['order.*'], enabled: false, batchSize: 5, description: null },
@@ -109,7 +109,7 @@ describe('POST /webhooks/:id/replay', () => {
     expect([reply.status, reply.body.error.errors[0].field]).toEqual([422, field]);
   });
 
-  it('takes a moment within what is kept', async () => {
+  it('takes a moment within the retention of events', async () => {
     const { id } = await createWebhook();
     const since = new Date(Date.now() - 86_400_000).toISOString();
     const reply = await app.api('POST', `/webhooks/${id}/replay`, { body: { since } });
@@ -133,7 +133,7 @@ it('DELETE removes an endpoint with its log', async () => {
   expect(await query(app.em(), sql`select 1 from webhook_delivery where endpoint_id = ${id}`)).toEqual([]);
 });
 
-it('a page of deliveries goes on behind its cursor', async () => {
+it('a page of deliveries goes on after its cursor', async () => {
   const { id } = await createWebhook();
   for (let n = 0; n < 3; n++) await app.api('POST', `/webhooks/${id}/test`);
   const first = await app.api('GET', `/webhooks/${id}/deliveries?limit=2`);
