@@ -1,19 +1,16 @@
+import { isNode, type Node } from './document-node.ts';
 import type { ApiExample, ApiExamples } from './examples.ts';
 
-/** A part of the document. */
-type Node = Record<string, unknown>;
-
-const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value);
 const nodesOf = (value: unknown): Node[] => (Array.isArray(value) ? value.filter(isNode) : []);
 
-/** Whether a schema leads to a component, whose properties have examples of their own. */
+/** Whether a schema refers to a component, whose properties have examples of their own. */
 function hasComponent(schema: Node): boolean {
   const inner = [...nodesOf(schema['anyOf']), ...nodesOf(schema['oneOf'])];
   if (isNode(schema['items'])) inner.push(schema['items']);
   return schema['$ref'] !== undefined || inner.some(hasComponent);
 }
 
-/** Gives the properties of components the values that they have in examples. */
+/** Gives the properties of components examples: the values that they have in requests and answers. */
 class PropertyExamples {
   readonly #schemas: Node;
 
@@ -21,7 +18,7 @@ class PropertyExamples {
     this.#schemas = schemas;
   }
 
-  /** @param schema of the value */
+  /** Takes the examples of properties from a value. @param schema the schema of the value */
   take(schema: unknown, value: unknown): void {
     if (!isNode(schema)) return;
     if (typeof schema['$ref'] === 'string') this.take(this.#componentOf(schema['$ref']), value);
@@ -42,7 +39,7 @@ class PropertyExamples {
     }
   }
 
-  /** Where no value was seen: the example of a property that has the same name and type in another component. */
+  /** Gives a property without a value the example of one with the same name and type in another component. */
   spread(): void {
     const properties = Object.values(this.#schemas).flatMap((schema) =>
       isNode(schema) && isNode(schema['properties']) ? Object.entries(schema['properties']) : [],
@@ -65,7 +62,7 @@ class PropertyExamples {
     return this.#schemas[reference.replace('#/components/schemas/', '')];
   }
 
-  /** Whether a value may be of this branch of a union: it has what is required, and the constants are the same. */
+  /** Whether a value fits a branch of a union: it has the required properties, and its constants are the same. */
   #mayHold(branch: Node, value: unknown): boolean {
     if (typeof branch['$ref'] === 'string') {
       const component = this.#componentOf(branch['$ref']);
@@ -81,8 +78,8 @@ class PropertyExamples {
   }
 }
 
-/** Shows examples in the content of a request or an answer. */
-function show(part: unknown, type: string, found: { name: string; value: unknown }[]): Node | undefined {
+/** Puts examples into the content of a request or an answer. @returns the content; undefined when there is none */
+function addToContent(part: unknown, type: string, found: { name: string; value: unknown }[]): Node | undefined {
   const contents = isNode(part) && isNode(part['content']) ? part['content'] : {};
   const content = contents[type];
   if (!isNode(content) || found.length === 0) return undefined;
@@ -90,7 +87,7 @@ function show(part: unknown, type: string, found: { name: string; value: unknown
   return content;
 }
 
-function showParameters(operation: Node, examples: readonly ApiExample[]): void {
+function addToParameters(operation: Node, examples: readonly ApiExample[]): void {
   for (const parameter of nodesOf(operation['parameters'])) {
     const { name, schema } = parameter;
     const value = examples.map(({ params, query }) => ({ ...params, ...query })[String(name)]).find(Boolean);
@@ -100,9 +97,29 @@ function showParameters(operation: Node, examples: readonly ApiExample[]): void 
   }
 }
 
+/** Puts the examples of an operation into it, and takes those of properties from them. */
+function addToOperation(operation: Node, examples: readonly ApiExample[], properties: PropertyExamples): void {
+  addToParameters(operation, examples);
+  const responses = isNode(operation['responses']) ? operation['responses'] : {};
+  const requests = examples.flatMap(({ name, request }) => (request === undefined ? [] : [{ name, value: request }]));
+  const shown = ['application/json', 'multipart/form-data'].map((type) => ({
+    content: addToContent(operation['requestBody'], type, requests),
+    values: requests,
+  }));
+  for (const status of new Set(examples.map((example) => example.status))) {
+    const ofStatus = examples.filter((example) => example.status === status);
+    const answers = ofStatus.flatMap(({ name, answer }) => (answer === undefined ? [] : [{ name, value: answer }]));
+    const tables = ofStatus.flatMap(({ name, table }) => (table === undefined ? [] : [{ name, value: table }]));
+    const response = responses[String(status)];
+    shown.push({ content: addToContent(response, 'application/json', answers), values: answers });
+    addToContent(response, 'text/csv', tables);
+  }
+  for (const { content, values } of shown) for (const { value } of values) properties.take(content?.['schema'], value);
+}
+
 /**
- * Puts examples into the document: whole requests and answers, values of parameters, and a value for each property of the
- * components that has none of its own.
+ * Puts examples into the OpenAPI document: whole requests and answers, values of parameters, and a value for each
+ * property of the components that has none.
  */
 export function addExamples<Document extends object>(document: Document, examples: ApiExamples): Document {
   const { paths, webhooks, components = {} } = document as Node & { components?: { schemas?: Node } };
@@ -111,24 +128,7 @@ export function addExamples<Document extends object>(document: Document, example
     (isNode(items) ? Object.values(items) : []).flatMap((item) => (isNode(item) ? Object.values(item) : [])),
   );
   for (const operation of operations.filter(isNode)) {
-    const own = examples[String(operation['operationId'])] ?? [];
-    showParameters(operation, own);
-    const responses = isNode(operation['responses']) ? operation['responses'] : {};
-    const requests = own.flatMap(({ name, request }) => (request === undefined ? [] : [{ name, value: request }]));
-    const shown = ['application/json', 'multipart/form-data'].map((type) => ({
-      content: show(operation['requestBody'], type, requests),
-      values: requests,
-    }));
-    for (const status of new Set(own.map((example) => example.status))) {
-      const ofStatus = own.filter((example) => example.status === status);
-      const answers = ofStatus.flatMap(({ name, answer }) => (answer === undefined ? [] : [{ name, value: answer }]));
-      const tables = ofStatus.flatMap(({ name, table }) => (table === undefined ? [] : [{ name, value: table }]));
-      const response = responses[String(status)];
-      shown.push({ content: show(response, 'application/json', answers), values: answers });
-      show(response, 'text/csv', tables);
-    }
-    for (const { content, values } of shown)
-      for (const { value } of values) properties.take(content?.['schema'], value);
+    addToOperation(operation, examples[String(operation['operationId'])] ?? [], properties);
   }
   properties.spread();
   return document;

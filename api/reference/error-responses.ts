@@ -5,14 +5,14 @@ import { headersOf } from './response-headers.ts';
 
 const fieldErrorSchema = z
   .object({
-    field: z.string().meta({ description: 'Where it is, as a dot path', examples: ['attachments.0.filename'] }),
+    field: z.string().meta({ description: 'The path of the field, with dots', examples: ['attachments.0.filename'] }),
     message: z.string().meta({ description: 'What is wrong with it', examples: ['Invalid email address'] }),
     code: z.string().meta({ description: 'The kind of fault', examples: ['invalid_type', 'reserved_event'] }),
     received: z.unknown().optional().meta({ description: 'The value, when it is short and plain' }),
   })
   .meta({ id: 'FieldError', description: 'One fault of one field' });
 
-/** Names of the errors of a status. */
+/** The name of the schemas for each status. */
 const NAMES: Record<number, string> = {
   400: 'BadRequest',
   401: 'Unauthorized',
@@ -94,7 +94,10 @@ const flatErrorSchema = z
     description: 'A required field is missing. It has no `success`, which every other error has.',
   });
 
-/** A URL that cannot be decoded is a 400 everywhere, and text that cannot be stored a 422, also in what is not declared. */
+/**
+ * The errors of every endpoint. Even one without parameters answers 400 to a URL that cannot be decoded, and 422 to
+ * text that cannot be stored.
+ */
 const COMMON_ERRORS: ErrorCode[] = [
   'BAD_REQUEST',
   'INVALID_API_KEY',

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** One request to an operation with its answer, as a test made and got them. */
+/** One request to an operation and its answer, as a test has recorded them. */
 export interface ApiExample {
   name: string;
   params: Record<string, string>;
@@ -10,17 +10,17 @@ export interface ApiExample {
   status: number;
   /** The body of the answer, when it is JSON. */
   answer?: unknown;
-  /** The body of the answer, when it is a table. */
+  /** The body of the answer, when it is CSV. */
   table?: string;
 }
 
 /** Examples by operation. */
 export type ApiExamples = Readonly<Record<string, readonly ApiExample[]>>;
 
-/** Where `npm run api-examples` writes them. */
+/** The file that `npm run api-examples` writes. */
 export const API_EXAMPLES_FILE = new URL('examples.json', import.meta.url);
 
-/** The examples of the operations. */
+/** Reads the recorded examples. */
 export function readApiExamples(): ApiExamples {
   return JSON.parse(readFileSync(API_EXAMPLES_FILE, 'utf8')) as ApiExamples;
 }

@@ -1,7 +1,7 @@
 import { itemOf } from '../http/location.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 
-/** A link to the endpoint that reads what the field of an answer names. */
+/** A link to the endpoint that reads the record whose id is in a field of the answer. */
 function linkTo(target: Endpoint | undefined, field: string) {
   if (target?.method !== 'get') return {};
   const names = [...target.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
@@ -15,7 +15,7 @@ function linkTo(target: Endpoint | undefined, field: string) {
   return { links: { [operationId]: { operationId, description: summary, parameters } } };
 }
 
-/** What follows from an answer: where the new record is read, where the job is polled. */
+/** The links of an answer: to the endpoint that reads the new record, or to the one that polls the job. */
 export function linksOf(definition: Endpoint, status: number, endpoints: readonly Endpoint[]) {
   const data = definition.hasEnvelope ? '/data' : '';
   if (status === 201) return linkTo(itemOf(definition, endpoints), `${data}/id`);

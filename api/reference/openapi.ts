@@ -15,11 +15,22 @@ const capitalized = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${
 
 const pathOf = ({ path }: Endpoint): string => path.replaceAll(/:(\w+)/g, '{$1}');
 
-/** A schema with a name, so that generated code has one type for it: its own name, or one after the operation. */
+/**
+ * Names a schema that has no name, so that generated code has one type for it. An array keeps the type of its items.
+ */
 function named(schema: z.ZodType, id: string, description: string): z.ZodType {
   const meta = schema.meta();
   const isList = schema instanceof z.ZodArray;
   return meta?.id === undefined && !isList ? schema.meta({ ...meta, id, description }) : schema;
+}
+
+/** The schema of an answer in its envelope. */
+function envelopeSchema(data: z.ZodType, id: string, description: string): z.ZodType {
+  const message = z
+    .string()
+    .optional()
+    .meta({ examples: ['Campaign is being sent'] });
+  return z.object({ success: z.literal(true), data, message }).meta({ id, description });
 }
 
 function replyResponses(definition: Endpoint, endpoints: readonly Endpoint[]) {
@@ -28,21 +39,9 @@ function replyResponses(definition: Endpoint, endpoints: readonly Endpoint[]) {
     Object.entries(definition.replies).map(([status, { schema: own, description, csv }]) => {
       const id = `${capitalized(operationId)}Response`;
       const data = own && named(own, hasEnvelope ? `${capitalized(operationId)}Result` : id, description);
-      const wrapped =
-        data && hasEnvelope
-          ? z
-              .object({
-                success: z.literal(true),
-                data,
-                message: z
-                  .string()
-                  .optional()
-                  .meta({ examples: ['Campaign is being sent'] }),
-              })
-              .meta({ id, description })
-          : data;
-      const content = wrapped && {
-        content: { 'application/json': { schema: wrapped }, ...(csv && { 'text/csv': { schema: z.string() } }) },
+      const schema = data && hasEnvelope ? envelopeSchema(data, id, description) : data;
+      const content = schema && {
+        content: { 'application/json': { schema }, ...(csv && { 'text/csv': { schema: z.string() } }) },
       };
       const headers = headersOf(definition, Number(status), endpoints);
       return [status, { description, ...headers, ...content, ...linksOf(definition, Number(status), endpoints) }];
@@ -103,8 +102,8 @@ project may make 1000 requests a minute unless the operator says otherwise; the 
 left. Answers with status 429 and 503 say in \`Retry-After\` when to try again.`;
 
 /**
- * The OpenAPI 3.1 description of the endpoints, made from the declarations that serve them.
- * @param examples shown with the operations
+ * Creates the OpenAPI 3.1 document from the declarations of the endpoints.
+ * @param examples requests and answers to show with the operations
  */
 export function createOpenApiDocument(endpoints: Endpoint[], publicUrl: string, examples?: ApiExamples) {
   const paths: ZodOpenApiPathsObject = {};

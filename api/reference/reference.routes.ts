@@ -6,7 +6,7 @@ import { sendJson } from '../http/json-reply.ts';
 import { readApiExamples } from './examples.ts';
 import { createOpenApiDocument } from './openapi.ts';
 
-/** Longest that one file of the reference may take. */
+/** The longest transfer of one file of the reference. */
 const ASSET_MS = 60_000;
 
 const PAGE = `<!doctype html>
@@ -35,17 +35,19 @@ const PAGE_SCRIPT = `SwaggerUIBundle({
   persistAuthorization: false,
 });`;
 
-/** The folder of the page's files. Importing the package would load its program for browsers, some 2 MB, into this process. */
+/** The folder of the page's files. An import of the package would load its 2 MB of browser code into this process. */
 const ASSETS = path.dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
 
-/** These are streamed, for as long as the reader takes; a reader without a key does not take forever. */
+/** Ends a transfer that takes too long: files are streamed, and a reader without a key must not hold one forever. */
 const limitDuration: RequestHandler = (req, res, next) => {
   const timer = setTimeout(() => req.socket.destroy(), ASSET_MS);
   res.once('close', () => clearTimeout(timer));
   next();
 };
 
-/** `GET /openapi.json` and the readable reference at `GET /docs/reference`, both made from the endpoints themselves. */
+/**
+ * Mounts `GET /openapi.json` and the reference for people at `GET /docs/reference`; both are made from the endpoints.
+ */
 export function mountReference(app: Express, endpoints: Endpoint[], publicUrl: string): void {
   const document = Buffer.from(JSON.stringify(createOpenApiDocument(endpoints, publicUrl, readApiExamples())));
   app.get('/openapi.json', (_req, res) => {

@@ -1,11 +1,7 @@
+import { isNode, type Node } from './document-node.ts';
 import { PROPERTY_TEXTS } from './property-texts.ts';
 
-/** A part of the document. */
-type Node = Record<string, unknown>;
-
-const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** These formats are enough; the patterns next to them are long, and some refuse what the API answers. */
+/** Formats that need no pattern beside them: the patterns are long, and some refuse values that the API answers. */
 const FORMATS = new Set(['uuid', 'date-time', 'date', 'email', 'idn-email']);
 const OUTPUT = 'Output';
 
@@ -30,16 +26,17 @@ function describeParameter(parameter: Node): void {
   delete schema['description'];
 }
 
-function walk(value: unknown, component: string): void {
-  if (Array.isArray(value)) for (const item of value) walk(item, component);
+function refine(value: unknown, component: string): void {
+  if (Array.isArray(value)) for (const item of value) refine(item, component);
   if (!isNode(value)) return;
   simplify(value);
   if (isNode(value['properties'])) describeProperties(value['properties'], component);
   if (typeof value['in'] === 'string' && value['name'] !== undefined) describeParameter(value);
-  for (const [key, inner] of Object.entries(value)) if (key !== 'examples' && key !== 'example') walk(inner, component);
+  for (const [key, inner] of Object.entries(value))
+    if (key !== 'examples' && key !== 'example') refine(inner, component);
 }
 
-/** Input and output of a schema share one name: `FilterConditionOutput` is `FilterCondition` to callers. */
+/** Gives input and output of a schema one name: `FilterConditionOutput` becomes `FilterCondition`. */
 function mergeOutputs(document: Node, schemas: Node): void {
   const twins = Object.keys(schemas).filter((id) => id.endsWith(OUTPUT) && schemas[id.slice(0, -OUTPUT.length)]);
   const names = new Map(twins.map((id) => [`#/components/schemas/${id}`, id.slice(0, -OUTPUT.length)]));
@@ -54,13 +51,13 @@ function mergeOutputs(document: Node, schemas: Node): void {
   rename(document);
 }
 
-/** Makes the document easy to read for people and generators: names, descriptions, and no repetition. */
+/** Makes the OpenAPI document easy to read for people and generators: adds descriptions and removes repetition. */
 export function refineSchemas<Document extends object>(document: Document): Document {
   const root = document as Node;
   const components = isNode(root['components']) ? root['components'] : {};
   const schemas = isNode(components['schemas']) ? components['schemas'] : {};
   mergeOutputs(root, schemas);
-  for (const [id, schema] of Object.entries(schemas)) walk(schema, id);
-  for (const part of ['paths', 'webhooks']) walk(root[part], '');
+  for (const [id, schema] of Object.entries(schemas)) refine(schema, id);
+  for (const part of ['paths', 'webhooks']) refine(root[part], '');
   return document;
 }

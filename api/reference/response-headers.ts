@@ -7,12 +7,12 @@ function header(description: string, type: 'string' | 'integer', example: string
   return { description, schema: { type, examples: [example] } };
 }
 
-/** The headers of answers, as components of the document. */
+/** The headers of answers, as components of the OpenAPI document. */
 export const HEADERS: Record<string, ZodOpenApiHeaderObject> = {
-  'X-Request-ID': header('The id of the request; that of the caller when it sent a sane one', 'string', '6f1c2b9e'),
+  'X-Request-ID': header('The id of the request; the one that the caller sent, if it was valid', 'string', '6f1c2b9e'),
   'RateLimit-Limit': header('Requests that the project may make in a minute', 'integer', 1000),
   'RateLimit-Remaining': header('Requests that are left in this minute', 'integer', 998),
-  'RateLimit-Reset': header('Seconds until all of them are there again', 'integer', 42),
+  'RateLimit-Reset': header('Seconds until the minute ends', 'integer', 42),
   'Retry-After': header('Seconds after which to try again', 'integer', 2),
   Location: header(
     'The path of the record that was created',
@@ -32,7 +32,7 @@ const RETRIED = new Set([429, 503]);
 export function headersOf(definition: Endpoint, status: number, endpoints: readonly Endpoint[]) {
   const names = [
     'X-Request-ID',
-    // Other errors of counted requests have them, too; said with each, it would make half of the document.
+    // Other errors of counted requests have them, too, but to repeat that with each would double the document.
     ...(status < 300 || status === 429 ? ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'] : []),
     ...(RETRIED.has(status) ? ['Retry-After'] : []),
     ...(status === 201 && itemOf(definition, endpoints) ? ['Location'] : []),

@@ -1,6 +1,5 @@
 import type { Express } from 'express';
 
-/** A short text for each path. */
 const PAGE = `<!doctype html>
 <html lang="en">
 <head>
@@ -27,7 +26,7 @@ body { font: 1rem/1.5 system-ui, sans-serif; max-width: 36rem; margin: 3rem auto
 </body>
 </html>`;
 
-/** `GET /` for people: links to everything. Programs do not ask for HTML and get the 404 of any unknown path. */
+/** Mounts `GET /` for people: links to the docs, the console and more. Programs, which ask for no HTML, get a 404. */
 export function mountStartPage(app: Express): void {
   app.get('/', (req, res, next) => {
     if (req.accepts(['json', 'html']) === 'html') res.type('html').send(PAGE);

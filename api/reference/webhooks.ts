@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { ZodOpenApiPathItemObject } from 'zod-openapi';
 
-const reference = (id: string, what: string) =>
-  z.object({ id: z.uuid(), name: z.string() }).meta({ id, description: what });
+const reference = (id: string, description: string) =>
+  z.object({ id: z.uuid(), name: z.string() }).meta({ id, description });
 
 const bodySchema = z
   .object({
@@ -23,11 +23,11 @@ const bodySchema = z
       examples: [{ plan: 'pro' }],
     }),
   })
-  .meta({ id: 'StepWebhookBody', description: 'What a WEBHOOK step sends that has no body of its own' });
+  .meta({ id: 'StepWebhookBody', description: 'The body that a WEBHOOK step sends when it has none of its own' });
 
 const headersSchema = z.object({
   'webhook-id': z.string().meta({
-    description: 'The same with every attempt: a receiver that has seen it has had the call',
+    description: 'The same with every attempt, so that a receiver recognizes a call that it has had',
     examples: ['0198c0de-0000-7000-8000-000000000009'],
   }),
   'webhook-timestamp': z.string().meta({
@@ -42,7 +42,7 @@ const headersSchema = z.object({
 
 const eventDataSchema = z
   .object({
-    id: z.uuid().meta({ description: 'Of the event, the campaign or the execution' }),
+    id: z.uuid().meta({ description: 'The id of the event, the campaign or the execution' }),
     contact: z
       .object({ id: z.uuid(), email: z.string().meta({ format: 'idn-email' }).nullable() })
       .meta({ id: 'WebhookEventContact', description: 'The contact that it happened to' })
@@ -101,11 +101,11 @@ export const stepWebhook: ZodOpenApiPathItemObject = {
   post: {
     operationId: 'stepWebhook',
     tags: ['Workflows'],
-    summary: 'A contact has come to a WEBHOOK step',
+    summary: 'A contact has reached a WEBHOOK step',
     description:
       'Sent to the `url` of the step, with its method, headers and body; this is the default body. It is signed with the ' +
       'webhook secret of the project (`everpost project webhook-secret <id>`). Any answer with status 2xx ends the step; ' +
-      'otherwise it is sent again, with longer and longer pauses.',
+      'otherwise it is sent again, at growing intervals.',
     security: [],
     requestParams: { header: headersSchema },
     requestBody: { required: true, content: { 'application/json': { schema: bodySchema } } },
