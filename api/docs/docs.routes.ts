@@ -13,7 +13,7 @@ function sendPage(res: Response, html: string): void {
   res.type('html').send(html);
 }
 
-/** The guides at `GET /docs`, made from the Markdown files of `docs/`. Nobody needs a key to read them. */
+/** Mounts the guides at `GET /docs`, which are made from the Markdown files of `docs/` and need no key. */
 export function mountDocs(app: Express): void {
   let site: Site | undefined;
   const readSite = (): Site => (site ??= createSite());

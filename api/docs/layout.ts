@@ -7,7 +7,7 @@ interface PageContent extends RenderedMarkdown {
   navigation: NavigationGroup[];
 }
 
-/** A short page needs no table of contents. */
+/** Pages with fewer headings have no table of contents. */
 const CONTENTS_MIN = 3;
 
 function renderNavigation(navigation: NavigationGroup[], address: string): string {
@@ -36,7 +36,7 @@ ${items.join('\n')}
 </nav>`;
 }
 
-/** A whole page of the docs. Without its script everything but the search works. */
+/** Renders a whole page of the docs. Without its script everything but the search works. */
 export function renderPage({ address, navigation, headings, html }: PageContent): string {
   const title = headings[0]?.text ?? 'Docs';
   return `<!doctype html>

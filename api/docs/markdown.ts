@@ -7,7 +7,7 @@ export interface Heading {
   depth: number;
   /** Without markup. */
   text: string;
-  /** The fragment that leads to it. */
+  /** The fragment of its address. */
   id: string;
 }
 
@@ -16,14 +16,17 @@ export interface RenderedMarkdown {
   headings: Heading[];
 }
 
-/** Where a file of `docs/` is served: `guides/first-email.md` at `/docs/guides/first-email`, a README at its folder. */
+/**
+ * The address of a file of `docs/`: `/docs/guides/first-email` for `guides/first-email.md`; its folder for a README.
+ */
 export function addressOf(file: string): string {
   const name = file.replace(/\.md$/, '').replace(/(^|\/)README$/, '');
   return name === '' ? '/docs' : `/docs/${name}`;
 }
 
 /**
- * Where a link of a page leads when the page is served. Links between files are relative, so that they work in a Git forge as well.
+ * The target of a link when its page is served. Links between files are relative, so that they work in a Git forge,
+ * too.
  * @param file the page, relative to `docs/`
  * @returns undefined when the target is not served
  */
@@ -45,7 +48,7 @@ function plain(token: Token): string {
   return 'text' in token ? String(token.text) : token.raw;
 }
 
-/** Gives headings the ids that Git forges give them. */
+/** Creates a function that gives headings the ids that Git forges give them. */
 function createSlugs(): (text: string) => string {
   const counts = new Map<string, number>();
   return (text) => {
@@ -76,8 +79,8 @@ export function lex(markdown: string): Token[] {
 }
 
 /**
- * Markdown as HTML for `<main>`. HTML in it is shown, not used; wide code and tables can be scrolled by keyboard.
- * @param file the page, relative to `docs/`: its links count from there
+ * Renders Markdown as HTML for `<main>`. HTML in it is shown as text; wide code and tables can be scrolled by keyboard.
+ * @param file the page, relative to `docs/`: the base of its links
  */
 export function renderMarkdown(file: string, markdown: string): RenderedMarkdown {
   const marked = new Marked();
@@ -106,9 +109,11 @@ export function renderMarkdown(file: string, markdown: string): RenderedMarkdown
         return `<pre tabindex="0"><code data-language="${escapeHtml(language)}">${escapeHtml(text)}\n</code></pre>\n`;
       },
       table(token) {
-        const row = (cells: Tokens.TableCell[], tag: string) =>
-          `<tr>${cells.map((cell) => `<${tag}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join('')}</tr>`;
-        const head = `<thead>${row(token.header, 'th scope="col"').replaceAll('</th scope="col">', '</th>')}</thead>`;
+        const row = (cells: Tokens.TableCell[], tag: string, attributes = '') => {
+          const texts = cells.map((cell) => this.parser.parseInline(cell.tokens));
+          return `<tr>${texts.map((text) => `<${tag}${attributes}>${text}</${tag}>`).join('')}</tr>`;
+        };
+        const head = `<thead>${row(token.header, 'th', ' scope="col"')}</thead>`;
         const body = `<tbody>${token.rows.map((cells) => row(cells, 'td')).join('')}</tbody>`;
         return `<div class="wide" tabindex="0"><table>${head}${body}</table></div>\n`;
       },

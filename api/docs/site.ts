@@ -25,9 +25,9 @@ interface SearchEntry {
 }
 
 export interface Site {
-  /** HTML of the page at an address, or undefined. */
+  /** The HTML of the page at an address; undefined when there is none. */
   page: (address: string) => string | undefined;
-  /** HTML for an address without a page. */
+  /** The HTML for an address without a page. */
   missingPage: () => string;
   searchIndex: () => SearchEntry[];
 }
@@ -56,7 +56,7 @@ function titleOf(file: string): string {
   return headingsOf(lex(read(file)))[0]?.text ?? file;
 }
 
-/** Pages that no list in `docs/README.md` names are served all the same; the error pages have a list of their own. */
+/** A group of the pages that no list in `docs/README.md` names. The error pages have a list of their own. */
 function unlisted(groups: NavigationGroup[], files: string[]): NavigationGroup[] {
   const listed = new Set(groups.flatMap(({ links }) => links.map(({ address }) => address)));
   const links = files
@@ -65,7 +65,7 @@ function unlisted(groups: NavigationGroup[], files: string[]): NavigationGroup[]
   return links.length === 0 ? [] : [{ title: 'More', links }];
 }
 
-/** The first page lists the others under its headings: that list is the navigation of every page. */
+/** The navigation of every page: the lists of pages in `docs/README.md`, under their headings. */
 function readNavigation(files: string[]): NavigationGroup[] {
   const groups: NavigationGroup[] = [];
   for (const token of lex(read(HOME))) {
@@ -84,24 +84,24 @@ function searchEntriesOf(file: string): SearchEntry[] {
   const page = headings[0]?.text ?? file;
   const entries: SearchEntry[] = [];
   let raw = '';
-  const close = () => {
+  const endEntry = () => {
     const entry = entries.at(-1);
     if (entry) entry.words = [...new Set(raw.toLowerCase().match(WORD) ?? [])].join(' ');
     raw = '';
   };
   for (const token of tokens) {
     if (token.type === 'heading') {
-      close();
+      endEntry();
       const { depth, text, id } = headings[entries.length] ?? { depth: 1, text: page, id: '' };
       entries.push({ address: `${addressOf(file)}${depth === 1 ? '' : `#${id}`}`, page, heading: text, words: '' });
     }
     raw += ` ${token.raw}`;
   }
-  close();
+  endEntry();
   return entries;
 }
 
-/** The pages made from the Markdown files of `docs/`. Each is rendered when it is first asked for, and kept. */
+/** Creates the site from the Markdown files of `docs/`. Each page is rendered when it is first asked for, and kept. */
 export function createSite(): Site {
   const files = listFiles();
   const fileAt = new Map(files.map((file) => [addressOf(file), file]));
@@ -119,7 +119,7 @@ export function createSite(): Site {
       return html;
     },
     missingPage() {
-      const text = '# There is no such page\n\nThe pages there are stand in the list, and the search knows them all.\n';
+      const text = '# There is no such page\n\nThe list has all pages, and the search finds them by their words.\n';
       return renderPage({ address: '', navigation, ...renderMarkdown(HOME, text) });
     },
     searchIndex() {

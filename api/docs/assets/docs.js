@@ -1,4 +1,4 @@
-// The search of the docs: everything happens here, over one index that is fetched when somebody begins to search.
+// The search of the docs. It runs in the browser, over one index that is fetched when the reader begins to search.
 const RESULTS_MAX = 12;
 const form = document.querySelector('form[role="search"]');
 const input = form.querySelector('input');
@@ -13,7 +13,7 @@ function loadIndex() {
   return index;
 }
 
-/** How well a part of a page fits: its heading counts most, then the title of the page. 0 does not fit. */
+/** How well a part of a page fits: its heading counts most, then the title of the page. 0: it does not fit. */
 function scoreOf({ page, heading, words }, terms) {
   const title = page.toLowerCase();
   const own = heading.toLowerCase();
@@ -73,5 +73,5 @@ document.addEventListener('click', (event) => {
   if (!form.contains(event.target)) box.hidden = true;
 });
 form.hidden = false;
-// On a phone the list of pages would push the text away.
+// On a phone, the list of pages would push the text out of sight.
 if (matchMedia('(max-width: 56rem)').matches) pages.open = false;
