@@ -8,15 +8,15 @@ import { readConsoleFiles } from './console-files.ts';
 const POLICY = `${OWN_FILES_POLICY}; require-trusted-types-for 'script'; trusted-types 'none'`;
 const YEAR_SECONDS = 31_536_000;
 
-/** Revalidated each time, so that a deployment is seen at once. */
+/** Sends a file that browsers revalidate each time, so that a deployment is seen at once. */
 function sendFresh(res: Response, type: string, body: Buffer | string): void {
   res.setHeader('Cache-Control', 'no-cache');
   res.type(type).send(body);
 }
 
 /**
- * `GET /console`: a page that does everything through the endpoints of this API, with the secret key that is typed in.
- * Its files need no key. Their addresses change with them, so browsers keep them for a year.
+ * Mounts `GET /console`, a page that does everything through the endpoints of this API with the secret key that the
+ * user types in. Its files need no key. Their addresses change with their content, so browsers keep them for a year.
  */
 export function mountConsole(app: Express, { TEMPORAL_UI_URL }: Pick<Config, 'TEMPORAL_UI_URL'>): void {
   const { version, files, page } = readConsoleFiles();
@@ -33,9 +33,9 @@ export function mountConsole(app: Express, { TEMPORAL_UI_URL }: Pick<Config, 'TE
   app.get(filePath, (req, res) => {
     const file = files.get(req.params.file.join('/'));
     if (!file) throw new AppError('RESOURCE_NOT_FOUND', { message: 'The console has no such file' });
-    // During a deployment, the page of one process may ask another process: that answer must not be cached.
-    const isAsked = req.params.version === version;
-    res.setHeader('Cache-Control', isAsked ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-store');
+    // During a deployment, a page from one process may ask a process of another version. That answer is not cached.
+    const isOwnVersion = req.params.version === version;
+    res.setHeader('Cache-Control', isOwnVersion ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-store');
     res.type(file.type).send(file.body);
   });
   for (const path of paths) mountRefusedMethods(app, path, [{ path, method: 'get' }]);

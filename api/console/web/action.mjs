@@ -3,13 +3,15 @@ import { Component, createRef } from './lib/preact.mjs';
 import { offersEndpoint } from './api.mjs';
 import { Trouble } from './load.mjs';
 
-/** 128 random bits; `crypto.randomUUID` is there over https only. */
+/** 128 random bits as hexadecimal digits; `crypto.randomUUID` exists over https only. */
 function randomKey() {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((octet) => octet.toString(16).padStart(2, '0')).join('');
 }
 
 /**
- * A button that asks before it does something. The outcome is shown where the question was asked.
+ * A button that asks for confirmation before it acts, and then shows the outcome beside itself. `run` gets a key that
+ * stays the same when it is tried again, and returns the text to show. With `endpoint`, there is no button while the
+ * API has no such endpoint.
  * @typedef {{
  *   label: string,
  *   question: string,
@@ -17,18 +19,18 @@ function randomKey() {
  *   run: (key: string) => Promise<string | undefined>,
  *   children?: any,
  *   endpoint?: [method: string, path: string],
- * }} ActionProps `run` answers what to say, and gets a
- * key that stays the same while it is tried again; with `endpoint`, there is no button while the API has no such endpoint
- * @extends {Component<ActionProps, { isOpen?: boolean, isBusy?: boolean, error?: unknown, said?: string, isOffered?: boolean }>}
+ * }} ActionProps
+ * @typedef {{ isOpen?: boolean, isBusy?: boolean, error?: unknown, said?: string, isOffered?: boolean }} ActionState
+ * @extends {Component<ActionProps, ActionState>}
  */
 export class Action extends Component {
   dialog = createRef();
 
   componentDidMount() {
-    void this.ask();
+    void this.checkEndpoint();
   }
 
-  async ask() {
+  async checkEndpoint() {
     const { endpoint } = this.props;
     this.setState({ isOffered: endpoint === undefined || (await offersEndpoint(...endpoint)) });
   }
@@ -40,7 +42,7 @@ export class Action extends Component {
     this.setState({ isOpen: true, error: undefined, said: undefined }, () => this.dialog.current?.showModal());
   };
 
-  /** Ended by the dialog itself, which gives the focus back to the button. */
+  /** Closes the dialog, which gives the focus back to the button and then calls `closed`. */
   close = () => this.dialog.current?.close();
 
   closed = () => this.setState({ isOpen: false });
@@ -81,7 +83,7 @@ export class Action extends Component {
 }
 
 /**
- * Puts a text on the clipboard.
+ * A button that copies a text to the clipboard.
  * @extends {Component<{ text: string, what: string }, { said?: string }>}
  */
 export class Copy extends Component {

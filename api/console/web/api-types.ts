@@ -11,7 +11,7 @@ import type { projectSchema } from '../../projects/projects.routes.ts';
 import type { segmentSchema } from '../../segments/segment.view.ts';
 import type { suppressionListSchema, suppressionSchema } from '../../suppressions/suppressions.schemas.ts';
 
-/** What the endpoints answer: a change of the API that the console does not follow fails the type check. */
+/** The types of answers. They make the type check fail when the console does not follow a change of the API. */
 export type ActivityStats = z.infer<typeof activityStatsSchema>;
 export type Campaign = z.infer<typeof campaignSchema>;
 export type CampaignStats = z.infer<typeof campaignStatsSchema>;

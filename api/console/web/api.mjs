@@ -3,14 +3,17 @@
 /** The secret key. It is kept nowhere else, and is gone when the page closes. */
 let secretKey = '';
 
-/** @param {string} key */
+/** Sets the secret key for all calls. @param {string} key */
 export function useKey(key) {
   secretKey = key;
 }
 
-/** An error, in the words of the API where there was an answer. */
+/** An error with the message of the API, if there was an answer. */
 export class ApiError extends Error {
-  /** @param {{ message: string, status?: number, code?: string, suggestion?: string, requestId?: string, faults?: FieldFault[] }} told */
+  /**
+   * @param {{ message: string, status?: number, code?: string, suggestion?: string, requestId?: string, faults?:
+   *   FieldFault[] }} fields
+   */
   constructor({ message, status = 0, code = '', suggestion = '', requestId = '', faults = [] }) {
     super(message);
     this.status = status;
@@ -38,12 +41,12 @@ function errorOf(response, body) {
   const { status } = response;
   const requestId = response.headers.get('X-Request-ID') ?? '';
   if (typeof body?.error === 'string') return new ApiError({ message: body.error, status, requestId });
-  const told = body?.error;
-  if (typeof told?.message !== 'string') {
+  const error = body?.error;
+  if (typeof error?.message !== 'string') {
     const suggestion = 'Something between this page and the API may have answered in its place. Try again';
     return new ApiError({ message: `The answer has status ${status} and no explanation`, status, suggestion });
   }
-  const { message, code, suggestion, errors: faults = [] } = told;
+  const { message, code, suggestion, errors: faults = [] } = error;
   return new ApiError({ message, status, code, suggestion, requestId, faults });
 }
 
@@ -52,7 +55,7 @@ function errorOf(response, body) {
  * @param {string} method
  * @param {string} path with its query
  * @param {{ body?: unknown, signal?: AbortSignal, headers?: Record<string, string> }} [options]
- * @returns {Promise<any>} what the answer holds, out of its envelope; undefined where it is empty
+ * @returns {Promise<any>} the answer without its envelope; undefined when it is empty
  * @throws {ApiError}
  */
 export async function call(method, path, { body, signal, headers = {} } = {}) {
@@ -89,7 +92,7 @@ export async function call(method, path, { body, signal, headers = {} } = {}) {
 const offers = new Map();
 
 /**
- * Whether the API has an endpoint, as its answer to OPTIONS says.
+ * Whether the API has an endpoint, by its answer to OPTIONS.
  * @param {string} method
  * @param {string} path with any id in it
  * @returns {Promise<boolean>}
@@ -108,7 +111,7 @@ export function offersEndpoint(method, path) {
 }
 
 /**
- * A path with a query; what is undefined or empty is left out.
+ * A path with a query; undefined and empty values are left out.
  * @param {string} path
  * @param {Record<string, string | number | undefined>} values
  */

@@ -3,7 +3,7 @@ import { html } from './html.mjs';
 import { Component, createRef } from './lib/preact.mjs';
 import { Table } from './table.mjs';
 
-/** The library, undefined where this browser cannot run it: the table is there all the same. */
+/** The chart library; undefined when the browser cannot run it. Readers have the table then. */
 async function library() {
   try {
     return (await import('./lib/uplot.mjs')).default;
@@ -13,12 +13,13 @@ async function library() {
 }
 
 /**
- * Lines over days, and the same as a table.
- * @typedef {{ title: string, days: string[], lines: { label: string, values: number[] }[] }} ChartProps days as YYYY-MM-DD
+ * A chart with a value of each line for each day, and a table of the same values.
+ * @typedef {{ title: string, days: string[], lines: { label: string, values: number[] }[] }} ChartProps
+ *   days as YYYY-MM-DD
  * @extends {Component<ChartProps>}
  */
 export class Chart extends Component {
-  place = createRef();
+  container = createRef();
   dark = matchMedia('(prefers-color-scheme: dark)');
   watcher = new ResizeObserver(() => this.fit());
   /** @type {any} */
@@ -27,7 +28,7 @@ export class Chart extends Component {
   draw = async () => {
     const UPlot = await library();
     if (!UPlot) return;
-    const element = /** @type {HTMLElement | null} */ (this.place.current);
+    const element = /** @type {HTMLElement | null} */ (this.container.current);
     if (!element) return;
     const { lines } = this.props;
     const style = getComputedStyle(element);
@@ -61,7 +62,7 @@ export class Chart extends Component {
   }
 
   fit() {
-    const element = /** @type {HTMLElement | null} */ (this.place.current);
+    const element = /** @type {HTMLElement | null} */ (this.container.current);
     if (element) this.plot?.setSize(this.size(element));
   }
 
@@ -85,7 +86,7 @@ export class Chart extends Component {
     const rows = days.map((day, n) => [day, ...lines.map(({ values }) => count(values[n] ?? 0))]).reverse();
     return html`<figure class="chart">
       <figcaption>${title}</figcaption>
-      <div ref=${this.place} role="img" aria-label=${`${title}; the table below says the same`}></div>
+      <div ref=${this.container} role="img" aria-label=${`${title}; the table below says the same`}></div>
       <details>
         <summary>The figures as a table</summary>
         <${Table}
@@ -99,12 +100,20 @@ export class Chart extends Component {
   }
 }
 
-/** From zero, with room above; a flat line is not at the edge. @param {number} min @param {number} max */
+/**
+ * The range of the axis: from zero to above the largest value, so that no line is at the edge.
+ * @param {number} min
+ * @param {number} max
+ */
 function rangeOf(min, max) {
   return [Math.min(0, min), Math.max(1, max * 1.1)];
 }
 
-/** A colour as a canvas takes it: there is no light-dark() there. @param {HTMLElement} element @param {string} colour */
+/**
+ * A colour in a form that a canvas takes, which light-dark() is not.
+ * @param {HTMLElement} element
+ * @param {string} colour
+ */
 function resolved(element, colour) {
   const probe = document.createElement('span');
   probe.style.color = colour;

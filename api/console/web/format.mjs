@@ -16,14 +16,14 @@ export const count = (value) => NUMBER.format(value);
 /** @param {number} value in percent */
 export const percent = (value) => `${value.toFixed(value !== 0 && value < 1 ? 2 : 1)} %`;
 
-/** @param {string | number | Date} at */
+/** How long ago a moment was, or how soon it will be. @param {string | number | Date} at */
 function ago(at) {
   const seconds = (new Date(at).getTime() - Date.now()) / 1000;
   const [unit, length] = UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];
   return RELATIVE.format(Math.round(seconds / length), unit);
 }
 
-/** A moment, with how long ago it was. @param {{ at: string | null | undefined }} props */
+/** A moment, and how long ago it was. @param {{ at: string | null | undefined }} props */
 export function Time({ at }) {
   if (!at) return html`<span class="quiet">never</span>`;
   return html`<time datetime=${at} title=${at}>${TIME.format(new Date(at))}</time>${' '}
@@ -41,11 +41,17 @@ const GOOD = ['SENT', 'DELIVERED', 'OPENED', 'CLICKED', 'VERIFIED', 'COMPLETED',
 const BAD = ['BOUNCED', 'COMPLAINED', 'FAILED', 'missing', 'suppressed'];
 const BUSY = ['PENDING', 'SENDING', 'SCHEDULED', 'RUNNING', 'WAITING', 'PAUSED'];
 
-/** A state, in words and in colour. @param {{ state: string }} props */
-export function State({ state }) {
-  const kind = GOOD.includes(state) ? 'good' : BAD.includes(state) ? 'bad' : BUSY.includes(state) ? 'busy' : 'plain';
-  return html`<span class="state ${kind}">${state.toLowerCase()}</span>`;
+/** @param {string} state */
+function kindOf(state) {
+  if (GOOD.includes(state)) return 'good';
+  if (BAD.includes(state)) return 'bad';
+  return BUSY.includes(state) ? 'busy' : 'plain';
 }
 
-/** The domain of an address. @param {string | null} address */
+/** A state, in words and in colour. @param {{ state: string }} props */
+export function State({ state }) {
+  return html`<span class="state ${kindOf(state)}">${state.toLowerCase()}</span>`;
+}
+
+/** The domain of an address; `erased` for an address that was erased. @param {string | null} address */
 export const domainOf = (address) => address?.split('@').at(-1) ?? 'erased';

@@ -28,7 +28,7 @@ export function Trouble({ error, onRetry }) {
  *   every?: number | ((data: any) => number),
  *   children: (data: any, tools: { reload: () => void }) => any,
  * }} LoadProps
- * @extends {Component<LoadProps, { data?: any, error?: unknown, of?: string }>}
+ * @extends {Component<LoadProps, { data?: any, error?: unknown, loadedPath?: string }>}
  */
 export class Load extends Component {
   /** @type {AbortController | undefined} */
@@ -59,7 +59,8 @@ export class Load extends Component {
 
   seconds() {
     const { every = 0 } = this.props;
-    return typeof every === 'number' ? every : this.state.data === undefined ? 0 : every(this.state.data);
+    if (typeof every === 'number') return every;
+    return this.state.data === undefined ? 0 : every(this.state.data);
   }
 
   async load() {
@@ -69,10 +70,10 @@ export class Load extends Component {
     const running = (this.running = new AbortController());
     try {
       const data = await call('GET', path, { signal: running.signal });
-      if (!running.signal.aborted) this.setState({ data, error: undefined, of: path });
+      if (!running.signal.aborted) this.setState({ data, error: undefined, loadedPath: path });
     } catch (error) {
       if (!running.signal.aborted)
-        this.setState({ error, ...(this.state.of !== path && { data: undefined, of: path }) });
+        this.setState({ error, ...(this.state.loadedPath !== path && { data: undefined, loadedPath: path }) });
     }
     if (running.signal.aborted) return;
     const seconds = this.seconds();
@@ -80,8 +81,8 @@ export class Load extends Component {
   }
 
   render() {
-    const { data, error, of } = this.state;
-    const isOld = of !== this.props.path;
+    const { data, error, loadedPath } = this.state;
+    const isOld = loadedPath !== this.props.path;
     if (!isOld && error !== undefined && data === undefined)
       return html`<${Trouble} error=${error} onRetry=${this.reload} />`;
     if (isOld && data === undefined) return html`<p class="loading" role="status">Loading…</p>`;

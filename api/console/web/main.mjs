@@ -2,7 +2,7 @@ import { call, useKey } from './api.mjs';
 import { html } from './html.mjs';
 import { Component, createRef, render } from './lib/preact.mjs';
 import { Trouble } from './load.mjs';
-import { linkTo, placeOf, routeOf } from './route.mjs';
+import { linkForSearch, linkTo, routeOf } from './route.mjs';
 import { SignIn } from './sign-in.mjs';
 import { AddressView } from './views/address.mjs';
 import { CampaignView } from './views/campaign.mjs';
@@ -23,7 +23,10 @@ import { WorkflowsView } from './views/workflows.mjs';
 /** @typedef {{ id: string, name: string }} Project */
 /** @typedef {{ route: Route, project: Project, settings: Settings }} ViewProps */
 
-/** The views of each route: a list, and one item of it. @type {Record<string, { title: string, all?: any, one?: any }>} */
+/**
+ * The views of each route: a list, and one item of it.
+ * @type {Record<string, { title: string, all?: any, one?: any }>}
+ */
 const VIEWS = {
   today: { title: 'Today', all: TodayView },
   emails: { title: 'Emails', all: EmailsView, one: EmailView },
@@ -37,8 +40,8 @@ const VIEWS = {
 };
 const MENU = Object.keys(VIEWS).filter((name) => VIEWS[name]?.all);
 
-/** Shows a view, or why it cannot be shown. @extends {Component<ViewProps, { error?: unknown }>} */
-class Place extends Component {
+/** Shows the view of a route, or why it cannot be shown. @extends {Component<ViewProps, { error?: unknown }>} */
+class RoutedView extends Component {
   /** @param {unknown} error */
   componentDidCatch(error) {
     this.setState({ error });
@@ -64,26 +67,26 @@ class Console extends Component {
   state = { route: routeOf(location.hash), settings: { temporalUiUrl: null } };
 
   componentDidMount() {
-    window.addEventListener('hashchange', () => this.setState({ route: routeOf(location.hash) }, this.arrive));
+    window.addEventListener('hashchange', () => this.setState({ route: routeOf(location.hash) }, this.focusPage));
   }
 
-  /** A new page is announced by its heading, and the keyboard goes on from there. */
-  arrive = () => {
+  /** Moves the focus to a new page, so that screen readers announce it and the keyboard goes on from there. */
+  focusPage = () => {
     window.scrollTo(0, 0);
     this.main.current?.focus();
   };
 
   /** @param {string} key */
-  enter = async (key) => {
+  signIn = async (key) => {
     useKey(key);
     const [[project], settings] = await Promise.all([
       call('GET', '/users/@me/projects'),
       call('GET', '/console/config.json'),
     ]);
-    this.setState({ project, settings }, this.arrive);
+    this.setState({ project, settings }, this.focusPage);
   };
 
-  leave = () => {
+  signOut = () => {
     useKey('');
     this.setState({ project: undefined });
   };
@@ -94,7 +97,7 @@ class Console extends Component {
     const form = /** @type {HTMLFormElement} */ (event.currentTarget);
     const wanted = String(new FormData(form).get('wanted') ?? '');
     if (wanted.trim() === '') return;
-    location.hash = placeOf(wanted);
+    location.hash = linkForSearch(wanted);
     form.reset();
   };
 
@@ -121,7 +124,7 @@ class Console extends Component {
         />
         <button type="submit">Find</button>
       </form>
-      <button type="button" onClick=${this.leave}>Forget the key</button>
+      <button type="button" onClick=${this.signOut}>Forget the key</button>
     </header>`;
   }
 
@@ -135,12 +138,12 @@ class Console extends Component {
     const { project, route, settings } = this.state;
     if (!project) {
       document.title = 'Everpost console';
-      return html`<main class="entrance"><${SignIn} onKey=${this.enter} /></main>`;
+      return html`<main class="entrance"><${SignIn} onKey=${this.signIn} /></main>`;
     }
     document.title = `${VIEWS[route.name]?.title ?? 'Not found'} – Everpost console`;
     return html`${this.header(project)}
       <main id="content" tabindex="-1" ref=${this.main}>
-        <${Place} key=${`${route.name}/${route.id}`} route=${route} project=${project} settings=${settings} />
+        <${RoutedView} key=${`${route.name}/${route.id}`} route=${route} project=${project} settings=${settings} />
       </main>`;
   }
 }

@@ -1,7 +1,11 @@
-/** A place in the console: `#/campaigns/<id>?state=FAILED`. Nothing of it is sent to the server. */
-/** @typedef {{ name: string, id: string, query: URLSearchParams, hash: string }} Route */
+import { withQuery } from './api.mjs';
 
-/** @param {string} hash @returns {Route} */
+/**
+ * A page of the console: `#/campaigns/<id>?state=FAILED`. Browsers send nothing of it to the server.
+ * @typedef {{ name: string, id: string, query: URLSearchParams, hash: string }} Route
+ */
+
+/** The route that the fragment of the page's address names. @param {string} hash @returns {Route} */
 export function routeOf(hash) {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split(/\?(.*)/s);
   const [name = '', ...rest] = path.split('/');
@@ -18,20 +22,19 @@ function decoded(text) {
 }
 
 /**
+ * The link to a view, or to one item of it.
  * @param {string} name
  * @param {string} [id]
- * @param {Record<string, string | undefined>} [values]
+ * @param {Record<string, string | undefined>} [values] the query
  */
 export function linkTo(name, id = '', values = {}) {
-  const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== '');
-  const query = new URLSearchParams(/** @type {[string, string][]} */ (given)).toString();
-  return `#/${name}${id && `/${encodeURIComponent(id)}`}${query && `?${query}`}`;
+  return withQuery(`#/${name}${id && `/${encodeURIComponent(id)}`}`, values);
 }
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
-/** The route for a search text: an address, or the id of an email. @param {string} text */
-export function placeOf(text) {
+/** The link for a search text: to an email by its id, or to an address. @param {string} text */
+export function linkForSearch(text) {
   const wanted = text.trim();
   return UUID.test(wanted) ? linkTo('emails', wanted.toLowerCase()) : linkTo('address', wanted);
 }

@@ -1,7 +1,7 @@
 import { html } from './html.mjs';
 
 /**
- * A table, which becomes a list of cards where there is no room; the roles keep it a table for screen readers.
+ * A table, which becomes a list of cards on narrow screens; the roles keep it a table for screen readers.
  * @param {{ caption: string, columns: string[], rows: any[][], empty: string }} props a row is the content of its cells
  */
 export function Table({ caption, columns, rows, empty }) {
@@ -26,7 +26,7 @@ export function Table({ caption, columns, rows, empty }) {
   </table>`;
 }
 
-/** Names and values. @param {{ rows: [name: string, value: any][] }} props */
+/** A list of names with their values. @param {{ rows: [name: string, value: any][] }} props */
 export function Facts({ rows }) {
   return html`<dl class="facts">
     ${rows.map(

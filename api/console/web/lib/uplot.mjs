@@ -1,2 +1,2 @@
-/** What tools see here; the browser gets the file of the package itself at this address (../../console-files.ts). */
+/** For type checks only: at this address, the browser gets the file of the package (../../console-files.ts). */
 export { default } from 'uplot';

@@ -11,7 +11,10 @@ import { Load } from '../load.mjs';
 /** @param {string} address */
 const inPath = (address) => encodeURIComponent(address);
 
-/** The contact of an address. @param {{ address: string, contact: import('../api-types.ts').Contact, onChange: () => void }} props */
+/**
+ * The contact of an address.
+ * @param {{ address: string, contact: import('../api-types.ts').Contact, onChange: () => void }} props
+ */
 function Subscription({ address, contact, onChange }) {
   if (contact.subscribed) return html`<p>The contact is subscribed.</p>`;
   const subscribe = async () => {
@@ -23,14 +26,17 @@ function Subscription({ address, contact, onChange }) {
     The contact is unsubscribed: no campaign reaches it.${' '}
     <${Action}
       label="Subscribe again"
-      question=${`Only who asked for it may be subscribed again. Has ${address} asked for it?`}
+      question=${`Only somebody who asked for it may be subscribed again. Has ${address} asked for it?`}
       run=${subscribe}
     />
   </p>`;
 }
 
-/** Whether an address may get email, and the actions that allow it again. @param {{ address: string, onChange: () => void }} props */
-function Standing({ address, onChange }) {
+/**
+ * Whether an address is suppressed, and the action that ends that.
+ * @param {{ address: string, onChange: () => void }} props
+ */
+function SuppressionState({ address, onChange }) {
   const unsuppress = async () => {
     await call('DELETE', `/suppressions/${inPath(address)}`);
     onChange();
@@ -53,8 +59,11 @@ function Standing({ address, onChange }) {
   <//>`;
 }
 
-/** Sends the template of an email to its address once more. @param {{ address: string, email: Email, onChange: () => void }} props */
-function Again({ address, email: { templateId, campaignId }, onChange }) {
+/**
+ * Sends the template of an email to its address once more.
+ * @param {{ address: string, email: Email, onChange: () => void }} props
+ */
+function SendAgain({ address, email: { templateId, campaignId }, onChange }) {
   if (campaignId) return html`<p>The page of the campaign sends again to all whom it did not reach.</p>`;
   if (!templateId) return html`<p>Only the program that sent it can send it again: it had no template.</p>`;
   const send = async (/** @type {string} */ key) => {
@@ -66,17 +75,20 @@ function Again({ address, email: { templateId, campaignId }, onChange }) {
   return html`<p>
     <${Action}
       label="Send the template again"
-      question=${`${address} will get the template as it is now, filled with what is stored of the contact. What the first request said besides is not kept.`}
+      question=${`${address} will get the template as it is now, filled with the stored data of the contact. Other values of the first request are not stored.`}
       run=${send}
     />
   </p>`;
 }
 
-/** What keeps email from an address. @param {{ address: string, email?: Email, onChange: () => void }} props */
-export function Waybacks({ address, email, onChange }) {
+/**
+ * Whether an address may get email, and actions that allow it again.
+ * @param {{ address: string, email?: Email, onChange: () => void }} props
+ */
+export function AddressStanding({ address, email, onChange }) {
   return html`<section class="card" aria-label="May this address have email?">
     <h2>May this address have email?</h2>
-    <${Standing} address=${address} onChange=${onChange} />
+    <${SuppressionState} address=${address} onChange=${onChange} />
     <${Load} path=${withQuery('/contacts', { search: address, limit: 20 })}>
       ${(/** @type {ContactList} */ { data }, /** @type {any} */ { reload }) => {
         const contact = data.find((one) => one.email === address.toLowerCase());
@@ -85,6 +97,6 @@ export function Waybacks({ address, email, onChange }) {
           : html`<p>There is no contact with this address.</p>`;
       }}
     <//>
-    ${email && html`<${Again} address=${address} email=${email} onChange=${onChange} />`}
+    ${email && html`<${SendAgain} address=${address} email=${email} onChange=${onChange} />`}
   </section>`;
 }

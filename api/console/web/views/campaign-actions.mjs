@@ -4,10 +4,10 @@ import { html } from '../html.mjs';
 
 /** @typedef {import('../api-types.ts').Campaign & { paused?: boolean, pausedAt?: string | null }} Campaign */
 
-/** @param {Campaign} campaign */
+/** The state to show: its status, or PAUSED. @param {Campaign} campaign */
 export const stateOf = ({ status, paused }) => (paused ? 'PAUSED' : status);
 
-/** What can be done with a campaign as it stands. @param {{ campaign: Campaign, onChange: () => void }} props */
+/** The actions that the state of a campaign allows. @param {{ campaign: Campaign, onChange: () => void }} props */
 export function CampaignActions({ campaign, onChange }) {
   const { id, name, status, paused } = campaign;
   /** @param {string} verb @param {string} said */

@@ -4,7 +4,7 @@ import { Component } from '../lib/preact.mjs';
 import { Trouble } from '../load.mjs';
 
 /**
- * Shows an answer whatever its shape: names, values, lists.
+ * Shows an answer of any shape as names, values and lists.
  * @param {{ value: unknown }} props
  */
 function Anything({ value }) {
@@ -24,7 +24,7 @@ function Anything({ value }) {
 }
 
 /**
- * Looks at a campaign before it is sent, where the API can do that.
+ * Checks a campaign before it is sent, where the API has that endpoint.
  * @extends {Component<{ id: string }, { isOffered?: boolean, isBusy?: boolean, found?: unknown, error?: unknown }>}
  */
 export class Check extends Component {

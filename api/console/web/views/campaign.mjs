@@ -40,7 +40,10 @@ function Troubles({ error, waiting, scheduledFor, status, pausedAt }) {
   ${status === 'SCHEDULED' && scheduledFor && html`<p class="now">Goes out <${Time} at=${scheduledFor} />.</p>`}`;
 }
 
-/** One campaign: its progress, its speed, and the recipients it did not reach. @param {import('../main.mjs').ViewProps} props */
+/**
+ * One campaign: its progress, its speed, and the recipients it did not reach.
+ * @param {import('../main.mjs').ViewProps} props
+ */
 export function CampaignView({ route, settings }) {
   const path = `/campaigns/${encodeURIComponent(route.id)}`;
   /** @param {Campaign} campaign */

@@ -10,16 +10,26 @@ import { Table } from '../table.mjs';
 const COLUMNS = ['Record', 'At the last check', 'Name', 'Value'];
 
 /** @param {Domain['records'][number]} record */
-function row({ type, name, value, purpose, required, found }) {
+function stateOf({ found, required }) {
+  if (found) return 'found';
+  return required ? 'missing' : 'not there';
+}
+
+/** @param {Domain['records'][number]} record */
+function row(record) {
+  const { type, name, value, purpose, required } = record;
   return [
     html`${purpose.replaceAll('_', ' ')}, ${type}${required ? '' : html` <span class="quiet">(recommended)</span>`}`,
-    html`<${State} state=${found ? 'found' : required ? 'missing' : 'not there'} />`,
+    html`<${State} state=${stateOf(record)} />`,
     html`<code>${name}</code> <${Copy} text=${name} what=${`the name of the ${purpose} record`} />`,
     html`<code>${value}</code> <${Copy} text=${value} what=${`the value of the ${purpose} record`} />`,
   ];
 }
 
-/** One domain with its records as wanted and as found. @param {{ domain: Domain, onChange: () => void }} props */
+/**
+ * One domain with the records it needs, and whether each was found.
+ * @param {{ domain: Domain, onChange: () => void }} props
+ */
 function DomainCard({ domain, onChange }) {
   const { id, domain: name, status, records, lastCheckedAt } = domain;
   const look = async () => {
@@ -42,7 +52,7 @@ function DomainCard({ domain, onChange }) {
   </section>`;
 }
 
-/** The sender domains, those with something missing first. @param {import('../main.mjs').ViewProps} props */
+/** The sender domains, those that are not verified first. @param {import('../main.mjs').ViewProps} props */
 export function DomainsView({ project }) {
   return html`<h1>Sender domains</h1>
     <${Load} path=${`/domains/project/${project.id}`}>

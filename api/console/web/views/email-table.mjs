@@ -7,9 +7,7 @@ import { Table } from '../table.mjs';
 
 /** Emails of a list. @param {{ emails: Email[], caption: string, hasMore: boolean, isOfOne?: boolean }} props */
 export function EmailTable({ emails, caption, hasMore, isOfOne = false }) {
-  const empty = hasMore
-    ? 'None among the emails that were looked through: go on with “Older”.'
-    : 'There is no such email.';
+  const empty = hasMore ? 'None among the emails that were searched: go on with “Older”.' : 'There is no such email.';
   /** @param {Email} email */
   const row = ({ id, to, subject, status, error, createdAt }) => [
     html`<a href=${linkTo('emails', id)}>${subject || 'No subject'}</a>`,

@@ -3,22 +3,22 @@ import { html } from '../html.mjs';
 import { Load } from '../load.mjs';
 import { linkTo } from '../route.mjs';
 import { Facts } from '../table.mjs';
-import { Waybacks } from './waybacks.mjs';
+import { AddressStanding } from './address-standing.mjs';
 
 /** @typedef {import('../api-types.ts').EmailStory} EmailStory */
 
 const REASONS = {
   'project disabled': 'The project is disabled. It goes on when the operator enables it',
   'campaign paused': 'The campaign is paused. It goes on when somebody resumes it',
-  complaints: 'The campaign holds, because too many readers complain',
+  complaints: 'The campaign is held, because too many readers complain',
   'provider paused': 'It is held, because its provider or the mail server refuses emails or wants fewer',
   deferred: 'The server asked for another attempt later',
   throttled: 'The sending speed of the project holds it',
   'no relay': 'An attempt found no mail server that answers',
-  queued: 'No attempt has taken it yet',
+  queued: 'No attempt was made yet',
 };
 
-/** Where it is now. @param {EmailStory} email */
+/** The current state of an email. @param {EmailStory} email */
 function Now({ status, waiting, error }) {
   return html`<p class="now">
     <${State} state=${status} />
@@ -61,7 +61,10 @@ function facts({ to, type, campaignId, workflowId, executionId, templateId, open
 
 const isOnItsWay = (/** @type {EmailStory} */ { status }) => status === 'PENDING' || status === 'SENDING';
 
-/** One email: where it is, what happened to it, and the way back. @param {import('../main.mjs').ViewProps} props */
+/**
+ * One email: its state, what happened to it, and whether its address may get email.
+ * @param {import('../main.mjs').ViewProps} props
+ */
 export function EmailView({ route: { id } }) {
   return html`<${Load}
     path=${`/emails/${encodeURIComponent(id)}`}
@@ -71,7 +74,7 @@ export function EmailView({ route: { id } }) {
       <h1>${email.subject || 'No subject'}</h1>
       <${Now} ...${email} />
       <${Facts} rows=${facts(email)} />
-      ${email.to !== null && html`<${Waybacks} address=${email.to} email=${email} onChange=${reload} />`}
+      ${email.to !== null && html`<${AddressStanding} address=${email.to} email=${email} onChange=${reload} />`}
       <h2>What happened</h2>
       <ol class="timeline">
         ${email.timeline.map((entry) => html`<${Entry} ...${entry} />`)}

@@ -4,12 +4,12 @@ import { html } from '../html.mjs';
 import { Component } from '../lib/preact.mjs';
 import { Trouble } from '../load.mjs';
 
-/** How many executions are at a step, by state. @typedef {Map<string, Record<string, number>>} Counts */
+/** How many executions are at each step, by state. @typedef {Map<string, Record<string, number>>} Counts */
 /** @typedef {import('../api-types.ts').OffsetPage<import('../api-types.ts').Execution>} ExecutionPage */
 
 const STATUSES = ['FAILED', 'RUNNING', 'WAITING'];
-/** The largest page that the API gives. */
-const LOOKED_AT = 100;
+/** The largest page of the API. */
+const PAGE_SIZE_MAX = 100;
 
 /** @param {ExecutionPage[]} pages one of each state */
 function countsOf(pages) {
@@ -28,14 +28,15 @@ function countsOf(pages) {
 
 /**
  * Counts the executions at each step, among the newest of each state.
- * @extends {Component<{ path: string, children: (counts: Counts) => any }, { pages?: ExecutionPage[], error?: unknown }>}
+ * @extends {Component<{ path: string, children: (counts: Counts) => any }, { pages?: ExecutionPage[], error?: unknown
+ *   }>}
  */
-export class Tallies extends Component {
+export class ExecutionCounts extends Component {
   running = new AbortController();
 
   async componentDidMount() {
     const { signal } = this.running;
-    const paths = STATUSES.map((status) => withQuery(this.props.path, { status, pageSize: LOOKED_AT }));
+    const paths = STATUSES.map((status) => withQuery(this.props.path, { status, pageSize: PAGE_SIZE_MAX }));
     try {
       this.setState({ pages: await Promise.all(paths.map((path) => call('GET', path, { signal }))) });
     } catch (error) {
@@ -50,10 +51,10 @@ export class Tallies extends Component {
   render() {
     const { pages, error } = this.state;
     const totals = pages?.map(({ total }, n) => `${count(total)} ${STATUSES[n]?.toLowerCase()}`).join(', ');
-    const isPart = pages?.some(({ total }) => total > LOOKED_AT);
+    const isPart = pages?.some(({ total }) => total > PAGE_SIZE_MAX);
     return html`
       ${error !== undefined && html`<${Trouble} error=${error} />`}
-      ${totals && html`<p>Executions: ${totals}.${isPart && ` The numbers at the steps are of the newest ${LOOKED_AT} of each.`}</p>`}
+      ${totals && html`<p>Executions: ${totals}.${isPart && ` The numbers at the steps are of the newest ${PAGE_SIZE_MAX} of each.`}</p>`}
       ${this.props.children(pages ? countsOf(pages) : new Map())}
     `;
   }

@@ -9,7 +9,10 @@ import { Table } from '../table.mjs';
 /** @typedef {import('../api-types.ts').ExecutionDetail} ExecutionDetail */
 /** @typedef {import('../main.mjs').Settings} Settings */
 
-/** The execution in the Temporal UI, where its address is known. @param {{ execution: { temporalWorkflowId: string }, settings: Settings }} props */
+/**
+ * The execution in the Temporal UI, where its address is known.
+ * @param {{ execution: { temporalWorkflowId: string }, settings: Settings }} props
+ */
 export function TemporalLink({ execution: { temporalWorkflowId }, settings: { temporalUiUrl } }) {
   if (!temporalUiUrl) return null;
   const address = `${temporalUiUrl}/workflows/${encodeURIComponent(temporalWorkflowId)}`;
@@ -27,7 +30,7 @@ const row = ({ step, status, error, startedAt, completedAt }) => [
   completedAt ? html`<${Time} at=${completedAt} />` : '',
 ];
 
-/** One contact's way through a workflow. @param {{ path: string, settings: Settings }} props */
+/** One execution and its steps. @param {{ path: string, settings: Settings }} props */
 export function ExecutionCard({ path, settings }) {
   return html`<${Load} path=${path}>
     ${(/** @type {ExecutionDetail} */ execution, /** @type {any} */ { reload }) => {

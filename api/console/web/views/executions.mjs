@@ -10,7 +10,10 @@ import { TemporalLink } from './execution.mjs';
 const STATUSES = ['FAILED', 'RUNNING', 'WAITING', 'COMPLETED', 'EXITED', 'CANCELLED'];
 const COLUMNS = ['Contact', 'State', 'At the step', 'Why', 'Started', 'More'];
 
-/** Executions in one state. @param {{ path: string, workflowId: string, status: string, settings: import('../main.mjs').Settings }} props */
+/**
+ * Executions in one state.
+ * @param {{ path: string, workflowId: string, status: string, settings: import('../main.mjs').Settings }} props
+ */
 export function Executions({ path, workflowId, status, settings }) {
   /** @param {Execution} execution */
   const row = (execution) => [

@@ -9,7 +9,7 @@ const GAP = { x: 40, y: 56 };
 const MARGIN = 12;
 
 /**
- * The row of each step: below every step that leads to it. The API refuses loops; a bound ends them all the same.
+ * The row of each step: below every step that leads to it. The number of rounds is bounded in case there is a loop.
  * @param {WorkflowDefinition} workflow
  */
 function rowsOf({ steps, transitions }) {
@@ -40,11 +40,11 @@ export function layOut(workflow) {
   const nodes = filled.flatMap((row, n) => {
     const left = (width - lengthOf(row.length)) / 2;
     const y = MARGIN + n * (NODE.height + GAP.y);
-    return row.map((step, place) => ({ step, x: left + place * (NODE.width + GAP.x), y }));
+    return row.map((step, column) => ({ step, x: left + column * (NODE.width + GAP.x), y }));
   });
-  const placeOf = new Map(nodes.map((node) => [node.step.id, node]));
+  const nodeOf = new Map(nodes.map((node) => [node.step.id, node]));
   const edges = workflow.transitions.flatMap(({ fromStepId, toStepId, branch }) => {
-    const [from, to] = [placeOf.get(fromStepId), placeOf.get(toStepId)];
+    const [from, to] = [nodeOf.get(fromStepId), nodeOf.get(toStepId)];
     if (!from || !to) return [];
     const middle = NODE.width / 2;
     return [{ from: { x: from.x + middle, y: from.y + NODE.height }, to: { x: to.x + middle, y: to.y }, branch }];

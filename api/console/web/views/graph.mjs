@@ -3,7 +3,7 @@ import { Table } from '../table.mjs';
 import { layOut, NODE } from './graph-layout.mjs';
 
 /** @typedef {import('../api-types.ts').WorkflowDefinition} WorkflowDefinition */
-/** @typedef {import('./tallies.mjs').Counts} Counts */
+/** @typedef {import('./execution-counts.mjs').Counts} Counts */
 
 const NAME_LENGTH = 24;
 
@@ -11,7 +11,7 @@ const NAME_LENGTH = 24;
 const cut = (text) => (text.length > NAME_LENGTH ? `${text.slice(0, NAME_LENGTH - 1)}…` : text);
 
 /** @param {Record<string, number> | undefined} counts */
-const told = (counts) =>
+const textOf = (counts) =>
   Object.entries(counts ?? {})
     .map(([status, number]) => `${number} ${status.toLowerCase()}`)
     .join(', ');
@@ -22,7 +22,7 @@ function Node({ node: { step, x, y }, counts }) {
     <rect width=${NODE.width} height=${NODE.height} rx="8" />
     <text x="12" y="22" class="kind">${step.type.toLowerCase().replaceAll('_', ' ')}</text>
     <text x="12" y="43">${cut(step.name)}</text>
-    <text x="12" y="63" class="tally">${told(counts)}</text>
+    <text x="12" y="63" class="tally">${textOf(counts)}</text>
   </g>`;
 }
 
@@ -45,7 +45,7 @@ export function Graph({ workflow, counts }) {
     step.outgoingTransitions
       .map(({ toStepId, branch }) => `${branch ? `${branch}: ` : ''}${nameOf.get(toStepId) ?? ''}`)
       .join(', '),
-    told(counts.get(step.id)),
+    textOf(counts.get(step.id)),
   ]);
   return html`
     <div class="graph" role="region" aria-label="The steps, drawn" tabindex="0">

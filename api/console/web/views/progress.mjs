@@ -5,13 +5,14 @@ import { Component } from '../lib/preact.mjs';
 /** The longest time over which the speed is measured. */
 const WINDOW_MS = 60_000;
 
-/** @param {import('../api-types.ts').CampaignStats} stats how many recipients have an outcome */
+/** How many recipients have an outcome. @param {import('../api-types.ts').CampaignStats} stats */
 export const doneOf = ({ sentCount, failedCount, skippedCount, suppressedCount, totalRecipients }) =>
   Math.min(sentCount + failedCount + skippedCount + suppressedCount, totalRecipients);
 
 /**
- * The progress and the speed of a campaign, as this page has seen them.
- * @typedef {{ campaign: import('./campaign-actions.mjs').Campaign, stats: import('../api-types.ts').CampaignStats }} Props
+ * The progress of a campaign, and its speed as this page has measured it.
+ * @typedef {{ campaign: import('./campaign-actions.mjs').Campaign, stats: import('../api-types.ts').CampaignStats }}
+ *   Props
  * @extends {Component<Props>}
  */
 export class Progress extends Component {

@@ -14,6 +14,13 @@ const COLUMNS = ['What', 'How many', 'The oldest is due for', 'Why'];
 /** @param {number | null} seconds */
 const age = (seconds) => (seconds === null ? 'not due yet' : duration(seconds));
 
+/** For how long the oldest email has been due. @param {Queue['waiting']} emails */
+function oldestOf(emails) {
+  if (emails.length === 0) return 'nothing waits';
+  const ages = emails.flatMap(({ oldestSeconds }) => oldestSeconds ?? []);
+  return age(ages.length === 0 ? null : Math.max(...ages));
+}
+
 /** @param {Queue['waiting'][number]} item */
 const row = (item) => [item.kind, count(item.count), age(item.oldestSeconds), item.reason ?? ''];
 
@@ -24,12 +31,10 @@ export function Queue() {
     <${Load} path="/activity/queue" every=${POLL_SECONDS}>
       ${(/** @type {Queue} */ { waiting }) => {
         const emails = waiting.filter(({ kind }) => EMAILS.includes(kind));
-        const ages = emails.flatMap(({ oldestSeconds }) => oldestSeconds ?? []);
-        const oldest = ages.length > 0 ? duration(Math.max(...ages)) : emails.length > 0 ? age(null) : 'nothing waits';
         return html`<${Facts}
             rows=${[
               ['Emails that wait', count(emails.reduce((sum, item) => sum + item.count, 0))],
-              ['The oldest is due for', oldest],
+              ['The oldest is due for', oldestOf(emails)],
             ]}
           />
           ${waiting.length > 0 && html`<${Table} caption="What waits" columns=${COLUMNS} rows=${waiting.map(row)} empty="" />`}

@@ -6,7 +6,10 @@ import { Pages } from '../pages.mjs';
 import { linkTo } from '../route.mjs';
 import { Table } from '../table.mjs';
 
-/** @typedef {{ emailId: string, state: string, email: string | null, words: string | null, sentAt: string | null, bouncedAt: string | null }} Recipient */
+/**
+ * @typedef {{ emailId: string, state: string, email: string | null, words: string | null, sentAt: string | null,
+ *   bouncedAt: string | null }} Recipient
+ */
 
 const UNREACHED = ['BOUNCED', 'FAILED', 'SUPPRESSED', 'SKIPPED', 'CANCELLED'];
 const OTHERS = ['PENDING', 'SENDING', 'SENT', 'DELIVERED', 'OPENED', 'CLICKED', 'COMPLAINED'];
@@ -14,7 +17,7 @@ const OTHERS = ['PENDING', 'SENDING', 'SENT', 'DELIVERED', 'OPENED', 'CLICKED', 
 const RESENDABLE = ['FAILED', 'BOUNCED'];
 const COLUMNS = ['Address', 'State', 'Why', 'When'];
 
-/** The first state that any recipient has. @param {import('../api-types.ts').CampaignStats} stats */
+/** The first state without delivery that any recipient has. @param {import('../api-types.ts').CampaignStats} stats */
 function firstState({ bouncedCount, failedCount, suppressedCount, skippedCount }) {
   const counts = [bouncedCount, failedCount, suppressedCount, skippedCount];
   return UNREACHED[counts.findIndex((number) => number > 0)] ?? 'BOUNCED';
@@ -47,7 +50,8 @@ function Resend({ campaign, state, onChange }) {
 
 /**
  * The recipients of a campaign by state, first those whom it did not reach.
- * @param {{ campaign: import('./campaign-actions.mjs').Campaign, stats: import('../api-types.ts').CampaignStats, wanted: string, onChange: () => void }} props
+ * @param {{ campaign: import('./campaign-actions.mjs').Campaign, stats: import('../api-types.ts').CampaignStats,
+ *   wanted: string, onChange: () => void }} props
  */
 export function Recipients({ campaign, stats, wanted, onChange }) {
   const state = wanted || firstState(stats);

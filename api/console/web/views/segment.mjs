@@ -15,7 +15,10 @@ import { dayBefore } from './today.mjs';
 /** Days that are shown; each is one request. */
 const DAYS = 14;
 
-/** The name under which its events are counted; the same rule as in shared/pure/events/segment-events.ts. @param {Segment} segment */
+/**
+ * The part of the names of its events; the same rule as in shared/pure/events/segment-events.ts.
+ * @param {Segment} segment
+ */
 export function slugOf({ id, name }) {
   const slug = name
     .toLowerCase()
@@ -25,14 +28,14 @@ export function slugOf({ id, name }) {
 }
 
 /**
- * The size at the end of each day, counted back from today with the entries and exits of the days since.
+ * The size at the end of each day: the size of today without the entries and exits of the days since.
  * @extends {Component<{ segment: Segment }, { changes?: number[], error?: unknown }>}
  */
 class Growth extends Component {
   running = new AbortController();
   days = Array.from({ length: DAYS }, (_, n) => dayBefore(DAYS - 1 - n));
 
-  /** How many more have entered than left. @param {string} day */
+  /** How many more contacts entered than left on a day. @param {string} day */
   async changeOf(day) {
     const slug = slugOf(this.props.segment);
     const path = withQuery('/events/stats', { startDate: day, endDate: day });

@@ -17,7 +17,7 @@ const LANGUAGES = {
 const SETTINGS = /** @type {const} */ (['displayName', 'postalAddress', 'logoUrl', 'language']);
 
 /**
- * The settings that differ from those of the project; an empty field takes one away.
+ * The settings that differ from those of the project; an empty field removes one.
  * @param {HTMLFormElement} form
  * @param {Project} project
  */
@@ -27,7 +27,9 @@ function changesIn(form, project) {
   return Object.fromEntries(values.filter(([name, value]) => value !== project[/** @type {'language'} */ (name)]));
 }
 
-/** @extends {Component<{ project: Project, onSaved: () => void }, { isBusy?: boolean, error?: unknown, said?: string }>} */
+/**
+ * @extends {Component<{ project: Project, onSaved: () => void }, { isBusy?: boolean, error?: unknown, said?: string }>}
+ */
 class SettingsForm extends Component {
   /** @param {SubmitEvent} event */
   submit = async (event) => {
@@ -79,7 +81,7 @@ class SettingsForm extends Component {
 /** What recipients see of the project. */
 export function SettingsView() {
   return html`<h1>Settings</h1>
-    <p>Shown in the footer of marketing email and on the pages to unsubscribe. An empty field takes a setting away.</p>
+    <p>Shown in the footer of marketing email and on the pages to unsubscribe. An empty field removes a setting.</p>
     <${Load} path=${PATH}>
       ${(/** @type {Project[]} */ projects, /** @type {{ reload: () => void }} */ { reload }) =>
         projects.map(

@@ -20,7 +20,10 @@ const row = ({ email, reason, words, createdAt, emailId }) => [
   emailId ? html`<a href=${linkTo('emails', emailId)}>this email</a>` : '',
 ];
 
-/** Addresses that get no email; the page of each has the way back. @param {import('../main.mjs').ViewProps} props */
+/**
+ * Addresses that get no email, with links to the pages that can allow it again.
+ * @param {import('../main.mjs').ViewProps} props
+ */
 export function SuppressionsView({ route: { query } }) {
   const reason = query.get('reason') ?? '';
   return html`<h1>Suppressions</h1>

@@ -83,7 +83,7 @@ function UnderWay() {
   </section>`;
 }
 
-/** What an operator looks at first. */
+/** The first page: figures, the queue, campaigns that are going out, and refusals. */
 export function TodayView() {
   const path = withQuery('/activity/stats', { startDate: dayBefore(CHART_DAYS - 1), endDate: dayBefore(0) });
   return html`<h1>Today</h1>

@@ -5,10 +5,10 @@ import { Load } from '../load.mjs';
 import { ExecutionCard } from './execution.mjs';
 import { Executions } from './executions.mjs';
 import { Graph } from './graph.mjs';
-import { Tallies } from './tallies.mjs';
+import { ExecutionCounts } from './execution-counts.mjs';
 
 /** @typedef {import('../api-types.ts').WorkflowDefinition} WorkflowDefinition */
-/** @typedef {import('./tallies.mjs').Counts} Counts */
+/** @typedef {import('./execution-counts.mjs').Counts} Counts */
 
 /** One workflow: its graph, and where its executions are. @param {import('../main.mjs').ViewProps} props */
 export function WorkflowView({ route: { id, query }, settings }) {
@@ -30,7 +30,7 @@ export function WorkflowView({ route: { id, query }, settings }) {
         settings=${settings}
       />
       <h2>Its steps</h2>
-      <${Tallies} path=${`${path}/executions`}>
+      <${ExecutionCounts} path=${`${path}/executions`}>
         ${(/** @type {Counts} */ counts) => html`<${Graph} workflow=${workflow} counts=${counts} />`}
       <//>
     `}
