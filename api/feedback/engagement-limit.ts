@@ -1,16 +1,16 @@
-/** Counts what one client address does with one email, in memory. */
+/** Limits the engagements that one client address may have with one email. */
 export interface EngagementLimit {
-  /** Counts an engagement; false when there were too many in this minute. */
+  /** Counts an engagement. @returns false when there were too many in this minute */
   take: (address: string, emailId: string) => boolean;
 }
 
 const MINUTE_MS = 60_000;
 /** No reader and no scanner needs more; many readers of different emails may share an address. */
 const ENGAGEMENTS_PER_MINUTE = 60;
-/** Pairs that are counted; further pairs are let in until the minute is over. */
+/** The most pairs of address and email that are counted; further pairs are not limited in this minute. */
 const PAIRS_MAX = 100_000;
 
-/** Creates a limit. It forgets everything with each minute, so its memory is bounded. */
+/** Creates a limit that counts in memory and forgets all counts with each minute. */
 export function createEngagementLimit(now: () => number = Date.now): EngagementLimit {
   const engagements = new Map<string, number>();
   let minute = 0;

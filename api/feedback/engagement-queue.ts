@@ -6,18 +6,22 @@ export type NewEngagement = Pick<Engagement, 'emailId' | 'url'>;
 /** An engagement that waits to be recorded. */
 export interface WaitingEngagement {
   engagement: Pick<Engagement, 'id' | 'emailId' | 'url' | 'repeats'>;
-  /** When it happened, on the monotonic clock. */
-  at: number;
+  /** When it happened, in milliseconds of the monotonic clock. */
+  atMs: number;
+  /** Resolves when `settle` is called: nobody needs to wait for it any longer. */
   settled: Promise<void>;
   settle: () => void;
 }
 
-/** Engagements that wait to be recorded, oldest first. One email takes up little of the room, however often it is opened or clicked. */
+/**
+ * Engagements that wait to be recorded, oldest first. An email that is opened again and again fills little of the
+ * queue.
+ */
 export interface EngagementQueue {
   readonly length: number;
   /** Adds an engagement; when the queue is full, the oldest is dropped and settled. */
   add: (engagement: NewEngagement) => { entry: WaitingEngagement; isDropping: boolean };
-  /** Takes the oldest engagements out. */
+  /** Removes the oldest engagements and returns them. */
   take: (count: number) => WaitingEngagement[];
   /** Settles all waiting engagements; they stay in the queue. */
   settleAll: () => void;
@@ -29,7 +33,7 @@ interface Group {
   latest: WaitingEngagement;
 }
 
-/** An email and kind may have this many events; further engagements are added to the latest one that waits. */
+/** The most waiting engagements of one email and kind; a further one is counted as a repeat of the latest. */
 const GROUP_MAX = ENGAGEMENT_EVENTS_MAX;
 
 function groupKey(engagement: NewEngagement): string {
@@ -41,7 +45,7 @@ function createEntry(engagement: NewEngagement): WaitingEngagement {
   const settled = new Promise<void>((resolve) => {
     settle = resolve;
   });
-  return { engagement: { id: uuidV7(), repeats: 0, ...engagement }, at: performance.now(), settled, settle };
+  return { engagement: { id: uuidV7(), repeats: 0, ...engagement }, atMs: performance.now(), settled, settle };
 }
 
 /** Creates a queue that holds at most `capacity` engagements. */
@@ -61,7 +65,8 @@ export function createEngagementQueue(capacity: number): EngagementQueue {
       return waiting.length;
     },
     add(engagement) {
-      const group = groups.get(groupKey(engagement));
+      const key = groupKey(engagement);
+      const group = groups.get(key);
       if (group && group.count >= GROUP_MAX) {
         group.latest.engagement.repeats += 1;
         return { entry: group.latest, isDropping: false };
@@ -71,7 +76,7 @@ export function createEngagementQueue(capacity: number): EngagementQueue {
       oldest?.settle();
       const entry = createEntry(engagement);
       waiting.push(entry);
-      groups.set(groupKey(engagement), { count: (groups.get(groupKey(engagement))?.count ?? 0) + 1, latest: entry });
+      groups.set(key, { count: (groups.get(key)?.count ?? 0) + 1, latest: entry });
       return { entry, isDropping: oldest !== undefined };
     },
     take(count) {

@@ -4,14 +4,17 @@ import type { Engagement } from '../../shared/domain/engagement/engagement.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { createEngagementQueue, type NewEngagement, type WaitingEngagement } from './engagement-queue.ts';
 
-/** Takes opens and clicks at any speed and records each once, even those that come while PostgreSQL is away. */
+/** Records opens and clicks, each once, even those that come while PostgreSQL is unavailable. */
 export interface EngagementRecorder {
   /**
-   * Takes an engagement. Resolves when it has been recorded, or when it has been kept because the database is away. Never
-   * rejects.
+   * Adds an engagement. Resolves when it has been recorded, or is kept in memory because the database is unavailable.
+   * Never rejects.
    */
   add: (engagement: NewEngagement) => Promise<void>;
-  /** Records the waiting engagements before the process ends. Engagements that are not recorded within `withinMs` are lost, and logged. */
+  /**
+   * Records the waiting engagements before the process ends. Those that take longer than `withinMs` are lost and
+   * logged.
+   */
   drain: (withinMs: number) => Promise<void>;
 }
 
@@ -28,7 +31,7 @@ const RETRY_MS = { first: 100, longest: 5_000, draining: 200 } as const;
 /** How often an error that is not an outage, such as a deadlock, is retried. */
 const FAULTS_MAX = 5;
 
-/** Waits before a batch is tried again, longer each time, and shortly once `draining` is aborted. */
+/** Waits before a batch is tried again: longer each time, but only shortly once `draining` is aborted. */
 function pauseBeforeRetry(attempt: number, draining: AbortSignal): Promise<void> {
   if (draining.aborted) return delay(RETRY_MS.draining);
   const ms = Math.min(RETRY_MS.first * 2 ** Math.min(attempt, 10), RETRY_MS.longest);
@@ -36,10 +39,10 @@ function pauseBeforeRetry(attempt: number, draining: AbortSignal): Promise<void>
 }
 
 /**
- * Records engagements one transaction after another; each contains what arrived while the previous one was being written. Alone,
- * an engagement waits for nothing; in a rush, many share a commit and the lock on the campaign's counters. While the database is
- * away, engagements wait in memory with the time they happened at. A batch whose commit was not confirmed is tried again: the
- * ids of its engagements keep it from counting twice.
+ * Creates a recorder that writes one transaction after another; each has the engagements that arrived during the one
+ * before it. A single engagement waits for nothing; under load, many share a commit and the lock on the campaign's
+ * counters. While the database is unavailable, engagements wait in memory and keep their time. A batch whose commit was
+ * not confirmed is tried again; the ids of its engagements keep it from being counted twice.
  */
 export function createEngagementRecorder({
   record,
@@ -73,7 +76,7 @@ export function createEngagementRecorder({
     for (let attempt = 0; !isGivenUp; attempt++) {
       const now = performance.now();
       try {
-        await record(underWay.map(({ engagement, at }) => ({ ...engagement, ageMs: now - at })));
+        await record(underWay.map(({ engagement, atMs }) => ({ ...engagement, ageMs: now - atMs })));
         endOutage();
         return;
       } catch (error) {

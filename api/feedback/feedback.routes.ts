@@ -5,7 +5,7 @@ import type { Load } from '../http/load.ts';
 import { mountSubscriptionPages } from './subscription.routes.ts';
 import { mountTracking } from './tracking.routes.ts';
 
-/** The endpoints that need no key: the signed links in emails. */
+/** Mounts what the signed links in emails lead to. It needs no key. */
 export function mountFeedback(app: Express, deps: ApiDeps, load: Load): void {
   const links = linkSignerOf(deps.config);
   mountTracking(app, deps, links);

@@ -43,7 +43,9 @@ button:focus-visible { outline: 3px solid #1a56db; outline-offset: 3px; }
 `;
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
-/** Nothing but the one style sheet, forms to this server and the host of the logo: no scripts, no frames around it. */
+/**
+ * The Content-Security-Policy of a page: its style sheet, forms to this server and the host of the logo; no scripts.
+ */
 export function pagePolicyOf({ brand }: SubscriptionPage): string {
   const directives = [
     "default-src 'none'",
@@ -56,7 +58,7 @@ export function pagePolicyOf({ brand }: SubscriptionPage): string {
   return directives.join('; ');
 }
 
-/** Names and addresses keep their own direction, and lines do not break at their hyphens. */
+/** Gives a name or an address a direction of its own, and keeps lines from breaking at its hyphens. */
 function isolate(text: string): string {
   return `<bdi>${escapeHtml(text)}</bdi>`;
 }
@@ -71,7 +73,7 @@ function footerOf({ postalAddress }: Brand): string {
   return `<footer><bdi>${postalAddress.split('\n').map(escapeHtml).join('<br>')}</bdi></footer>\n`;
 }
 
-/** The page as HTML; texts are escaped here. */
+/** Renders the page as HTML and escapes its texts. */
 export function renderSubscriptionPage(page: SubscriptionPage): string {
   const { language, title, text, brand, email, isResult, action } = page;
   const form = action

@@ -12,7 +12,7 @@ import type { Load } from '../http/load.ts';
 import { spareRequest } from '../http/strangers.ts';
 import { pagePolicyOf, renderSubscriptionPage, type SubscriptionPage } from './subscription-page.ts';
 
-/** An hour: somewhere in it, one of the changes of this day becomes one of yesterday. */
+/** After an hour, one of the subscriptions of the last 24 hours may no longer count. */
 const RETRY_AFTER_SECONDS = 3_600;
 
 type PageName = 'unsubscribe' | 'subscribe' | 'manage';
@@ -62,8 +62,8 @@ function pageOf(
     unsubscribe: { path: `../unsubscribe/${token}`, label: texts.unsubscribe },
     subscribe: { path: `../subscribe/${token}`, label: texts.subscribe },
   };
-  const isOfState = name === (subscribed ? 'subscribe' : 'unsubscribe');
-  if (isResult || name === 'manage' || isOfState) {
+  const isAlreadySo = name === (subscribed ? 'subscribe' : 'unsubscribe');
+  if (isResult || name === 'manage' || isAlreadySo) {
     const stateTitle = subscribed ? texts.subscribedTitle : texts.unsubscribedTitle;
     const title = name === 'manage' ? texts.manage : stateTitle;
     const text = subscribed ? texts.isSubscribed : texts.isUnsubscribed;
@@ -74,12 +74,12 @@ function pageOf(
 }
 
 /**
- * The pages behind the links of an email. GET only shows, so that scanners that follow every link change nothing; POST
- * acts. The body of a POST is ignored, so the same address serves the button of the page and the
- * one-click request of a mail program (RFC 8058).
+ * Mounts the pages that the links of an email lead to. GET only shows a page, so that scanners that follow every link
+ * change nothing; POST changes the subscription. The body of a POST is ignored, so one address serves the button of the
+ * page and the one-click request of a mail program (RFC 8058).
  */
 export function mountSubscriptionPages(app: Express, deps: ApiDeps, links: LinkSigner, load: Load): void {
-  /** Uses the database only when it is the contact's turn, because anybody can call a link without end. */
+  /** Uses the database in a turn of the contact, because anybody with a link can call it without end. */
   async function inTurn<T>(contactId: string, work: (em: Em) => Promise<T>): Promise<T> {
     const release = await load.pageSlots.take(contactId, 1);
     try {
@@ -89,7 +89,7 @@ export function mountSubscriptionPages(app: Express, deps: ApiDeps, links: LinkS
     }
   }
 
-  /** The contact of a link; undefined when it names none, and the answer says so. */
+  /** The contact of a link. @returns undefined when the token is not valid; a 404 has been answered then */
   function ownerOf(token: string, req: Request, res: Response): RecipientRef | undefined {
     const owner = links.readRecipientToken(token);
     if (owner) spareRequest(req, 'token');

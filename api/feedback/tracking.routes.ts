@@ -8,23 +8,23 @@ import { createEngagementLimit } from './engagement-limit.ts';
 
 /** A transparent picture of one pixel. */
 const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
-/** A reader waits at most this long for our bookkeeping; the engagement is recorded all the same. */
-const PATIENCE_MS = 500;
+/** The longest that an answer waits until the engagement is recorded; a slower one is recorded later. */
+const RECORDING_WAIT_MS = 500;
 
 function notFound(): AppError {
   return new AppError('RESOURCE_NOT_FOUND', { message: 'This link was not issued by this server' });
 }
 
-/** Tells every cache on the way that the next request is another event. */
+/** Keeps caches from answering the next request, which is another engagement. */
 function forbidCaching(res: Response): void {
   res.setHeader('Cache-Control', 'no-store, private, max-age=0');
   res.setHeader('X-Robots-Tag', 'noindex, nofollow');
 }
 
 /**
- * `GET /t/o/<token>.gif` counts an open, `GET /t/c/<token>` a click. The answer follows the commit, which takes a moment:
- * a crash loses no engagement that was answered. While PostgreSQL is away the answer does not wait. A client that asks for the
- * same link again and again still gets the answer but is no longer counted.
+ * Mounts `GET /t/o/<token>.gif`, which counts an open, and `GET /t/c/<token>`, which counts a click. The answer waits
+ * for the commit, so that a crash loses no engagement that was answered, but not while PostgreSQL is unavailable. A
+ * client that asks for the same link again and again still gets the answer but is no longer counted.
  */
 export function mountTracking(app: Express, deps: ApiDeps, links: LinkSigner): void {
   const engagements = createEngagementLimit();
@@ -33,12 +33,12 @@ export function mountTracking(app: Express, deps: ApiDeps, links: LinkSigner): v
     spareRequest(req, 'token');
     if (isMachineRequest(req, engagement.url === null ? 'open' : 'click')) return;
     if (!engagements.take(req.socket.remoteAddress ?? '', engagement.emailId)) return;
-    const taken = deps.engagements.add(engagement);
+    const recorded = deps.engagements.add(engagement);
     let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, PATIENCE_MS);
+    const waitIsOver = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, RECORDING_WAIT_MS);
     });
-    await Promise.race([taken, patience]);
+    await Promise.race([recorded, waitIsOver]);
     clearTimeout(timer);
   }
 
@@ -48,7 +48,7 @@ export function mountTracking(app: Express, deps: ApiDeps, links: LinkSigner): v
     if (emailId === undefined) throw notFound();
     await count(req, { emailId, url: null });
     forbidCaching(res);
-    // The image stands in pages of other origins: those of web mail.
+    // Web mail shows the image in pages of other origins.
     res.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
     res.setHeader('Content-Type', 'image/gif');
     res.end(PIXEL);

@@ -1,12 +1,14 @@
 import type { Express } from 'express';
 import { withTimeLimit } from '../../shared/platform/time-limit.ts';
 
-/** What readiness depends on. Each resolves, or rejects with the reason. */
+/** The checks of what the process needs. Each resolves, or rejects with the reason. */
 export type HealthChecks = Record<string, () => Promise<void>>;
 
 const CHECK_TIMEOUT_MS = 3_000;
+/** How long a good result is kept. */
 const KEPT_MS = 2_000;
 
+/** Whether a check succeeds in time. */
 async function passes(check: () => Promise<void>): Promise<boolean> {
   const checked = check().then(
     () => true,
@@ -21,7 +23,7 @@ function isReady(readiness: Readiness): boolean {
   return Object.values(readiness).every((result) => result === 'ok');
 }
 
-/** Checks what the process needs. Anybody may ask, so one check runs at a time, and a good result is kept for `KEPT_MS`. */
+/** Creates a function that runs the checks. Anybody may ask, so one run is shared, and a good result is kept. */
 function createReadiness(checks: HealthChecks): () => Promise<Readiness> {
   let current: Promise<Readiness> | undefined;
 
@@ -39,23 +41,23 @@ function createReadiness(checks: HealthChecks): () => Promise<Readiness> {
   return () => (current ??= run());
 }
 
-function mountLife(app: Express): void {
+function mountLiveness(app: Express): void {
   app.get('/health', (_req, res) => {
     res.json({ status: 'ok' });
   });
 }
 
-/** As `mountHealth`, for a process that cannot serve before its database is there. */
+/** As `mountHealth`, for a process that waits for its database. */
 export function mountWaitingHealth(app: Express, reason: string): void {
-  mountLife(app);
+  mountLiveness(app);
   app.get('/ready', (_req, res) => {
     res.status(503).json({ status: 'not ready', checks: { database: 'failed' }, reason });
   });
 }
 
-/** `GET /health`: the process lives. `GET /ready`: what it needs answers; 503 names what does not. */
+/** Mounts `GET /health` (the process runs) and `GET /ready` (all checks succeed; a 503 names those that do not). */
 export function mountHealth(app: Express, checks: HealthChecks): void {
-  mountLife(app);
+  mountLiveness(app);
   const readiness = createReadiness(checks);
   app.get('/ready', async (_req, res) => {
     const results = await readiness();
