@@ -30,7 +30,7 @@ export interface paths {
         };
         /**
          * What waits in the project, by kind, and for how long
-         * @description Emails (transactional ones and those of automations), recipients of campaigns that are being sent, overdue executions, jobs, and work that has not been started yet. Why a single email waits, `GET /emails/:id` says.
+         * @description Emails (transactional ones and those of automations), recipients of campaigns that are being sent, overdue executions, jobs, and work that has not been started yet. `GET /emails/:id` says why a single email waits.
          */
         get: operations["getQueue"];
         put?: never;
@@ -50,7 +50,7 @@ export interface paths {
         };
         /**
          * Totals, rates and a series of UTC days
-         * @description Counts the last 30 days unless dates are given. Opened, clicked and bounced count each email once. `complaintRates` are those of the last 7 days, whatever the dates. Emails to sandbox addresses are in the totals and in no rate.
+         * @description Counts the last 30 days unless dates are given. Opened, clicked and bounced count each email once. `complaintRates` are those of the last 7 days, whatever the dates. Emails to sandbox addresses count in the totals and in no rate.
          */
         get: operations["getActivityStats"];
         put?: never;
@@ -143,8 +143,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What would become of a campaign that were sent now
-         * @description Counts its recipients as a send at this moment would, renders it for the first of them, and looks at sender, size, links, placeholders and text. Changes nothing.
+         * Tell what would happen if a campaign were sent now
+         * @description Counts its recipients as a send at this moment would, renders it for the first of them, and checks sender, size, links, placeholders and text. Changes nothing.
          */
         post: operations["checkCampaign"];
         delete?: never;
@@ -163,8 +163,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let a campaign go on whatever the rate of complaints is
-         * @description A campaign holds while too many readers at a provider call emails of the project spam; `waiting` says so.
+         * Continue a campaign whatever the rate of complaints is
+         * @description A campaign is held while too many readers at a provider report emails of the project as spam; `waiting` says so.
          */
         post: operations["continueCampaign"];
         delete?: never;
@@ -204,7 +204,7 @@ export interface paths {
         put?: never;
         /**
          * Pause a campaign that is going out
-         * @description Nothing new is handed to a server; what is on the wire is finished. Pausing a paused campaign changes nothing. Cancelling works as ever.
+         * @description No further email is given to a server; deliveries under way are finished. Pausing a paused campaign changes nothing. A paused campaign can be cancelled.
          */
         post: operations["pauseCampaign"];
         delete?: never;
@@ -243,8 +243,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a campaign that has ended again, to the recipients in some states
-         * @description Goes to those who are in one of the states now, once each, and to nobody else. Contacts that are gone or have unsubscribed, and suppressed addresses, are left out and keep their state. The campaign is SENDING until all have their outcome; what is counted of a recipient is what became of the last sending.
+         * Send an ended campaign once more, to the recipients in some states
+         * @description Sends once to each recipient who is in one of the states now, and to nobody else. Contacts that were deleted or have unsubscribed, and suppressed addresses, are left out and keep their state. The campaign is SENDING until all have their outcome. The counters have the last outcome of each recipient.
          */
         post: operations["resendCampaign"];
         delete?: never;
@@ -264,7 +264,7 @@ export interface paths {
         put?: never;
         /**
          * Let a paused campaign go on
-         * @description It goes on with the recipients that have no outcome yet. Resuming a campaign that is not paused changes nothing.
+         * @description The campaign goes on with the recipients that have no outcome yet. Resuming a campaign that is not paused changes nothing.
          */
         post: operations["resumeCampaign"];
         delete?: never;
@@ -302,7 +302,7 @@ export interface paths {
         };
         /**
          * Counters and rates of a campaign, as of now
-         * @description Recipients at sandbox addresses are in the counters and in no rate.
+         * @description Recipients at sandbox addresses count in the counters and in no rate.
          */
         get: operations["getCampaignStats"];
         put?: never;
@@ -453,8 +453,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How far a bulk operation is
-         * @description How far a bulk operation is.
+         * Get the progress of a bulk operation
+         * @description Get the progress of a bulk operation.
          */
         get: operations["getBulkJob"];
         put?: never;
@@ -556,7 +556,7 @@ export interface paths {
         put?: never;
         /**
          * Import contacts from a CSV file, in the background
-         * @description UTF-8, with a header row: `email` is required, `subscribed` is optional, every other column is custom data, in which numbers, true and false are recognised. An empty cell leaves what is stored. Rows that cannot be stored are reported, the others are kept.
+         * @description UTF-8, with a header row: `email` is required, `subscribed` is optional, every other column is custom data, in which numbers, true and false are recognised. An empty cell changes nothing. Rows that cannot be stored are reported, the others are kept.
          */
         post: operations["importContacts"];
         delete?: never;
@@ -573,8 +573,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How far an import is
-         * @description How far an import is.
+         * Get the progress of an import
+         * @description Get the progress of an import.
          */
         get: operations["getImportJob"];
         put?: never;
@@ -616,7 +616,7 @@ export interface paths {
         put?: never;
         /**
          * Add a sender domain
-         * @description Answers the DNS records to set up. They are looked up every five minutes; the domain is verified when the required ones are there.
+         * @description The answer has the DNS records to set up. They are looked up every five minutes; the domain is verified once the required ones are found.
          */
         post: operations["createDomain"];
         delete?: never;
@@ -694,7 +694,7 @@ export interface paths {
         };
         /**
          * List emails by cursor, newest first
-         * @description A page looks through 3,000 emails at most: those of the contact, the address, the campaign, the template or the workflow, or else all of the project. With further filters that few of them fit it may have fewer than `limit`, or none: go on while `hasMore` is true.
+         * @description A page searches at most 3,000 emails: those of the contact, the address, the campaign, the template or the workflow, or else all of the project. When few of them fit the other filters, it has fewer than `limit`, or none: go on while `hasMore` is true.
          */
         get: operations["listEmails"];
         put?: never;
@@ -856,7 +856,7 @@ export interface paths {
         put?: never;
         /**
          * Track an event with the secret key
-         * @description Takes the body of POST /v1/track, or the name of the event with the id of a contact or with none; there `data` belongs to the event alone.
+         * @description Takes the body of POST /v1/track, or a `name` with or without a `contactId`. With a `name`, `data` is kept with the event alone.
          */
         post: operations["recordEvent"];
         delete?: never;
@@ -945,8 +945,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the contacts of a segment by page; a dynamic one is evaluated now
-         * @description List the contacts of a segment by page; a dynamic one is evaluated now.
+         * List the contacts of a segment by page; a dynamic segment is evaluated now
+         * @description List the contacts of a segment by page; a dynamic segment is evaluated now.
          */
         get: operations["listSegmentContacts"];
         put?: never;
@@ -972,8 +972,8 @@ export interface paths {
          */
         post: operations["addSegmentMembers"];
         /**
-         * Take contacts out of a static segment by address
-         * @description Take contacts out of a static segment by address.
+         * Remove contacts from a static segment by address
+         * @description Remove contacts from a static segment by address.
          */
         delete: operations["removeSegmentMembers"];
         options?: never;
@@ -1036,7 +1036,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Let an address have email again
+         * Let an address get email again
          * @description Its contact stays unsubscribed until it subscribes itself.
          */
         delete: operations["removeSuppression"];
@@ -1056,7 +1056,7 @@ export interface paths {
         put?: never;
         /**
          * Suppress the addresses of a CSV file
-         * @description UTF-8, with a header row: `email` is required, `words` says why; every other column is passed over, so an exported table can be imported. Rows that cannot be stored are reported, the others are kept; the same file may be sent again.
+         * @description UTF-8, with a header row: `email` is required, `words` says why; every other column is ignored, so an exported table can be imported. Rows that cannot be stored are reported, the others are kept; the same file may be sent again.
          */
         post: operations["importSuppressions"];
         delete?: never;
@@ -1075,7 +1075,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take back what hard bounces have cost contacts
+         * Undo what hard bounces have done to contacts
          * @description Subscribes the contacts again that lost their subscription by one of the selected hard bounces, and lifts the suppressions it brought. Contacts that were unsubscribed by a link, the API or a complaint, before or since, stay as they are. Can be repeated.
          */
         post: operations["undoBounces"];
@@ -1124,8 +1124,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete a template; mail already sent stays on record
-         * @description Delete a template; mail already sent stays on record.
+         * Delete a template; emails already sent stay on record
+         * @description Delete a template; emails already sent stay on record.
          */
         delete: operations["deleteTemplate"];
         options?: never;
@@ -1166,7 +1166,7 @@ export interface paths {
         };
         /**
          * Where a template is used
-         * @description Campaigns carry content of their own, so none refers to a template.
+         * @description Campaigns have content of their own, so none refers to a template.
          */
         get: operations["getTemplateUsage"];
         put?: never;
@@ -1212,7 +1212,7 @@ export interface paths {
         head?: never;
         /**
          * Change what recipients see of the project
-         * @description Shown in the footer of MARKETING email and on the pages to unsubscribe. null takes a setting away.
+         * @description Shown in the footer of MARKETING email and on the pages to unsubscribe. null removes a setting.
          */
         patch: operations["updateProject"];
         trace?: never;
@@ -1248,7 +1248,7 @@ export interface paths {
         put?: never;
         /**
          * Send a transactional email to one or many recipients
-         * @description Creates or updates the contact of each recipient. The email is on its way durably when this answers.
+         * @description Creates or updates the contact of each recipient. The email is stored for delivery before the answer.
          */
         post: operations["sendEmail"];
         delete?: never;
@@ -1287,8 +1287,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Verify an address before mail is sent to it
-         * @description Looks at the format and at the domain in DNS. No mail is sent. Answers within five seconds.
+         * Verify an address before an email is sent to it
+         * @description Checks the format, and the domain in DNS. No email is sent. Answers within five seconds.
          */
         post: operations["verifyEmail"];
         delete?: never;
@@ -1379,8 +1379,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Deliver everything once more from a moment or an event on
-         * @description Each event comes with the `webhook-id` it had, so a receiver can tell what it has had already.
+         * Deliver all events since a moment or an event once more
+         * @description Each event comes with the `webhook-id` it had, so a receiver can tell which it has had already.
          */
         post: operations["replayWebhook"];
         delete?: never;
@@ -1399,8 +1399,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Replace the secret of an endpoint; for a day the one before it signs as well
-         * @description Replace the secret of an endpoint; for a day the one before it signs as well.
+         * Replace the secret of an endpoint; for a day requests are signed with both
+         * @description Replace the secret of an endpoint; for a day requests are signed with both.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -1581,7 +1581,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a step and its transitions
-         * @description With `splice=true`, the steps that led to it lead to the one it led to.
+         * @description With `splice=true`, the steps before it get transitions to the step after it.
          */
         delete: operations["removeWorkflowStep"];
         options?: never;
@@ -1603,8 +1603,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Lead from one step to another
-         * @description Lead from one step to another.
+         * Add a transition from one step to another
+         * @description Add a transition from one step to another.
          */
         post: operations["addWorkflowTransition"];
         delete?: never;
@@ -1663,7 +1663,7 @@ export interface components {
             contact: components["schemas"]["ContactReference"];
             /**
              * Format: uuid
-             * @description The id of the email; later events of it carry it as `emailId`
+             * @description The id of the email; its events have it as `emailId`
              */
             email: string;
         };
@@ -1692,7 +1692,7 @@ export interface components {
         };
         /** @description The counters of a day in UTC */
         ActivityDay: {
-            /** @description Emails that came back */
+            /** @description Emails that bounced */
             bounced: number;
             /** @description Emails in which a link was clicked */
             clicked: number;
@@ -1703,7 +1703,7 @@ export interface components {
              * @description The day, in UTC
              */
             date: string;
-            /** @description Emails that a server took */
+            /** @description Emails that a server accepted */
             delivered: number;
             /** @description Events that were recorded */
             events: number;
@@ -1716,13 +1716,13 @@ export interface components {
         };
         /** @description Percent of what was sent */
         ActivityRates: {
-            /** @description Percent that came back */
+            /** @description Percent that bounced */
             bounceRate: number;
             /** @description Percent in which a link was clicked */
             clickRate: number;
             /** @description Percent that were reported as spam */
             complaintRate: number;
-            /** @description Percent that a server took */
+            /** @description Percent that a server accepted */
             deliveryRate: number;
             /** @description Percent that were opened */
             openRate: number;
@@ -1740,13 +1740,13 @@ export interface components {
         };
         /** @description The counters of a period */
         ActivityTotals: {
-            /** @description Emails that came back */
+            /** @description Emails that bounced */
             bounced: number;
             /** @description Emails in which a link was clicked */
             clicked: number;
             /** @description Emails that were reported as spam */
             complaints: number;
-            /** @description Emails that a server took */
+            /** @description Emails that a server accepted */
             delivered: number;
             /** @description Events that were recorded */
             events: number;
@@ -1784,13 +1784,13 @@ export interface components {
             isAlias: boolean;
             /** @description The domain belongs to a service for disposable addresses */
             isDisposable: boolean;
-            /** @description The domain is one of a mailbox provider for everybody */
+            /** @description The domain belongs to a mailbox provider that anybody can use */
             isPersonalEmail: boolean;
             /** @description Whether the part before the @ has a + */
             isPlusAddressed: boolean;
             /** @description The domain is probably misspelt */
             isTypo: boolean;
-            /** @description What the result rests on, in words */
+            /** @description The reasons for the result, in words */
             reasons: string[];
             /**
              * Format: idn-email
@@ -1798,7 +1798,7 @@ export interface components {
              * @example ada@example.com
              */
             suggestedEmail?: string;
-            /** @description Whether mail to the domain can be delivered */
+            /** @description Whether email to the domain can be delivered */
             valid: boolean;
         };
         /** @description The body of addSegmentMembers */
@@ -1811,7 +1811,7 @@ export interface components {
             /** @description The emails */
             emails: string[];
             /**
-             * @description The state of contacts created here
+             * @description Whether contacts created here are subscribed
              * @default true
              */
             subscribed?: boolean;
@@ -1839,7 +1839,7 @@ export interface components {
         AddSuppressionsResponse: {
             /** @description How many were added */
             added: number;
-            /** @description were suppressed already and keep their reason */
+            /** @description addresses that were suppressed already and keep their reason */
             present: number;
         };
         /** @description The body of addWorkflowStep */
@@ -1931,7 +1931,7 @@ export interface components {
         };
         /** @description Another place for branch */
         BranchCondition: {
-            /** @description Which way out of the step it is; null where there is one only */
+            /** @description The branch of the step; null where the step has only one */
             branch?: ("yes" | "no" | "event" | "timeout") | null;
         };
         /** @description The body of bulkDeleteContacts */
@@ -1941,7 +1941,7 @@ export interface components {
             /** @description Another name for `contactIds` */
             ids?: string[];
             /**
-             * @description How contacts are selected: by id, the only way there is
+             * @description How contacts are selected: only by id
              * @constant
              */
             mode?: "ids";
@@ -1987,7 +1987,7 @@ export interface components {
             successCount: number;
             /** @description How many contacts were named */
             totalRequested: number;
-            /** @description How many were so already */
+            /** @description How many needed no change */
             unchangedCount: number;
         };
         /** @description The body of bulkSubscribeContacts */
@@ -1997,7 +1997,7 @@ export interface components {
             /** @description Another name for `contactIds` */
             ids?: string[];
             /**
-             * @description How contacts are selected: by id, the only way there is
+             * @description How contacts are selected: only by id
              * @constant
              */
             mode?: "ids";
@@ -2009,7 +2009,7 @@ export interface components {
             /** @description Another name for `contactIds` */
             ids?: string[];
             /**
-             * @description How contacts are selected: by id, the only way there is
+             * @description How contacts are selected: only by id
              * @constant
              */
             mode?: "ids";
@@ -2025,7 +2025,7 @@ export interface components {
             audienceType: "ALL" | "SEGMENT" | "FILTERED";
             /** @description The content, as HTML with {{placeholders}} */
             body: string;
-            /** @description Emails that came back */
+            /** @description Emails that bounced */
             bouncedCount: number;
             /** @description Emails in which a link was clicked */
             clickedCount: number;
@@ -2034,7 +2034,7 @@ export interface components {
              * @description When it was made
              */
             createdAt: string;
-            /** @description Emails that a server took */
+            /** @description Emails that a server accepted */
             deliveredCount: number;
             /** @description A note for yourself; recipients do not see it */
             description: string | null;
@@ -2085,9 +2085,9 @@ export interface components {
             status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "CANCELLED";
             /** @description The subject; it may hold {{placeholders}} */
             subject: string;
-            /** @description The text/plain part of your own; without it, it is derived from the body. It may hold {{placeholders}} */
+            /** @description A text/plain part of your own; without one, it is made from the body. It may hold {{placeholders}} */
             text: string | null;
-            /** @description How many recipients were written down; 0 before it is sent, when POST /campaigns/{id}/check says how many it would be */
+            /** @description How many recipients the audience has; 0 before it is sent, when POST /campaigns/{id}/check tells how many it would have */
             totalRecipients: number;
             /**
              * @description The kind
@@ -2104,18 +2104,18 @@ export interface components {
         };
         /** @description A link that leads nowhere */
         CampaignBadLink: {
-            /** @description The link as it stands */
+            /** @description The link as it is written */
             href: string;
             /** @description Why */
             reason: string;
         };
-        /** @description What would become of a campaign that were sent now */
+        /** @description What would happen if a campaign were sent now */
         CampaignCheck: {
             /** @description Links that lead nowhere */
             badLinks: components["schemas"]["CampaignBadLink"][];
             /** @description Whether there is no problem of level error */
             canBeSent: boolean;
-            /** @description Null where nothing is known of the speed */
+            /** @description Null when no speed is known */
             duration: components["schemas"]["CampaignDuration"] | null;
             /** @description Whether one-click unsubscribing is needed, and works */
             oneClickUnsubscribe: components["schemas"]["CampaignOneClick"];
@@ -2154,7 +2154,7 @@ export interface components {
         };
         /** @description A placeholder that prints nothing for some */
         CampaignEmptyPlaceholder: {
-            /** @description As the template has it */
+            /** @description The placeholder as it is written */
             placeholder: string;
             /** @description The recipients */
             recipients: number;
@@ -2188,9 +2188,9 @@ export interface components {
         };
         /** @description Placeholders without a value */
         CampaignPlaceholders: {
-            /** @description Recipients whose data was looked at: the first ones, by id */
+            /** @description Recipients whose data was checked: the first ones, by id */
             checked: number;
-            /** @description What prints nothing, and for how many of them */
+            /** @description Placeholders that print nothing, and for how many recipients */
             empty: components["schemas"]["CampaignEmptyPlaceholder"][];
         };
         /** @description Something that stops a campaign, or is worth a look */
@@ -2262,9 +2262,9 @@ export interface components {
         };
         /** @description Counters and rates of a campaign */
         CampaignStats: {
-            /** @description Emails that came back */
+            /** @description Emails that bounced */
             bouncedCount: number;
-            /** @description Percent that came back */
+            /** @description Percent that bounced */
             bounceRate: number;
             /** @description Emails in which a link was clicked */
             clickedCount: number;
@@ -2272,9 +2272,9 @@ export interface components {
             clickRate: number;
             /** @description Emails that were reported as spam */
             complainedCount: number;
-            /** @description Emails that a server took */
+            /** @description Emails that a server accepted */
             deliveredCount: number;
-            /** @description Percent that a server took */
+            /** @description Percent that a server accepted */
             deliveryRate: number;
             /** @description Emails that could not be sent */
             failedCount: number;
@@ -2284,11 +2284,11 @@ export interface components {
             openRate: number;
             /** @description Emails that were sent */
             sentCount: number;
-            /** @description Recipients that were skipped, since they had unsubscribed or were deleted meanwhile */
+            /** @description Recipients that were skipped, because they had unsubscribed or were deleted meanwhile */
             skippedCount: number;
-            /** @description Recipients that were left out, since their addresses are suppressed */
+            /** @description Recipients that were left out, because their addresses are suppressed */
             suppressedCount: number;
-            /** @description How many recipients were written down; 0 before it is sent, when POST /campaigns/{id}/check says how many it would be */
+            /** @description How many recipients the audience has; 0 before it is sent, when POST /campaigns/{id}/check tells how many it would have */
             totalRecipients: number;
             /** @description Recipients that unsubscribed by it */
             unsubscribedCount: number;
@@ -2514,7 +2514,7 @@ export interface components {
              * @example Welcome, {{firstName ?? "friend"}}
              */
             subject: string;
-            /** @description The text/plain part of your own; without it, it is derived from the body. It may hold {{placeholders}} */
+            /** @description A text/plain part of your own; without one, it is made from the body. It may hold {{placeholders}} */
             text?: string | null;
             /**
              * @description The kind
@@ -2540,7 +2540,7 @@ export interface components {
         };
         /** @description The body of createDomain */
         CreateDomainRequest: {
-            /** @description The domain as it stands after the @ of sender addresses */
+            /** @description The domain after the @ of sender addresses */
             domain: string;
             /**
              * Format: uuid
@@ -2592,7 +2592,7 @@ export interface components {
              * @example Welcome, {{firstName ?? "friend"}}
              */
             subject: string;
-            /** @description The text/plain part of your own; without it, it is derived from the body. It may hold {{placeholders}} */
+            /** @description A text/plain part of your own; without one, it is made from the body. It may hold {{placeholders}} */
             text?: string | null;
             /**
              * @description The kind
@@ -2604,7 +2604,7 @@ export interface components {
         /** @description The body of createWebhook */
         CreateWebhookRequest: {
             /**
-             * @description Events of one request; from 2 on they come as `type: "batch"` with a list
+             * @description The most events of one request; above 1 they come as `type: "batch"` with a list
              * @default 1
              */
             batchSize?: number;
@@ -2634,7 +2634,7 @@ export interface components {
         };
         /** @description The endpoint with its secret */
         CreateWebhookResponse: {
-            /** @description Events of one request at most */
+            /** @description The most events of one request */
             batchSize: number;
             /**
              * Format: date-time
@@ -2643,7 +2643,7 @@ export interface components {
             createdAt: string;
             /** @description A note for yourself; recipients do not see it */
             description: string | null;
-            /** @description When it was disabled; null while it is not */
+            /** @description When it was disabled; null while it is enabled */
             disabledAt: string | null;
             /** @description Why Everpost disabled it */
             disabledReason: string | null;
@@ -2651,14 +2651,14 @@ export interface components {
             enabled: boolean;
             /** @description The events */
             events: string[];
-            /** @description Since when it has taken nothing; null while it does */
+            /** @description Since when it has accepted nothing; null while it accepts events */
             failingSince: string | null;
             /**
              * Format: uuid
              * @description The id of the record
              */
             id: string;
-            /** @description Until then the secret before this one signs as well */
+            /** @description Until then, requests are signed with the previous secret, too */
             previousSecretExpiresAt: string | null;
             /**
              * Format: uuid
@@ -2673,7 +2673,7 @@ export interface components {
              */
             secret: string;
             /**
-             * @description `failing`: it took nothing of what it was last sent, and is tried again
+             * @description `failing`: it accepted nothing of the last request, and is tried again
              * @enum {string}
              */
             status: "active" | "failing" | "disabled";
@@ -2723,16 +2723,16 @@ export interface components {
         };
         /** @description A DNS record to set up */
         DnsRecord: {
-            /** @description Whether it was there at the last check */
+            /** @description Whether the last check found it */
             found: boolean;
-            /** @description In full */
+            /** @description The full name of the record */
             name: string;
             /**
              * @description What the record is for
              * @enum {string}
              */
             purpose: "DKIM" | "RETURN_PATH" | "SPF" | "DMARC";
-            /** @description Whether the domain is verified only with it */
+            /** @description Whether the domain needs it to be verified */
             required: boolean;
             /**
              * @description The type of the record
@@ -2782,7 +2782,7 @@ export interface components {
         };
         /** @description An email and its state */
         Email: {
-            /** @description When it came back */
+            /** @description When it bounced */
             bouncedAt: string | null;
             /** @description The campaign that it belongs to */
             campaignId: string | null;
@@ -2801,7 +2801,7 @@ export interface components {
             createdAt: string;
             /** @description attempts after which a server asked for another one */
             deferrals: number;
-            /** @description When a server took it */
+            /** @description When a server accepted it */
             deliveredAt: string | null;
             /** @description the words of the server, or why it was not sent */
             error: string | null;
@@ -2832,7 +2832,7 @@ export interface components {
             /** @description null once its contact was erased */
             to: string | null;
             /**
-             * @description that of its campaign or template, as it is now
+             * @description the current type of its campaign or template
              * @enum {string}
              */
             type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
@@ -2843,7 +2843,7 @@ export interface components {
         };
         /** @description An email, what happened to it, and why it waits */
         EmailStory: {
-            /** @description When it came back */
+            /** @description When it bounced */
             bouncedAt: string | null;
             /** @description The campaign that it belongs to */
             campaignId: string | null;
@@ -2862,7 +2862,7 @@ export interface components {
             createdAt: string;
             /** @description attempts after which a server asked for another one */
             deferrals: number;
-            /** @description When a server took it */
+            /** @description When a server accepted it */
             deliveredAt: string | null;
             /** @description the words of the server, or why it was not sent */
             error: string | null;
@@ -2895,13 +2895,13 @@ export interface components {
             /** @description null once its contact was erased */
             to: string | null;
             /**
-             * @description that of its campaign or template, as it is now
+             * @description the current type of its campaign or template
              * @enum {string}
              */
             type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
             /** @description When its recipient unsubscribed by it */
             unsubscribedAt: string | null;
-            /** @description null when it is being sent just now, or has its outcome */
+            /** @description null while it is being sent, or when it has its outcome */
             waiting: components["schemas"]["EmailWait"] | null;
             /** @description The workflow */
             workflowId: string | null;
@@ -2909,7 +2909,7 @@ export interface components {
         /** @description What an email waits for */
         EmailWait: {
             /**
-             * @description "complaints": its campaign holds, because too many readers complain; "provider paused": it is held, because the provider or the relay refuses our emails or wants fewer; "no relay": an attempt took it and found no server; "queued": no attempt has taken it yet
+             * @description "complaints": its campaign is held, because too many readers complain; "provider paused": it is held, because the provider or the relay refuses our emails or wants fewer; "no relay": an attempt found no SMTP server; "queued": no attempt was made yet
              * @enum {string}
              */
             reason: "project disabled" | "campaign paused" | "complaints" | "provider paused" | "deferred" | "throttled" | "no relay" | "queued";
@@ -2918,7 +2918,7 @@ export interface components {
              * @example 2026-02-04T09:30:00.000Z
              */
             until: string | null;
-            /** @description of the server, or what else is known */
+            /** @description of the server, or what else is known of the reason */
             words: string | null;
         };
         /** @description Something that happened */
@@ -2949,7 +2949,7 @@ export interface components {
              */
             projectId: string;
         };
-        /** @description Whose event it is */
+        /** @description The contact of an event */
         EventContact: {
             /**
              * Format: idn-email
@@ -3041,7 +3041,7 @@ export interface components {
             deletedFrom: number;
             /**
              * Format: uuid
-             * @description Given when many contacts have it
+             * @description The job that removes it, when many contacts have it
              */
             jobId?: string;
         };
@@ -3054,7 +3054,7 @@ export interface components {
              */
             code: string;
             /**
-             * @description Where it is, as a dot path
+             * @description The path of the field, with dots
              * @example attachments.0.filename
              */
             field: string;
@@ -3189,7 +3189,7 @@ export interface components {
              */
             timestamp: string;
         };
-        /** @description Its users and the emails sent from it */
+        /** @description What uses it, and how many emails were sent from it */
         GetTemplateUsageResponse: {
             /** @description Campaigns that use it */
             campaigns: components["schemas"]["CampaignReference"][];
@@ -3314,7 +3314,7 @@ export interface components {
             errors: components["schemas"]["SuppressionRowError"][];
             /** @description How many could not be done */
             failureCount: number;
-            /** @description were suppressed already, or stand in the file more than once */
+            /** @description rows whose address was suppressed already, or is in the file more than once */
             present: number;
             /** @description How many rows the file has */
             totalRows: number;
@@ -3379,7 +3379,7 @@ export interface components {
             /** @description Whether there is another page */
             hasMore: boolean;
         };
-        /** @description A page of recipients, or the table */
+        /** @description A page of recipients, or all of them as CSV */
         ListCampaignRecipientsResponse: {
             /** @description Where the next page begins; empty on the last one */
             cursor: string;
@@ -3390,7 +3390,7 @@ export interface components {
         };
         /** @description An event with the address of its contact */
         ListedEvent: {
-            /** @description Whose event it is; null when it belongs to nobody */
+            /** @description The contact of the event; null when it has none */
             contact: components["schemas"]["EventContact"] | null;
             /** @description The contact */
             contactId: string | null;
@@ -3528,7 +3528,7 @@ export interface components {
             /** @description The names */
             eventNames: string[];
         };
-        /** @description A page of suppressions, or the table */
+        /** @description A page of suppressions, or all of them as CSV */
         ListSuppressionsResponse: {
             /** @description Where the next page begins; empty on the last one */
             cursor: string;
@@ -3583,7 +3583,7 @@ export interface components {
         /** @description A step of type CONDITION */
         NewConditionStep: {
             /**
-             * @description Lead to it from the newest step that leads nowhere
+             * @description Add a transition to it from the newest step that has none
              * @default false
              */
             autoConnect?: boolean;
@@ -3610,7 +3610,7 @@ export interface components {
         /** @description A step of type DELAY */
         NewDelayStep: {
             /**
-             * @description Lead to it from the newest step that leads nowhere
+             * @description Add a transition to it from the newest step that has none
              * @default false
              */
             autoConnect?: boolean;
@@ -3637,7 +3637,7 @@ export interface components {
         /** @description A step of type EXIT */
         NewExitStep: {
             /**
-             * @description Lead to it from the newest step that leads nowhere
+             * @description Add a transition to it from the newest step that has none
              * @default false
              */
             autoConnect?: boolean;
@@ -3664,7 +3664,7 @@ export interface components {
         /** @description A step of type SEND_EMAIL */
         NewSendEmailStep: {
             /**
-             * @description Lead to it from the newest step that leads nowhere
+             * @description Add a transition to it from the newest step that has none
              * @default false
              */
             autoConnect?: boolean;
@@ -3701,7 +3701,7 @@ export interface components {
         /** @description A step of type UPDATE_CONTACT */
         NewUpdateContactStep: {
             /**
-             * @description Lead to it from the newest step that leads nowhere
+             * @description Add a transition to it from the newest step that has none
              * @default false
              */
             autoConnect?: boolean;
@@ -3728,7 +3728,7 @@ export interface components {
         /** @description A step of type WAIT_FOR_EVENT */
         NewWaitForEventStep: {
             /**
-             * @description Lead to it from the newest step that leads nowhere
+             * @description Add a transition to it from the newest step that has none
              * @default false
              */
             autoConnect?: boolean;
@@ -3755,7 +3755,7 @@ export interface components {
         /** @description A step of type WEBHOOK */
         NewWebhookStep: {
             /**
-             * @description Lead to it from the newest step that leads nowhere
+             * @description Add a transition to it from the newest step that has none
              * @default false
              */
             autoConnect?: boolean;
@@ -3950,7 +3950,7 @@ export interface components {
         };
         /** @description What waits in the project */
         Queue: {
-            /** @description the kind whose oldest has been due for longest comes first; a kind of which nothing waits is left out */
+            /** @description the kind whose oldest item has been due for longest comes first; kinds without waiting items are left out */
             waiting: components["schemas"]["WaitingItems"][];
         };
         /** @description The job that does it in the background */
@@ -4016,7 +4016,7 @@ export interface components {
         };
         /** @description What became of a recipient of a campaign */
         Recipient: {
-            /** @description When it came back */
+            /** @description When it bounced */
             bouncedAt: string | null;
             /** @description When a link in it was first clicked */
             clickedAt: string | null;
@@ -4024,9 +4024,9 @@ export interface components {
             complainedAt: string | null;
             /** @description The contact */
             contactId: string | null;
-            /** @description After how many attempts a server asked for another one */
+            /** @description How many attempts a server answered by asking for another one */
             deferrals: number;
-            /** @description When a server took it */
+            /** @description When a server accepted it */
             deliveredAt: string | null;
             /** @description null once its contact was erased */
             email: string | null;
@@ -4037,7 +4037,7 @@ export interface components {
             emailId: string;
             /** @description When the next attempt is made; null when there is none */
             nextAttemptAt: string | null;
-            /** @description its place in the audience, from 1 */
+            /** @description its number in the audience, from 1 */
             number: number;
             /** @description When it was first opened */
             openedAt: string | null;
@@ -4151,7 +4151,7 @@ export interface components {
              * @example Welcome, {{firstName ?? "friend"}}
              */
             subject: string;
-            /** @description The text/plain part of your own; without it, it is derived from the body. It may hold {{placeholders}} */
+            /** @description A text/plain part of your own; without one, it is made from the body. It may hold {{placeholders}} */
             text?: string | null;
             /**
              * @description The kind
@@ -4174,7 +4174,7 @@ export interface components {
              */
             since?: string;
         };
-        /** @description It goes on from there */
+        /** @description Events are delivered from this moment on */
         ReplayWebhookResponse: {
             /**
              * Format: date-time
@@ -4242,7 +4242,7 @@ export interface components {
         RotateWebhookSecretResponse: {
             /**
              * Format: date-time
-             * @description Until then the secret before this one signs as well
+             * @description Until then, requests are signed with the previous secret, too
              */
             previousSecretExpiresAt: string;
             /**
@@ -4253,7 +4253,7 @@ export interface components {
         };
         /** @description A group of contacts */
         Segment: {
-            /** @description Why it could not be computed in the background; it is tried again, less and less often */
+            /** @description Why it could not be computed in the background; it is tried again at growing intervals */
             computeError: components["schemas"]["ComputeError"] | null;
             /** @description The filter that selects its contacts; null for STATIC */
             condition: components["schemas"]["FilterCondition"] | null;
@@ -4390,7 +4390,7 @@ export interface components {
              * @description The template, in place of subject and body
              */
             template?: string;
-            /** @description The text/plain part of your own; without it, it is derived from the body. It may hold {{placeholders}} */
+            /** @description A text/plain part of your own; without one, it is made from the body. It may hold {{placeholders}} */
             text?: string;
             /** @description The recipient */
             to?: (string | components["schemas"]["Address"]) | (string | components["schemas"]["Address"])[];
@@ -4517,7 +4517,7 @@ export interface components {
             /** @description The name of the workflow */
             workflowName: string;
         };
-        /** @description What a WEBHOOK step sends that has no body of its own */
+        /** @description The body that a WEBHOOK step sends when it has none of its own */
         StepWebhookBody: {
             /** @description The contact; null when it has been deleted */
             contact: components["schemas"]["WebhookContact"];
@@ -4546,10 +4546,10 @@ export interface components {
             createdAt: string;
             /** @description null once its contact was erased; the address stays suppressed */
             email: string | null;
-            /** @description the email that came back or was complained about */
+            /** @description the email that bounced or was complained about */
             emailId: string | null;
             /**
-             * @description what it came from
+             * @description whether an email led to it, or somebody suppressed the address by hand
              * @enum {string}
              */
             origin: "email" | "manual";
@@ -4558,19 +4558,19 @@ export interface components {
              * @enum {string}
              */
             reason: "HARD_BOUNCE" | "COMPLAINT" | "MANUAL";
-            /** @description of the server, or of those who suppressed it by hand */
+            /** @description of the server, or of whoever suppressed it by hand */
             words: string | null;
         };
         /** @description A row that could not be stored, and why */
         SuppressionRowError: {
-            /** @description As it stands in the row */
+            /** @description As it is written in the row */
             email: string | null;
             /** @description What went wrong; null when nothing did */
             error: string;
             /** @description The row of the file; the header is row 1 */
             row: number;
         };
-        /** @description Content to be used again */
+        /** @description Content that emails are made from */
         Template: {
             /** @description The content, as HTML with {{placeholders}} */
             body: string;
@@ -4607,7 +4607,7 @@ export interface components {
             replyTo: string | null;
             /** @description The subject; it may hold {{placeholders}} */
             subject: string;
-            /** @description The text/plain part of your own; without it, it is derived from the body. It may hold {{placeholders}} */
+            /** @description A text/plain part of your own; without one, it is made from the body. It may hold {{placeholders}} */
             text: string | null;
             /**
              * @description The kind
@@ -4671,7 +4671,7 @@ export interface components {
              */
             at: string;
             /**
-             * @description Hard: the address takes no mail; soft: it did not take this one
+             * @description hard: the address accepts no email; soft: it did not accept this one
              * @enum {string}
              */
             bounceType?: "hard" | "soft";
@@ -4686,7 +4686,7 @@ export interface components {
              * @example 2026-02-04T09:30:00.000Z
              */
             nextAttemptAt?: string;
-            /** @description what judged the refusal or the report */
+            /** @description the rule by which the refusal or the report was judged */
             rule?: string;
             /** @description The server that answered */
             server?: string;
@@ -4918,7 +4918,7 @@ export interface components {
              */
             words?: string;
         };
-        /** @description What was, or would be, taken back */
+        /** @description What was undone, or would be */
         UndoBouncesResponse: {
             /** @description The first recipients; null where erased */
             addresses: (string | null)[];
@@ -4926,11 +4926,11 @@ export interface components {
             dryRun: boolean;
             /** @description Hard bounces that were selected and not undone before */
             emails: number;
-            /** @description Whether more is left than one request takes: repeat it */
+            /** @description Whether more is left; then repeat the request */
             hasMore: boolean;
             /** @description Contacts that are subscribed again */
             subscribed: number;
-            /** @description Addresses that may have mail again */
+            /** @description Addresses that may get email again */
             unsuppressed: number;
         };
         /** @description What is wrong */
@@ -5038,7 +5038,7 @@ export interface components {
         };
         /** @description The body of updateSegment */
         UpdateSegmentRequest: {
-            /** @description Of DYNAMIC segments only */
+            /** @description For DYNAMIC segments only */
             condition?: components["schemas"]["FilterCondition"] | null;
             /** @description A note for yourself; recipients do not see it */
             description?: string | null;
@@ -5071,7 +5071,7 @@ export interface components {
              * @example Welcome, {{firstName ?? "friend"}}
              */
             subject?: string;
-            /** @description The text/plain part of your own; without it, it is derived from the body. It may hold {{placeholders}} */
+            /** @description A text/plain part of your own; without one, it is made from the body. It may hold {{placeholders}} */
             text?: string | null;
             /**
              * @description The kind
@@ -5081,7 +5081,7 @@ export interface components {
         };
         /** @description The body of updateWebhook */
         UpdateWebhookRequest: {
-            /** @description Events of one request; from 2 on they come as `type: "batch"` with a list */
+            /** @description The most events of one request; above 1 they come as `type: "batch"` with a list */
             batchSize?: number;
             /** @description A note for yourself; recipients do not see it */
             description?: string | null;
@@ -5279,7 +5279,7 @@ export interface components {
              */
             timeout?: number | null;
         };
-        /** @description What waits, of one kind */
+        /** @description The waiting items of one kind */
         WaitingItems: {
             /** @description How many there are */
             count: number;
@@ -5305,7 +5305,7 @@ export interface components {
         };
         /** @description An endpoint of yours that events are sent to */
         Webhook: {
-            /** @description Events of one request at most */
+            /** @description The most events of one request */
             batchSize: number;
             /**
              * Format: date-time
@@ -5314,7 +5314,7 @@ export interface components {
             createdAt: string;
             /** @description A note for yourself; recipients do not see it */
             description: string | null;
-            /** @description When it was disabled; null while it is not */
+            /** @description When it was disabled; null while it is enabled */
             disabledAt: string | null;
             /** @description Why Everpost disabled it */
             disabledReason: string | null;
@@ -5322,14 +5322,14 @@ export interface components {
             enabled: boolean;
             /** @description The events */
             events: string[];
-            /** @description Since when it has taken nothing; null while it does */
+            /** @description Since when it has accepted nothing; null while it accepts events */
             failingSince: string | null;
             /**
              * Format: uuid
              * @description The id of the record
              */
             id: string;
-            /** @description Until then the secret before this one signs as well */
+            /** @description Until then, requests are signed with the previous secret, too */
             previousSecretExpiresAt: string | null;
             /**
              * Format: uuid
@@ -5339,7 +5339,7 @@ export interface components {
             /** @description When it is tried again; null where nothing waits */
             retryAt: string | null;
             /**
-             * @description `failing`: it took nothing of what it was last sent, and is tried again
+             * @description `failing`: it accepted nothing of the last request, and is tried again
              * @enum {string}
              */
             status: "active" | "failing" | "disabled";
@@ -5414,7 +5414,7 @@ export interface components {
             eventCount: number;
             /**
              * Format: uuid
-             * @description Of the first one where several went together
+             * @description The event, or the first of several
              */
             eventId: string;
             /**
@@ -5495,7 +5495,7 @@ export interface components {
             emailId: string | null;
             /**
              * Format: uuid
-             * @description Of the event, the campaign or the execution
+             * @description The id of the event, the campaign or the execution
              */
             id: string;
         };
@@ -5560,7 +5560,7 @@ export interface components {
              */
             updatedAt: string;
         };
-        /** @description How many it has of each */
+        /** @description The number of its steps and of its executions */
         WorkflowCounts: {
             /** @description How many executions it has had */
             executions: number;
@@ -5609,7 +5609,7 @@ export interface components {
              */
             updatedAt: string;
         };
-        /** @description The way of a contact through an automation */
+        /** @description A run of an automation for one contact */
         WorkflowExecution: {
             /** @description When it ended; null while it has not */
             completedAt: string | null;
@@ -5785,9 +5785,9 @@ export interface components {
              */
             workflowId: string;
         };
-        /** @description A way from one step to another */
+        /** @description A transition from one step to another */
         WorkflowTransition: {
-            /** @description Which way out of the step it is; null where there is one only */
+            /** @description The branch of the step; null where the step has only one */
             branch: ("yes" | "no" | "event" | "timeout") | null;
             /**
              * Format: date-time
@@ -5916,7 +5916,7 @@ export interface operations {
                 page?: number;
                 /** @description How many items a page has, at most 100; more counts as 100 */
                 pageSize?: number;
-                /** @description A part of the text, upper and lower case alike */
+                /** @description A part of the text; upper and lower case are alike */
                 search?: string;
                 /** @description The field that gives the order; an unknown value counts as createdAt */
                 sort?: "createdAt" | "name" | "updatedAt";
@@ -6155,7 +6155,7 @@ export interface operations {
             query?: {
                 /** @description Where the next page begins; empty on the last one */
                 cursor?: string;
-                /** @description Goes before the Accept header */
+                /** @description Takes precedence over the Accept header */
                 format?: "json" | "csv";
                 /** @description How many items the page may have; more than the largest page counts as the largest page */
                 limit?: number;
@@ -6171,7 +6171,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of recipients, or the table */
+            /** @description A page of recipients, or all of them as CSV */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6322,11 +6322,11 @@ export interface operations {
                 dir?: "asc" | "desc";
                 /** @description How many items the page may have; more than the largest page counts as the largest page */
                 limit?: number;
-                /** @description A part of the text, upper and lower case alike */
+                /** @description A part of the text; upper and lower case are alike */
                 search?: string;
                 /** @description The field that gives the order; an unknown value counts as createdAt */
                 sort?: "createdAt" | "email";
-                /** @description Only those that are, or are not; all when left out */
+                /** @description Only contacts that are subscribed, or that are not; all when left out */
                 subscribed?: boolean;
             };
             header?: never;
@@ -6609,7 +6609,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Its users */
+            /** @description What uses it */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6811,7 +6811,7 @@ export interface operations {
     listEmails: {
         parameters: {
             query?: {
-                /** @description Where it went */
+                /** @description The address of its recipient */
                 address?: string;
                 /** @description The campaign that it belongs to */
                 campaignId?: string;
@@ -6936,7 +6936,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Its users and how often it happened */
+            /** @description What uses it, and how often it happened */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7294,7 +7294,7 @@ export interface operations {
                 address?: string;
                 /** @description Where the next page begins; empty on the last one */
                 cursor?: string;
-                /** @description Goes before the Accept header */
+                /** @description Takes precedence over the Accept header */
                 format?: "json" | "csv";
                 /** @description How many items the page may have; more than the largest page counts as the largest page */
                 limit?: number;
@@ -7307,7 +7307,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of suppressions, or the table */
+            /** @description A page of suppressions, or all of them as CSV */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7355,7 +7355,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It may have email again */
+            /** @description It may get email again */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -7401,7 +7401,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What was, or would be, taken back */
+            /** @description What was undone, or would be */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7421,7 +7421,7 @@ export interface operations {
                 page?: number;
                 /** @description How many items a page has, at most 100; more counts as 100 */
                 pageSize?: number;
-                /** @description A part of the text, upper and lower case alike */
+                /** @description A part of the text; upper and lower case are alike */
                 search?: string;
                 /** @description The field that gives the order; an unknown value counts as createdAt */
                 sort?: "createdAt" | "name" | "updatedAt";
@@ -7575,7 +7575,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Its users and the emails sent from it */
+            /** @description What uses it, and how many emails were sent from it */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7895,7 +7895,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It goes on from there */
+            /** @description Events are delivered from this moment on */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -7961,7 +7961,7 @@ export interface operations {
                 page?: number;
                 /** @description How many items a page has, at most 100; more counts as 100 */
                 pageSize?: number;
-                /** @description A part of the text, upper and lower case alike */
+                /** @description A part of the text; upper and lower case are alike */
                 search?: string;
                 /** @description The field that gives the order; an unknown value counts as createdAt */
                 sort?: "createdAt" | "name" | "updatedAt";
