@@ -23,8 +23,8 @@ import type { Endpoint } from './http/endpoint.ts';
 import type { Config } from '../shared/platform/config.ts';
 import type { Logger } from '../shared/platform/logger.ts';
 
-/** The middleware of every answer. */
-function createFrame(config: Config, observe?: RequestHandler): { app: Express; endpoints: Endpoint[] } {
+/** An application with the middleware of every answer, and the endpoints that are to be mounted on it. */
+function createBaseApp(config: Config, observe?: RequestHandler): { app: Express; endpoints: Endpoint[] } {
   const app = express();
   app.disable('x-powered-by');
   app.set('query parser', 'simple');
@@ -38,9 +38,9 @@ function createFrame(config: Config, observe?: RequestHandler): { app: Express; 
   return { app, endpoints };
 }
 
-/** The API until PostgreSQL is there: healthy, not ready, and every request is answered with "try again soon". */
+/** The API while it waits for PostgreSQL: it is healthy but not ready, and answers every request with 503. */
 export function createWaitingApp(config: Config, logger: Logger, observe?: RequestHandler): Express {
-  const { app } = createFrame(config, observe);
+  const { app } = createBaseApp(config, observe);
   mountWaitingHealth(app, 'waiting for PostgreSQL');
   app.use(() => {
     throw new AppError('SERVICE_UNAVAILABLE');
@@ -49,9 +49,9 @@ export function createWaitingApp(config: Config, logger: Logger, observe?: Reque
   return app;
 }
 
-/** The Express application, not yet listening; tests use it on port 0. `observe` sees every request. */
+/** The Express application, not yet listening. `observe` sees every request. */
 export function createApp(deps: ApiDeps, checks: HealthChecks, observe?: RequestHandler): Express {
-  const { app, endpoints } = createFrame(deps.config, observe);
+  const { app, endpoints } = createBaseApp(deps.config, observe);
   mountHealth(app, checks);
   mountCodec(app, deps.config);
   const load = createLoad(deps.config.DATABASE_POOL_SIZE);

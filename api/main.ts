@@ -23,11 +23,11 @@ import { createEngagementRecorder } from './feedback/engagement-recorder.ts';
 
 /** Longest wait for requests under way when the process is told to stop. */
 const DRAIN_MS = 10_000;
-/** Longest wait for the database to take opens and clicks that are still in memory then. */
-const HITS_DRAIN_MS = 5_000;
+/** Longest wait after that for opens and clicks in memory to be recorded. */
+const ENGAGEMENTS_DRAIN_MS = 5_000;
 const OUTBOX_POLL_MS = 5_000;
 
-/** Connects to PostgreSQL, which must know the secrets of this process. */
+/** Connects to PostgreSQL. @throws when the secrets of this process are not those of the database */
 async function connect(config: Config, logger: Logger): Promise<{ orm: Orm; authenticatorOrm: Orm }> {
   const { DATABASE_URL: databaseUrl } = config;
   const onWarning = (message: string) => logger.warn(message);
@@ -35,7 +35,7 @@ async function connect(config: Config, logger: Logger): Promise<{ orm: Orm; auth
     databaseUrl,
     onWarning,
     poolSize: config.DATABASE_POOL_SIZE,
-    // Unique, so that others can tell whether this process still lives.
+    // The name is unique, so that other processes can tell whether this one still runs.
     applicationName: `everpost-api ${randomUUID()}`,
     limits: requestLimits(config.API_STATEMENT_TIMEOUT_SECONDS),
   });
@@ -95,14 +95,14 @@ await runProcess('api', async ({ onStop }) => {
   metrics.watch(orm);
   onStop(async () => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    // Only then is a connection idle after its last answer.
+    // A keep-alive connection becomes idle only after its last answer.
     const closing = setInterval(() => server.closeIdleConnections(), 100);
     const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
     await closed;
     clearTimeout(timer);
     clearInterval(closing);
     await metrics.server?.close();
-    await engagements.drain(HITS_DRAIN_MS);
+    await engagements.drain(ENGAGEMENTS_DRAIN_MS);
     await dispatcher.stop();
     await client.connection.close();
     await Promise.all([orm.close(), authenticatorOrm.close()]);

@@ -27,7 +27,7 @@ import { trackEndpoints } from './track/track.routes.ts';
 import { createVerifyEndpoints } from './verify/verify.routes.ts';
 import { createWebhookEndpoints } from './webhooks/webhooks.routes.ts';
 
-/** The table of contents: every endpoint, in the order of the interface document. */
+/** Every endpoint, in the order of the interface document. */
 export function createEndpoints(config: Config): Endpoint[] {
   return [
     ...createSendEndpoints(config),
