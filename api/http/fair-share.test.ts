@@ -89,6 +89,18 @@ describe('a fair share', () => {
     expect(given).toEqual(['b', 'a']);
   });
 
+  it('keeps the bound of an owner when an earlier amount of 0 is given back', async () => {
+    const { ask, share, given } = createTakers();
+    const releases = [await share.take('a', 0), await share.take('a', 0)];
+    releases[0]?.();
+    ask('a', 3);
+    await settled();
+    releases[1]?.();
+    ask('a', 1);
+    await settled();
+    expect(given).toEqual(['a']);
+  });
+
   it('counts an amount above the bound as the bound', async () => {
     const { take, given } = createTakers();
     await take('a', 1_000);

@@ -65,8 +65,9 @@ export function createFairShare(limits: FairShareLimits): FairShare {
     return owners.get(name) ?? { used: 0, waiting: [] };
   }
 
+  /** Another entry may have the name already: an amount of 0 keeps no owner from being forgotten. */
   function forgetIdle(name: string, owner: Owner): void {
-    if (owner.used === 0 && owner.waiting.length === 0) owners.delete(name);
+    if (owner.used === 0 && owner.waiting.length === 0 && owners.get(name) === owner) owners.delete(name);
   }
 
   function give(name: string, owner: Owner, amount: number): () => void {
