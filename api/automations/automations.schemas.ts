@@ -8,6 +8,7 @@ import {
 import { jsonBytes } from '../../shared/pure/json-bytes.ts';
 import { LIMITS } from '../../shared/pure/limits.ts';
 import { offsetPageQuery, offsetPageSchema, searchQuery, sortQuery } from '../http/pagination.ts';
+import { statusQuery } from '../http/status-query.ts';
 import { listedWorkflowSchema } from './automation.view.ts';
 import { anyStepConfig, positionSchema } from './step-config.schemas.ts';
 import { listedExecutionSchema } from './execution.view.ts';
@@ -146,10 +147,7 @@ export const startExecutionBody = z.object({
 
 export const executionListQuery = z.object({
   ...offsetPageQuery,
-  status: z
-    .string()
-    .optional()
-    .meta({ description: `One of ${EXECUTION_STATUSES.join(', ')}` }),
+  status: statusQuery(EXECUTION_STATUSES),
 });
 
 export const executionListSchema = offsetPageSchema(listedExecutionSchema, 'OffsetPageOfExecutions')

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { badRequest } from '../../shared/pure/app-error.ts';
-import { EXECUTION_STATUSES, type ExecutionStatus } from '../../shared/pure/automations/automation-status.ts';
+import { EXECUTION_STATUSES } from '../../shared/pure/automations/automation-status.ts';
 import { findAutomation } from '../../shared/domain/automations/automation-graphs.ts';
 import {
   cancelAllExecutions,
@@ -12,6 +11,7 @@ import {
 } from '../../shared/domain/automations/executions.ts';
 import { created, endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import { idParams, offsetPage } from '../http/pagination.ts';
+import { readStatus } from '../http/status-query.ts';
 import { executionListQuery, executionListSchema, executionParams, startExecutionBody } from './automations.schemas.ts';
 import {
   executionDetailSchema,
@@ -29,15 +29,6 @@ const withId = {
   malformedIdCode: 'EXECUTION_NOT_FOUND',
   errors: ['WORKFLOW_NOT_FOUND', 'EXECUTION_NOT_FOUND'],
 } as const;
-
-function readStatus(text: string | undefined): ExecutionStatus | undefined {
-  if (text === undefined || text === '') return undefined;
-  const status = EXECUTION_STATUSES.find((candidate) => candidate === text);
-  if (status) return status;
-  throw badRequest(`"${text.slice(0, 50)}" is not the status of an execution`, {
-    details: { field: 'status', allowed: EXECUTION_STATUSES },
-  });
-}
 
 const start = endpoint({
   ...ofWorkflow,
@@ -67,7 +58,7 @@ const list = endpoint({
   replies: { 200: { description: 'A page of executions', schema: executionListSchema } },
   errors: ['WORKFLOW_NOT_FOUND', 'BAD_REQUEST'],
   async handle({ em, project, params, query }) {
-    const status = readStatus(query.status);
+    const status = readStatus(query.status, EXECUTION_STATUSES, 'the status of an execution');
     const [executions, total] = await listExecutions(em, project.id, params.id, { ...query, status });
     const views = executions.map(listedExecutionView);
     return ok({ ...offsetPage(views, total, query), executions: views });

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { fittingPageSize } from '../../shared/domain/database/page-size.ts';
 import { badRequest } from '../../shared/pure/app-error.ts';
-import { CAMPAIGN_STATUSES, type CampaignStatus } from '../../shared/pure/campaigns/campaign-status.ts';
+import { CAMPAIGN_STATUSES } from '../../shared/pure/campaigns/campaign-status.ts';
 import { countSandbox } from '../../shared/domain/activity-feed/sandbox-counts.ts';
 import {
   cancelCampaign,
@@ -21,6 +21,7 @@ import type { Config } from '../../shared/platform/config.ts';
 import { linkSignerOf } from '../../shared/platform/links.ts';
 import { created, endpoint, noContent, ok, type Endpoint } from '../http/endpoint.ts';
 import { offsetPage } from '../http/pagination.ts';
+import { readStatus } from '../http/status-query.ts';
 import { replyToUse } from '../templates/reply-to.ts';
 import { campaignSchema, campaignStatsSchema, campaignStatsView, campaignView } from './campaign.view.ts';
 import {
@@ -34,17 +35,6 @@ import {
 } from './campaigns.schemas.ts';
 
 const base = { tag: 'Campaigns', key: 'secret' } as const;
-
-function readStatus(text: string | undefined): CampaignStatus | undefined {
-  if (text === undefined || text === '') return undefined;
-  const status = CAMPAIGN_STATUSES.find((candidate) => candidate === text);
-  if (!status) {
-    throw badRequest(`"${text.slice(0, 50)}" is not a campaign status`, {
-      details: { field: 'status', allowed: CAMPAIGN_STATUSES },
-    });
-  }
-  return status;
-}
 
 /** The last millisecond of the year 9999: a date-time (RFC 3339) has a year of four digits. */
 const SCHEDULED_FOR_MAX_MS = Date.UTC(10_000, 0, 1) - 1;
@@ -92,7 +82,7 @@ const list = endpoint({
   replies: { 200: { description: 'A page of campaigns', schema: campaignListSchema } },
   errors: ['BAD_REQUEST'],
   async handle({ em, project, query }) {
-    const status = readStatus(query.status);
+    const status = readStatus(query.status, CAMPAIGN_STATUSES, 'a campaign status');
     const page = { ...query, pageSize: await fittingPageSize(em, 'campaign', project.id, query.pageSize) };
     const [campaigns, total] = await listCampaigns(em, project.id, { ...page, status });
     return ok(offsetPage(campaigns.map(campaignView), total, page));

@@ -9,6 +9,7 @@ import { EMAIL_STATUSES } from '../../shared/pure/emails/email-types.ts';
 import { recipientAddressSchema } from '../send/sender-address.ts';
 import { filterConditionSchema } from '../../shared/pure/filters/filter-condition.ts';
 import { idParams, offsetPageQuery, offsetPageSchema, searchQuery, sortQuery } from '../http/pagination.ts';
+import { statusQuery } from '../http/status-query.ts';
 import { contentFields } from '../templates/templates.schemas.ts';
 import { campaignSchema } from './campaign.view.ts';
 import { answeredAddress } from '../http/answered-address.ts';
@@ -24,10 +25,7 @@ export const oneCampaign = {
 
 export const campaignListQuery = z.object({
   ...offsetPageQuery,
-  status: z
-    .string()
-    .optional()
-    .meta({ description: `One of ${CAMPAIGN_STATUSES.join(', ')}` }),
+  status: statusQuery(CAMPAIGN_STATUSES),
   search: searchQuery,
   ...sortQuery(['createdAt', 'name', 'updatedAt']),
 });
