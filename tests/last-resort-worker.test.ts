@@ -30,8 +30,8 @@ const faulty = () => startWorkerProcess(stack.config, stack.temporal, ['--import
 
 describe('an error that nothing catches', () => {
   it.each([
-    ['throw', 'an error that nothing caught'],
-    ['reject', 'a rejection that nothing handled'],
+    ['throw', 'an uncaught error'],
+    ['reject', 'an unhandled rejection'],
   ] as const)(
     'by %s lets the worker finish what is on the wire, ends it with 1, and another one does the rest',
     async (fault, message) => {

@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import { createPacer } from '../../shared/platform/pacer.ts';
+import { createTurns } from '../../shared/platform/turns.ts';
 
 /** Small parts are joined until they have this length in characters. */
 const PART_LENGTH = 64 * 1024;
@@ -33,7 +33,7 @@ function* partsOf(value: unknown, depth = 0): Generator<string> {
  * Makes the JSON of a reply without blocking the event loop for long: a page may have megabytes of small values.
  */
 export async function stringifyReply(value: unknown): Promise<Buffer[]> {
-  const pace = createPacer();
+  const turn = createTurns();
   const parts: Buffer[] = [];
   let text = '';
   for (const part of partsOf(value)) {
@@ -41,7 +41,7 @@ export async function stringifyReply(value: unknown): Promise<Buffer[]> {
     if (text.length < PART_LENGTH) continue;
     parts.push(Buffer.from(text));
     text = '';
-    await pace();
+    await turn();
   }
   return [...parts, Buffer.from(text)];
 }

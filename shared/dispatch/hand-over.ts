@@ -1,7 +1,7 @@
 import { SpanKind } from '@opentelemetry/api';
 import type { OutboxBatch } from '../domain/outbox/outbox-claims.ts';
 import type { TraceContext, TraceContexts } from '../domain/outbox/trace-contexts.ts';
-import { markFailed, placeOf, startSpan, within, withoutTrace } from '../platform/tracing/spans.ts';
+import { markFailed, traceParentOf, startSpan, within, withoutTrace } from '../platform/tracing/spans.ts';
 
 /** Runs `work`, which hands subjects of a batch to Temporal, as a part of their traces. */
 export type HandOver = <T>(subjectIds: readonly string[], work: () => Promise<T>) => Promise<T>;
@@ -37,7 +37,7 @@ export function handOverOf(batch: OutboxBatch, contexts: TraceContexts): HandOve
       first,
       others.map(({ parent }) => parent),
     );
-    const spans = [leading, ...others.map((context) => start(context, [placeOf(leading)]))];
+    const spans = [leading, ...others.map((context) => start(context, [traceParentOf(leading)]))];
     try {
       return await within(leading, work);
     } catch (error) {

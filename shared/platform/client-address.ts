@@ -1,18 +1,21 @@
 import ipaddr from 'ipaddr.js';
 
-/** The length of the prefix that one customer of an IPv6 network usually has (RFC 6177). */
-const IPV6_GROUPS = 4;
+/** A customer of an IPv6 network usually has a /64 at least (RFC 6177): four groups of 16 bits. */
+const IPV6_CUSTOMER_GROUPS = 4;
 
-/** Addresses that one client can change at will are one client: an IPv4 address, or a network of 64 bits. */
+/**
+ * The key that stands for one client: its IPv4 address, or its IPv6 network of 64 bits, within which it can change its
+ * address at will.
+ */
 export function clientOf(address: string): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);
   return parsed.kind() === 'ipv6'
-    ? (parsed as ipaddr.IPv6).parts.slice(0, IPV6_GROUPS).join(':')
+    ? (parsed as ipaddr.IPv6).parts.slice(0, IPV6_CUSTOMER_GROUPS).join(':')
     : parsed.toNormalizedString();
 }
 
-/** Whether an address is in one of some networks, in CIDR notation. */
+/** Creates the check whether an address is in one of some networks, given in CIDR notation. */
 export function createNetworkTest(networks: readonly string[]): (address: string) => boolean {
   const ranges = networks.map((network) => ipaddr.parseCIDR(network));
   return (address) => {

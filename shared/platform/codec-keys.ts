@@ -10,8 +10,9 @@ const KEYS_MAX = 10;
 const KEY_BYTES = 32;
 
 /**
- * Reads `id:base64key,…`. @returns the keys; the first one encrypts
- * @throws Error saying what is wrong; it shows no key
+ * Reads `id:base64key,…`.
+ * @returns the keys; the first one encrypts
+ * @throws Error that names the fault and shows no key
  */
 export function parseCodecKeys(text: string): CodecKey[] {
   const items = text
@@ -27,6 +28,6 @@ export function parseCodecKeys(text: string): CodecKey[] {
     return { id, key };
   });
   if (new Set(keys.map(({ id }) => id)).size < keys.length) throw new Error('names one id twice');
-  if (keys.length > KEYS_MAX) throw new Error(`are at most ${KEYS_MAX}`);
+  if (keys.length > KEYS_MAX) throw new Error(`must be at most ${KEYS_MAX}`);
   return keys;
 }

@@ -8,8 +8,8 @@ it.each([
   ['http://localhost:3000', false],
   ['http://127.0.0.1:3000', false],
   ['http://[::1]:3000', false],
-])('links below %s are warned about: %s', (publicUrl, isWarnedAbout) => {
-  expect(publicUrlWarning({ publicUrl }) !== undefined).toBe(isWarnedAbout);
+])('a warning about links below %s is given: %s', (publicUrl, hasWarning) => {
+  expect(publicUrlWarning({ publicUrl }) !== undefined).toBe(hasWarning);
 });
 
 const required = {
@@ -35,7 +35,7 @@ describe('the port of the API', () => {
 it.each([
   [{}, 'DATABASE_URL: is required, for example postgres://'],
   [{ DATABASE_URL: 'mysql://localhost' }, 'DATABASE_URL: must begin with postgres://'],
-])('a command that needs the database says of %j what is wrong', (environment, message) => {
+])('a command that needs the database names the fault of %j', (environment, message) => {
   expect(() => readDatabaseUrl(environment)).toThrow(message);
 });
 
@@ -49,7 +49,7 @@ describe('the version of workers', () => {
     expect(() => readConfig({ ...required, ...version })).toThrow(message);
   });
 
-  it('is a name and a build', () => {
+  it('consists of a name and a build', () => {
     const version = { WORKER_DEPLOYMENT: 'everpost', WORKER_BUILD_ID: '1.4.0-rc.1+7' };
     expect(readConfig({ ...required, ...version })).toMatchObject(version);
   });
@@ -59,7 +59,7 @@ describe('OPERATOR_EMAIL', () => {
   const environment = { ...required, INBOUND_DOMAIN: 'In.Everpost.test' };
 
   it.each(['ops@in.everpost.test', 'ops@IN.everpost.TEST', 'ops@bounce.shop.test', 'no address'])(
-    'cannot be %s: what is forwarded would come back',
+    'cannot be %s: forwarded mail would come back',
     (OPERATOR_EMAIL) => {
       expect(() => readConfig({ ...environment, OPERATOR_EMAIL })).toThrow('OPERATOR_EMAIL');
     },

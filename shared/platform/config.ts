@@ -19,7 +19,7 @@ const list = z.string().transform((text) =>
     .filter((item) => item !== ''),
 );
 
-/** Keys of the payload codec, `id:base64,…`; none when it is off. */
+/** Keys of the payload codec, `id:base64,…`; an empty list while the codec is off. */
 const codecKeys = z.string().transform((text, context): CodecKey[] => {
   try {
     return parseCodecKeys(text);
@@ -29,7 +29,7 @@ const codecKeys = z.string().transform((text, context): CodecKey[] => {
   }
 });
 
-/** Each one costs an attempt for every altered link. */
+/** A link with a wrong signature is checked against each of them. */
 const PREVIOUS_SECRETS_MAX = 10;
 
 /** A network in CIDR notation; an address alone is a network of one. */
@@ -43,7 +43,7 @@ const networks = list
   .refine((items) => items.every((item) => item !== undefined), 'must be addresses or networks such as 10.0.0.0/8')
   .transform((items) => items.filter((item) => item !== undefined));
 
-/** Temporal separates the two with a dot or a colon, so the name has neither, and the build no colon. */
+/** Temporal joins the two with a dot or a colon: the name may contain neither, and the build no colon. */
 const DEPLOYMENT_NAME = /^[A-Za-z0-9][\w-]{0,63}$/;
 const BUILD_ID = /^[A-Za-z0-9][\w.+-]{0,127}$/;
 
@@ -87,10 +87,10 @@ const environmentSchema = z.object({
       (secrets) => secrets.every((secret) => secret.length >= 32),
       'need at least 32 characters each; a comma inside of one is written \\,',
     )
-    .refine((secrets) => secrets.length <= PREVIOUS_SECRETS_MAX, `are at most ${PREVIOUS_SECRETS_MAX}`)
+    .refine((secrets) => secrets.length <= PREVIOUS_SECRETS_MAX, `must be at most ${PREVIOUS_SECRETS_MAX}`)
     .default([])
-    .describe('what APP_SECRET was before, comma-separated: still verify links and open what is stored'),
-  API_RATE_LIMIT_PER_MINUTE: z.coerce.number().int().min(1).default(1000).describe('requests a minute and project'),
+    .describe('earlier values of APP_SECRET, comma-separated: they still verify links and open stored secrets'),
+  API_RATE_LIMIT_PER_MINUTE: z.coerce.number().int().min(1).default(1000).describe('requests per minute of a project'),
   API_CONNECTIONS_MAX: z.coerce
     .number()
     .int()
@@ -102,7 +102,7 @@ const environmentSchema = z.object({
     .int()
     .min(0)
     .default(200)
-    .describe('requests a second and client address without a valid key, per API process; 0 = unlimited'),
+    .describe('requests per second without a valid key, of one client address at one API process; 0 = unlimited'),
   API_PROXY_SOURCES: networks
     .default([])
     .describe('addresses and networks of proxies in front of the API, comma-separated: X-Forwarded-For names clients'),
@@ -114,7 +114,7 @@ const environmentSchema = z.object({
     .int()
     .min(0)
     .default(0)
-    .describe('emails a second and project; 0 = unlimited'),
+    .describe('emails per second of a project; 0 = unlimited'),
   DELIVERY_RETRY_SECONDS: list
     .transform((items) => items.map(Number))
     .pipe(z.array(z.number().positive()).min(1))
@@ -138,7 +138,7 @@ const environmentSchema = z.object({
     .number()
     .positive()
     .default(15)
-    .describe('pause before mail goes on when no SMTP server answers, or the project is disabled'),
+    .describe('pause before another try when no SMTP server answers, or the project is disabled'),
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: z.stringbool().default(false),
   WEBHOOK_RETRY_SECONDS: list
     .transform((items) => items.map(Number))
@@ -216,7 +216,7 @@ const environmentSchema = z.object({
   ...tracingVariables,
 });
 
-function checkPairs(values: z.infer<typeof environmentSchema>, context: z.RefinementCtx): void {
+function checkCombinations(values: z.infer<typeof environmentSchema>, context: z.RefinementCtx): void {
   if (values.INBOUND_PROXY_PROTOCOL && values.INBOUND_PROXY_SOURCES.length === 0) {
     context.addIssue({
       code: 'custom',
@@ -230,7 +230,7 @@ function checkPairs(values: z.infer<typeof environmentSchema>, context: z.Refine
     context.addIssue({
       code: 'custom',
       path: ['OPERATOR_EMAIL'],
-      message: 'must not be at INBOUND_DOMAIN or at a bounce.* domain: what is forwarded would come back',
+      message: 'must not be at INBOUND_DOMAIN or at a bounce.* domain: forwarded mail would come back',
     });
   }
   for (const [one, other] of [
@@ -246,16 +246,16 @@ function checkPairs(values: z.infer<typeof environmentSchema>, context: z.Refine
 /** The configuration of a process, read once from the environment. */
 export type Config = z.infer<typeof environmentSchema> & { publicUrl: string; tracing: TracingConfig };
 
-/** Thrown with one message that lists every faulty variable; values are not shown, they may be secret. */
+/** The configuration is not usable. One message lists every faulty variable, without values, which may be secret. */
 export class ConfigError extends Error {}
 
-/** A variable that is missing or wrong. The message does not show its value, which may be secret. */
+/** A variable that is missing or wrong. The message does not show the value, which may be secret. */
 export interface ConfigFault {
   variable: string;
   message: string;
 }
 
-/** Checks variables; one that is empty counts as not set. */
+/** Checks variables. An empty variable counts as not set. */
 function check<T>(schema: z.ZodType<T>, environment: NodeJS.ProcessEnv): { values: T } | { faults: ConfigFault[] } {
   const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const result = schema.safeParse(present, CHECKS);
@@ -265,7 +265,7 @@ function check<T>(schema: z.ZodType<T>, environment: NodeJS.ProcessEnv): { value
 
 /** The configuration of an environment, or all its faults. */
 export function inspectConfig(environment: NodeJS.ProcessEnv): { config: Config } | { faults: ConfigFault[] } {
-  const checked = check(environmentSchema.superRefine(checkPairs), environment);
+  const checked = check(environmentSchema.superRefine(checkCombinations), environment);
   if ('faults' in checked) return checked;
   const config = checked.values;
   const publicUrl = (config.PUBLIC_URL ?? `http://localhost:${config.PORT}`).replace(/\/+$/, '');
@@ -273,8 +273,8 @@ export function inspectConfig(environment: NodeJS.ProcessEnv): { config: Config 
 }
 
 /**
- * Reads and checks the environment. Temporal's variables (`TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, …) are read by
- * `@temporalio/envconfig`, the way Temporal's own tools read them.
+ * Reads and checks the environment. `@temporalio/envconfig` reads the variables of Temporal (`TEMPORAL_ADDRESS`,
+ * `TEMPORAL_NAMESPACE`, …), as Temporal's own tools do.
  * @throws ConfigError naming all variables that are missing or wrong
  */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
@@ -284,14 +284,20 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   throw new ConfigError(`The configuration is not usable:\n${faults.join('\n')}`);
 }
 
-/** A warning about links over plain HTTP; undefined for https, and on this machine. */
+/** A warning about links over plain HTTP; undefined for https and for addresses of this machine. */
 export function publicUrlWarning({ publicUrl }: Pick<Config, 'publicUrl'>): string | undefined {
   const { protocol, hostname } = new URL(publicUrl);
   if (protocol === 'https:' || /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)) return undefined;
-  return 'PUBLIC_URL is not https: mail programs do not offer one-click unsubscribing (RFC 8058), and links can be read on the way';
+  return (
+    'PUBLIC_URL is not https: mail programs do not offer one-click unsubscribing (RFC 8058), ' +
+    'and others can read links in transit'
+  );
 }
 
-/** Some of the variables, for commands that need nothing else. @throws ConfigError naming the first that is wrong */
+/**
+ * Reads some of the variables, for commands that need nothing else.
+ * @throws ConfigError naming the first that is wrong
+ */
 function readPart<T>(schema: z.ZodType<T>, environment: NodeJS.ProcessEnv): T {
   const checked = check(schema, environment);
   if ('values' in checked) return checked.values;
@@ -304,7 +310,10 @@ export function readCodecKeys(environment: NodeJS.ProcessEnv): CodecKey[] {
   return readPart(environmentSchema.pick({ TEMPORAL_CODEC_KEYS: true }), environment).TEMPORAL_CODEC_KEYS;
 }
 
-/** Reads APP_SECRET and those before it; undefined when none is set. @throws ConfigError when one is too short */
+/**
+ * Reads APP_SECRET and its earlier values; undefined without APP_SECRET.
+ * @throws ConfigError when one of them is too short
+ */
 export function readAppSecrets(
   environment: NodeJS.ProcessEnv,
 ): Pick<Config, 'APP_SECRET' | 'APP_SECRETS_PREVIOUS'> | undefined {

@@ -51,7 +51,7 @@ function createWriter(options: { itemsMax?: number; octetsMax?: number; fullGrou
 }
 
 describe('a group writer', () => {
-  it('writes a full group beside the one before, and lets what is not full wait', async () => {
+  it('writes a full group beside the one before, and makes a group that is not full wait', async () => {
     const { groups, namesOf, add } = createWriter({ itemsMax: 2, fullGroupsMax: 2 });
     await add('a');
     await add('b');
@@ -65,7 +65,7 @@ describe('a group writer', () => {
     expect(namesOf(groups)).toEqual(['a', 'b,c', 'd,e']);
   });
 
-  it('keeps an item whose keys are in a group under way out of the one beside it', async () => {
+  it('does not write an item beside a group that has one of its keys', async () => {
     const { groups, namesOf, add } = createWriter({ itemsMax: 2, fullGroupsMax: 2 });
     await add({ name: 'a', keys: ['x'] });
     await add({ name: 'b', keys: ['x'] }, { name: 'c', keys: ['y'] }, { name: 'd', keys: ['y'] });
@@ -81,7 +81,7 @@ describe('a group writer', () => {
     expect(namesOf(groups)).toEqual(['a', 'c', 'b', 'd']);
   });
 
-  it('writes what comes together as one group, and what comes meanwhile as the next', async () => {
+  it('writes items that arrive together as one group, and items that arrive meanwhile as the next', async () => {
     const { groups, namesOf, add } = createWriter();
     const first = await add('a', 'b');
     const second = await add('c');
@@ -118,7 +118,7 @@ describe('a group writer', () => {
     expect(namesOf(groups)).toEqual(['x1,z1', 'xy', 'y1']);
   });
 
-  it('takes a group that failed apart, and goes on with the next group meanwhile', async () => {
+  it('writes the items of a failed group one by one, beside the next group', async () => {
     const { groups, lone, namesOf, add } = createWriter();
     const results = await add('good', 'bad');
     const next = await add('next');
@@ -137,7 +137,7 @@ describe('a group writer', () => {
     expect(results).toEqual(['its own fault', 'good']);
   });
 
-  it('writes nothing again when a failed group may have been written', async () => {
+  it('writes no item again when the failed group may have been written', async () => {
     const { groups, lone, add } = createWriter();
     const results = await add('a', 'b');
     groups[0]?.fail(new Error('the connection broke'));
@@ -145,7 +145,7 @@ describe('a group writer', () => {
     expect([results, lone]).toEqual([['the connection broke', 'the connection broke'], []]);
   });
 
-  it('writes what has the key of a lone item alone, until that has been written', async () => {
+  it('writes items with the key of a lone item alone, until the lone item has been written', async () => {
     const { groups, lone, namesOf, add } = createWriter();
     await add({ name: 'x1', keys: ['x'] });
     groups[0]?.fail(new Error('undone'));

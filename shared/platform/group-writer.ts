@@ -1,25 +1,30 @@
 import { createPerKey, pause } from './turns.ts';
 
 export interface GroupWriterOptions<Item, Result> {
-  /** Writes a group, all of it or nothing. Answers one result for each item, in their order. */
+  /** Writes a group, all of it or nothing. Returns one result for each item, in the order of the items. */
   write: (items: Item[]) => Promise<Result[]>;
-  /** The owner of an item. Owners share no groups and do not wait for each other. */
+  /**
+   * The owner of an item. Groups of different owners are separate and do not wait for each other. Default: one owner.
+   */
   ownerOf?: (item: Item) => string;
-  /** Most items of a group. */
+  /** The largest number of items in a group. */
   itemsMax: number;
-  /** Groups of an owner that may be under way when the next one is full already: waiting would not make it larger. Default 1. */
+  /**
+   * Groups of an owner that may be under way at the same time while the next one is full: a full group gains nothing by
+   * waiting. Default 1.
+   */
   fullGroupsMax?: number;
-  /** Most octets of a group, as `octetsOf` counts them. A larger item is a group of its own. */
+  /** The largest number of octets in a group, as `octetsOf` counts them. A larger item is a group of its own. */
   octetsMax?: number;
   octetsOf?: (item: Item) => number;
   /**
-   * What an item changes. Items that change the same are never in one group, because a statement would change it once, and
-   * are written in the order in which they came.
+   * What an item changes. Two items that change the same thing are never in one group, because one statement can change
+   * it only once. They are written in the order in which they arrived.
    */
   keysOf?: (item: Item) => readonly string[];
-  /** Writes an item that spoils its group, or that may have. Without it, all items of the group fail. */
+  /** Writes one item of a group that failed. Without it, all items of such a group fail. */
   writeAlone?: (item: Item) => Promise<Result>;
-  /** Whether a group that failed so left nothing behind and can be taken apart. */
+  /** Whether the error means that nothing of the group was written, so its items can be written one by one. */
   isUndone?: (error: unknown) => boolean;
 }
 
@@ -50,13 +55,14 @@ function createKeysUnderWay() {
 }
 
 /**
- * Writes items in groups, those of an owner one after another. Each group has the items that arrived while the previous one
- * was being written. A single item does not wait; in a rush, many share a statement and a commit. A group that is full need
- * not wait, so that the next one is made ready while the database works on this one.
+ * Writes items in groups. The groups of an owner are written one after another, and each contains the items that
+ * arrived while the previous one was being written. So a single item does not wait, and under load many items share a
+ * statement and a commit. A full group need not wait for the previous one, so it is prepared while the database works
+ * on that.
  *
- * A group that fails is taken apart, and its items are written alone, beside the next groups: one bad item neither fails nor
- * delays the others. While an item is written alone, items with its keys are written alone, too.
- * @returns takes an item; resolves with its result when it has been written, rejects when it could not be
+ * When a group fails, its items are written one by one, beside the next groups: one bad item neither fails nor delays
+ * the others. While an item is written alone, items with the same keys are written alone as well.
+ * @returns the function that takes an item: it resolves with the result, or rejects when the item could not be written
  */
 export function createGroupWriter<Item, Result>(
   options: GroupWriterOptions<Item, Result>,
@@ -75,14 +81,17 @@ function createOwnerWriter<Item, Result>(options: GroupWriterOptions<Item, Resul
   let groupCount = 0;
   let isGathering = false;
 
-  async function goAlone({ item, keys, resolve, reject }: Waiting<Item, Result>): Promise<void> {
+  async function writeLone({ item, keys, resolve, reject }: Waiting<Item, Result>): Promise<void> {
     if (!writeAlone) throw new TypeError('nothing writes items alone');
     loneKeys.add(keys);
     await writeAlone(item).then(resolve, reject);
     loneKeys.remove(keys);
   }
 
-  /** Takes the next group out of the queue. An item waits if its keys are in this group or one under way, or wait before it. */
+  /**
+   * Takes the next group out of the queue. An item stays in the queue while one of its keys is in this group, in a
+   * group under way, or in an item before it.
+   */
   function takeGroup(): Waiting<Item, Result>[] {
     const group: Waiting<Item, Result>[] = [];
     const left: Waiting<Item, Result>[] = [];
@@ -90,7 +99,7 @@ function createOwnerWriter<Item, Result>(options: GroupWriterOptions<Item, Resul
     let octets = 0;
     for (const entry of waiting) {
       const hasRoom = group.length < itemsMax && (group.length === 0 || octets + entry.octets <= octetsMax);
-      if (entry.keys.some((key) => loneKeys.has(key))) void goAlone(entry);
+      if (entry.keys.some((key) => loneKeys.has(key))) void writeLone(entry);
       else if (!hasRoom || entry.keys.some((key) => seen.has(key) || groupKeys.has(key))) left.push(entry);
       else {
         group.push(entry);
@@ -107,16 +116,16 @@ function createOwnerWriter<Item, Result>(options: GroupWriterOptions<Item, Resul
       const results = await write(group.map(({ item }) => item));
       results.forEach((result, index) => group[index]?.resolve(result));
     } catch (error) {
-      const isTakenApart = writeAlone !== undefined && options.isUndone?.(error) === true;
+      const canWriteAlone = writeAlone !== undefined && options.isUndone?.(error) === true;
       for (const entry of group) {
-        if (isTakenApart) void goAlone(entry);
+        if (canWriteAlone) void writeLone(entry);
         else entry.reject(error);
       }
     }
   }
 
-  /** Begins the groups whose turn it is. */
-  function begin(): void {
+  /** Starts the groups that may be written now. */
+  function startGroups(): void {
     isGathering = false;
     while (groupCount === 0 || (groupCount < fullGroupsMax && waiting.length >= itemsMax)) {
       const group = takeGroup();
@@ -127,7 +136,7 @@ function createOwnerWriter<Item, Result>(options: GroupWriterOptions<Item, Resul
       void writeGroup(group).then(() => {
         groupCount -= 1;
         groupKeys.remove(keys);
-        begin();
+        startGroups();
       });
     }
   }
@@ -139,6 +148,6 @@ function createOwnerWriter<Item, Result>(options: GroupWriterOptions<Item, Resul
       if (groupCount >= fullGroupsMax || isGathering) return;
       isGathering = true;
       // Items of the same turn of the event loop go into the first group.
-      void pause().then(begin);
+      void pause().then(startGroups);
     });
 }

@@ -22,7 +22,7 @@ function* neighbours(token: string): Generator<string> {
 }
 
 describe('links in mail', () => {
-  it('lead back to the contact, the email and the address they were made of', () => {
+  it('name the contact, the email and the URL that they were made for', () => {
     const url = 'https://shop.test/search?q=a%20b&lang=fr#top';
     expect(signer.readRecipientToken(tokenOf(links.unsubscribeUrl))).toEqual({ contactId: CONTACT, emailId: EMAIL });
     expect(signer.readOpenToken(tokenOf(links.openUrl).replace('.gif', ''))).toBe(EMAIL);
@@ -62,7 +62,7 @@ describe('links in mail', () => {
   });
 });
 
-describe('the way out of marketing email', () => {
+describe('List-Unsubscribe of marketing email', () => {
   const secrets = { appSecret: 'a secret of at least 32 characters' };
   const headersOf = (inboundDomain?: string) => {
     const urls = createLinkSigner({ ...secrets, publicUrl: 'https://e.test', inboundDomain }).recipientUrls({
@@ -75,7 +75,7 @@ describe('the way out of marketing email', () => {
     return new Map(headersFor(urls));
   };
 
-  it('is a link, and where mail comes in an address beside it', () => {
+  it('has a link, and an address as well when there is an inbound domain', () => {
     expect(headersOf().get('List-Unsubscribe')).toBe(`<${links.unsubscribeUrl}>`);
     const header = headersOf('in.e.test').get('List-Unsubscribe') ?? '';
     const [, url, address = ''] = /^<(.*)>, <mailto:(.*)\?subject=unsubscribe>$/.exec(header) ?? [];

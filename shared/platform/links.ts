@@ -7,10 +7,12 @@ import { appSecretsOf, type AppSecrets } from './sealed-values.ts';
 
 const UUID_BYTES = 16;
 const RECIPIENT_SIGNATURE_BYTES = 16;
-/** With the id of the email 30 bytes: a whole number of base64url characters, so that no character can vary unseen. */
+/**
+ * Together with the id of the email 30 bytes: a whole number of base64url characters, so no bit of a token is unused.
+ */
 const TRACKING_SIGNATURE_BYTES = 14;
 const TRACKING_TOKEN_LENGTH = 40;
-/** Gmail takes 5 to 15 characters. */
+/** The last part of Feedback-ID: Gmail accepts 5 to 15 characters. */
 const INSTANCE_ID_LENGTH = 12;
 
 export interface RecipientRef {
@@ -18,31 +20,31 @@ export interface RecipientRef {
   emailId: string;
 }
 
-/** Everything in one email that leads back here. */
+/** The links and addresses in one email that lead to this installation. */
 export interface EmailLinks extends RecipientUrls {
-  /** The address of the image that says that the email was opened. */
+  /** The URL of the image whose request records an open. */
   readonly openUrl: string;
-  /** Where a mail program may write that its user wants no more; undefined without INBOUND_DOMAIN. */
+  /** The address to which a mail program may write to unsubscribe its user; undefined without INBOUND_DOMAIN. */
   readonly unsubscribeAddress: string | undefined;
-  /** Names this installation to mailbox providers, who count complaints by it; the same for all its mail. */
+  /** Names this installation to mailbox providers, which count complaints by it; the same for all its email. */
   readonly instanceId: string;
-  /** The link that counts a click and leads on to a target made by `encodeClickTarget`. */
+  /** The link that records a click and redirects to a target made by `encodeClickTarget`. */
   clickUrl: (target: ClickTarget) => string;
-  /** Whether an address is one of these links, which are not to be counted as clicks. */
+  /** Whether a URL is one of these links. A click on such a link is not recorded. */
   isOwnLink: (url: string) => boolean;
 }
 
-/** An address to lead on to, in the form it has inside a token. */
+/** The URL that a click redirects to, encoded for a token. */
 export type ClickTarget = string & { readonly brand: 'click target' };
 
 export interface LinkSigner {
-  /** The links of one contact in one email. They never expire: an old email's unsubscribe link must work. */
+  /** The links in one email to one contact. They never expire: the unsubscribe link of an old email must work. */
   recipientUrls: (recipient: RecipientRef) => EmailLinks;
-  /** The subject that a token was made for; undefined when it was not made here or was altered. */
+  /** The contact and the email of a token; undefined when the token was not made here or was altered. */
   readRecipientToken: (token: string) => RecipientRef | undefined;
-  /** The email whose image this is; undefined as above. */
+  /** The email of an image URL; undefined as above. */
   readOpenToken: (token: string) => string | undefined;
-  /** The email a link stood in and where it leads; undefined as above. */
+  /** The email that contained the link, and the URL that the link redirects to; undefined as above. */
   readClickToken: (token: string) => { emailId: string; url: string } | undefined;
 }
 
@@ -55,11 +57,11 @@ function bytesToUuid(bytes: Buffer): string {
 }
 
 /**
- * Prepares an address for tokens. That is work for once per mail content: what a recipient adds is 40 characters.
+ * Encodes a URL for tokens. Do this once per content: for each recipient only 40 characters are added.
  *
- * The address stands in the token itself, not in a table that the token points into. So a link costs no row, not even
- * where each recipient has an address of its own; it is followed without a look into the database; and it works for
- * ever, whatever has been deleted. The price is length: the link grows by a third of the address and 40 characters.
+ * The token contains the URL itself, not the key of a row. So a link costs no row, even where each recipient has a URL
+ * of its own; following it takes no query; and it works for ever, whatever has been deleted. The price is length: a
+ * link is longer than its URL by a third of it and 40 characters.
  */
 export function encodeClickTarget(url: string): ClickTarget {
   return Buffer.from(url).toString('base64url') as ClickTarget;
@@ -69,7 +71,7 @@ function instanceIdOf(publicUrl: string): string {
   return createHash('sha256').update(new URL(publicUrl).hostname).digest('hex').slice(0, INSTANCE_ID_LENGTH);
 }
 
-/** The signer of this installation. */
+/** Creates the link signer of this installation. */
 export function linkSignerOf(
   config: Pick<Config, 'APP_SECRET' | 'APP_SECRETS_PREVIOUS' | 'publicUrl' | 'INBOUND_DOMAIN'>,
 ): LinkSigner {
@@ -84,8 +86,8 @@ export interface LinkSignerOptions extends AppSecrets {
 }
 
 /**
- * Signs the links in mail with keys derived from APP_SECRET (HKDF, RFC 5869; HMAC-SHA-256, shortened). Links that were
- * signed with a secret before it are read as well.
+ * Creates a signer for the links in email. It signs with keys derived from APP_SECRET (HKDF, RFC 5869; HMAC-SHA-256,
+ * truncated). It also reads links that were signed with an earlier value of APP_SECRET.
  */
 export function createLinkSigner({ publicUrl, inboundDomain, ...secrets }: LinkSignerOptions): LinkSigner {
   const verp = inboundDomain === undefined ? undefined : createVerp({ ...secrets, domain: inboundDomain });
@@ -99,7 +101,7 @@ export function createLinkSigner({ publicUrl, inboundDomain, ...secrets }: LinkS
     return mac(payload).subarray(0, RECIPIENT_SIGNATURE_BYTES);
   }
 
-  /** An open is signed as a click to nowhere, which no link is. */
+  /** An open is signed as a click with an empty target, which no link has. */
   function trackingToken(emailId: Buffer, target: string, mac = trackingMacs[0]): string {
     const signature = mac(target === '' ? emailId : Buffer.concat([emailId, Buffer.from(target)]));
     return Buffer.concat([emailId, signature.subarray(0, TRACKING_SIGNATURE_BYTES)]).toString('base64url');

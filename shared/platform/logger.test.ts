@@ -31,7 +31,7 @@ function postgresError(): Error {
 }
 
 describe('a log', () => {
-  it('keeps codes and names of things of a PostgreSQL error, and none of its data', () => {
+  it('keeps the codes and object names of a PostgreSQL error, and none of its data', () => {
     const { text, json } = logged((logger) => logger.error({ err: postgresError(), contactId: ID }, 'failed'));
     expect(text).not.toContain('ada');
     expect(json).toMatchObject({
@@ -42,7 +42,7 @@ describe('a log', () => {
     });
   });
 
-  it('follows causes and parts of an aggregate, and ends where they go round', () => {
+  it('contains causes and the parts of an aggregate, and ends when they form a circle', () => {
     const round = new Error('round') as Error & { cause?: unknown };
     round.cause = round;
     const error = new AggregateError([postgresError(), round], `for ${ADDRESS}`, { cause: postgresError() });
@@ -52,7 +52,7 @@ describe('a log', () => {
     expect(json.err.errors).toHaveLength(2);
   });
 
-  it('takes errors of any shape', () => {
+  it('accepts errors of any shape', () => {
     const hostile = new Proxy(new Error('x'), {
       get() {
         throw new Error(ADDRESS);
@@ -75,7 +75,7 @@ describe('a log', () => {
     expect(logged((logger) => logger.error(postgresError())).text).not.toContain('ada');
   });
 
-  it('leaves out statements and their parameters that an ORM puts before a message', () => {
+  it('leaves out the statement and parameters that an ORM puts before a message', () => {
     const error = new Error(`select * from contact where name = 'Ada' - relation "contact" does not exist`);
     const { text, json } = logged((logger) => logger.error({ err: error }, 'failed'));
     expect(text).not.toContain(`'Ada'`);
@@ -105,7 +105,7 @@ describe('redactText', () => {
     ['connect ECONNREFUSED 127.0.0.1:25', 'connect ECONNREFUSED 127.0.0.1:25'],
   ])('%s', (text, expected) => expect(redactText(text)).toBe(expected));
 
-  it('takes no longer for a text that is long and odd', () => {
+  it('stays fast for long and odd texts', () => {
     const startedAt = performance.now();
     for (const part of ['a', '@', 'a@', 'http://', '%40', '<a@b']) redactText(part.repeat(200_000));
     expect(performance.now() - startedAt).toBeLessThan(500);

@@ -4,7 +4,7 @@ import { describeError } from './log-error.ts';
 
 export type Logger = PinoLogger;
 
-/** Fields whose values never reach a log, wherever they stand: secrets, persons, content. */
+/** Fields whose values never reach a log, at any depth: secrets, personal data, content. */
 const HIDDEN_FIELDS: ReadonlySet<string> = new Set([
   ...['authorization', 'cookie', 'password', 'secret', 'secretkey', 'apikey', 'token'],
   ...['email', 'address', 'toaddress', 'name', 'subject', 'html', 'text', 'body', 'content', 'data', 'headers'],
@@ -12,7 +12,7 @@ const HIDDEN_FIELDS: ReadonlySet<string> = new Set([
 const DEPTH_MAX = 4;
 const ITEMS_MAX = 100;
 
-/** A value as a log may hold it: no hidden field, and texts without addresses and tokens. */
+/** Makes a value fit for a log: without hidden fields, and without addresses and tokens in texts. */
 function redactValue(value: unknown, depth: number): unknown {
   if (typeof value === 'string') return redactText(value);
   if (typeof value !== 'object' || value === null) return value;
@@ -33,8 +33,8 @@ function redactFields(fields: object, depth: number): Record<string, unknown> {
 }
 
 /**
- * Structured logs as JSON lines on standard output. Everything that is logged goes through one filter: ids stay,
- * addresses, secrets and content do not, whatever an error carries.
+ * Creates a logger that writes JSON lines to standard output. Everything logged passes one filter: ids stay; addresses,
+ * secrets and content do not, whatever an error carries.
  */
 export function createLogger(options: { level: string; name: string }, destination?: DestinationStream): Logger {
   return pino(
@@ -45,7 +45,7 @@ export function createLogger(options: { level: string; name: string }, destinati
       formatters: { log: (fields) => redactFields(fields, 0) },
       hooks: {
         logMethod(args, method) {
-          // pino takes an error that comes alone for a field, and its own words for the message.
+          // Without this, pino would use the text of an error that is logged alone as the message, unfiltered.
           const [first, ...rest] = args as unknown[];
           const fields = first instanceof Error ? { err: first } : first;
           const texts = rest.map((item) => (typeof item === 'string' ? redactText(item) : item));

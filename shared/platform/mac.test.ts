@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { createMac } from './mac.ts';
 
-describe('the authentication code of a message', () => {
+describe('createMac', () => {
   it.each([0, 1, 31, 32, 55, 56, 63, 64, 65, 4_000])(
     'is HMAC-SHA-256 for %i bytes and keys of any length',
     (length) => {
@@ -15,7 +15,7 @@ describe('the authentication code of a message', () => {
     },
   );
 
-  it('is refused for a key that would have to be hashed first', () => {
+  it('refuses a key that is longer than a block', () => {
     expect(() => createMac(randomBytes(65))).toThrow(RangeError);
   });
 });

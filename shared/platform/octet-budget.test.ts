@@ -4,7 +4,7 @@ import { createOctetBudget } from './octet-budget.ts';
 const LONG_MS = 60_000;
 
 describe('createOctetBudget', () => {
-  it('gives what there is, and the rest in the order of asking when it is free again', async () => {
+  it('grants free octets at once, and others in the order of the calls', async () => {
     const budget = createOctetBudget(10);
     const first = await budget.take(6, LONG_MS);
     const granted: string[] = [];
@@ -17,7 +17,7 @@ describe('createOctetBudget', () => {
     expect(granted).toEqual(['large', 'small']);
   });
 
-  it('lets others pass one that no longer waits', async () => {
+  it('lets others pass a call that no longer waits', async () => {
     const budget = createOctetBudget(10);
     await budget.take(6, LONG_MS);
     const [large, small] = await Promise.all([budget.take(8, 1), budget.take(4, LONG_MS)]);
@@ -25,7 +25,7 @@ describe('createOctetBudget', () => {
     expect(small).toBeDefined();
   });
 
-  it('gives all there is to one that asks for more, and counts a release once', async () => {
+  it('grants the whole budget to a call for more, and counts a release once', async () => {
     const budget = createOctetBudget(10);
     const release = await budget.take(1_000, LONG_MS);
     expect(await budget.take(1, 1)).toBeUndefined();

@@ -1,10 +1,10 @@
 /** Gives back what was taken. */
 export type Release = () => void;
 
-/** Octets of memory that work of one kind shares. */
+/** Octets of memory that several pieces of work share. */
 export interface OctetBudget {
   /**
-   * Takes octets, or all there are where more is asked for, in the order of asking.
+   * Takes octets in the order of the calls. A request for more than the budget takes the whole budget.
    * @returns undefined when there are not enough within `waitMs`
    */
   take: (octets: number, waitMs: number) => Promise<Release | undefined>;

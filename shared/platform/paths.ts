@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 export const projectRoot = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..', '..');
 
 /**
- * Folder of everything the local stack keeps: databases, mailbox, logs, keys.
- * `EVERPOST_HOME` moves it; a relative value counts from the project root.
+ * Folder of everything that the local stack stores: databases, mailbox, logs, keys. `EVERPOST_HOME` moves it; a
+ * relative value is resolved against the project root.
  */
 export function everpostHome(env: NodeJS.ProcessEnv = process.env): string {
   return path.resolve(projectRoot, env['EVERPOST_HOME'] || '.everpost');

@@ -1,7 +1,10 @@
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { isEncrypted } from './temporal-codec.ts';
 
-/** A payload in the JSON of protobuf: octets in base64. What the Temporal UI and CLI send to a codec server. */
+/**
+ * A payload in the JSON form of protobuf, with octets in base64: the form that the Temporal UI and CLI exchange with a
+ * codec server.
+ */
 export interface PayloadJson {
   metadata?: Record<string, string> | undefined;
   data?: string | undefined;
@@ -23,7 +26,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** An encrypted payload somewhere in a history. */
+/** Reads a value of a history as an encrypted payload; undefined when it is none. */
 function encryptedPayload(value: Record<string, unknown>): Payload | undefined {
   const { metadata, data } = value;
   if (!isObject(metadata) || typeof metadata['encoding'] !== 'string') return undefined;
@@ -34,7 +37,7 @@ function encryptedPayload(value: Record<string, unknown>): Payload | undefined {
   return isEncrypted(payload) ? payload : undefined;
 }
 
-/** Puts the message and the stack of a failure back where they are without a codec. */
+/** Moves the message and the stack of a failure to the fields that they have without a codec. */
 function unfoldFailure(failure: Record<string, unknown>): Record<string, unknown> {
   const { encodedAttributes, ...others } = failure;
   if (!isObject(encodedAttributes) || typeof encodedAttributes['data'] !== 'string') return failure;
@@ -48,7 +51,7 @@ function unfoldFailure(failure: Record<string, unknown>): Record<string, unknown
 }
 
 /**
- * A history in JSON (`historyToJSON`) with everything decrypted.
+ * Decrypts everything in a history in JSON (`historyToJSON`).
  * @throws CodecError when a key is missing
  */
 export async function decodeHistoryJson(value: unknown, codec: PayloadCodec): Promise<unknown> {

@@ -3,19 +3,22 @@ import { describeError } from './log-error.ts';
 import { createLogger } from './logger.ts';
 
 export interface ProcessHooks {
-  /** Sets the handler for when the process is told to stop (SIGTERM, SIGINT) or has failed. The last one given is called once. */
+  /**
+   * Sets the handler that is called when the process is told to stop (SIGTERM, SIGINT) or has failed. A later handler
+   * replaces an earlier one, and it is called once.
+   */
   onStop: (stop: () => Promise<void>) => void;
-  /** Ends the process after a fault that it cannot go on with: it stops gently and exits with code 1. */
+  /** Ends the process after a fault that it cannot continue with: it stops gracefully and exits with code 1. */
   fail: (error: unknown, message: string) => void;
 }
 
-/** Longest a process that has failed may take to stop. */
+/** The longest time that a failed process may take to stop. */
 const FAILED_STOP_MS = 30_000;
 
 /**
- * Runs a long-lived process: configuration faults end it with one plain message, a signal stops it gently, a second
- * signal at once. After an uncaught error the process is in an unknown state: it takes no more work, finishes the work
- * under way and exits with code 1, so that its supervisor starts another one.
+ * Runs a long-lived process. A configuration fault ends it with one plain message. A signal stops it gracefully, a
+ * second signal at once. After an uncaught error the state of the process is unknown: it takes no more work, finishes
+ * the work under way and exits with code 1, so that its supervisor starts another one.
  */
 export async function runProcess(name: string, start: (hooks: ProcessHooks) => Promise<void>): Promise<void> {
   const logger = createLogger({ level: 'fatal', name });
@@ -45,8 +48,8 @@ export async function runProcess(name: string, start: (hooks: ProcessHooks) => P
   };
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
-  process.on('uncaughtException', (error) => fail(error, 'an error that nothing caught: the process stops'));
-  process.on('unhandledRejection', (reason) => fail(reason, 'a rejection that nothing handled: the process stops'));
+  process.on('uncaughtException', (error) => fail(error, 'an uncaught error: the process stops'));
+  process.on('unhandledRejection', (reason) => fail(reason, 'an unhandled rejection: the process stops'));
 
   try {
     await start({

@@ -23,7 +23,7 @@ function sealAsBefore(secret: string, owner: string): Buffer {
 }
 
 describe('createSealer', () => {
-  it('opens what was sealed under APP_SECRET or one before it, with and without the id of its key', () => {
+  it('opens values sealed under APP_SECRET or an earlier one, with and without the id of their key', () => {
     const sealer = createSealer(rotated, PURPOSE);
     for (const secret of [OLD, NEW, OTHER]) {
       for (const sealed of [
@@ -35,7 +35,7 @@ describe('createSealer', () => {
     }
   });
 
-  it('opens for no other secret, owner or purpose, and nothing that was altered', () => {
+  it('opens no value of another secret, owner or purpose, and no altered value', () => {
     const sealed = createSealer({ appSecret: NEW }, PURPOSE).seal(plain, 'me');
     expect(() => createSealer({ appSecret: OLD }, PURPOSE).open(sealed, 'me')).toThrow(SealError);
     expect(() => createSealer(rotated, PURPOSE).open(sealed, 'you')).toThrow(SealError);
@@ -45,27 +45,27 @@ describe('createSealer', () => {
     }
   });
 
-  it('knows what is sealed under APP_SECRET itself', () => {
+  it('recognizes values sealed under APP_SECRET itself', () => {
     const sealer = createSealer(rotated, PURPOSE);
     expect(sealer.isCurrent(sealer.seal(plain, 'me'))).toBe(true);
     expect(sealer.isCurrent(createSealer({ appSecret: OLD }, PURPOSE).seal(plain, 'me'))).toBe(false);
     expect(sealer.isCurrent(sealAsBefore(NEW, 'me'))).toBe(false);
   });
 
-  it('tells secrets apart by an id that shows nothing of them', () => {
+  it('distinguishes secrets by an id that reveals nothing of them', () => {
     expect(secretId(OLD)).toMatch(/^[\da-f]{16}$/);
     expect(secretId(OLD)).not.toBe(secretId(NEW));
   });
 });
 
-describe('what mail carries', () => {
+describe('a link or envelope sender of an email', () => {
   const ref = { contactId: '01890000-0000-7000-8000-000000000001', emailId: '01890000-0000-7000-8000-000000000002' };
   const publicUrl = 'https://e.test';
   const before = createLinkSigner({ appSecret: OLD, publicUrl }).recipientUrls(ref);
   const tokenOf = (url: string) => url.slice(url.lastIndexOf('/') + 1).replace('.gif', '');
   const clickUrl = before.clickUrl(encodeClickTarget('https://shop.test/'));
 
-  it('is still read with the secret it was signed with among the previous ones, and not without', () => {
+  it('is read as long as its secret is among the previous ones', () => {
     const signer = createLinkSigner({ ...rotated, publicUrl });
     expect(signer.readRecipientToken(tokenOf(before.unsubscribeUrl))).toEqual(ref);
     expect(signer.readOpenToken(tokenOf(before.openUrl))).toBe(ref.emailId);
@@ -76,7 +76,7 @@ describe('what mail carries', () => {
     expect(dropped.readClickToken(tokenOf(clickUrl))).toBeUndefined();
   });
 
-  it('is signed with the new one from then on', () => {
+  it('is signed with the new secret after a rotation', () => {
     const after = createLinkSigner({ ...rotated, publicUrl }).recipientUrls(ref);
     expect(after.unsubscribeUrl).toBe(
       createLinkSigner({ appSecret: NEW, publicUrl }).recipientUrls(ref).unsubscribeUrl,
@@ -84,7 +84,7 @@ describe('what mail carries', () => {
     expect(after.openUrl).not.toBe(before.openUrl);
   });
 
-  it('comes back to the envelope sender it left with', () => {
+  it('keeps receiving bounces at an envelope sender of the old secret', () => {
     const domain = 'in.everpost.test';
     const path = createVerp({ appSecret: OLD, domain }).returnPath(ref.emailId);
     expect(createVerp({ ...rotated, domain }).readAddress(path)).toBe(ref.emailId);

@@ -3,17 +3,21 @@ import type { Config } from './config.ts';
 
 /** APP_SECRET and its earlier values. */
 export interface AppSecrets {
-  /** Signs and seals everything new. */
+  /** Signs and seals new values. */
   appSecret: string;
-  /** Still verify and open. */
+  /** They verify and open older values. */
   previousSecrets?: readonly string[];
 }
 
-/** Seals values that have to be read again, with AES-256-GCM under keys derived from the secrets (HKDF, RFC 5869). */
+/**
+ * Encrypts values that have to be read again, with AES-256-GCM under keys derived from the secrets (HKDF, RFC 5869).
+ */
 export interface Sealer {
-  /** `owner` is bound to the value: it opens for no other. */
+  /** Binds the value to its owner: it opens for no other. */
   seal: (plain: Buffer, owner: string) => Buffer;
-  /** @throws SealError when it was sealed under a secret that is not named, or for another owner, or altered */
+  /**
+   * @throws SealError when the value was altered, or was sealed for another owner or under a secret that is not given
+   */
   open: (sealed: Uint8Array, owner: string) => Buffer;
   /** Whether a value is sealed under APP_SECRET itself. */
   isCurrent: (sealed: Uint8Array) => boolean;
@@ -29,7 +33,7 @@ export class SealError extends Error {
   }
 }
 
-/** In front of a value that names its key. Values of earlier versions begin with a random nonce instead. */
+/** The beginning of a value that names its key. Values of earlier versions begin with a random nonce instead. */
 const MARK = Buffer.from([0xe5, 0x45, 0x50, 0x01]);
 const ID_BYTES = 8;
 const NONCE_BYTES = 12;
@@ -40,12 +44,12 @@ export function appSecretsOf(config: Pick<Config, 'APP_SECRET' | 'APP_SECRETS_PR
   return { appSecret: config.APP_SECRET, previousSecrets: config.APP_SECRETS_PREVIOUS };
 }
 
-/** APP_SECRET first, then those before it. */
+/** APP_SECRET first, then its earlier values, without duplicates. */
 export function allSecrets({ appSecret, previousSecrets = [] }: AppSecrets): string[] {
   return [...new Set([appSecret, ...previousSecrets])];
 }
 
-/** A key for one purpose, 32 octets, from each secret: the first one is that of APP_SECRET. */
+/** Derives a key of 32 octets for one purpose from each secret; the first key belongs to APP_SECRET. */
 export function deriveKeys(secrets: AppSecrets, purpose: string): [Buffer, ...Buffer[]] {
   const derive = (secret: string) => Buffer.from(hkdfSync('sha256', secret, '', purpose, 32));
   const [first, ...others] = allSecrets(secrets);
@@ -65,14 +69,17 @@ function decrypt(key: Buffer, sealed: Buffer, owner: string): Buffer {
   return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
 }
 
-/** Makes the sealer of one purpose: a value sealed for it opens for no other purpose. */
+/** Creates the sealer for one purpose: a value sealed for one purpose opens for no other. */
 export function createSealer(secrets: AppSecrets, purpose: string): Sealer {
   const keys = deriveKeys(secrets, purpose);
   const [current] = keys;
   const ids = allSecrets(secrets).map((secret) => Buffer.from(secretId(secret), 'hex'));
   const prefix = Buffer.concat([MARK, ids[0] ?? Buffer.alloc(0)]);
 
-  /** The octets that each of some keys may open. The mark may stand in an old value by chance. */
+  /**
+   * The keys that may open a value, each with the octets that it would open. All keys are tried at last, because a
+   * value of an earlier version may begin with the mark by chance.
+   */
   function* candidates(sealed: Buffer): Generator<[Buffer, Buffer]> {
     const isMarked = sealed.subarray(0, MARK.length).equals(MARK);
     const id = sealed.subarray(MARK.length, MARK.length + ID_BYTES);

@@ -11,7 +11,7 @@ export const SEARCH_ATTRIBUTES = {
   contactId: 'ContactId',
 } as const;
 
-/** The attributes of one workflow from the ids it has. */
+/** The search attributes of a workflow, from the ids it concerns. */
 export function searchAttributes(ids: Partial<Record<keyof typeof SEARCH_ATTRIBUTES, string>>): TypedSearchAttributes {
   const pairs: SearchAttributePair[] = [];
   for (const [kind, value] of Object.entries(ids)) {

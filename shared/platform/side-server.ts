@@ -1,14 +1,17 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A small HTTP server beside the work of a process, such as that of its metrics. */
+/** A small HTTP server beside the main work of a process, such as the one for metrics. */
 export interface SideServer {
   port: number;
-  /** Ends open connections, too. */
+  /** Also ends open connections. */
   close: () => Promise<void>;
 }
 
-/** Has a server listen. @throws the error of the server, such as EADDRINUSE */
+/**
+ * Makes a server listen.
+ * @throws the error of the server, such as EADDRINUSE
+ */
 export async function listenBeside(server: Server, port: number, host: string): Promise<SideServer> {
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve));
   return {

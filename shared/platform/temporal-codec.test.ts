@@ -34,7 +34,7 @@ describe('parseCodecKeys', () => {
 });
 
 describe('createPayloadCodec', () => {
-  it('hides content and type, each time another way, and opens them again', async () => {
+  it('encrypts content and type, differently each time, and decrypts them', async () => {
     const encoded = await codec.encode([payload, payload]);
     expect(JSON.stringify(encoded.map(payloadToJson))).not.toContain(payloadToJson(payload).data);
     for (const each of encoded) {
@@ -49,11 +49,11 @@ describe('createPayloadCodec', () => {
     ]);
   });
 
-  it('leaves what was stored before it as it is', async () => {
+  it('leaves payloads that are not encrypted as they are', async () => {
     expect(await codec.decode([payload])).toEqual([payload]);
   });
 
-  it('encrypts with a new key and opens with the old one, in a rotation', async () => {
+  it('encrypts with the new key and decrypts with the old one, in a rotation', async () => {
     const rotated = createPayloadCodec(keysOf(`b:${keyText(2)},a:${keyText(1)}`));
     const old = await codec.encode([payload]);
     expect((await rotated.decode(old)).map(payloadToJson)).toEqual([payloadToJson(payload)]);
@@ -62,7 +62,7 @@ describe('createPayloadCodec', () => {
     );
   });
 
-  it('says that a key is another one, and that a payload was altered', async () => {
+  it('refuses a payload of another key with the same id, and an altered payload', async () => {
     const [encoded] = await codec.encode([payload]);
     const wrong = createPayloadCodec(keysOf(`a:${keyText(9)}`));
     await expect(wrong.decode([encoded!])).rejects.toThrow('the key "a" of TEMPORAL_CODEC_KEYS is not the one');
@@ -72,7 +72,7 @@ describe('createPayloadCodec', () => {
 });
 
 describe('decodeHistoryJson', () => {
-  it('opens payloads wherever they are and puts messages of failures back', async () => {
+  it('decrypts payloads at any depth and restores the messages of failures', async () => {
     const attributes = defaultPayloadConverter.toPayload({ message: 'The step failed', stack_trace: 'at x' });
     const [input, encodedAttributes] = (await codec.encode([payload, attributes])).map(payloadToJson);
     const history = {

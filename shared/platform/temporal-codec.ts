@@ -4,7 +4,7 @@ import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import type { CodecKey } from './codec-keys.ts';
 
-/** A payload that cannot be read with the keys at hand. */
+/** A payload that cannot be decrypted with the given keys. */
 export class CodecError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
@@ -23,14 +23,14 @@ function textOf(payload: Payload, field: string): string {
   return value ? Buffer.from(value).toString() : '';
 }
 
-/** Whether a payload is one that a codec of ours has encrypted. */
+/** Whether this codec has encrypted a payload. */
 export function isEncrypted(payload: Payload): boolean {
   return textOf(payload, 'encoding') === ENCODING;
 }
 
 /**
- * Encrypts payloads with AES-256-GCM: whole payloads, so that their types do not show. What was stored before the codec
- * was switched on is read as it is.
+ * Creates a codec that encrypts whole payloads with AES-256-GCM, so that their types do not show. A payload that is not
+ * encrypted is read as it is.
  */
 export function createPayloadCodec(keys: readonly [CodecKey, ...CodecKey[]]): PayloadCodec {
   const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
@@ -81,11 +81,11 @@ export function codecOf(keys: readonly CodecKey[]): PayloadCodec | undefined {
   return first && createPayloadCodec([first, ...others]);
 }
 
-/** How clients and workers turn values into payloads; undefined when the codec is off. */
+/** The data converter of clients and workers; undefined while the codec is off. */
 export function dataConverterOf(keys: readonly CodecKey[]): DataConverter | undefined {
   const codec = codecOf(keys);
   return codec && { payloadCodecs: [codec], failureConverterPath: FAILURE_CONVERTER_PATH };
 }
 
-/** The failure converter that belongs to the codec; workflows need it in their bundle. */
+/** The path of the failure converter that belongs to the codec. The workflow bundle needs it. */
 export const FAILURE_CONVERTER_PATH = fileURLToPath(new URL('temporal-failure-converter.cjs', import.meta.url));

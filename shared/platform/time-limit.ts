@@ -1,5 +1,6 @@
 /**
- * The result of `work`, or that of `late` when it takes longer than `ms`. The work itself goes on, and its result is dropped.
+ * Waits for `work`, for at most `ms` milliseconds. Returns its result, or the result of `late` when it takes longer.
+ * The work itself goes on, and its result is dropped.
  * @throws the error of `work`, or of `late`
  */
 export async function withTimeLimit<T>(work: Promise<T>, ms: number, late: () => T): Promise<T> {

@@ -1,23 +1,26 @@
-import { performance } from 'node:perf_hooks';
-
-/** Gives everything else that waits a turn. */
+/** Lets the other work of the event loop run before the caller goes on. */
 export function pause(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
+/** The longest that work in many small pieces keeps the event loop, in milliseconds. */
 const TURN_MS = 8;
 
-/** For work in many small pieces: call it after each. Once it has gone on for a few milliseconds, others have a turn. */
-export function createTurns(): () => Promise<void> {
-  let begunAt = performance.now();
-  return async () => {
-    if (performance.now() - begunAt < TURN_MS) return;
-    await pause();
-    begunAt = performance.now();
+/**
+ * Creates a function to call, and await, after each of many small pieces of work. Most calls return undefined at once.
+ * When the work has used up its time, the promise resolves after other work of the event loop has run.
+ */
+export function createTurns(): () => Promise<void> | undefined {
+  let startedAt = performance.now();
+  return () => {
+    if (performance.now() - startedAt < TURN_MS) return undefined;
+    return pause().then(() => {
+      startedAt = performance.now();
+    });
   };
 }
 
-/** Does work that says where it may be interrupted. Once it has gone on for a few milliseconds, others have a turn. */
+/** Runs work that yields where it may be interrupted. After a few milliseconds, other work of the event loop runs. */
 export async function inTurns<Result>(steps: Generator<'pause', Result, unknown>): Promise<Result> {
   const turn = createTurns();
   for (;;) {
@@ -27,10 +30,10 @@ export async function inTurns<Result>(steps: Generator<'pause', Result, unknown>
   }
 }
 
-/** Runs work, or keeps it waiting until fewer than so many are under way. */
+/** Runs work as soon as the gate lets it through. */
 export type Gate = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Lets `width` pieces of work go on at a time; the others wait, first come, first served. */
+/** Creates a gate that lets `width` pieces of work run at a time; the others wait, first come, first served. */
 export function createGate(width: number): Gate {
   let free = width;
   const waiting: (() => void)[] = [];
@@ -47,7 +50,10 @@ export function createGate(width: number): Gate {
   };
 }
 
-/** Does work with what `create` makes for each key, and keeps that for as long as there is work with it. */
+/**
+ * Keeps one object per key, made by `create`, for as long as work with that key is under way.
+ * @returns the function that runs work with the object of a key
+ */
 export function createPerKey<Made>(
   create: () => Made,
 ): <Result>(key: string, work: (made: Made) => Promise<Result>) => Promise<Result> {
@@ -65,10 +71,10 @@ export function createPerKey<Made>(
   };
 }
 
-/** As `Gate`, for each key of its own. */
+/** A separate `Gate` for each key. */
 export type KeyedGate = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
-/** Creates a gate for each key, for as long as there is work under it. */
+/** Creates gates that let `width` pieces of work of a key run at a time. */
 export function createKeyedGate(width: number): KeyedGate {
   const withGate = createPerKey(() => createGate(width));
   return (key, work) => withGate(key, (pass) => pass(work));

@@ -6,7 +6,7 @@ function isHighSurrogate(code: number): boolean {
   return code >= 0xd800 && code <= 0xdbff;
 }
 
-/** A text of megabytes as UTF-8. Others have a turn in between, because letters beyond ASCII take long. */
+/** Encodes a text of megabytes as UTF-8, piece by piece, so that other work of the event loop runs in between. */
 export async function encodeInTurns(text: string): Promise<Buffer> {
   const turn = createTurns();
   const pieces: Buffer[] = [];

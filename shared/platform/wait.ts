@@ -2,21 +2,21 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from './logger.ts';
 
 export interface Wait {
-  /** What is waited for and where it should be, without a password: `PostgreSQL at db:5432/everpost`. */
+  /** The thing to wait for and its address, without a password: `PostgreSQL at db:5432/everpost`. */
   what: string;
-  /** Why it cannot be used now; undefined when waiting does not help, which ends the wait. */
+  /** The reason why it cannot be used now; undefined when waiting does not help, which ends the wait. */
   absenceOf: (error: unknown) => string | undefined;
   logger: Logger;
 }
 
 const PAUSE_MS = { first: 250, longest: 5_000 } as const;
-/** The end of the log always shows what a process waits for. */
+/** Repeated, so that the end of the log always shows what a process waits for. */
 const REMINDER_MS = 60_000;
 
 /**
- * Repeats `attempt` until it succeeds, as long as it takes, with growing pauses. One line says what is missing, another one
- * when the reason changes, and one that it is there.
- * @throws what `attempt` throws when waiting does not help
+ * Repeats `attempt` until it succeeds, with growing pauses and without a limit. The log says what is missing, when the
+ * reason changes, and when it is there.
+ * @throws the error of `attempt` when waiting does not help
  */
 export async function waitUntilThere<T>(attempt: () => Promise<T>, { what, absenceOf, logger }: Wait): Promise<T> {
   let said: { reason: string; at: number } | undefined;
@@ -33,7 +33,7 @@ export async function waitUntilThere<T>(attempt: () => Promise<T>, { what, absen
         said = { reason, at: performance.now() };
       }
     }
-    // Random, so that processes that lost the same server do not return at the same time.
+    // Random, so that processes that lost the same server do not all reconnect at the same time.
     await delay(pauseMs * (0.75 + Math.random() / 2));
   }
 }

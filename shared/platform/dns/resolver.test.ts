@@ -26,14 +26,14 @@ describe('createDnsResolver', () => {
     expect(server.queries().map(({ transport }) => transport)).toEqual(['udp', 'tcp']);
   });
 
-  it('tells a name that does not exist from one without such a record', async () => {
+  it('distinguishes a name that does not exist from a name without such a record', async () => {
     server.set('example.com', { NS: ['ns.example.net'] });
     expect(await resolver.mx('nowhere.example')).toEqual({ kind: 'absent', isNameUnknown: true });
     expect(await resolver.mx('example.com')).toEqual({ kind: 'absent', isNameUnknown: false });
     expect(await resolver.ns('example.com')).toEqual({ kind: 'found', records: ['ns.example.net'] });
   });
 
-  it('finds addresses of either kind, and the root as the exchange of a null MX', async () => {
+  it('finds addresses of either kind, and an empty exchange in a null MX', async () => {
     server.set('six.example', { AAAA: ['2001:db8::1'] });
     server.set('four.example', { A: ['192.0.2.1'], MX: [[0, '']] });
     expect(await resolver.addresses('six.example')).toEqual({ kind: 'found', records: ['2001:db8::1'] });
@@ -41,12 +41,12 @@ describe('createDnsResolver', () => {
     expect(await resolver.mx('four.example')).toMatchObject({ records: [{ priority: 0, exchange: '' }] });
   });
 
-  it.each([['SERVFAIL'], ['REFUSED']] as const)('takes %s for no answer', async (rcode) => {
+  it.each([['SERVFAIL'], ['REFUSED']] as const)('treats %s as no answer', async (rcode) => {
     server.behave('broken.example', { rcode });
     expect(await resolver.txt('broken.example')).toMatchObject({ kind: 'failed' });
   });
 
-  it('gives up in time when a server is silent, and is not held up by it for other names', async () => {
+  it('gives up in time when a server is silent, and answers for other names meanwhile', async () => {
     server.behave('silent.example', { drop: true });
     server.set('quick.example', { MX: [[10, 'mx.quick.example']] });
     const startedAt = performance.now();
@@ -58,7 +58,7 @@ describe('createDnsResolver', () => {
     expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 
-  it('keeps nothing: a record that changes is seen at once', async () => {
+  it('keeps no answers: a changed record is seen at once', async () => {
     server.set('changing.example', { TXT: ['old'] });
     await resolver.txt('changing.example');
     server.set('changing.example', { TXT: ['new'] });
@@ -70,7 +70,7 @@ describe('createDnsResolver', () => {
     expect((await resolver.txt('')).kind).not.toBe('found');
   });
 
-  it('answers when nobody listens', async () => {
+  it('answers `failed` when no server listens', async () => {
     const lost = createDnsResolver({ servers: ['127.0.0.1:1'], timeoutMs: 300 });
     expect(await lost.mx('example.com')).toMatchObject({ kind: 'failed' });
   });

@@ -6,8 +6,8 @@ import { withTimeLimit } from '../time-limit.ts';
 export type { MxRecord } from 'node:dns';
 
 /**
- * A DNS answer. Only `found` and `absent` say something about the name; `failed` means no answer (time-out,
- * SERVFAIL, REFUSED, nobody listening), so it proves nothing.
+ * A DNS answer. Only `found` and `absent` say something about the name. `failed` means that no answer came (time-out,
+ * SERVFAIL, REFUSED, no server), so it proves nothing.
  */
 export type DnsAnswer<Record> =
   | { kind: 'found'; records: Record[] }
@@ -15,20 +15,22 @@ export type DnsAnswer<Record> =
   | { kind: 'failed'; reason: string };
 
 export interface DnsResolver {
-  /** The texts of TXT records, the strings of each joined (RFC 7208 section 3.3, RFC 6376 section 3.6.2.2). */
+  /**
+   * The texts of TXT records, with the strings of each record joined (RFC 7208 section 3.3, RFC 6376 section 3.6.2.2).
+   */
   txt: (name: string) => Promise<DnsAnswer<string>>;
   mx: (name: string) => Promise<DnsAnswer<MxRecord>>;
   ns: (name: string) => Promise<DnsAnswer<string>>;
-  /** IPv4 and IPv6 addresses: found when there is one of either kind. */
+  /** IPv4 and IPv6 addresses; `found` when there is one of either kind. */
   addresses: (name: string) => Promise<DnsAnswer<string>>;
-  /** The names of an IPv4 or IPv6 address (PTR). */
+  /** The host names of an IPv4 or IPv6 address (PTR). */
   names: (address: string) => Promise<DnsAnswer<string>>;
 }
 
 export interface DnsResolverOptions {
   /** Name servers as ip:port; empty means those of the system. */
   servers: readonly string[];
-  /** Longest wait for one lookup, repetitions and further servers included. */
+  /** The longest wait for one lookup, repetitions and further servers included, in milliseconds. */
   timeoutMs?: number;
 }
 
@@ -49,7 +51,7 @@ function answerOf(error: unknown): DnsAnswer<never> {
   return { kind: 'failed', reason: code };
 }
 
-/** The name at which the names of an address stand (RFC 1035 section 3.5, RFC 3596 section 2.5). */
+/** The name to ask for the host names of an address (RFC 1035 section 3.5, RFC 3596 section 2.5). */
 function reverseName(address: string): string {
   const parsed = ipaddr.process(address);
   const octets = parsed.toByteArray();
@@ -58,7 +60,9 @@ function reverseName(address: string): string {
   return `${Array.from(digits).reverse().join('.')}.ip6.arpa`;
 }
 
-/** Asks DNS, each lookup bounded in time. Never throws: an error is an answer of kind `failed`. */
+/**
+ * Creates a DNS resolver whose lookups are bounded in time. It never throws: an error is an answer of kind `failed`.
+ */
 export function createDnsResolver({ servers, timeoutMs = LOOKUP_TIMEOUT_MS }: DnsResolverOptions): DnsResolver {
   const resolver = new Resolver({ timeout: Math.min(PACKET_TIMEOUT_MS, timeoutMs), tries: TRIES });
   if (servers.length > 0) resolver.setServers(servers);

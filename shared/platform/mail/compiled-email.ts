@@ -70,7 +70,7 @@ function withOwnValues(scope: RenderScope, valueOf: (name: string) => string | u
 
 async function compileInTurns(
   source: Pick<EmailSource, 'subject' | 'html' | 'text'> & { sentHtml?: string },
-  turn: () => Promise<void>,
+  turn: () => Promise<void> | undefined,
 ) {
   const steps = compileMessageSteps(source, { htmlToText: htmlToTextQuickly });
   for (let step = steps.next(); ;) {

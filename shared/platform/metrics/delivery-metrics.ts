@@ -6,31 +6,31 @@ import type { SmtpPool } from '../smtp/smtp-pool.ts';
 /** The outcome of an email that was due. */
 export interface NotedResult {
   verdict: string;
-  /** The rule that judged the refusal. */
+  /** The rule by which a refusal was judged. */
   refusal?: { kind: string; rule: string } | undefined;
 }
 
 export interface NotedEmail {
-  /** Its provider is counted, as one of those that are known to us or as `other`. */
+  /** The address of the recipient. Its provider becomes a label, as a known provider or as `other`. */
   to: string;
   urgency: string;
-  /** When it was asked for; missing for campaigns, whose emails wait for each other. */
+  /** The time of the request; missing for campaigns, whose emails wait for each other. */
   queuedAt?: Date | undefined;
 }
 
 /** Counts the outcomes of emails in a worker. */
 export interface DeliveryMetrics {
   note: (result: NotedResult, email: NotedEmail) => void;
-  /** No server could be connected to, so an attempt ended. */
+  /** Counts an attempt that ended because no server could be connected to. */
   relayUnavailable: () => void;
-  /** The relay and the provider of a key, see {@link partsOfKey}. */
+  /** Counts a pause; relay and provider as {@link partsOfKey} gives them. */
   providerPaused: (relay: string, provider: string) => void;
   providerRecovered: (relay: string, provider: string) => void;
 }
 
 const LATENCY_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 7_200];
 
-/** Labels for what a health record is about; the project, if there is one, is left out. */
+/** The labels of a health record, without the project. */
 export function healthLabels(relay: string, provider: string): { relay: string; provider: string } {
   const [name = ALL] = provider.split(' ');
   return { relay: relay === ALL ? 'all' : relay, provider: name === ALL ? 'all' : providerGroupOf(name) };
@@ -88,7 +88,10 @@ export function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
   };
 }
 
-/** Figures of the SMTP connections. @returns reads them; to be called before each answer */
+/**
+ * Creates the gauges of the SMTP connections.
+ * @returns the function that updates them; call it before each scrape
+ */
 export function createSmtpGauges(registry: Registry, pool: Pick<SmtpPool, 'usage' | 'relays'>): () => void {
   const registers = [registry];
   const messages = new Gauge({

@@ -4,10 +4,10 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** One name for all requests without a route, because the caller chooses their paths. */
 const NO_ROUTE = 'none';
-/** The client was gone before the answer was. */
+/** The status of a request whose client disconnected before the response. */
 const CLIENT_GONE = '499';
 
-/** Counts requests by endpoint, method and status; an endpoint is the pattern of its path. */
+/** Creates middleware that counts requests by endpoint, method and status. An endpoint is the pattern of its path. */
 export function countRequests(registry: Registry): RequestHandler {
   const requests = new Counter({
     name: 'everpost_http_requests_total',

@@ -5,8 +5,9 @@ import { listenFault } from '../listen-fault.ts';
 import { listenBeside, type SideServer } from '../side-server.ts';
 
 /**
- * Answers `GET /metrics` on METRICS_PORT; undefined when there is none, or another process of this machine has it. One
- * read at a time, however many ask.
+ * Answers `GET /metrics` on METRICS_PORT. Concurrent requests share one collection of the metrics.
+ * @returns undefined without METRICS_PORT, or when another process of this machine has the port
+ * @throws ConfigError when the port cannot be used for another reason
  */
 export async function startMetricsServer(
   config: Pick<Config, 'METRICS_PORT' | 'METRICS_HOST'>,
@@ -15,15 +16,20 @@ export async function startMetricsServer(
 ): Promise<SideServer | undefined> {
   const { METRICS_PORT: port, METRICS_HOST: host } = config;
   if (port === undefined) return undefined;
-  let looking: Promise<string> | undefined;
-  const look = (): Promise<string> => (looking ??= textNow().finally(() => (looking = undefined)));
+  let collecting: Promise<string> | undefined;
+  function collect(): Promise<string> {
+    collecting ??= textNow().finally(() => {
+      collecting = undefined;
+    });
+    return collecting;
+  }
   const server = createServer((request, response) => {
     request.resume();
     if (request.method !== 'GET' || request.url !== '/metrics') {
       response.writeHead(404).end();
       return;
     }
-    look().then(
+    collect().then(
       (text) => response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }).end(text),
       () => response.writeHead(500).end(),
     );

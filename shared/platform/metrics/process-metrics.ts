@@ -3,8 +3,8 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 /** The metrics of a process for Prometheus. Labels are fixed words: never an address, a name or an id. */
 export interface ProcessMetrics {
   registry: Registry;
-  /** Calls `look` before each answer; if it throws, the other figures are answered all the same. */
-  beforeAnswer: (look: () => Promise<void> | void) => void;
+  /** Calls `update` before each scrape. If it throws, the other figures are still answered. */
+  beforeAnswer: (update: () => Promise<void> | void) => void;
   /** All figures in the text format of Prometheus. */
   text: () => Promise<string>;
 }
@@ -13,12 +13,12 @@ export interface ProcessMetrics {
 export function createProcessMetrics(options: { withNode: boolean }): ProcessMetrics {
   const registry = new Registry();
   if (options.withNode) collectDefaultMetrics({ register: registry });
-  const looks: (() => Promise<void> | void)[] = [];
+  const updates: (() => Promise<void> | void)[] = [];
   return {
     registry,
-    beforeAnswer: (look) => void looks.push(look),
+    beforeAnswer: (update) => void updates.push(update),
     async text() {
-      await Promise.allSettled(looks.map(async (look) => look()));
+      await Promise.allSettled(updates.map(async (update) => update()));
       return registry.metrics();
     },
   };

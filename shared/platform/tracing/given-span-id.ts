@@ -1,7 +1,7 @@
-/** The id of the span that is being started, if somebody else has chosen it. */
+/** The id chosen for the span that is being started. */
 let given: string | undefined;
 
-/** Runs `start` so that the span it starts gets this id: others have been told of the span already. */
+/** Runs `start`; the span that it starts gets this id, because other spans already refer to it. */
 export function withSpanId<T>(spanId: string, start: () => T): T {
   given = spanId;
   try {
@@ -11,7 +11,7 @@ export function withSpanId<T>(spanId: string, start: () => T): T {
   }
 }
 
-/** The id for the next span; undefined for any. */
+/** The id chosen for the next span; undefined for a random one. */
 export function givenSpanId(): string | undefined {
   return given;
 }

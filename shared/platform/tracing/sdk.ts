@@ -10,13 +10,12 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import { redactText } from '../../pure/redact.ts';
 import type { Logger } from '../logger.ts';
+import { createReminder } from '../reminder.ts';
 import { withTimeLimit } from '../time-limit.ts';
 import { givenSpanId } from './given-span-id.ts';
 import type { TracingConfig } from './tracing-config.ts';
 
-/** A collector that is away would otherwise fill the log. */
-const LOG_PAUSE_MS = 60_000;
-/** Longest wait for the last spans when the process stops. */
+/** The longest wait for the last spans when the process stops. */
 const FLUSH_MS = 2_000;
 
 /** The exporter reads `OTEL_EXPORTER_OTLP_…` itself: endpoint, headers, timeout, compression, certificates. */
@@ -29,13 +28,13 @@ async function createExporter(protocol: TracingConfig['protocol']): Promise<Span
   return new OTLPTraceExporter();
 }
 
+/** Logs problems, once a minute at most: an unreachable collector would otherwise fill the log. */
 function reporterTo(logger: Logger): (error: unknown) => void {
-  let nextAt = 0;
+  const isDue = createReminder();
   return (error) => {
-    if (performance.now() < nextAt) return;
-    nextAt = performance.now() + LOG_PAUSE_MS;
+    if (!isDue('tracing')) return;
     const message = error instanceof Error ? error.message : String(error);
-    // In brackets stand values, such as that of a header with a key.
+    // Brackets contain values, such as that of a header with a key.
     const reason = redactText(message.replace(/\(.*\)/s, '(…)'));
     logger.warn({ reason }, 'tracing has a problem; nothing else waits for it');
   };
@@ -51,15 +50,15 @@ function createIds() {
 
 interface SdkOptions {
   protocol: TracingConfig['protocol'];
-  /** Unless the environment names the process (`OTEL_SERVICE_NAME`). */
+  /** The name of the process, unless the environment gives one (`OTEL_SERVICE_NAME`). */
   serviceName: string;
 }
 
 /**
- * Loads the SDK of OpenTelemetry for this process. The sampler, the limits and the batches follow the standard variables
- * (`OTEL_TRACES_SAMPLER`, `OTEL_SPAN_…`, `OTEL_BSP_…`), which the SDK reads. The resource tells nothing of the machine
- * but what `OTEL_RESOURCE_ATTRIBUTES` says.
- * @returns sends what is left, for two seconds at most
+ * Loads the SDK of OpenTelemetry for this process. The SDK reads the sampler, the limits and the batches from the
+ * standard variables (`OTEL_TRACES_SAMPLER`, `OTEL_SPAN_…`, `OTEL_BSP_…`). The resource says nothing about the machine
+ * beyond `OTEL_RESOURCE_ATTRIBUTES`.
+ * @returns the function that sends the remaining spans, for two seconds at most
  */
 export async function startSdk({ protocol, serviceName }: SdkOptions, logger: Logger): Promise<() => Promise<void>> {
   const report = reporterTo(logger);

@@ -13,7 +13,7 @@ import {
 } from '@opentelemetry/api';
 import { formatTraceParent, type TraceParent } from '../../pure/trace-parent.ts';
 
-/** Ids, counts and states; never an address, words of a person, or a key. Undefined ones are left out. */
+/** Ids, counts and states; never an address, a text that a person wrote, or a key. Undefined values are left out. */
 export type SpanAttributes = Attributes;
 
 export interface SpanOptions {
@@ -21,7 +21,7 @@ export interface SpanOptions {
   attributes?: SpanAttributes;
   /** The parent of the span; the active span when left out. */
   parent?: TraceParent | undefined;
-  /** Other spans that it has to do with. */
+  /** Other spans that this one is related to. */
   links?: readonly TraceParent[];
   startTime?: Date;
 }
@@ -42,8 +42,8 @@ export function startSpan(name: string, { parent, links = [], ...options }: Span
   return tracer.startSpan(name, { ...options, links: links.map(linkTo) }, parent ? contextWith(parent) : undefined);
 }
 
-/** Where a span is. */
-export function placeOf(span: Span): TraceParent {
+/** The trace parent that names a span. */
+export function traceParentOf(span: Span): TraceParent {
   const { traceId, spanId, traceFlags } = span.spanContext();
   return { traceId, spanId, isSampled: (traceFlags & TraceFlags.SAMPLED) !== 0 };
 }
@@ -52,43 +52,46 @@ export function placeOf(span: Span): TraceParent {
 export function activeTrace(): TraceParent | undefined {
   const span = trace.getActiveSpan();
   if (!span || !isSpanContextValid(span.spanContext())) return undefined;
-  const place = placeOf(span);
-  return place.isSampled ? place : undefined;
+  const parent = traceParentOf(span);
+  return parent.isSampled ? parent : undefined;
 }
 
-/** The `traceparent` of `activeTrace`. */
+/** The active span in the form of the `traceparent` header; undefined as above. */
 export function activeTraceParent(): string | undefined {
-  const place = activeTrace();
-  return place && formatTraceParent(place);
+  const parent = activeTrace();
+  return parent && formatTraceParent(parent);
 }
 
-/** Adds to the active span. */
+/** Adds attributes to the active span, if there is one. */
 export function annotate(attributes: SpanAttributes): void {
   trace.getActiveSpan()?.setAttributes(attributes);
 }
 
-/** Makes a span the active one during work. */
+/** Runs work with a span as the active one. */
 export function within<T>(span: Span, work: () => T): T {
   return context.with(trace.setSpan(context.active(), span), work);
 }
 
-/** Does work outside of all traces, whoever has woken it. */
+/** Runs work outside of all traces, whatever trace has caused it. */
 export function withoutTrace<T>(work: () => T): T {
   return context.with(ROOT_CONTEXT, work);
 }
 
-/** Marks a span as failed. The message stays out, because others may have written it. */
+/** Marks a span as failed. The message is left out, because other systems may have written it. */
 export function markFailed(span: Span, error: unknown): void {
   span.setStatus({ code: SpanStatusCode.ERROR });
   if (error instanceof Error) span.setAttribute('error.type', typeOf(error));
 }
 
-/** Failures of Temporal have a type, which says more than their class. */
+/** The type of a Temporal failure, which says more than its class; else the name of the error. */
 function typeOf(error: Error & { type?: unknown }): string {
   return typeof error.type === 'string' ? error.type : error.name;
 }
 
-/** Does work within a span, which ends with it. `note` gets the result, for attributes. */
+/**
+ * Runs work within a span, which ends with it.
+ * @param note gets the result, to add attributes
+ */
 export async function withSpan<T>(
   name: string,
   options: SpanOptions,

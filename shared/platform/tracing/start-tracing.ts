@@ -2,11 +2,11 @@ import type { Config } from '../config.ts';
 import type { Logger } from '../logger.ts';
 
 export interface Tracing {
-  /** Sends what is left. Never throws, and takes two seconds at most. */
+  /** Sends the remaining spans. Never throws, and takes two seconds at most. */
   stop: () => Promise<void>;
 }
 
-/** Starts tracing where it is asked for. Otherwise nothing of OpenTelemetry's SDK is loaded. */
+/** Starts tracing if the configuration asks for it. Otherwise OpenTelemetry's SDK is not loaded. */
 export async function startTracing(
   { tracing }: Config,
   processName: 'api' | 'worker',

@@ -17,7 +17,7 @@ function readHeader(headers: Headers): TraceParent | undefined {
   return parseTraceParent(defaultPayloadConverter.fromPayload<{ traceparent?: string }>(payload).traceparent);
 }
 
-/** Adds the active span, if there is one, to what Temporal carries along. */
+/** Adds the active span, if there is one, to the headers that Temporal transports. */
 function withHeader<Input extends { readonly headers: Headers }>(input: Input): Input {
   const traceparent = activeTraceParent();
   if (traceparent === undefined) return input;
@@ -27,14 +27,14 @@ function withHeader<Input extends { readonly headers: Headers }>(input: Input): 
   };
 }
 
-/** Has the workflows that a client starts or signals go on with the active trace. */
+/** Makes the workflows that a client starts or signals continue the active trace. */
 export const clientTracing: WorkflowClientInterceptor = {
   startWithDetails: (input, next) => next(withHeader(input)),
   signalWithStart: (input, next) => next(withHeader(input)),
   signal: (input, next) => next(withHeader(input)),
 };
 
-/** Says so where it is part of the plan: the call was told to come back, or found nothing to do. */
+/** Whether a failure is part of the plan: the activity is to be repeated later, or found nothing to do. */
 function isBenign(error: unknown): boolean {
   return error instanceof ApplicationFailure && error.category === ApplicationFailureCategory.BENIGN;
 }
@@ -67,7 +67,7 @@ export const activityTracing: ActivityInterceptorsFactory = ({ info }) => ({
   },
 });
 
-/** What `workflows/tracing.ts` calls. Workflows without a trace never do. */
+/** The sink that `workflows/tracing.ts` calls. Workflows without a trace never call it. */
 export const workflowTracing: InjectedSinks<{ tracing: { ended: (span: WorkflowSpan) => void } }> = {
   tracing: {
     ended: {

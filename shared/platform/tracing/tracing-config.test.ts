@@ -27,7 +27,7 @@ it.each<[NodeJS.ProcessEnv]>([
   expect(tracingWith(variables)).toEqual({ isOn: false, protocol: 'http/protobuf' });
 });
 
-it('takes the protocol for traces before that for everything', () => {
+it('prefers the protocol for traces to the general one', () => {
   const protocols = { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json' };
   expect(tracingWith({ ...endpoint, ...protocols })).toEqual({ isOn: true, protocol: 'http/json' });
 });
@@ -35,7 +35,7 @@ it('takes the protocol for traces before that for everything', () => {
 it.each<[string, NodeJS.ProcessEnv]>([
   ['OTEL_TRACES_EXPORTER', { OTEL_TRACES_EXPORTER: 'zipkin' }],
   ['OTEL_EXPORTER_OTLP_PROTOCOL', { ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }],
-])('stays off, with a warning, where %s asks for what is not there', (variable, variables) => {
+])('stays off, with a warning, when %s has an unsupported value', (variable, variables) => {
   const { isOn, warning } = tracingWith(variables);
   expect(isOn).toBe(false);
   expect(warning).toContain(variable);

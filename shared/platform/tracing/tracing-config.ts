@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const text = z.string().optional();
 
-/** The standard variables that decide whether there are traces; all others are read by OpenTelemetry's SDK. */
+/** The standard variables that decide whether there are traces. OpenTelemetry's SDK reads all others. */
 export const tracingVariables = {
   OTEL_TRACES_EXPORTER: text.describe('otlp = traces are sent; none, or nothing = no traces'),
   OTEL_EXPORTER_OTLP_ENDPOINT: text.describe('collector of OpenTelemetry, for example http://127.0.0.1:4318'),
@@ -15,7 +15,7 @@ export const tracingVariables = {
 export interface TracingConfig {
   isOn: boolean;
   protocol: 'http/protobuf' | 'http/json';
-  /** Why there are no traces, where somebody may expect some. */
+  /** Why tracing is off although a variable asks for it. */
   warning?: string;
 }
 
@@ -29,8 +29,8 @@ function isAsked(variables: Variables): boolean {
 }
 
 /**
- * Reads the switch. A value that we do not support leaves tracing off with a warning, as the standard asks for:
- * platforms set these variables for all their processes, and email must not stop for them.
+ * Reads the variables of tracing. An unsupported value leaves tracing off with a warning, as the standard requires:
+ * platforms set these variables for all their processes, and sending email must not fail because of them.
  */
 export function tracingOf(variables: Variables): TracingConfig {
   const protocol =

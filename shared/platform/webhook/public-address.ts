@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 /** 2000::/3 is all of IPv6 that is assigned to the public internet; mapped, translated and local forms lie outside. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** Parts of it that are no places on the internet, or that stand for an IPv4 address. */
+/** Ranges of it that are not public hosts, or that stand for an IPv4 address. */
 const REFUSED_IPV6 = [
   '2001::/23', // RFC 2928 protocol assignments: Teredo (RFC 4380), benchmarking, ORCHID
   '2001:db8::/32', // RFC 3849 documentation
@@ -21,17 +21,17 @@ const REFUSED_IPV4 = [
   '198.18.0.0/15', // RFC 2544 benchmarking
 ].map((range) => ipaddr.IPv4.parseCIDR(range));
 
-/** Interface identifiers of ISATAP (RFC 5214) hold an IPv4 address. */
+/** An interface identifier of ISATAP (RFC 5214) contains an IPv4 address. */
 function isIsatap(address: ipaddr.IPv6): boolean {
   const [, , , , high, low] = address.parts;
   return low === 0x5efe && (high === 0 || high === 0x200);
 }
 
 /**
- * Whether an address is that of a host on the public internet. Private, loopback, link-local (where clouds keep their
- * metadata), shared, reserved and multicast ones are not, nor is any IPv6 form that stands for an IPv4 address:
- * such a form reaches whatever the IPv4 address does.
- * @param text an IPv4 or IPv6 address, without brackets; anything else is not public
+ * Whether an address belongs to a host on the public internet. Private, loopback, link-local (cloud metadata), shared,
+ * reserved and multicast addresses do not. Neither does an IPv6 form that stands for an IPv4 address, because it
+ * reaches whatever the IPv4 address reaches.
+ * @param text an IPv4 or IPv6 address, without brackets; any other text is not public
  */
 export function isPublicAddress(text: string): boolean {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) {

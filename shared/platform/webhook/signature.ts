@@ -3,15 +3,15 @@ import { createHmac, randomBytes } from 'node:crypto';
 const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 
-/** A new secret to sign with. */
+/** Creates a new signing secret. */
 export function createWebhookSecret(): string {
   return `${SECRET_PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}`;
 }
 
 /**
- * The headers by which a receiver knows that a webhook is ours and has not been altered, as the Standard Webhooks
- * specification has them: HMAC-SHA-256 over id, time and body.
- * @param secrets `whsec_` and base64, as the receiver was given them: one, and while it is replaced the one before it
+ * The headers that prove to a receiver that a webhook comes from us unaltered. They follow the Standard Webhooks
+ * specification: HMAC-SHA-256 over id, time and body.
+ * @param secrets `whsec_` and base64, as the receiver has them; two while a secret is being replaced
  * @param at seconds since 1970
  */
 export function signatureHeaders(

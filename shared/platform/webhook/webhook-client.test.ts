@@ -56,14 +56,14 @@ const open = () => createWebhookClient({ allowPrivateNetworks: true, dnsServers:
 const guarded = () => createWebhookClient({ allowPrivateNetworks: false, dnsServers: [dns.address], timeoutMs: 1_500 });
 
 describe('a signature', () => {
-  it('is the one of the Standard Webhooks specification', () => {
+  it('matches the example of the Standard Webhooks specification', () => {
     const headers = signatureHeaders([SECRET], 'msg_p5jXN8AQM9LWM0D4loKWxJek', 1614265330, '{"test": 2432232314}');
     expect(headers['webhook-signature']).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
   });
 });
 
 describe('a webhook', () => {
-  it('reports what the server answers', async () => {
+  it('returns the answer of the server', async () => {
     handler = (_request, response) =>
       response.writeHead(418, { 'content-type': 'text/x', 'retry-after': '7' }).end('té\0apot');
     const answer = await open().send(request(`http://localhost:${port}/a?b=1`));
@@ -99,12 +99,12 @@ describe('a webhook', () => {
     }
   });
 
-  it('that finds nobody says so', async () => {
+  it('fails as unreachable when no server answers', async () => {
     await expect(open().send(request('http://127.0.0.1:9'))).rejects.toThrow(WebhookUnreachableError);
     await expect(open().send(request('http://nowhere.invalid'))).rejects.toThrow(WebhookUnreachableError);
   });
 
-  it('follows five redirects, with the method each leaves, and not a sixth', async () => {
+  it('follows five redirects with the method that each asks for, and not a sixth', async () => {
     const to = (path: string, status: number) => ({ path, status });
     const chain = [to('/1', 307), to('/2', 308), to('/3', 302), to('/4', 301), to('/5', 303)];
     handler = (incoming, response) => {
@@ -125,7 +125,7 @@ describe('a webhook', () => {
     await expect(open().send(request(`http://127.0.0.1:${port}/`))).rejects.toThrow('more than 5 redirects');
   });
 
-  it('takes nothing of the request to another origin, and no signature', async () => {
+  it('sends neither headers nor body nor signature to another origin', async () => {
     handler = (incoming, response) =>
       incoming.url === '/' ? response.writeHead(302, { location: `http://localhost:${port}/b` }).end() : response.end();
     await open().send(request(`http://127.0.0.1:${port}/`));
@@ -135,7 +135,7 @@ describe('a webhook', () => {
     expect(headers.sort()).toEqual(['accept', 'user-agent']);
   });
 
-  it('takes nothing of it back either, once it has been elsewhere', async () => {
+  it('sends none of them to the receiver again after another origin', async () => {
     handler = (incoming, response) => {
       const next: Record<string, string> = { '/': `http://localhost:${port}/b`, '/b': `http://127.0.0.1:${port}/c` };
       const location = next[incoming.url ?? ''];
@@ -147,17 +147,14 @@ describe('a webhook', () => {
     expect(seen.map((call) => 'webhook-signature' in call.headers)).toEqual([true, false, false]);
   });
 
-  it.each([307, 308])(
-    'is not sent to another origin by a %i, which would take method and body along',
-    async (status) => {
-      handler = (_request, response) => response.writeHead(status, { location: `http://localhost:${port}/b` }).end();
-      const sent = open().send(request(`http://127.0.0.1:${port}/`));
-      await expect(sent).rejects.toThrow('redirects to another origin');
-      expect(seen).toHaveLength(1);
-    },
-  );
+  it.each([307, 308])('is not sent to another origin after a %i, which keeps method and body', async (status) => {
+    handler = (_request, response) => response.writeHead(status, { location: `http://localhost:${port}/b` }).end();
+    const sent = open().send(request(`http://127.0.0.1:${port}/`));
+    await expect(sent).rejects.toThrow('redirects to another origin');
+    expect(seen).toHaveLength(1);
+  });
 
-  it('goes from https to http for nobody', async () => {
+  it('does not follow a redirect from https to http', async () => {
     const certificate = createTestCertificate('localhost');
     const secure = createSecureServer(certificate, (_request, response) =>
       response.writeHead(302, { location: `http://localhost:${port}/b` }).end(),
@@ -172,7 +169,7 @@ describe('a webhook', () => {
     secure.close();
   });
 
-  it('that fails tells how, and nothing of the URL', async () => {
+  it('names the reason of a failure and no part of the URL', async () => {
     const failing = [
       'http://127.0.0.1:9/?email=ada@mail.test',
       'http://nowhere.invalid/ada@mail.test',
@@ -220,7 +217,7 @@ describe('the guard', () => {
     }
   });
 
-  it('resolves a name once and connects to that very address', async () => {
+  it('resolves a name once and connects to the address found', async () => {
     dns.set('pinned.test', { A: ['127.0.0.1'] });
     const client = createWebhookClient({ allowPrivateNetworks: true, dnsServers: [dns.address], timeoutMs: 1_500 });
     await client.send(request(`http://pinned.test:${port}/`));

@@ -9,11 +9,11 @@ export interface WebhookRequest {
   url: string;
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   headers: Record<string, string>;
-  /** Null sends none. */
+  /** Null for a request without a body. */
   body: string | null;
-  /** The same for every attempt, so that a receiver knows a repetition. */
+  /** The same for every attempt, so that the receiver recognizes a repetition. */
   id: string;
-  /** Signed with each of them. */
+  /** The request is signed with each of them. */
   secrets: readonly string[];
   /** If false, a redirect is returned as the answer. */
   followsRedirects?: boolean;
@@ -37,10 +37,11 @@ export interface WebhookClient {
    * @throws WebhookRefusedError, or WebhookUnreachableError when nobody answered
    */
   send: (webhook: WebhookRequest) => Promise<WebhookAnswer>;
-  /** The same for many requests in a short time: hosts are looked up once and connections are kept. */
+  /** Opens a session for many requests within a short time: hosts are looked up once and connections are kept. */
   open: () => WebhookSession;
   /**
-   * Whether a URL may be called, as far as that can be told now: a name that nobody knows yet may be known later.
+   * Checks whether a URL may be called, as far as that is known now. A host name that does not resolve passes, because
+   * it may resolve later.
    * @throws WebhookRefusedError
    */
   check: (url: string) => Promise<void>;
@@ -52,31 +53,31 @@ export interface WebhookSession {
   close: () => Promise<void>;
 }
 
-/** The request may not be sent, and will not be later. */
+/** The request may not be sent, and a repetition will not change that. */
 export class WebhookRefusedError extends Error {}
-/** No answer came; it may come another time. */
+/** No answer came; a later attempt may get one. */
 export class WebhookUnreachableError extends Error {}
 
 export interface WebhookClientOptions {
-  /** Reach hosts that are not on the public internet as well. */
+  /** Whether hosts that are not on the public internet may be called as well. */
   allowPrivateNetworks: boolean;
   /** Name servers as ip:port; empty means those of the system. */
   dnsServers: readonly string[];
-  /** Authorities whose certificates are trusted in place of the usual ones, in PEM. */
+  /** Certificate authorities that are trusted in place of the default ones, in PEM. */
   authorities?: string;
   timeoutMs?: number;
 }
 
 const TIMEOUT_MS = 10_000;
-/** Short, because a caller waits for it. */
+/** Short, because an API caller waits for the check. */
 const CHECK_MS = 2_000;
 const REDIRECTS_MAX = 5;
 const BODY_BYTES_MAX = 64 * 1024;
 const REDIRECT_CODES = new Set([301, 302, 303, 307, 308]);
-/** All that a server learns which the step does not name. */
+/** The headers of a request to a host that is not the configured receiver. */
 const PLAIN_HEADERS = { 'user-agent': 'Everpost', accept: '*/*' };
 
-/** Connections that are kept for a while. */
+/** The connections of a session, one agent for each origin. */
 interface Agents {
   /** @throws WebhookRefusedError */
   of: (url: URL) => Promise<Agent>;
@@ -88,11 +89,14 @@ interface Hop {
   method: WebhookRequest['method'];
   headers: Record<string, string>;
   body: string | null;
-  /** Whether this is still the receiver that the request was made for. */
+  /** Whether the hop goes to the receiver that the request was made for. */
   isReceiver: boolean;
 }
 
-/** Errors quote no part of a URL: what was filled into it may be about a person. */
+/**
+ * Parses a URL to call. Errors quote no part of it, because its variables may contain personal data.
+ * @throws WebhookRefusedError
+ */
 function parseTarget(text: string, base?: string): URL {
   if (!URL.canParse(text, base)) throw new WebhookRefusedError('the address is not a URL');
   const url = new URL(text, base);
@@ -111,17 +115,18 @@ function isSameReceiver(from: URL, to: URL): boolean {
 }
 
 /**
- * Where a redirect leads, with the method that RFC 9110 section 15.4 leaves. Another origin is not the receiver that was
- * configured: it gets no headers, no body and no signature of the request.
+ * The next hop of a redirect, with the method that RFC 9110 section 15.4 asks for. Another origin is not the configured
+ * receiver: it gets no headers, no body and no signature of the request.
+ * @throws WebhookRefusedError when the redirect must not be followed
  */
 function follow(hop: Hop, statusCode: number, location: string): Hop {
   const url = parseTarget(location, hop.url.href);
   if (hop.url.protocol === 'https:' && url.protocol === 'http:') {
     throw new WebhookRefusedError('the server redirects from https to http, which is not followed');
   }
-  const isRead = statusCode === 303 || (statusCode <= 302 && hop.method === 'POST');
-  const method = isRead ? 'GET' : hop.method;
-  if (isSameReceiver(hop.url, url)) return { ...hop, url, method, body: isRead ? null : hop.body };
+  const becomesGet = statusCode === 303 || (statusCode <= 302 && hop.method === 'POST');
+  const method = becomesGet ? 'GET' : hop.method;
+  if (isSameReceiver(hop.url, url)) return { ...hop, url, method, body: becomesGet ? null : hop.body };
   if (method !== 'GET') {
     throw new WebhookRefusedError('the server redirects to another origin, where the request is not sent; use its URL');
   }
@@ -200,7 +205,6 @@ function createGuard({ allowPrivateNetworks, dnsServers, authorities }: WebhookC
   return { callableAddresses, pinnedAgent };
 }
 
-/** The connections of a session, to each origin. */
 function keepAgents(pinnedAgent: Guard['pinnedAgent']): Agents {
   const kept = new Map<string, Promise<Agent>>();
   return {
@@ -217,8 +221,9 @@ function keepAgents(pinnedAgent: Guard['pinnedAgent']): Agents {
 }
 
 /**
- * An HTTP client for addresses that users write. Names are resolved once a hop, every address found must be public, and
- * the connection goes to those very addresses: a name that resolves to something else a moment later gains nothing.
+ * Creates an HTTP client for URLs that users write. For each hop the host is resolved once, every address found must be
+ * public, and the connection goes to one of these addresses. So a host that resolves to another address a moment later
+ * gains nothing.
  */
 export function createWebhookClient(options: WebhookClientOptions): WebhookClient {
   const { timeoutMs = TIMEOUT_MS } = options;
@@ -272,7 +277,7 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
     const signal = AbortSignal.timeout(timeoutMs);
     let hop: Hop = { url: parseTarget(url), method, headers, body, isReceiver: true };
     for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
-      const result = await whileNotAborted(sendHop(hop, webhook, signal, agents), signal).catch((error: unknown) => {
+      const result = await untilAborted(sendHop(hop, webhook, signal, agents), signal).catch((error: unknown) => {
         throw unreachable(error, signal);
       });
       if ('statusCode' in result) return result;
@@ -290,21 +295,21 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
     async check(text) {
       const url = parseTarget(text);
       const signal = AbortSignal.timeout(CHECK_MS);
-      await whileNotAborted(callableAddresses(url), signal).catch((error: unknown) => {
+      await untilAborted(callableAddresses(url), signal).catch((error: unknown) => {
         if (error instanceof WebhookRefusedError) throw error;
       });
     },
   };
 }
 
-/** Messages of the network name hosts; codes such as ECONNREFUSED do not. */
+/** The code of a network error, such as ECONNREFUSED. Its message may name a host. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }
 
-/** Looking a name up does not listen to a signal. */
-async function whileNotAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+/** Waits for work until the signal is aborted; a DNS lookup itself takes no signal. */
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let abort: () => void = () => undefined;
   const aborted = new Promise<never>((_resolve, reject) => {
     abort = () => reject(signal.reason as Error);
