@@ -41,7 +41,7 @@ describe('a message that avoids a server', () => {
     expect(left.connectionCount()).toBe(0);
   });
 
-  it('gets the connections that wait at the other server for nothing', async () => {
+  it('uses connections that idle at the avoided server', async () => {
     const [left, right] = [await startSink(), await startSink({ delayMs: 20 })];
     const pool = startPool([left, right]);
     await sendMany(pool, new Set([right.label]));
@@ -50,7 +50,7 @@ describe('a message that avoids a server', () => {
     expect(right.connectionCount()).toBe(4);
   });
 
-  it('lets others go to that server meanwhile', async () => {
+  it('does not keep other messages from that server', async () => {
     const [left, right] = [await startSink(), await startSink({ delayMs: 100 })];
     const pool = startPool([left, right], 2);
     const slow = sendMany(pool, new Set([left.label]));
@@ -60,7 +60,7 @@ describe('a message that avoids a server', () => {
     await slow;
   });
 
-  it('is given back when no other server can be connected to, and the rest is sent', async () => {
+  it('is rejected when no other server can be connected to, and the others are sent', async () => {
     const [left, right] = [await startSink(), await startSink()];
     const pool = startPool([left, right]);
     await right.setUnavailable(true);

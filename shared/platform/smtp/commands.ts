@@ -4,14 +4,14 @@ import type { SmtpMessage } from './message.ts';
 export const DATA = 'DATA\r\n';
 export const RESET = 'RSET\r\n';
 
-/** MAIL FROM with the size (RFC 1870) and, where a receipt is wanted, its id (RFC 3461). */
+/** MAIL FROM with the size (RFC 1870) and, when a receipt is requested, its id (RFC 3461). */
 export function mailCommand({ envelope, raw }: SmtpMessage, { hasSize, hasDsn }: SmtpCapabilities): string {
   const size = hasSize ? ` SIZE=${raw.length}` : '';
   const receipt = hasDsn && envelope.receiptId !== undefined ? ` RET=HDRS ENVID=${envelope.receiptId}` : '';
   return `MAIL FROM:<${envelope.from}>${size}${receipt}\r\n`;
 }
 
-/** RCPT TO, which asks for a receipt where one is wanted. */
+/** RCPT TO, with a request for a receipt if the envelope has one. */
 export function rcptCommand({ envelope }: SmtpMessage, { hasDsn }: SmtpCapabilities): string {
   const notify = hasDsn && envelope.receiptId !== undefined ? ' NOTIFY=SUCCESS,FAILURE,DELAY' : '';
   return `RCPT TO:<${envelope.to}>${notify}\r\n`;

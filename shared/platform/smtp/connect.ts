@@ -8,7 +8,7 @@ import { logIn } from './login.ts';
 import { parseSmtpReply, printableReply } from './smtp-reply.ts';
 import { isLoopback, type SmtpServerOptions } from './smtp-url.ts';
 
-/** The abilities that a server lists in its answer to EHLO. */
+/** The extensions that a server lists in its reply to EHLO. */
 export interface SmtpCapabilities {
   /** Commands may be sent without waiting for each reply (RFC 2920). */
   hasPipelining: boolean;
@@ -24,7 +24,7 @@ export interface SmtpCapabilities {
 export interface SmtpConnection {
   socket: Socket;
   capabilities: SmtpCapabilities;
-  /** False if the URL has no login, or the server takes none. */
+  /** False if the URL has no login, or the server offers none. */
   isLoggedIn: boolean;
 }
 
@@ -35,7 +35,11 @@ const CONNECTION_TIMEOUT_MS = 30_000;
 /** RFC 5321 section 4.5.3.2.1 */
 const REPLY_TIMEOUT_MS = 300_000;
 
-/** @param step what was answered, as it stands in the error */
+/**
+ * Waits for a reply with an expected code.
+ * @param step the command, as the error names it
+ * @throws ConnectionFault EPROTOCOL for any other reply
+ */
 async function expectReply(text: Promise<string>, isWanted: (code: number) => boolean, step: string): Promise<string> {
   const response = await text;
   const reply = parseSmtpReply(response);
@@ -52,7 +56,7 @@ function readExtensions(response: string): Extensions {
   const lines = response.split('\n');
   return new Map(
     lines.map((line) => {
-      // "AUTH=PLAIN" is what some servers still write for clients of the last century.
+      // Some old servers write "AUTH=PLAIN".
       const [name = '', ...parameters] = line
         .slice(4)
         .trim()
@@ -73,12 +77,13 @@ function capabilitiesOf(extensions: Extensions): SmtpCapabilities {
   };
 }
 
-/** A name of this machine that others could look up, or its address (RFC 5321 section 4.1.4). */
+/** The domain name of this machine, or an address literal without one (RFC 5321 section 4.1.4). */
 function ownName(): string {
   const name = hostname();
   return /^[\w-]+(?:\.[\w-]+)+$/.test(name) ? name : '[127.0.0.1]';
 }
 
+/** One attempt to open a connection. */
 class Opening {
   readonly #server: SmtpServerOptions;
   readonly #signal: AbortSignal;
@@ -164,7 +169,7 @@ class Opening {
     const response = await dialogue.ask(`EHLO ${name}`, this.#replyTimeoutMs);
     const reply = parseSmtpReply(response);
     if (reply && isPositive(reply.replyCode)) return readExtensions(response);
-    // RFC 5321 section 3.2: only a server that does not know EHLO is greeted in the old way.
+    // RFC 5321 section 3.2: HELO only for a server that does not know EHLO.
     if (reply?.replyCode !== 500 && reply?.replyCode !== 502) {
       await expectReply(Promise.resolve(response), isPositive, 'EHLO');
     }
@@ -178,7 +183,10 @@ class Opening {
     return startTls === 'required' || extensions.has('STARTTLS');
   }
 
-  /** RFC 3207. @returns undefined when the server refuses and may be talked to in clear */
+  /**
+   * Upgrades to TLS (RFC 3207).
+   * @returns undefined when the server refuses and the connection may stay unencrypted
+   */
   async #startTls(dialogue: Dialogue): Promise<Dialogue | undefined> {
     const response = await dialogue.ask('STARTTLS', this.#replyTimeoutMs);
     if (parseSmtpReply(response)?.replyCode !== 220) {
@@ -186,14 +194,16 @@ class Opening {
       await expectReply(Promise.resolve(response), (code) => code === 220, 'STARTTLS');
     }
     const socket = dialogue.release();
-    // From now on its errors are errors of the TLS connection over it.
+    // Errors of this socket now appear as errors of the TLS connection over it.
     socket.on('error', () => undefined);
     return this.#begin(() => connectTls({ socket, ...this.#tlsOptions() }), 'secureConnect');
   }
 
   /**
-   * A password goes out over TLS, on this machine, or where the operator says so; also a server that hides AUTH and
-   * STARTTLS, or somebody between who does, gets no message in clear where a login was meant to protect it.
+   * A login goes out over TLS, to this machine, or where the operator permits it. Otherwise the connection fails even
+   * if the server offers no AUTH: somebody in between may have removed AUTH and STARTTLS, and messages must not go in
+   * clear where a login was meant to protect them.
+   * @throws ConnectionFault EINSECUREAUTH
    */
   #checkLogin(socket: Socket): void {
     if (socket instanceof TLSSocket || this.#server.allowsInsecureAuth) return;
@@ -205,17 +215,20 @@ class Opening {
   }
 }
 
-/** Passwords that a server repeats are left out. */
+/** The text without the credentials, which a server may repeat. */
 function withoutSecrets(text: string, auth: SmtpServerOptions['auth']): string {
   if (!auth) return text;
   const secrets = [auth.pass, auth.user, `\0${auth.user}\0${auth.pass}`];
-  return [...secrets, ...secrets.map((secret) => Buffer.from(secret).toString('base64'))]
-    .filter((secret) => secret !== '')
-    .reduce((masked, secret) => masked.replaceAll(secret, '***'), text);
+  const encoded = secrets.map((secret) => Buffer.from(secret).toString('base64'));
+  let masked = text;
+  for (const secret of [...secrets, ...encoded]) {
+    if (secret !== '') masked = masked.replaceAll(secret, '***');
+  }
+  return masked;
 }
 
 /**
- * Connects to a server, up to where it takes messages: TLS, greeting, EHLO, STARTTLS, login.
+ * Connects to a server until it can take messages: TLS, greeting, EHLO, STARTTLS, login.
  * @throws SmtpUnavailableError when there is no usable connection, or `signal` is aborted
  */
 export async function openSmtpConnection(server: SmtpServerOptions, signal: AbortSignal): Promise<SmtpConnection> {

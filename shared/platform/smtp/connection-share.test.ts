@@ -31,14 +31,14 @@ function sharesOf(max: number, servers = 1): Record<string, number> {
 }
 
 describe('ConnectionShare', () => {
-  it('leaves a quarter to what is more urgent than a campaign, and the half of that to transactional email', () => {
+  it('reserves a quarter for messages more urgent than campaigns, and half of that for transactional ones', () => {
     expect(sharesOf(20)).toEqual({ transactional: 20, automation: 17, campaign: 15 });
     expect(sharesOf(5)).toEqual({ transactional: 5, automation: 4, campaign: 4 });
     expect(sharesOf(2)).toEqual({ transactional: 2, automation: 1, campaign: 1 });
     expect(sharesOf(1)).toEqual({ transactional: 1, automation: 1, campaign: 1 });
   });
 
-  it('leaves a part of the connections of each server', () => {
+  it('reserves a share of the connections of each server', () => {
     expect(sharesOf(20, 2)).toEqual({ transactional: 20, automation: 17, campaign: 15 });
     expect(sharesOf(4, 2)).toEqual({ transactional: 4, automation: 2, campaign: 2 });
   });
@@ -70,7 +70,7 @@ describe('a slow relay that a campaign keeps busy', () => {
   const MESSAGE_MS = 50;
   const CONNECTIONS = 8;
 
-  it('takes transactional email before what waits, whatever the number of it', async () => {
+  it('takes transactional email first, however many messages wait', async () => {
     const { pool, relay } = await start(CONNECTIONS, MESSAGE_MS);
     saturate(pool, 'campaign', 5_000);
     saturate(pool, 'automation', 500);

@@ -2,13 +2,16 @@ import type { SmtpUrgency } from './message-queue.ts';
 import { QueueTrial } from './queue-trial.ts';
 import type { PoolServer, ServerHealth } from './server-health.ts';
 
-/** The part of the connections that the less urgent kinds leave to the more urgent ones. */
-const SHARE = 1 / 4;
+/** The share of the connections that campaigns leave to more urgent messages. */
+const RESERVED_SHARE = 1 / 4;
 
-/** Connections that a kind may have of `capacity`; at least one, and all but one of several at most. */
+/**
+ * The number of `capacity` connections that messages of an urgency may use. At least one; for less urgent messages at
+ * most all but one.
+ */
 function limitOf(urgency: SmtpUrgency, capacity: number): number {
   if (urgency === 'transactional' || capacity < 2) return capacity;
-  const share = Math.max(1, Math.floor(capacity * SHARE));
+  const share = Math.max(1, Math.floor(capacity * RESERVED_SHARE));
   return capacity - (urgency === 'campaign' ? share : Math.ceil(share / 2));
 }
 
@@ -18,32 +21,32 @@ interface Carried {
   /** Connections with messages of campaigns on them. */
   campaign: number;
   /** Connections with messages of campaigns or automations on them. */
-  lesser: number;
+  lessUrgent: number;
 }
 
 /**
- * Shares the connections out, so that a message finds one at once however many less urgent ones wait: campaigns leave a
- * quarter free, automations half of that. It holds over all servers and for each: where a server grants fewer connections
- * than we would have, the quarter is one of those. Campaigns get fewer where more does not make a server faster, see
- * {@link QueueTrial}.
+ * Divides the connections, so that an urgent message finds one at once however many less urgent ones wait: campaigns
+ * leave a quarter free, automations half of that. This holds over all servers together and for each server: where a
+ * server grants fewer connections than configured, the quarter is taken from those. Campaigns get even fewer where more
+ * connections do not make a server faster, see {@link QueueTrial}.
  */
 export class ConnectionShare {
   readonly #connectionsMax: number;
   readonly #health: ServerHealth;
   readonly #carried = new Map<PoolServer, Carried>();
-  readonly #total: Carried = { all: 0, campaign: 0, lesser: 0 };
+  readonly #total: Carried = { all: 0, campaign: 0, lessUrgent: 0 };
   readonly #trials = new Map<PoolServer, QueueTrial>();
 
   constructor(connectionsMax: number, health: ServerHealth) {
     this.#connectionsMax = connectionsMax;
     this.#health = health;
     for (const server of health.servers) {
-      this.#carried.set(server, { all: 0, campaign: 0, lesser: 0 });
+      this.#carried.set(server, { all: 0, campaign: 0, lessUrgent: 0 });
       this.#trials.set(server, new QueueTrial());
     }
   }
 
-  /** Notes what a connection carries from now on instead of what it carried before. */
+  /** Notes that a connection carries messages of another urgency now. */
   changed(server: PoolServer, before: SmtpUrgency | undefined, after: SmtpUrgency | undefined): void {
     if (before === after) return;
     for (const carried of [this.#total, this.#carriedBy(server)]) {
@@ -52,7 +55,9 @@ export class ConnectionShare {
     }
   }
 
-  /** A server has decided a message of a campaign, so long after the one before on that connection. */
+  /**
+   * Notes that a server has decided a message of a campaign, `tookMs` after the message before it on that connection.
+   */
   decided(server: PoolServer, tookMs: number, nowMs: number): void {
     this.#trials.get(server)?.decided(tookMs, this.#carriedBy(server).campaign, nowMs);
   }
@@ -62,7 +67,7 @@ export class ConnectionShare {
     return this.#carriedBy(server).campaign > this.#campaignLimit(server);
   }
 
-  /** Whether a connection that carries `own` just now may carry a message of a kind next. */
+  /** Whether a connection that carries messages of urgency `own` may carry one of `urgency` next. */
   mayCarry(server: PoolServer, urgency: SmtpUrgency, own: SmtpUrgency | undefined): boolean {
     if (urgency === 'transactional') return true;
     const others = this.#carriedBy(server).campaign - (own === 'campaign' ? 1 : 0);
@@ -74,18 +79,18 @@ export class ConnectionShare {
     );
   }
 
-  /** How many connections more than it has now a kind may have. */
+  /** How many more connections may carry messages of an urgency. */
   room(urgency: SmtpUrgency): number {
     const max = this.#connectionsMax;
-    const { all, campaign, lesser } = this.#total;
+    const { all, campaign, lessUrgent } = this.#total;
     if (urgency === 'transactional') return max - all;
-    const roomOfLesser = limitOf('automation', max) - lesser;
-    if (urgency === 'automation') return roomOfLesser;
+    const roomOfLessUrgent = limitOf('automation', max) - lessUrgent;
+    if (urgency === 'automation') return roomOfLessUrgent;
     const roomAtServers = this.#health.servers.reduce(
       (sum, server) => sum + Math.max(0, this.#campaignLimit(server) - this.#carriedBy(server).campaign),
       0,
     );
-    return Math.min(roomOfLesser, limitOf('campaign', max) - campaign, roomAtServers);
+    return Math.min(roomOfLessUrgent, limitOf('campaign', max) - campaign, roomAtServers);
   }
 
   #campaignLimit(server: PoolServer): number {
@@ -100,11 +105,11 @@ export class ConnectionShare {
 function count(carried: Carried, urgency: SmtpUrgency | undefined, by: number): void {
   if (urgency !== undefined) carried.all += by;
   if (urgency === 'campaign') carried.campaign += by;
-  if (urgency === 'campaign' || urgency === 'automation') carried.lesser += by;
+  if (urgency === 'campaign' || urgency === 'automation') carried.lessUrgent += by;
 }
 
 function isWithin(carried: Carried, urgency: SmtpUrgency, own: SmtpUrgency | undefined, capacity: number): boolean {
-  const isLesser = own === 'campaign' || own === 'automation';
-  if (carried.lesser - (isLesser ? 1 : 0) >= limitOf('automation', capacity)) return false;
+  const isLessUrgent = own === 'campaign' || own === 'automation';
+  if (carried.lessUrgent - (isLessUrgent ? 1 : 0) >= limitOf('automation', capacity)) return false;
   return urgency !== 'campaign' || carried.campaign - (own === 'campaign' ? 1 : 0) < limitOf('campaign', capacity);
 }

@@ -2,18 +2,18 @@ import type { Socket } from 'node:net';
 import { toDataContent, type RawMessage } from './data-content.ts';
 
 export interface ContentHooks {
-  /** The commands that follow in the same packets; asked for messages that leave in one piece. */
+  /** Returns the commands that follow in the same packets; called only for content that is written in one piece. */
   announce: () => string;
-  /** A further part has left. */
+  /** Called when the next part is written. */
   progressed: () => void;
-  /** All of it has left. */
+  /** Called when all content has left. */
   left: () => void;
 }
 
-/** Longer content leaves in parts, so that a stuck server can be told from a slow one. */
+/** Longer content is written in parts, so that a stuck server can be distinguished from a slow one. */
 const PART_OCTETS = 262_144;
 
-/** Writes the content after DATA. */
+/** Writes the content of a message after the reply to DATA. */
 export function writeContent(socket: Socket, raw: RawMessage, hooks: ContentHooks): void {
   if (raw.length > PART_OCTETS) {
     writeParts(socket, raw, hooks);

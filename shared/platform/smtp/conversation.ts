@@ -8,36 +8,41 @@ import { ReplyReader } from './reply-reader.ts';
 import type { ReplyTimeouts } from './reply-timeouts.ts';
 import { parseSmtpReply, printableReply, replyCodeOf } from './smtp-reply.ts';
 
-/** The hooks of a conversation. They must not throw. Only `idle` may call back, and only `quit`. */
+/**
+ * The hooks of a conversation. They must not throw. Only `idle` may call a method of the conversation, and only `quit`.
+ */
 export interface ConversationHooks<Message extends SmtpMessage> {
   /**
-   * The next message, undefined when there is none now. `behind` is the message that the server still owes its answer
-   * to when the next one is announced; then the next one must not be alone.
+   * Returns the next message; undefined when there is none now. `behind` is the message whose content is being sent, if
+   * there is one: then the next message must not have `isAlone`.
    */
   next: (behind: Message | undefined) => Message | undefined;
   done: (message: Message, outcome: SmtpOutcome) => void;
   /** The connection broke before the server decided the message. */
   failed: (message: Message, fault: ConnectionFault, state: MessageState) => void;
-  /** Nothing is under way, and `next` had no message. */
+  /** No message is under way, and `next` returned none. */
   idle: () => void;
-  /** The conversation is over, whoever ended it; called once, after `failed`. */
+  /** The conversation is over, on either side; called once, after `failed`. */
   ended: () => void;
 }
 
 /** How far a message got. */
 export interface MessageState {
-  /** The command that the connection broke at. */
+  /** The command during which the connection broke. */
   stage: SmtpStage;
-  /** The message was only announced: the server owed its reply to another, so the break was not about this one. */
+  /**
+   * The message was only announced. The server owed its reply to another message, so the break was not about this one.
+   */
   isBystander: boolean;
   /** Part of the content may have reached the server. */
   hasContentStarted: boolean;
-  /** The content left completely and no usable reply to it came. */
+  /** The content left completely, and no usable reply to it came. */
   mayHaveBeenAccepted: boolean;
   /** Other messages went over the connection before. */
   isReused: boolean;
 }
 
+/** The command whose reply is due; `void` is the empty content of a message without a recipient. */
 type Step = 'reset' | 'mail' | 'rcpt' | 'data' | 'content' | 'void';
 
 interface Transaction<Message> {
@@ -59,7 +64,7 @@ const STAGES: Record<Step, SmtpStage> = {
   void: 'data',
 };
 const SERVICE_CLOSING = 421;
-/** RFC 4954 section 6: the server wants another login. That is between the operator and the server. */
+/** RFC 4954 section 6: the server requires another login. That concerns the operator, not the message. */
 const LOGIN_REPLY_CODES = new Set([530, 534, 535, 538]);
 const QUIT_TIMEOUT_MS = 1_000;
 
@@ -76,10 +81,10 @@ function oversize(octets: number, sizeMax: number): SmtpOutcome {
 /**
  * Sends one message after another over a connection that is set up (greeting, EHLO, TLS and login are done).
  *
- * With PIPELINING (RFC 2920) a message takes one round trip: MAIL FROM, RCPT TO and DATA leave together, and they leave
- * in one piece with the content of the message before (section 3.1), so that under load each message costs one write
- * and one read. A server's replies come in the order of what it was sent, so at most two messages are under way:
- * `current`, whose replies come next, and `following`, which is announced and no more.
+ * With PIPELINING (RFC 2920) a message takes one round trip. MAIL FROM, RCPT TO and DATA are sent together, in one
+ * piece with the content of the previous message (section 3.1), so under load each message costs one write and one
+ * read. Replies come in the order of the commands, so at most two messages are under way: `current`, whose replies come
+ * next, and `following`, which is only announced.
  */
 export class Conversation<Message extends SmtpMessage> {
   readonly #socket: SmtpConnection['socket'];
@@ -117,17 +122,17 @@ export class Conversation<Message extends SmtpMessage> {
     return this.#messageCount;
   }
 
-  /** Begins with `next` when nothing is under way. */
+  /** Starts the next message, if none is under way. */
   wake(): void {
     if (this.#isAlive && !this.#current && !this.#isQuitting) this.#beginNext();
   }
 
-  /** Ends after the message whose content is under way; one that is only announced fails. */
+  /** Ends the conversation after the message whose content is under way; a message that is only announced fails. */
   finish(): void {
     this.#isFinishing = true;
   }
 
-  /** QUIT; nothing may be under way. The connection is cut when the server does not answer soon. */
+  /** Sends QUIT; no message may be under way. The connection is cut when the server does not answer within a second. */
   quit(): void {
     if (!this.#isAlive || this.#isQuitting) return;
     this.#isQuitting = true;
@@ -135,7 +140,7 @@ export class Conversation<Message extends SmtpMessage> {
     this.#socket.write('QUIT\r\n', 'latin1');
   }
 
-  /** Cuts the connection; messages on it fail. */
+  /** Cuts the connection; the messages on it fail. */
   fail(fault: ConnectionFault): void {
     if (!this.#isAlive) return;
     this.#isAlive = false;
@@ -151,7 +156,7 @@ export class Conversation<Message extends SmtpMessage> {
 
   #failTransaction(transaction: Transaction<Message>, fault: ConnectionFault, isBystander: boolean): void {
     const { message, step, refusal, hasContentLeft, isReused } = transaction;
-    // A refusal from before the connection broke counts.
+    // A refusal that came before the connection broke still counts.
     if (refusal) {
       this.#hooks.done(message, refusal);
       return;
@@ -170,7 +175,7 @@ export class Conversation<Message extends SmtpMessage> {
     this.fail(new ConnectionFault('ETIMEDOUT', 'the server is silent'));
   }
 
-  /** Takes the next message that the server can hold, with the commands to begin it with. */
+  /** Takes the next message that the server can accept by its size, with the commands that begin it. */
   #announce(behind: Message | undefined): { transaction: Transaction<Message>; commands: string } | undefined {
     const { hasPipelining, sizeMax } = this.#capabilities;
     for (;;) {
@@ -207,25 +212,25 @@ export class Conversation<Message extends SmtpMessage> {
     }
     this.#current = announced.transaction;
     this.#socket.write(announced.commands, 'latin1');
-    this.#await(announced.transaction.step);
+    this.#awaitReply(announced.transaction.step);
   }
 
-  /** The reply to a command is owed from now on. */
-  #await(step: Step): void {
+  /** Starts the time limit for the reply to a command. */
+  #awaitReply(step: Step): void {
     const { mail, content } = this.#timeouts;
     if (step === 'reset') this.#deadline.set(mail);
     else this.#deadline.set(step === 'void' ? content : this.#timeouts[step]);
   }
 
-  #say(transaction: Transaction<Message>, step: Step, command: string): void {
+  #sendCommand(transaction: Transaction<Message>, step: Step, command: string): void {
     transaction.step = step;
     this.#socket.write(command, 'latin1');
-    this.#await(step);
+    this.#awaitReply(step);
   }
 
   /**
-   * Whether the server has answered what it was not asked yet. Its next replies would be taken for those of other
-   * commands, so nothing more is said to it.
+   * Whether the server has sent a reply before its command. Later replies would be matched to the wrong commands, so
+   * the connection is cut.
    */
   #isOutOfStep(): boolean {
     if (this.#reader.hasRest) this.fail(new ConnectionFault('EPROTOCOL', 'the server answers before it is asked'));
@@ -240,14 +245,14 @@ export class Conversation<Message extends SmtpMessage> {
     if (!this.#current) {
       this.#beginNext();
     } else if (this.#isFinishing) {
-      // The server would take a QUIT for the content that it waits for.
+      // The server would read a QUIT as the content that it waits for.
       this.fail(new ConnectionFault('EABORTED', 'the connection ends before this message'));
     } else {
-      this.#await(this.#current.step);
+      this.#awaitReply(this.#current.step);
     }
   }
 
-  /** The content, and behind it the announcement of the next message: that is what saves a round trip. */
+  /** Sends the content, followed by the announcement of the next message, which saves a round trip. */
   #sendContent(transaction: Transaction<Message>): void {
     if (this.#isOutOfStep()) return;
     transaction.step = 'content';
@@ -271,7 +276,10 @@ export class Conversation<Message extends SmtpMessage> {
     });
   }
 
-  /** Reads a refusal; false when the reply is about the connection, which then ends, instead of the message. */
+  /**
+   * Notes the refusal of a message.
+   * @returns false when the reply concerns the connection, which is then cut
+   */
   #refuse(transaction: Transaction<Message>, text: string, stage: SmtpStage): boolean {
     const reply = parseSmtpReply(text);
     if (!reply || reply.replyCode < 400) {
@@ -287,7 +295,10 @@ export class Conversation<Message extends SmtpMessage> {
     return true;
   }
 
-  /** After a refused envelope: a server may hold a transaction open, which the next message has to end first. */
+  /**
+   * Settles a message whose envelope was refused. The server may hold its transaction open, so the next message begins
+   * with RSET.
+   */
   #settleRefused(transaction: Transaction<Message>): void {
     if (!transaction.refusal) return;
     this.#needsReset = true;
@@ -299,9 +310,9 @@ export class Conversation<Message extends SmtpMessage> {
       this.fail(new ConnectionFault('EPROTOCOL', 'RSET was refused', { response: text }));
     } else if (transaction.isPipelined) {
       transaction.step = 'mail';
-      this.#await('mail');
+      this.#awaitReply('mail');
     } else if (!this.#isOutOfStep()) {
-      this.#say(transaction, 'mail', mailCommand(transaction.message, this.#capabilities));
+      this.#sendCommand(transaction, 'mail', mailCommand(transaction.message, this.#capabilities));
     }
   }
 
@@ -311,11 +322,15 @@ export class Conversation<Message extends SmtpMessage> {
     const next: Step = step === 'mail' ? 'rcpt' : 'data';
     if (transaction.isPipelined) {
       transaction.step = next;
-      this.#await(next);
+      this.#awaitReply(next);
     } else if (transaction.refusal) {
       this.#settleRefused(transaction);
     } else if (!this.#isOutOfStep()) {
-      this.#say(transaction, next, next === 'rcpt' ? rcptCommand(transaction.message, this.#capabilities) : DATA);
+      this.#sendCommand(
+        transaction,
+        next,
+        next === 'rcpt' ? rcptCommand(transaction.message, this.#capabilities) : DATA,
+      );
     }
   }
 
@@ -323,17 +338,17 @@ export class Conversation<Message extends SmtpMessage> {
     const { refusal } = transaction;
     const isAsked = replyCodeOf(text) === 354;
     if (!refusal) {
-      // Some servers say 250. With PIPELINING a 250 here means that replies and commands are out of step.
+      // Some servers reply 250. With PIPELINING a 250 here means that replies and commands are out of step.
       if (isAsked || (!transaction.isPipelined && isPositive(text))) this.#sendContent(transaction);
       else if (this.#refuse(transaction, text, 'data')) this.#settleRefused(transaction);
     } else if (!isAsked) {
       this.#settleRefused(transaction);
     } else if ('stage' in refusal && refusal.stage === 'mail') {
-      // A server that refuses the sender and asks for the content all the same cannot be trusted with an empty one.
+      // A server that refuses the sender and still asks for the content might accept an empty message.
       this.fail(new ConnectionFault('EPROTOCOL', 'the server asked for the content of a message that it had refused'));
     } else {
-      // It has no recipient to bring it to: the empty message ends there.
-      this.#say(transaction, 'void', '.\r\n');
+      // The server has no recipient for this message, so an empty content ends it.
+      this.#sendCommand(transaction, 'void', '.\r\n');
     }
   }
 

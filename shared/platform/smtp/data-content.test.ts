@@ -38,7 +38,7 @@ describe('toDataContent', () => {
     expect(received(ofOctets(raw.repeat(50_000)))).toBe(raw.repeat(50_000));
   });
 
-  it('arrives whole, from text and from octets', () => {
+  it('keeps the content, of text and of octets', () => {
     const piece = fc.constantFrom('.', '\r\n', 'a', '..', '\r\n.', 'é');
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
@@ -50,7 +50,7 @@ describe('toDataContent', () => {
     );
   });
 
-  it('has no second end for servers that take a CR or LF alone for the end of a line', () => {
+  it('has no second end for servers that accept a lone CR or LF as a line end', () => {
     const piece = fc.constantFrom('.', '\r\n', '\r', '\n', 'a', '..', '\r\n.', '\n.\n', '\r.\r', '\r\n.\r\n', 'é');
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {

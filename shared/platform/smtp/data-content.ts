@@ -1,6 +1,6 @@
 import { mapLines } from '../mail/text-pieces.ts';
 
-/** A message ready for the wire: text whose every character is an octet (ASCII), or octets where it has attachments. */
+/** A message ready to send: text in which each character is one octet (ASCII), or octets if it has attachments. */
 export type RawMessage = string | Buffer;
 
 const CR = 0x0d;
@@ -9,19 +9,19 @@ const DOT = Buffer.from('.');
 const END_OF_LINE = '\r\n';
 const END = '.\r\n';
 
-/** Line ends as SMTP wants them (RFC 5321 section 2.3.8). Servers read a CR or LF that stands alone in different ways. */
+/** Converts line ends to CRLF (RFC 5321 section 2.3.8). Servers interpret a lone CR or LF in different ways. */
 function withLineEnds(text: string): string {
   return text.replace(/\r\n|\r|\n/g, END_OF_LINE);
 }
 
 function textContent(raw: string): string {
-  // Every way to smuggle an end of the message in has a dot after a CR or LF. Without one, nothing is to be done.
+  // SMTP smuggling always needs a dot after a CR or LF. A message without one can stay as it is.
   const isSafe = !raw.startsWith('.') && !raw.includes('\n.') && !raw.includes('\r.');
   const text = isSafe ? raw : mapLines(raw, (lines) => withLineEnds(lines).replace(/^\./gm, '..'));
   return text.endsWith(END_OF_LINE) || text === '' ? text + END : `${text}${END_OF_LINE}${END}`;
 }
 
-/** The octets in pieces, so that a large message is not copied for a few dots. */
+/** The content in pieces, so that a large message is not copied because of a few dots. */
 function octetContent(raw: Buffer): Buffer[] {
   const pieces: Buffer[] = [];
   let from = 0;
@@ -37,7 +37,10 @@ function octetContent(raw: Buffer): Buffer[] {
   return pieces;
 }
 
-/** A message as it goes after DATA (RFC 5321 section 4.5.2): a dot doubled at the start of each line, and the last line. */
+/**
+ * The content of a message as it is sent after DATA (RFC 5321 section 4.5.2): with a dot doubled at the start of each
+ * line, and the final line with a dot.
+ */
 export function toDataContent(raw: string): string;
 export function toDataContent(raw: RawMessage): string | Buffer[];
 export function toDataContent(raw: RawMessage): string | Buffer[] {

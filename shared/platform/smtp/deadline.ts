@@ -1,7 +1,7 @@
-/** The timer never waits longer than this, so that it need not be set again for each command. */
+/** The longest wait of the timer. It checks the deadline so often, so it need not be set again for each command. */
 const CHECK_MS = 5_000;
 
-/** Calls `onExpired` once a moment has passed that may be moved for almost nothing. */
+/** Calls `onExpired` when a deadline has passed. The deadline can be moved at almost no cost. */
 export class Deadline {
   readonly #onExpired: () => void;
   #at = Infinity;

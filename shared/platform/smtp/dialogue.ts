@@ -8,7 +8,7 @@ interface Waiting {
   reject: (fault: ConnectionFault) => void;
 }
 
-/** Commands and replies, one after another, before the first message. */
+/** The commands and replies before the first message, one at a time. */
 export class Dialogue {
   readonly socket: Socket;
   readonly #reader = new ReplyReader();
@@ -24,7 +24,7 @@ export class Dialogue {
   }
 
   /**
-   * Waits for a reply to what was sent, or for the greeting.
+   * Waits for a reply to the last command, or for the greeting.
    * @returns its text, lines joined by `\n`
    * @throws ConnectionFault when none comes in time
    */
@@ -39,7 +39,10 @@ export class Dialogue {
     });
   }
 
-  /** @throws ConnectionFault when no reply comes in time, or one has come before the command */
+  /**
+   * Sends a command and waits for the reply.
+   * @throws ConnectionFault when no reply comes in time, or one came before the command
+   */
   ask(command: string, timeoutMs: number): Promise<string> {
     this.#expectNothing();
     const reply = this.read(timeoutMs);
@@ -49,7 +52,7 @@ export class Dialogue {
 
   /**
    * Releases the socket, paused, to the caller.
-   * @throws ConnectionFault when the server has said more than it was asked
+   * @throws ConnectionFault when the server has sent a reply without a command
    */
   release(): Socket {
     this.socket.pause();
@@ -59,7 +62,7 @@ export class Dialogue {
     return this.socket;
   }
 
-  /** Listens no more. */
+  /** Stops listening to the socket. */
   end(): void {
     this.#deadline.end();
     this.socket.off('data', this.#onData);
@@ -67,7 +70,9 @@ export class Dialogue {
     this.socket.off('close', this.#onClose);
   }
 
-  /** Data sent before it was asked for is no answer; without TLS somebody else may have inserted it (RFC 3207). */
+  /**
+   * Fails if data came before its command. It is no reply: without TLS somebody else may have inserted it (RFC 3207).
+   */
   #expectNothing(): void {
     if (this.#reader.hasRest) this.#fail(new ConnectionFault('EPROTOCOL', 'the server answers before it is asked'));
   }
@@ -81,7 +86,7 @@ export class Dialogue {
   }
 
   readonly #onData = (chunk: Buffer): void => {
-    const isWell = this.#reader.push(chunk, (reply) => {
+    const isValid = this.#reader.push(chunk, (reply) => {
       const waiting = this.#waiting;
       this.#waiting = undefined;
       this.#deadline.clear();
@@ -89,7 +94,7 @@ export class Dialogue {
       else this.#fail(new ConnectionFault('EPROTOCOL', 'the server answers before it is asked', { response: reply }));
       return true;
     });
-    if (!isWell) this.#fail(new ConnectionFault('EPROTOCOL', 'the server sends a reply without an end'));
+    if (!isValid) this.#fail(new ConnectionFault('EPROTOCOL', 'the server sends a reply without an end'));
   };
 
   readonly #onError = (error: Error): void => this.#fail(toFault(error));

@@ -1,8 +1,8 @@
-/** No server could be talked to. It says nothing about any message. */
+/** No server can be connected to. The error says nothing about any message. */
 export class SmtpUnavailableError extends Error {
   /** A code of the system or of ours where there is one, such as ECONNREFUSED, ETIMEDOUT, EAUTH. */
   readonly code: string | undefined;
-  /** The server's words, for the operator's log. They stay out of `message`, which goes further. */
+  /** The reply of the server, for the log. It stays out of `message`, which is shown in more places. */
   readonly response: string | undefined;
 
   constructor(message: string, options: { code?: string | undefined; response?: string | undefined } = {}) {
@@ -13,7 +13,10 @@ export class SmtpUnavailableError extends Error {
   }
 }
 
-/** The servers that may get a message cannot be talked to; others of the pool can. It says nothing about the message. */
+/**
+ * The servers that may get a message cannot be connected to, while others of the pool can. The error says nothing about
+ * the message.
+ */
 export class NoOtherServerError extends Error {
   constructor() {
     super('No server that may take the message can be connected to');
@@ -21,10 +24,10 @@ export class NoOtherServerError extends Error {
   }
 }
 
-/** Why a connection cannot be used any more. The message holds nothing that the server said. */
+/** The reason why a connection cannot be used any more. The message does not contain the reply of the server. */
 export class ConnectionFault extends Error {
   readonly code: string;
-  /** The server's words, where it said something. */
+  /** The reply of the server, if there was one. */
   readonly response: string | undefined;
   /** The code of the refusal (4xx or 5xx) that ended the connection. */
   readonly refusalCode: number | undefined;
@@ -38,7 +41,7 @@ export class ConnectionFault extends Error {
   }
 }
 
-/** A fault of the socket or of TLS in the same form. */
+/** Turns an error of the socket or of TLS into a `ConnectionFault`. */
 export function toFault(error: unknown): ConnectionFault {
   if (error instanceof ConnectionFault) return error;
   const { message, code } = error as NodeJS.ErrnoException;

@@ -1,8 +1,8 @@
-/** Connections that wait for a message; one that waits too long is handed to `onDue`. */
+/** Connections that wait for a message. One that has waited for `timeoutMs` is removed and passed to `onDue`. */
 export class IdleSessions<Session> {
   readonly #timeoutMs: number;
   readonly #onDue: (session: Session) => void;
-  /** Since when each waits; the oldest first. */
+  /** The time at which each began to wait, the oldest first. */
   readonly #since = new Map<Session, number>();
   #timer: NodeJS.Timeout | undefined;
 

@@ -60,7 +60,7 @@ describe.each([
   ['smtps', true],
   ['smtp', false],
 ] as const)('a login over %s', (scheme, secure) => {
-  it.each(METHODS)('with %s is taken by an independent server, and the message follows', async (method) => {
+  it.each(METHODS)('with %s is accepted by an independent server, and the message follows', async (method) => {
     const { port, logins } = await startServer(METHODS, secure);
     expect(await send(scheme, port, PASS, method)).toMatchObject({ kind: 'accepted' });
     expect(logins).toEqual([`${method} over TLS`]);

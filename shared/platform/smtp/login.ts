@@ -15,9 +15,9 @@ const base64 = (text: string): string => Buffer.from(text, 'utf8').toString('bas
 
 type Ask = (line: string) => Promise<{ code: number; text: string }>;
 
-/** Each answers with the last reply. */
+/** SASL mechanisms. Each returns the last reply. */
 const MECHANISMS: Record<string, (ask: Ask, credentials: Credentials) => Promise<{ code: number; text: string }>> = {
-  /** RFC 4616, with the initial response of RFC 4954; some servers ask for it all the same. */
+  /** RFC 4616, with the initial response of RFC 4954. Some servers still ask for the response afterwards. */
   async PLAIN(ask, { user, pass }) {
     const response = base64(`\0${user}\0${pass}`);
     const reply = await ask(`AUTH PLAIN ${response}`);
@@ -36,7 +36,7 @@ const MECHANISMS: Record<string, (ask: Ask, credentials: Credentials) => Promise
     const challenge = Buffer.from(reply.text.slice(4), 'base64');
     return ask(base64(`${user} ${createHmac('md5', pass).update(challenge).digest('hex')}`));
   },
-  /** Google's and Microsoft's; a refusal comes as a challenge, to which an empty line is the answer. */
+  /** The mechanism of Google and Microsoft. They send a refusal as a challenge, which an empty line answers. */
   async XOAUTH2(ask, { user, pass }) {
     const reply = await ask(`AUTH XOAUTH2 ${base64(`user=${user}\x01auth=Bearer ${pass}\x01\x01`)}`);
     return reply.code === 334 ? ask('') : reply;
@@ -56,7 +56,7 @@ export async function logIn(
 ): Promise<void> {
   const wanted = credentials.method?.toUpperCase() ?? Object.keys(MECHANISMS).find((name) => offered.includes(name));
   const mechanism = wanted === undefined ? undefined : MECHANISMS[wanted];
-  if (!mechanism) throw new ConnectionFault('EAUTH', 'there is no way to log in that both sides know');
+  if (!mechanism) throw new ConnectionFault('EAUTH', 'the server offers no login mechanism that is supported');
   const reply = await mechanism(async (line) => {
     const text = await dialogue.ask(line, timeoutMs);
     return { code: parseSmtpReply(text)?.replyCode ?? 0, text };

@@ -1,13 +1,13 @@
 import type { SmtpMessage, SmtpOutcome } from './message.ts';
 
-/** The kinds of messages, the most urgent first. */
+/** The urgencies of messages, the highest first. */
 export const URGENCIES = ['transactional', 'automation', 'campaign'] as const;
 export type SmtpUrgency = (typeof URGENCIES)[number];
 
-/** A message that somebody waits for. */
-export interface Job extends SmtpMessage {
+/** A message in the queue, with the promise of its caller. */
+export interface QueuedMessage extends SmtpMessage {
   readonly urgency: SmtpUrgency;
-  /** A connection that had carried others broke under it before; now it goes over a fresh one. */
+  /** A used connection broke under it before; the next attempt goes over a fresh one. */
   readonly isRetry: boolean;
   readonly signal: AbortSignal | undefined;
   readonly resolve: (outcome: SmtpOutcome) => void;
@@ -21,35 +21,35 @@ const perUrgency = <T>(create: () => T): Record<SmtpUrgency, T> => ({
 });
 
 /**
- * Messages that wait for a connection: the more urgent first, then in the order they came. A message may avoid some of
- * the servers; where a method takes the label of a server, it is about the messages that may go there.
+ * Messages that wait for a connection: the more urgent first, then in the order in which they came. A message may avoid
+ * some servers; a method with the label of a server considers only messages that may go there.
  */
 export class MessageQueue {
-  readonly #lines = perUrgency(() => new Set<Job>());
-  /** Messages that were on a connection before; they go before all others. */
-  readonly #returned = perUrgency(() => new Set<Job>());
-  readonly #retries = new Set<Job>();
+  readonly #lines = perUrgency(() => new Set<QueuedMessage>());
+  /** Messages that a broken connection had not reached. They go before new ones of the same urgency. */
+  readonly #returned = perUrgency(() => new Set<QueuedMessage>());
+  readonly #retries = new Set<QueuedMessage>();
   /** Waiting messages that avoid a server, by its label. */
   readonly #avoiding = new Map<string, Record<SmtpUrgency, number>>();
-  /** One listener for a signal, whatever the number of messages that wait under it. */
-  readonly #bySignal = new WeakMap<AbortSignal, Set<Job>>();
+  /** The messages that wait under a signal, so that one listener per signal is enough. */
+  readonly #bySignal = new WeakMap<AbortSignal, Set<QueuedMessage>>();
 
   get size(): number {
     return URGENCIES.reduce((sum, urgency) => sum + this.waiting(urgency), this.#retries.size);
   }
 
-  /** Messages of a kind, those that need a fresh connection left out. */
+  /** The number of messages of an urgency, without those that need a fresh connection. */
   waiting(urgency: SmtpUrgency, label?: string): number {
     const all = this.#lines[urgency].size + this.#returned[urgency].size;
     return label === undefined ? all : all - (this.#avoiding.get(label)?.[urgency] ?? 0);
   }
 
-  /** Whether messages, those that need a fresh connection included, may go to a server. */
+  /** Whether a message may go to a server; messages that need a fresh connection count. */
   isWaitingFor(label: string): boolean {
     return URGENCIES.some((urgency) => this.waiting(urgency, label) > 0) || first(this.#retries, label) !== undefined;
   }
 
-  /** Whether messages avoid a server. */
+  /** Whether any message avoids a server. */
   get hasAvoiding(): boolean {
     return this.#avoiding.size > 0;
   }
@@ -62,77 +62,80 @@ export class MessageQueue {
     return this.#retries.size;
   }
 
-  add(job: Job): void {
-    this.#enter(job, this.#lines[job.urgency]);
+  add(message: QueuedMessage): void {
+    this.#enter(message, this.#lines[message.urgency]);
   }
 
-  /** Takes back a message that a broken connection had not come to. */
-  putBack(job: Job): void {
-    this.#enter(job, this.#returned[job.urgency]);
+  /** Puts back a message that a broken connection had not reached. */
+  putBack(message: QueuedMessage): void {
+    this.#enter(message, this.#returned[message.urgency]);
   }
 
-  /** Takes back a message for a fresh connection. */
-  addRetry(job: Job): void {
-    this.#enter({ ...job, isRetry: true, isAlone: true }, this.#retries);
+  /** Puts back a message that needs a fresh connection. */
+  addRetry(message: QueuedMessage): void {
+    this.#enter({ ...message, isRetry: true, isAlone: true }, this.#retries);
   }
 
-  takeRetry(label: string): Job | undefined {
+  takeRetry(label: string): QueuedMessage | undefined {
     return this.#takeFrom(this.#retries, label);
   }
 
-  /** No fresh connection is available, so any will do. */
+  /** Moves the messages that need a fresh connection to the others, because none will be opened. */
   demoteRetries(): void {
-    for (const job of this.#retries) {
-      this.#returned[job.urgency].add(job);
-      this.#count(job, 1);
+    for (const message of this.#retries) {
+      this.#returned[message.urgency].add(message);
+      this.#count(message, 1);
     }
     this.#retries.clear();
   }
 
-  peek(urgency: SmtpUrgency, label: string): Job | undefined {
+  peek(urgency: SmtpUrgency, label: string): QueuedMessage | undefined {
     return first(this.#returned[urgency], label) ?? first(this.#lines[urgency], label);
   }
 
-  take(urgency: SmtpUrgency, label: string): Job | undefined {
+  take(urgency: SmtpUrgency, label: string): QueuedMessage | undefined {
     return this.#takeFrom(this.#returned[urgency], label) ?? this.#takeFrom(this.#lines[urgency], label);
   }
 
-  /** Refuses all that wait. */
+  /** Rejects all waiting messages. */
   refuse(error: Error): void {
     for (const line of this.#allLines()) {
-      for (let job = this.#takeFrom(line); job; job = this.#takeFrom(line)) job.reject(error);
+      for (let message = this.#takeFrom(line); message; message = this.#takeFrom(line)) message.reject(error);
     }
   }
 
-  /** Refuses the messages that avoid all of these servers. It is asked for each message, so the error is made when needed. */
+  /**
+   * Rejects the messages that avoid all of these servers. The check runs for each message, so the error is created only
+   * when needed.
+   */
   refuseAvoiding(labels: readonly string[], createError: () => Error): void {
     if (labels.some((label) => !this.#avoiding.has(label))) return;
     for (const line of this.#allLines()) {
-      for (const job of line) {
-        if (!labels.every((label) => job.avoid?.has(label))) continue;
-        this.#leave(job, line);
-        job.reject(createError());
+      for (const message of line) {
+        if (!labels.every((label) => message.avoid?.has(label))) continue;
+        this.#leave(message, line);
+        message.reject(createError());
       }
     }
   }
 
-  #allLines(): Set<Job>[] {
+  #allLines(): Set<QueuedMessage>[] {
     return [this.#retries, ...Object.values(this.#returned), ...Object.values(this.#lines)];
   }
 
-  #takeFrom(line: Set<Job>, label?: string): Job | undefined {
-    const job = first(line, label);
-    if (job) this.#leave(job, line);
-    return job;
+  #takeFrom(line: Set<QueuedMessage>, label?: string): QueuedMessage | undefined {
+    const message = first(line, label);
+    if (message) this.#leave(message, line);
+    return message;
   }
 
-  #leave(job: Job, line: Set<Job>): void {
-    if (!line.delete(job)) return;
-    if (line !== this.#retries) this.#count(job, -1);
-    if (job.signal) this.#bySignal.get(job.signal)?.delete(job);
+  #leave(message: QueuedMessage, line: Set<QueuedMessage>): void {
+    if (!line.delete(message)) return;
+    if (line !== this.#retries) this.#count(message, -1);
+    if (message.signal) this.#bySignal.get(message.signal)?.delete(message);
   }
 
-  #count({ avoid, urgency }: Job, by: number): void {
+  #count({ avoid, urgency }: QueuedMessage, by: number): void {
     for (const label of avoid ?? []) {
       const counts = this.#avoiding.get(label) ?? perUrgency(() => 0);
       counts[urgency] += by;
@@ -141,40 +144,40 @@ export class MessageQueue {
     }
   }
 
-  #enter(job: Job, line: Set<Job>): void {
-    const { signal } = job;
+  #enter(message: QueuedMessage, line: Set<QueuedMessage>): void {
+    const { signal } = message;
     if (signal?.aborted) {
-      job.reject(reasonOf(signal));
+      message.reject(reasonOf(signal));
       return;
     }
-    line.add(job);
-    if (line !== this.#retries) this.#count(job, 1);
-    if (signal) this.#jobsUnder(signal).add(job);
+    line.add(message);
+    if (line !== this.#retries) this.#count(message, 1);
+    if (signal) this.#messagesUnder(signal).add(message);
   }
 
-  #jobsUnder(signal: AbortSignal): Set<Job> {
+  #messagesUnder(signal: AbortSignal): Set<QueuedMessage> {
     const known = this.#bySignal.get(signal);
     if (known) return known;
-    const jobs = new Set<Job>();
-    this.#bySignal.set(signal, jobs);
+    const messages = new Set<QueuedMessage>();
+    this.#bySignal.set(signal, messages);
     const leave = (): void => {
-      for (const job of jobs) {
-        for (const line of [this.#lines[job.urgency], this.#returned[job.urgency], this.#retries]) {
-          this.#leave(job, line);
+      for (const message of messages) {
+        for (const line of [this.#lines[message.urgency], this.#returned[message.urgency], this.#retries]) {
+          this.#leave(message, line);
         }
-        job.reject(reasonOf(signal));
+        message.reject(reasonOf(signal));
       }
-      jobs.clear();
+      messages.clear();
     };
     signal.addEventListener('abort', leave, { once: true });
-    return jobs;
+    return messages;
   }
 }
 
-/** The first message that may go to a server, or to any. */
-function first(line: Iterable<Job>, label?: string): Job | undefined {
-  for (const job of line) {
-    if (label === undefined || !job.avoid?.has(label)) return job;
+/** The first message that may go to a server; without a label, the first of all. */
+function first(line: Iterable<QueuedMessage>, label?: string): QueuedMessage | undefined {
+  for (const message of line) {
+    if (label === undefined || !message.avoid?.has(label)) return message;
   }
   return undefined;
 }

@@ -1,49 +1,52 @@
 import type { RawMessage } from './data-content.ts';
 import type { SmtpReply } from './smtp-reply.ts';
 
-/** MAIL FROM and RCPT TO (RFC 5321): the envelope sender, empty for none, and the one envelope recipient. */
+/**
+ * The envelope (RFC 5321): the envelope sender (MAIL FROM), empty for the null sender, and the one envelope recipient
+ * (RCPT TO).
+ */
 export interface SmtpEnvelope {
   from: string;
   to: string;
-  /** Asks the server for delivery notifications (RFC 3461) that carry this id; ignored where it offers none. */
+  /** The id of a delivery notification (RFC 3461) that the server is asked for; ignored where it offers none. */
   receiptId?: string;
 }
 
-/** A message for a conversation; addresses in the form that `toWireAddress` answers. */
+/** A message to send. Its addresses have the form that `toWireAddress` returns. */
 export interface SmtpMessage {
   readonly envelope: SmtpEnvelope;
   readonly raw: RawMessage;
   /**
-   * The message may be what breaks connections: it goes step by step, with nothing announced behind it, so that no other
-   * message is lost with it and a server that cannot pipeline after all takes it.
+   * The message may be what breaks connections. It is sent command by command and no message is announced behind it. So
+   * no other message is lost with it, and a server whose pipelining does not work takes it.
    */
   readonly isAlone: boolean;
-  /** The labels of the servers that are not to get the message, if there are any. */
+  /** The labels of the servers that must not get the message. */
   readonly avoid?: ReadonlySet<string> | undefined;
 }
 
-/** The command a server refused a message at: MAIL FROM, RCPT TO, or DATA and the content after it. */
+/** The command at which a server refused a message: MAIL FROM, RCPT TO, or DATA with the content. */
 export type SmtpStage = 'mail' | 'rcpt' | 'data';
 
-/** The connection broke, or the server ended it with a reply such as 421, while the message was its subject. */
+/** The connection broke, or the server ended it with a reply such as 421, while it was handling the message. */
 export interface SmtpInterruption {
   kind: 'interrupted';
   stage: SmtpStage;
-  /** What happened, with the server's words where it said something. */
+  /** What happened, with the reply of the server if there was one. */
   reply: string;
-  /** The content left completely and no usable reply to it came: the server may have taken the message over. */
+  /** The content left completely, and no usable reply came: the server may have accepted the message. */
   mayHaveBeenAccepted: boolean;
 }
 
 /**
- * The outcome of a message at a server: taken over, refused for good (5xx), deferred (4xx), or unknown. Only
- * a refusal at `rcpt` speaks of the recipient; one at `mail` is about the sender and one at `data` about the content.
+ * The outcome of a message at a server: accepted, rejected (5xx), deferred (4xx), or unknown. Only a refusal at `rcpt`
+ * is about the recipient; one at `mail` is about the envelope sender and one at `data` about the content.
  */
 export type SmtpOutcome = (
-  | { kind: 'accepted'; reply: string; /** The host that said so. */ server?: string }
-  | ({ kind: 'rejected' | 'deferred'; stage: SmtpStage; /** The host that said so. */ server?: string } & SmtpReply)
+  | { kind: 'accepted'; reply: string; /** The host of the server. */ server?: string }
+  | ({ kind: 'rejected' | 'deferred'; stage: SmtpStage; /** The host of the server. */ server?: string } & SmtpReply)
   | SmtpInterruption
 ) & {
-  /** The label of the server that was asked; missing when none was. */
+  /** The label of the server; missing when the message went to none. */
   relay?: string;
 };

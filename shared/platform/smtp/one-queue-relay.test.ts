@@ -53,7 +53,7 @@ async function startRelay() {
   };
 }
 
-it('An urgent message stands behind few messages of a campaign where a relay handles one at a time', async () => {
+it('An urgent message waits behind few messages of a campaign at a relay that handles one at a time', async () => {
   const relay = await startRelay();
   const { url, now, aheadOfUrgent } = relay;
   const pool = createSmtpPool({ urls: [url], maxConnections: CONNECTIONS, now, logger: { warn: () => undefined } });

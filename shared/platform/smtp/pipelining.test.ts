@@ -74,7 +74,7 @@ const kinds = (results: PromiseSettledResult<SmtpOutcome>[]) =>
   results.map((result) => (result.status === 'fulfilled' ? result.value.kind : 'failed'));
 
 describe('pipelining', () => {
-  it('announces a message in one piece with the content of the one before', async () => {
+  it('announces a message in one piece with the content of the previous one', async () => {
     const { url, packets } = await startServer(['PIPELINING', 'SIZE 1000']);
     expect(kinds(await sendAll(startPool(url), ['1', '2', '3']))).toEqual(['accepted', 'accepted', 'accepted']);
     const envelope = (name: string) => `MAIL FROM:<${FROM}> SIZE=24\r\nRCPT TO:<${name}@example.org>\r\nDATA\r\n`;
@@ -93,7 +93,7 @@ describe('pipelining', () => {
     expect(packets.slice(1, 9)).toEqual([...steps('1'), `${RAW}.\r\n`, ...steps('2'), `${RAW}.\r\n`]);
   });
 
-  it('keeps messages apart when the content of one is refused and the next is announced already', async () => {
+  it('matches replies to messages when the content of one is refused after the next was announced', async () => {
     const refusals = ['554 5.6.0 No', '250 Ok', '451 4.3.0 Later'];
     const { url } = await startServer(['PIPELINING'], (line) => (line === '.' ? refusals.shift() : '250 Ok'));
     expect(kinds(await sendAll(startPool(url), ['1', '2', '3']))).toEqual(['rejected', 'accepted', 'deferred']);
@@ -110,7 +110,7 @@ describe('pipelining', () => {
     expect(packets.find((packet) => packet.includes('<3@'))).toMatch(/^RSET\r\nMAIL FROM/);
   });
 
-  it('gives an empty message to a server that asks for one it has no recipient for', async () => {
+  it('sends an empty message to a server that asks for content without a recipient', async () => {
     const { url, packets } = await startServer(['PIPELINING'], (line) =>
       line.includes('<1@') ? '550 5.1.1 Unknown' : '250 Ok',
     );
@@ -118,7 +118,7 @@ describe('pipelining', () => {
     expect(packets[2]).toBe('.\r\n');
   });
 
-  it('sends a message that was only announced again, when the connection breaks before its turn', async () => {
+  it('repeats a message that was only announced when the connection broke', async () => {
     let ends = 0;
     const { url, packets } = await startServer(['PIPELINING'], (line) => {
       if (line !== '.') return '250 Ok';
@@ -142,7 +142,7 @@ describe('pipelining', () => {
     }
   });
 
-  it('takes a reply in any pieces and on any number of lines, and none without an end', async () => {
+  it('reads a reply in any pieces and on any number of lines, and refuses one without an end', async () => {
     const { url } = await startServer(['PIPELINING'], (line) =>
       line.includes('<1@') ? '550-5.1.1 Ünknown\r\n550-5.1.1 user\r\n550 5.1.1 here' : '250-2.0.0 Ok\r\n250 2.0.0 Ok',
     );
@@ -158,7 +158,7 @@ describe('pipelining', () => {
 describe('whatever a server does', () => {
   const plan = fc.constantFrom('ok', 'ok', 'ok', 'rcpt550', 'rcpt450', 'data554', 'data452', 'cutRcpt', 'cutReply');
 
-  it('answers for every message what became of it', async () => {
+  it('returns an outcome for every message', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(plan, { minLength: 1, maxLength: 30 }), fc.boolean(), async (plans, pipelining) => {
         const sink = await createSmtpSink({ pipelining });

@@ -6,7 +6,7 @@ import type { RawMessage } from './data-content.ts';
 import { ConnectionFault, NoOtherServerError, SmtpUnavailableError } from './errors.ts';
 import { IdleSessions } from './idle-sessions.ts';
 import type { SmtpEnvelope, SmtpOutcome, SmtpStage } from './message.ts';
-import { MessageQueue, URGENCIES, type Job, type SmtpUrgency } from './message-queue.ts';
+import { MessageQueue, URGENCIES, type QueuedMessage, type SmtpUrgency } from './message-queue.ts';
 import { timeoutsOf } from './reply-timeouts.ts';
 import { ServerHealth, type PoolServer } from './server-health.ts';
 import type { RelayState, SendOptions, SmtpPoolOptions } from './smtp-pool.ts';
@@ -16,11 +16,11 @@ import { toWireEnvelope } from './wire-envelope.ts';
 
 /** A connection of the pool. */
 interface Session {
-  readonly conversation: Conversation<Job>;
+  readonly conversation: Conversation<QueuedMessage>;
   readonly server: PoolServer;
-  /** The messages on it. */
+  /** The urgency of the messages on it; undefined while it is idle. */
   carries: SmtpUrgency | undefined;
-  /** When the server could begin with the message that it decides next. */
+  /** The time at which the server could begin with the message that it decides next. */
   sinceMs: number;
 }
 
@@ -39,7 +39,7 @@ function interruption(fault: ConnectionFault, state: MessageState): SmtpOutcome 
   return { kind: 'interrupted', stage, mayHaveBeenAccepted, reply: `${words} (the connection broke ${where})` };
 }
 
-/** The connections, the messages that wait for them, and who gets which. */
+/** Holds the connections and the waiting messages, and decides which message goes over which connection. */
 export class Pool {
   readonly #options: SmtpPoolOptions;
   readonly #now: () => number;
@@ -115,17 +115,17 @@ export class Pool {
   }
 
   close(timeoutMs: number): Promise<void> {
-    // Set before draining starts, for draining releases sessions, which asks for it.
+    // Set before draining starts, because draining releases sessions, which read it.
     this.#closing ??= Promise.resolve().then(() => this.#drain(timeoutMs));
     return this.#closing;
   }
 
-  /** Gives waiting messages to idle sessions and opens sessions for the rest, as far as both go. */
+  /** Assigns waiting messages to idle sessions, and opens sessions for the others within the limits. */
   #pump(): void {
     if (this.#closing || this.#queue.size === 0) return;
-    // One after another: what one takes is not there for the next, and may use up the share of its kind.
+    // One after another: what one session takes is gone for the next, and may use up the share of its urgency.
     for (const session of this.#idle.newestFirst()) {
-      if (this.#nextKind(session) === undefined) continue;
+      if (this.#nextUrgency(session) === undefined) continue;
       this.#idle.remove(session);
       session.conversation.wake();
     }
@@ -139,7 +139,9 @@ export class Pool {
     this.#refuseStranded();
   }
 
-  /** Ends idle connections to servers that the waiting messages avoid, where these need the room. */
+  /**
+   * Ends idle connections to servers that the waiting messages avoid, if these messages need the connections elsewhere.
+   */
   #makeRoom(): void {
     if (!this.#queue.hasAvoiding) return;
     let missing = this.#connectionsWanted() - (this.#options.maxConnections - this.#health.connections);
@@ -152,7 +154,7 @@ export class Pool {
     }
   }
 
-  /** Refuses messages that no connection will come for. */
+  /** Rejects messages for which no connection will be opened. */
   #refuseStranded(): void {
     if (this.#queue.hasAvoiding) {
       this.#queue.refuseAvoiding(this.#health.reachable(), () => new NoOtherServerError());
@@ -178,11 +180,11 @@ export class Pool {
     return this.#health.servers.reduce((sum, server) => sum + server.openings, 0);
   }
 
-  /** How many connections to open for the waiting messages, apart from those being opened. */
+  /** The number of connections to open for the waiting messages, beyond those being opened. */
   #connectionsWanted(): number {
     const useful = (urgency: SmtpUrgency) => Math.min(this.#queue.waiting(urgency), this.#share.room(urgency));
-    const lesser = Math.min(useful('automation') + useful('campaign'), this.#share.room('automation'));
-    return this.#queue.retries + this.#queue.waiting('transactional') + lesser - this.#openingCount();
+    const lessUrgent = Math.min(useful('automation') + useful('campaign'), this.#share.room('automation'));
+    return this.#queue.retries + this.#queue.waiting('transactional') + lessUrgent - this.#openingCount();
   }
 
   async #open(server: PoolServer): Promise<void> {
@@ -192,10 +194,10 @@ export class Pool {
       this.#health.opened(server);
       const timeouts = timeoutsOf(server.options.replyTimeoutMs);
       const session: Session = {
-        conversation: new Conversation<Job>(connection, timeouts, {
+        conversation: new Conversation<QueuedMessage>(connection, timeouts, {
           next: (behind) => (behind ? this.#nextBehind(session, behind) : this.#next(session)),
-          done: (job, outcome) => this.#onDone(session, job, outcome),
-          failed: (job, fault, state) => this.#onFailed(session, job, fault, state),
+          done: (message, outcome) => this.#onDone(session, message, outcome),
+          failed: (message, fault, state) => this.#onFailed(session, message, fault, state),
           idle: () => this.#release(session),
           ended: () => this.#onEnded(session),
         }),
@@ -218,8 +220,8 @@ export class Pool {
     this.#pump();
   }
 
-  /** The most urgent kind that waits and that a session may carry next. */
-  #nextKind(session: Session): SmtpUrgency | undefined {
+  /** The highest urgency of the waiting messages that a session may carry next. */
+  #nextUrgency(session: Session): SmtpUrgency | undefined {
     const { server, carries } = session;
     return URGENCIES.find(
       (urgency) =>
@@ -230,11 +232,14 @@ export class Pool {
   #isSpent(session: Session): boolean {
     const messagesMax = this.#options.messagesPerConnection ?? MESSAGES_PER_CONNECTION;
     if (this.#closing !== undefined || session.conversation.messageCount >= messagesMax) return true;
-    return this.#queue.hasAvoiding && this.#isInTheWay(session);
+    return this.#queue.hasAvoiding && this.#isNeededElsewhere(session);
   }
 
-  /** Whether messages wait that avoid the session's server, and another has no connection for them. */
-  #isInTheWay({ server }: Session): boolean {
+  /**
+   * Whether its connection is needed at another server: messages wait that avoid this server, and the other one has no
+   * connection.
+   */
+  #isNeededElsewhere({ server }: Session): boolean {
     if (this.#health.connections < this.#options.maxConnections) return false;
     if (!this.#queue.isAvoided(server.options.label)) return false;
     return this.#health.servers.some(
@@ -242,30 +247,34 @@ export class Pool {
     );
   }
 
-  #next(session: Session): Job | undefined {
+  #next(session: Session): QueuedMessage | undefined {
     if (this.#isSpent(session)) return undefined;
     const isFresh = session.conversation.messageCount === 0;
-    const kind = this.#nextKind(session);
+    const urgency = this.#nextUrgency(session);
     const { label } = session.server.options;
-    const job = (isFresh ? this.#queue.takeRetry(label) : undefined) ?? (kind && this.#queue.take(kind, label));
-    this.#carry(session, job?.urgency);
+    const message =
+      (isFresh ? this.#queue.takeRetry(label) : undefined) ?? (urgency && this.#queue.take(urgency, label));
+    this.#carry(session, message?.urgency);
     session.sinceMs = this.#now();
-    if (job) this.#sending += 1;
-    return job;
+    if (message) this.#sending += 1;
+    return message;
   }
 
-  /** Behind a message goes one of the same kind, when it could not be sooner on a connection of its own. */
-  #nextBehind(session: Session, { urgency }: Job): Job | undefined {
+  /**
+   * The message to announce behind another: one of the same urgency, if it would not be sent sooner over another
+   * connection.
+   */
+  #nextBehind(session: Session, { urgency }: QueuedMessage): QueuedMessage | undefined {
     if (this.#isSpent(session) || this.#canGrow(urgency)) return undefined;
     if (urgency === 'campaign' && this.#share.isCrowded(session.server)) return undefined;
     const { label } = session.server.options;
-    if (URGENCIES.find((kind) => this.#queue.waiting(kind, label) > 0) !== urgency) return undefined;
+    if (URGENCIES.find((each) => this.#queue.waiting(each, label) > 0) !== urgency) return undefined;
     if (this.#queue.peek(urgency, label)?.isAlone) return undefined;
     this.#sending += 1;
     return this.#queue.take(urgency, label);
   }
 
-  /** Whether a kind will have one connection more soon. */
+  /** Whether messages of an urgency will soon have one more connection. */
   #canGrow(urgency: SmtpUrgency): boolean {
     if (this.#share.room(urgency) <= 0) return false;
     const isUseful = (server: PoolServer) => this.#queue.waiting(urgency, server.options.label) > 0;
@@ -277,11 +286,11 @@ export class Pool {
     if (session.carries === urgency) return;
     this.#share.changed(session.server, session.carries, urgency);
     session.carries = urgency;
-    // An idle connection may carry now what it might not before.
+    // An idle connection may now carry a message that it might not carry before.
     if (this.#queue.size > 0 && this.#idle.size > 0) this.#pumpSoon();
   }
 
-  /** Puts a session that has nothing to do aside, or out of service. */
+  /** Keeps a session without a message for later, or retires it. */
   #release(session: Session): void {
     if (this.#isSpent(session)) {
       this.#retire(session);
@@ -291,7 +300,7 @@ export class Pool {
     this.#idle.add(session);
   }
 
-  /** Takes a session that has nothing to do out of service. */
+  /** Ends the connection of a session without a message. */
   #retire(session: Session): void {
     this.#leave(session);
     this.#quitting.add(session);
@@ -304,34 +313,34 @@ export class Pool {
     this.#health.ended(session.server);
   }
 
-  #onDone(session: Session, job: Job, outcome: SmtpOutcome): void {
+  #onDone(session: Session, message: QueuedMessage, outcome: SmtpOutcome): void {
     this.#sending -= 1;
     this.#health.decided(session.server, outcome.kind);
     const nowMs = this.#now();
-    if (job.urgency === 'campaign') this.#share.decided(session.server, nowMs - session.sinceMs, nowMs);
+    if (message.urgency === 'campaign') this.#share.decided(session.server, nowMs - session.sinceMs, nowMs);
     session.sinceMs = nowMs;
     const { host: server, label: relay } = session.server.options;
-    job.resolve(outcome.kind === 'interrupted' ? { ...outcome, relay } : { ...outcome, server, relay });
+    message.resolve(outcome.kind === 'interrupted' ? { ...outcome, relay } : { ...outcome, server, relay });
   }
 
-  #onFailed(session: Session, job: Job, fault: ConnectionFault, state: MessageState): void {
+  #onFailed(session: Session, message: QueuedMessage, fault: ConnectionFault, state: MessageState): void {
     this.#sending -= 1;
-    // A server that had closed the connection before says so at once.
+    // If the server had closed an idle connection, it breaks at once.
     const wasClosed = state.isReused && !state.hasContentStarted && fault.code !== 'ETIMEDOUT';
-    const mayGoAgain = state.isBystander || (wasClosed && !job.isRetry);
+    const mayGoAgain = state.isBystander || (wasClosed && !message.isRetry);
     if (mayGoAgain || (this.#closing && !state.hasContentStarted)) {
-      if (this.#closing) job.reject(new SmtpUnavailableError('The SMTP pool is closed'));
-      else if (state.isBystander) this.#queue.putBack(job);
+      if (this.#closing) message.reject(new SmtpUnavailableError('The SMTP pool is closed'));
+      else if (state.isBystander) this.#queue.putBack(message);
       else {
-        // Its other idle connections are likely dead as well.
+        // Other idle connections to this server are probably closed as well.
         for (const other of this.#idle.takeAll((each) => each.server === session.server)) this.#retire(other);
-        this.#queue.addRetry(job);
+        this.#queue.addRetry(message);
       }
       return;
     }
     const { stage, mayHaveBeenAccepted } = state;
     this.#health.interrupted(session.server, { code: fault.code, stage, mayHaveBeenAccepted });
-    job.resolve({ ...interruption(fault, state), relay: session.server.options.label });
+    message.resolve({ ...interruption(fault, state), relay: session.server.options.label });
   }
 
   #onEnded(session: Session): void {

@@ -40,13 +40,13 @@ describe('a server that handles one message at a time', () => {
     };
   }
 
-  it('gets so few at a time that an urgent one waits less than the time of four', () => {
+  it('gets so few messages at a time that an urgent one waits less than the time of four', () => {
     const limits = oneByOne()(new QueueTrial(), 1_000, 40);
     expect(limits.at(-1)).toBeLessThanOrEqual(3);
     expect(limits.slice(-2_000).every((limit) => limit <= 3)).toBe(true);
   });
 
-  it('gets more again when it has become faster for many at a time', () => {
+  it('gets more messages again when it handles many at a time', () => {
     const trial = new QueueTrial();
     oneByOne()(trial, 1_000, 40);
     const limits = run(trial, 41_000, 300, () => 100);
@@ -55,7 +55,7 @@ describe('a server that handles one message at a time', () => {
 });
 
 describe('a server far away that handles many messages at a time', () => {
-  it('keeps all connections but for a trial now and then', () => {
+  it('keeps all connections except during a trial', () => {
     const limits = run(new QueueTrial(), 1_000, 300, () => 400);
     expect(limits.filter((limit) => limit < CONNECTIONS).length).toBeLessThan(limits.length / 8);
     expect(limits.at(-1)).toBe(CONNECTIONS);
@@ -63,7 +63,7 @@ describe('a server far away that handles many messages at a time', () => {
 });
 
 describe('a fast server', () => {
-  it('is never tried', () => {
+  it('has no trial', () => {
     const limits = run(new QueueTrial(), 1_000, 60, () => 20);
     expect(new Set(limits)).toEqual(new Set([CONNECTIONS]));
   });

@@ -1,11 +1,11 @@
-/** Messages that take longer than this each are worth a trial; an urgent one waits about as long. */
+/** A trial starts only when a message takes longer than this; an urgent message waits about as long. */
 const SLOW_MS = 200;
-/** A trial compares what a server took in two spans of so long and so many messages. */
+/** A trial compares the messages that a server took in two spans of at least this time and this number of messages. */
 const WINDOW_MS = 2_000;
 const WINDOW_MESSAGES = 30;
-/** With fewer connections the server must take this share of what it took before. */
-const KEPT = 0.93;
-/** Until the same is tried again. */
+/** With fewer connections the server must keep this share of its rate. */
+const RATE_KEPT_MIN = 0.93;
+/** The time until the same trial is repeated. */
 const REST_MS = 60_000;
 
 interface Trial {
@@ -15,10 +15,10 @@ interface Trial {
 }
 
 /**
- * Finds out how many connections to a server its campaigns need. A server that handles one message at a time takes no more
- * over twenty connections than over three, and an urgent message waits behind nineteen of them in the server's own queue.
- * So where messages take long, half of the connections are tried: when the server takes as many messages as before, it
- * stays at that. From time to time twice as many are tried, since the server may have become faster.
+ * Finds out how many connections a server needs for campaigns. A server that handles one message at a time is no faster
+ * with twenty connections than with three, and an urgent message waits behind nineteen others in the queue of the
+ * server. So when messages take long, half of the connections are tried. If the server takes as many messages as
+ * before, it keeps that number. From time to time twice as many are tried, because the server may have become faster.
  */
 export class QueueTrial {
   #limit = Infinity;
@@ -28,7 +28,7 @@ export class QueueTrial {
   #since = 0;
   #count = 0;
   #tookMs = 0;
-  #most = 0;
+  #carryingMax = 0;
   #lastMs = -Infinity;
 
   /** Connections to the server that may carry messages of campaigns. */
@@ -37,8 +37,8 @@ export class QueueTrial {
   }
 
   /**
-   * The server has decided a message of a campaign.
-   * @param tookMs since the one before it on the same connection
+   * Notes that the server has decided a message of a campaign.
+   * @param tookMs since the message before it on the same connection
    * @param carrying connections to the server that carry messages of campaigns
    */
   decided(tookMs: number, carrying: number, nowMs: number): void {
@@ -48,31 +48,34 @@ export class QueueTrial {
     if (nowMs - tookMs < this.#since) return;
     this.#count += 1;
     this.#tookMs += tookMs;
-    this.#most = Math.max(this.#most, carrying);
+    this.#carryingMax = Math.max(this.#carryingMax, carrying);
     const spanMs = nowMs - this.#since;
     if (spanMs < WINDOW_MS || this.#count < WINDOW_MESSAGES) return;
     const rate = (this.#count - 1) / spanMs;
     if (this.#trial) this.#conclude(this.#trial, rate, nowMs);
     else this.#try(rate, nowMs);
-    this.#begin(nowMs);
+    this.#startSpan(nowMs);
   }
 
-  /** Nothing was sent for a while, so spans cannot be compared. */
+  /** Drops a trial after a break in sending, because its spans cannot be compared. */
   #restart(nowMs: number): void {
     if (this.#trial) this.#limit = this.#trial.limitBefore;
     this.#trial = undefined;
-    this.#begin(nowMs);
+    this.#startSpan(nowMs);
   }
 
-  #begin(nowMs: number): void {
-    [this.#since, this.#count, this.#tookMs, this.#most] = [nowMs, 0, 0, 0];
+  #startSpan(nowMs: number): void {
+    this.#since = nowMs;
+    this.#count = 0;
+    this.#tookMs = 0;
+    this.#carryingMax = 0;
   }
 
   #try(rateBefore: number, nowMs: number): void {
     const isSlow = this.#tookMs / this.#count > SLOW_MS;
     const limitBefore = this.#limit;
-    const isFull = limitBefore !== Infinity && this.#most >= limitBefore;
-    if (isSlow && this.#most > 1 && nowMs >= this.#narrowsFrom) this.#limit = Math.floor(this.#most / 2);
+    const isFull = limitBefore !== Infinity && this.#carryingMax >= limitBefore;
+    if (isSlow && this.#carryingMax > 1 && nowMs >= this.#narrowsFrom) this.#limit = Math.floor(this.#carryingMax / 2);
     else if (isFull && nowMs >= this.#widensFrom) this.#limit = limitBefore * 2;
     else return;
     this.#trial = { limitBefore, rateBefore, isNarrowing: this.#limit < limitBefore };
@@ -80,10 +83,10 @@ export class QueueTrial {
 
   #conclude({ limitBefore, rateBefore, isNarrowing }: Trial, rate: number, nowMs: number): void {
     this.#trial = undefined;
-    const isBetter = isNarrowing ? rate >= rateBefore * KEPT : rate * KEPT >= rateBefore;
+    const isBetter = isNarrowing ? rate >= rateBefore * RATE_KEPT_MIN : rate * RATE_KEPT_MIN >= rateBefore;
     if (!isBetter) this.#limit = limitBefore;
     this.#widensFrom = nowMs + REST_MS;
-    // One step after the other, as long as they help.
+    // A narrowing that helped is followed by the next one at once.
     if (!isNarrowing || !isBetter) this.#narrowsFrom = nowMs + REST_MS;
   }
 }

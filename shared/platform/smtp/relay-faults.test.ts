@@ -142,7 +142,7 @@ describe('a relay that goes wrong between messages', () => {
     20_000,
   );
 
-  it.each(FAULTS)('at QUIT with %s keeps nobody from closing', async (fault) => {
+  it.each(FAULTS)('at QUIT with %s does not prevent closing', async (fault) => {
     const relay = await startRelay({ fault: ({ step }) => (step === 'quit' ? fault : undefined) });
     const pool = startPool(relay.url);
     await sendAll(pool, batch);
@@ -152,7 +152,7 @@ describe('a relay that goes wrong between messages', () => {
 });
 
 describe('a relay that changes', () => {
-  it('is asked on each connection what it can do', async () => {
+  it('is asked for its extensions on each connection', async () => {
     const relay = await startRelay({
       extensions: (connection) => (connection % 2 === 0 ? [] : ['PIPELINING', 'SIZE 1000']),
       fault: ({ step, to, connection }) => (step === 'rcpt' && to === POISON && connection < 4 ? 'close' : undefined),
@@ -163,7 +163,7 @@ describe('a relay that changes', () => {
     await closesClean(pool, relay);
   });
 
-  it('gets a message step by step, when it offers to pipeline and cannot', async () => {
+  it('gets a message command by command when its pipelining does not work', async () => {
     const relay = await startRelay({
       // What comes in one packet with MAIL is lost on it: the first RCPT on each connection is not answered.
       fault: ({ step, connection }) => (step === 'rcpt' && connection <= CONNECTIONS ? 'silence' : undefined),

@@ -2,20 +2,20 @@ const NON_ASCII = /[\x80-\xff]/;
 const CONTINUATION = /^\d{3}-/;
 const CR = 0x0d;
 
-/** RFC 5321 section 4.5.3.1.5 needs 512 octets a line; what is longer than this, on all lines together, is no reply. */
+/** RFC 5321 section 4.5.3.1.5 allows 512 octets per line. Anything longer than this, over all lines, is not a reply. */
 const REPLY_OCTETS_MAX = 65_536;
 
-/** Splits what a server sends into replies, which have one line or several (RFC 5321 section 4.2.1). */
+/** Splits the output of a server into replies of one or several lines (RFC 5321 section 4.2.1). */
 export class ReplyReader {
-  /** What has come and was not read yet. */
+  /** Received text that has not been read yet, from `#at` on. */
   #text = '';
   #at = 0;
-  /** Lines of a reply whose last line is still to come. */
+  /** The lines of a reply that is not complete yet. */
   #open = '';
 
   /**
-   * Hands each reply that is complete to `take`, without the last line end, until `take` answers false.
-   * @returns false when the server sends a reply without an end
+   * Passes each complete reply, without its last line end, to `take`, until `take` returns false.
+   * @returns false when a reply is too long
    */
   push(chunk: Buffer, take: (reply: string) => boolean): boolean {
     const text = chunk.toString('latin1');
@@ -30,7 +30,7 @@ export class ReplyReader {
     return this.#text.length - this.#at + this.#open.length <= REPLY_OCTETS_MAX;
   }
 
-  /** Whether more has come than the replies that were handed on. */
+  /** Whether text was received beyond the replies passed to `take`. */
   get hasRest(): boolean {
     return this.#at < this.#text.length || this.#open !== '';
   }

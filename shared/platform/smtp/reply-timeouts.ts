@@ -1,4 +1,4 @@
-/** How long a server may be silent, in milliseconds, at each command it owes a reply to. */
+/** How long a server may be silent at each command, in milliseconds. */
 export interface ReplyTimeouts {
   mail: number;
   rcpt: number;
@@ -11,7 +11,7 @@ export interface ReplyTimeouts {
   content: number;
 }
 
-/** RFC 5321 section 4.5.3.2; the time for the whole content is ours, so that a page of recipients comes to its end. */
+/** The values of RFC 5321 section 4.5.3.2. `transfer` is ours: it bounds the time for a page of recipients. */
 export const REPLY_TIMEOUTS: ReplyTimeouts = {
   mail: 300_000,
   rcpt: 300_000,
@@ -21,7 +21,7 @@ export const REPLY_TIMEOUTS: ReplyTimeouts = {
   content: 600_000,
 };
 
-/** The longest time for a message whose server is as slow as allowed at every step, the RSET before it included. */
+/** The longest time for one message, RSET included, when the server is as slow as allowed at every command. */
 export const MESSAGE_MS_MAX =
   2 * REPLY_TIMEOUTS.mail +
   REPLY_TIMEOUTS.rcpt +
@@ -29,7 +29,7 @@ export const MESSAGE_MS_MAX =
   REPLY_TIMEOUTS.transfer +
   REPLY_TIMEOUTS.content;
 
-/** The same time limit for each reply where one is given. */
+/** The given time limit for each reply, or the default ones. */
 export function timeoutsOf(replyTimeoutMs: number | undefined): ReplyTimeouts {
   if (replyTimeoutMs === undefined) return REPLY_TIMEOUTS;
   const each = replyTimeoutMs;

@@ -2,7 +2,7 @@ import type { SmtpUnavailableError } from './errors.ts';
 import type { SmtpOutcome } from './message.ts';
 import type { SmtpServerOptions } from './smtp-url.ts';
 
-/** A server of a pool and what is known of it. */
+/** The state of a server of a pool. */
 export interface PoolServer {
   readonly options: SmtpServerOptions;
   /** Connections open or being opened. */
@@ -11,11 +11,11 @@ export interface PoolServer {
   openings: number;
   /** Openings that failed in a row. */
   failures: number;
-  /** Until when it is left alone. */
+  /** No connection is tried before this time, in milliseconds since 1970. */
   downUntil: number;
-  /** Messages in a row that its connections broke under. */
+  /** Messages in a row under which its connections broke. */
   interruptions: number;
-  /** Messages by what became of them. */
+  /** The number of messages by outcome. */
   readonly outcomes: Record<SmtpOutcome['kind'], number>;
 }
 
@@ -27,7 +27,7 @@ const BACKOFF_MS_MIN = 250;
 const BACKOFF_MS_MAX = 5000;
 
 /**
- * Knows which servers may be connected to. Each has its own record, so that the fault of one does not stop the others.
+ * Tracks which servers may be connected to. Each server has its own state, so a fault of one does not stop the others.
  */
 export class ServerHealth {
   readonly servers: readonly PoolServer[];
@@ -52,12 +52,12 @@ export class ServerHealth {
 
   isUp(server: PoolServer): boolean {
     if (server.downUntil > Date.now()) return false;
-    // One that failed has to prove itself with a single connection.
+    // After a failure a single connection is tried first.
     return server.failures === 0 || server.openings === 0;
   }
 
   /**
-   * The server for a new connection: one that broke no message lately, and then the one with the fewest connections.
+   * The server for a new connection: one without recent interruptions, then the one with the fewest connections.
    * @param isUseful whether a connection to the server would get a message
    */
   pick(isUseful: (server: PoolServer) => boolean = () => true): PoolServer | undefined {
@@ -94,7 +94,7 @@ export class ServerHealth {
 
   openingFailed(server: PoolServer, error: SmtpUnavailableError): void {
     const now = Date.now();
-    // Connections tried together fail together; that is one failure of the server, not twenty.
+    // Connections that are opened together fail together. They count as one failure of the server.
     if (server.downUntil > now) return;
     server.failures += 1;
     const backoffMs = Math.min(BACKOFF_MS_MIN * 2 ** (server.failures - 1), BACKOFF_MS_MAX);
@@ -107,14 +107,14 @@ export class ServerHealth {
     server.connections -= 1;
   }
 
-  /** A connection of its own broke under a message. */
+  /** Notes that a connection to the server broke during a message. */
   interrupted(server: PoolServer, fields: object): void {
     server.interruptions += 1;
     server.outcomes.interrupted += 1;
     this.#logger.warn({ server: server.options.label, ...fields }, 'The connection broke in the middle of a message');
   }
 
-  /** It decided a message. */
+  /** Notes that the server decided a message. */
   decided(server: PoolServer, outcome: SmtpOutcome['kind']): void {
     server.interruptions = 0;
     server.outcomes[outcome] += 1;

@@ -98,7 +98,7 @@ async function failure(promise: Promise<unknown>): Promise<SmtpUnavailableError>
 }
 
 describe('outcomes', () => {
-  it('hands a message over octet by octet', async () => {
+  it('delivers every octet of a message', async () => {
     const sink = await startSink();
     const { pool } = startPool([sink.url]);
     const outcome = await pool.send({ from: FROM, to: 'b@example.org' }, RAW);
@@ -129,7 +129,7 @@ describe('outcomes', () => {
       expect([...sink.recipientCounts()]).toEqual([['c@example.org', 1]]);
     });
 
-    it.each(['mail', 'rcpt', 'data'] as const)('takes 421 at %s for an interruption', async (stage) => {
+    it.each(['mail', 'rcpt', 'data'] as const)('treats 421 at %s as an interruption', async (stage) => {
       const sink = await startSink({ pipelining });
       const { pool } = startPool([sink.url]);
       sink.replyTo(stage === 'mail' ? FROM : 'b@example.org', { code: 421, text: 'Not now', stage, times: 1 });
@@ -153,7 +153,7 @@ describe('outcomes', () => {
     expect(await pool.send({ from: FROM, to: 'b@example.org' }, RAW)).toMatchObject({ kind: 'accepted' });
   });
 
-  it('writes addresses in ASCII and refuses what has no such form', async () => {
+  it('writes addresses in ASCII and rejects an address without an ASCII form', async () => {
     const sink = await startSink();
     const { pool } = startPool([sink.url]);
     const injected = await pool.send({ from: FROM, to: 'b@example.org>\r\nRCPT TO:<c@example.org' }, RAW);
@@ -201,7 +201,7 @@ describe('connection failures', () => {
     expect(outcome.reply).toBe('the server is silent (the connection broke at MAIL FROM)');
   });
 
-  it('takes a demand for another login for an interruption, not for a bounce', async () => {
+  it('treats a demand for another login as an interruption, not as a bounce', async () => {
     const server = await startRawServer((line) =>
       line.startsWith('EHLO') ? '250 raw\r\n' : '530 5.7.0 Authentication required\r\n',
     );
@@ -210,7 +210,7 @@ describe('connection failures', () => {
     expect(outcome).toMatchObject({ kind: 'interrupted', reply: expect.stringContaining('530 5.7.0') });
   });
 
-  it('fails on refused connections, odd greetings and unknown hosts, and comes back', async () => {
+  it('fails on refused connections, odd greetings and unknown hosts, and recovers', async () => {
     const sink = await startSink();
     const { pool, warnings } = startPool([sink.url]);
     await sink.setUnavailable(true);
@@ -260,7 +260,7 @@ describe('connections', () => {
     expect(pool.usage()).toMatchObject({ sending: 0, queued: 0 });
   });
 
-  it('opens none before they are needed and no more than that', async () => {
+  it('opens no more connections than needed', async () => {
     const sink = await startSink();
     const { pool } = startPool([sink.url], { maxConnections: 20 });
     expect(sink.connectionCount()).toBe(0);
@@ -270,7 +270,7 @@ describe('connections', () => {
     expect(sink.connectionCount()).toBe(1);
   });
 
-  it('replaces a connection after its number of messages and closes it when idle', async () => {
+  it('replaces a connection after its number of messages and closes an idle one', async () => {
     const sink = await startSink();
     const { pool } = startPool([sink.url], { maxConnections: 1, messagesPerConnection: 3, idleTimeoutMs: 60 });
     await Promise.all(Array.from({ length: 7 }, () => pool.send({ from: FROM, to: 'b@example.org' }, RAW)));
@@ -282,7 +282,7 @@ describe('connections', () => {
     expect(await pool.send({ from: FROM, to: 'b@example.org' }, RAW)).toMatchObject({ kind: 'accepted' });
   });
 
-  it('spreads over servers, and works with those that are up', async () => {
+  it('spreads messages over servers, and uses those that are up', async () => {
     const [one, two] = [await startSink({ delayMs: 20 }), await startSink({ delayMs: 20 })];
     const both = startPool([one.url, two.url]).pool;
     await Promise.all(Array.from({ length: 20 }, () => both.send({ from: FROM, to: 'b@example.org' }, RAW)));
@@ -297,7 +297,7 @@ describe('connections', () => {
     expect(warnings.length).toBeLessThanOrEqual(2);
   });
 
-  it('makes do with the connections a server grants', async () => {
+  it('works with the connections that a server grants', async () => {
     const sink = await startSink({ delayMs: 10 });
     const { pool } = startPool([sink.url], { maxConnections: 8 });
     const first = pool.send({ from: FROM, to: '0@example.org' }, RAW);
@@ -310,7 +310,7 @@ describe('connections', () => {
     expect(outcomes.every((outcome) => outcome.kind === 'accepted')).toBe(true);
   });
 
-  it('keeps the order of waiting callers, and lets them leave', async () => {
+  it('keeps the order of waiting messages, and lets callers withdraw them', async () => {
     const sink = await startSink({ delayMs: 20 });
     const { pool } = startPool([sink.url], { maxConnections: 1 });
     const controller = new AbortController();
@@ -345,7 +345,7 @@ describe('login and TLS', () => {
     await failure(startPool([sink.url]).pool.send({ from: FROM, to: 'b@example.org' }, RAW));
   });
 
-  it('is silent about a wrong password', async () => {
+  it('does not repeat a wrong password', async () => {
     const sink = await startSink({ auth: { user: 'user', pass: 'right' } });
     const { pool, warnings } = startPool([sink.url.replace('right', 'S3cretWord')]);
     const error = await failure(pool.send({ from: FROM, to: 'b@example.org' }, RAW));
@@ -365,7 +365,7 @@ describe('login and TLS', () => {
 });
 
 describe('close', () => {
-  it('finishes what is on the wire and refuses the rest', async () => {
+  it('finishes messages on the wire and rejects the others', async () => {
     const sink = await startSink({ delayMs: 100 });
     const { pool } = startPool([sink.url], { maxConnections: 2 });
     const sends = ['1', '2', '3'].map((name) => pool.send({ from: FROM, to: `${name}@example.org` }, RAW));
@@ -378,7 +378,7 @@ describe('close', () => {
     expect((await failure(pool.send({ from: FROM, to: '4@example.org' }, RAW))).message).toContain('closed');
   });
 
-  it('cuts what takes too long, and says that it may have been accepted', async () => {
+  it('cuts a message that takes too long, and reports that it may have been accepted', async () => {
     const sink = await startSink({ delayMs: 1000 });
     const { pool } = startPool([sink.url]);
     const sending = pool.send({ from: FROM, to: 'b@example.org' }, RAW);
@@ -387,7 +387,7 @@ describe('close', () => {
     expect(await sending).toMatchObject({ kind: 'interrupted', mayHaveBeenAccepted: true });
   });
 
-  it('ends at once when nothing is open', async () => {
+  it('ends at once when no connection is open', async () => {
     await startPool(['smtp://127.0.0.1:1']).pool.close();
   });
 });

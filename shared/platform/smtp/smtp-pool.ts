@@ -12,33 +12,40 @@ export { MESSAGE_MS_MAX } from './reply-timeouts.ts';
 export interface SmtpPoolOptions {
   /** One or several servers, see {@link parseSmtpUrl}; connections are spread over them. */
   urls: readonly string[];
-  /** Open connections at most, over all servers together. */
+  /** The maximum of open connections, over all servers together. */
   maxConnections: number;
-  /** From the DNS query to the end of the TLS upgrade. Default 30,000. */
+  /** From the DNS query to the end of the TLS upgrade, in milliseconds. Default 30,000. */
   connectionTimeoutMs?: number;
-  /** The time limit of each reply, the greeting included. Default as RFC 5321 section 4.5.3.2 asks: 2 to 10 minutes. */
+  /**
+   * The time limit of each reply, the greeting included, in milliseconds. Default 2 to 10 minutes (RFC 5321 section
+   * 4.5.3.2).
+   */
   replyTimeoutMs?: number;
-  /** Messages after which a connection is replaced. Default 500. */
+  /** The number of messages after which a connection is replaced. Default 500. */
   messagesPerConnection?: number;
-  /** Idle time after which a connection is closed. Default 10,000. */
+  /** The idle time after which a connection is closed, in milliseconds. Default 10,000. */
   idleTimeoutMs?: number;
-  /** The name given in EHLO; default this machine's. */
+  /** The name in EHLO. Default: the name of this machine. */
   ehloName?: string;
-  /** The clock that says how long messages of campaigns take, in milliseconds. Default `performance.now`. */
+  /** The clock that measures messages of campaigns, in milliseconds. Default `performance.now`. */
   now?: () => number;
   logger: SmtpPoolLogger;
 }
 
 export interface SendOptions {
   /**
-   * Takes a waiting message out of the line (the promise rejects with the signal's reason); nothing on the wire ends.
+   * Removes a waiting message from the queue: the promise rejects with the reason of the signal. A message on the wire
+   * is not affected.
    */
   signal?: AbortSignal;
   /** Default transactional. */
   urgency?: SmtpUrgency;
-  /** The message was interrupted or deferred before: it goes without company, see {@link SmtpMessage.isAlone}. */
+  /**
+   * The message was interrupted or deferred before, so no other message is sent with it, see {@link
+   * SmtpMessage.isAlone}.
+   */
   isAlone?: boolean;
-  /** The labels of servers that are not to get the message. */
+  /** The labels of servers that must not get the message. */
   avoid?: ReadonlySet<string> | undefined;
 }
 
@@ -51,36 +58,36 @@ export interface RelayState {
 }
 
 export interface SmtpPool {
-  /** Messages to hand over at the same time so that no connection ever waits for one. */
+  /** The number of concurrent calls of `send` with which no connection ever waits for a message. */
   readonly capacity: number;
   /** For metrics: open connections, messages on the wire, messages waiting for a connection. */
   usage(): { connections: number; sending: number; queued: number };
-  /** For metrics: each server with its connections, whether it is left alone, and what it made of messages. */
+  /** For metrics: the state of each server, and its messages by outcome. */
   relays(): RelayState[];
   /**
-   * Hands one message to a server. Callers beyond the capacity wait in line, the more urgent first. Whatever happens to
-   * a connection on the way, the message has an outcome of its own: one that broke a fresh connection is `interrupted`,
-   * one that was not what the connection broke at goes over another.
+   * Sends one message over a connection. When the connections are busy, messages wait, the more urgent first. Each
+   * message has its own outcome, whatever happens to its connection: a message under which a fresh connection broke is
+   * `interrupted`; a message that did not cause the break is sent over another connection.
    *
    * @throws SmtpUnavailableError (as a rejection) when no server can be connected to
-   * @throws NoOtherServerError (as a rejection) when none can that the message does not avoid
+   * @throws NoOtherServerError (as a rejection) when only servers that the message avoids can be connected to
    */
   send(envelope: SmtpEnvelope, raw: RawMessage, options?: SendOptions): Promise<SmtpOutcome>;
-  /** Refuses waiting messages, lets those on the wire finish for `timeoutMs` (default 10,000), then cuts the rest. */
+  /** Rejects waiting messages, lets those on the wire finish for `timeoutMs` (default 10,000), then cuts the others. */
   close(options?: { timeoutMs?: number }): Promise<void>;
-  /** Whether the pool was closed, so nothing is sent any more. */
+  /** Whether the pool was closed and sends nothing any more. */
   isClosed(): boolean;
 }
 
-/** One whose content is under way, one announced behind it, and one to follow when both move up. */
+/** The message whose content is under way, the one announced behind it, and the one after that. */
 const MESSAGES_PER_CONNECTION_AT_ONCE = 3;
 const CLOSE_TIMEOUT_MS = 10_000;
 
 /**
- * Creates a pool of SMTP connections. Connections are opened when messages need them, used again, and replaced after
- * a number of messages. A server that cannot be connected to is left alone for 250 ms to 5 s while the others work on;
- * when none is left, messages fail at once with an SmtpUnavailableError. A part of the connections is kept for the more
- * urgent kinds of messages, see {@link ConnectionShare}.
+ * Creates a pool of SMTP connections. Connections are opened when messages need them, reused, and replaced after a
+ * number of messages. After a failed connection the server is not tried for 250 ms to 5 s, while the others work on.
+ * When no server is left, messages fail at once with an SmtpUnavailableError. A share of the connections is reserved
+ * for more urgent messages, see {@link ConnectionShare}.
  *
  * @throws Error when a URL is not an SMTP URL
  */

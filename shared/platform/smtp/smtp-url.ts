@@ -3,15 +3,15 @@ import type { ConnectionOptions } from 'node:tls';
 
 /** How a connection without TLS upgrades to TLS. */
 export type StartTls =
-  /** There is none without. */
+  /** The connection fails without TLS. */
   | 'required'
-  /** Used where the server offers it, and then it has to work. */
+  /** TLS is used if the server offers it, and then it must succeed. */
   | 'offered'
-  /** As `offered`, but a server that refuses it after all is talked to in clear. */
+  /** As `offered`, but if the server then refuses it the connection stays unencrypted. */
   | 'attempted'
   | 'never';
 
-/** One SMTP server and how to talk to it. Times are milliseconds. */
+/** One SMTP server and the options of its connections. Times are in milliseconds. */
 export interface SmtpServerOptions {
   /** `host:port`, safe to log. */
   label: string;
@@ -23,7 +23,7 @@ export interface SmtpServerOptions {
   /** Options of Node's `tls.connect`. */
   tls: ConnectionOptions;
   auth?: { user: string; pass: string; method?: string };
-  /** Whether the login may go over the network in clear. */
+  /** Whether the login may go over the network unencrypted. */
   allowsInsecureAuth: boolean;
   /** The name given in EHLO. */
   name?: string;
@@ -31,13 +31,13 @@ export interface SmtpServerOptions {
   /** From the DNS query to the end of the TLS upgrade. */
   connectionTimeoutMs?: number;
   greetingTimeoutMs?: number;
-  /** The time limit of each reply, in place of those of RFC 5321. */
+  /** The time limit of each reply, instead of those of RFC 5321. */
   replyTimeoutMs?: number;
 }
 
-const FORM = 'An SMTP URL has the form smtp://host:port or smtps://user:password@host:port';
-const CLEAR_LOGIN =
-  'An SMTP URL with a login and ignoreTLS sends the password in clear; where that is wanted, it needs allowInsecureAuth=true';
+const URL_FORM_MESSAGE = 'An SMTP URL has the form smtp://host:port or smtps://user:password@host:port';
+const CLEAR_LOGIN_MESSAGE =
+  'An SMTP URL with a login and ignoreTLS sends the password in clear; add allowInsecureAuth=true to permit that';
 const TLS_TEXTS = ['servername', 'minVersion', 'maxVersion', 'ciphers', 'ecdhCurve'];
 const TLS_FLAGS = ['rejectUnauthorized'];
 
@@ -89,7 +89,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new Error(FORM);
+    throw new Error(URL_FORM_MESSAGE);
   }
 }
 
@@ -105,22 +105,23 @@ function authOf(parsed: URL): SmtpServerOptions['auth'] {
  * `tls.rejectUnauthorized`, `tls.servername`, `tls.minVersion`, `tls.maxVersion`, `tls.ciphers`, `tls.ecdhCurve`, and
  * in milliseconds `connectionTimeout`, `greetingTimeout`, `socketTimeout` (of each reply). Others are ignored.
  *
- * @throws Error for another kind of URL, and for one that could only send its login in clear without saying that it
- *   may; the text of the URL is not repeated, since it may hold a password
+ * @throws Error when it is no SMTP URL, or when it would send a login unencrypted and does not permit that. The message
+ *   does not repeat the URL, which may contain a password.
  */
 export function parseSmtpUrl(url: string): SmtpServerOptions {
-  if (!/^smtps?:\/\/./i.test(url) || !URL.canParse(url)) throw new Error(FORM);
+  if (!/^smtps?:\/\/./i.test(url) || !URL.canParse(url)) throw new Error(URL_FORM_MESSAGE);
   // `URL` keeps the case and the brackets of a host when it does not know the scheme.
   const parsed = new URL(url);
   const isSecure = parsed.protocol === 'smtps:';
   const host = decode(parsed.hostname).replace(/^\[|\]$/g, '') || 'localhost';
-  const port = parsed.port === '' ? (isSecure ? 465 : 587) : Number(parsed.port);
+  const defaultPort = isSecure ? 465 : 587;
+  const port = parsed.port === '' ? defaultPort : Number(parsed.port);
   const query = parsed.searchParams;
   const auth = authOf(parsed);
   const allowsInsecureAuth = isSet(query, 'allowInsecureAuth');
   const startTls = startTlsOf(query);
   if (auth && !isSecure && startTls === 'never' && !allowsInsecureAuth && !isLoopback(host)) {
-    throw new Error(CLEAR_LOGIN);
+    throw new Error(CLEAR_LOGIN_MESSAGE);
   }
   const [name, localAddress] = [query.get('name'), query.get('localAddress')];
   return {

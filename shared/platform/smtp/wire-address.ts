@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url';
 
-/** An address that cannot be written in a header or an envelope without SMTPUTF8, or not at all. */
+/** An address that has no form for a header or an envelope without SMTPUTF8. */
 export class UnsendableAddressError extends Error {
   constructor(address: string) {
     super(`The address ${JSON.stringify(address.slice(0, 320))} cannot be used in an email`);
@@ -14,10 +14,10 @@ const LOCAL_PART = /^(?:[\w.!#$%&'*+/=?^`{|}~-]+|"(?:[ !#-[\]-~]|\\[ -~])*")$/;
 const DOMAIN = /^(?:[A-Za-z0-9._-]+|\[[A-Za-z0-9.:]+\])$/;
 
 /**
- * The form of an address that may go on the wire: ASCII only, an internationalised domain in its A-label form
- * (RFC 5890), nothing that could end the address or the line it stands in.
+ * The form of an address for headers and envelopes: ASCII only, with an internationalised domain as A-labels (RFC
+ * 5890), and no character that could end the address or its line.
  *
- * @throws UnsendableAddressError for anything else, a non-ASCII local part included (it would need RFC 6531)
+ * @throws UnsendableAddressError for any other address, also one with a non-ASCII local part (it would need RFC 6531)
  */
 export function toWireAddress(address: string): string {
   if (address.length <= ADDRESS_LENGTH_MAX && PLAIN_ADDRESS.test(address)) {
@@ -34,7 +34,7 @@ export function toWireAddress(address: string): string {
   return `${local}@${asciiDomain}`;
 }
 
-/** Whether an address has the form that `toWireAddress` answers. */
+/** Whether `toWireAddress` accepts an address. */
 export function isWireAddress(address: string): boolean {
   try {
     toWireAddress(address);

@@ -6,7 +6,10 @@ function rejectedAddress(stage: 'mail' | 'rcpt', address: string): SmtpOutcome {
   return { kind: 'rejected', stage, replyCode: 553, enhancedCode: stage === 'rcpt' ? '5.1.3' : '5.1.7', reply };
 }
 
-/** The envelope in ASCII, or the refusal of an address that has no ASCII form. */
+/**
+ * Converts the addresses of an envelope to ASCII.
+ * @returns a rejection when an address has no ASCII form
+ */
 export function toWireEnvelope(envelope: SmtpEnvelope): SmtpEnvelope | SmtpOutcome {
   let stage: 'mail' | 'rcpt' = 'mail';
   try {
