@@ -1,4 +1,4 @@
-import { statusOf, type DsnRecipient } from './dsn.ts';
+import { DIAGNOSTIC_LENGTH_MAX, RECIPIENTS_MAX, statusOf, type DsnRecipient } from './dsn.ts';
 import { decodeText, printable, type MimeEntity } from './mime-reader.ts';
 
 /** A notification of Amazon SES over SNS about a message: a bounce, a complaint or a receipt, in JSON. */
@@ -8,8 +8,6 @@ export interface AmazonNotification {
 }
 
 const LENGTH_MAX = 64 * 1024;
-const RECIPIENTS_MAX = 50;
-const DIAGNOSTIC_LENGTH_MAX = 1_000;
 
 type Json = Record<string, unknown>;
 
@@ -33,7 +31,7 @@ function parseObject(text: string): Json {
   }
 }
 
-/** The JSON at the beginning of a text, without the words that SNS puts behind it. */
+/** The JSON at the beginning of a text, without the footer that SNS appends. */
 function jsonIn(text: string): Json {
   const start = text.trimStart().slice(0, LENGTH_MAX);
   if (!start.startsWith('{')) return {};
@@ -41,7 +39,10 @@ function jsonIn(text: string): Json {
   return end === -1 ? {} : parseObject(start.slice(0, end + 1).replace(/\r?\n[ ]?/g, ''));
 }
 
-/** Reads such a notification; undefined for other messages. */
+/**
+ * Reads a notification of Amazon SES.
+ * @returns undefined for other messages
+ */
 export function parseAmazonNotification(message: MimeEntity): AmazonNotification | undefined {
   const outer = jsonIn(decodeText(message));
   const notification = typeof outer['Message'] === 'string' ? parseObject(outer['Message']) : outer;

@@ -14,27 +14,27 @@ function arf(fields: string, reportType = 'message/feedback-report'): string {
 }
 
 describe('a report of a feedback loop', () => {
-  it.each(['abuse', 'fraud', 'opt-out', 'not-spam', 'auth-failure'])('says what it is about: %s', (type) => {
+  it.each(['abuse', 'fraud', 'opt-out', 'not-spam', 'auth-failure'])('has the feedback type %s', (type) => {
     expect(reportOf(arf(`Feedback-Type: ${type}\nVersion: 1`))).toMatchObject({ feedbackType: type });
   });
 
-  it('is known by its fields where the type of its part is another one', () => {
+  it('is recognized by its fields when its part has another type', () => {
     expect(reportOf(arf('Feedback-Type: Abuse\nVersion: 0.1', 'text/plain'))).toMatchObject({ feedbackType: 'abuse' });
   });
 
-  it('carries the message with its lines joined, and the envelope sender', () => {
+  it('contains the message with folded lines joined, and the envelope sender', () => {
     const report = reportOf(arf('Feedback-Type: abuse\nOriginal-Mail-From: <bounce@shop.test>'));
     expect(report?.evidence).toContain('X-Mark: foldedmark');
     expect(report?.evidence).toContain('<bounce@shop.test>');
   });
 
-  it('of Outlook.com has no part of its own', () => {
+  it('of Outlook.com is recognized without a report part', () => {
     const inner = `X-HmXmrOriginalRecipient: joe@home.test\n${ORIGINAL}`;
     const raw = `From: staff@hotmail.com\nSubject: complaint about message\nContent-Type: multipart/mixed; boundary=x1x\n\n--x1x\nContent-Type: message/rfc822\n\n${inner}\n--x1x--`;
     expect(reportOf(raw)).toMatchObject({ feedbackType: 'abuse', evidence: expect.stringContaining('foldedmark') });
   });
 
-  it('may be the email that Apple Mail writes for a reader who wants no more', () => {
+  it('may be the message that Apple Mail sends to unsubscribe its user', () => {
     const raw =
       'From: joe@home.test\nSubject: unsubscribe\n\nApple Mail sent this email to unsubscribe from the message "News".';
     expect(reportOf(raw)).toMatchObject({ feedbackType: 'opt-out' });

@@ -5,26 +5,26 @@ import { decodeBody, decodeText, readFields, type MimeEntity } from './mime-read
 export interface FeedbackReport {
   /** abuse, fraud, virus, not-spam, auth-failure, opt-out, other and so on, in lower case. */
   feedbackType: string;
-  /** The rest of the email it is about, and of its envelope: the text that holds our own signed marks. */
+  /** The text of the reported email, with its envelope sender. It contains our own signed links and addresses. */
   evidence: string;
 }
 
 const EVIDENCE_LENGTH_MAX = 128 * 1024;
 const REPORT_TYPES = ['message/feedback-report', 'message/x-feedback-report'];
 const ORIGINAL_TYPES = ['message/rfc822', 'message/global', 'text/rfc822-headers', 'message/rfc822-headers'];
-/** Fields that the feedback loop of Outlook.com (JMRP) adds to the message; it has no report of its own. */
+/** A field that the feedback loop of Outlook.com (JMRP) adds to the message; it sends no report of its own. */
 const JMRP_FIELD = /^x-hmxmroriginalrecipient:/im;
-/** The texts that Apple Mail and others send to unsubscribe their user. */
+/** The text that Apple Mail sends to unsubscribe its user. */
 const OPT_OUT_WORDS = /apple mail sent this email to unsubscribe/i;
 
-/** The original message, its folded lines joined: tokens may be cut in the middle. */
+/** The original message with folded lines joined, because folds may split a token. */
 function evidenceIn(message: MimeEntity, parts: readonly MimeEntity[]): string {
   const originals = parts.filter((part) => ORIGINAL_TYPES.includes(part.contentType)).map(decodeBody);
   const text = originals.length > 0 ? originals.join('\n') : message.body;
   return text.slice(0, EVIDENCE_LENGTH_MAX).replace(/\r?\n[ \t]+/g, '');
 }
 
-/** The fields of a report; some servers send them as plain text, or without a type. */
+/** The fields of a report. Some servers send them as plain text, or without a type. */
 function reportFields(message: MimeEntity, parts: readonly MimeEntity[]): Map<string, string[]> | undefined {
   const isFeedback = message.parameter('report-type').toLowerCase() === 'feedback-report';
   const part =
@@ -33,7 +33,10 @@ function reportFields(message: MimeEntity, parts: readonly MimeEntity[]): Map<st
   return part && readFields(decodeBody(part).replace(/^[\r\n]+/, ''));
 }
 
-/** Reads a report; undefined for other messages. Only the parts that we signed ourselves are proven. */
+/**
+ * Reads a report of a feedback loop. Only its parts with our own signatures are proven.
+ * @returns undefined for other messages
+ */
 export function parseFeedbackReport(message: MimeEntity, parts: readonly MimeEntity[]): FeedbackReport | undefined {
   const fields = reportFields(message, parts);
   if (fields) {

@@ -1,6 +1,6 @@
 import { decodeText, type MimeEntity } from './mime-reader.ts';
 
-/** Fields that only machines write: RFC 3834, mailing lists (RFC 2369, RFC 2919), and older customs. */
+/** Header fields that only programs write: RFC 3834, mailing lists (RFC 2369, RFC 2919), and older conventions. */
 const MACHINE_FIELDS = [
   'list-id',
   'list-unsubscribe',
@@ -16,7 +16,7 @@ const MACHINE_FIELDS = [
   'x-vacation',
 ];
 const MACHINE_PRECEDENCE = /^(?:auto[_-]?reply|bulk|junk|list)\b/i;
-/** Receipts (RFC 8098), and reports that are neither of delivery nor of abuse. */
+/** Types of receipts (RFC 8098), and of reports that are neither about delivery nor about abuse. */
 const MACHINE_TYPES = ['multipart/report', 'message/disposition-notification'];
 const MACHINE_NAMES = [
   'auto-?(?:reply|responder|response)',
@@ -31,10 +31,10 @@ const MACHINE_NAMES = [
   'vacation',
 ];
 const MACHINE_ADDRESS = new RegExp(`^(?:${MACHINE_NAMES.join('|')})(?:[+-][^@]*)?@`, 'i');
-/** The same in a From field, with its name and without a domain. */
+/** The same for a whole From field, with a display name or without a domain. */
 const MACHINE_FROM =
   /(?:^|[\s<"'(])(?:mailer-?daemon|post-?master|mail-?daemon|double-bounce|bounces?|no-?reply|do-?not-?reply)(?:[@+\s>"'-]|$)|mail(?:er)? (?:delivery|deliver|administrat|daemon|system|server)|delivery (?:sub)?system|system administrator|mail_?master|microsoftexchange[0-9a-f]{8,}@|\bndr\b|\bsysadmin@|^\s*(?:mailer|daemon|root|mta|smtp|mailadmin|mail[-_.]?gateway|interscan\S*|notification\S*)@/i;
-/** The beginnings of subjects of absence notes and challenges, for messages without other marks. */
+/** The beginnings of subjects of out-of-office replies and challenges, for messages without other marks. */
 const MACHINE_SUBJECTS = [
   'abwesen(?:d|heit)',
   'absence (?:du|de|au) bureau',
@@ -76,7 +76,7 @@ const MACHINE_SUBJECTS = [
 ];
 const MACHINE_SUBJECT = new RegExp(`^(?:${MACHINE_SUBJECTS.join('|')})`, 'i');
 
-/** Fields of programs that answer for people; reports of mail servers have none of them. */
+/** Header fields of programs that reply for a person. Reports of mail servers have none of them. */
 const ANSWER_FIELDS = [
   'x-autoreply',
   'x-autorespond',
@@ -85,35 +85,35 @@ const ANSWER_FIELDS = [
   'x-mail-autoreply',
   'x-vacation',
 ];
-/** Receipts: a message was read, deleted or handed on. */
+/** Subjects of receipts: a message was read, deleted or relayed. */
 const RECEIPT_SUBJECT =
   /^(?:delivered|relayed|expanded|successful)\b|^(?:not )?(?:read|gelesen|ungelesen|lu|non lu|le[ií]do|letto|lida|прочтено|gelezen)\s?:/i;
-/** Questions whether a person wrote, which promise delivery afterwards. */
+/** Challenges: the sender must prove to be a person before the message is delivered. */
 const CHALLENGE_WORDS =
   /(?:confirm|verify|prove) (?:that )?(?:you are|you're|yourself|your (?:identity|address|e-?mail)|you sent)|(?:click|follow|reply|visit)[^.]{0,80}(?:(?:to|and|so) (?:\w+ ){0,3}?(?:deliver|release)|your (?:message|e?mail)[^.]{0,20}(?:will be|be) delivered)|(?:is|are|being|been) held (?:until|pending|for)|(?:approved|authori[sz]ed|allowed) senders? list|challenge[- ]response|one[- ]time (?:verification|confirmation)/i;
 const CHALLENGE_SUBJECT = /\((?:verification|action|confirmation) (?:required|needed)\)/i;
 const WORDS_LENGTH_MAX = 4_096;
 
-/** The origin of a message: the envelope sender, and the address and the subject in its header. */
+/** The envelope sender of a message, and the address and the subject in its header. */
 export interface MessageSender {
   envelopeFrom: string;
   from: string;
   subject: string;
 }
 
-/** Whether an address, or a From field, is that of a mail server or of a program. */
+/** Whether an address, or a From field, belongs to a mail server or another program. */
 export function isMachineAddress(from: string): boolean {
   return /^\s*<>\s*$/.test(from) || MACHINE_FROM.test(from.slice(0, 500));
 }
 
-/** Whether a From field is that of a mail server: other programs write for all kinds of reasons. */
+/** Whether a From field belongs to a mail server. Other programs write for many reasons. */
 export function isMailServer(from: string): boolean {
   return isMachineAddress(from) && !/no-?reply|do-?not-?reply|notification/i.test(from);
 }
 
 /**
- * Whether a message may be the report of a mail server in words: a machine sends it, and it is not the answer of a
- * program that speaks for a person. `Auto-Submitted: auto-replied` does not tell them apart: Postfix and Exim write it.
+ * Whether a message may be a report of a mail server in free text: a program sent it, and it is not a reply for a
+ * person. `Auto-Submitted: auto-replied` proves neither: Postfix and Exim write it in reports.
  */
 export function mayBeNotice(message: MimeEntity, parts: readonly MimeEntity[], sender: MessageSender): boolean {
   const { envelopeFrom, subject } = sender;
@@ -126,8 +126,8 @@ export function mayBeNotice(message: MimeEntity, parts: readonly MimeEntity[], s
 }
 
 /**
- * Whether a machine has answered: a note of absence, a receipt, a challenge, a list. Nobody has written it, and it says
- * nothing of the mail it answers.
+ * Whether a program has replied: an out-of-office reply, a receipt, a challenge, a mailing list. Such a reply says
+ * nothing about the email that it answers.
  */
 export function isAutomatic(message: MimeEntity, { envelopeFrom, from, subject }: MessageSender): boolean {
   const submitted = message.field('auto-submitted').toLowerCase();

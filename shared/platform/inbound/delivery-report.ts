@@ -4,11 +4,11 @@ import { parseDsn, type DsnRecipient } from './dsn.ts';
 import { parseFailureNotice, reasonIn, wordsOfNotice } from './failure-notice.ts';
 import { decodeBody, decodeHeaderText, readEntity, readParts, type MimeEntity } from './mime-reader.ts';
 
-/** How many nested messages are read, because a gateway may have wrapped a report. */
+/** The number of nested messages that are read, because a gateway may have wrapped a report. */
 const WRAPPED_MAX = 3;
 const SUBJECT_LENGTH_MAX = 998;
 
-/** Some reports give no reason in the field of RFC 3464, but in the text next to it. */
+/** Adds the reason from the text of the report to recipients whose Diagnostic-Code field gives none. */
 function withReasons(
   message: MimeEntity,
   parts: readonly MimeEntity[],
@@ -25,9 +25,9 @@ function subjectOf(message: MimeEntity): string {
 }
 
 /**
- * Reads a report about the delivery of a message, undefined when the message is none: the form of RFC 3464 wherever it
- * stands among the parts, the notifications of Amazon, and of machines also what has words only, or is wrapped into
- * another message.
+ * Reads a delivery report: the form of RFC 3464 in any part, and notifications of Amazon. From machines it also reads
+ * reports in free text, and reports wrapped into another message.
+ * @returns undefined when the message is no report
  */
 export function readDeliveryReport(
   message: MimeEntity,
@@ -44,10 +44,9 @@ export function readDeliveryReport(
   const wrapped = parts.filter((part) => part.contentType === 'message/rfc822').slice(0, WRAPPED_MAX);
   for (const part of wrapped) {
     const inner = readEntity(decodeBody(part));
-    const isReport = inner.contentType === 'multipart/report' || isMachineAddress(inner.field('from'));
-    const found = isReport
-      ? readDeliveryReport(inner, readParts(inner), isMachineAddress(inner.field('from')))
-      : undefined;
+    const isFromMachine = isMachineAddress(inner.field('from'));
+    if (inner.contentType !== 'multipart/report' && !isFromMachine) continue;
+    const found = readDeliveryReport(inner, readParts(inner), isFromMachine);
     if (found) return found;
   }
   return notice ?? recipients;

@@ -6,20 +6,23 @@ export interface DsnRecipient {
   action: string;
   /** Enhanced status code (RFC 3463), such as 5.1.1; `x.0.0` where only the class is known. */
   status: string;
-  /** The text of the server that refused; empty when there is none. */
+  /** The reply of the server that refused; empty when there is none. */
   diagnostic: string;
-  /** The recipient it names, lower-cased, not proven; empty when it names none. */
+  /** The recipient that the report names, in lower case; not proven; empty when it names none. */
   recipient: string;
   /** The server that refused, as the report names it; empty when it names none. */
   remoteMta: string;
 }
 
-const DIAGNOSTIC_LENGTH_MAX = 1_000;
+export const DIAGNOSTIC_LENGTH_MAX = 1_000;
 const HOST_LENGTH_MAX = 255;
-const RECIPIENTS_MAX = 50;
+export const RECIPIENTS_MAX = 50;
 const STATUS_TYPES = ['message/delivery-status', 'message/global-delivery-status', 'message/x-delivery-status'];
 
-/** Not every server fills the status in; then the reply code in its diagnostic tells the class. */
+/**
+ * The enhanced status code of a report. Without a status field it is found in the diagnostic; without any, the reply
+ * code or the action gives the class.
+ */
 export function statusOf(field: string, diagnostic: string, action: string): string {
   const status =
     /^[245]\.\d{1,3}\.\d{1,3}/.exec(field)?.[0] ??
@@ -29,19 +32,19 @@ export function statusOf(field: string, diagnostic: string, action: string): str
   return `${replyClass}.0.0`;
 }
 
-/** The action of field groups without an Action field: the status shows it. */
+/** The Action field, or without one the action that follows from the status. */
 function actionOf(field: string | undefined, status: string): string | undefined {
   if (field !== undefined) return field.toLowerCase().split(/[\s(;]/, 1)[0];
   if (/^5\./.test(status)) return 'failed';
   return /^4\./.test(status) ? 'delayed' : undefined;
 }
 
-/** The part after the type in fields such as `rfc822; joe@example.com`. */
+/** The value after the type in fields such as `rfc822; joe@example.com`. */
 function valueOf(field: string | undefined): string {
   return printable((field ?? '').replace(/^[\w-]{1,40}\s*;/, ''));
 }
 
-/** Reads the groups of fields of RFC 3464, one of them for each recipient. */
+/** Reads the field groups of a report (RFC 3464), one for each recipient. */
 export function readStatusGroups(text: string): DsnRecipient[] {
   return text.split(/\r?\n[ \t]*\r?\n/, RECIPIENTS_MAX + 2).flatMap((group) => {
     const fields = readFields(group.replace(/^[\r\n]+/, ''));
@@ -58,7 +61,10 @@ export function readStatusGroups(text: string): DsnRecipient[] {
   });
 }
 
-/** The report of RFC 3464 among the parts of a message; undefined when there is none. */
+/**
+ * Reads the report of RFC 3464 among the parts of a message.
+ * @returns undefined when there is none
+ */
 export function parseDsn(parts: readonly MimeEntity[]): DsnRecipient[] | undefined {
   const part = parts.find((each) => STATUS_TYPES.includes(each.contentType));
   return part && readStatusGroups(decodeText(part));

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { judgeReport } from '../../pure/emails/delivery-verdict/judge-report.ts';
 import { readInboundMessage } from './inbound-message.ts';
 
-/** What Exchange says first in the language of its administrator; the server's words follow in English. */
+/** The first sentence of Exchange, in the language of its administrator; the server reply follows in English. */
 const LANGUAGES = [
   ['German', 'Unzustellbar', 'Fehler bei der Nachrichtenzustellung an folgende Empfänger:'],
   ['Dutch', 'Onbestelbaar', 'Bezorgen aan de volgende geadresseerden is mislukt:'],
@@ -39,7 +39,7 @@ describe('a report of Exchange', () => {
 });
 
 describe('a notice of a spam filter', () => {
-  it('that says the message was blocked is a failure, not a delay', () => {
+  it('that blocked a message is a failure, not a delay', () => {
     const text = 'Your message to joe@home.test was blocked by our filter. It has not been delivered.';
     const raw = `From: Filter <mailer-daemon@home.test>\nTo: news@shop.test\nSubject: Message you sent was blocked\n\n${text}\n`;
     expect(verdictOf(Buffer.from(raw))).toBe('sender');

@@ -17,7 +17,7 @@ function verdictOf(raw: Buffer): string {
   return recipient?.action === 'failed' ? judgeReport(recipient).kind : (recipient?.action ?? 'none');
 }
 
-describe('a report in words is read', () => {
+describe('a report in free text is read', () => {
   it.each([
     [
       'qmail',

@@ -1,19 +1,18 @@
-import { readStatusGroups, statusOf, type DsnRecipient } from './dsn.ts';
+import { DIAGNOSTIC_LENGTH_MAX, readStatusGroups, statusOf, type DsnRecipient } from './dsn.ts';
 import { decodeText, printable, type MimeEntity } from './mime-reader.ts';
 import { isMailServer } from './automatic-message.ts';
 import { FAILURE_WORDS, isDelay, ORIGINAL_MARKS } from './notice-words.ts';
 
-/** How much of the text is read; a report says at its beginning what happened. */
+/** The length of the text that is read. A report says at its beginning what happened. */
 const TEXT_LENGTH_MAX = 16 * 1024;
-const DIAGNOSTIC_LENGTH_MAX = 1_000;
-/** Parts that hold the message that came back, or its header. */
+/** Types of parts that contain the returned message, or its header. */
 const ORIGINAL_TYPES =
   /^(?:message\/(?:rfc822|global|partial|news|rfc822-headers|global-headers)|text\/rfc822-headers)$/;
-/** Fields of a returned message that some servers put behind the words without a part of its own. */
+/** Fields of a returned message that some servers append to the text without a separate part. */
 const ORIGINAL_FIELDS = /^(?:received|return-path|dkim-signature|mime-version|x-mailer|arc-seal):/im;
 
-/** Whether a part holds the returned message, rather than text about it. */
-export function isOriginal(part: MimeEntity): boolean {
+/** Whether a part contains the returned message, rather than text about it. */
+function isOriginal(part: MimeEntity): boolean {
   return ORIGINAL_TYPES.test(part.contentType) || part.field('received') !== '';
 }
 
@@ -57,18 +56,20 @@ export function wordsOfNotice(message: MimeEntity, parts: readonly MimeEntity[])
   return read.slice(0, ends.length > 0 ? Math.min(...ends) : read.length).trim();
 }
 
-/** Host names within the text prove nothing: `host spam.example [192.0.2.1]`. */
+/**
+ * Host names in a text, such as `host spam.example [192.0.2.1]`. They are removed, because words in them would mislead.
+ */
 const HOST =
   /\b(?:host:?|mx|server|talking to|by|from) {1,5}[\w-]{1,63}(?:\.[\w-]{1,63}){1,9}\.?(?:\[[^\]\s]{1,60}\]| ?\(?\[[\d.:a-f]{3,45}\]\)?)?(?::\d+)?(?=[\s:,]|$)/gi;
 const REPLY =
   /(?:^|[\s:<>("'[=#])(?:[45]\d\d(?:[ :-]{1,5}#?[45]\.\d{1,3}\.\d{1,3}\b|[ :-]{1,5}(?=\S{0,40}[^\W\d]))|#?[45]\.\d{1,2}\.\d{1,3}(?=[\s:),>])|error_code ?:? ?[45]\d\d)/im;
 
-/** The paragraph in which a server is quoted; the whole text where none is. */
+/** The paragraphs that quote a server, or the whole text when none does. */
 export function reasonIn(words: string): string {
   const paragraphs = words.split(/\n[ \t]*\r?\n/);
   const quoted = paragraphs.filter((paragraph) => REPLY.test(paragraph));
   const lines = (quoted.length > 0 ? quoted.join('\n') : words).split('\n');
-  // Later attempts at other servers say less than the refusal.
+  // Later attempts at other servers say less than a refusal.
   const isRefused = lines.some((line) => /^\W{0,6}5\d\d[ -]/.test(line));
   const reason = lines.filter((line) => !isRefused || !/^\W{0,6}4\d\d[ -]/.test(line)).join(' ');
   return printable(reason.replace(HOST, ' ').replace(/\s+/g, ' ')).slice(0, DIAGNOSTIC_LENGTH_MAX);
@@ -77,8 +78,8 @@ export function reasonIn(words: string): string {
 const TO_RECIPIENT = /deliver(?:ed)? to:?\s{0,5}(?:the following[^@]{0,120})?<?[^\s@<>]{1,64}@/;
 
 /**
- * A mail server may say it in the subject or in the text. From anybody else it takes both, or a server that is quoted:
- * people and programs who are away cannot be reached either.
+ * Whether a message reports a failure. For a mail server, the subject or the text is enough. For other senders it takes
+ * both, or a quoted server reply, because people who are away write that they cannot be reached.
  */
 function isFailure({ title, text, isServer }: { title: string; text: string; isServer: boolean }): boolean {
   const isTitled = FAILURE_WORDS.test(title);
@@ -93,8 +94,8 @@ function recipientIn(words: string): string {
 }
 
 /**
- * Reads the reports that have words only: those of qmail, Exim, Exchange, Notes and many others, and the fields of RFC
- * 3464 where they stand in the text.
+ * Reads reports in free text: those of qmail, Exim, Exchange, Notes and many others, and the fields of RFC 3464 within
+ * a text.
  * @returns undefined when the message is no such report
  */
 export function parseFailureNotice(

@@ -31,7 +31,7 @@ describe('a delivery report', () => {
     });
   });
 
-  it('is found beside words and a footer, as gateways add them', () => {
+  it('is found beside a text and a footer of a gateway', () => {
     const words = message(['Content-Type: text/plain'], 'This message was scanned');
     const report = nest(1, STATUS).replaceAll('b0', 'inner');
     const whole = `Content-Type: multipart/mixed; boundary="b0"\r\n\r\n--b0\r\n${words}\r\n--b0\r\n${report}\r\n--b0\r\n${words}\r\n--b0--`;
@@ -43,7 +43,7 @@ describe('a delivery report', () => {
     expect(read(nest(1, carried))).toMatchObject({ kind: 'reply' });
   });
 
-  it('deeper than anybody sends it is not looked for', () => {
+  it('is not searched for deeper than five levels', () => {
     expect(read(nest(6, STATUS))).toMatchObject({ kind: 'reply' });
   });
 });
@@ -75,7 +75,7 @@ describe('a message of a machine', () => {
     expect(read(message([...others, field])).kind).toBe('automatic');
   });
 
-  it('is known by its empty envelope sender, and by who sends it', () => {
+  it('is recognized by its empty envelope sender, and by the address of a mail server', () => {
     expect(read(message(['Subject: Re: News']), '').kind).toBe('automatic');
     expect(read(message(['Subject: Re: News']), 'postmaster@mx.test').kind).toBe('automatic');
   });

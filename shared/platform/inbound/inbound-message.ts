@@ -5,11 +5,11 @@ import { readDeliveryReport } from './delivery-report.ts';
 import type { DsnRecipient } from './dsn.ts';
 import { decodeHeaderText, readEntity, readParts, type MimeEntity } from './mime-reader.ts';
 
-/** A message that came in, by its kind. */
-export type InboundMessage = { /** The same for each copy of a message. */ id: string } & (
+/** An inbound message, by its kind. */
+export type InboundMessage = { /** Equal for copies of one message. */ id: string } & (
   | { kind: 'dsn'; recipients: DsnRecipient[] }
   | { kind: 'complaint'; report: FeedbackReport }
-  | { kind: 'reply'; from: string; subject: string; /** Ids of emails of ours it may answer. */ emailIds: string[] }
+  | { kind: 'reply'; from: string; subject: string; /** The emails that it may answer. */ emailIds: string[] }
   | { kind: 'automatic' }
 );
 
@@ -17,7 +17,7 @@ const SUBJECT_LENGTH_MAX = 998;
 const FROM_LENGTH_MAX = 2_000;
 const EMAIL_IDS_MAX = 20;
 
-/** The address in a From field, lower-cased; empty when there is none. */
+/** The address in a From field, in lower case; empty when there is none. */
 export function addressIn(field: string): string {
   const bare = field.slice(0, FROM_LENGTH_MAX).replace(/"(?:[^"\\]|\\.)*"/g, '');
   const address =
@@ -25,14 +25,17 @@ export function addressIn(field: string): string {
   return decodeHeaderText(address ?? '').toLowerCase();
 }
 
-/** Our Message-IDs begin with the id of the email; the last ones named are the nearest in the conversation. */
+/**
+ * The ids of the emails that a reply names. Our Message-IDs begin with the id of the email. The last ones are the
+ * latest of the conversation.
+ */
 function repliedIds(message: MimeEntity): string[] {
   const text = [...message.fields('references'), ...message.fields('in-reply-to')].join(' ');
   const ids = [...text.matchAll(/<([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})@/gi)].map((match) => match[1] ?? '');
   return ids.slice(-EMAIL_IDS_MAX).map((id) => id.toLowerCase());
 }
 
-/** Reads a message. Takes any octets and never throws. */
+/** Reads an inbound message. Accepts any octets and never throws. */
 export function readInboundMessage(raw: Buffer, envelopeFrom: string): InboundMessage {
   const message = readEntity(raw.toString('latin1'));
   const messageId = message.field('message-id');

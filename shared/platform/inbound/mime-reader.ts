@@ -1,9 +1,9 @@
-/**
- * Reads as much of a message (RFC 5322, RFC 2045, RFC 2046) as reports about mail need: header fields, and the tree of
- * its parts down to a depth. It takes any octets, never throws, and its time grows with their number only.
- */
+// Reads as much of a message (RFC 5322, RFC 2045, RFC 2046) as delivery reports need: header fields, and the tree of its
+// parts down to a depth. It accepts any octets, never throws, and its time is proportional to their number.
+
+/** A message or a part of one. */
 export interface MimeEntity {
-  /** The values of a field, unfolded, in order. Names do not depend on case. */
+  /** The values of a field, unfolded, in order. Names are case-insensitive. */
   fields: (name: string) => string[];
   /** The first value of a field; empty when there is none. */
   field: (name: string) => string;
@@ -11,27 +11,27 @@ export interface MimeEntity {
   contentType: string;
   /** A parameter of the content type; empty when there is none. */
   parameter: (name: string) => string;
-  /** The octets of the body, one a character, as they were sent. */
+  /** The octets of the body as they were sent, one per character (latin1). */
   body: string;
 }
 
 const HEADER_LENGTH_MAX = 128 * 1024;
-/** How much of a body is decoded. Reports have the important part at the beginning. */
+/** The length of a body that is decoded. Reports have the important part at the beginning. */
 const BODY_LENGTH_MAX = 256 * 1024;
 const FIELD_LENGTH_MAX = 16 * 1024;
-/** Values of one field. */
+/** The number of values of one field. */
 const VALUES_MAX = 20;
-/** Fields of different names in one block; no real message has as many. */
+/** The number of different names in one block; no real message has as many. */
 const NAMES_MAX = 500;
-/** Parts of a message, those of all levels together. */
+/** The number of parts of a message, over all levels. */
 const PARTS_MAX = 50;
 /** Levels of multipart. */
 const DEPTH_MAX = 5;
-/** Octets that are searched for parts, those of all levels together, so that nesting costs little more than length. */
+/** The number of octets that are searched for parts, over all levels, so that nesting costs little more than length. */
 const SEARCHED_MAX = 2 * 1024 * 1024;
 /** RFC 2046 section 5.1.1. */
 const BOUNDARY_LENGTH_MAX = 70;
-/** Where an undeclared boundary is looked for. */
+/** The length of a body that is searched for an undeclared boundary. */
 const UNDECLARED_SEARCH_MAX = 32 * 1024;
 const UNDECLARED_SEARCH_MIN = 512;
 const CANDIDATES_MAX = 5;
@@ -51,7 +51,7 @@ export function readFields(block: string): Map<string, string[]> {
   return fields;
 }
 
-/** Where the header ends and where the body begins, behind the first empty line. */
+/** The end of the header, and the start of the body after the first empty line. */
 function findBody(octets: string): { headerEnd: number; bodyStart: number } {
   const atOnce = /^\r?\n/.exec(octets);
   if (atOnce) return { headerEnd: 0, bodyStart: atOnce[0].length };
@@ -61,7 +61,7 @@ function findBody(octets: string): { headerEnd: number; bodyStart: number } {
   return isCrlf ? { headerEnd: crlf, bodyStart: crlf + 3 } : { headerEnd: lf, bodyStart: lf + 2 };
 }
 
-/** Reads a message or a part: one character per octet (latin1). */
+/** Reads a message or a part, given as one character per octet (latin1). */
 export function readEntity(octets: string): MimeEntity {
   const { headerEnd, bodyStart } = findBody(octets);
   const fields = readFields(octets.slice(0, Math.min(headerEnd, HEADER_LENGTH_MAX)));
@@ -80,10 +80,10 @@ export function readEntity(octets: string): MimeEntity {
   };
 }
 
-/** The form of a line before a part, for messages whose boundary is missing or wrong. */
+/** A line that looks like a boundary, for messages whose boundary is missing or wrong. */
 const UNDECLARED_BOUNDARY = /\n--([^\s]{5,70})[ \t]*\r?\n(?=[\w-]{1,40}:|\r?\n)/g;
 
-/** The line that looks like a boundary and comes again. */
+/** The delimiter of the first line that looks like a boundary and occurs again. */
 function findBoundary(body: string, length: number): string | undefined {
   let candidates = 0;
   for (const [, boundary = ''] of body.slice(0, length).matchAll(UNDECLARED_BOUNDARY)) {
@@ -94,13 +94,13 @@ function findBoundary(body: string, length: number): string | undefined {
   return undefined;
 }
 
-/** The line between the parts of an entity, from its first dash; undefined when there is none. */
+/** The delimiter between the parts of an entity; undefined when there is none. */
 function delimiterOf(entity: MimeEntity, body: string): string | undefined {
   const declared = entity.parameter('boundary');
   if (declared !== '' && declared.length <= BOUNDARY_LENGTH_MAX && body.includes(`\n--${declared}`)) {
     return `\n--${declared}`;
   }
-  // Without a type it may be the text of a returned message, unless it is at the beginning.
+  // Without a Content-Type, a later boundary may belong to a returned message in the text.
   const searched = entity.contentType === '' ? UNDECLARED_SEARCH_MIN : UNDECLARED_SEARCH_MAX;
   return findBoundary(body, searched);
 }
@@ -118,7 +118,7 @@ function readLevel(entity: MimeEntity, limit: number): MimeEntity[] {
     const lineEnd = body.indexOf('\n', lineStart);
     if (lineEnd === -1) break;
     if (body.slice(lineStart, lineEnd).trim() !== '') {
-      // The boundary of a part inside may begin with that of the entity.
+      // The boundary of a nested entity may begin with this one.
       start = body.indexOf(delimiter, lineEnd);
       continue;
     }
@@ -130,8 +130,8 @@ function readLevel(entity: MimeEntity, limit: number): MimeEntity[] {
 }
 
 /**
- * The parts of a multipart entity and the parts of these, level by level: at most 50, five levels deep. Messages inside
- * the message are left as they are, for what they report is not about our mail.
+ * The parts of a multipart entity and their parts, level by level: at most 50, five levels deep. Messages inside the
+ * message are not read, because what they report is not about our email.
  */
 export function readParts(entity: MimeEntity): MimeEntity[] {
   const parts: MimeEntity[] = [];
@@ -151,7 +151,7 @@ export function readParts(entity: MimeEntity): MimeEntity[] {
   return parts;
 }
 
-/** The body, cut at 256 kB, with its transfer encoding undone, one octet a character. */
+/** The decoded body, up to 256 kB, one octet per character (latin1). */
 export function decodeBody(entity: MimeEntity): string {
   const encoding = entity.field('content-transfer-encoding').toLowerCase();
   const body = entity.body.slice(0, BODY_LENGTH_MAX);
@@ -173,8 +173,8 @@ function decodeOctets(octets: Buffer, charset: string): string {
 const ISO_2022_JP = /\x1b\$[@B]/;
 
 /**
- * The text of an entity, in the charset it names. Many reports name none, or the wrong one: UTF-8 and ISO-2022-JP are
- * known by their octets, anything else that cannot be read is taken for latin1.
+ * The text of an entity in its charset. Many reports name no charset or a wrong one: UTF-8 and ISO-2022-JP are
+ * recognized by their octets, and any other undecodable text is read as latin1.
  */
 export function decodeText(entity: MimeEntity): string {
   const octets = decodeBody(entity);
@@ -196,7 +196,9 @@ export function decodeText(entity: MimeEntity): string {
 const ENCODED_WORD =
   /=\?([\w-]{1,40})(?:\*[\w-]{1,20})?\?([bq])\?([^?\s]{0,2000})\?=(?:\s+(?==\?[\w-]{1,40}(?:\*[\w-]{1,20})?\?[bq]\?))?/gi;
 
-/** The text of a header field, encoded words (RFC 2047) and raw UTF-8 (RFC 6532) read, control characters gone. */
+/**
+ * The text of a header field: encoded words (RFC 2047) and raw UTF-8 (RFC 6532) decoded, control characters removed.
+ */
 export function decodeHeaderText(value: string): string {
   const decoded = decodeOctets(Buffer.from(value, 'latin1'), 'utf-8').replace(
     ENCODED_WORD,
@@ -211,7 +213,7 @@ export function decodeHeaderText(value: string): string {
   return printable(decoded);
 }
 
-/** A text fit to be stored and shown: control characters replaced by spaces, well-formed. */
+/** Makes a text fit to be stored and shown: control characters replaced by spaces, well-formed. */
 export function printable(text: string): string {
   return text
     .replace(/[\0-\x1f\x7f\u2028\u2029]+/g, ' ')

@@ -3,7 +3,7 @@ function anyOf(flags: string, ...alternatives: RegExp[]): RegExp {
   return new RegExp(alternatives.map((each) => each.source).join('|'), flags);
 }
 
-/** Phrases in the subject or text of reports about a message that did not arrive. Texts are in lower case. */
+/** Phrases of failure reports, in the subject or the text. Texts are compared in lower case. */
 export const FAILURE_WORDS = anyOf(
   '',
   // English
@@ -41,20 +41,20 @@ const DELAY = anyOf(
   /still (?:being retried|trying|attempting)|will (?:be retried|keep trying|continue|try again|retry)|(?:no action|nothing) is required|do not need to resend/,
   /verz[oö]ger|noch nicht zugestellt|retard[eé]|retrasad|ritard|atrasad|op[oó][zź]nion|задерж|отлож|遅延|延迟|延遲|지연/,
 );
-/** Some say how long they waited before they gave up, or that a warning came before. */
+/** Phrases that exclude a delay: a final failure may mention earlier attempts or warnings. */
 const GIVEN_UP =
   /giv(?:en|ing) up|permanent|fatal|not (?:be )?(?:retried|going to try)|no longer (?:be )?(?:retr|try)|undeliver|will not|returned mail|(?:was|been|is) blocked|too long|expired|failure notice|\(failure\)|exceeded/;
 
-/** Warnings that leave no doubt, although they go on to say when the server will give up. */
+/** Phrases that prove a delay, even if the text says when the server will give up. */
 const WARNING =
   /no action is required|do not need to resend|warning (?:message )?only|not yet been delivered|still being retried|attempts will continue|status notification \(delay\)|^(?:delayed mail|warning:? )/;
 
-/** Whether a text says that delivery goes on. */
+/** Whether a text reports a delay, after which delivery is tried again. */
 export function isDelay(said: string): boolean {
   return WARNING.test(said) || (DELAY.test(said) && !GIVEN_UP.test(said));
 }
 
-/** What stands before the message that came back. */
+/** Lines before the returned message. */
 export const ORIGINAL_MARKS = anyOf(
   'im',
   /^[ \t>|*=_-]{0,20}(?:-{2,80}|\|-{1,40}|={3,80}|_{3,80}|\*{3,80})[ \t]{0,20}(?:this is (?:a|the) copy|below this line|(?:the )?(?:original|returned|unsent|undelivered|rejected|bounced) (?:e-?mail|message|mail|header|text)|(?:the )?headers? of the original|message (?:text|header|body|content)|copy of|your (?:original )?message|included|end of message|returned)/,
