@@ -4,8 +4,8 @@ import type { Config } from './config.ts';
 import { deriveMacs } from './mac.ts';
 import { createVerp } from './mail/verp.ts';
 import { appSecretsOf, type AppSecrets } from './sealed-values.ts';
+import { bytesToUuid, UUID_BYTES, uuidsToBytes } from './uuid-bytes.ts';
 
-const UUID_BYTES = 16;
 const RECIPIENT_SIGNATURE_BYTES = 16;
 /**
  * Together with the id of the email 30 bytes: a whole number of base64url characters, so no bit of a token is unused.
@@ -46,14 +46,6 @@ export interface LinkSigner {
   readOpenToken: (token: string) => string | undefined;
   /** The email that contained the link, and the URL that the link redirects to; undefined as above. */
   readClickToken: (token: string) => { emailId: string; url: string } | undefined;
-}
-
-function uuidsToBytes(ids: string): Buffer {
-  return Buffer.from(ids.replaceAll('-', ''), 'hex');
-}
-
-function bytesToUuid(bytes: Buffer): string {
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
 /**

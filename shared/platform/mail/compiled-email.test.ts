@@ -31,7 +31,7 @@ function hrefsOf(html: string): string[] {
 }
 
 describe('links of a tracked email', () => {
-  it('are counted and lead where they led, query and fragment included', async () => {
+  it('record clicks and redirect to the original URL, query and fragment included', async () => {
     const { html } = await render(`
       <a href="https://a.test/?x=1&amp;y=2#z">1</a> <A class=b HREF='http://b.test/p'>2</A> <a href=https://c.test/q?r=s>3</a>
       <a title="a > b" href = "https://d.test">4</a> <area href="https://e.example/">
@@ -46,7 +46,7 @@ describe('links of a tracked email', () => {
     ]);
   });
 
-  it('are left alone when they are not web addresses, or lead back to us', async () => {
+  it('stay unchanged when they are not web URLs, or are links of this installation', async () => {
     const source = `<a href="mailto:a@b.test?subject=x">m</a><a href="tel:+1">t</a><a href="#top">h</a><a href="cid:1">c</a>
       <a href="/path">r</a><a name="x">n</a><a href="https://">b</a><img src="https://pic.test/x.png"><link href="https://css.test/">`;
     const { html } = await render(
@@ -60,7 +60,7 @@ describe('links of a tracked email', () => {
     expect(html).toContain(`href="${urls.unsubscribeUrl}"`);
   });
 
-  it('keep what placeholders put into them, in loops and blocks too', async () => {
+  it('contain the values of placeholders, also in loops and blocks', async () => {
     const { html } = await render(
       `<a href="https://x.test/{{id}}?a={{b}}&amp;c=d">1</a>
        {{#each items}}<a href="{{this.url}}">{{@index}}</a>{{/each}}
@@ -87,7 +87,7 @@ describe('links of a tracked email', () => {
     ]);
   });
 
-  it('cannot be made by the data of a contact', async () => {
+  it('cannot be forged by the data of a contact', async () => {
     const evil = '\uFDD3:https://evil.test/\uFDD4 {{@link-0}} <a href="https://evil.test/">x</a>';
     const { html, text } = await render('<p>{{name}}</p><a href="https://a.test/{{name}}">x</a>', { name: evil });
     expect(hrefsOf(html).filter((href) => href.startsWith('counted https://evil'))).toEqual([]);
@@ -116,7 +116,7 @@ describe('links of a tracked email', () => {
 });
 
 describe('the image of a tracked email', () => {
-  it('stands once, at the end of the body', async () => {
+  it('occurs once, at the end of the body', async () => {
     const { html } = await render('<html><body><p>Hi</p></body></html>');
     expect(html).toMatch(
       /<p>Hi<\/p><img src="https:\/\/e\.test\/t\/o\/[\w-]{40}\.gif" width="1" height="1" alt=""[^>]*><\/body><\/html>$/,
@@ -125,8 +125,8 @@ describe('the image of a tracked email', () => {
   });
 });
 
-describe('the links that are counted', () => {
-  it('are a thousand in an email; the others stay as they are', async () => {
+describe('the tracked links', () => {
+  it('are a thousand in an email at most; the others stay unchanged', async () => {
     const link = (index: number) => `<a href="https://a.test/${index}">x</a>`;
     const { html } = await render(Array.from({ length: 1_002 }, (_, index) => link(index)).join(''));
     const hrefs = hrefsOf(html);
@@ -134,7 +134,7 @@ describe('the links that are counted', () => {
     expect(hrefs.slice(1_000)).toEqual(['https://a.test/1000', 'https://a.test/1001']);
   });
 
-  it('are as many where placeholders make them', async () => {
+  it('are limited in the same way when placeholders make them', async () => {
     const items = Array.from({ length: 1_500 }, (_, index) => `https://i.test/${index}`);
     const { html } = await render('{{#each items}}<a href="{{this}}">x</a>{{/each}}', { items });
     const hrefs = hrefsOf(html);
@@ -144,13 +144,13 @@ describe('the links that are counted', () => {
 });
 
 describe('a large body', () => {
-  it('gets the same text part as a small one, made in a thread', async () => {
+  it('gets the same text part as a small one', async () => {
     const html = '<p>Hello {{name}}, see <a href="https://a.test">this</a></p>'.repeat(2_000);
     const { text } = await render(html, { name: 'Ann' }, { isTracked: false });
     expect(text.split('\n\n')).toEqual(Array(2_000).fill('Hello Ann, see this (https://a.test)'));
   });
 
-  it('may come from a value, and is text in the text part all the same', async () => {
+  it('may come from a value, and is converted for the text part', async () => {
     const content = '<p>Some <b>words</b>.</p>'.repeat(20_000);
     const { html, text } = await render('<div>{{{content}}}</div>', { content }, { isTracked: false });
     expect(html).toContain(content);
@@ -167,7 +167,7 @@ describe('a large body', () => {
 });
 
 describe('the compiler of a process', () => {
-  it('keeps what it has compiled, and compiles what is asked for twice at once only once', async () => {
+  it('keeps compiled emails, and compiles equal sources of concurrent calls once', async () => {
     const compile = createEmailCompiler();
     const source: EmailSource = {
       ...{ subject: 'S', html: '<p>{{a}}</p>', type: 'MARKETING', isTracked: true, brand: BRAND },
@@ -188,7 +188,7 @@ describe('the compiler of a process', () => {
     }
   });
 
-  it('lets go of the oldest where all would take too much memory', async () => {
+  it('drops the oldest when all would take too much memory', async () => {
     const compile = createEmailCompiler();
     const sourceOf = (subject: string): EmailSource => ({
       ...{ subject, html: '{{a}} '.repeat(10_000), type: 'TRANSACTIONAL', isTracked: false, brand: BRAND },
@@ -199,7 +199,7 @@ describe('the compiler of a process', () => {
     expect(await compile(sourceOf('0'))).not.toBe(first);
   });
 
-  it('forgets what could not be compiled', async () => {
+  it('does not keep failures', async () => {
     const compile = createEmailCompiler();
     const source: EmailSource = {
       ...{ subject: 'S', html: '{{#if a}}', type: 'HEADLESS', isTracked: false, brand: BRAND },

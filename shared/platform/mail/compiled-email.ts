@@ -19,12 +19,12 @@ export interface EmailSource {
   subject: string;
   /** HTML with placeholders. */
   html: string;
-  /** The text/plain part of the author's own, with placeholders; without one it is derived from the HTML. */
+  /** The text/plain part that the author wrote, with placeholders; without it the part is derived from the HTML. */
   text?: string | null;
-  /** What lists of emails show beside the subject, with placeholders. */
+  /** The text that mail programs show beside the subject, with placeholders. */
   preheader?: string | null;
   type: EmailType;
-  /** Whether opens and clicks are counted. */
+  /** Whether opens and clicks are recorded. */
   isTracked: boolean;
   /** Shown in the footer. */
   brand: Brand;
@@ -32,7 +32,7 @@ export interface EmailSource {
 
 export interface EmailRenderInput extends RenderScopeInput {
   urls: EmailLinks;
-  /** Counts the cost of rendering, if given. */
+  /** Measures the cost of rendering, if given. */
   meter?: RenderMeter;
 }
 
@@ -44,13 +44,14 @@ export interface CompiledEmail {
 
 const UNSUBSCRIBE_PLACEHOLDER = /\{\{\{?\s*(?:unsubscribeUrl|manageUrl)\b/;
 
-/** A MARKETING email always offers a way out; a part that has its own link is left as it is. */
+/** Every MARKETING email lets its recipient unsubscribe. A part with its own link gets no footer. */
 function needsFooter(type: EmailType, part: string): boolean {
   return type === 'MARKETING' && !UNSUBSCRIBE_PLACEHOLDER.test(part);
 }
 
-/** Printed at the end of a MARKETING email, in the language its recipient turns out to read. */
+/** The placeholder of the footer, which is rendered in the language of the recipient. */
 const FOOTER = '@footer';
+/** The placeholder of the preheader. */
 const PREHEADER = '@preheader';
 
 function withFooter(html: string): string {
@@ -63,7 +64,7 @@ function withPreheader(html: string): string {
   return `${html.slice(0, start)}{{{${PREHEADER}}}}${html.slice(start)}`;
 }
 
-/** Names beginning with `@` are Everpost's own; everything else is the scope's. */
+/** Resolves names that begin with `@` to values of Everpost, and all others to values of the scope. */
 function withOwnValues(scope: RenderScope, valueOf: (name: string) => string | undefined): RenderScope {
   return { get: (name) => (name.startsWith('@') ? (valueOf(name) ?? scope.get(name)) : scope.get(name)) };
 }
@@ -90,9 +91,9 @@ function languageFor({ brand }: EmailSource, { requestData, contact }: EmailRend
 }
 
 /**
- * Compiles an email. The text/plain part keeps the addresses as they were written: there they are read, not only
- * followed. A body longer than a template may be is not tracked. @throws TemplateSyntaxError, TemplateLimitError, whose
- * `part` names subject, html, text or preheader
+ * Compiles an email. The text/plain part keeps its URLs as written, because readers see them there. A body longer than
+ * a template may be is not tracked.
+ * @throws TemplateSyntaxError, TemplateLimitError, whose `part` names subject, html, text or preheader
  */
 export async function compileEmail(source: EmailSource): Promise<CompiledEmail> {
   const { subject, html, text, type } = source;
@@ -128,35 +129,37 @@ export async function compileEmail(source: EmailSource): Promise<CompiledEmail> 
   };
 }
 
-/** Compiled, about: text in two forms, and a tag in the trees of both parts. */
+/**
+ * The approximate memory of a compiled email: two copies of the text, and a node per tag in the trees of both parts.
+ */
 const BYTES_PER_CHARACTER = 4;
 const BYTES_PER_TAG = 2_400;
 
-function weigh({ subject, html, text, preheader }: EmailSource): number {
-  let weight = 1_000;
+function memoryOf({ subject, html, text, preheader }: EmailSource): number {
+  let bytes = 1_000;
   for (const part of [subject, html, text ?? '', preheader ?? '']) {
-    weight += part.length * BYTES_PER_CHARACTER;
-    for (let at = part.indexOf('{{'); at !== -1; at = part.indexOf('{{', at + 2)) weight += BYTES_PER_TAG;
+    bytes += part.length * BYTES_PER_CHARACTER;
+    for (let at = part.indexOf('{{'); at !== -1; at = part.indexOf('{{', at + 2)) bytes += BYTES_PER_TAG;
   }
-  return weight;
+  return bytes;
 }
 
-/** Equal for emails that come out the same; the long texts are told apart by the length of the first. */
+/** The cache key: equal for sources that compile to the same email. The length of `text` separates it from `html`. */
 function keyOf({ type, isTracked, subject, html, text, preheader, brand }: EmailSource): string {
   const shownBrand = type === 'MARKETING' ? brand : null;
   const head = JSON.stringify([type, isTracked, subject, preheader ?? null, shownBrand, text?.length ?? null]);
   return hash('sha256', `${head}${text ?? ''}${html}`, 'base64url');
 }
 
-/** Compiles emails, each distinct one once. */
+/** Compiles emails. Equal sources are compiled once. */
 export type EmailCompiler = (source: EmailSource) => Promise<CompiledEmail>;
 
-/** A template that is sent a thousand times a minute is parsed once, as long as there is room for it. */
+/** Creates a compiler with a cache, so that a template in frequent use is parsed once as long as the cache holds it. */
 export function createEmailCompiler(): EmailCompiler {
   const cache = new LRUCache<string, CompiledEmail>({ maxSize: LIMITS.compiledTemplatesBytes });
   const underWay = new Map<string, Promise<CompiledEmail>>();
   return async (source) => {
-    // It would hardly fit, and its key alone takes long to make.
+    // Such a body hardly fits into the cache, and its key takes long to compute.
     if (source.html.length > LIMITS.templateLength) return compileEmail(source);
     const key = keyOf(source);
     const known = cache.get(key) ?? underWay.get(key);
@@ -165,7 +168,7 @@ export function createEmailCompiler(): EmailCompiler {
     underWay.set(key, compiling);
     try {
       const content = await compiling;
-      cache.set(key, content, { size: weigh(source) });
+      cache.set(key, content, { size: memoryOf(source) });
       return content;
     } finally {
       underWay.delete(key);

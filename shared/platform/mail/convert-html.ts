@@ -3,12 +3,12 @@ import { CONVERTED_AT_ONCE_MAX, htmlToText } from './html-to-text.ts';
 
 interface Thread {
   worker: Worker;
-  /** Ends the conversion under way: with its text, or with none when the thread is lost. */
+  /** Ends the conversion under way with its text, or with undefined when the thread is lost. */
   finish: (text: string | undefined) => void;
 }
 
 let thread: Thread | undefined;
-/** Conversions are done one after the other. */
+/** The last conversion. The next one waits for it. */
 let last: Promise<unknown> = Promise.resolve();
 
 function startThread(): Thread {
@@ -24,7 +24,7 @@ function startThread(): Thread {
   return started;
 }
 
-/** @returns undefined when the document ends the thread, which may run out of memory */
+/** @returns undefined when the document ended the thread, for example because memory ran out */
 async function convertInThread(html: string, { isQuick }: { isQuick: boolean }): Promise<string | undefined> {
   const current = (thread ??= startThread());
   current.worker.ref();
@@ -37,15 +37,15 @@ async function convertInThread(html: string, { isQuick }: { isQuick: boolean }):
 }
 
 /**
- * Turns HTML into text as `htmlToText` does; large documents in a thread, for it may take a good part of a second. One that
- * cannot be laid out is only stripped of its tags, and without text if that cannot be done either.
+ * Converts HTML into text as `htmlToText` does. A large document is converted in a thread, because that may take much
+ * of a second. If its layout fails, only its tags are stripped; if that fails too, the text is empty.
  */
 export async function convertHtml(html: string): Promise<string> {
   if (html.length <= CONVERTED_AT_ONCE_MAX) return htmlToText(html);
-  const conversion = last.then(
-    async () =>
-      (await convertInThread(html, { isQuick: false })) ?? (await convertInThread(html, { isQuick: true })) ?? '',
-  );
+  const conversion = last.then(async () => {
+    const text = await convertInThread(html, { isQuick: false });
+    return text ?? (await convertInThread(html, { isQuick: true })) ?? '';
+  });
   last = conversion;
   return conversion;
 }

@@ -7,7 +7,7 @@ const emailId = '01890000-0000-7000-8000-000000000000';
 const mail = { emailId, from: 'news@shop.test', to: 'ada@mail.test', returnPathHost: undefined };
 
 describe('createEnvelopes', () => {
-  it('has the author as the sender where no bounces are taken, and then asks for no receipt', () => {
+  it('uses the address of the header From without an inbound domain, and requests no receipt', () => {
     const envelopeOf = createEnvelopes({ APP_SECRET, DELIVERY_RECEIPTS: true });
     expect(envelopeOf({ ...mail, returnPathHost: 'bounce.shop.test' })).toEqual({
       from: 'news@shop.test',
@@ -15,7 +15,7 @@ describe('createEnvelopes', () => {
     });
   });
 
-  it('names the email in the sender, at the inbound domain or at that of the author', () => {
+  it('names the email in the envelope sender, at the inbound domain or at the return path of the sender domain', () => {
     const envelopeOf = createEnvelopes({ APP_SECRET, INBOUND_DOMAIN: 'In.Everpost.test', DELIVERY_RECEIPTS: false });
     const own = envelopeOf(mail);
     const aligned = envelopeOf({ ...mail, returnPathHost: 'bounce.shop.test' });
@@ -25,7 +25,7 @@ describe('createEnvelopes', () => {
     expect([own, aligned].map(({ from }) => verp.readAddress(from))).toEqual([emailId, emailId]);
   });
 
-  it('asks for a receipt under the id of the email where that is wanted', () => {
+  it('requests a receipt with the id of the email if that is configured', () => {
     const envelopeOf = createEnvelopes({ APP_SECRET, INBOUND_DOMAIN: 'in.everpost.test', DELIVERY_RECEIPTS: true });
     expect(envelopeOf(mail).receiptId).toBe(emailId);
   });

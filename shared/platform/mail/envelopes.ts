@@ -4,16 +4,16 @@ import { createVerp } from './verp.ts';
 
 export interface EnvelopeSource {
   emailId: string;
-  /** The author's address. */
+  /** The address in the header From. */
   from: string;
   to: string;
-  /** The return path at the sender domain, if it has one (`SendingIdentity`). */
+  /** The host of the return path at the sender domain, if it has one (`SendingIdentity`). */
   returnPathHost: string | undefined;
 }
 
 /**
- * The envelopes of emails. If bounces can come back to us, the envelope sender names the email and a delivery receipt is
- * requested; else the envelope sender is the author.
+ * Creates envelopes of emails. With INBOUND_DOMAIN the envelope sender names the email, and a delivery receipt may be
+ * requested. Without it the envelope sender is the address in the header From.
  */
 export function createEnvelopes(
   config: Pick<Config, 'APP_SECRET' | 'INBOUND_DOMAIN' | 'DELIVERY_RECEIPTS'>,

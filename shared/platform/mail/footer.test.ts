@@ -41,7 +41,7 @@ describe('the footer', () => {
     expect(text).toContain(`\n${unsubscribe}: ${urls.unsubscribeUrl}\n`);
   });
 
-  it('takes the language of the project where that of the contact is not spoken', async () => {
+  it('is in the language of the project when that of the contact is not supported', async () => {
     const brand: Brand = { ...BRAND, language: 'he' };
     expect((await render({ brand }, { locale: 'tlh' })).html).toContain('lang="he" dir="rtl"');
     expect((await render({ brand }, { locale: 'es' })).html).toContain('lang="es"');
@@ -73,7 +73,7 @@ describe('the footer', () => {
     }
   });
 
-  it('says who writes, why, and where they are', async () => {
+  it('contains the sender, the reason and the postal address', async () => {
     const brand: Brand = {
       ...BRAND,
       postalAddress: '1 High Street\n<London>',
@@ -97,26 +97,26 @@ describe('the footer', () => {
     expect((await render({})).html).not.toContain('<img');
   });
 
-  it('prints a brand as it is, whatever it holds', async () => {
+  it('prints a brand literally, whatever characters it has', async () => {
     const brand: Brand = { ...BRAND, name: '{{email}} $& {name}', postalAddress: '{{#if a}}' };
     const { html, text } = await render({ brand });
     for (const part of [html, text]) expect(part).toContain('{{#if a}}');
     expect(text).toContain('from {{email}} $& {name}.');
   });
 
-  it('stands at the end of the body, and begins a text without any other words', async () => {
+  it('is at the end of the body, and is the whole text part of an email without text', async () => {
     const { html } = await render({ html: '<html><body><p>News</p></body></html>' });
     expect(html.indexOf('Unsubscribe')).toBeLessThan(html.indexOf('</body>'));
     expect((await render({ html: '{{nothing}}' })).text).toMatch(/^-- \nYou receive/);
   });
 
-  it('is left out where the author has put the link, and in other mail', async () => {
+  it('is left out when the author has placed a link, and in TRANSACTIONAL email', async () => {
     expect((await render({ html: '<a href="{{unsubscribeUrl}}">bye</a>' })).html).not.toContain('Unsubscribe');
     expect((await render({ type: 'TRANSACTIONAL' })).html).not.toContain('Unsubscribe');
     expect((await render({ type: 'HEADLESS' })).text).toBe('News');
   });
 
-  it('ends a text part of the author that has no link of its own, whatever the HTML has', async () => {
+  it('is added to a text part without a link, even if the HTML has one', async () => {
     const html = '<a href="{{unsubscribeUrl}}">bye</a>';
     expect((await render({ html, text: 'Hello {{email}} & co' })).text).toMatch(
       /^Hello ada@mail\.test & co\n\n-- \n.*\n\nUnsubscribe: https:/,
@@ -136,7 +136,7 @@ describe('the footer', () => {
 describe('the preheader', () => {
   const preheader = 'For {{name}}, <b>today</b>\u0007 only';
 
-  it('stands hidden before all visible content, escaped, and in no text part', async () => {
+  it('is hidden before all visible content, escaped, and in no text part', async () => {
     const { html, text } = await render(
       { preheader, html: '<html><body class="x"><p>News</p></body></html>' },
       { name: '<i>Ann' },
@@ -151,25 +151,25 @@ describe('the preheader', () => {
     ['<!doctype html><html><head><title>x</title></head>', '<p>a</p>'],
     ['<!DOCTYPE html>', '{{name}}'],
     ['', '{{{name}}}'],
-  ])('comes behind %j', async (start, rest) => {
+  ])('follows %j', async (start, rest) => {
     const { html } = await render({ preheader: 'Look', html: start + rest }, { name: 'Ann' });
     expect(html.startsWith(`${start}<div style="display:none`)).toBe(true);
     expect(html).toContain('</div>' + rest.replace(/\{+name\}+/, 'Ann'));
   });
 
-  it('is padded so far that nothing of the body follows it in a list', async () => {
+  it('is padded so that a preview shows nothing of the body', async () => {
     const { html } = await render({ preheader: 'x'.repeat(100) });
     expect(html.match(/&#847;&zwnj;&nbsp;/g)).toHaveLength(50);
     expect((await render({ preheader: 'x'.repeat(400) })).html).not.toContain('&#847;');
   });
 
-  it('is left out where nothing is printed, and cut where too much is', async () => {
+  it('is left out when it is blank, and cut when it is too long', async () => {
     expect((await render({ preheader: '{{missing}} ' })).html).not.toContain('display:none');
     const { html } = await render({ preheader: '{{long}}' }, { long: 'y'.repeat(10_000) });
     expect(html).toContain(`>${'y'.repeat(500)}</div>`);
   });
 
-  it('counts as work, and names itself in faults', async () => {
+  it('counts towards the cost of rendering, and faults name it', async () => {
     await expect(render({ preheader: '{{#if a}}' })).rejects.toMatchObject({ part: 'preheader' });
     await expect(render({ text: '{{/if}}' })).rejects.toMatchObject({ part: 'text' });
     const list = Array(10_001).fill(1);

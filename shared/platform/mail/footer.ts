@@ -3,20 +3,21 @@ import { textsOf, type Language } from '../../pure/languages/languages.ts';
 import type { RecipientUrls } from '../../pure/templates/render-scope.ts';
 import { escapeHtml } from '../../pure/templates/template-language.ts';
 
-/** The end of a MARKETING email in both of its forms. */
+/** The footer of a MARKETING email for both parts. */
 export interface Footer {
   html: string;
   text: string;
 }
 
 const BOX_STYLE =
-  'margin-top:32px;padding-top:16px;border-top:1px solid #d9d9d9;font:12px/1.5 sans-serif;color:#595959;text-align:center';
+  'margin-top:32px;padding-top:16px;border-top:1px solid #d9d9d9;' +
+  'font:12px/1.5 sans-serif;color:#595959;text-align:center';
 const LINE_STYLE = 'margin:0 0 8px';
 const LINK_STYLE = 'color:#595959';
-/** Mail programs take the lines behind it for the end of an email (RFC 3676, section 4.3). */
+/** Mail programs treat the lines after it as a signature (RFC 3676 section 4.3). */
 const TEXT_RULE = '-- ';
 
-/** What all recipients of a brand in one language share: the parts before, between and after the two links. */
+/** The parts of the footer that all recipients with one language share: before, between and after the two links. */
 interface FooterFrame {
   html: readonly [string, string, string];
   text: readonly [string, string];
@@ -43,8 +44,8 @@ ${htmlLines.map((line) => `<p style="${LINE_STYLE}">${line}</p>`).join('\n')}
 }
 
 /**
- * Makes the footers of one brand. They tell a recipient in a language who writes and why, and offer the ways out: the
- * sender, the reason, the postal address and the two links.
+ * Creates the footers of a brand. A footer is in the language of the recipient. It contains the sender, the reason for
+ * the email, the postal address, and links to unsubscribe and to manage the subscription.
  */
 export function createFooters(
   brand: Brand,

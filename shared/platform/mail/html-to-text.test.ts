@@ -63,7 +63,7 @@ describe('htmlToText', () => {
     [' ', 1_000_000],
     ['<p>', 19_000],
     ['<blockquote>a<br>', 19_000],
-  ])('takes %s a great many times in time', (piece, times) => {
+  ])('converts %s repeated many times fast', (piece, times) => {
     expect(typeof htmlToText(piece.repeat(times))).toBe('string');
   });
 
@@ -80,7 +80,7 @@ describe('htmlToText', () => {
     );
   });
 
-  it('takes anything', () => {
+  it('accepts any input', () => {
     const part = fc.constantFrom(
       '<',
       '>',

@@ -2,25 +2,25 @@ import { compile, type FormatCallback, type FormatOptions } from 'html-to-text';
 import { stripTags } from './strip-tags.ts';
 
 /**
- * The HTML parser looks through its stack of open elements at every tag, so its time grows with their number squared.
- * Beyond this many `<` (about a megabyte of ordinary newsletter) markup is only stripped, which is linear.
+ * The HTML parser searches its stack of open elements at every tag, so its time grows with the square of the tags. In a
+ * document with more `<` than this (about a megabyte of ordinary newsletter), tags are only stripped, which is linear.
  */
 const TAGS_MAX = 40_000;
-/** Longer documents are only stripped as well, because nobody reads so much plain text. */
+/** In longer documents tags are only stripped as well: nobody reads so much plain text. */
 const LAID_OUT_LENGTH_MAX = 2_000_000;
-/** Laying out this much takes some ten milliseconds: as long as the process may do nothing else. */
+/** The layout of this many characters takes about ten milliseconds, the longest that it may block the process. */
 export const CONVERTED_AT_ONCE_MAX = 32_000;
-/** Elements inside elements that are laid out; tables in tables stay well below, broken markup may not. */
+/** The depth of nested elements that are laid out. Nested tables stay well below; broken markup may not. */
 const DEPTH_MAX = 100;
-/** Left by the library where it stopped at that depth: a noncharacter, so nothing that people write. */
+/** The library writes this where it stopped at that depth: a noncharacter, which no author uses. */
 const TOO_DEEP = '\uFDEF';
-/** The library fails on Roman numerals from 4000 on; lists that would come so far are numbered in digits. */
+/** The library fails on Roman numerals from 4000 on. A list that would reach them is numbered in digits. */
 const LIST_NUMBER_MAX = 3_999;
 
 const HEADINGS = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6'];
-/** Blocks the library does not know, with an empty line around them. */
+/** Elements that the library does not treat as blocks, with an empty line around them. */
 const APART = ['section', 'address', 'figure', 'dl', 'fieldset', 'table'];
-/** The same, on lines of their own only. */
+/** Such elements with a line break around them. */
 const ON_OWN_LINES = ['center', 'figcaption', 'dt', 'dd', 'caption', 'thead', 'tbody', 'tfoot', 'tr'];
 const HIDDEN = ['[hidden]', '[style*="display:none"i]', '[style*="display: none"i]'];
 const WITHOUT_TEXT = ['script', 'style', 'title', 'template', 'noscript', 'head', 'object', 'select', ...HIDDEN];
@@ -29,13 +29,13 @@ function attributesOf(element: { attribs?: unknown }): Partial<Record<string, st
   return element.attribs ?? {};
 }
 
-/** A picture becomes its description, or nothing without one. */
+/** An image becomes its `alt` text, or nothing without one. */
 const describeImage: FormatCallback = (element, _walk, builder) => {
   const description = attributesOf(element)['alt'];
   if (typeof description === 'string') builder.addInline(description);
 };
 
-/** Cells of a row stand side by side; blocks inside of them break the line by themselves. */
+/** The cells of a row are on one line, separated by spaces. Blocks inside a cell break the line. */
 const separateCells: FormatCallback = (element, walk, builder) => {
   builder.addInline(' ');
   walk(element.children, builder);
@@ -50,7 +50,7 @@ const numberItems: FormatCallback = (element, walk, builder, formatOptions) => {
   builder.options.formatters.orderedList?.(element, walk, builder, formatOptions);
 };
 
-/** Only broken HTML has links inside links. The outermost one counts, because each level costs time for every word. */
+/** Only broken HTML has links inside links. The outermost one is kept, because each level costs time for every word. */
 const linkOnce: FormatCallback = (element, walk, builder, formatOptions) => {
   let outer = element.parent;
   while (outer && outer.name !== 'a') outer = outer.parent;
@@ -77,10 +77,10 @@ const convert = compile({
 });
 
 /**
- * Turns HTML into the text of a text/plain part: no wrapping, links as `text (url)`, pictures as their description,
- * table rows as lines, hidden elements left out. Takes anything, however broken, and in time that stays in proportion:
- * very long documents, and those with very many tags or very deep ones, are only stripped of them. Up to
- * CONVERTED_AT_ONCE_MAX it is done at once; `convertHtml` does more without holding up the process.
+ * Converts HTML into the text of a text/plain part: no wrapping, links as `text (url)`, images as their `alt` text,
+ * table rows as lines, hidden elements left out. It accepts any input, and its time is proportional to the length: in
+ * very long documents, and in those with very many or very deep tags, tags are only stripped. It blocks the process
+ * briefly up to CONVERTED_AT_ONCE_MAX; `convertHtml` handles longer documents without blocking.
  */
 export function htmlToText(html: string): string {
   const isLaidOut = html.length <= LAID_OUT_LENGTH_MAX && !hasMoreTagsThan(html, TAGS_MAX);
@@ -88,12 +88,12 @@ export function htmlToText(html: string): string {
   return (text.includes(TOO_DEEP) ? stripTags(html) : text).replaceAll('\u00A0', ' ');
 }
 
-/** As `htmlToText`, but fast: a document that would take longer than a moment is only stripped of its tags. */
+/** As `htmlToText`, but always fast: in a document above CONVERTED_AT_ONCE_MAX tags are only stripped. */
 export function htmlToTextQuickly(html: string): string {
   return html.length <= CONVERTED_AT_ONCE_MAX ? htmlToText(html) : stripTags(html).replaceAll('\u00A0', ' ');
 }
 
-/** The distance of a block from its neighbours: two line breaks make one empty line. */
+/** Options for the distance of a block from its neighbours: two line breaks make one empty line. */
 function lineBreaks(count: number): FormatOptions {
   return { leadingLineBreaks: count, trailingLineBreaks: count };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createLinkSigner } from '../links.ts';
-import { createMessageHeaders, type MailStream } from './message-headers.ts';
+import { createMessageHeaders, type HeaderSource } from './message-headers.ts';
 import { composeMessage } from './mime/compose.ts';
 
 const ID = '01890000-0000-7000-8000-000000000001';
@@ -8,8 +8,8 @@ const PROJECT = '01890000-0000-7000-8000-000000000002';
 const signer = createLinkSigner({ appSecret: 'a secret of at least 32 characters', publicUrl: 'https://e.test' });
 const links = signer.recipientUrls({ contactId: ID, emailId: ID });
 
-function headersOf(stream: Partial<MailStream>): Map<string, string> {
-  const whole: MailStream = {
+function headersOf(stream: Partial<HeaderSource>): Map<string, string> {
+  const whole: HeaderSource = {
     ...{ type: 'MARKETING', source: 'campaign', sourceId: ID, projectId: PROJECT, from: 'a@bücher.example' },
     ...stream,
   };
@@ -32,7 +32,7 @@ describe('the headers of an email', () => {
     expect([...headersOf({ type, source }).keys()].sort()).toEqual([...names].sort());
   });
 
-  it('name the stream to Gmail in four fields, the last of 5 to 15 characters and the same for all mail', () => {
+  it('have a Feedback-ID of four fields, the last of 5 to 15 characters and the same for all email', () => {
     const fields = headersOf({}).get('Feedback-ID')?.split(':') ?? [];
     expect(fields.slice(0, 3)).toEqual([ID, PROJECT, 'marketing']);
     expect(fields).toHaveLength(4);
@@ -41,13 +41,13 @@ describe('the headers of an email', () => {
     expect(inline).toBe(`none:${PROJECT}:transactional:${fields[3]}`);
   });
 
-  it('name the list below the domain of the sender, in ASCII and no longer than RFC 2919 allows', () => {
+  it('have a List-Id below the sender domain, in ASCII and no longer than RFC 2919 allows', () => {
     expect(headersOf({}).get('List-Id')).toBe(`<${PROJECT}.xn--bcher-kva.example>`);
     const long = Array.from({ length: 4 }, () => 'a'.repeat(60)).join('.');
     expect(headersOf({ from: `a@${long}` }).has('List-Id')).toBe(false);
   });
 
-  it('stand in the message as they are, and give way to those of a caller', () => {
+  it('are in the message unchanged, and those of a caller replace them', () => {
     const message = composeMessage({
       ...{
         from: { address: 'a@e.test' },

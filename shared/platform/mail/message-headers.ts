@@ -3,14 +3,14 @@ import { domainOf } from '../../pure/emails/email-address.ts';
 import { needsSubscription, type EmailType } from '../../pure/emails/email-types.ts';
 import type { EmailLinks } from '../links.ts';
 
-/** The input for the headers of an email. */
-export interface MailStream {
+/** The facts about an email that its headers follow from. */
+export interface HeaderSource {
   type: EmailType;
   source: 'campaign' | 'automation' | 'request';
-  /** The campaign, the automation, or the template of a request. */
+  /** The id of the campaign, of the automation, or of the template of a request. */
   sourceId: string | null;
   projectId: string;
-  /** The address of the sender. */
+  /** The address in the header From. */
   from: string;
 }
 
@@ -19,19 +19,20 @@ type HeaderLinks = Pick<EmailLinks, 'unsubscribeUrl' | 'unsubscribeAddress' | 'i
 /** RFC 2919 section 2. */
 const LIST_ID_LENGTH_MAX = 255;
 
-/** The list of a project, below the domain it sends from; none where the domain is too long. */
-function listHeaders({ projectId, from }: MailStream): [string, string][] {
+/** The List-Id of a project, below the domain of the header From; none if the domain is too long. */
+function listHeaders({ projectId, from }: HeaderSource): [string, string][] {
   const id = `<${projectId}.${domainToASCII(domainOf(from))}>`;
   return id.length <= LIST_ID_LENGTH_MAX ? [['List-Id', id]] : [];
 }
 
 /**
- * Headers that providers ask for, of the emails of one stream. Feedback-ID (Gmail) names what complaints are counted
- * by. Mail that needs consent carries its list (RFC 2919), the link out (RFC 2369) that a mail program can press itself
- * (RFC 8058) or write to, and the mark that keeps out-of-office replies away. Other mail that a program sends for one
- * person says so (RFC 3834); campaigns do not, since a person has sent them.
+ * Creates the headers that mailbox providers require, for emails with one source. Feedback-ID (Gmail) names what
+ * complaints are counted by. MARKETING email has a List-Id (RFC 2919), a link to unsubscribe (RFC 2369) that a mail
+ * program can call with one click (RFC 8058), an address to unsubscribe if there is an inbound domain, and a Precedence
+ * that suppresses out-of-office replies. Other automatic email is marked as such (RFC 3834); campaigns are not, because
+ * a person has sent them.
  */
-export function createMessageHeaders(stream: MailStream): (links: HeaderLinks) => [string, string][] {
+export function createMessageHeaders(stream: HeaderSource): (links: HeaderLinks) => [string, string][] {
   const { type, source, sourceId, projectId } = stream;
   const feedback = `${sourceId ?? 'none'}:${projectId}:${type.toLowerCase()}`;
   const isBulk = needsSubscription(type);

@@ -7,7 +7,7 @@ describe('messageIdOf', () => {
     ['news@münchen.example', 'id@xn--mnchen-3ya.example'],
     ['news@xn--mnchen-3ya.example', 'id@xn--mnchen-3ya.example'],
     ['news@MÜNCHEN.example', 'id@xn--mnchen-3ya.example'],
-  ])('stands at the domain of %s, in ASCII', (from, expected) => {
+  ])('is at the domain of %s, in ASCII', (from, expected) => {
     expect(messageIdOf('id', from)).toBe(expected);
   });
 });

@@ -2,8 +2,8 @@ import { domainToASCII } from 'node:url';
 import { domainOf } from '../../pure/emails/email-address.ts';
 
 /**
- * The Message-IDs of emails from an address, without angle brackets: the same at each attempt, at the domain of the author
- * in ASCII, which is worked out once.
+ * Creates the Message-IDs of emails from an address, without angle brackets. They are the same at each delivery
+ * attempt, at the domain of the header From in ASCII.
  */
 export function messageIdsOf(fromAddress: string): (emailId: string) => string {
   const domain = domainOf(fromAddress);

@@ -3,13 +3,13 @@ import { escapeHtml } from '../../pure/templates/template-language.ts';
 
 const HIDDEN =
   'display:none;max-height:0;max-width:0;overflow:hidden;opacity:0;font-size:1px;line-height:1px;mso-hide:all';
-/** Characters that nobody sees and mail programs show; without them the beginning of the body would follow the text. */
+/** Invisible characters that fill the preview. Without them the beginning of the body would follow the preheader. */
 const PADDING = '&#847;&zwnj;&nbsp;';
-/** Mail programs show up to about this many characters. */
+/** The longest preview that mail programs show, in characters. */
 const SHOWN_LENGTH = 150;
 
 /**
- * A rendered preheader as hidden HTML: lists of emails show it beside the subject. Empty for a text without characters.
+ * The hidden HTML of a rendered preheader, which mail programs show beside the subject. Empty when the text is blank.
  */
 export function preheaderHtml(rendered: string): string {
   const text = rendered
@@ -22,7 +22,7 @@ export function preheaderHtml(rendered: string): string {
   return `<div style="${HIDDEN}">${escapeHtml(text)}${padding}</div>`;
 }
 
-/** Where the visible content of a document begins: behind its `<body>`, or what stands in place of it. */
+/** The start of the visible content of a document: after `<body>`, or after the next best tag. */
 export function contentStartOf(html: string): number {
   const lower = html.toLowerCase();
   for (const tag of ['<body', '</head', '<html', '<!doctype']) {

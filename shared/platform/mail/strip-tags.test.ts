@@ -13,11 +13,11 @@ describe('stripTags', () => {
     ['a<br><br><br><br>b', 'a\n\nb'],
     ['  a  <br>  b  ', 'a\nb'],
     ['', ''],
-  ])('makes text of %j', (html, text) => {
+  ])('converts %j', (html, text) => {
     expect(stripTags(html)).toBe(text);
   });
 
-  it('cuts neither a line nor a character reference where its pieces end', () => {
+  it('splits neither a line nor an entity at the end of a piece', () => {
     for (const shift of [0, 1, 2, 3, 4, 5, 6]) {
       const start = 'x'.repeat(65_536 - shift);
       expect(stripTags(`${start}&quot;y`)).toBe(`${start}"y`);

@@ -1,7 +1,7 @@
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", nbsp: ' ', amp: '&' };
 const INLINE_TAG = /^<\/?(?:a|b|i|u|em|strong|span|font|small|sub|sup|code)\b/i;
 
-/** What has no text of its own, with the end of each. */
+/** Markup whose content is not text, with its end. */
 const WITHOUT_TEXT: readonly { start: RegExp; end: RegExp }[] = [
   { start: /<!--/y, end: /-->/g },
   { start: /<style\b/iy, end: /<\/style\b[^<>]*>/gi },
@@ -10,7 +10,7 @@ const WITHOUT_TEXT: readonly { start: RegExp; end: RegExp }[] = [
 ];
 const KIND_INITIALS = '!sStT';
 const TAG = /<[^<>]*>/y;
-/** A document of megabytes may have millions of lines; so much of it is in pieces at a time. */
+/** A document of megabytes may have millions of lines. Only this much of it is split into lines at a time. */
 const PIECE_LENGTH = 65_536;
 
 function matchAt(pattern: RegExp, text: string, position: number): number {
@@ -18,10 +18,10 @@ function matchAt(pattern: RegExp, text: string, position: number): number {
   return pattern.test(text) ? pattern.lastIndex : -1;
 }
 
-/** Collects lines without the spaces around them and without more than one empty line between two others. */
+/** Collects lines. Spaces around a line are removed, and so are all but one of several empty lines in a row. */
 function createLines() {
   const pieces: string[] = [];
-  /** The beginning of the last line, if that is long, and what comes behind it. */
+  /** The pieces of a long last line; `open` continues it. */
   let begun: string[] = [];
   let open = '';
   let wasEmpty = true;
@@ -57,14 +57,14 @@ function createLines() {
   };
 }
 
-/** Where the next piece of markup ends, and what stands for it in the text. */
+/** Finds the markup, with the text that replaces it. */
 function* readMarkup(html: string): Generator<{ start: number; end: number; text: string }> {
   const endless = new Set<RegExp>();
   for (let start = html.indexOf('<'); start !== -1;) {
     const mayBeKind = KIND_INITIALS.includes(html[start + 1] ?? '-');
     const kind = mayBeKind ? WITHOUT_TEXT.find((each) => matchAt(each.start, html, start) !== -1) : undefined;
     const closed = kind && !endless.has(kind.end) ? matchAt(kind.end, html, start) : -1;
-    // Nothing of the kind ends behind here, so it is not looked for again.
+    // No end of this kind follows, so it is not searched for again.
     if (kind && closed === -1) endless.add(kind.end);
     const end = closed === -1 ? matchAt(TAG, html, start) : closed;
     if (end !== -1) {
@@ -77,7 +77,7 @@ function* readMarkup(html: string): Generator<{ start: number; end: number; text
 
 const ENTITY_LENGTH_MAX = 6;
 
-/** The text between two pieces of markup, in pieces of a bounded length that cut no entity. */
+/** The text between two pieces of markup, in pieces of bounded length that split no entity. */
 function* readText(html: string, start: number, end: number): Generator<string> {
   for (let from = start; from < end;) {
     let to = Math.min(from + PIECE_LENGTH, end);
@@ -93,9 +93,7 @@ function decodeEntities(text: string): string {
   return text.replace(/&(lt|gt|quot|#39|nbsp|amp);/g, (entity, name: string) => ENTITIES[name] ?? entity);
 }
 
-/**
- * The text of HTML without its layout, in time and memory that stay in proportion to its length, whatever it is made of.
- */
+/** The text of HTML without its layout. Time and memory are proportional to its length, for any input. */
 export function stripTags(html: string): string {
   const lines = createLines();
   let position = 0;

@@ -9,7 +9,7 @@ const ends = fc.string({ unit: fc.constantFrom('\r', '\n', '.', 'a', 'ß'), maxL
 const texts = fc.tuple(ends, filler, ends, filler, ends).map((parts) => parts.join(''));
 
 describe('texts in pieces', () => {
-  it('come out as they would in one', () => {
+  it('are converted as in one piece', () => {
     fc.assert(
       fc.property(texts, (text) => {
         expect(toLineFeeds(text)).toBe(text.replace(/\r\n?/g, '\n'));

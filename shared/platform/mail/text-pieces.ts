@@ -1,4 +1,7 @@
-/** Longer texts are converted piece by piece: one replacement for each of millions of lines would fill the memory. */
+/**
+ * Longer texts are converted piece by piece: a replacement that matches millions of lines at once would exhaust the
+ * memory.
+ */
 const PIECE_LENGTH = 262_144;
 
 function mapPieces(text: string, endOf: (from: number) => number, convert: (piece: string) => string): string {
@@ -12,12 +15,19 @@ function mapPieces(text: string, endOf: (from: number) => number, convert: (piec
   return pieces.join('');
 }
 
-/** Converts a text in pieces that end behind a LF. */
+/** Converts a text in pieces that end after a LF. */
 export function mapLines(text: string, convert: (lines: string) => string): string {
-  return mapPieces(text, (from) => text.indexOf('\n', from) + 1 || text.length, convert);
+  return mapPieces(
+    text,
+    (from) => {
+      const lineEnd = text.indexOf('\n', from);
+      return lineEnd === -1 ? text.length : lineEnd + 1;
+    },
+    convert,
+  );
 }
 
-/** A text whose lines end in LF, for CRLF, LF and CR. */
+/** Converts CRLF and CR line ends to LF. */
 export function toLineFeeds(text: string): string {
   if (!text.includes('\r')) return text;
   const endOf = (from: number) => (text[from] === '\n' ? from + 1 : from);

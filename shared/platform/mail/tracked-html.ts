@@ -2,28 +2,28 @@ import { randomBytes } from 'node:crypto';
 import { LIMITS } from '../../pure/limits.ts';
 import { encodeClickTarget, type ClickTarget, type EmailLinks } from '../links.ts';
 
-/** The HTML of an email prepared for counting opens and clicks. */
+/** The HTML of an email, prepared to record opens and clicks. */
 export interface TrackedHtml {
-  /** The template with placeholders in place of addresses. */
+  /** The template with placeholders or marks around the URLs of its links. */
   html: string;
-  /** Signs the links of one email, each address once however often it stands there. */
+  /** Creates the signer for the links of one email. It signs each URL once, however often it occurs. */
   signerFor: (links: EmailLinks) => TrackedLinkSigner;
 }
 
 export interface TrackedLinkSigner {
-  /** The value of such a placeholder; undefined for any other name. */
+  /** The value of one of these placeholders; undefined for any other name. */
   valueOf: (name: string) => string | undefined;
-  /** Finishes rendered HTML: replaces the addresses that are known only now. */
+  /** Replaces the marked URLs in rendered HTML, which are known only after rendering. */
   finishHtml: (html: string) => string;
 }
 
-/** Longer addresses are left alone: with the token they would near the 16 KB that servers take as a request line. */
+/** Longer URLs are not tracked: with the token they would approach the 16 KB that servers accept as a request line. */
 const URL_LENGTH_MAX = 4_000;
 
-/** Tags and attributes that are looked at: more than any email has that people read. */
-const LOOKS_MAX = 100_000;
+/** The number of tags and attributes that are read: more than any real email has. */
+const MATCHES_MAX = 100_000;
 
-/** Blocks count as space and outputs as text when the shape of the HTML is read; offsets stay the same. */
+/** Template tags are masked before the HTML is read, blocks as spaces and outputs as text, so offsets stay the same. */
 const TEMPLATE_TAG = /\{\{(?:(?!\{\{|\}\})[^])*\}\}/g;
 const LINK_TAG = /<(?:a|area|v:[a-z]+)(?=[\s/])/;
 const ATTRIBUTE = /[\s/]*([^\s"'<>/=]+|["'<=])(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>][^\s>]*)))?/;
@@ -40,7 +40,9 @@ function decodeEntities(text: string): string {
   });
 }
 
-/** What can be counted is a web address; mailto:, tel:, cid:, anchors and relative addresses stay as they are. */
+/**
+ * The click target of a URL; undefined when clicks cannot be recorded: mailto:, tel:, cid:, anchors and relative URLs.
+ */
 function clickTargetOf(text: string): ClickTarget | undefined {
   const url = text.trim();
   if (!/^https?:\/\//i.test(url) || url.length > URL_LENGTH_MAX || !URL.canParse(url)) return undefined;
@@ -54,19 +56,19 @@ interface AttributeValue {
 }
 
 /**
- * Where the href values of links stand, in order; `shape` is the template with its tags masked. Each tag is looked for
- * behind the attributes of the one before, which keeps broken markup from being read again and again.
+ * Finds the href values of links, in order. `shape` is the template with its tags masked. Each tag is searched for
+ * after the attributes of the previous one, so broken markup is not read repeatedly.
  */
 function* findHrefs(shape: string): Generator<AttributeValue> {
-  let looks = 0;
+  let matches = 0;
   const linkTag = new RegExp(LINK_TAG, 'gi');
   const nextAttribute = new RegExp(ATTRIBUTE, 'y');
   while (linkTag.test(shape)) {
     nextAttribute.lastIndex = linkTag.lastIndex;
     let attribute: RegExpExecArray | null;
-    if (++looks > LOOKS_MAX) return;
+    if (++matches > MATCHES_MAX) return;
     while ((attribute = nextAttribute.exec(shape)) !== null) {
-      if (++looks > LOOKS_MAX) return;
+      if (++matches > MATCHES_MAX) return;
       linkTag.lastIndex = nextAttribute.lastIndex;
       const value = attribute[2] ?? attribute[3] ?? attribute[4];
       if (attribute[1]?.toLowerCase() !== 'href' || value === undefined) continue;
@@ -78,7 +80,7 @@ function* findHrefs(shape: string): Generator<AttributeValue> {
   }
 }
 
-/** The addresses of the links of rendered HTML, in order. */
+/** The URLs of the links in rendered HTML, in order. */
 export function* linksOf(html: string): Generator<string> {
   for (const { start, end } of findHrefs(html)) yield decodeEntities(html.slice(start, end)).trim();
 }
@@ -87,55 +89,69 @@ function maskTemplateTags(html: string): string {
   return html.replace(TEMPLATE_TAG, (tag) => (/^\{\{\s*(?:[#/]|else\s*\}\})/.test(tag) ? ' ' : 'x').repeat(tag.length));
 }
 
-/**
- * Prepares a template so that its links and an invisible image go through this server. All that can be done once is
- * done here: an address without placeholders becomes a placeholder of its own, for which a recipient costs a signature.
- * One with placeholders is marked, and replaced in what was rendered; the mark is random, so that nothing in the data
- * of a contact can pass for one and have a foreign address signed.
- */
-export function trackHtml(html: string): TrackedHtml {
-  const nonce = randomBytes(6).toString('hex');
-  const targets: ClickTarget[] = [];
-  const linkName = (index: number) => `@link-${nonce}-${index}`;
-  const openName = `@open-${nonce}`;
-  const markStart = `\uFDD3${nonce}:`;
-  const markEnd = '\uFDD4';
+const MARK_END = '\uFDD4';
 
+/** A template with replaced links. */
+interface TrackedLinks {
+  html: string;
+  /** The targets of the placeholders, by name. */
+  targets: ReadonlyMap<string, ClickTarget>;
+  /** The marks around URLs with placeholders; undefined without such a URL. */
+  marks: RegExp | undefined;
+}
+
+/** Replaces the URLs of links: one without placeholders by a placeholder, one with placeholders by a mark around it. */
+function replaceLinks(html: string, nonce: string): TrackedLinks {
+  const markStart = `\uFDD3${nonce}:`;
+  const targets = new Map<string, ClickTarget>();
   let tracked = '';
   let copied = 0;
-  let hasMarks = false;
-  const shape = maskTemplateTags(html);
   let linkCount = 0;
-  for (const { start, end, isQuoted } of findHrefs(shape)) {
+  let hasMarks = false;
+  for (const { start, end, isQuoted } of findHrefs(maskTemplateTags(html))) {
     if (linkCount === LIMITS.trackedLinks) break;
     const value = html.slice(start, end);
-    let replacement: string | undefined;
+    let replacement: string;
     if (value.includes('{{')) {
       if (RECIPIENT_LINK.test(value)) continue;
       hasMarks = true;
-      replacement = `${markStart}${value}${markEnd}`;
+      replacement = `${markStart}${value}${MARK_END}`;
     } else {
       const target = clickTargetOf(decodeEntities(value));
       if (target === undefined) continue;
-      replacement = `{{{${linkName(targets.push(target) - 1)}}}}`;
+      const name = `@link-${nonce}-${targets.size}`;
+      targets.set(name, target);
+      replacement = `{{{${name}}}}`;
     }
     tracked += html.slice(copied, start) + (isQuoted ? replacement : `"${replacement}"`);
     copied = end;
     linkCount += 1;
   }
-  tracked += html.slice(copied);
+  const marks = hasMarks ? new RegExp(`${markStart}([^${MARK_END}]*)${MARK_END}`, 'g') : undefined;
+  return { html: tracked + html.slice(copied), targets, marks };
+}
 
+function withOpenImage(html: string, openName: string): string {
   const image = `<img src="{{{${openName}}}}" width="1" height="1" alt="" style="display:block;width:1px;height:1px;border:0">`;
-  const bodyEnd = tracked.toLowerCase().lastIndexOf('</body>');
-  tracked = bodyEnd === -1 ? tracked + image : tracked.slice(0, bodyEnd) + image + tracked.slice(bodyEnd);
+  const bodyEnd = html.toLowerCase().lastIndexOf('</body>');
+  return bodyEnd === -1 ? html + image : html.slice(0, bodyEnd) + image + html.slice(bodyEnd);
+}
 
-  const indexes = new Map(targets.map((target, index) => [linkName(index), target]));
-  const marked = new RegExp(`${markStart}([^${markEnd}]*)${markEnd}`, 'g');
+/**
+ * Prepares a template so that its links and an invisible image lead through this server. It does here all work that is
+ * the same for each recipient: a URL without placeholders becomes a placeholder, which costs one signature per
+ * recipient. A URL with placeholders is marked, and replaced after rendering. Placeholders and marks contain a random
+ * part, so that the data of a contact cannot contain one and get a foreign URL signed.
+ */
+export function trackHtml(html: string): TrackedHtml {
+  const nonce = randomBytes(6).toString('hex');
+  const openName = `@open-${nonce}`;
+  const { html: tracked, targets, marks } = replaceLinks(html, nonce);
   return {
-    html: tracked,
+    html: withOpenImage(tracked, openName),
     signerFor(links) {
       const signed = new Map<string, string | undefined>();
-      /** An address stays unchanged if it cannot be counted, or if enough others are counted. */
+      /** The URL stays unchanged if clicks on it cannot be recorded, or if the email has enough tracked links. */
       const sign = (key: string, target: () => ClickTarget | undefined): string | undefined => {
         if (signed.has(key)) return signed.get(key);
         const found = signed.size < LIMITS.trackedLinks ? target() : undefined;
@@ -148,12 +164,12 @@ export function trackHtml(html: string): TrackedHtml {
       return {
         valueOf(name) {
           if (name === openName) return (openUrl ??= links.openUrl);
-          const target = indexes.get(name);
+          const target = targets.get(name);
           return target === undefined ? undefined : sign(name, () => target);
         },
         finishHtml(text) {
-          if (!hasMarks) return text;
-          return text.replace(marked, (_mark, value: string) => sign(value, () => readTarget(value)) ?? value);
+          if (!marks) return text;
+          return text.replace(marks, (_mark, value: string) => sign(value, () => readTarget(value)) ?? value);
         },
       };
     },

@@ -3,33 +3,39 @@ import { domainToASCII } from 'node:url';
 import { isReturnPathHost } from '../../pure/emails/return-path.ts';
 import { deriveMacs, type Mac } from '../mac.ts';
 import type { AppSecrets } from '../sealed-values.ts';
+import { bytesToUuid, UUID_BYTES, uuidsToBytes } from '../uuid-bytes.ts';
 
 /**
- * Envelope senders that name the email they belong to (variable envelope return paths), so that a bounce is known by
- * the address it comes back to, whatever its text says.
+ * Envelope senders that name their email (variable envelope return paths). So the address that a bounce comes back to
+ * identifies the email, whatever the text of the bounce says.
  */
 export interface Verp {
-  /** The envelope sender of an email, at `host` instead of the inbound domain where one is given. */
+  /** The envelope sender of an email, at `host` or else at the inbound domain. */
   returnPath: (emailId: string, host?: string) => string;
   /**
-   * The email an address was made for; undefined when it was not made here, was altered, or is neither at the inbound
-   * domain nor at the return path of a sender domain. Which sender domain it is does not matter: the signature proves
-   * that we gave the address out.
+   * The email that an address was made for; undefined when it was not made here, was altered, or is neither at the
+   * inbound domain nor at the return path of a sender domain. It need not be the sender domain of the email, because
+   * the signature proves that the address is ours.
    */
   readAddress: (address: string) => string | undefined;
-  /** The address that takes the wish for no more mail (RFC 2369), one for each email. */
+  /** The address for unsubscribing by email (RFC 2369), one for each email. */
   unsubscribeAddress: (emailId: string) => string;
-  /** The email an unsubscribe address was made for; undefined as above. */
+  /** The email that an unsubscribe address was made for; undefined as above. */
   readUnsubscribeAddress: (address: string) => string | undefined;
 }
 
 const PREFIX = 'bounce+';
 const UNSUBSCRIBE_PREFIX = 'unsubscribe+';
-const UUID_BYTES = 16;
-/** With the id 25 bytes: exactly 40 characters of base32, which keeps the local part below the 64 of RFC 5321. */
+/**
+ * Together with the id 25 bytes: exactly 40 characters of base32, which keeps the local part below the 64 octets of RFC
+ * 5321.
+ */
 const SIGNATURE_BYTES = 9;
 const TOKEN = /^[a-z2-7]{40}$/;
-/** RFC 4648, in lower case: servers on the way may change the case of a local part. */
+/**
+ * The alphabet of RFC 4648 in lower case. Tokens must not depend on case, because servers may change the case of a
+ * local part.
+ */
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
 function toBase32(bytes: Buffer): string {
@@ -62,7 +68,7 @@ function fromBase32(text: string): Buffer {
   return Buffer.from(bytes);
 }
 
-/** Makes and reads envelope senders at `domain`, signed with a key derived from APP_SECRET. */
+/** Creates and reads envelope senders at `domain`, signed with a key derived from APP_SECRET. */
 export function createVerp({ domain, ...secrets }: AppSecrets & { domain: string }): Verp {
   const returnMacs = deriveMacs(secrets, 'everpost return paths');
   const unsubscribeMacs = deriveMacs(secrets, 'everpost unsubscribe addresses');
@@ -71,7 +77,7 @@ export function createVerp({ domain, ...secrets }: AppSecrets & { domain: string
   const sign = (id: Buffer, mac: Mac): Buffer => mac(id).subarray(0, SIGNATURE_BYTES);
 
   function makeLocalPart(prefix: string, emailId: string, mac: Mac): string {
-    const id = Buffer.from(emailId.replaceAll('-', ''), 'hex');
+    const id = uuidsToBytes(emailId);
     return `${prefix}${toBase32(Buffer.concat([id, sign(id, mac)]))}`;
   }
 
@@ -81,7 +87,7 @@ export function createVerp({ domain, ...secrets }: AppSecrets & { domain: string
     const bytes = fromBase32(token);
     const id = bytes.subarray(0, UUID_BYTES);
     if (!signers.some((mac) => timingSafeEqual(sign(id, mac), bytes.subarray(UUID_BYTES)))) return undefined;
-    return id.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+    return bytesToUuid(id);
   }
 
   return {

@@ -1,22 +1,22 @@
 import { createHash, hash } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RawMessage } from '../../smtp/data-content.ts';
+import { pause } from '../../turns.ts';
 import { relaxLines, relaxedBodyEnd } from './canonical.ts';
 
-/** A message with attachments is hashed in parts of this size, with other work in between. */
+/** Large bodies are hashed in parts of this size, so that other work of the event loop runs in between. */
 const PART_BYTES = 256 * 1024;
 const CRLF = '\r\n';
 
 /** The end of the last whole line at or before `limit`; `limit` itself when there is none. */
 function lineEnd(body: Buffer, start: number, limit: number): number {
   if (limit >= body.length) return body.length;
-  const at = body.lastIndexOf('\r\n', limit - 2);
+  const at = body.lastIndexOf(CRLF, limit - 2);
   return at < start ? limit : at + 2;
 }
 
 /**
- * The SHA-256 of the relaxed body (RFC 6376 section 3.4.4), base64: the `bh` tag. The line ends of the message must be
- * CRLF, its lines bounded, its octets ASCII where it is text, as a composed message has them.
+ * The SHA-256 of the relaxed body (RFC 6376 section 3.4.4) in base64: the `bh` tag. The message must be as the composer
+ * makes it: CRLF line ends, lines of bounded length, and only ASCII if it is text.
  */
 export async function hashRelaxedBody(message: RawMessage, bodyStart: number): Promise<string> {
   const end = relaxedBodyEnd(message, bodyStart);
@@ -32,7 +32,7 @@ export async function hashRelaxedBody(message: RawMessage, bodyStart: number): P
     const part = relaxLines(body.subarray(start, stop));
     digest.update(typeof part === 'string' ? Buffer.from(part, 'latin1') : part);
     start = stop;
-    if (start < body.length) await nextTurn();
+    if (start < body.length) await pause();
   }
   return digest.update(CRLF).digest('base64');
 }

@@ -13,14 +13,14 @@ function isWhiteSpace(octet: number): boolean {
   return isBlank(octet) || octet === CR || octet === LF;
 }
 
-/** A header field of a message as it stands there, folds included, without its final CRLF. */
+/** A header field as it is in the message, with its folds, without the final CRLF. */
 export interface RawField {
   /** Lower case. */
   name: string;
   text: string;
 }
 
-/** Lower-case forms of the few names that occur; one that is not known yet costs more. */
+/** Lower-case forms of header names. Few names occur, and a lookup is faster than the conversion. */
 const NAMES_MAX = 200;
 const lowerCaseNames = new Map<string, string>();
 
@@ -32,7 +32,7 @@ function toLowerCaseName(name: string): string {
   return lowerCase;
 }
 
-/** Splits a message with CRLF line ends into its header fields and where its body begins. */
+/** Splits a message with CRLF line ends into its header fields and the start of its body. */
 export function readMessage(message: RawMessage): { fields: RawField[]; bodyStart: number } {
   const end = message.indexOf('\r\n\r\n');
   const headerEnd = end < 0 ? message.length : end;
@@ -40,7 +40,7 @@ export function readMessage(message: RawMessage): { fields: RawField[]; bodyStar
   const fields: RawField[] = [];
   for (let start = 0; start < header.length;) {
     let stop = header.indexOf('\r\n', start);
-    // A line that begins with white space goes on with the field before it.
+    // A line that begins with white space continues the field.
     while (stop >= 0 && isBlank(header.charCodeAt(stop + 2))) stop = header.indexOf('\r\n', stop + 2);
     if (stop < 0) stop = header.length;
     const text = header.slice(start, stop);
@@ -59,7 +59,7 @@ export function relaxField({ name, text }: RawField): string {
   return `${name}:${relaxed.slice(from, to)}`;
 }
 
-/** Where a body ends for the relaxed form: after its last octet that is not white space. */
+/** The end of a body in relaxed form: after its last octet that is not white space. */
 export function relaxedBodyEnd(message: RawMessage, bodyStart: number): number {
   const octetAt = (index: number) => (typeof message === 'string' ? message.charCodeAt(index) : (message[index] ?? 0));
   let end = message.length;
@@ -67,12 +67,12 @@ export function relaxedBodyEnd(message: RawMessage, bodyStart: number): number {
   return end;
 }
 
-/** True when no white space of a part of a body is to be joined. Both kinds are searched natively, most in no time. */
-function isDense(part: RawMessage): boolean {
+/** Whether a part of a body has no white space to reduce. Both searches run natively. */
+function hasNoRuns(part: RawMessage): boolean {
   return !part.includes('\t') && !part.includes('  ');
 }
 
-/** True when no line ends in a space; by the ends of the lines, which are fewer than the spaces. */
+/** Whether no line ends in a space. It looks at line ends, which are fewer than spaces. */
 function isTrimmed(part: RawMessage): boolean {
   for (let end = part.indexOf('\r\n'); end >= 0; end = part.indexOf('\r\n', end + 2)) {
     if ((typeof part === 'string' ? part.charCodeAt(end - 1) : part[end - 1]) === SPACE) return false;
@@ -81,13 +81,14 @@ function isTrimmed(part: RawMessage): boolean {
 }
 
 /**
- * The relaxed form of whole lines of a body (RFC 6376 section 3.4.4); empty lines at its end are the caller's. Only what
- * is to be changed is searched for: a search for all white space stops at each word, which takes four times as long.
+ * The relaxed form of whole lines of a body (RFC 6376 section 3.4.4); the caller removes empty lines at the end of the
+ * body. It searches only for text to change: a search for all white space stops at each word and takes four times as
+ * long.
  */
 export function relaxLines<Part extends RawMessage>(part: Part): Part | string {
-  const wasDense = isDense(part);
-  if (wasDense && isTrimmed(part)) return part;
+  const hadNoRuns = hasNoRuns(part);
+  if (hadNoRuns && isTrimmed(part)) return part;
   const text = typeof part === 'string' ? part : part.toString('latin1');
-  const dense = wasDense ? text : text.replace(/[ \t]{2,}|\t/g, ' ');
-  return dense.replaceAll(' \r\n', '\r\n');
+  const reduced = hadNoRuns ? text : text.replace(/[ \t]{2,}|\t/g, ' ');
+  return reduced.replaceAll(' \r\n', '\r\n');
 }

@@ -70,7 +70,7 @@ const message: OutgoingMessage = {
 };
 
 describe('createDkimSigner', () => {
-  it('makes a signature that an independent verifier accepts, over all that matters', async () => {
+  it('makes a signature over the listed fields that an independent verifier accepts', async () => {
     const signed = await signer.sign(composeMessage(message));
     expect(await verify(signed)).toEqual(PASS);
     const header = signed.toString('latin1').split(/\r\n(?![ \t])/)[0]!;
@@ -104,7 +104,7 @@ describe('createDkimSigner', () => {
     expect(await verify(Buffer.from(altered, 'latin1'))).not.toEqual(PASS);
   });
 
-  it('survives what relays do to white space', async () => {
+  it('makes a signature that survives changes of white space in relays', async () => {
     const signed = (await signer.sign(composeMessage(message))).toString('latin1');
     const refolded = signed
       .replace('Precedence: bulk', 'X-Relay: mx\r\nPrecedence: bulk')
@@ -112,7 +112,7 @@ describe('createDkimSigner', () => {
     expect(await verify(Buffer.from(`${refolded}\r\n\r\n`, 'latin1'))).toEqual(PASS);
   });
 
-  it('signs a message with attachments of megabytes, and lets others have their turn', async () => {
+  it('signs a message with attachments of megabytes without blocking the event loop', async () => {
     const attachments = [
       {
         filename: 'a.bin',
@@ -130,7 +130,7 @@ describe('createDkimSigner', () => {
     expect(turns).toBeGreaterThan(1);
   });
 
-  it('holds for any text that is composed', async () => {
+  it('makes a valid signature for any composed text', async () => {
     const text = fc.oneof(
       fc.string({ unit: 'grapheme', maxLength: 300 }),
       fc
@@ -147,7 +147,7 @@ describe('createDkimSigner', () => {
     );
   });
 
-  it('holds for any message with CRLF line ends, however its fields are folded and its body ends', async () => {
+  it('makes a valid signature for any message with CRLF line ends, folds and any end of the body', async () => {
     const blank = fc.array(fc.constantFrom(' ', '\t'), { maxLength: 3 }).map((parts) => parts.join(''));
     const word = fc.string({ unit: fc.constantFrom(...Array.from('abcXYZ.=-:;,<>@')), minLength: 1, maxLength: 12 });
     const foldedValue = fc
@@ -174,7 +174,7 @@ describe('createDkimSigner', () => {
 });
 
 describe('createDkimKeyring', () => {
-  it('makes RSA keys of 2048 bits, each with a selector of its own', async () => {
+  it('creates RSA keys of 2048 bits, each with its own selector', async () => {
     const other = await keyring.generate(OWNER);
     expect(other.selector).not.toBe(pair.selector);
     expect(keyring.open(other.sealedPrivateKey, OWNER).asymmetricKeyDetails?.modulusLength).toBe(2048);

@@ -4,20 +4,23 @@ import { readMessage, relaxField, type RawField } from './canonical.ts';
 import { hashRelaxedBody } from './body-hash.ts';
 import { signingThreads } from './signing-threads.ts';
 
-/** The signer; its public key is in DNS at `<selector>._domainkey.<domain>`. */
+/** The domain, selector and key of a signature; the public key is in DNS at `<selector>._domainkey.<domain>`. */
 export interface DkimIdentity {
-  /** ASCII, international labels as `xn--`. */
+  /** In ASCII, with internationalised labels as A-labels (`xn--`). */
   domain: string;
   selector: string;
   privateKey: KeyObject;
 }
 
 export interface DkimSigner {
-  /** The message with its DKIM-Signature in front. The line ends must be CRLF. */
+  /** Returns the message with a DKIM-Signature field in front. Line ends must be CRLF. */
   sign: (message: RawMessage) => Promise<RawMessage>;
 }
 
-/** The fields that are signed if present: those a reader sees, the MIME structure, and those that a click uses. */
+/**
+ * The fields that are signed if present: those that a reader sees, the MIME structure, and those that mail programs use
+ * to unsubscribe.
+ */
 const SIGNED_FIELDS = [
   'from',
   'to',
@@ -34,11 +37,16 @@ const SIGNED_FIELDS = [
   'list-unsubscribe',
   'list-unsubscribe-post',
 ];
-/** Named once more than it occurs, so that a second one added on the way breaks the signature (section 8.15). */
+/**
+ * Listed once more than it occurs, so that a second one added in transit breaks the signature (RFC 6376 section 8.15).
+ */
 const OVERSIGNED_FIELD = 'from';
 const SIGNATURE_LINE_LENGTH = 72;
 
-/** The fields to sign; of several with one name the last stands first (RFC 6376 section 5.4.2). */
+/**
+ * The fields to sign. Of several fields with one name, the last one in the message comes first (RFC 6376 section
+ * 5.4.2).
+ */
 function selectFields(fields: readonly RawField[]): RawField[] {
   const selected: RawField[] = [];
   for (const name of SIGNED_FIELDS) {
@@ -50,7 +58,10 @@ function selectFields(fields: readonly RawField[]): RawField[] {
   return selected;
 }
 
-/** The names as they stand in the signature; those of the emails of one sender are the same for nearly all of them. */
+/**
+ * Creates the function that lists the names of the signed fields, folded. Nearly all emails of a sender have the same
+ * list, so the last one is kept.
+ */
 function createNameFolder(): (signed: readonly RawField[]) => string {
   let latest = '';
   let latestFolded = '';
@@ -75,8 +86,8 @@ function fold(base64: string): string {
 }
 
 /**
- * Signs messages (RFC 6376: rsa-sha256, relaxed/relaxed), off the main thread; several may be under way at the same
- * time.
+ * Creates a signer of messages (RFC 6376: rsa-sha256, relaxed/relaxed). It signs in threads; several messages may be
+ * signed at the same time.
  */
 export function createDkimSigner({ domain, selector, privateKey }: DkimIdentity, now = Date.now): DkimSigner {
   const foldNames = createNameFolder();

@@ -2,7 +2,7 @@ import { createPrivateKey, generateKeyPair, randomBytes, type KeyObject } from '
 import { promisify } from 'node:util';
 import { createSealer, SealError } from '../../sealed-values.ts';
 
-/** RFC 8301 section 3.2 asks for 1024 at least and recommends 2048; longer keys do not fit every DNS provider. */
+/** RFC 8301 section 3.2 requires 1024 bits and recommends 2048. Longer keys do not fit every DNS provider. */
 const MODULUS_BITS = 2048;
 const SELECTOR_BYTES = 5;
 
@@ -17,18 +17,19 @@ export interface DkimKeyPair {
 }
 
 export interface DkimKeyring {
-  /** Makes a key pair in the thread pool. `owner` is bound to it: it opens for no other. */
+  /** Creates a key pair in the thread pool. It is bound to `owner`: it opens for no other. */
   generate: (owner: string) => Promise<DkimKeyPair>;
-  /** @throws DkimKeyError when it was sealed under another secret or for another owner, or altered */
+  /** @throws DkimKeyError when the key was altered, or was sealed for another owner or under an unknown secret */
   open: (sealedPrivateKey: Uint8Array, owner: string) => KeyObject;
   /**
-   * Seals a key under APP_SECRET; undefined when it is already.
+   * Seals a key under APP_SECRET.
+   * @returns undefined when it is already sealed under it
    * @throws DkimKeyError as `open`
    */
   reseal: (sealedPrivateKey: Uint8Array, owner: string) => Buffer | undefined;
 }
 
-/** A stored private key that cannot be read. */
+/** A stored private key that cannot be decrypted. */
 export class DkimKeyError extends SealError {
   constructor(cause: unknown) {
     super('The DKIM key', cause);
@@ -38,7 +39,7 @@ export class DkimKeyError extends SealError {
 
 const generateRsa = promisify(generateKeyPair);
 
-/** Makes and opens DKIM keys, sealed under APP_SECRET. Those sealed under a secret before it open as well. */
+/** Creates and opens DKIM keys, sealed under APP_SECRET. Keys sealed under an earlier secret open as well. */
 export function createDkimKeyring(appSecret: string, previousSecrets: readonly string[] = []): DkimKeyring {
   const sealer = createSealer({ appSecret, previousSecrets }, 'everpost DKIM keys');
 

@@ -2,8 +2,6 @@ import { sign } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
 import type { SigningBatch, SigningResult } from './signing-threads.ts';
 
-/** A thread that signs batch by batch, and ends with its process. */
-
 function signAll({ key, inputs }: SigningBatch): SigningResult {
   try {
     return { signatures: inputs.map((input) => sign('sha256', Buffer.from(input, 'latin1'), key).toString('base64')) };
@@ -12,4 +10,5 @@ function signAll({ key, inputs }: SigningBatch): SigningResult {
   }
 }
 
+/** The thread signs batch by batch, and ends with its process. */
 parentPort?.on('message', (batch: SigningBatch) => parentPort?.postMessage(signAll(batch)));

@@ -8,7 +8,7 @@ import { createSigningThreads } from './signing-threads.ts';
 const pairs = [0, 1, 2].map(() => generateKeyPairSync('rsa', { modulusLength: 2048 }));
 
 describe('signing threads', () => {
-  it('sign what each was asked for with its own key, however much is asked for at once', async () => {
+  it('sign each text with its own key under any load', async () => {
     const threads = createSigningThreads(2);
     const asked = Array.from({ length: 200 }, (_, index) => ({
       input: `text ${index}`,
@@ -21,7 +21,7 @@ describe('signing threads', () => {
     expect(isGenuine).toEqual(asked.map(() => true));
   });
 
-  it('fail what a key cannot sign, and go on with the rest', async () => {
+  it('reject a text that a key cannot sign, and sign the others', async () => {
     const threads = createSigningThreads(1);
     const [good, bad] = [pairs[0]!.privateKey, pairs[1]!.publicKey];
     const results = await Promise.allSettled([bad, good, bad, bad, good].map((key) => threads.sign('text', key)));

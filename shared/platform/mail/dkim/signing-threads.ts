@@ -2,16 +2,16 @@ import type { KeyObject } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 
-/** The input of a thread: texts of octets to be signed with one key. */
+/** The input of a thread: ASCII texts to be signed with one key. */
 export interface SigningBatch {
   key: KeyObject;
   inputs: string[];
 }
 
-/** Its output: base64, in the same order. */
+/** The output of a thread: signatures in base64, in the order of the inputs. */
 export type SigningResult = { signatures: string[] } | { fault: string };
 
-interface Job {
+interface SigningRequest {
   key: KeyObject;
   input: string;
   resolve: (signature: string) => void;
@@ -20,33 +20,37 @@ interface Job {
 
 interface SigningThread {
   worker: Worker;
-  /** What it was given and has not answered, in this order. */
-  batches: Job[][];
+  /** The batches that the thread has not answered yet, in order. */
+  batches: SigningRequest[][];
 }
 
 export interface SigningThreads {
   /**
-   * Signs with RSA and SHA-256. `input` is ASCII.
+   * Signs with RSA and SHA-256. `input` must be ASCII.
    * @returns the signature in base64
    */
   sign: (input: string, key: KeyObject) => Promise<string>;
 }
 
-/** About ten milliseconds of work; texts that arrive meanwhile are signed by other threads, or together afterwards. */
+/**
+ * A batch takes a thread about ten milliseconds. Texts that arrive meanwhile are signed by other threads, or in the
+ * next batch.
+ */
 const BATCH_MAX = 16;
-/** A thread has the next batch before it has answered one, for it would do nothing until this one hears of it. */
+/** A thread gets its next batch before it has answered the last one, so that it does not idle in between. */
 const BATCHES_MAX = 2;
-/** Fewer texts wait for a thread that is free, because each batch has its price. */
+/** Fewer texts wait until a thread is free, because each batch has a fixed cost. */
 const AHEAD_MIN = 4;
 
 /**
- * Signs in threads of its own, one per core, started when there is something to sign. RSA takes about a millisecond of
- * a core: on the main thread a process could do nothing else, and to hand each signature to Node's pool cost the main
- * thread about a tenth of that. Under load a thread is given several at once. The threads keep no process alive.
+ * Signs in threads, one per core, which are started when there is something to sign. An RSA signature takes about a
+ * millisecond, which would block the main thread. Passing each signature to the thread pool of Node.js would cost the
+ * main thread a tenth of that, so under load a thread gets several texts at once. The threads do not keep the process
+ * alive.
  */
 export function createSigningThreads(threadCount = availableParallelism()): SigningThreads {
   const threads = new Set<SigningThread>();
-  let queue: Job[] = [];
+  let queue: SigningRequest[] = [];
   let isScheduled = false;
 
   function start(): SigningThread {
@@ -60,27 +64,30 @@ export function createSigningThreads(threadCount = availableParallelism()): Sign
   }
 
   function finish(thread: SigningThread, result: SigningResult): void {
-    const jobs = thread.batches.shift() ?? [];
+    const requests = thread.batches.shift() ?? [];
     if (thread.batches.length === 0) thread.worker.unref();
-    for (const [index, job] of jobs.entries()) {
+    for (const [index, request] of requests.entries()) {
       const signature = 'signatures' in result ? result.signatures[index] : undefined;
-      if (signature === undefined) job.reject(new Error('fault' in result ? result.fault : 'a signature is missing'));
-      else job.resolve(signature);
+      if (signature === undefined)
+        request.reject(new Error('fault' in result ? result.fault : 'a signature is missing'));
+      else request.resolve(signature);
     }
     dispatch();
   }
 
-  /** A thread that ends takes its batches with it; the next one is started in its place. */
+  /** Rejects the requests of a thread that ended. Another thread is started for the next ones. */
   function lose(thread: SigningThread, error: Error): void {
     if (!threads.delete(thread)) return;
-    for (const job of thread.batches.flat()) job.reject(error);
+    for (const request of thread.batches.flat()) request.reject(error);
     dispatch();
   }
 
-  /** The thread that is given the next batch: one that has nothing to do, or else one that has the least. */
+  /** The thread for the next batch: an idle one, or a new one, or else the one with the fewest batches. */
   function next(): SigningThread | undefined {
     let least: SigningThread | undefined;
-    for (const thread of threads) if (!least || thread.batches.length < least.batches.length) least = thread;
+    for (const thread of threads) {
+      if (!least || thread.batches.length < least.batches.length) least = thread;
+    }
     if (least?.batches.length === 0) return least;
     if (threads.size < threadCount) return start();
     return least && least.batches.length < BATCHES_MAX && queue.length >= AHEAD_MIN ? least : undefined;
@@ -91,14 +98,14 @@ export function createSigningThreads(threadCount = availableParallelism()): Sign
       const thread = next();
       if (!thread) return;
       const key = queue[0]?.key;
-      const otherAt = queue.findIndex((job) => job.key !== key);
+      const otherAt = queue.findIndex((request) => request.key !== key);
       const sameKey = otherAt < 0 ? queue.length : otherAt;
       const count = Math.min(BATCH_MAX, Math.ceil(queue.length / threadCount), sameKey);
-      const jobs = queue.slice(0, count);
+      const requests = queue.slice(0, count);
       queue = queue.slice(count);
-      thread.batches.push(jobs);
+      thread.batches.push(requests);
       thread.worker.ref();
-      thread.worker.postMessage({ key, inputs: jobs.map((job) => job.input) });
+      thread.worker.postMessage({ key, inputs: requests.map((request) => request.input) });
     }
   }
 
@@ -108,7 +115,7 @@ export function createSigningThreads(threadCount = availableParallelism()): Sign
         queue.push({ key, input, resolve, reject });
         if (isScheduled) return;
         isScheduled = true;
-        // Requests of one turn of the event loop go out together.
+        // Requests of one turn of the event loop are sent together.
         setImmediate(() => {
           isScheduled = false;
           dispatch();
@@ -120,7 +127,7 @@ export function createSigningThreads(threadCount = availableParallelism()): Sign
 
 let shared: SigningThreads | undefined;
 
-/** The threads of this process: cores are shared by all domains. */
+/** The threads of this process. All domains share them. */
 export function signingThreads(): SigningThreads {
   shared ??= createSigningThreads();
   return shared;

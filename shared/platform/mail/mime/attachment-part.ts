@@ -1,7 +1,7 @@
 import { encodeBase64Lines } from './body-encoding.ts';
 import { cleanHeaderText, encodeWords } from './header-encoding.ts';
 
-/** A file that goes with a message; an inline one is shown where the HTML refers to `cid:<contentId>`. */
+/** A file of a message. An inline one is shown where the HTML refers to `cid:<contentId>`. */
 export interface OutgoingAttachment {
   filename: string;
   content: Buffer;
@@ -12,10 +12,13 @@ export interface OutgoingAttachment {
 
 const PRINTABLE = /^[\x20-\x7e]*$/;
 const MEDIA_TYPE = /^([\w!#$&^.+-]{1,127})\/([\w!#$&^.+-]{1,127})$/;
-/** A value that is quoted holds printable ASCII; without quotes and backslashes there is nothing to escape. */
+/**
+ * A parameter of a media type. A quoted value may contain printable ASCII without quotes and backslashes, so nothing
+ * has to be escaped.
+ */
 const PARAMETER = /^([\w!#$&^.+-]{1,64})=([\w!#$&^.+-]{1,64}|"[\x20\x21\x23-\x5b\x5d-\x7e]{0,64}")$/;
 const PARAMETERS_MAX = 8;
-/** RFC 2231 sections are cut so that a line with its parameter name stays below 78. */
+/** The length of a section (RFC 2231), so that its line, with the parameter name, stays below 78 characters. */
 const SECTION_LENGTH = 54;
 const PLAIN_NAME_LENGTH = 60;
 
@@ -30,7 +33,7 @@ function percentEncode(text: string): string {
   );
 }
 
-/** The `filename` parameter; RFC 2231 with continuations where the name is long or not ASCII. */
+/** The `filename` parameter, in the form of RFC 2231 with continuations when the name is long or not ASCII. */
 function filenameParameter(filename: string): string {
   if (PRINTABLE.test(filename) && filename.length <= PLAIN_NAME_LENGTH) {
     return `;\r\n filename=${quoted(filename)}`;
@@ -55,7 +58,9 @@ function filenameParameter(filename: string): string {
     .join('');
 }
 
-/** The `name` parameter that programs without RFC 2231 read, in RFC 2047 form where it is not plain. */
+/**
+ * The `name` parameter for mail programs without RFC 2231, in the form of RFC 2047 when the name is long or not ASCII.
+ */
 function nameParameter(filename: string): string {
   if (PRINTABLE.test(filename) && filename.length <= PLAIN_NAME_LENGTH) {
     return `;\r\n name=${quoted(filename)}`;
@@ -64,8 +69,8 @@ function nameParameter(filename: string): string {
 }
 
 /**
- * The media type with its harmless parameters. `message/*` and `multipart/*` may not be base64 (RFC 2046 §5), so
- * they travel as plain octets, as does anything that is no media type.
+ * The Content-Type header with the valid parameters of the media type. `message/*` and `multipart/*` may not be base64
+ * (RFC 2046 section 5), so they are sent as octets, as are malformed media types.
  */
 function contentTypeHeader(contentType: string, filename: string): string {
   const [type = '', ...parameters] = contentType.split(';', PARAMETERS_MAX + 1).map((part) => part.trim());
@@ -88,7 +93,9 @@ function contentIdHeader(contentId: string): string {
   return safe === '' || safe.length > 900 ? '' : `Content-ID: <${safe}>\r\n`;
 }
 
-/** The header and body of an attachment's MIME part (RFC 2183), base64, without the boundary around it. */
+/**
+ * Encodes the header and body of the MIME part of an attachment (RFC 2183) in base64, without the boundary around it.
+ */
 export function encodeAttachmentPart(attachment: OutgoingAttachment): { header: string; content: Buffer } {
   const filename = cleanHeaderText(attachment.filename) || 'attachment';
   const header =

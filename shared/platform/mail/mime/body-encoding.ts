@@ -11,24 +11,24 @@ const SPACE = 0x20;
 const EQUALS = 0x3d;
 const HEX = Buffer.from('0123456789ABCDEF', 'latin1');
 
-/** 1 for an octet that stands for itself in quoted-printable wherever it occurs (RFC 2045 §6.7). */
+/** 1 for an octet that quoted-printable never has to encode (RFC 2045 section 6.7). */
 const QP_LITERAL = new Uint8Array(256);
 for (let octet = 0x21; octet <= 0x7e; octet += 1) {
   QP_LITERAL[octet] = octet === EQUALS ? 0 : 1;
 }
 
-/** A text body ready for the wire: every line ends in CRLF, only ASCII, no line beyond 998 octets. */
+/** An encoded text body: every line ends in CRLF, ASCII only, no line longer than 998 octets. */
 export interface EncodedBody {
   encoding: '7bit' | 'quoted-printable' | 'base64';
   content: string;
 }
 
-/** Lines that end in CRLF, for those that end in LF. */
+/** Converts LF line ends to CRLF. */
 function toNetworkLines(text: string): string {
   return mapLines(text, (lines) => lines.replace(/\n/g, '\r\n'));
 }
 
-/** True when no line of a text with LF line ends is too long for SMTP. */
+/** Whether no line of a text with LF line ends is too long for SMTP. */
 function linesFit(text: string): boolean {
   let start = 0;
   while (text.length - start > LINE_LENGTH_HARD) {
@@ -77,7 +77,7 @@ const KEPT_LENGTH_MIN = 24;
 const KEPT_LENGTH_MAX = 1_000;
 const keptLines = new Map<string, string>();
 
-/** Most lines of a campaign's emails are the same for everybody, so they are encoded once. */
+/** Encodes a line. Most lines are the same in all emails of a campaign, so results are kept. */
 function quoteLine(line: string): string {
   if (line === '') return line;
   if (line.length < KEPT_LENGTH_MIN || line.length > KEPT_LENGTH_MAX) return quoteOctets(Buffer.from(line, 'utf8'));
@@ -86,17 +86,17 @@ function quoteLine(line: string): string {
   const octets = Buffer.from(line, 'utf8');
   const quoted = quoteOctets(octets);
   if (keptLines.size >= KEPT_LINES_MAX) keptLines.clear();
-  // A copy, for the line is a slice that would keep the whole text in memory.
+  // The key is a copy, because the line is a slice that would keep the whole text in memory.
   keptLines.set(octets.toString('utf8'), quoted);
   return quoted;
 }
 
-/** Quoted-printable; CRLF, LF and CR alike are line ends of the text. */
+/** Encodes a text in quoted-printable. CRLF, LF and CR are all line ends. */
 function encodeQuotedPrintable(text: string): string {
   return mapLines(toLineFeeds(text), (lines) => lines.split('\n').map(quoteLine).join('\r\n'));
 }
 
-/** Base64 in lines of 76 characters, each but the last ended by CRLF. */
+/** Encodes octets in base64 with lines of 76 characters. All lines but the last end in CRLF. */
 export function encodeBase64Lines(content: Uint8Array): Buffer {
   const source = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
   const encoded = source.toString('base64');
@@ -105,7 +105,7 @@ export function encodeBase64Lines(content: Uint8Array): Buffer {
     return Buffer.from(encoded, 'latin1');
   }
   const output = Buffer.allocUnsafe(encoded.length + (lineCount - 1) * 2);
-  // Written to the end first, then moved line by line to the front: no second copy of a large attachment.
+  // Written to the end first, then moved line by line to the front, so that a large attachment is not copied twice.
   let from = output.length - encoded.length;
   output.write(encoded, from, 'latin1');
   let to = 0;
@@ -120,8 +120,8 @@ export function encodeBase64Lines(content: Uint8Array): Buffer {
 }
 
 /**
- * Encodes a text body for a path that may be 7-bit only: as it is where it is ASCII with lines that fit, else
- * quoted-printable or base64, whichever is shorter. Line ends become CRLF (RFC 2046 §4.1.1).
+ * Encodes a text body for servers that may support only 7 bits: as it is when it is ASCII with lines that fit, else in
+ * quoted-printable or base64, whichever is shorter. Line ends become CRLF (RFC 2046 section 4.1.1).
  */
 export function encodeTextBody(text: string): EncodedBody {
   const octetLength = Buffer.byteLength(text, 'utf8');

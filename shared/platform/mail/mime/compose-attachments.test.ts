@@ -57,7 +57,7 @@ describe('attachments', () => {
     expect(mail.attachments[0]?.filename).toBe(filename);
   });
 
-  it('keeps parameters a media type needs, and sends messages and odd types as octets', () => {
+  it('keeps parameters of a media type, and sends messages and malformed types as octets', () => {
     const contentTypes = [
       'text/calendar; method=REQUEST; charset="utf-8"',
       'message/rfc822',
@@ -76,7 +76,7 @@ describe('attachments', () => {
     expect(raw).toContain('Content-Type: image/png;\r\n name="a"\r\n');
   });
 
-  it('gives every attachment back byte for byte', async () => {
+  it('preserves every attachment byte for byte', async () => {
     const files = fc.array(fc.uint8Array({ maxLength: 400 }), { minLength: 1, maxLength: 4 });
     await fc.assert(
       fc.asyncProperty(files, fc.boolean(), async (contents, isInline) => {

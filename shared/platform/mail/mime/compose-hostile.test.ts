@@ -15,7 +15,7 @@ describe('hostile input', () => {
   );
   const hostile = fc.tuple(prose, attack, prose).map((pieces) => pieces.join(''));
 
-  it('never starts a header or ends the header block from a field', async () => {
+  it('never lets a field start a header or end the header block', async () => {
     await fc.assert(
       fc.asyncProperty(hostile, hostile, hostile, hostile, hostile, async (subject, fromName, toName, value, other) => {
         const raw = composeMessage(

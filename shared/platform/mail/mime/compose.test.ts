@@ -86,13 +86,13 @@ describe('composeMessage', () => {
     expect(toLf((await parse(raw)).html)).toBe(toLf(html));
   });
 
-  it('encodes NUL, which no line of a message may hold', async () => {
+  it('encodes NUL, which no line of a message may contain', async () => {
     const raw = composeMessage(message({ text: 'a\0b', html: 'é\0'.repeat(9) }));
     expect(raw.includes(0)).toBe(false);
     expectWireForm(raw);
   });
 
-  it('writes one part only where there is one body only', async () => {
+  it('writes one part when there is one body', async () => {
     const htmlOnly = await parse(composeMessage(message({ text: '' })));
     expect(htmlOnly.headers.get('content-type')).toMatchObject({ value: 'text/html' });
     const textOnly = await parse(composeMessage(message({ html: '' })));
@@ -100,7 +100,7 @@ describe('composeMessage', () => {
     expect(textOnly.text).toBe('Hello\n');
   });
 
-  it('gives internationalised domains their ASCII form and refuses what has none', () => {
+  it('writes internationalised domains in ASCII and refuses an address without an ASCII form', () => {
     const raw = composeMessage(message({ to: { address: 'ann@bücher.example' } })).toString('latin1');
     expect(raw).toContain('To: ann@xn--bcher-kva.example\r\n');
     for (const address of [
@@ -115,7 +115,7 @@ describe('composeMessage', () => {
     }
   });
 
-  it('gives bodies, names and subjects of any kind back unchanged', async () => {
+  it('preserves bodies, names and subjects of any kind', async () => {
     const wire = (text: string) => text.replace(/[\0-\x08\x0a-\x1f\x7f\u2028\u2029]/g, '').trim();
     await fc.assert(
       fc.asyncProperty(prose, prose, body, body, async (subject, name, html, text) => {
@@ -143,7 +143,7 @@ describe('composeMessage', () => {
     }
   });
 
-  it('keeps header lines at 78 where words allow it and at 998 where they do not', () => {
+  it('keeps header lines within 78 characters where words allow it, and within 998 always', () => {
     const subject = 'several words that have to be folded somewhere '.repeat(20);
     const raw = composeMessage(
       message({
@@ -202,7 +202,7 @@ describe('createMessageComposer', () => {
     expect(composer.compose(content).toString('latin1')).toContain('Precedence: bulk\r\nX-A: 1\r\nMIME');
   });
 
-  it('writes the headers of each message, whatever the one before had', () => {
+  it('writes the headers of each message, whatever the previous message had', () => {
     const { from, ...content } = message();
     const composer = createMessageComposer({ from });
     const written = ['1', '2', '2', '1'].map((value) => {

@@ -36,31 +36,31 @@ export interface OutgoingMessage extends MessageContent {
 /** Composes messages that share a frame. */
 export interface MessageComposer {
   /**
-   * The message as the octets to sign and send: ASCII only, CRLF line ends, lines of at most 998 octets.
+   * Composes a message that is ready to sign and send: ASCII only, CRLF line ends, lines of at most 998 octets.
    *
-   * @throws UnsendableAddressError when the recipient's address has no ASCII form
+   * @throws UnsendableAddressError when the address of the recipient has no ASCII form
    */
   compose(content: MessageContent): RawMessage;
 }
 
-/** Header lines by name in lower case, in the order of their first appearance. */
+/** Header lines by lower-case name, in the order of their first occurrence. */
 type HeaderLines = Map<string, string>;
 
 const MIME_VERSION = 'MIME-Version: 1.0\r\n';
 
-/** A header as it was last encoded; nothing where its name is protected or malformed. */
+/** The last encoding of a header; `line` is undefined when its name is protected or malformed. */
 interface EncodedHeader {
   value: string;
   key: string;
   line: string | undefined;
 }
 
-/** Names come from whoever sends, so only some are kept. */
+/** Callers choose the names, so only this many are kept. */
 const KEPT_NAMES_MAX = 50;
 
 /**
- * Encodes custom headers; a later one of the same name wins, protected and malformed names are left out. One that has the
- * value of the message before, as most of a campaign do, costs nothing.
+ * Creates an encoder of custom headers. A later header of the same name wins; protected and malformed names are left
+ * out. The last encoding of each name is kept, because most headers of a campaign have the same value in all messages.
  */
 function createHeaderEncoder(): (headers: readonly HeaderField[]) => HeaderLines {
   const latest = new Map<string, EncodedHeader>();
@@ -82,7 +82,7 @@ function createHeaderEncoder(): (headers: readonly HeaderField[]) => HeaderLines
   };
 }
 
-/** RFC 5322 §3.3 dates in UTC; messages of the same second share the text. */
+/** Creates an encoder of dates in UTC (RFC 5322 section 3.3). The last one is kept for messages of the same second. */
 function createDateEncoder(): (date: Date) => string {
   let second = Number.NaN;
   let encoded = '';
@@ -101,8 +101,8 @@ function encodeMessageId(messageId: string): string {
 }
 
 /**
- * A boundary that occurs in none of the bodies. `=_` can stand neither in quoted-printable nor in base64, so only
- * bodies sent as they are have to be searched. The kind keeps nested boundaries from being prefixes of each other.
+ * A boundary that occurs in no body. `=_` can occur neither in quoted-printable nor in base64, so only 7bit bodies are
+ * searched. The letter of the kind keeps nested boundaries from being prefixes of each other.
  */
 function createBoundary(
   kind: 'alternative' | 'related' | 'mixed',
@@ -117,14 +117,15 @@ function createBoundary(
 }
 
 function textPart(subtype: 'plain' | 'html', body: EncodedBody): string {
-  return `Content-Type: text/${subtype}; charset=utf-8\r\nContent-Transfer-Encoding: ${body.encoding}\r\n\r\n${body.content}`;
+  const contentType = `Content-Type: text/${subtype}; charset=utf-8\r\n`;
+  return `${contentType}Content-Transfer-Encoding: ${body.encoding}\r\n\r\n${body.content}`;
 }
 
 function multipartHeader(subtype: string, boundary: string, parameters = ''): string {
   return `Content-Type: multipart/${subtype};${parameters} boundary="${boundary}"\r\n\r\n`;
 }
 
-/** Pieces of a message body, text where possible: a message that is text all through is never copied into octets. */
+/** The pieces of a message body, as text where possible: a message without attachments is never copied into octets. */
 type Pieces = (string | Buffer)[];
 
 function multipart(header: string, boundary: string, parts: readonly Pieces[]): Pieces {
@@ -146,8 +147,8 @@ function isShownInline(attachment: OutgoingAttachment): boolean {
 }
 
 /**
- * multipart/mixed around the attachments, multipart/alternative around text and HTML, multipart/related around the
- * HTML and what it shows inline (RFC 2046, RFC 2387); each only where it is needed.
+ * Encodes the body: multipart/mixed around the attachments, multipart/alternative around text and HTML,
+ * multipart/related around the HTML and its inline files (RFC 2046, RFC 2387), each only where needed.
  */
 function encodeBody(content: MessageContent): Pieces {
   const text = content.text === '' && content.html !== '' ? undefined : encodeTextBody(content.text);
@@ -199,9 +200,9 @@ function join(pieces: Pieces): RawMessage {
 }
 
 /**
- * Prepares what all messages of a sender or campaign share, so that each message costs only what differs. Custom
- * headers may replace Reply-To; a message's own headers replace those of the frame; names that
- * `isProtectedHeader` or that are no header names are ignored.
+ * Creates a composer for messages with a common frame, so that each message costs only what differs. Custom headers may
+ * replace Reply-To, and those of a message replace those of the frame. Headers with a malformed name, or one that
+ * `isProtectedHeader`, are ignored.
  *
  * @throws UnsendableAddressError when `from` or `replyTo` has no ASCII form
  */
@@ -221,7 +222,9 @@ export function createMessageComposer(frame: MessageFrame): MessageComposer {
     }
     const own = encodeCustomHeaders(headers);
     let text = '';
-    for (const [key, line] of frameHeaders) if (!own.has(key)) text += line;
+    for (const [key, line] of frameHeaders) {
+      if (!own.has(key)) text += line;
+    }
     for (const line of own.values()) text += line;
     return text;
   }

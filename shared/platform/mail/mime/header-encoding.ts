@@ -1,6 +1,6 @@
 import { toWireAddress } from '../../smtp/wire-address.ts';
 
-/** A mailbox of RFC 5322 §3.4: an address and, where known, the name of its owner. */
+/** A mailbox (RFC 5322 section 3.4): an address and optionally a display name. */
 export interface Mailbox {
   address: string;
   name?: string;
@@ -8,25 +8,25 @@ export interface Mailbox {
 
 const LINE_LENGTH = 78;
 const LINE_LENGTH_HARD = 998;
-/** RFC 2047 §2: a line that holds an encoded word, and the word itself. */
+/** RFC 2047 section 2: the limits of a line with an encoded word, and of the word itself. */
 const ENCODED_LINE_LENGTH = 76;
 const ENCODED_WORD_LENGTH = 75;
 const ENCODED_WORD_FRAME = '=?UTF-8?B??='.length;
-/** Less room than this beside a long header name is not worth an encoded word of its own. */
+/** With less space after a long header name, the first encoded word goes to the next line. */
 const ENCODED_WORD_LENGTH_MIN = 24;
 
 const PRINTABLE = /^[\x20-\x7e]*$/;
 const UNSAFE_GLOBAL = /[\0-\x08\x0a-\x1f\x7f\u2028\u2029]/g;
 const ATOMS = /^[\w!#$%&'*+/=?^`{|}~-]+(?: [\w!#$%&'*+/=?^`{|}~-]+)*$/;
 
-/** The characters that need no encoding in a Q-encoded word wherever the word is used (RFC 2047 §5 rule 3). */
+/** 1 for a character that may be literal in every Q-encoded word (RFC 2047 section 5 rule 3). */
 const Q_LITERAL = new Uint8Array(256);
 for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!*+-/') {
   Q_LITERAL[character.charCodeAt(0)] = 1;
 }
 const SPACE = 0x20;
 
-/** Removes what can end a line or is not allowed in a header at all, and white space at both ends. */
+/** Removes characters that can end a line or are not allowed in a header, and white space at both ends. */
 export function cleanHeaderText(text: string): string {
   return PRINTABLE.test(text) ? text.trim() : text.replace(UNSAFE_GLOBAL, '').trim();
 }
@@ -69,8 +69,9 @@ function quotedPrintableWord(octets: Buffer, start: number, lengthMax: number): 
 }
 
 /**
- * Text as RFC 2047 encoded words in UTF-8, Q or B whichever is shorter, folded, never splitting a code point.
- * `lineUsed` is what already stands on the first line.
+ * Encodes text as encoded words (RFC 2047) in UTF-8, with Q or B, whichever is shorter. The words are folded, and none
+ * splits a code point.
+ * @param lineUsed the characters already on the first line
  */
 export function encodeWords(text: string, lineUsed: number): string {
   const octets = Buffer.from(text, 'utf8');
@@ -78,7 +79,7 @@ export function encodeWords(text: string, lineUsed: number): string {
   for (const octet of octets) {
     quotedLength += Q_LITERAL[octet] || octet === SPACE ? 1 : 3;
   }
-  const useQ = quotedLength <= Math.ceil(octets.length / 3) * 4;
+  const isQ = quotedLength <= Math.ceil(octets.length / 3) * 4;
 
   let result = '';
   let room = ENCODED_LINE_LENGTH - lineUsed;
@@ -92,7 +93,7 @@ export function encodeWords(text: string, lineUsed: number): string {
     if (start > 0) {
       result += '\r\n ';
     }
-    if (useQ) {
+    if (isQ) {
       const { encoded, end } = quotedPrintableWord(octets, start, payloadMax);
       result += `=?UTF-8?Q?${encoded}?=`;
       start = end;
@@ -108,8 +109,8 @@ export function encodeWords(text: string, lineUsed: number): string {
 }
 
 /**
- * Folds printable text at white space (RFC 5322 §2.2.3) so that lines have 78 characters where words allow it.
- * Undefined when a word is too long for a line of 998.
+ * Folds printable text at white space (RFC 5322 section 2.2.3) into lines of 78 characters where words allow it.
+ * @returns undefined when a word is too long for a line of 998
  */
 function fold(text: string, lineUsed: number): string | undefined {
   let result = '';
@@ -142,8 +143,8 @@ function fold(text: string, lineUsed: number): string | undefined {
 }
 
 /**
- * One header field with its CRLF. The value is taken as text: whatever could start another field is removed,
- * text beyond ASCII (or unfoldable, or looking like an encoded word) becomes encoded words, long lines are folded.
+ * Encodes one header field, with its CRLF. The value is text: characters that could start another field are removed;
+ * text that is not ASCII, cannot be folded or looks like an encoded word becomes encoded words.
  */
 export function encodeHeader(name: string, value: string): string {
   const text = cleanHeaderText(value);
@@ -161,7 +162,7 @@ export function encodeHeader(name: string, value: string): string {
 }
 
 /**
- * A header field with one mailbox, such as From or To, with its CRLF.
+ * Encodes a header field with one mailbox, such as From or To, with its CRLF.
  *
  * @throws UnsendableAddressError
  */
