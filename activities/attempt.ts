@@ -1,21 +1,21 @@
 import { Context } from '@temporalio/activity';
 import type { Reservation } from '../shared/domain/emails/send-budget.ts';
 
-/** The memory that an attempt of an activity leaves for the next one. Temporal keeps it with the heartbeat details. */
+/** What an attempt of an activity remembers for the next one. Temporal stores it with the heartbeat details. */
 export interface AttemptMemory {
-  /** Attempts in a row, without progress, that ended in an unexpected error; a lost worker counts. */
+  /** Attempts in a row without progress that ended in an unexpected error or with a lost worker. */
   faults?: number;
-  /** For how long no SMTP server took messages, in milliseconds, and when that was last seen (since 1970). */
+  /** How long an outage has lasted, in milliseconds, and when it was last seen, in milliseconds since 1970. */
   outage?: { totalMs: number; seenAtMs: number } | undefined;
-  /** Sending speed of the project that is reserved for the next attempt. */
+  /** The share of the sending speed of the project that is reserved for the next attempt. */
   reservation?: Reservation | undefined;
-  /** How often the webhook of a step was actually called. */
+  /** How often the webhook of a step was called. */
   webhook?: { stepNumber: number; calls: number };
 }
 
 interface HeartbeatDetails {
   memory?: AttemptMemory;
-  /** For operators. */
+  /** Shown to operators in the Temporal UI. */
   progress?: unknown;
 }
 
@@ -34,20 +34,20 @@ export function attemptMemory(): Readonly<AttemptMemory> {
   return memory;
 }
 
-/** Tells Temporal that the attempt is alive, and how far it has come. An attempt within a workflow task has nobody to tell. */
+/** Sends a heartbeat with the memory and the progress. A local activity has no heartbeats. */
 export function beat(progress?: unknown): void {
   if (Context.current().info.isLocal) return;
   const details: HeartbeatDetails = { memory: attemptMemory(), ...(progress !== undefined && { progress }) };
   Context.current().heartbeat(details);
 }
 
-/** Keeps a value for the next attempt, even if this one fails. */
+/** Stores values for the next attempt, even if this one fails. */
 export function remember(change: AttemptMemory): void {
   memories.set(Context.current(), { ...attemptMemory(), ...change });
   beat();
 }
 
-/** The attempt made lasting progress, so earlier faults no longer count. */
+/** Notes lasting progress of the attempt, so earlier faults no longer count. */
 export function noteProgress(): void {
   const { faults, outage } = attemptMemory();
   if (faults || outage) remember({ faults: 0, outage: undefined });

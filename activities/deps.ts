@@ -15,12 +15,14 @@ export interface ActivityDeps {
   smtp: SmtpPool;
   links: LinkSigner;
   temporal: Client;
-  /** For figures that operators watch. */
+  /** Counts the outcomes of emails. */
   metrics: DeliveryMetrics;
   /** How often a long activity sends a heartbeat, in milliseconds; well below its heartbeat timeout. */
   heartbeatMs: number;
-  /** Tells the dispatcher of this process that commits may have left something in the outbox. Others find it later. */
+  /**
+   * Tells the dispatcher of this process that a commit may have added outbox rows. Other dispatchers find them later.
+   */
   wakeDispatcher: (withinMs?: number) => void;
-  /** Where the dispatcher of this process finds the deliveries that its emails may join. */
+  /** The deliveries in which the dispatcher of this process can place more emails. */
   openDeliveries: OpenDeliveries;
 }

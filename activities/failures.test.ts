@@ -52,7 +52,7 @@ describe('the end of an attempt', () => {
     expect(reported).toEqual([]);
   });
 
-  it('waits for a stored secret that cannot be read, and says which setting is wrong', async () => {
+  it('waits for a stored secret that cannot be read, and names the wrong setting', async () => {
     const { failure, reported, memory } = await attempt(new SealError('The DKIM key'));
     expect(failure).toMatchObject({ type: 'SecretUnreadable', nonRetryable: false });
     expect(failure.message).toContain('APP_SECRET');
@@ -60,7 +60,7 @@ describe('the end of an attempt', () => {
     expect(reported).toEqual([]);
   });
 
-  it('tells nobody but the log what an unexpected error says', async () => {
+  it('writes the text of an unexpected error to the log only', async () => {
     const { failure, reported } = await attempt(secret, {}, 1);
     expect(failure).toMatchObject({ type: 'TypeError', nonRetryable: false });
     expect(failure.message).not.toContain('ada@example.com');
@@ -105,7 +105,7 @@ describe('the end of an attempt', () => {
     );
   });
 
-  it('does not count the time in which no worker was there as an outage of the servers', async () => {
+  it('does not count time without a worker as an outage of the servers', async () => {
     const totalMs = 40 * 3_600_000;
     const afterWeekend = { totalMs, seenAtMs: Date.now() - 60 * 3_600_000 };
     const { failure, memory } = await attempt(smtpUnavailable(), { outage: afterWeekend });
@@ -113,7 +113,7 @@ describe('the end of an attempt', () => {
     expect(memory?.outage?.totalMs).toBe(totalMs);
   });
 
-  it('looks after work that has waited long less often', async () => {
+  it('retries work that has waited long less often', async () => {
     const pauses: unknown[] = [];
     for (const waitedMs of [1_000, 3_600_000, 48 * 3_600_000]) {
       const environment = new MockActivityEnvironment({ scheduledTimestampMs: Date.now() - waitedMs });
@@ -133,7 +133,7 @@ describe('the end of an attempt', () => {
 describe('an attempt that heartbeats', () => {
   const deps = { heartbeatMs: 5 };
 
-  it('says that it is alive for as long as it makes progress', async () => {
+  it('sends heartbeats as long as it makes progress', async () => {
     const environment = new MockActivityEnvironment();
     const stallMs = 1_000;
     let beats = 0;
@@ -154,7 +154,7 @@ describe('an attempt that heartbeats', () => {
     expect(beats).toBeGreaterThan(1);
   });
 
-  it('is given up when it makes no progress, and what hangs is told to stop', async () => {
+  it('is given up without progress, and aborts the signal of its work', async () => {
     const environment = new MockActivityEnvironment();
     let heard: AbortSignal | undefined;
     const run = environment.run(() =>

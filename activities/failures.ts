@@ -11,30 +11,35 @@ import { attemptMemory, remember } from './attempt.ts';
 const DATABASE_PAUSE = '2 seconds';
 const MEMORY_PAUSE = '2 seconds';
 /**
- * How often an unexpected error is tried again, after pauses of 1, 2, 4 … up to 300 seconds: for about an hour, in
- * which a faulty release can be rolled back.
+ * The number of attempts that end in an unexpected error. With pauses of 1, 2, 4 … up to 300 seconds they take about an
+ * hour, in which a faulty release can be rolled back.
  */
 const FAULTS_MAX = 20;
 const FAULT_PAUSE_MS_MAX = 300_000;
 const DAY_MS = 24 * 60 * 60_000;
 /**
- * How long emails of an activity may wait for an SMTP server, or for the secret that their DKIM key was sealed under.
- * Nobody wants a password reset of the day before yesterday.
+ * How long emails may wait for an SMTP server, or for the secret that their DKIM key was sealed under. A password reset
+ * of two days ago is of no use.
  */
 const OUTAGE_MS_MAX = { transactional: 2 * DAY_MS, campaign: 7 * DAY_MS } as const;
-/** A longer silence between two attempts is no outage of a server: no worker was there, or the project was disabled. */
+/**
+ * A longer time between two attempts does not count as an outage: no worker was running, or the project was disabled.
+ */
 const SILENCE_MS_MAX = 15 * 60_000;
-/** Work that has waited for an hour is tried every three minutes. */
-const PAUSE_SHARE = 20;
+/** A pause is the waiting time divided by this: after an hour of waiting, three minutes. */
+const PAUSE_DIVISOR = 20;
 const PAUSE_MS_MAX = 300_000;
 
-/** Grows with the time that the activity has been waiting, because much other work may be waiting, too. */
+/**
+ * The pause before the next attempt. It grows with the waiting time of the activity, because much other work may be
+ * waiting, too.
+ */
 function pauseMs(pauseSeconds: number): number {
   const waitedMs = Date.now() - Context.current().info.scheduledTimestampMs;
-  return Math.max(pauseSeconds * 1_000, Math.min(waitedMs / PAUSE_SHARE, PAUSE_MS_MAX));
+  return Math.max(pauseSeconds * 1_000, Math.min(waitedMs / PAUSE_DIVISOR, PAUSE_MS_MAX));
 }
 
-/** The project may not send just now; the work waits and goes on when it is enabled again. */
+/** The project is disabled. Its email waits until it is enabled again. */
 export function projectDisabledFailure(projectId: string, pauseSeconds: number): ApplicationFailure {
   return ApplicationFailure.create({
     type: 'ProjectDisabled',
@@ -44,11 +49,15 @@ export function projectDisabledFailure(projectId: string, pauseSeconds: number):
   });
 }
 
-/** Recipients report emails of the project as spam; the campaign holds until the rate falls or somebody resumes it. */
+/**
+ * Recipients report emails of the project as spam. The campaign holds until the rate falls or somebody continues it.
+ */
 export function complaintHoldFailure(campaignId: string, pauseMs: number): ApplicationFailure {
   return ApplicationFailure.create({
     type: 'ComplaintHold',
-    message: `Campaign ${campaignId} holds, because too many readers call emails of its project spam. Its field waiting says more.`,
+    message:
+      `Campaign ${campaignId} holds: too many recipients report emails of its project as spam. ` +
+      'Its field "waiting" says more.',
     nextRetryDelay: pauseMs,
     category: 'BENIGN',
   });
@@ -56,17 +65,19 @@ export function complaintHoldFailure(campaignId: string, pauseMs: number): Appli
 
 const SMTP_UNAVAILABLE = 'SmtpUnavailable';
 
-/** No server takes mail just now; the work waits and goes on when one does. */
+/** No SMTP server can be connected to. The email waits until one can. */
 export function smtpUnavailableFailure(error: SmtpUnavailableError, pauseSeconds: number): ApplicationFailure {
   return ApplicationFailure.create({
     type: SMTP_UNAVAILABLE,
-    message: `No SMTP server takes mail: ${redactText(error.message)}. The email waits and is tried again; check SMTP_URL and the server.`,
+    message:
+      `No SMTP server takes email: ${redactText(error.message)}. ` +
+      'The email waits and is tried again; check SMTP_URL and the server.',
     nextRetryDelay: pauseMs(pauseSeconds),
     category: 'BENIGN',
   });
 }
 
-/** Whether an attempt ended because no SMTP server could be talked to. */
+/** Whether an attempt ended because no SMTP server could be connected to. */
 export function isSmtpUnavailable(error: unknown): boolean {
   return error instanceof ApplicationFailure && error.type === SMTP_UNAVAILABLE;
 }
@@ -74,7 +85,9 @@ export function isSmtpUnavailable(error: unknown): boolean {
 const SECRET_UNREADABLE = 'SecretUnreadable';
 const SECRET_PAUSE_SECONDS = 15;
 
-/** A stored secret waits for the APP_SECRET that opens it: mail must not go out unsigned meanwhile. */
+/**
+ * A stored secret cannot be opened. The work waits for the right APP_SECRET, because email must not be sent unsigned.
+ */
 function secretUnreadableFailure(error: SealError): ApplicationFailure {
   return ApplicationFailure.create({
     type: SECRET_UNREADABLE,
@@ -83,18 +96,18 @@ function secretUnreadableFailure(error: SealError): ApplicationFailure {
   });
 }
 
-/** A fault that an operator or a server has to end. Waiting for that is bounded. */
+/** The messages after outages that lasted too long. Only an operator or a server can end such an outage. */
 const OUTAGES: Record<string, (days: number) => string> = {
   [SMTP_UNAVAILABLE]: (days) => `No SMTP server took mail for ${days} days.`,
   [SECRET_UNREADABLE]: (days) => `A stored secret could not be read for ${days} days.`,
 };
 
-/** The project and all its data are gone, so its email is not needed. */
+/** The project was deleted with all its data, so its email is not sent. */
 export function projectGoneFailure(projectId: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(`Project ${projectId} has been deleted.`, 'ProjectGone');
 }
 
-/** The memory that large messages share is in use. */
+/** Other large messages use all the memory that large messages share. */
 export function memoryBusyFailure(): ApplicationFailure {
   return ApplicationFailure.create({
     type: 'MemoryBusy',
@@ -104,9 +117,9 @@ export function memoryBusyFailure(): ApplicationFailure {
   });
 }
 
-/** An attempt that is alive but makes no progress. */
+/** The attempt is alive but makes no progress. */
 export function stalledFailure(stallMs: number): ApplicationFailure {
-  return unforeseen('Stalled', `The work made no progress for ${Math.round(stallMs / 60_000)} minutes.`);
+  return unexpectedFailure('Stalled', `The work made no progress for ${Math.round(stallMs / 60_000)} minutes.`);
 }
 
 function databaseUnavailableFailure(): ApplicationFailure {
@@ -118,15 +131,15 @@ function databaseUnavailableFailure(): ApplicationFailure {
   });
 }
 
-/** Marks a failure whose repetitions are counted. */
-const UNFORESEEN = 'unforeseen';
+/** Marks a failure after an unexpected error; its repetitions are counted. */
+const UNEXPECTED = 'unexpected';
 
-function unforeseen(type: string, message: string): ApplicationFailure {
-  return ApplicationFailure.create({ type, message, details: [UNFORESEEN] });
+function unexpectedFailure(type: string, message: string): ApplicationFailure {
+  return ApplicationFailure.create({ type, message, details: [UNEXPECTED] });
 }
 
-function isUnforeseen(failure: ApplicationFailure): boolean {
-  return failure.details?.[0] === UNFORESEEN;
+function isUnexpected(failure: ApplicationFailure): boolean {
+  return failure.details?.[0] === UNEXPECTED;
 }
 
 function nameOf(error: unknown): string {
@@ -136,42 +149,44 @@ function nameOf(error: unknown): string {
 }
 
 /**
- * The text for operators in the Temporal UI: what is wrong, what happens now, what to do. It holds no texts of errors,
- * because they may hold addresses and content. An application error would be refused again, so it is final.
+ * Turns an error into a failure whose message tells operators in the Temporal UI what is wrong, what happens now, and
+ * what to do. It does not contain the message of the error, which may contain addresses and content. An application
+ * error (4xx) would come again, so it is final.
  */
 export function toFailure(error: unknown): ApplicationFailure {
   if (error instanceof ApplicationFailure) return error;
-  if (isTooSlow(error)) return unforeseen('StatementTooSlow', 'PostgreSQL ended a statement that took too long.');
+  if (isTooSlow(error))
+    return unexpectedFailure('StatementTooSlow', 'PostgreSQL ended a statement that took too long.');
   if (isDatabaseUnavailable(error)) return databaseUnavailableFailure();
   if (error instanceof SealError) return secretUnreadableFailure(error);
   if (error instanceof AppError && error.statusCode < 500) {
     return ApplicationFailure.nonRetryable(`${ERROR_CATALOGUE[error.code].message}.`, error.code);
   }
-  return unforeseen(
+  return unexpectedFailure(
     error instanceof Error ? error.name : 'UnknownError',
     `An unexpected error (${nameOf(error)}); the log of the worker has it.`,
   );
 }
 
-/** Cancellation has its own error, which Temporal must see as it is. */
+/** Whether an error is a cancellation, which Temporal must get unchanged. */
 function isAborted(error: unknown): boolean {
   return error instanceof Error && (error.name === 'CancelledFailure' || error.name === 'AbortError');
 }
 
 /**
- * Call at the beginning of an attempt. A repetition counts as a fault until it ends in an expected error or makes
- * progress, because the work may be what kills its worker.
- * @throws ApplicationFailure, not to be repeated, when there have been too many
+ * Call this at the beginning of an attempt. A repetition counts as a fault until it ends in an expected error or makes
+ * progress, because the work itself may have ended its worker.
+ * @throws ApplicationFailure, which is not retried, after too many faults
  */
 export function beginAttempt(): void {
   const { attempt } = Context.current().info;
   if (attempt === 1) return;
   const faults = attemptMemory().faults ?? 0;
-  if (faults >= FAULTS_MAX) throw givenUp(unforeseen('WorkerLost', 'The worker was lost each time.'));
+  if (faults >= FAULTS_MAX) throw givenUp(unexpectedFailure('WorkerLost', 'The worker was lost each time.'));
   remember({ faults: faults + 1 });
 }
 
-/** Whether an unexpected error would have the activity given up. */
+/** Whether the activity is given up if this attempt ends in an unexpected error. */
 export function isLastAttempt(): boolean {
   return (attemptMemory().faults ?? 0) >= FAULTS_MAX;
 }
@@ -187,7 +202,7 @@ export function endAttempt(error: unknown, report: (error: unknown) => void): un
     return error;
   }
   const failure = toFailure(error);
-  if (!isUnforeseen(failure)) {
+  if (!isUnexpected(failure)) {
     if (faults > 0) remember({ faults: 0 });
     const gaveUp = failure.type ? OUTAGES[failure.type] : undefined;
     return gaveUp ? afterOutage(failure, gaveUp) : failure;
@@ -203,7 +218,10 @@ export function endAttempt(error: unknown, report: (error: unknown) => void): un
   });
 }
 
-/** Adds up how long an outage has lasted, and gives up in the end. */
+/**
+ * Adds up the duration of an outage.
+ * @returns the failure, which is final after the longest duration
+ */
 function afterOutage(failure: ApplicationFailure, gaveUp: (days: number) => string): ApplicationFailure {
   const now = Date.now();
   const { outage } = attemptMemory();

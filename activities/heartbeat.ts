@@ -3,10 +3,7 @@ import { beat, noteProgress } from './attempt.ts';
 import type { ActivityDeps } from './deps.ts';
 import { stalledFailure } from './failures.ts';
 
-/**
- * Longer than anything an activity waits for in one piece: an SMTP server's reply, a database that is away, a
- * transaction.
- */
+/** Longer than any single wait of an activity: for the reply of an SMTP server, a database outage or a transaction. */
 const STALL_MS = 15 * 60_000;
 
 export interface HeartbeatOptions {
@@ -17,10 +14,10 @@ export interface HeartbeatOptions {
 }
 
 /**
- * Runs work that may take longer between two results than Temporal waits for a heartbeat. Heartbeats are sent at
- * intervals while the work makes progress, which it reports by calling `advance`. Work without progress is given up, so
- * that the next attempt can begin; its result is ignored then. `signal` is aborted when the activity is cancelled or
- * given up; the work checks it between chunks.
+ * Runs work that may take longer than the heartbeat timeout. Heartbeats are sent at intervals while the work makes
+ * progress, which it reports by calling `advance`. Work without progress is given up, so that the next attempt can
+ * begin; its result is ignored. `signal` is aborted when the activity is cancelled or given up; the work checks it
+ * between chunks.
  * @throws ApplicationFailure `Stalled`
  */
 export async function withHeartbeat<T>(

@@ -18,7 +18,7 @@ import { createWebhookActivities } from './webhooks/webhook-activities.ts';
 
 export type { ActivityDeps } from './deps.ts';
 
-/** All activities by name; which of them a worker serves follows from its task queues. */
+/** Creates all activities, by name. The task queues of a worker decide which of them it serves. */
 export function createActivities(deps: ActivityDeps) {
   const identities = createSendingIdentities(
     () => deps.orm.em.fork(),

@@ -19,19 +19,19 @@ export interface ExecutionRef {
 }
 
 export interface FailedExecution extends ExecutionRef {
-  /** For operators who look at the execution. */
+  /** Stored with the execution, for operators. */
   reason: string;
 }
 
 export interface AdvanceInput extends ExecutionRef {
-  /** The workflow's clock, milliseconds since 1970. */
+  /** The time of the workflow, in milliseconds since 1970. */
   asOfMs: number;
 }
 
-/** An attempt has two minutes, of which the call takes a few seconds. */
+/** How long recording an answer is tried. An attempt may take two minutes, and the call takes some seconds. */
 const RECORD_MS = 60_000;
 const RECORD_PAUSE_MS = 1_000;
-/** Emails of executions that advance at the same time are delivered together. */
+/** Emails of executions that advance within this time are delivered together. */
 const WAKE_WITHIN_MS = 100;
 
 /** Activities of the workflow `automationExecution`. */
@@ -44,7 +44,7 @@ export function createAutomationActivities(deps: ActivityDeps) {
   });
   const call = createWebhookCall(deps);
 
-  /** The workflow's clock goes on while an activity works and while it is repeated. */
+  /** The options of an attempt. The time of the workflow continues while the activity works and is repeated. */
   function advanceOptions(asOfMs: number): AdvanceOptions {
     const info = activityInfo();
     const beganAt = performance.now();
@@ -64,7 +64,10 @@ export function createAutomationActivities(deps: ActivityDeps) {
     }
   }
 
-  /** Records the answer, and waits while PostgreSQL is away, because the next attempt would have to call again. */
+  /**
+   * Records the answer. Waits while PostgreSQL cannot be reached, because the next attempt would call the webhook
+   * again.
+   */
   async function record(
     pending: PendingWebhook,
     result: WebhookResult,
@@ -88,8 +91,8 @@ export function createAutomationActivities(deps: ActivityDeps) {
     },
 
     /**
-     * Calls the webhook that the execution has reached, and advances. If the answer cannot be recorded within a minute, the
-     * receiver may be called again, up to ten times, with the same `webhook-id`.
+     * Calls the webhook that the execution has reached, and advances. If the answer cannot be recorded within a minute,
+     * the webhook may be called again, up to ten times in all, with the same `webhook-id`.
      */
     callWebhook({ executionId, asOfMs }: AdvanceInput): Promise<AdvanceOutcome> {
       const options = advanceOptions(asOfMs);
@@ -110,7 +113,7 @@ export function createAutomationActivities(deps: ActivityDeps) {
       await cancelExecutions(deps.orm.em.fork(), [executionId], 'cancelled');
     },
 
-    /** Ends the execution as FAILED, where an activity that works on it was given up. */
+    /** Ends the execution as FAILED, after an activity on it was given up. */
     async failExecution({ executionId, reason }: FailedExecution): Promise<void> {
       await failExecution(deps.orm.em.fork(), executionId, reason);
     },

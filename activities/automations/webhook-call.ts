@@ -13,14 +13,14 @@ import {
 import { attemptMemory, remember } from '../attempt.ts';
 import type { ActivityDeps } from '../deps.ts';
 
-/** With pauses that grow from a second to an hour, about two hours. */
+/** Calls of the webhook of one step. With pauses that grow from a second to an hour they take about two hours. */
 const WEBHOOK_CALLS_MAX = 10;
 const RETRY_AFTER_MS_MAX = 60 * 60 * 1_000;
 const TOO_MANY_REQUESTS = 429;
 
 /**
- * Calls the webhook of a step, once per call of the function. The calls of earlier attempts count, too.
- * @throws ApplicationFailure `WebhookUnavailable` to be called again
+ * Creates the function that calls the webhook of a step once. The calls of earlier attempts count.
+ * @throws ApplicationFailure `WebhookUnavailable` for another attempt
  */
 export function createWebhookCall(deps: ActivityDeps): (pending: PendingWebhook) => Promise<WebhookResult> {
   const webhookSecrets = createWebhookSecrets(appSecretsOf(deps.config));
@@ -63,7 +63,10 @@ function retryFailure(message: string, retryAfterMs: number | null): Application
   });
 }
 
-/** @throws ApplicationFailure to be called again */
+/**
+ * Reads the answer of a webhook.
+ * @throws ApplicationFailure `WebhookUnavailable` for another attempt
+ */
 function resultOf(answer: WebhookAnswer, calls: number): WebhookResult {
   const { statusCode, url, contentType, body, isTruncated, retryAfterMs } = answer;
   const output = { statusCode, url, contentType, body, isTruncated, attempts: calls };

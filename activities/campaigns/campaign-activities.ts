@@ -23,17 +23,17 @@ export interface CampaignRef {
   campaignId: string;
 }
 
-/** The state that the campaign workflow decides by. Times are milliseconds since 1970. */
+/** The state by which the campaign workflow decides. Times are in milliseconds since 1970. */
 export interface CampaignStateView {
   status: CampaignStatus | 'DELETED';
   scheduledForMs: number | null;
   totalRecipients: number;
   isAudienceFrozen: boolean;
-  /** Since when; absent when it is not paused, and in old histories. */
+  /** The time of the pause; absent when it is not paused, and in old histories. */
   pausedSince?: string;
   /** Why the campaign holds; absent when it does not, and in old histories. */
   waiting?: ProviderWait;
-  /** Recipients are to be queued again before anything is sent; absent otherwise, and in old histories. */
+  /** Recipients must be queued again before anything is sent; absent otherwise, and in old histories. */
   isResending?: true;
   /** Recipients of one page at the project's sending speed. */
   pageSize: number;
@@ -43,18 +43,24 @@ export interface CampaignStateView {
 
 export interface ClosedCampaign {
   status: CampaignStatus | 'DELETED';
-  /** It has ended, and is to be sent again. */
+  /** The campaign has ended, and is to be sent again. */
   isResending?: true;
 }
 
-/** A page costs Temporal 11 milliseconds whatever its size, as much as 50 emails cost all processes. */
+/**
+ * The largest page. A page costs Temporal 11 milliseconds whatever its size, as much as 50 emails cost all processes.
+ */
 const PAGE_SIZE_MAX = 2_000;
-/** A page of a throttled project takes no longer than this, so that its progress is seen. */
+/** The longest time for a page of a throttled project, so that its progress is visible. */
 const PAGE_SECONDS = 300;
-/** Pages under way at the same time, over all workers; one is enough where the speed is low. */
+/**
+ * Pages under way at the same time, over all workers, and the emails per second for each of them. One page is enough at
+ * a low speed.
+ */
 const LANES = 4;
 const LANE_RATE = 200;
-/** How a campaign is divided at the speed of its project. */
+
+/** The size and number of pages at the sending speed of the project; 0 is no limit. */
 function divisionFor(ratePerSecond: number): Pick<CampaignStateView, 'pageSize' | 'lanes'> {
   if (ratePerSecond === 0) return { pageSize: PAGE_SIZE_MAX, lanes: LANES };
   return {
@@ -91,7 +97,7 @@ export function createCampaignActivities(
   const em = () => deps.orm.em.fork();
 
   return {
-    /** The campaign's state in PostgreSQL, which is authoritative. */
+    /** Reads the state of the campaign in PostgreSQL, which is authoritative. */
     async readCampaign({ campaignId }: CampaignRef): Promise<CampaignStateView> {
       const state = await readCampaignState(em(), campaignId);
       if (!state) return DELETED;
@@ -99,14 +105,14 @@ export function createCampaignActivities(
       return stateView(state, policy?.ratePerSecond ?? 0);
     },
 
-    /** Moves a scheduled campaign to SENDING when its time has come by the workflow's clock. */
+    /** Moves a scheduled campaign to SENDING when it is due at the time of the workflow. */
     async beginCampaign({ campaignId, asOfMs }: CampaignRef & { asOfMs: number }): Promise<void> {
       await beginScheduledCampaign(em(), campaignId, new Date(asOfMs));
     },
 
     freezeAudience: createAudienceFreezer(deps),
 
-    /** Queues the recipients who are to be sent to again. A repeated call goes on after the last committed part. */
+    /** Queues the recipients of a resend. A repeated call goes on after the last committed part. */
     async requeueRecipients({ campaignId }: CampaignRef): Promise<void> {
       await withHeartbeat(deps, async (signal, advance) => {
         while (!(await requeueNextRecipients(em(), campaignId))) {
@@ -118,17 +124,17 @@ export function createCampaignActivities(
 
     sendRecipientPage: createPageSender(deps),
 
-    /** The pages to try again because servers deferred emails, and when. */
+    /** Plans the next pages of deferred emails, and when they are due. */
     async planDeferred(round: CampaignRef & { pageSize: number; fromSeq: number }): Promise<DeferredRound> {
       return planDeferredRound(em(), round.campaignId, round);
     },
 
-    /** Cancels the campaign, if that is still possible; with a reason when nobody asked for it. */
+    /** Cancels the campaign if that is still possible, with a reason when nobody requested it. */
     async cancelCampaign({ campaignId, reason }: CampaignRef & { reason?: string }): Promise<void> {
       await markCampaignCancelled(em(), campaignId, reason ?? null);
     },
 
-    /** Gives an outcome to the unsent recipients of a cancelled campaign, while its last pages are still ending. */
+    /** Records the outcome of the unsent recipients of a cancelled campaign, while its last pages are still ending. */
     async closeRecipients({ campaignId }: CampaignRef): Promise<void> {
       await withHeartbeat(deps, (_signal, advance) => closeRecipients(em(), campaignId, advance));
     },

@@ -19,11 +19,11 @@ type Refusal = Pick<DeliveryResult, 'verdict' | 'error'>;
 export interface CampaignComposer {
   /** Why a recipient gets no email; undefined if it gets one. */
   refusalOf: (recipient: PendingRecipient) => Refusal | undefined;
-  /** Renders one at a time. */
+  /** Prepares the emails of recipients, and renders each when it is needed. */
   prepareAll: (recipients: PendingRecipient[]) => Generator<EmailToSend>;
 }
 
-/** Creates the factory of composers; templates stay compiled. */
+/** Creates the function that makes the composer of a campaign. It keeps compiled templates. */
 export function createCampaignComposers(deps: ActivityDeps & { identities: SendingIdentities }) {
   const compileEmail = createEmailCompiler();
   const envelopeOf = createEnvelopes(deps.config);
@@ -52,7 +52,7 @@ export function createCampaignComposers(deps: ActivityDeps & { identities: Sendi
       const { emailId, toAddress, contactId, subscribed, data } = recipient;
       const refusal = refusalOf(campaign, recipient);
       if (refusal) return { emailId, subject: null, ...refusal };
-      // A refusal says so where one of them is missing.
+      // `refusalOf` has excluded these cases.
       if (toAddress === null || contactId === null || subscribed === null || data === null) throw new TypeError();
       const urls = deps.links.recipientUrls({ contactId, emailId });
       const message = content.render({ contact: { id: contactId, email: toAddress, subscribed, data }, urls });

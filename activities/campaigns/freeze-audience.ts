@@ -12,19 +12,19 @@ export interface FrozenAudience {
   totalRecipients: number;
   /** The campaign is not being sent any more. */
   isStopped: boolean;
-  /** Enough are written down for now, and there are more; absent in old histories. */
+  /** Enough recipients are stored for now, and there are more; absent in old histories. */
   isPartial?: true;
 }
 
 export interface FreezeRequest {
   campaignId: string;
-  /** Answers as soon as there are so many recipients; without it, when all are written down. */
+  /** Returns as soon as there are so many recipients; without it, when all are stored. */
   untilTotal?: number;
 }
 
 /**
- * Contacts searched in one statement. Their number follows the time a statement takes, which depends on the condition. A
- * statement is short, because the commits of others wait until the disk has what it wrote.
+ * The number of contacts that one statement searches. It adapts to the time of a statement, which depends on the filter
+ * condition. Statements are short, because commits of other transactions wait until their writes are on disk.
  */
 interface Statements {
   firstWindow: number;
@@ -54,15 +54,19 @@ export function pauseAfterWriting(recipients: number, tookMs: number, ratePerSec
 }
 
 function audienceReason(error: AppError): string {
-  return `The audience cannot be computed: ${error.message}. Correct its condition in a copy of the campaign and send that.`;
+  const advice = 'Correct its condition in a copy of the campaign and send that.';
+  return `The audience cannot be computed: ${error.message}. ${advice}`;
 }
 
-/** Creates the activity that writes the audience of a campaign down. */
+/** Creates the activity that stores the audience of a campaign. */
 export function createAudienceFreezer(deps: ActivityDeps) {
   const em = () => deps.orm.em.fork();
   const inTurn = createKeyedGate(1);
 
-  /** An invalid campaign will not become valid: it ends with the reason. */
+  /**
+   * Stores the next recipients. An invalid campaign stays invalid, so it ends with the reason.
+   * @returns undefined when the campaign has ended
+   */
   async function freezeOrEnd(campaignId: string, windowSize: number): Promise<FreezeProgress | 'too slow' | undefined> {
     try {
       return await freezeNextRecipients(em(), campaignId, windowSize);
@@ -75,8 +79,8 @@ export function createAudienceFreezer(deps: ActivityDeps) {
   }
 
   /**
-   * Writes the audience down. A repeated call goes on after the last chunk that was committed. The campaigns of a project
-   * take turns chunk by chunk, so that it uses one connection and core of the database, however many it sends.
+   * Stores the audience. A repeated call goes on after the last committed chunk. The campaigns of a project take turns
+   * chunk by chunk, so that the project uses one connection and one core of the database.
    */
   return async function freezeAudience({ campaignId, untilTotal }: FreezeRequest): Promise<FrozenAudience> {
     const campaign = await readCampaignState(em(), campaignId);

@@ -42,7 +42,7 @@ async function waitersForLocks(): Promise<number> {
   return row?.count ?? 0;
 }
 
-it('the audiences of a project are written down one at a time, and those of others meanwhile', async () => {
+it('the audiences of a project are stored one at a time, and those of other projects meanwhile', async () => {
   const other = await app.createProject();
   const [first, second] = [await sending(), await sending()];
   const ofOther = [await sending(other), await sending(other), await sending(other)];
@@ -59,7 +59,7 @@ it('the audiences of a project are written down one at a time, and those of othe
   expect([await isFrozen(first), await isFrozen(second)]).toEqual([true, true]);
 });
 
-it('an audience is written down in parts, each of which goes on where the last one ended', async () => {
+it('an audience is stored in parts, each of which continues the previous one', async () => {
   const owner = await app.createProject();
   await query(
     app.em(),

@@ -32,26 +32,30 @@ import type { Sandbox } from '../emails/sandbox.ts';
 import { createUnmade, SEND_STALL_MS, sendEmails, type UnmadeMessages } from '../emails/send-loop.ts';
 import { holdFor } from '../emails/relay-choice.ts';
 import { traceSome, type SmtpTrace } from '../emails/smtp-trace.ts';
-import { comeBackFor, sliceSize, takeReservation, type Pace, type Throttle } from '../emails/send-throttle.ts';
+import { reserveNextAttempt, sliceSize, takeReservation, type Pace, type Throttle } from '../emails/send-throttle.ts';
 import { createCampaignComposers, type CampaignComposer } from './campaign-composer.ts';
 
 export interface PageResult {
-  /** Results that the last attempt recorded, by kind. */
+  /** The results that the last attempt recorded. */
   sent: number;
   deferred: number;
   /** The campaign is not being sent any more. */
   isStopped: boolean;
-  /** The provider that emails of the page wait for. */
+  /** Why emails of the page wait, if some do. */
   waiting?: ProviderWait;
 }
 
 const NO_SERVER = 'No mail server answers';
 const STOPPED: PageResult = { sent: 0, deferred: 0, isStopped: true };
 /**
- * A fifth less processor time than with 64, and as many results that a killed process loses; see `createResultBuffer`.
+ * Results per recording. It takes a fifth less processor time than 64. A killed process loses as many results; see
+ * `createResultBuffer`.
  */
 const RESULTS_MAX = 128;
-/** What a page that shares the worker with three others takes for so many; a slower page is to lose fewer to a kill. */
+/**
+ * The longest wait of a result. A page that shares the worker with three others has RESULTS_MAX results in this time; a
+ * slower page loses fewer when the process is killed.
+ */
 const RESULTS_AGE_MS = 100;
 
 /** The resources that the pages of this process share. */
@@ -59,7 +63,7 @@ interface PageSender {
   deps: ActivityDeps & { guard: ProviderGuard; sandbox: Sandbox };
   em: () => Em;
   composerOf: ReturnType<typeof createCampaignComposers>;
-  /** They share the connections; messages in flight beyond a page's share would only wait in memory. */
+  /** Pages under way. They share the connections: further messages in flight would only wait in memory. */
   pagesAtWork: number;
 }
 
@@ -67,7 +71,7 @@ interface PageSender {
 interface PageAttempt {
   page: CampaignPage;
   projectId: string;
-  /** Emails a second of the project; 0 is no limit. */
+  /** Emails per second of the project; 0 is no limit. */
   ratePerSecond: number;
   composer: CampaignComposer;
   /** Records the results of recipients, as long as this attempt holds the page. */
@@ -77,19 +81,23 @@ interface PageAttempt {
   trace: SmtpTrace;
 }
 
-/** The part of an attempt that lasts until its results are recorded. */
+/** An attempt while it is sending. */
 interface RunningAttempt extends PageAttempt {
   buffer: ResultBuffer;
   signal: AbortSignal;
 }
 
-/** An invalid template will not become valid: the campaign ends with the reason. */
+/**
+ * Creates the composer of a campaign. An invalid template stays invalid, so the campaign ends with the reason.
+ * @returns undefined when the campaign has ended
+ */
 async function composerOrEnd(sender: PageSender, campaign: CampaignContent): Promise<CampaignComposer | undefined> {
   try {
     return await sender.composerOf(campaign);
   } catch (error) {
     if (!(error instanceof TemplateSyntaxError || error instanceof TemplateLimitError)) throw error;
-    const reason = `The message cannot be rendered: ${error.message}. Correct it in a copy of the campaign and send that.`;
+    const advice = 'Correct it in a copy of the campaign and send that.';
+    const reason = `The message cannot be rendered: ${error.message}. ${advice}`;
     await markCampaignCancelled(sender.em(), campaign.id, reason);
     return undefined;
   }
@@ -131,7 +139,10 @@ async function sendUnlimited(sender: PageSender, attempt: RunningAttempt): Promi
   }
 }
 
-/** Sends as much as a few seconds allow. @returns the failure that has the attempt repeated for the rest */
+/**
+ * Sends the emails of a few seconds at the speed of the project.
+ * @returns the failure that makes Temporal repeat the attempt for the rest
+ */
 async function sendSlice(sender: PageSender, attempt: RunningAttempt): Promise<ApplicationFailure | undefined> {
   const { projectId, ratePerSecond, signal } = attempt;
   const throttle: Throttle = { em: sender.em, projectId, ratePerSecond, isUrgent: false, signal };
@@ -142,12 +153,15 @@ async function sendSlice(sender: PageSender, attempt: RunningAttempt): Promise<A
     ).length;
     await sendAll(sender, attempt, recipients, count > 0 ? await takeReservation(throttle, count) : undefined);
     const left = (recipients[0]?.leftCount ?? 0) - recipients.length;
-    return left > 0 && !isOver(attempt) ? comeBackFor(throttle, left) : undefined;
+    return left > 0 && !isOver(attempt) ? reserveNextAttempt(throttle, left) : undefined;
   }
   return undefined;
 }
 
-/** Sends, and records the results. @returns the failure that has the attempt repeated for the rest */
+/**
+ * Sends the emails and records the results.
+ * @returns the failure that makes Temporal repeat the attempt for the rest
+ */
 async function sendAndRecord(
   sender: PageSender,
   attempt: PageAttempt,
@@ -183,7 +197,7 @@ async function sendAndRecord(
   }
 }
 
-/** How soon a campaign that holds because of complaints goes on, once it may. */
+/** The pause after which a campaign that holds because of complaints is checked again. */
 const COMPLAINT_PAUSE_MS = 30_000;
 
 /** @throws ApplicationFailure while too many recipients report emails of the project as spam */
@@ -194,13 +208,16 @@ async function holdForComplaints({ em, deps }: PageSender, campaign: CampaignCon
   if (!rate) return;
   const until = new Date(Date.now() + COMPLAINT_PAUSE_MS);
   if (await holdCampaign(em(), campaign, complaintWait(campaign.id, rate, rateMax, until))) {
-    deps.logger.warn({ campaignId: campaign.id, ...rate }, 'A campaign holds: too many readers complain');
+    deps.logger.warn({ campaignId: campaign.id, ...rate }, 'a campaign holds: too many recipients complain');
     deps.wakeDispatcher();
   }
   throw complaintHoldFailure(campaign.id, COMPLAINT_PAUSE_MS);
 }
 
-/** Notes on the campaign that no SMTP server answers, so that its recipients say why they wait. @throws the error */
+/**
+ * Stores with the campaign that no SMTP server answers, so that its recipients show why they wait.
+ * @throws the error
+ */
 async function noteUnavailable({ em, deps }: PageSender, campaignId: string, error: unknown): Promise<never> {
   if (isSmtpUnavailable(error)) {
     const relays = deps.smtp.relays().map(({ label }) => label);
@@ -210,7 +227,7 @@ async function noteUnavailable({ em, deps }: PageSender, campaignId: string, err
   throw error;
 }
 
-/** Takes the page over from an attempt that was thought dead. */
+/** Claims the page, also from an attempt that was thought dead. */
 async function claimPage(
   { em, deps }: PageSender,
   page: CampaignPage,
@@ -234,15 +251,15 @@ async function claimPage(
   };
 }
 
-/** Creates the activity that sends the pages of campaigns. */
+/** Creates the activity that sends pages of campaigns. */
 export function createPageSender(deps: PageSender['deps'] & { identities: SendingIdentities }) {
   const em = () => deps.orm.em.fork();
   const sender: PageSender = { deps, em, composerOf: createCampaignComposers(deps), pagesAtWork: 0 };
 
   /**
-   * Sends to the recipients of a page that are due. Safe to run twice, even beside an attempt that was thought dead:
-   * that one loses the page and may record nothing more. A page of a throttled project takes many attempts, none of
-   * which holds its slot for more than a few seconds.
+   * Sends to the due recipients of a page. It is safe to run twice, even beside an attempt that was thought dead: that
+   * attempt loses the page and can record nothing more. A page of a throttled project takes many attempts, each of
+   * which occupies its slot for a few seconds only.
    */
   return async function sendRecipientPage(page: CampaignPage): Promise<PageResult> {
     const context = Context.current();

@@ -4,9 +4,9 @@ import type { ActivityDeps } from '../deps.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 
 export interface ErasureRound {
-  /** Deleted contacts that were looked at, counted again at every look. */
+  /** Deleted contacts that were processed, counted each time. */
   contacts: number;
-  /** When to look again; null when nothing is left to look for. */
+  /** The time until the next check, in milliseconds; null when none is needed. */
   nextInMs: number | null;
 }
 

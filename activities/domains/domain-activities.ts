@@ -6,9 +6,9 @@ import { createDkimKeyring } from '../../shared/platform/mail/dkim/key-pair.ts';
 import type { ActivityDeps } from '../deps.ts';
 
 export interface DomainBatch {
-  /** Domains whose check is due by then, in milliseconds since 1970. */
+  /** Checks that are due at this time, in milliseconds since 1970. */
   asOfMs: number;
-  /** The last domain of the batch before. */
+  /** The last domain of the previous batch. */
   afterId: string | null;
 }
 
@@ -19,7 +19,7 @@ export interface DomainBatchResult {
 }
 
 const BATCH_SIZE = 200;
-/** A check mostly waits for name servers. A silent one takes one of these places for a few seconds. */
+/** Checks at the same time. A check mostly waits for name servers; a silent one takes a few seconds. */
 const PARALLEL_CHECKS = 20;
 
 /** Activities of the domain checks. */
@@ -40,7 +40,7 @@ export function createDomainActivities(deps: ActivityDeps) {
     else deps.logger.debug(fields, 'sender domain checked');
   }
 
-  /** A domain whose check fails must not keep the others from being checked. */
+  /** Checks a domain and logs an error, which must not prevent the other checks. */
   async function checkOrLog(domainId: string): Promise<void> {
     try {
       await check(domainId);
@@ -51,7 +51,7 @@ export function createDomainActivities(deps: ActivityDeps) {
   }
 
   return {
-    /** Checks the next domains that are due. A domain that was checked is not due, so a repeated call goes on. */
+    /** Checks the next due domains. A checked domain is no longer due, so a repeated call continues. */
     async checkDomains({ asOfMs, afterId }: DomainBatch): Promise<DomainBatchResult> {
       const context = Context.current();
       const ids = await findDueDomains(deps.orm.em.fork(), new Date(asOfMs), afterId, BATCH_SIZE);

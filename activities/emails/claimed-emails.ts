@@ -9,14 +9,14 @@ import type { ProviderGuard } from './provider-guard.ts';
 import type { ResultBuffer } from './result-buffer.ts';
 import type { Sandbox } from './sandbox.ts';
 import { sendEmails, type UnmadeMessages } from './send-loop.ts';
-import { comeBackFor, sliceSize, takeReservation, type Pace, type Throttle } from './send-throttle.ts';
+import { reserveNextAttempt, sliceSize, takeReservation, type Pace, type Throttle } from './send-throttle.ts';
 import type { SmtpTrace } from './smtp-trace.ts';
 import { createStoredEmailComposer } from './stored-email-composer.ts';
 
-/** Memory of a worker process for large messages: their files, and each message on its way. */
+/** The memory of a worker process for large messages: their attachments, and each message in flight. */
 const LARGE_MESSAGES_BYTES = 134_217_728;
-/** A message is composed in one piece and written to the wire in another. */
-const FORMS = 2;
+/** Copies of a message in memory: the composed one and the one written to the socket. */
+const COPIES_PER_MESSAGE = 2;
 const MEMORY_WAIT_MS = 1_000;
 
 /** One attempt at a delivery, with the emails that it has claimed. */
@@ -31,21 +31,30 @@ export interface DeliveryAttempt {
 }
 
 export interface ClaimedEmailSender {
-  /** Sends all emails of an attempt. @throws ApplicationFailure when there is no memory for them now */
+  /**
+   * Sends all emails of an attempt.
+   * @throws ApplicationFailure when there is no memory for them now
+   */
   sendAll: (attempt: DeliveryAttempt) => Promise<void>;
-  /** Sends as much as a few seconds allow. @returns the failure that has the attempt repeated for the rest */
+  /**
+   * Sends the emails of a few seconds at the speed of the project.
+   * @returns the failure that makes Temporal repeat the attempt for the rest
+   */
   sendSlice: (attempt: DeliveryAttempt, throttle: Throttle) => Promise<ApplicationFailure | undefined>;
 }
 
 type SenderDeps = ActivityDeps &
   Parameters<typeof createStoredEmailComposer>[0] & { guard: ProviderGuard; sandbox: Sandbox };
 
-/** Takes memory for as many messages as there is room for. @throws ApplicationFailure when there is not enough for one */
+/**
+ * Reserves memory for several messages at once, or else for one.
+ * @throws ApplicationFailure when there is not enough for one
+ */
 async function takeMemory(
   budget: OctetBudget,
   { sharedBytes, messageBytes }: DeliveryBatch,
 ): Promise<{ atOnce: number; release: Release }> {
-  const need = (atOnce: number): number => sharedBytes + atOnce * FORMS * messageBytes;
+  const need = (atOnce: number): number => sharedBytes + atOnce * COPIES_PER_MESSAGE * messageBytes;
   for (const [atOnce, waitMs] of [
     [HEAVY_AT_ONCE, 0],
     [1, MEMORY_WAIT_MS],
@@ -56,7 +65,7 @@ async function takeMemory(
   throw memoryBusyFailure();
 }
 
-/** Sends claimed emails; the large ones of a worker share a part of its memory. */
+/** Creates the sender of claimed emails. Large emails share a part of the memory of the worker. */
 export function createClaimedEmailSender(deps: SenderDeps): ClaimedEmailSender {
   const em = () => deps.orm.em.fork();
   const prepare = createStoredEmailComposer(deps);
@@ -111,7 +120,7 @@ export function createClaimedEmailSender(deps: SenderDeps): ClaimedEmailSender {
       if (claimed.length === 0) return undefined;
       const size = Math.min(claimed.length, sliceSize(throttle.ratePerSecond));
       await send(attempt, claimed.slice(0, size), await takeReservation(throttle, size));
-      return size < claimed.length ? comeBackFor(throttle, claimed.length - size) : undefined;
+      return size < claimed.length ? reserveNextAttempt(throttle, claimed.length - size) : undefined;
     },
   };
 }

@@ -3,15 +3,15 @@ import type { ClaimedEmail } from '../../shared/domain/emails/transactional-deli
 /** Emails that are loaded and sent together. */
 export interface DeliveryBatch {
   ids: string[];
-  /** The files of all of them. */
+  /** The attachments that all of them have. */
   attachmentSetId: string | null;
-  /** The memory for the files, counted once for the batch. */
+  /** The memory for the attachments, once for the batch. */
   sharedBytes: number;
-  /** The memory for the largest message, in all forms it goes through. */
+  /** The size of the largest message. */
   messageBytes: number;
 }
 
-/** Emails up to this size are loaded without counting. */
+/** Emails up to this size are loaded without reserving memory. */
 const LIGHT_BYTES_MAX = 262_144;
 const LIGHT_AT_ONCE = 20;
 export const HEAVY_AT_ONCE = 4;
@@ -32,7 +32,10 @@ function batchOf(emails: ClaimedEmail[]): DeliveryBatch {
   };
 }
 
-/** Divides emails so that few octets are in memory at once: small ones first, large ones with the same files together. */
+/**
+ * Divides emails into batches that need little memory at once: small ones first, then large ones, grouped by their
+ * attachments.
+ */
 export function* batchesOf(emails: ClaimedEmail[]): Generator<{ kind: 'light' | 'heavy'; batch: DeliveryBatch }> {
   const groups = new Map<string, ClaimedEmail[]>();
   const light: ClaimedEmail[] = [];

@@ -35,11 +35,11 @@ export interface DeliverEmailsInput {
 }
 
 export interface DeliverEmailsResult {
-  /** Emails that a server asked to send later. */
+  /** Emails that a server deferred. */
   deferredIds: string[];
-  /** When to try them again. */
+  /** The time until the next attempt, in milliseconds. */
   retryInMs: number;
-  /** What became of the others. Activities of earlier builds do not tell. */
+  /** The outcomes of the other emails. Activities of earlier builds do not return them. */
   ended?: StatusCounts;
 }
 
@@ -48,33 +48,36 @@ const RESULTS_AGE_MS = 50;
 
 type EmailDeps = ActivityDeps & { identities: SendingIdentities; guard: ProviderGuard; sandbox: Sandbox };
 
-/** A delivery whose workflow has called the activity. */
+/** A delivery under way. */
 interface Delivery extends DeliveryPlace {
   id: string;
 }
 
 interface AttemptOptions {
   signal: AbortSignal;
-  /** Tells that results were recorded. */
+  /** Reports that results were recorded. */
   advance: () => void;
-  /** Emails a second; 0 for as many as servers take. */
+  /** Emails per second; 0 is no limit. */
   ratePerSecond: number;
   onClaimed: () => void;
 }
 
-/** The delivery whose workflow has called the activity. */
+/** The id of the delivery whose workflow called the activity. */
 function currentDeliveryId(): string {
   const { workflowExecution } = Context.current().info;
   if (!workflowExecution) throw new Error('a delivery is the work of a workflow');
   return deliveryIdOf(workflowExecution.workflowId);
 }
 
-/** The kind of email, by the queue that the call came from. */
+/** The urgency of the emails, by the task queue of the call. */
 function currentUrgency(): SmtpUrgency {
   return Context.current().info.taskQueue === TASK_QUEUES.automations ? 'automation' : 'transactional';
 }
 
-/** Emails that the workflow knows of, and those that joined them in an attempt that could not tell it of them. */
+/**
+ * The emails that the workflow names, and those that joined them in an attempt that ended before its result reached the
+ * workflow.
+ */
 async function withJoined(em: Em, deliveryId: string, emailIds: string[]): Promise<string[]> {
   return [...new Set([...emailIds, ...(await findOpenEmails(em, deliveryId))])];
 }
@@ -88,10 +91,10 @@ async function policyOf({ orm, config }: ActivityDeps, projectId: string): Promi
 }
 
 /**
- * Claims emails for an attempt, sends them, records the results and gives back the rest.
- * @returns whether each of them is decided
- * @throws ApplicationFailure that has the attempt repeated: for messages that could not be made or handed over now, or
- * for emails that the project's rate leaves for later
+ * Claims emails for an attempt, sends them, records the results and releases the others.
+ * @returns whether every email is decided
+ * @throws ApplicationFailure that makes Temporal repeat the attempt: for messages that could not be composed or sent
+ *   now, or for emails beyond the sending speed of the project
  */
 async function claimAndSend(
   deps: EmailDeps,
@@ -140,7 +143,10 @@ async function claimAndSend(
   return recordedCount - putOffCount === claimed.length;
 }
 
-/** Sends the emails of a delivery, and those that join it. @returns the ids of all of them */
+/**
+ * Sends the emails of a delivery, and those that join it.
+ * @returns the ids of all of them
+ */
 async function sendEmailsOf(
   deps: EmailDeps,
   sender: ClaimedEmailSender,
@@ -177,11 +183,11 @@ export function createEmailActivities(deps: EmailDeps) {
 
   return {
     /**
-     * Sends the emails that are still to be sent, and others of the project that join them. Safe to run twice: an email
-     * that is decided is not claimed again, and one that a dead attempt left undecided goes out under its old Message-ID.
+     * Sends the undecided emails, and others of the project that join them. It is safe to run twice: a decided email is
+     * not claimed again, and one that a dead attempt left undecided is sent again with the same Message-ID.
      */
     async deliverEmails({ projectId, emailIds }: DeliverEmailsInput): Promise<DeliverEmailsResult> {
-      // Where emails are delivered, there may be more.
+      // More emails of the project may be waiting in the outbox.
       deps.wakeDispatcher();
       const { ratePerSecond } = await policyOf(deps, projectId);
       const delivery = { id: currentDeliveryId(), projectId, urgency: currentUrgency() };
@@ -196,7 +202,10 @@ export function createEmailActivities(deps: EmailDeps) {
       };
     },
 
-    /** Gives up emails that cannot be delivered, with the reason. @returns what became of them all */
+    /**
+     * Gives up emails that cannot be delivered, with the reason.
+     * @returns the outcomes of all emails of the delivery
+     */
     async abandonEmails({ emailIds, reason }: { emailIds: string[]; reason: string }): Promise<StatusCounts> {
       const deliveryId = currentDeliveryId();
       const all = await withJoined(em(), deliveryId, emailIds);

@@ -23,7 +23,7 @@ describe('resultOf', () => {
     });
   });
 
-  it('hands an email that may have been accepted over twice more, then says that it may have arrived', () => {
+  it('sends an email that may have been accepted twice more, then fails it as possibly arrived', () => {
     expect(resultOf(attempt(0, 0), interrupted(true), RETRY_SECONDS).verdict).toBe('uncertain');
     expect(resultOf(attempt(1, 1), interrupted(true), RETRY_SECONDS).verdict).toBe('uncertain');
     expect(resultOf(attempt(2, 2), interrupted(true), RETRY_SECONDS)).toMatchObject({
@@ -32,14 +32,14 @@ describe('resultOf', () => {
     });
   });
 
-  it('says that an email may have arrived when deferrals of another kind came after', () => {
+  it('notes that an email may have arrived when other deferrals followed', () => {
     expect(resultOf(attempt(4, 1), interrupted(false), RETRY_SECONDS)).toMatchObject({
       verdict: 'failed',
       error: expect.stringContaining('may have arrived'),
     });
   });
 
-  it('bounces only what the address is to blame for', () => {
+  it('bounces an email only when the address is at fault', () => {
     expect(resultOf(attempt(0), rejected('550 5.1.1 No such user'), RETRY_SECONDS)).toMatchObject({
       verdict: 'bounced',
       refusal: { kind: 'hard', rule: 'no-such-user', server: 'relay.test' },
@@ -48,7 +48,7 @@ describe('resultOf', () => {
     expect(resultOf(attempt(4), rejected('554 5.7.1 Blocked'), RETRY_SECONDS).verdict).toBe('failed');
   });
 
-  it('believes what a server has against the message when it says so again', () => {
+  it('fails an email when the server refuses its message twice', () => {
     const tooLarge = rejected('552 5.3.4 Message too large');
     expect(resultOf(attempt(0), tooLarge, RETRY_SECONDS).verdict).toBe('deferred');
     expect(resultOf(attempt(1), tooLarge, RETRY_SECONDS)).toMatchObject({

@@ -9,27 +9,27 @@ export interface AttemptLedger {
   subject: string | null;
   deferrals: number;
   uncertainAttempts: number;
-  /** Since when its provider has held it up; null when it has not. */
+  /** The time since which its provider has held it up; null when it has not. */
   heldAt: Date | null;
 }
 
-/** Why an email does not go now, and for how many milliseconds. */
+/** Why an email is not sent now, and for how many milliseconds. */
 export type Hold = Required<DeliveryResult>['held'];
 
 /** Further facts about an outcome. */
 export interface OutcomeAssessment {
   verdict?: RefusalVerdict;
-  /** The server wants fewer emails, not other ones. */
+  /** The email waits without a counted attempt: the server limits the speed, or refuses all our emails. */
   hold?: Hold;
 }
 
 const MAY_HAVE_ARRIVED = 'the email may have arrived';
 
 /**
- * The result of an attempt for the email. A permanent refusal (5xx) ends in a bounce only when the address is dead. A
- * refusal of the message itself is believed when it is repeated, because the server may give it to everybody just now.
- * A refusal that may pass is a deferral, as are a temporary refusal (4xx) and a connection that broke. Deferrals have an
- * end, and it comes soon when each attempt may have been a copy for the recipient.
+ * The result of a delivery attempt. A permanent refusal (5xx) is a bounce only when the address is dead. A refusal of
+ * the message itself is final only when it is repeated, because the server may refuse all messages just now. A refusal
+ * that may pass, a temporary refusal (4xx) and a broken connection are deferrals. The number of deferrals is limited,
+ * and more strictly so when each attempt may have delivered a copy.
  */
 export function resultOf(
   email: AttemptLedger,
@@ -69,7 +69,7 @@ export function resultOf(
   return { ...result, verdict: isUncertain ? 'uncertain' : 'deferred', error };
 }
 
-/** Holds an email without counting a delivery attempt, for as long as its lifetime allows. */
+/** The result of an email that is held without a counted delivery attempt, for 48 hours at most. */
 export function heldResult(
   { emailId, subject, heldAt }: AttemptLedger,
   held: Hold,

@@ -8,27 +8,31 @@ import type { Logger } from '../../shared/platform/logger.ts';
 import type { SmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
 import type { ProviderLedger } from './provider-ledger.ts';
 
-/** The results of all workers as this process knows them, at most about a second old while it sends. */
+/** The health of providers by the results of all workers, at most about a second old while this process sends. */
 export interface ProviderExchange {
   readonly workerId: string;
-  /** The servers of this worker, as `host:port`. */
+  /** The relays of this worker, as `host:port`. */
   readonly relays: readonly string[];
   start: (ledger: ProviderLedger) => void;
   stateOf: (key: string) => ProviderHealth | undefined;
-  /** Whether there is no trouble at all. */
+  /** Whether no relay and no provider has a problem. */
   isQuiet: () => boolean;
-  /** The clock of the database. */
+  /** The time of the database, in milliseconds since 1970. */
   nowMs: () => number;
+  /** Resolves when the known states are fresh. */
   ready: () => Promise<void>;
-  /** Reports without waiting for the next second. */
+  /** Reports at once instead of at the next second. */
   soon: () => void;
-  /** Whether this process may send the email that finds out if the provider or the relay takes email again. */
+  /**
+   * Asks for the probe of a key: the one email that finds out whether the provider or the relay accepts email again.
+   * @returns whether this process may send it
+   */
   takeProbe: (key: string) => Promise<boolean>;
 }
 
 export interface ProviderExchangeOptions {
   em: () => Em;
-  /** Has the servers of this worker; the exchange ends once it is closed. */
+  /** The pool with the relays of this worker. The exchange ends once it is closed. */
   smtp: Pick<SmtpPool, 'isClosed' | 'relays'>;
   logger: Logger;
   metrics: DeliveryMetrics;
@@ -40,8 +44,8 @@ const FRESH_MS = 2_000;
 /** The exchange stops when nothing has been sent for this long. */
 const IDLE_MS = 15_000;
 
-/** Creates the function that logs pauses and recoveries for operators. */
-function createTeller({ logger, metrics }: ProviderExchangeOptions) {
+/** Creates the function that logs and counts pauses and recoveries. */
+function createChangeReporter({ logger, metrics }: ProviderExchangeOptions) {
   return ({ key, before, after }: ProviderStates['changes'][number], nowMs: number): void => {
     const who = isWholeRelay(key) ? 'The relay' : 'The provider';
     const { relay, provider } = partsOfKey(key);
@@ -62,21 +66,21 @@ function createTeller({ logger, metrics }: ProviderExchangeOptions) {
   };
 }
 
-/** Whether a change has given the probe to a worker. */
+/** Whether a change has granted the probe to a worker. */
 function isNewProbeOf(workerId: string, { before, after }: ProviderStates['changes'][number]): boolean {
   const probe = after.pause?.probe;
   return probe?.workerId === workerId && probe.untilMs !== before.pause?.probe?.untilMs;
 }
 
-/** The probes that this process asks for, and those that it may make. */
+/** The probes that this process wants, and those that it was granted. */
 interface Probes {
-  /** The keys that the next exchange asks a probe for. */
+  /** The keys whose probes the next exchange requests. */
   wanted: Set<string>;
-  /** Notes that the probe of a key is this process's. */
+  /** Notes that this process may send the probe of a key. */
   grant: (key: string) => void;
-  /** Takes the probe of a key, if this process has it. */
+  /** Uses the probe of a key, if this process has it. */
   use: (key: string) => boolean;
-  /** Whether it is time to ask for the probe of a key again. */
+  /** Whether the probe of a key may be requested again. */
   mayAsk: (key: string) => boolean;
 }
 
@@ -96,7 +100,10 @@ function createProbes(): Probes {
   };
 }
 
-/** Calls `work` every second, as long as `use` has been called lately and `isEnded` does not hold. */
+/**
+ * Calls `work` every second, while `use` or `note` was called within the last 15 seconds and `isEnded` is false. `use`
+ * also starts the timer.
+ */
 function whileUsed(work: () => void, isEnded: () => boolean): { use: () => void; note: () => void } {
   let usedAt = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -119,12 +126,12 @@ function whileUsed(work: () => void, isEnded: () => boolean): { use: () => void;
   };
 }
 
-/** Creates the exchange of a worker process. While the database is away it uses the last known states. */
+/** Creates the exchange of a worker process. While the database cannot be reached, the last known states apply. */
 export function createProviderExchange(options: ProviderExchangeOptions): ProviderExchange {
   const { em, logger, smtp } = options;
   const relays = [...new Set(smtp.relays().map(({ label }) => label))];
   const workerId = randomUUID();
-  const tell = createTeller(options);
+  const reportChange = createChangeReporter(options);
   let ledger: ProviderLedger | undefined;
   let states: ReadonlyMap<string, ProviderHealth> = new Map();
   let aheadMs = 0;
@@ -147,17 +154,17 @@ export function createProviderExchange(options: ProviderExchangeOptions): Provid
       aheadMs = answer.nowMs - Date.now();
       states = answer.states;
       for (const change of answer.changes) {
-        tell(change, answer.nowMs);
+        reportChange(change, answer.nowMs);
         if (probes.wanted.has(change.key) && isNewProbeOf(workerId, change)) probes.grant(change.key);
       }
     } catch (error) {
       ledger.putBack(reports);
-      logger.debug({ err: error }, 'What is known of providers could not be exchanged');
+      logger.debug({ err: error }, 'the states of providers could not be exchanged');
     }
     probes.wanted.clear();
   }
 
-  /** One at a time; a call joins the one under way. */
+  /** Runs one exchange at a time; a further call shares the one under way. */
   function run(): Promise<void> {
     running ??= exchange().finally(() => (running = undefined));
     return running;

@@ -57,8 +57,8 @@ async function send(guard: ProviderGuard, projectId: string, count: number, outc
   return last;
 }
 
-describe('a provider that refuses what one project sends', () => {
-  it('holds the emails of that project alone, tries one after a while, and goes on when that is taken', async () => {
+describe('a provider that refuses the messages of one project', () => {
+  it('holds the emails of that project only, probes with one, and sends on when that is accepted', async () => {
     const guard = createGuard('content:25');
     const address = 'reader@home.test';
     expect((await send(guard, 'loud', 1, SPAM))?.verdict).toMatchObject({ kind: 'sender', mayPass: false });
@@ -75,7 +75,7 @@ describe('a provider that refuses what one project sends', () => {
     }, 20_000);
   }, 40_000);
 
-  it('holds the emails of all projects when its words are about our servers', async () => {
+  it('holds the emails of all projects when its refusals are about our servers', async () => {
     const guard = createGuard('servers:25');
     await send(guard, 'loud', 12, BLOCKED);
     await eventually(async () => guard.isPaused('reader@home.test', 'quiet'));
@@ -105,7 +105,7 @@ describe('a relay that refuses', () => {
     (relay: string) =>
       via(relay, relays.includes(relay) ? BLOCKED : ACCEPTED);
 
-  it('gets no email for that provider, others do, and one email finds out when it takes them again', async () => {
+  it('gets no email for that provider, other relays do, and one email probes whether it accepts them again', async () => {
     const guard = createGuard(A, B);
     for (let n = 0; n < 12; n++) await sendVia(guard, `reader${n}@one.test`, refusingAt(A));
     await eventually(async () => (await sendVia(guard, 'next@one.test', refusingAt(A))) === B);
@@ -118,7 +118,7 @@ describe('a relay that refuses', () => {
     }, 20_000);
   }, 40_000);
 
-  it('gets none at all when it refuses those of many providers, however few each has', async () => {
+  it('gets no email at all when it refuses those of many providers', async () => {
     const guard = createGuard(A, B);
     for (let n = 0; n < 12; n++) await sendVia(guard, `reader@small${n}.test`, refusingAt(A));
     await eventually(async () => (await sendVia(guard, 'reader@unknown.test', refusingAt(A))) === B);
@@ -126,7 +126,7 @@ describe('a relay that refuses', () => {
     expect(logs.join('')).toContain(`"relay":"${A}"`);
   });
 
-  it('costs no reader when its words call them all dead', async () => {
+  it('causes no bounce when it calls all addresses dead', async () => {
     const guard = createGuard(A, B);
     const dead: SmtpOutcome = { ...BLOCKED, replyCode: 550, enhancedCode: '5.1.1', reply: '550 5.1.1 User unknown' };
     const kinds: unknown[] = [];
@@ -139,7 +139,7 @@ describe('a relay that refuses', () => {
     expect(guard.isPaused('reader@company0.test', 'project')).toBe(false);
   });
 
-  it('holds emails when there is no other, and the wait names the relays', async () => {
+  it('holds emails when there is no other relay, and the wait names the relays', async () => {
     const guard = createGuard(A, B);
     let last: unknown;
     await eventually(async () => {

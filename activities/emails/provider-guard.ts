@@ -16,32 +16,39 @@ import {
 } from './relay-choice.ts';
 import type { SendTally } from './send-tally.ts';
 
-/** Leave to hand one email over; give it back with `settle` or `abandon`. */
+/** The permission to send one email. End it with `settle` or `abandon`. */
 export interface Admission extends RelayChoice {
   projectId: string;
   provider: string;
 }
 
-/** Keeps emails from relays and providers that refuse ours. Takes no extra connection, and at most one query a second. */
+/**
+ * Holds emails that relays or providers refuse. It takes no connection of its own, and at most one query per second.
+ */
 export interface ProviderGuard {
-  /** Reads the results of the other workers, if the last read is too old. */
+  /** Reads the results of other workers, if the last ones are too old. */
   ready: () => Promise<void>;
   /** Whether an email of the project to the address would be held now, as far as is known. */
   isPaused: (address: string, projectId: string) => boolean;
+  /** Permits an email, or returns why it is held. */
   admit: (envelope: SmtpEnvelope, projectId: string, signal: AbortSignal) => Promise<Admission | Hold>;
+  /** Notes the outcome of an email. */
   settle: (envelope: SmtpEnvelope, admission: Admission, outcome: SmtpOutcome) => OutcomeAssessment;
-  /** The email got no outcome. */
+  /** Notes that the email got no outcome. */
   abandon: (admission: Admission) => void;
-  /** Holds an email, because the relays that may take it cannot be connected to. */
+  /** Holds an email whose permitted relays cannot be connected to. */
   unreachable: (admission: Admission) => Hold;
 }
 
-/** How long emails wait that came too fast, and those that no relay could be reached for. */
+/** How long emails wait after a refusal for speed, and after no permitted relay could be connected to. */
 const SLOWED_MS = 10_000;
 const UNREACHABLE_MS = 5_000;
-/** How long emails wait that a paused relay refused, because they probed it or were on the wire. */
-const ELSEWHERE_MS = 1_000;
-const ELSEWHERE = 'The relay refuses our emails; the email goes to another relay';
+/**
+ * How long emails wait before another relay, after a paused relay refused them: as its probe, or because they were
+ * already on the wire.
+ */
+const OTHER_RELAY_MS = 1_000;
+const OTHER_RELAY = 'The relay refuses our emails; the email goes to another relay';
 
 /** Creates the guard of a worker process. */
 export function createProviderGuard(exchange: ProviderExchange, tally: SendTally, concurrency: number): ProviderGuard {
@@ -53,7 +60,7 @@ export function createProviderGuard(exchange: ProviderExchange, tally: SendTally
   const pauseOf = (key: string) => exchange.stateOf(key)?.pause;
   const suspectsOf = (key: string) => exchange.stateOf(key)?.suspects?.words ?? [];
 
-  /** A provider refuses the messages of one project: asks for the probe when one is due. */
+  /** Admits an email of a project whose messages a provider refuses: requests the probe when it is due. */
   async function admitContent(key: string, provider: string): Promise<'probe' | Hold | undefined> {
     const leftMs = (pauseOf(key)?.untilMs ?? 0) - exchange.nowMs();
     if (leftMs <= 0 && (await exchange.takeProbe(key))) return 'probe';
@@ -103,7 +110,7 @@ export function createProviderGuard(exchange: ProviderExchange, tally: SendTally
       if (sign === 'too fast') return { hold: holdFor({ provider, relays: [relay], reason: TOO_FAST }, SLOWED_MS) };
       const isPausedHere = keys.some((key) => pauseOf(key) !== undefined);
       if (sign === 'about us' && isPausedHere && !choice.isPaused(provider)) {
-        return { hold: holdFor({ provider, relays: [relay], reason: ELSEWHERE }, ELSEWHERE_MS) };
+        return { hold: holdFor({ provider, relays: [relay], reason: OTHER_RELAY }, OTHER_RELAY_MS) };
       }
       // A refusal of one message may currently apply to all of them.
       const isPaused = isPausedHere || pauseOf(content) !== undefined;
@@ -126,17 +133,17 @@ interface Seen {
   verdict?: RefusalVerdict;
 }
 
-/** The keys under which an outcome is noted. */
+/** The keys and the ledger by which an outcome is noted. */
 interface Notes {
   ledger: ProviderLedger;
   to: string;
-  /** The keys of the provider behind the relay, and of the relay. */
+  /** The keys of the provider through the relay, and of the relay. */
   keys: readonly string[];
   content: string;
   suspectsOf: (key: string) => readonly string[];
 }
 
-/** Notes an outcome, and judges a refusal. A hard refusal that is given to everybody is not believed. */
+/** Notes an outcome, and judges a refusal. A hard refusal that too many addresses get does not count as hard. */
 function assess({ ledger, to, keys, content, suspectsOf }: Notes, outcome: SmtpOutcome): Seen {
   if (outcome.kind === 'accepted') {
     for (const key of keys) ledger.accepted(key, to);

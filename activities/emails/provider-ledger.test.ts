@@ -12,8 +12,8 @@ function believed(ledger: ReturnType<typeof createProviderLedger>, recipients: s
 }
 const readers = (count: number) => Array.from({ length: count }, (_, n) => `reader${n}@${PROVIDER}`);
 
-describe('hard verdicts in the same words', () => {
-  it('are not believed from the twentieth recipient on', () => {
+describe('hard refusals with the same text', () => {
+  it('are doubted from the twentieth recipient on', () => {
     expect(believed(createProviderLedger('w'), readers(100))).toBe(19);
   });
 
@@ -39,7 +39,7 @@ describe('hard verdicts in the same words', () => {
 describe('reports', () => {
   const none = () => false;
 
-  it('leave out providers that refuse little, and hold what was seen of others', () => {
+  it('leave out providers with few refusals, and contain the results of others', () => {
     const ledger = createProviderLedger('w');
     ledger.accepted('quiet.test', 'a@quiet.test');
     ledger.accepted(PROVIDER, 'a@mail.test');
@@ -51,7 +51,7 @@ describe('reports', () => {
     expect([...ledger.takeReports((provider) => provider === 'quiet.test').keys()]).toEqual(['quiet.test']);
   });
 
-  it('are asked for at once at the tenth refusal', () => {
+  it('are requested at once at the tenth refusal', () => {
     const ledger = createProviderLedger('w');
     let calls = 0;
     ledger.onSurge = () => (calls += 1);

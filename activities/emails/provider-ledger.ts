@@ -9,21 +9,24 @@ import { isWholeRelay } from '../../shared/pure/emails/health-key.ts';
 import { recipientProviderOf } from '../../shared/pure/emails/recipient-provider.ts';
 import type { RefusalSigns } from '../../shared/pure/emails/refusal-signs.ts';
 
-/** The results that this process has seen since its last report, by keys of providers and relays. */
+/** The results of this process since its last report, by keys of providers and relays. */
 export interface ProviderLedger {
-  /** Called when so much was refused that it is worth reporting at once. */
+  /** Called when so many emails were refused that a report should not wait. */
   onSurge: () => void;
   accepted: (key: string, recipient: string) => void;
-  /** @returns whether the refusal calls the address dead, but in words that too many addresses get to be believed */
+  /**
+   * Notes a refusal.
+   * @returns whether it calls the address dead, but with a text that too many addresses get to be credible
+   */
   refused: (key: string, recipient: string, signs: RefusalSigns, suspects: readonly string[]) => boolean;
-  /** Whether something was seen of it lately. */
+  /** Whether there were results of a key lately. */
   has: (key: string) => boolean;
   probed: (key: string, probe: ProviderReport['probe']) => void;
-  /** Requests a report, even when there is nothing new. */
+  /** Makes the next report contain a key, even without results. */
   want: (key: string) => void;
-  /** Takes what is worth reporting: all of the known providers, and of others once they refuse a number of emails. */
+  /** Takes the results to report: all of known providers, and those of others after a few refusals. */
   takeReports: (isKnown: (key: string) => boolean, probesWanted?: ReadonlySet<string>) => Map<string, ProviderReport>;
-  /** Puts back what could not be reported. */
+  /** Puts back the probes of reports that could not be sent. */
   putBack: (reports: ReadonlyMap<string, ProviderReport>) => void;
 }
 
@@ -36,13 +39,13 @@ interface Recent {
 interface Entry {
   sinceMs: number;
   report: ProviderReport;
-  /** The latest results, to find a surge at once. */
+  /** The latest results, to detect a surge at once. */
   recent: Recent[];
 }
 
-/** A surge is a share of this many results in a row. */
+/** A surge is a share of this number of results in a row. */
 const RECENT_MAX = Math.floor(HARD_SURGE.recipients / HARD_SURGE.share);
-/** Results that are not worth reporting by then are forgotten. */
+/** Results that are not reported within this time are dropped. */
 const ENTRY_MS = 10_000;
 const WORTH_REPORTING = 3;
 
@@ -62,7 +65,7 @@ function emptyReport(workerId: string, key: string): ProviderReport {
   };
 }
 
-/** Counts one more refusal for a provider; of the first few providers. */
+/** Counts a refusal for a provider, for a limited number of providers. */
 function spreadWith(spread: Spread, provider: string): Spread {
   if (!(provider in spread) && Object.keys(spread).length >= WORDS_MAX) return spread;
   return { ...spread, [provider]: (spread[provider] ?? 0) + 1 };

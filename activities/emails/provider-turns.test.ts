@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { paceOf } from './provider-turns.ts';
+import { createProviderTurns } from './provider-turns.ts';
 
 describe('turns at a provider that takes fewer emails', () => {
-  it('go at the speed, after what was not used in the two seconds before', () => {
+  it('follow the speed, after the turns missed within the last two seconds', () => {
     let now = 100_000;
-    const turns = paceOf(40, () => now);
+    const turns = createProviderTurns(40, () => now);
     const goes = (): number => {
       let count = 0;
       for (let turn = turns.take('p', 10); !turn.isHeld; turn = turns.take('p', 10)) {
@@ -20,8 +20,8 @@ describe('turns at a provider that takes fewer emails', () => {
     expect(goes()).toBe(24);
   });
 
-  it('are put off one behind the other, from two seconds to one minute', () => {
-    const turns = paceOf(40, () => 0);
+  it('are held one after the other, from two seconds to one minute', () => {
+    const turns = createProviderTurns(40, () => 0);
     const waits: number[] = [];
     for (let n = 0; n < 1_000; n++) {
       const turn = turns.take('p', 1);
@@ -31,8 +31,8 @@ describe('turns at a provider that takes fewer emails', () => {
     expect(waits.at(-1)).toBe(60_000);
   });
 
-  it('keep no more than a quarter of the places waiting', () => {
-    const turns = paceOf(8, () => 0);
+  it('occupy no more than a quarter of the places', () => {
+    const turns = createProviderTurns(8, () => 0);
     const waiting = Array.from({ length: 20 }, () => turns.take('p', 100)).filter(
       (turn) => !turn.isHeld && turn.waitMs > 0,
     );

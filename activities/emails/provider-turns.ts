@@ -1,21 +1,21 @@
-/** A turn at a provider that takes fewer emails. */
+/** A turn at a provider that limits the speed. */
 export interface Turn {
   waitMs: number;
-  /** The turn is so far away that the email is better put off. */
+  /** Whether the turn is so far away that the email is held instead. */
   isHeld: boolean;
   /** Call when the wait is over. */
   done: () => void;
 }
 
-/** The longest wait in the send loop, because it takes a place from others. */
+/** The longest wait within the send loop, where a waiting email occupies the place of another. */
 const SHORT_WAIT_MS = 300;
-/** Turns that were unused this long ago are not made up for. */
+/** Turns missed longer ago than this are not made up for. */
 const LATE_MS = 2_000;
-/** The speed may be another by then, so a turn far away is looked for again. */
+/** How long a held email waits. The speed may change meanwhile, so a distant turn is planned again. */
 const HOLD_MS = { min: 2_000, max: 60_000 } as const;
 
-/** Gives out turns at a speed. At most a quarter of the places of the send loop wait for one. */
-export function paceOf(concurrency: number, now: () => number = Date.now) {
+/** Creates turns at a speed. At most a quarter of the places of the send loop wait for one. */
+export function createProviderTurns(concurrency: number, now: () => number = Date.now) {
   const free = new Map<string, { turnMs: number; holdMs: number }>();
   const waitingMax = Math.max(1, Math.floor(concurrency / 4));
   let waiting = 0;

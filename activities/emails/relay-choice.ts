@@ -3,22 +3,22 @@ import { ALL, healthKey, isWholeRelay } from '../../shared/pure/emails/health-ke
 import type { ProviderPause } from '../../shared/pure/emails/provider-health.ts';
 import type { Hold } from './outcome-result.ts';
 import type { ProviderExchange } from './provider-exchange.ts';
-import { paceOf } from './provider-turns.ts';
+import { createProviderTurns } from './provider-turns.ts';
 
-/** Where an email may go now. */
+/** The relays that an email may use now. */
 export interface RelayChoice {
-  /** The relays that are not to get it; missing when all may. */
+  /** The relays that must not get it; missing when all may. */
   avoid?: ReadonlySet<string>;
   /** The pauses that it probes. */
   probes?: readonly string[];
 }
 
-/** Why emails wait that a provider would take later. */
+/** The reason why emails to a provider that limits the speed wait. */
 export const TOO_FAST = 'The provider takes fewer emails at a time';
 
-/** How long an email waits for the probe of another one. */
+/** How long an email waits for the probe of another email. */
 export const PROBE_WAIT_MS = 2_000;
-/** Emails of a pause do not all come back at once. */
+/** The spread of the waits, so that held emails do not all return at once. */
 const SPREAD_MS = 1_000;
 
 /** The reason why emails wait. */
@@ -28,7 +28,7 @@ export interface HoldReason {
   reason: string;
 }
 
-/** Puts an email off without counting a delivery attempt. */
+/** Holds an email without counting a delivery attempt. */
 export function holdFor({ provider, relays, reason }: HoldReason, ms: number): Hold {
   const until = new Date(Date.now() + ms).toISOString();
   const relay = relays.join(', ');
@@ -46,16 +46,17 @@ interface PausedRelay {
 }
 
 /**
- * Creates what chooses the relays for an email: those that take email for its provider. A relay that refuses is left out
- * while others do; it gets a single email when its pause is over. Only when all refuse does the email wait.
+ * Creates the choice of relays: an email goes to those that accept email for its provider. A relay that refuses is
+ * avoided while others accept; after its pause it gets a single email as a probe. Only when all relays refuse does the
+ * email wait.
  */
 export function createRelayChoice(exchange: ProviderExchange, concurrency: number) {
-  const turns = paceOf(concurrency);
+  const turns = createProviderTurns(concurrency);
   const { relays } = exchange;
   const pauseOf = (key: string) => exchange.stateOf(key)?.pause;
   const untilMs = (keys: readonly string[]) => Math.max(...keys.map((key) => pauseOf(key)?.untilMs ?? 0));
 
-  /** The pauses of a relay that an email to the provider would meet. */
+  /** The pauses of a relay that apply to an email to the provider. */
   function pausesAt(relay: string, provider: string): string[] {
     return [healthKey(relay, ALL), healthKey(relay, provider)].filter((key) => pauseOf(key) !== undefined);
   }
@@ -69,7 +70,7 @@ export function createRelayChoice(exchange: ProviderExchange, concurrency: numbe
 
   const isOver = ({ keys }: PausedRelay): boolean => untilMs(keys) <= exchange.nowMs();
 
-  /** Asks for the probe of one of the relays whose pause is over. */
+  /** Requests the probe of one of the relays whose pause is over. */
   async function probe(over: readonly PausedRelay[]): Promise<RelayChoice | undefined> {
     for (const { relay, keys } of over) {
       const [first] = keys;
@@ -86,13 +87,13 @@ export function createRelayChoice(exchange: ProviderExchange, concurrency: numbe
     return holdFor({ provider, relays, reason }, Math.max(soonest - exchange.nowMs(), PROBE_WAIT_MS));
   }
 
-  /** Emails a second that this worker may hand to a provider through a relay; undefined without a limit. */
+  /** Emails per second that this worker may send to a provider through a relay; undefined without a limit. */
   function rateOf(key: string): number | undefined {
     const state = exchange.stateOf(key);
     return state?.pace && state.pace.rate / Math.max(1, Object.keys(state.workers).length);
   }
 
-  /** Takes a turn at one of the relays that take fewer emails; the others take what these do not. */
+  /** Takes a turn at one of the relays that limit the speed; without a free turn, uses the other relays. */
   async function paced(
     provider: string,
     { open, slow }: { open: readonly string[]; slow: readonly string[] },

@@ -28,7 +28,7 @@ describe('a result buffer', () => {
     return rows.length > 0;
   }
 
-  it('records what PostgreSQL threw out because another transaction came across', async () => {
+  it('records results again after PostgreSQL ended the transaction in a deadlock', async () => {
     const em = () => database.orm.em.fork();
     const touch = (unit: ReturnType<typeof em>, name: string) =>
       query(unit, sql`update meeting set touched = touched + 1 where name = ${name}`);
@@ -66,7 +66,7 @@ describe('a result buffer', () => {
     ]);
   });
 
-  it('has room for no more than may be lost while others are being recorded', async () => {
+  it('accepts no more results than may be lost while others are being recorded', async () => {
     const recorded: number[] = [];
     let finish = (): void => undefined;
     const buffer = createResultBuffer({
@@ -93,7 +93,7 @@ describe('a result buffer', () => {
     expect(recorded).toEqual([3, 3]);
   });
 
-  it('tells the error of a recording that cannot be done, and records nothing after it', async () => {
+  it('returns the error of a recording that failed, and records nothing after it', async () => {
     let attempts = 0;
     const buffer = createResultBuffer({
       maxItems: 1,

@@ -3,13 +3,16 @@ import { isDatabaseUnavailable } from '../../shared/domain/database/database-err
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
 
 export interface ResultBuffer {
-  /** Takes a result; it is recorded within `maxAgeMs`, or as soon as the recording under way is done. */
+  /** Adds a result. It is recorded within `maxAgeMs`, or as soon as the current recording is done. */
   add: (result: DeliveryResult) => void;
-  /** Resolves when few enough results wait to be recorded; ask before sending more mail. */
+  /** Resolves when few enough results wait to be recorded. Await it before sending more email. */
   room: () => Promise<void>;
-  /** Records the remaining results. @throws the error of a recording, now or earlier */
+  /**
+   * Records the remaining results.
+   * @throws the error of a recording, now or earlier
+   */
   drain: () => Promise<void>;
-  /** The error of a recording that failed; then no more mail may be sent. */
+  /** The error of a recording that failed; after it no more email may be sent. */
   failure: () => unknown;
 }
 
@@ -20,18 +23,18 @@ export interface ResultBufferOptions {
   /** Sending pauses when this many wait while others are being recorded. */
   waitingMax: number;
   maxAgeMs: number;
-  /** Ends the wait for a database that is away. */
+  /** Ends the wait for a database that cannot be reached. */
   signal: AbortSignal;
 }
 
-/** How long results wait for a database that is away, so that a restart causes no repeated email. */
+/** How long results wait for a database that cannot be reached, so that its restart causes no repeated email. */
 const PATIENCE_MS = 5 * 60_000;
 const RETRY_MS = 500;
 
 /**
- * Collects results and records them in bulk, one recording at a time. A killed process loses the results of emails that
- * a server accepted: at most those waiting here (`waitingMax`), those being recorded (as many again), and those on the
- * wire.
+ * Creates a buffer that collects results and records them in bulk, one recording at a time. A killed process loses the
+ * results of emails that a server accepted: at most those waiting here (`waitingMax`), those being recorded (as many
+ * again), and those in flight.
  */
 export function createResultBuffer(options: ResultBufferOptions): ResultBuffer {
   let buffered: DeliveryResult[] = [];
@@ -40,8 +43,9 @@ export function createResultBuffer(options: ResultBufferOptions): ResultBuffer {
   let failure: Error | undefined;
 
   /**
-   * Recording twice is harmless, because a row that has its outcome is not changed again. The outcome of an email that was
-   * sent must be lost neither to an outage of the database nor to a deadlock with a burst of opens.
+   * Records results and repeats that while the database is unavailable. Recording twice is harmless, because a row with
+   * an outcome is not changed again. The outcome of a sent email must not be lost to a database outage, nor to a
+   * deadlock with a burst of opens.
    */
   async function recordPatiently(results: DeliveryResult[]): Promise<void> {
     const giveUpAt = Date.now() + PATIENCE_MS;

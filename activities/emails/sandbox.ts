@@ -6,11 +6,11 @@ import { sandboxBehaviour, sandboxDomains, type SandboxBehaviour } from '../../s
 import type { ActivityDeps } from '../deps.ts';
 import { resultOf, type AttemptLedger } from './outcome-result.ts';
 
-/** Answers emails to the sandbox without a server, so that every outcome of an email can be tried. */
+/** Answers emails to sandbox addresses without a server, so that users can test every outcome of an email. */
 export interface Sandbox {
-  /** The outcome of an email; undefined when a server has to take it. */
+  /** The result of an email to the sandbox; undefined for an email that a server must take. */
   answer: (email: AttemptLedger, to: string) => DeliveryResult | undefined;
-  /** Simulates what recipients and their servers do later. Call it when the results are recorded. */
+  /** Simulates the later actions of recipients and their servers. Call it when the results are recorded. */
   followUp: (results: readonly DeliveryResult[]) => Promise<void>;
 }
 
@@ -28,7 +28,7 @@ const UNKNOWN_USER = '550 5.1.1 User unknown in the sandbox';
 export function createSandbox(deps: Pick<ActivityDeps, 'config' | 'orm' | 'wakeDispatcher'>): Sandbox {
   const domains = sandboxDomains(deps.config.INBOUND_DOMAIN);
   const retrySeconds = deps.config.DELIVERY_RETRY_SECONDS;
-  const later = new Map<string, SandboxBehaviour>();
+  const behaviours = new Map<string, SandboxBehaviour>();
 
   function outcomeOf(behaviour: SandboxBehaviour | 'unknown', deferrals: number): SmtpOutcome {
     if (behaviour === 'bounced' || behaviour === 'unknown') return refusal('rejected', 550, UNKNOWN_USER);
@@ -37,7 +37,7 @@ export function createSandbox(deps: Pick<ActivityDeps, 'config' | 'orm' | 'wakeD
     return { kind: 'accepted', reply: '250 2.0.0 Taken by the sandbox' };
   }
 
-  async function act(emailId: string, behaviour: SandboxBehaviour): Promise<void> {
+  async function simulate(emailId: string, behaviour: SandboxBehaviour): Promise<void> {
     const em = () => deps.orm.em.fork();
     if (behaviour === 'soft-bounced') {
       const diagnostic = '452 4.2.2 The mailbox is full, says the sandbox';
@@ -58,16 +58,16 @@ export function createSandbox(deps: Pick<ActivityDeps, 'config' | 'orm' | 'wakeD
         return { emailId, subject, verdict: 'suppressed', error: 'the sandbox suppresses this address' };
       }
       const result = resultOf(email, outcomeOf(behaviour, deferrals), retrySeconds);
-      if (result.verdict === 'sent' && behaviour !== 'unknown') later.set(emailId, behaviour);
+      if (result.verdict === 'sent' && behaviour !== 'unknown') behaviours.set(emailId, behaviour);
       return result;
     },
     async followUp(results) {
-      if (later.size === 0) return;
+      if (behaviours.size === 0) return;
       for (const { emailId, verdict } of results) {
-        const behaviour = verdict === 'sent' ? later.get(emailId) : undefined;
+        const behaviour = verdict === 'sent' ? behaviours.get(emailId) : undefined;
         if (behaviour === undefined) continue;
-        later.delete(emailId);
-        await act(emailId, behaviour);
+        behaviours.delete(emailId);
+        await simulate(emailId, behaviour);
         deps.wakeDispatcher();
       }
     },

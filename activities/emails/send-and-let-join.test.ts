@@ -34,7 +34,7 @@ function deliver(options: Partial<JoinableDelivery> = {}) {
 }
 
 describe('a delivery under way', () => {
-  it('takes emails of its project until a moment after the last of them is sent', async () => {
+  it('accepts emails of its project until shortly after the last of them is sent', async () => {
     const { sent, join, first, offer } = deliver();
     const second = await join('second');
     second.group.claim();
@@ -48,7 +48,7 @@ describe('a delivery under way', () => {
     expect(await offer('late')).toBe(false);
   });
 
-  it('leaves emails of other projects and kinds alone', async () => {
+  it('does not accept emails of other projects and urgencies', async () => {
     const { openDeliveries, first, sent } = deliver();
     expect(await openDeliveries.offer({ ...place, projectId: 'other' }, ['a'])).toBe(false);
     expect(await openDeliveries.offer({ ...place, urgency: 'automation' }, ['a'])).toBe(false);
@@ -56,7 +56,7 @@ describe('a delivery under way', () => {
     expect(await sent).toEqual(['first']);
   });
 
-  it('takes no more than a few groups at a time', async () => {
+  it('accepts no more than a few groups at a time', async () => {
     const { sent, join, first, offer } = deliver();
     const others = await Promise.all(['a', 'b', 'c'].map((id) => join(id)));
     expect(await offer('too many')).toBe(false);
@@ -68,14 +68,14 @@ describe('a delivery under way', () => {
     expect(await sent).toEqual(['first', 'a', 'b', 'c']);
   });
 
-  it('takes nobody in when an email has to be tried again, so that its workflow learns of it', async () => {
+  it('accepts no email when one must be tried again, so that its workflow can plan that', async () => {
     const { sent, first, offer } = deliver();
     first.end(false);
     expect(await sent).toEqual(['first']);
     expect(await offer('late')).toBe(false);
   });
 
-  it('takes nobody in when the project may not send any more', async () => {
+  it('accepts no email when the project may not send any more', async () => {
     const { sent, first, offer, groups } = deliver({ mayJoin: async () => false });
     expect(await offer('second')).toBe(false);
     first.end();
@@ -83,7 +83,7 @@ describe('a delivery under way', () => {
     expect(groups).toHaveLength(1);
   });
 
-  it('takes nobody in when its worker is about to stop', async () => {
+  it('accepts no email when its worker is about to stop', async () => {
     const { openDeliveries, sent, first, offer } = deliver();
     openDeliveries.closeAll();
     expect(await offer('second')).toBe(false);

@@ -2,13 +2,16 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DeliveryPlace, OpenDeliveries } from '../../shared/dispatch/open-deliveries.ts';
 
-/** Sends emails of a delivery. Calls `onClaimed` as soon as they are its own. @returns whether each of them is decided */
+/**
+ * Sends emails of a delivery. Calls `onClaimed` as soon as the delivery has claimed them.
+ * @returns whether every email is decided
+ */
 export type SendGroup = (emailIds: string[], onClaimed: () => void) => Promise<boolean>;
 
 export interface JoinableDelivery {
   place: DeliveryPlace;
   openDeliveries: OpenDeliveries;
-  /** Whether the project may still send, and as fast as servers take it. */
+  /** Whether the project may still send, without a speed limit. */
   mayJoin: () => Promise<boolean>;
   send: SendGroup;
   /** Aborted when the attempt must end. */
@@ -17,16 +20,19 @@ export interface JoinableDelivery {
 
 /** How long a delivery waits for emails to join it. */
 const LINGER_MS = 500;
-/** A delivery takes nobody in after this long, so that its workflow ends soon and its history tells of few. */
+/** After this time no email may join a delivery, so that its workflow ends soon and its history stays short. */
 const OPEN_MS = 30_000;
 const EMAILS_MAX = 1_000;
-/** Groups on their way at a time. While servers are slow, others get deliveries of their own, which wait for a slot. */
+/**
+ * Groups of emails in flight. While servers are slow, other emails get deliveries of their own, which wait for a slot.
+ */
 const GROUPS_MAX = 4;
 
 /**
- * Sends the emails of a delivery, and those of its project that join it meanwhile. Nobody joins any more as soon as an
- * email has to be tried again, since that is for the workflow to do.
- * @returns the ids of all its emails. @throws the first error, when all groups have ended
+ * Sends the emails of a delivery, and those of its project that join it meanwhile. As soon as one email must be tried
+ * again, no further email may join, because the workflow plans the next attempt.
+ * @returns the ids of all its emails
+ * @throws the first error, when all groups have ended
  */
 export async function sendAndLetJoin(
   first: string[],
@@ -35,16 +41,16 @@ export async function sendAndLetJoin(
   const emailIds = [...first];
   const groups = new Set<Promise<void>>();
   const closesAt = performance.now() + OPEN_MS;
-  // Those that join come from outside of the activity.
+  // Emails that join come from outside the context of the activity.
   const inActivity = AsyncLocalStorage.snapshot();
   let failure: { error: unknown } | undefined;
   let lingering = new AbortController();
 
-  const takeOff = openDeliveries.add(place, { take: (ids) => inActivity(() => join(ids)), close });
-  let isOpen = takeOff !== undefined;
+  const unregister = openDeliveries.add(place, { take: (ids) => inActivity(() => join(ids)), close });
+  let isOpen = unregister !== undefined;
   function close(): void {
     isOpen = false;
-    takeOff?.();
+    unregister?.();
     lingering.abort();
   }
 

@@ -93,15 +93,15 @@ async function send(mails: EmailToSend[], unmade: UnmadeMessages): Promise<Recor
   return Object.fromEntries(results.map((result) => [result.emailId, result.verdict]));
 }
 
-describe('a message that cannot be made', () => {
-  it('holds up no other, and is left for another attempt', async () => {
+describe('a message that cannot be composed', () => {
+  it('does not delay others, and is left for another attempt', async () => {
     const unmade: UnmadeMessages = { isLastAttempt: false, causes: [] };
     const mails = [mailTo('a'), unmadeWhenComposed('b'), unprepared('c'), mailTo('d')];
     expect(await send(mails, unmade)).toEqual({ a: 'sent', d: 'sent' });
     expect(unmade.causes).toEqual([cause, cause]);
   });
 
-  it('has failed when there is no other attempt', async () => {
+  it('fails its email in the last attempt', async () => {
     const unmade: UnmadeMessages = { isLastAttempt: true, causes: [] };
     expect(await send([unmadeWhenComposed('e'), mailTo('f'), unprepared('g')], unmade)).toEqual({
       e: 'failed',

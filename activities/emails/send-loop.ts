@@ -19,26 +19,26 @@ import type { Sandbox } from './sandbox.ts';
 import type { Pace } from './send-throttle.ts';
 import type { SmtpTrace } from './smtp-trace.ts';
 
-/** One email on its way: composed at the last moment, so that memory holds only messages on the wire. */
+/** An email to be sent. It is composed at the last moment, so that memory holds only messages in flight. */
 export interface PreparedEmail extends AttemptLedger {
   envelope: SmtpEnvelope;
-  /** When somebody asked for it; missing for campaigns. */
+  /** The time of the request; missing for campaigns. */
   queuedAt?: Date;
   /** @throws UnsendableAddressError */
   compose: () => RawMessage | Promise<RawMessage>;
 }
 
-/** An email whose message cannot be made, because of an unexpected error. */
+/** An email whose message cannot be composed because of an unexpected error. */
 export interface UnpreparedEmail extends AttemptLedger {
   cause: unknown;
 }
 
-/** An email to be sent, or with its result already. */
+/** An email to be sent, or one that has its result already. */
 export type EmailToSend = PreparedEmail | UnpreparedEmail | DeliveryResult;
 
 /**
- * Messages of an attempt that could not be made. They do not delay others: the attempt throws the first cause at its
- * end and is repeated for them, and the last attempt marks them as failed.
+ * The messages of an attempt that could not be composed. They do not delay others: at its end the attempt throws the
+ * first cause and is repeated, and the last attempt marks these emails as failed.
  */
 export interface UnmadeMessages {
   isLastAttempt: boolean;
@@ -53,46 +53,47 @@ export function createUnmade(): UnmadeMessages {
 export interface SendLoopOptions {
   unmade: UnmadeMessages;
   pool: SmtpPool;
-  /** Holds emails to providers that refuse ours. */
+  /** Holds emails that relays or providers refuse. */
   guard: ProviderGuard;
-  /** Answers emails to its addresses in place of a server. */
+  /** Answers emails to sandbox addresses in place of a server. */
   sandbox: Pick<Sandbox, 'answer'>;
   urgency: SmtpUrgency;
   /** The project that the emails belong to. */
   projectId: string;
   metrics: DeliveryMetrics;
   buffer: ResultBuffer;
-  /** Mails in flight at the same time. */
+  /** Emails in flight at the same time. */
   concurrency: number;
-  /** When deferred email is tried again, and for how long it waits when no server answers. */
+  /** The pauses after deferrals, and the pause after no server answered. */
   config: Pick<Config, 'DELIVERY_RETRY_SECONDS' | 'DELIVERY_PAUSE_SECONDS'>;
-  /** Mails at most. */
+  /** The largest number of emails. */
   mailCount: number;
   signal: AbortSignal;
-  /** Set when something says that no more mail may be sent. */
+  /** Whether no more email may be sent. */
   shouldStop: () => boolean;
-  /** Asked before each email of a throttled project. */
+  /** Awaited before each email of a throttled project. */
   pace?: Pace | undefined;
-  /** Makes a span of the conversation with the server, if the email is traced. */
+  /** Adds a span for the conversation with the server, if the email is traced. */
   trace: SmtpTrace;
 }
 
 /**
- * How long sending may go on without a result: a server may be slow at every step, and the results are to be recorded.
+ * How long sending may take without a result, in milliseconds: for a server that is slow at every command, and for
+ * recording the results.
  */
 export const SEND_STALL_MS = MESSAGE_MS_MAX + 5 * 60_000;
 
 /**
- * If connections break under this many different emails in a row, the server is at fault, and the others are spared.
- * With fewer, each email may be at fault.
+ * If connections break under this many different emails in a row, the fault is that of the server, and the other emails
+ * are not tried. With fewer, each email may be the cause.
  */
 const INTERRUPTIONS_MAX = 5;
 
-const UNMADE = 'an unexpected error kept the message from being made';
+const UNMADE = 'the message could not be composed because of an unexpected error';
 
 const resultFrame = ({ emailId, subject }: AttemptLedger) => ({ emailId, subject });
 
-/** Counts a result, and has it recorded. */
+/** Creates the function that counts a result and passes it to the buffer. */
 function settlerOf({ metrics, urgency, buffer }: SendLoopOptions) {
   return ({ envelope: { to }, queuedAt }: PreparedEmail, result: DeliveryResult): void => {
     metrics.note(result, { to, urgency, queuedAt });
@@ -100,39 +101,49 @@ function settlerOf({ metrics, urgency, buffer }: SendLoopOptions) {
   };
 }
 
-/** Counts that no server could be talked to. @returns the failure that says so */
+/**
+ * Counts that no server could be connected to.
+ * @returns the failure for Temporal
+ */
 function unavailable({ metrics, config }: SendLoopOptions, error: SmtpUnavailableError): Error {
   metrics.relayUnavailable();
   return smtpUnavailableFailure(error, config.DELIVERY_PAUSE_SECONDS);
 }
 
-/** Notes that there is no message of an email: a later attempt may make it, after the last one it is FAILED. */
-function leave({ buffer, unmade }: SendLoopOptions, email: AttemptLedger, cause: unknown): void {
+/**
+ * Notes that the message of an email could not be composed: a later attempt tries again; after the last one the email
+ * is FAILED.
+ */
+function noteUnmade({ buffer, unmade }: SendLoopOptions, email: AttemptLedger, cause: unknown): void {
   if (unmade.isLastAttempt) buffer.add({ ...resultFrame(email), verdict: 'failed', error: UNMADE });
   else unmade.causes.push(cause);
 }
 
-/** @returns undefined when the message could not be made */
+/**
+ * Composes the message of an email.
+ * @returns undefined when that failed
+ * @throws UnsendableAddressError
+ */
 async function messageOf(options: SendLoopOptions, email: PreparedEmail): Promise<RawMessage | undefined> {
   try {
     return await email.compose();
   } catch (error) {
     if (error instanceof UnsendableAddressError) throw error;
-    leave(options, email, error);
+    noteUnmade(options, email, error);
     return undefined;
   }
 }
 
-/** Puts the results of emails to the sandbox in their place. */
+/** Replaces emails to the sandbox by their results. */
 function* answerSandbox(emails: Iterable<EmailToSend>, sandbox: SendLoopOptions['sandbox']): Generator<EmailToSend> {
   for (const email of emails) yield ('envelope' in email && sandbox.answer(email, email.envelope.to)) || email;
 }
 
 /**
- * Sends emails over the pool, a bounded number at a time, and puts each result into the buffer. Takes them one by one
- * from the iterable, so that only emails that will be sent are prepared.
- * @throws when no server can be connected to, or connections broke under several emails in a row; what was on the wire
- *   has been decided by then
+ * Sends emails through the pool, a bounded number at a time, and adds each result to the buffer. It takes them one by
+ * one from the iterable, so that only emails about to be sent are prepared.
+ * @throws when no server can be connected to, or connections broke under several emails in a row; emails in flight have
+ *   been decided by then
  */
 export async function sendEmails(emails: Iterable<EmailToSend>, options: SendLoopOptions): Promise<void> {
   const { buffer, pool, guard, signal, config, urgency } = options;
@@ -170,7 +181,7 @@ export async function sendEmails(emails: Iterable<EmailToSend>, options: SendLoo
     }
   }
 
-  /** One of these runs per email in flight. */
+  /** Sends one email after another. One lane runs for each email in flight. */
   async function lane(): Promise<void> {
     try {
       for (;;) {
@@ -183,7 +194,7 @@ export async function sendEmails(emails: Iterable<EmailToSend>, options: SendLoo
           continue;
         }
         if ('cause' in next.value) {
-          leave(options, next.value, next.value.cause);
+          noteUnmade(options, next.value, next.value.cause);
           continue;
         }
         const admission = await guard.admit(next.value.envelope, options.projectId, signal);

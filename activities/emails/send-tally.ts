@@ -3,25 +3,25 @@ import type { Em } from '../../shared/domain/database/em.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import type { SmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
 
-/** Counts emails that servers took over, by project and provider. */
+/** Counts the emails that servers accepted, by project and provider. */
 export interface SendTally {
   add: (projectId: string, provider: string) => void;
 }
 
 const EVERY_MS = 500;
-/** Kept while the database is away. */
+/** Counts that are kept while the database cannot be reached. */
 const COUNTS_MAX = 100_000;
 
 export interface SendTallyOptions {
   em: () => Em;
   logger: Logger;
-  /** Is closed before the database is. */
+  /** The pool is closed before the database connection. */
   smtp: Pick<SmtpPool, 'isClosed'>;
 }
 
 /**
- * Creates the tally of a worker process. It is written twice a second, so sending waits for no counter that all workers
- * share. A process that ends loses half a second of it.
+ * Creates the tally of a worker process. It is stored twice a second, so that sending does not wait for counters that
+ * all workers share. A process that is killed loses half a second of it.
  */
 export function createSendTally({ em, logger, smtp }: SendTallyOptions): SendTally {
   let counts = new Map<string, SentCount>();

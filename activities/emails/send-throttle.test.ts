@@ -5,7 +5,7 @@ import { v7 as uuidV7 } from 'uuid';
 import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
 import { quietTemporal } from '../../tests/support/quiet-temporal.ts';
 import type { AttemptMemory } from '../attempt.ts';
-import { comeBackFor, sliceSize, takeReservation, type Throttle } from './send-throttle.ts';
+import { reserveNextAttempt, sliceSize, takeReservation, type Throttle } from './send-throttle.ts';
 
 quietTemporal();
 
@@ -51,7 +51,7 @@ const take = (count: number, { isUrgent = false, memory = {} } = {}) =>
   attempt(() => takeReservation(throttleOf(isUrgent), count), memory);
 
 describe('the sending speed of a project', () => {
-  it('lets the first emails go at once, and the next in bursts of half a second', async () => {
+  it('sends the first emails at once, and the next in bursts of half a second', async () => {
     const { result: pace } = await take(11);
     const beganAt = Date.now();
     const waits: number[] = [];
@@ -64,7 +64,7 @@ describe('the sending speed of a project', () => {
     expect(waits[10]).toBeGreaterThanOrEqual(950);
   });
 
-  it('gives the slot back when the turn is seconds away, and keeps the turn', async () => {
+  it('frees the slot when the reserved time is seconds away, and keeps the reservation', async () => {
     await take(40);
     const { failure, memory } = await take(40);
     expect(failure).toMatchObject({ type: 'Throttled', nonRetryable: false, category: 'BENIGN' });
@@ -91,15 +91,15 @@ describe('the sending speed of a project', () => {
     expect((await take(20, { memory: lost })).failure).toMatchObject({ type: 'Throttled' });
   });
 
-  it('sets no more aside for the next attempt than goes in a few seconds', async () => {
-    const { result, memory } = await attempt(() => comeBackFor(throttleOf(false), 1_000));
+  it('reserves no more for the next attempt than a few seconds allow', async () => {
+    const { result, memory } = await attempt(() => reserveNextAttempt(throttleOf(false), 1_000));
     expect(result).toMatchObject({ type: 'Throttled' });
     expect(memory.reservation?.count).toBe(4 * RATE);
     const next = await attempt(async () => sliceSize(RATE), memory);
     expect(next.result).toBe(4 * RATE);
   });
 
-  it('lets a transactional email pass what is set aside for campaigns, who make up for it', async () => {
+  it('sends a transactional email before the reservations of campaigns, which are delayed by it', async () => {
     for (let n = 0; n < 5; n++) await take(40);
     expect((await take(1, { isUrgent: true })).failure).toBeUndefined();
     expect((await take(39, { isUrgent: true })).failure).toBeUndefined();

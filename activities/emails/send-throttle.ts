@@ -9,25 +9,25 @@ export interface Throttle {
   em: () => Em;
   projectId: string;
   ratePerSecond: number;
-  /** Whether the emails go ahead of the reservations of others in the project. */
+  /** Whether the emails precede the reservations of others in the project. */
   isUrgent: boolean;
   signal: AbortSignal;
 }
 
-/** Resolves when the next email may go. */
+/** Resolves when the next email may be sent. */
 export type Pace = () => Promise<void>;
 
-/** A slot is held for the emails of this many seconds, then given to others until the next emails may go. */
+/** An attempt sends the emails of this many seconds, then frees its slot until the next emails are due. */
 const SLICE_SECONDS = 4;
-/** A wait so short that the slot is kept. */
+/** For a shorter wait the slot is kept. */
 const SHORT_WAIT_MS = 1_000;
 /**
- * An attempt that is late sends the missed emails at once, so that a project keeps its speed when slots are short.
- * One that comes later than this does not: there may be many of them, after an outage.
+ * An attempt that is late by up to this time sends the missed emails at once, so that a project keeps its speed when
+ * slots are scarce. A later one does not: after an outage there may be many.
  */
 const LATE_MS_MAX = (SLICE_SECONDS + 1) * 1_000;
 
-/** How many emails an attempt sends before it gives its slot back; fewer where an earlier attempt set fewer aside. */
+/** The number of emails that an attempt sends before it frees its slot; fewer if an earlier attempt reserved fewer. */
 export function sliceSize(ratePerSecond: number): number {
   return usable(attemptMemory().reservation)?.count ?? Math.max(1, ratePerSecond * SLICE_SECONDS);
 }
@@ -37,31 +37,32 @@ function usable(reservation: Reservation | undefined): Reservation | undefined {
 }
 
 /**
- * Takes what the attempt before has set aside, or sets sending speed aside for `count` emails.
- * @throws ApplicationFailure `Throttled` when their time is far away: the attempt is repeated then, with this reservation
+ * Takes the reservation of the previous attempt, or reserves sending speed for `count` emails.
+ * @throws ApplicationFailure `Throttled` when the reserved time is far away: the attempt is repeated then, with this
+ *   reservation
  */
 export async function takeReservation(throttle: Throttle, count: number): Promise<Pace> {
   const kept = usable(attemptMemory().reservation);
   const reservation = kept && kept.count >= count ? kept : await reserve(throttle, count);
   const waitMs = reservation.startsAtMs - Date.now();
-  if (waitMs > SHORT_WAIT_MS) throw setAside(reservation);
+  if (waitMs > SHORT_WAIT_MS) throw throttledFailure(reservation);
   if (attemptMemory().reservation) remember({ reservation: undefined });
   return createPace(throttle, reservation);
 }
 
 /**
- * Sets sending speed aside for the next of `count` emails that are left.
- * @returns the failure to throw, which has the attempt repeated when their time has come
+ * Reserves sending speed for the next of `count` remaining emails.
+ * @returns the failure to throw: it makes Temporal repeat the attempt at the reserved time
  */
-export async function comeBackFor(throttle: Throttle, count: number): Promise<ApplicationFailure> {
-  return setAside(await reserve(throttle, Math.min(count, throttle.ratePerSecond * SLICE_SECONDS)));
+export async function reserveNextAttempt(throttle: Throttle, count: number): Promise<ApplicationFailure> {
+  return throttledFailure(await reserve(throttle, Math.min(count, throttle.ratePerSecond * SLICE_SECONDS)));
 }
 
 function reserve({ em, projectId, ratePerSecond, isUrgent }: Throttle, count: number): Promise<Reservation> {
   return reserveSendBudget(em(), { projectId, ratePerSecond, isUrgent, count: Math.max(1, Math.floor(count)) });
 }
 
-function setAside(reservation: Reservation): ApplicationFailure {
+function throttledFailure(reservation: Reservation): ApplicationFailure {
   remember({ reservation });
   return ApplicationFailure.create({
     type: 'Throttled',

@@ -7,15 +7,17 @@ import { activeTrace, withSpan } from '../../shared/platform/tracing/spans.ts';
 import type { TraceParent } from '../../shared/pure/trace-parent.ts';
 import type { ActivityDeps } from '../deps.ts';
 
-/** Hands an email to a server, within a span where the email is traced. */
+/** Sends an email, within a span if the email is traced. */
 export type SmtpTrace = (emailId: string, send: () => Promise<SmtpOutcome>) => Promise<SmtpOutcome>;
 
-/** Emails of a page that have a span of their own. A campaign has a million; the span of the page counts all. */
+/**
+ * The number of emails of a page with their own span. A campaign may have a million; the span of the page counts all.
+ */
 const EMAILS_OF_PAGE = 5;
 
 const untraced: SmtpTrace = (_emailId, send) => send();
 
-/** The server's words stay out, because they may hold the address. */
+/** Adds an outcome to a span. The text of the reply is left out, because it may contain the address. */
 function noteOutcome(span: Span, outcome: SmtpOutcome): void {
   const reply = parseSmtpReply(outcome.reply);
   span.setAttribute('smtp.outcome', outcome.kind);
@@ -28,22 +30,25 @@ function noteOutcome(span: Span, outcome: SmtpOutcome): void {
   if (reply?.enhancedCode !== undefined) span.setAttribute('smtp.enhanced_code', reply.enhancedCode);
 }
 
-/** Where an email's span stands: in the attempt if that is of its trace, else in its own trace with a link to the attempt. */
-function placeIn(attempt: TraceParent | undefined, own: TraceParent) {
+/**
+ * The parent of the span of an email: the attempt if both belong to one trace, else the trace of the email, with a link
+ * to the attempt.
+ */
+function spanParentOf(attempt: TraceParent | undefined, own: TraceParent) {
   if (attempt?.traceId === own.traceId) return { parent: attempt };
   return { parent: own, links: attempt ? [attempt] : [] };
 }
 
-function tracing(parentOf: (emailId: string) => ReturnType<typeof placeIn> | undefined): SmtpTrace {
+function tracing(parentOf: (emailId: string) => ReturnType<typeof spanParentOf> | undefined): SmtpTrace {
   return (emailId, send) => {
-    const place = parentOf(emailId);
-    if (!place) return send();
+    const parent = parentOf(emailId);
+    if (!parent) return send();
     const attributes = { 'everpost.email.id': emailId };
-    return withSpan('smtp send', { kind: SpanKind.CLIENT, ...place, attributes }, send, noteOutcome);
+    return withSpan('smtp send', { kind: SpanKind.CLIENT, ...parent, attributes }, send, noteOutcome);
   };
 }
 
-/** Traces the emails of an attempt that belong to a trace; nothing is looked up while tracing is off. */
+/** Traces the emails of an attempt that belong to a trace. Nothing is queried while tracing is off. */
 export async function traceEmails(
   deps: Pick<ActivityDeps, 'config' | 'orm' | 'logger'>,
   claimed: readonly ClaimedEmail[],
@@ -57,7 +62,7 @@ export async function traceEmails(
   const attempt = activeTrace();
   return tracing((emailId) => {
     const own = contexts.get(emailId);
-    return own && placeIn(attempt, own.parent);
+    return own && spanParentOf(attempt, own.parent);
   });
 }
 

@@ -7,7 +7,7 @@ import { composeMessage } from '../../shared/platform/mail/mime/compose.ts';
 import type { ActivityDeps } from '../deps.ts';
 import type { EmailToSend } from './send-loop.ts';
 
-/** Creates what makes messages of emails that were rendered when they were queued. */
+/** Creates the function that prepares emails that were rendered when they were queued. */
 export function createStoredEmailComposer(deps: ActivityDeps & { identities: SendingIdentities }) {
   const envelopeOf = createEnvelopes(deps.config);
 

@@ -18,14 +18,14 @@ export function createMaintenanceActivities(deps: ActivityDeps) {
         deps,
         async (signal, advance) => {
           for (const kind of CLEAN_UP_KINDS) {
-            let place: string | undefined;
+            let position: string | undefined;
             do {
               signal.throwIfAborted();
-              const { removed, next } = await cleanUpChunk(deps.orm.em.fork(), kind, retention, place);
+              const { removed, next } = await cleanUpChunk(deps.orm.em.fork(), kind, retention, position);
               report[kind] += removed;
-              place = next;
+              position = next;
               advance();
-            } while (place !== undefined);
+            } while (position !== undefined);
           }
           return report;
         },

@@ -5,6 +5,7 @@ import {
   findActiveClaims,
   requeueErasures,
   restartOrphans,
+  type ActiveClaim,
   type OrphanedClaim,
 } from '../../shared/domain/lifecycle/reconciliation.ts';
 import type { ActivityDeps } from '../deps.ts';
@@ -12,51 +13,56 @@ import type { ActivityDeps } from '../deps.ts';
 export interface ReconcileReport {
   checked: number;
   restartedCount: number;
-  /** The first of them. */
+  /** The ids of the first restarted workflows. */
   restarted: string[];
 }
 
 const PAGE_SIZE = 200;
-/** Enough to read in a history. */
+/** The length of this list, which is stored in the history. */
 const LISTED_MAX = 100;
 
-/** Activities that compare what PostgreSQL says with what Temporal does. */
+/** Activities that compare the state in PostgreSQL with Temporal. */
 export function createReconcileActivities(deps: ActivityDeps) {
+  const em = () => deps.orm.em.fork();
+
+  async function findOrphans(claims: readonly ActiveClaim[], report: ReconcileReport): Promise<OrphanedClaim[]> {
+    const orphans: OrphanedClaim[] = [];
+    for (const claim of claims) {
+      report.checked++;
+      const end = await findWorkflowEnd(deps.temporal, claim.workflowId);
+      if (end) orphans.push({ ...claim, ...end });
+      Context.current().heartbeat(report.checked);
+    }
+    return orphans;
+  }
+
+  async function restart(orphans: OrphanedClaim[], report: ReconcileReport): Promise<void> {
+    await restartOrphans(em(), orphans);
+    for (const { workflowId } of orphans) {
+      deps.logger.warn({ workflowId }, 'a workflow that should be running is not in Temporal and is restarted');
+    }
+    report.restartedCount += orphans.length;
+    const ids = orphans.map((claim) => claim.workflowId);
+    report.restarted.push(...ids.slice(0, LISTED_MAX - report.restarted.length));
+  }
+
   return {
     /**
-     * Restarts workflows that PostgreSQL says are at work and Temporal does not have: after a workflow was terminated or
-     * failed, Temporal was set up again, or one of the two was restored from a backup.
+     * Restarts workflows that should be running according to PostgreSQL but are not in Temporal: a workflow was
+     * terminated or failed, Temporal was set up again, or one of the two was restored from a backup.
      */
     async reconcile(): Promise<ReconcileReport> {
       const report: ReconcileReport = { checked: 0, restartedCount: 0, restarted: [] };
-      await requeueErasures(deps.orm.em.fork());
+      await requeueErasures(em());
       let afterId: string | undefined;
       for (;;) {
-        const claims = await findActiveClaims(deps.orm.em.fork(), afterId, PAGE_SIZE);
-        const lost: OrphanedClaim[] = [];
-        for (const claim of claims) {
-          report.checked++;
-          const end = await findWorkflowEnd(deps.temporal, claim.workflowId);
-          if (end) lost.push({ ...claim, ...end });
-          Context.current().heartbeat(report.checked);
-        }
-        if (lost.length > 0) {
-          await restartOrphans(deps.orm.em.fork(), lost);
-          for (const { workflowId } of lost) {
-            deps.logger.warn(
-              { workflowId },
-              'Temporal does not have a workflow that should be at work, it is restarted',
-            );
-          }
-          report.restartedCount += lost.length;
-          report.restarted.push(
-            ...lost.map((claim) => claim.workflowId).slice(0, LISTED_MAX - report.restarted.length),
-          );
-        }
+        const claims = await findActiveClaims(em(), afterId, PAGE_SIZE);
+        const orphans = await findOrphans(claims, report);
+        if (orphans.length > 0) await restart(orphans, report);
         afterId = claims.at(-1)?.id;
         if (claims.length < PAGE_SIZE) break;
       }
-      for (const refused of await summarizeRefusals(deps.orm.em.fork())) {
+      for (const refused of await summarizeRefusals(em())) {
         deps.logger.warn(refused, 'an automation refused to be started within the last hour');
       }
       return report;

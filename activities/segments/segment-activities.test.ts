@@ -101,7 +101,7 @@ describe('a segment that takes too long', () => {
     expect(await read(modest, other)).toMatchObject({ memberCount: 3, computeError: null });
   });
 
-  it('is passed over for longer each time, until its condition is changed', async () => {
+  it('is skipped for longer each time, until its condition is changed', async () => {
     const id = await createSegment(greedy, heavy);
     const pauseOf = () =>
       queryOne<{ failures: number; seconds: number }>(
@@ -131,8 +131,8 @@ describe('a segment that takes too long', () => {
   });
 });
 
-describe('a segment that makes no sense any more', () => {
-  it('is marked with what is wrong with it', async () => {
+describe('a segment with a condition that is not valid any more', () => {
+  it('is marked with the fault', async () => {
     const id = await createSegment(modest, cheap);
     const nonsense = JSON.stringify(where([{ field: 'nonsense', operator: 'equals', value: 1 }]));
     await query(app.em(), sql`update segment set condition = ${nonsense}::jsonb where id = ${id}`);

@@ -11,12 +11,12 @@ import type { SegmentComputationInput } from '../../shared/pure/workflow-contrac
 import type { ActivityDeps } from '../deps.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 
-/** Segments of one batch; a batch that dies is repeated, which changes nothing twice. */
+/** Segments of one query. A repeated batch changes nothing twice. */
 const BATCH_SIZE = 50;
-/** A batch of large segments ends early, so that the place reached is kept. */
+/** A call ends after this time, so that its progress is kept. */
 const BATCH_MS = 60_000;
 
-/** A segment may be computed for this long in one statement, so that those of other projects get their turn. */
+/** The time limit of one statement for a segment, so that the segments of other projects get their turn. */
 const SEGMENT_STATEMENT_MS = 30_000;
 
 /** Activities on the members and counts of segments. */
@@ -40,7 +40,10 @@ export function createSegmentActivities(deps: ActivityDeps, { statementMs } = { 
     return computed;
   }
 
-  /** Marks the segment when the fault is its own, so that it does not delay the others; throws all other errors. */
+  /**
+   * Marks the segment if the fault is its own, so that it does not delay others.
+   * @throws any other error
+   */
   async function markFaulty(segmentId: string, error: unknown, signal: AbortSignal): Promise<void> {
     if (signal.aborted) throw error;
     const message = describeSegmentFault(error, statementMs);
@@ -49,7 +52,7 @@ export function createSegmentActivities(deps: ActivityDeps, { statementMs } = { 
       await recordSegmentFault(em(), segmentId, message);
       return;
     }
-    // Another process is at work on it.
+    // Another process is computing it.
     if (isTooSlow(error)) return;
     if (isDatabaseUnavailable(error)) throw error;
     deps.logger.error({ err: error, segmentId }, 'a segment could not be computed');
@@ -66,7 +69,7 @@ export function createSegmentActivities(deps: ActivityDeps, { statementMs } = { 
   }
 
   return {
-    /** Brings the members of a tracked segment in line with its condition. Safe to run twice, also concurrently. */
+    /** Updates the members of a tracked segment by its condition. Safe to run twice, also concurrently. */
     async computeSegment({ segmentId }: SegmentComputationInput): Promise<ComputedMembership | null> {
       return withHeartbeat(deps, async (signal, advance) => {
         try {
@@ -79,11 +82,12 @@ export function createSegmentActivities(deps: ActivityDeps, { statementMs } = { 
     },
 
     /**
-     * Counts or computes segments whose turn was before `startedAt`, one of each project after the other. One that cannot
-     * be computed is marked, and does not hold up the others. @returns the last segment done, null when none is left
+     * Counts or computes segments that were last refreshed before `startedAt`; the projects take turns. A segment that
+     * cannot be computed is marked, and does not delay the others.
+     * @returns the last refreshed segment, null when none is left
      */
     async refreshSegments({ startedAt }: { startedAt?: string }): Promise<{ lastId: string | null }> {
-      // A workflow of an earlier version; the next one of the schedule does its work.
+      // A workflow of an earlier version called. The next run of the schedule does its work.
       if (startedAt === undefined) return { lastId: null };
       const since = new Date(startedAt);
       return withHeartbeat(deps, async (signal, advance) => {

@@ -12,26 +12,29 @@ import { batchMessages, singleMessage, type HookMessage } from './hook-message.t
 import { sendLanes, type HookAnswer, type LaneOptions } from './send-lanes.ts';
 
 export interface PageResult {
-  /** Events that were looked at; nothing is due when it is 0. */
+  /** The number of events that were read; 0 when nothing is due. */
   seen: number;
-  /** Requests that were made. */
+  /** The number of requests. */
   sent: number;
-  /** The endpoint took nothing, so it gets a pause. */
+  /** The endpoint accepted nothing, so it gets a pause. */
   hasFailed: boolean;
   isGone: boolean;
 }
 
 type SendOptions = Pick<LaneOptions, 'send' | 'isOver'>;
 
-/** Requests to one endpoint at a time. */
+/** Concurrent requests to one endpoint. */
 const PARALLEL = 10;
-/** With this many parked events, an endpoint gets them before anything new. */
+/** With this many parked events, an endpoint gets these before new ones. */
 const PARKED_MAX = 2_000;
 const RETRY_AFTER_MS_MAX = 60 * 60_000;
 
 const keyOf = ({ at, source, id }: HookPlace): string => `${at}|${source}|${id}`;
 
-/** Events of one contact are one lane, in their order; events without a contact wait for no other. */
+/**
+ * Divides events into lanes: the events of one contact in their order, and each event without a contact in its own
+ * lane.
+ */
 function lanesOf(endpointId: string, events: readonly HookEvent[]): HookMessage[][] {
   const lanes = Map.groupBy(events, (event) => event.contactId ?? keyOf(event));
   return [...lanes.values()].map((lane) => lane.map((event) => singleMessage(endpointId, event)));
@@ -68,7 +71,7 @@ function recordOfAnswer(answer: HookAnswer, fields: Partial<DeliveryRecord> = {}
     );
 }
 
-/** The pause after so many attempts; the last one is kept. */
+/** The pause after a number of attempts; after the last configured pause it stays the same. */
 function pauseAfter(pauses: readonly number[], attempts: number, answers: readonly HookAnswer[]): number {
   const pause = pauses[Math.min(attempts, pauses.length) - 1] ?? 0;
   const asked = Math.max(0, ...answers.map((answer) => answer.retryAfterMs ?? 0));
@@ -81,16 +84,16 @@ function pausesOf({ config }: ActivityDeps): number[] {
 
 export type PageDelivery = (
   endpoint: OpenEndpoint,
-  page: { /** Events to look at. */ rows: number; /** Events that wait apart. */ parked: number },
+  page: { /** The number of events to read. */ rows: number; /** The number of parked events. */ parked: number },
   options: SendOptions,
 ) => Promise<PageResult>;
 
-/** Delivers the next events after an endpoint's position, and records the results. */
+/** Creates the delivery of the next events after the position of an endpoint. It records the results. */
 export function createPageDelivery(deps: ActivityDeps): PageDelivery {
   const em = () => deps.orm.em.fork();
   const pauses = pausesOf(deps);
 
-  /** Nothing was taken: all events wait in their order. */
+  /** Records that no event was accepted: all events wait in their order. */
   async function recordFailure(endpoint: OpenEndpoint, answers: HookAnswer[], seen: number): Promise<PageResult> {
     const pauseMs = pauseAfter(pauses, endpoint.failures + 1, answers);
     const records = answers.flatMap((answer) => recordOfAnswer(answer));
@@ -99,7 +102,7 @@ export function createPageDelivery(deps: ActivityDeps): PageDelivery {
     return { seen, sent: answers.length, hasFailed: true, isGone };
   }
 
-  /** Some events were taken: the others are parked, so that delivery goes on without them. */
+  /** Records that some events were accepted: the others are parked, so that delivery continues without them. */
   function parkOthers(events: readonly HookEvent[], answers: readonly HookAnswer[]): DeliveryRecord[] {
     const answered = new Map(answers.map((answer) => [answer.message.events[0], answer]));
     return events.flatMap((event) => {
@@ -169,7 +172,7 @@ export type ParkedEventsDelivery = (
   options: SendOptions,
 ) => Promise<PageResult>;
 
-/** Delivers the parked events, the first one of each contact. After the last pause an event is given up. */
+/** Creates the delivery of parked events, the first one of each contact. After the last pause an event is given up. */
 export function createParkedEventsDelivery(deps: ActivityDeps): ParkedEventsDelivery {
   const em = () => deps.orm.em.fork();
   const pauses = pausesOf(deps);
@@ -185,7 +188,8 @@ export function createParkedEventsDelivery(deps: ActivityDeps): ParkedEventsDeli
       if (answer.isTaken) return recordOfAnswer(answer);
       const [event] = answer.message.events;
       const attempts = 1 + ((event && waiting.get(keyOf(event))?.attempts) ?? 0);
-      // While the endpoint takes nothing at all, nothing is given up: the endpoint is disabled, and its events wait.
+      // While the endpoint accepts nothing at all, no event is given up: the endpoint is disabled in the end, and its
+      // events wait.
       const isGivenUp = attempts > pauses.length && endpoint.failures === 0;
       if (isGivenUp) return recordOfAnswer(answer, { status: 'FAILED' });
       return recordOfAnswer(answer, { retryInMs: pauseAfter(pauses, attempts, [answer]) });

@@ -10,14 +10,14 @@ import type { ActivityDeps } from '../deps.ts';
 import { createPageDelivery, createParkedEventsDelivery, type PageResult } from './deliver-page.ts';
 import type { LaneOptions } from './send-lanes.ts';
 
-/** After this time an endpoint leaves its slot to others, and comes again. */
+/** The time of one turn, after which an endpoint frees its slot for others. */
 const TURN_MS = 20_000;
-/** An endpoint is woken no sooner than this after it got everything, or matched no event. */
+/** The shortest time before an endpoint is woken again, after it got everything, or after it matched no event. */
 const REST_MS = 500;
 const UNWANTED_REST_MS = 5_000;
 const PARKED_HEADS = 200;
 const PAGE_ROWS = { first: 50, min: 10, max: 1_000 } as const;
-/** A page that takes longer than this is followed by a smaller one, and one that takes far less by a larger one. */
+/** A page that takes longer than this is followed by a smaller one; a much faster page by a larger one. */
 const PAGE_MS = 4_000;
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -35,13 +35,19 @@ function nextPageRows(rows: number, tookMs: number): number {
   return tookMs < PAGE_MS / 4 ? Math.min(PAGE_ROWS.max, rows * 2) : rows;
 }
 
-/** Creates what gives an endpoint its turn: page after page until nothing is due, it fails, or its time is over. */
+/**
+ * Creates the function that gives an endpoint its turn: page after page until nothing is due, the endpoint fails, or
+ * its time is over.
+ */
 export function createEndpointTurns(deps: ActivityDeps) {
   const em = () => deps.orm.em.fork();
   const deliverPage = createPageDelivery(deps);
   const deliverParked = createParkedEventsDelivery(deps);
 
-  /** Disables an endpoint that is gone, or has failed for too long. @returns whether it did */
+  /**
+   * Disables an endpoint that is gone, or has failed for too long.
+   * @returns whether it was disabled
+   */
   async function disableHopeless(endpoint: OpenEndpoint, isGone: boolean): Promise<boolean> {
     const { failingSince, id } = endpoint;
     const days = deps.config.WEBHOOK_DISABLE_DAYS;

@@ -22,12 +22,14 @@ function idOf(endpointId: string, events: readonly HookEvent[]): string {
   return `msg_${hash.digest('hex').slice(0, 32)}`;
 }
 
-/** A message of one event, as the Standard Webhooks specification has it: `type`, `timestamp` and `data`. */
+/**
+ * Creates the message of one event in the form of the Standard Webhooks specification: `type`, `timestamp` and `data`.
+ */
 export function singleMessage(endpointId: string, event: HookEvent): HookMessage {
   return { id: idOf(endpointId, [event]), body: JSON.stringify(payloadOf(event)), events: [event] };
 }
 
-/** Messages of up to `size` events each, in their order: `data` is the list of the single messages. */
+/** Creates messages of up to `size` events each, in their order. Their `data` is the list of the single payloads. */
 export function batchMessages(endpointId: string, events: readonly HookEvent[], size: number): HookMessage[] {
   const messages: HookMessage[] = [];
   let batch: HookEvent[] = [];
@@ -38,7 +40,9 @@ export function batchMessages(endpointId: string, events: readonly HookEvent[], 
     if (!first) return;
     const head = `{"type":"batch","timestamp":${JSON.stringify(first.happenedAt.toISOString())},"data":[`;
     messages.push({ id: idOf(endpointId, batch), body: `${head}${payloads.join(',')}]}`, events: batch });
-    [batch, payloads, bytes] = [[], [], 0];
+    batch = [];
+    payloads = [];
+    bytes = 0;
   };
   for (const event of events) {
     const payload = JSON.stringify(payloadOf(event));

@@ -14,24 +14,27 @@ export interface HookAnswer {
   statusCode: number | null;
   error: string | null;
   durationMs: number;
-  /** The pause that it asks for, in milliseconds. */
+  /** The pause that the endpoint asks for, in milliseconds. */
   retryAfterMs: number | null;
 }
 
 export interface LaneOptions {
   send: (message: HookMessage) => Promise<WebhookAnswer>;
-  /** Requests under way at a time. */
+  /** Concurrent requests. */
   parallel: number;
-  /** Stops sending; requests under way go on to their end. */
+  /** Whether no further request may start; requests under way are completed. */
   isOver: () => boolean;
 }
 
-/** After this many failures in a row the endpoint is down, and the rest waits. */
+/** After this many failures in a row the endpoint is considered down. */
 const DOWN_AFTER = 5;
 const GONE = 410;
 const TOO_MANY_REQUESTS = 429;
 
-/** @throws errors that are no fault of the endpoint */
+/**
+ * Sends a message to an endpoint.
+ * @throws errors that are no fault of the endpoint
+ */
 export async function callEndpoint(message: HookMessage, send: LaneOptions['send']): Promise<HookAnswer> {
   const startedAt = performance.now();
   const base = { message, isTaken: false, isGone: false, statusCode: null, retryAfterMs: null };
@@ -53,8 +56,8 @@ export async function callEndpoint(message: HookMessage, send: LaneOptions['send
 }
 
 /**
- * Sends messages, each lane in its order and several lanes at a time. A lane ends at its first failure; all end when the
- * endpoint seems to be down.
+ * Sends messages, each lane in its order and several lanes at a time. A lane ends at its first failure. All lanes end
+ * when the endpoint seems to be down.
  * @returns the answers; messages that were not sent have none
  */
 export async function sendLanes(

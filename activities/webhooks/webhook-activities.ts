@@ -8,7 +8,7 @@ import { withHeartbeat } from '../heartbeat.ts';
 import { createEndpointTurns } from './endpoint-turn.ts';
 import type { LaneOptions } from './send-lanes.ts';
 
-/** Activities that send events to the endpoints which take them. */
+/** Activities that send events to webhook endpoints. */
 export function createWebhookActivities(deps: ActivityDeps) {
   const secrets = createWebhookSecrets(appSecretsOf(deps.config));
   const client = createWebhookClient({
@@ -19,8 +19,8 @@ export function createWebhookActivities(deps: ActivityDeps) {
 
   return {
     /**
-     * Delivers the outstanding events to an endpoint, for some seconds at most. Requests that an attempt has not
-     * recorded are sent again by the next one, under the same `webhook-id`.
+     * Delivers the outstanding events of an endpoint, for some seconds at most. Requests that an attempt did not record
+     * are sent again by the next one, with the same `webhook-id`.
      */
     async deliverWebhooks({ endpointId }: WebhookEndpointInput): Promise<WebhookDeliveryOutcome> {
       const session = client.open();
