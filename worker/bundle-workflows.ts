@@ -8,6 +8,6 @@ if (target === undefined) {
   process.exit(1);
 }
 await mkdir(dirname(target), { recursive: true });
-// One for each state of the payload codec.
+// One bundle without the payload codec, and one with it.
 await writeFile(target, await bundleWorkflows(false));
 await writeFile(encodingBundlePath(target), await bundleWorkflows(true));

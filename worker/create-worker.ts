@@ -20,28 +20,28 @@ export interface WorkerDeps {
   dataConverter?: DataConverter | undefined;
   activities: Activities;
   logger: Logger;
-  /** A bundle made beforehand; without it there is one in a cache. */
+  /** The path of a prebuilt bundle; without it, the bundle comes from a cache. */
   workflowBundlePath?: string;
-  /** Which queues to serve; all when left out. */
+  /** The task queues to serve; all when left out. */
   taskQueues?: TaskQueueName[];
-  /** Which version of the workflow code this is, for Temporal to hand out tasks by; none without it. */
+  /** The version of the workflow code, by which Temporal assigns tasks; without it workers have no versions. */
   version?: WorkerDeploymentVersion | undefined;
 }
 
-/** Workflows kept in memory, for each queue that has any; each takes about 0.3 MB. */
+/** Workflows kept in memory, per task queue with workflows; each takes about 0.3 MB. */
 const CACHED_WORKFLOWS = 500;
-/** Emails are handed over in parallel inside an activity, so few activities fill the connections. */
+/** An activity sends many emails at the same time, so a few activities use all connections. */
 const DELIVERY_SLOTS = 8;
-/** No more than the connections to PostgreSQL that a worker has unless told otherwise. */
+/** At most the default number of PostgreSQL connections of a worker. */
 const STEP_SLOTS = 10;
-/** Steps that were too slow to be taken at once, or failed then. They leave connections to the others. */
+/** Steps that were too slow or failed in a workflow task. They leave connections to the others. */
 const SLOW_STEP_SLOTS = 5;
 const JOB_SLOTS = 20;
-/** They mostly wait for others. */
+/** Activities that mostly wait for other servers. */
 const WEBHOOK_SLOTS = 50;
-/** How long messages on the wire may take to finish when the process is told to stop. */
+/** How long messages on the wire may take to finish after the process was told to stop. */
 const SHUTDOWN_GRACE = '8 seconds';
-/** An activity that ignores its cancellation must not keep the process running. */
+/** The time after which a shutdown no longer waits for an activity that ignores its cancellation. */
 const SHUTDOWN_FORCE = '15 seconds';
 
 async function optionsFor(
@@ -60,7 +60,7 @@ async function optionsFor(
       workerDeploymentOptions: {
         version: deps.version,
         useWorkerVersioning: true,
-        // The default is for workflows that live long; workflows/index.ts names the others.
+        // The default applies to long-running workflows; workflows/index.ts names the others.
         defaultVersioningBehavior: 'AUTO_UPGRADE',
       },
     }),
@@ -81,8 +81,8 @@ async function optionsFor(
     case 'automations':
       return withActivities(common, deps, DELIVERY_SLOTS);
     case 'campaigns':
-      // A worker asks for one page at a time, so that several workers take turns: with a poll for each slot, one of them
-      // could take all pages that a campaign has under way.
+      // A worker polls for one page at a time, so that workers take turns: with one poll per slot, a single worker
+      // could take all pages of a campaign.
       return { ...withActivities(common, deps, DELIVERY_SLOTS), maxConcurrentActivityTaskPolls: 1 };
     case 'jobs':
       return withActivities(common, deps, JOB_SLOTS);
@@ -108,12 +108,14 @@ function withActivities(common: WorkerOptions, deps: WorkerDeps, slots: number):
   };
 }
 
-/** The failures that Temporal gets are those that a trace shows. */
+/** The tracing interceptor is the outer one, so that a trace shows the same failures as Temporal. */
 function activityInterceptors({ logger }: WorkerDeps): ActivityInterceptorsFactory[] {
   return [activityTracing, createFailureInterceptor(logger)];
 }
 
-/** The bundle at the path that is given, else the one in the cache. With the payload codec, workflows encode failures. */
+/**
+ * The bundle at the given path, or else the one in the cache. With the payload codec, its workflows encode failures.
+ */
 export function workflowBundleOf({
   workflowBundlePath,
   dataConverter,
@@ -123,10 +125,10 @@ export function workflowBundleOf({
   return Promise.resolve({ codePath: isEncoding ? encodingBundlePath(workflowBundlePath) : workflowBundlePath });
 }
 
-/** Creates one Temporal worker per task queue, not yet polling. */
+/** Creates one Temporal worker per task queue. They do not poll yet. */
 export async function createWorkers(deps: WorkerDeps): Promise<Worker[]> {
   const queues = deps.taskQueues?.length ? deps.taskQueues : (Object.keys(TASK_QUEUES) as TaskQueueName[]);
-  let made: Promise<WorkflowBundleOption> | undefined;
-  const bundle = () => (made ??= workflowBundleOf(deps));
-  return Promise.all(queues.map(async (queue) => Worker.create(await optionsFor(queue, deps, bundle))));
+  let bundle: Promise<WorkflowBundleOption> | undefined;
+  const sharedBundle = () => (bundle ??= workflowBundleOf(deps));
+  return Promise.all(queues.map(async (queue) => Worker.create(await optionsFor(queue, deps, sharedBundle))));
 }

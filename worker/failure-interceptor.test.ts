@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => temporal.close());
 
 describe('attempts of an activity', () => {
-  it('learn from Temporal what those before them have left, however soon they failed', async () => {
+  it('get the memory of earlier attempts from Temporal, however soon these failed', async () => {
     const faultsSeen: unknown[] = [];
     const cleanUp = async (): Promise<void> => {
       faultsSeen.push(attemptMemory().faults ?? 0);

@@ -3,7 +3,10 @@ import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { beginAttempt, endAttempt } from '../activities/failures.ts';
 import type { Logger } from '../shared/platform/logger.ts';
 
-/** Every error that leaves an activity says what is wrong and what to do, and is not retried forever. */
+/**
+ * Creates the interceptor that turns every error of an activity into a failure that says what is wrong and what to do,
+ * and that limits retries.
+ */
 export function createFailureInterceptor(logger: Logger): ActivityInterceptorsFactory {
   return (context: Context) => ({
     inbound: {
@@ -16,7 +19,7 @@ export function createFailureInterceptor(logger: Logger): ActivityInterceptorsFa
             const { activityType, attempt, workflowExecution } = context.info;
             logger.error(
               { err: unexpected, activity: activityType, attempt, workflowId: workflowExecution?.workflowId },
-              'an activity met an unexpected error',
+              'an unexpected error in an activity',
             );
           });
         }

@@ -31,7 +31,7 @@ async function ask(path = '/health'): Promise<number> {
   return (await fetch(`http://127.0.0.1:${health.port}${path}`)).status;
 }
 
-it('a worker is healthy while it takes work, and only then', async () => {
+it('a worker is healthy only while it takes work', async () => {
   expect(await ask()).toBe(503);
   const running = worker.run();
   await eventually(async () => (await ask()) === 200);
@@ -44,7 +44,7 @@ it('a worker is healthy while it takes work, and only then', async () => {
   expect(await ask()).toBe(503);
 }, 30_000);
 
-it('no server is started where no port is set', async () => {
+it('no server is started without a port', async () => {
   const isHealthy = async () => undefined;
   expect(await startHealthServer({ HEALTH_PORT: undefined, METRICS_HOST: '127.0.0.1' }, isHealthy)).toBeUndefined();
 });

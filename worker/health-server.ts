@@ -6,10 +6,10 @@ import { listenFault } from '../shared/platform/listen-fault.ts';
 import { listenBeside, type SideServer } from '../shared/platform/side-server.ts';
 import { checkTemporal } from '../shared/dispatch/temporal.ts';
 
-/** Why no work is taken; undefined while some can be. */
+/** The reason why the process takes no work; undefined while it can. */
 export type Hindrance = string | undefined;
 
-/** The process works while every worker polls its queue and Temporal answers; without Temporal they poll nothing. */
+/** Checks whether every worker polls its task queue and Temporal answers: without Temporal, a worker polls in vain. */
 export async function hindranceOf(workers: Pick<Worker, 'getStatus'>[], client: Client): Promise<Hindrance> {
   const arePolling = workers.every((worker) => {
     const { runState, workflowPollerState, activityPollerState } = worker.getStatus();
@@ -22,24 +22,30 @@ export async function hindranceOf(workers: Pick<Worker, 'getStatus'>[], client: 
   );
 }
 
-/** Answers `GET /health` on HEALTH_PORT; undefined when there is none. One check at a time, however many ask. */
+/**
+ * Answers `GET /health` on HEALTH_PORT. Concurrent requests share one check.
+ * @returns undefined without HEALTH_PORT
+ * @throws ConfigError when the port cannot be used
+ */
 export async function startHealthServer(
   config: Pick<Config, 'HEALTH_PORT' | 'METRICS_HOST'>,
-  lookNow: () => Promise<Hindrance>,
+  findHindrance: () => Promise<Hindrance>,
 ): Promise<SideServer | undefined> {
   if (config.HEALTH_PORT === undefined) return undefined;
-  let looking: Promise<Hindrance> | undefined;
-  const look = (): Promise<Hindrance> =>
-    (looking ??= lookNow().finally(() => {
-      looking = undefined;
-    }));
+  let checking: Promise<Hindrance> | undefined;
+  function check(): Promise<Hindrance> {
+    checking ??= findHindrance().finally(() => {
+      checking = undefined;
+    });
+    return checking;
+  }
   const server = createServer((request, response) => {
     request.resume();
     if (request.url !== '/health') {
       response.writeHead(404).end();
       return;
     }
-    void look().then((reason) => {
+    void check().then((reason) => {
       response.writeHead(reason === undefined ? 200 : 503, { 'content-type': 'application/json' });
       response.end(JSON.stringify(reason === undefined ? { status: 'ok' } : { status: 'takes no work', reason }));
     });

@@ -38,7 +38,7 @@ function versionOf({ WORKER_DEPLOYMENT, WORKER_BUILD_ID }: Config): WorkerDeps['
   return { deploymentName: WORKER_DEPLOYMENT, buildId: WORKER_BUILD_ID };
 }
 
-/** Connects to PostgreSQL, which must know the secrets of this process. */
+/** Connects to PostgreSQL and checks that the secrets of this process are those of the database. */
 async function connectToDatabase(config: Config, logger: Logger): Promise<Orm> {
   const orm = await createOrm({
     databaseUrl: config.DATABASE_URL,
@@ -56,7 +56,7 @@ async function connectToDatabase(config: Config, logger: Logger): Promise<Orm> {
   }
 }
 
-/** Sets the log and the metrics of the Temporal SDK, whose settings are one for the process. */
+/** Sets the logger and the metrics of the Temporal SDK, which exist once per process. */
 function installRuntime(logger: Logger, metricsAddress: string | undefined): void {
   Runtime.install({
     logger: temporalLogger(logger),
@@ -101,7 +101,7 @@ await runProcess('worker', async ({ onStop, fail }) => {
     logger,
     client: createTemporalClient(temporal, connection),
     pollMs: OUTBOX_POLL_MS,
-    // Temporal does not tell a task that it returns with a start which version of the workflows it is for.
+    // A task that Temporal returns with a start does not say for which version of the workflow code it is.
     canStartEagerly: version === undefined,
     isTraced: config.tracing.isOn,
     openDeliveries,

@@ -20,9 +20,9 @@ const LOOPBACK = '127.0.0.1';
 
 export interface WorkerMetrics {
   delivery: DeliveryMetrics;
-  /** Where the SDK of Temporal is to answer for its own figures; undefined where nobody asks for any. */
+  /** The address at which the Temporal SDK exposes its own metrics; undefined without METRICS_PORT. */
   sdkAddress: string | undefined;
-  /** Answers on METRICS_PORT, once there are figures. */
+  /** Serves all metrics on METRICS_PORT. */
   serve: (orm: Orm, smtp: SmtpPool) => Promise<SideServer | undefined>;
 }
 
@@ -35,7 +35,7 @@ async function freeAddress(): Promise<string> {
   return `${LOOPBACK}:${port}`;
 }
 
-/** The figures of the SDK; none while it cannot answer. */
+/** The metrics of the SDK; empty while it does not answer. */
 async function sdkText(address: string): Promise<string> {
   try {
     const response = await fetch(`http://${address}/metrics`, { signal: AbortSignal.timeout(SDK_ANSWER_MS) });
@@ -45,7 +45,7 @@ async function sdkText(address: string): Promise<string> {
   }
 }
 
-/** Creates the metrics of a worker: ours, those of Node.js and those of Temporal's SDK under one address. */
+/** Creates the metrics of a worker: those of Everpost, of Node.js and of the Temporal SDK, served together. */
 export async function createWorkerMetrics(config: Config, logger: Logger): Promise<WorkerMetrics> {
   const isAsked = config.METRICS_PORT !== undefined;
   const metrics = createProcessMetrics({ withNode: isAsked });

@@ -7,15 +7,13 @@ import { WORKFLOW_TYPES } from '../shared/pure/workflow-contracts.ts';
 import { workflowBundleOf } from './create-worker.ts';
 import { temporalLogger } from './temporal-logger.ts';
 
-/*
- * Replays open workflows of the namespace on the workflow code of this build, before it is made current, and ends with
- * exit code 1 when one of them would be decided differently. Changes nothing.
- */
+// Replays open workflows of the namespace with the workflow code of this build, before the build becomes current. Ends
+// with exit code 1 when the code does not fit the history of one of them. Changes nothing.
 
 /** The number of workflows of each type, the newest first. */
 const SAMPLE_DEFAULT = 100;
 
-/** The open workflows that this build would go on with: those pinned to another build stay there. */
+/** The histories of the open workflows that this build would continue. Those pinned to another build stay there. */
 async function* openHistories({ workflow }: Client, sample: number) {
   for (const type of Object.values(WORKFLOW_TYPES)) {
     const open = workflow.list({
@@ -46,13 +44,13 @@ const { dataConverter } = temporal;
 const workflowBundle = await workflowBundleOf({ workflowBundlePath: config.WORKFLOW_BUNDLE, dataConverter });
 const options = { workflowBundle, ...(dataConverter && { dataConverter }) };
 let replayed = 0;
-let unfit = 0;
+let failed = 0;
 for await (const { workflowId, error } of Worker.runReplayHistories(options, openHistories(client, sample))) {
   replayed++;
   if (!error) continue;
-  unfit++;
+  failed++;
   process.stderr.write(`${workflowId} does not replay: ${error.message.split('\n', 1)[0] ?? ''}\n`);
 }
 await client.connection.close();
-process.stdout.write(`${replayed} open workflows were replayed on this build, ${unfit} of them do not fit it\n`);
-process.exitCode = unfit === 0 ? 0 : 1;
+process.stdout.write(`${replayed} open workflows were replayed with this build, ${failed} of them failed\n`);
+process.exitCode = failed === 0 ? 0 : 1;

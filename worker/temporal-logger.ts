@@ -3,10 +3,10 @@ import type { Logger } from '../shared/platform/logger.ts';
 
 const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
 
-/** Each of our workers serves one queue with one kind of task, on purpose. */
+/** Expected warnings: each worker serves one task queue with one kind of task. */
 const EXPECTED = /^No (?:workflows|activities) registered/;
 
-/** Lets Temporal's SDK log through ours. Its INFO is about itself and is logged as debug. */
+/** Makes the Temporal SDK log through our logger. Its INFO messages are about itself and become debug messages. */
 export function temporalLogger(logger: Logger): TemporalLogger {
   return new DefaultLogger('DEBUG', ({ level, message, meta }) => {
     const { workflowId, runId, activityType, attempt, error } = meta ?? {};

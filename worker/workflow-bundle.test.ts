@@ -18,7 +18,7 @@ async function bundlePath(isEncoding: boolean, where = folder): Promise<string> 
 }
 
 describe('the bundle of the workflows', () => {
-  it('is made once for the same sources, and once more for the payload codec', async () => {
+  it('is made once for the same sources, with and without the payload codec', async () => {
     const plain = await bundlePath(false);
     // Not `toContain`: a failure would print megabytes.
     expect(readFileSync(plain, 'utf8').includes(WORKFLOW_TYPES.emailDelivery)).toBe(true);
@@ -30,7 +30,7 @@ describe('the bundle of the workflows', () => {
     expect(readdirSync(folder).sort()).toEqual([plain, encoding].map((file) => path.basename(file)).sort());
   }, 60_000);
 
-  it('stays in memory where its folder cannot be written', async () => {
+  it('stays in memory when its folder cannot be written', async () => {
     const file = path.join(folder, 'a-file');
     writeFileSync(file, '');
     const bundle = await cachedWorkflowBundle(false, file);

@@ -5,16 +5,16 @@ import { bundleWorkflowCode, type WorkflowBundleOption } from '@temporalio/worke
 import { projectRoot } from '../shared/platform/paths.ts';
 import { FAILURE_CONVERTER_PATH } from '../shared/platform/temporal-codec.ts';
 
-/** Two of a version: what workflows do with failures is part of the bundle. */
+/** Bundles that are kept: two per version, with and without the payload codec. */
 const KEPT_BUNDLES = 4;
 const FOLDER = path.join(projectRoot, 'node_modules', '.cache', 'everpost');
 
-/** The path of the bundle for the payload codec, next to the one at `bundlePath`. */
+/** The path of the bundle for the payload codec, beside the bundle at `bundlePath`. */
 export function encodingBundlePath(bundlePath: string): string {
   return bundlePath.replace(/(?:\.js)?$/, '.codec.js');
 }
 
-/** Bundles all workflows. With `isEncoding` they encode failures, as the payload codec needs it. */
+/** Bundles all workflows. With `isEncoding` they encode failures, as the payload codec requires. */
 export async function bundleWorkflows(isEncoding: boolean): Promise<string> {
   const ignore = (): void => undefined;
   const { code } = await bundleWorkflowCode({
@@ -27,8 +27,9 @@ export async function bundleWorkflows(isEncoding: boolean): Promise<string> {
 }
 
 /**
- * The bundle of the workflows, made when there is none of the same sources and libraries in `folder`: bundling takes
- * longer than everything else at the start of a worker. Where the folder cannot be written, the bundle stays in memory.
+ * Returns the bundle of the workflows. It is made when `folder` has none of the same sources and libraries, because
+ * bundling takes longer than everything else at the start of a worker. If the folder cannot be written, the bundle
+ * stays in memory.
  */
 export async function cachedWorkflowBundle(isEncoding: boolean, folder = FOLDER): Promise<WorkflowBundleOption> {
   const file = path.join(folder, `workflows-${sourceHash()}.js`);
@@ -47,17 +48,22 @@ export async function cachedWorkflowBundle(isEncoding: boolean, folder = FOLDER)
   }
 }
 
-/** A hash of everything that a bundle is made from. Workflows reach nothing but these rooms and the packages of the lock file. */
+/**
+ * A hash of everything that a bundle is made from. Workflows import nothing but these folders and the packages of the
+ * lock file.
+ */
 function sourceHash(): string {
   const hash = createHash('sha256');
   const add = (file: string) => hash.update(`${file}\0`).update(readFileSync(path.join(projectRoot, file)));
-  // The image for production has no lock file, and a bundle of its own.
-  for (const file of ['package.json', 'package-lock.json']) if (existsSync(path.join(projectRoot, file))) add(file);
+  // The production image has no lock file, and a prebuilt bundle.
+  for (const file of ['package.json', 'package-lock.json']) {
+    if (existsSync(path.join(projectRoot, file))) add(file);
+  }
   add(path.relative(projectRoot, FAILURE_CONVERTER_PATH));
-  for (const room of ['workflows', 'shared/pure']) {
-    const files = readdirSync(path.join(projectRoot, room), { recursive: true, encoding: 'utf8' });
+  for (const folder of ['workflows', 'shared/pure']) {
+    const files = readdirSync(path.join(projectRoot, folder), { recursive: true, encoding: 'utf8' });
     for (const file of files.filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts')).sort()) {
-      add(path.join(room, file));
+      add(path.join(folder, file));
     }
   }
   return hash.digest('hex').slice(0, 16);

@@ -13,12 +13,12 @@ function createLimits({ unprovenPerMinute = 1_000, connectionsMax = 100 } = {}) 
   };
 }
 
-/** How many of this many attempts succeed. */
+/** The number of attempts that succeed. */
 const countOf = (times: number, attempt: (index: number) => boolean) =>
   Array.from({ length: times }, (_, index) => attempt(index)).filter(Boolean).length;
 
 describe('createClientLimits', () => {
-  it('limits a stranger to so many connections and messages in a minute, and limits nobody else', () => {
+  it('limits the connections and messages of a stranger per minute, and those of no other client', () => {
     const limits = createLimits({ unprovenPerMinute: 10 });
     expect(limits.enter('192.0.2.1')).toBe('entered');
     expect(countOf(20, () => limits.beginMessage('192.0.2.1'))).toBe(9);
@@ -28,7 +28,7 @@ describe('createClientLimits', () => {
     expect(limits.enter('192.0.2.1')).toBe('entered');
   });
 
-  it('does not bound a server that returns reports of mail of ours, whether or not it keeps its connections', () => {
+  it('does not limit a server that returns reports about our email, whether or not it reuses connections', () => {
     const limits = createLimits({ unprovenPerMinute: 10 });
     const relay = '192.0.2.1';
     const oneByOne = countOf(1_000, (index) => {
@@ -47,7 +47,7 @@ describe('createClientLimits', () => {
     expect(inOne).toBe(1_000);
   });
 
-  it('believes the address of one email a few times only', () => {
+  it('accepts the address of one email as a proof a few times only', () => {
     const limits = createLimits({ unprovenPerMinute: 10 });
     const taken = countOf(100, () => {
       const isTaken = limits.isLetIn('192.0.2.1') && limits.beginMessage('192.0.2.1');
@@ -58,7 +58,7 @@ describe('createClientLimits', () => {
     expect(taken).toBe(4 + 5);
   });
 
-  it('gives a stranger five connections at once, and one more for each email it proves, up to fifty', () => {
+  it('allows a stranger five connections at once, and one more for each email it proves, up to fifty', () => {
     const limits = createLimits();
     expect(countOf(10, () => limits.isLetIn('192.0.2.1'))).toBe(5);
     expect(limits.enter('192.0.2.1')).toBe('full');
@@ -70,7 +70,7 @@ describe('createClientLimits', () => {
     expect(countOf(100, () => limits.isLetIn('192.0.2.1'))).toBe(50 - 6);
   });
 
-  it('keeps a quarter of all places for clients that have proved an email, for an hour each', () => {
+  it('reserves a quarter of all places for clients that have proven an email within the last hour', () => {
     const limits = createLimits();
     limits.prove('198.51.100.1', 'a mail');
     const strangers = countOf(200, (index) => limits.isLetIn(`192.0.2.${index % 200}`));
@@ -83,13 +83,13 @@ describe('createClientLimits', () => {
     expect(limits.enter('198.51.100.1')).toBe('full');
   });
 
-  it('lets one email speak for two clients, so that a leaked address proves no crowd', () => {
+  it('accepts one email as a proof of two clients only', () => {
     const limits = createLimits();
     for (let i = 1; i <= 20; i++) limits.prove(`192.0.2.${i}`, 'the same');
     expect(countOf(20, (index) => limits.isProven(`192.0.2.${index + 1}`))).toBe(2);
   });
 
-  it('lets a client guess ten recipients, then one a minute, however often it connects', () => {
+  it('allows a client to guess ten recipients, then one per minute, however often it connects', () => {
     const limits = createLimits();
     const guess = (address = '192.0.2.1') => {
       if (!limits.mayGuess(address)) return false;
@@ -104,7 +104,7 @@ describe('createClientLimits', () => {
     expect(countOf(50, () => guess())).toBe(10);
   });
 
-  it('bounds the octets a stranger sends in a minute', () => {
+  it('limits the octets of a stranger per minute', () => {
     const limits = createLimits();
     const mib = 1024 * 1024;
     const send = (address: string) => {
@@ -119,7 +119,7 @@ describe('createClientLimits', () => {
     expect(send('192.0.2.1')).toBe(true);
   });
 
-  it('takes a network of IPv6 for one client, and an IPv4 address for itself in either notation', () => {
+  it('treats an IPv6 network as one client, and an IPv4 address as the same in either notation', () => {
     const limits = createLimits();
     expect(countOf(10, (index) => limits.isLetIn(`2001:db8:0:1::${index}`))).toBe(5);
     expect(limits.enter('2001:db8:0:2::1')).toBe('entered');

@@ -1,32 +1,35 @@
 import { clientOf } from '../../shared/platform/client-address.ts';
 
 /**
- * How much of the listener one client network may use. Strangers are bounded. A server that returns reports to envelope
- * senders we signed is not, because each such address proves that it handled our email.
+ * Limits how much of the listener one client network may use. Strangers are limited. A server that returns reports to
+ * our signed envelope senders is not, because each such address proves that it handled our email.
  */
 export interface ClientLimits {
   /**
-   * Counts a connection. `full` when there is no place for it until another one leaves or an email is proved; a
-   * connection that has entered must `leave`.
+   * Counts a connection. `full` when there is no place until another connection ends or an email is proven. Each
+   * connection that entered must `leave`.
    */
   enter: (address: string) => 'entered' | 'full' | 'refused';
   leave: (address: string) => void;
-  /** Counts a message; false when there were too many. */
+  /**
+   * Counts a message.
+   * @returns false when there were too many
+   */
   beginMessage: (address: string) => boolean;
-  /** Counts the octets of a message. Strangers who have sent too many begin no further message in this minute. */
+  /** Counts the octets of a message. A stranger that has sent too many may begin no further message in this minute. */
   countOctets: (address: string, octets: number) => void;
-  /** The client named the signed envelope sender of this mail: its connection and message are not counted. */
+  /** Notes that the client named the signed envelope sender of an email: its connection and message do not count. */
   prove: (address: string, emailId: string) => void;
-  /** Whether the client has proved an email lately. */
+  /** Whether the client has proven an email lately. */
   isProven: (address: string) => boolean;
-  /** Whether the client may name another recipient that may be unknown to us. */
+  /** Whether the client may name another recipient that may be unknown. */
   mayGuess: (address: string) => boolean;
-  /** Counts a recipient that was refused. It is forgotten after a minute, one by one. */
+  /** Counts a refused recipient. Refusals are forgotten one by one, each after a minute. */
   countRefusal: (address: string) => void;
 }
 
 export interface ClientLimitOptions {
-  /** Connections and messages a minute that prove nothing. */
+  /** Connections and messages per minute that prove nothing. */
   unprovenPerMinute: number;
   /** Connections of all clients together. */
   connectionsMax: number;
@@ -34,25 +37,25 @@ export interface ClientLimitOptions {
 }
 
 const MINUTE_MS = 60_000;
-/** A connection and a message. */
+/** A proof pays for one connection and one message. */
 const PROOF_WORTH = 2;
-/** Reports of one email that prove something within a minute, so that one leaked address buys no unlimited traffic. */
-const PROOFS_PER_MAIL = 4;
-/** Connections at once of a client that has proved nothing. */
+/** Proofs by one email that count within a minute, so that one leaked address does not allow unlimited traffic. */
+const PROOFS_PER_EMAIL = 4;
+/** Concurrent connections of a client that has proven nothing. */
 const STRANGER_CONNECTIONS_MAX = 5;
-/** More than a relay opens to one destination, and never all. */
+/** Concurrent connections of a proven client: more than a relay opens to one destination, and never all. */
 const CONNECTIONS_PER_CLIENT_MAX = 50;
-/** Part of all connections that only proven clients get. */
+/** The share of all connections that is reserved for proven clients. */
 const SHARE_FOR_PROVEN = 1 / 4;
-/** How long a client stays proven by one email. */
+/** How long one email proves a client. */
 const PROOF_MS = 60 * MINUTE_MS;
-/** Clients that one email can prove: relays of one provider share a message, strangers pass an address around. */
-const CLIENTS_PER_MAIL = 2;
+/** Clients that one email can prove: relays of one provider share a message, but strangers may share an address. */
+const CLIENTS_PER_EMAIL = 2;
 const REFUSALS_MAX = 10;
 const REFUSAL_MS = MINUTE_MS;
-/** Octets a minute that prove nothing. */
+/** Octets per minute of a client that has proven nothing. */
 const STRANGER_OCTETS_PER_MINUTE = 8 * 1024 * 1024;
-/** Entries of each kind that are remembered; beyond it the oldest are forgotten. */
+/** Remembered entries of each kind; beyond this number the oldest are forgotten. */
 const ENTRIES_MAX = 10_000;
 
 function forgetOldest(entries: Map<string, unknown>): void {
@@ -61,16 +64,16 @@ function forgetOldest(entries: Map<string, unknown>): void {
 }
 
 interface Standing {
-  /** Emails that prove a client, each until the moment in milliseconds. */
+  /** The emails that prove a client, each with the time until which it does, in milliseconds since 1970. */
   proofs: Map<string, number>;
 }
 
-/** Clients that have handled our email, and how much of it. Bounded by entries and by time. */
+/** Creates the record of clients that have handled our email. It is bounded by entries and by time. */
 function createStandings(now: () => number) {
   const standings = new Map<string, Standing>();
-  const clientsOfMail = new Map<string, { clients: Set<string>; until: number }>();
+  const clientsOfEmail = new Map<string, { clients: Set<string>; until: number }>();
 
-  /** How many emails prove a client at the moment. */
+  /** The number of emails that prove a client now. */
   function countProofs(client: string): number {
     const standing = standings.get(client);
     if (!standing) return 0;
@@ -83,10 +86,10 @@ function createStandings(now: () => number) {
   }
 
   function addProof(client: string, emailId: string): void {
-    const speaksFor = clientsOfMail.get(emailId);
-    const isFresh = speaksFor !== undefined && speaksFor.until > now();
-    const clients = isFresh ? speaksFor.clients : new Set<string>();
-    if (clients.size >= CLIENTS_PER_MAIL && !clients.has(client)) return;
+    const provenBy = clientsOfEmail.get(emailId);
+    const isFresh = provenBy !== undefined && provenBy.until > now();
+    const clients = isFresh ? provenBy.clients : new Set<string>();
+    if (clients.size >= CLIENTS_PER_EMAIL && !clients.has(client)) return;
     const standing = standings.get(client) ?? { proofs: new Map<string, number>() };
     const isEnough = countProofs(client) >= CONNECTIONS_PER_CLIENT_MAX;
     const [oldest] = standing.proofs.keys();
@@ -96,16 +99,16 @@ function createStandings(now: () => number) {
     standings.set(client, standing);
     forgetOldest(standings);
     clients.add(client);
-    clientsOfMail.set(emailId, { clients, until: isFresh ? speaksFor.until : now() + PROOF_MS });
-    forgetOldest(clientsOfMail);
+    clientsOfEmail.set(emailId, { clients, until: isFresh ? provenBy.until : now() + PROOF_MS });
+    forgetOldest(clientsOfEmail);
   }
 
   return { countProofs, addProof };
 }
 
-/** Counts refused recipients; each is forgotten a minute after the one before. */
+/** Creates the counter of refused recipients. Each refusal is forgotten a minute after the previous one. */
 function createRefusals(now: () => number) {
-  /** When the last of a client's refusals is forgotten. */
+  /** The time at which the last refusal of a client is forgotten. */
   const forgottenAt = new Map<string, number>();
   return {
     mayGuess: (client: string): boolean => (forgottenAt.get(client) ?? 0) - now() <= (REFUSALS_MAX - 1) * REFUSAL_MS,
@@ -118,7 +121,7 @@ function createRefusals(now: () => number) {
   };
 }
 
-/** Counts in memory that is bounded by time and by entries. */
+/** Creates the limits. Their memory is bounded by time and by entries. */
 export function createClientLimits(options: ClientLimitOptions): ClientLimits {
   const { unprovenPerMinute, connectionsMax, now = Date.now } = options;
   const open = new Map<string, number>();
@@ -143,7 +146,10 @@ export function createClientLimits(options: ClientLimitOptions): ClientLimits {
     return sum;
   }
 
-  /** Proven clients may use all places, strangers all but the reserved ones. */
+  /**
+   * Whether a client may have another connection: proven clients may use all places, strangers all but the reserved
+   * ones.
+   */
   function hasPlace(client: string, proofs: number): boolean {
     const all = [...open.values()].reduce((sum, count) => sum + count, 0);
     if (all >= connectionsMax) return false;
@@ -179,7 +185,7 @@ export function createClientLimits(options: ClientLimitOptions): ClientLimits {
     prove(address, emailId) {
       const client = clientOf(address);
       standings.addProof(client, emailId);
-      if (add(proofsOfMinute, emailId, 1) <= PROOFS_PER_MAIL) add(unproven, client, -PROOF_WORTH);
+      if (add(proofsOfMinute, emailId, 1) <= PROOFS_PER_EMAIL) add(unproven, client, -PROOF_WORTH);
     },
     isProven: (address) => standings.countProofs(clientOf(address)) > 0,
     mayGuess: (address) => refusals.mayGuess(clientOf(address)),

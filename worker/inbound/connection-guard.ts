@@ -10,7 +10,7 @@ import { takeProxyHeader } from './proxy-header.ts';
 export interface ConnectionGuardOptions {
   server: SMTPServer;
   limits: ClientLimits;
-  /** Sockets in all, those that are being refused or closed included. */
+  /** All sockets, including those being refused or closed. */
   socketsMax: number;
   /** Forwarders whose connections begin with a PROXY header; networks in CIDR notation. */
   proxySources: readonly string[];
@@ -19,14 +19,14 @@ export interface ConnectionGuardOptions {
 }
 
 export interface ConnectionGuard {
-  /** The client of a session named a recipient that mail is taken for. */
+  /** Notes that a recipient of a session was accepted. */
   recipientAccepted: (sessionId: string) => void;
-  /** A message has been read to its end. */
+  /** Notes that a message has been read to its end. */
   messageEnded: (sessionId: string) => void;
   close: () => void;
 }
 
-/** What the steps of admission share. */
+/** The resources that the steps of an admission share. */
 interface Admission {
   server: SMTPServer;
   limits: ClientLimits;
@@ -44,7 +44,10 @@ function refuse(socket: Socket): void {
   setTimeout(() => socket.destroy(), REFUSAL_LINGER_MS).unref();
 }
 
-/** False when the connection may wait for a place. */
+/**
+ * Admits or refuses a connection.
+ * @returns false when the connection must wait for a place
+ */
 function admit(admission: Admission, { socket, address, port }: ClientConnection): boolean {
   const { server, limits, watch } = admission;
   const verdict = limits.enter(address);
@@ -72,7 +75,7 @@ function admitOrWait(admission: Admission, connection: ClientConnection): void {
   if (!admit(admission, connection) && !admission.queue.add(connection)) refuse(connection.socket);
 }
 
-/** Learns who the client is, then admits its connection. */
+/** Finds the client of a connection, then admits it. */
 async function accept(admission: Admission, socket: Socket): Promise<void> {
   const own = { address: socket.remoteAddress ?? '', port: socket.remotePort ?? 0 };
   if (!admission.isForwarder(own.address)) {
@@ -91,8 +94,8 @@ function end(server: SMTPServer, id: string, socket: Socket): void {
 
 /**
  * Decides which connections reach an SMTP server, and ends those that take too long or send too much, so that no client
- * holds its place longer than necessary. It replaces the server's own listener, which knows neither clients nor PROXY
- * headers of version 2.
+ * occupies a place for longer than necessary. It replaces the listener of the server, which does not support limits per
+ * client, nor the PROXY protocol version 2.
  */
 export function guardConnections(options: ConnectionGuardOptions): ConnectionGuard {
   const { server, limits, bounds } = options;
@@ -131,7 +134,9 @@ export function guardConnections(options: ConnectionGuardOptions): ConnectionGua
     messageEnded: (sessionId) => watch.endMessage(sessionId),
     close() {
       clearInterval(timer);
-      for (const socket of sockets) if (!watch.isServed(socket)) socket.destroy();
+      for (const socket of sockets) {
+        if (!watch.isServed(socket)) socket.destroy();
+      }
     },
   };
 }

@@ -14,7 +14,7 @@ function admitAll(queue: ReturnType<typeof createConnectionQueue>): string[] {
 }
 
 describe('the queue of connections', () => {
-  it('hands out the oldest connection first, and keeps those that find no place', () => {
+  it('offers the oldest connection first, and keeps those without a place', () => {
     const queue = createConnectionQueue();
     for (const address of ['192.0.2.1', '192.0.2.2', '192.0.2.3']) expect(queue.add(connection(address))).toBe(true);
     queue.admit(({ address }) => address === '192.0.2.2');
@@ -30,7 +30,7 @@ describe('the queue of connections', () => {
     expect(admitAll(queue)).toEqual([]);
   });
 
-  it('takes no more than 50 connections of a client and 150 in all', () => {
+  it('accepts no more than 50 connections of a client and 150 in all', () => {
     const queue = createConnectionQueue();
     const taken = (address: string) => Array.from({ length: 60 }, () => queue.add(connection(address))).filter(Boolean);
     expect(taken('192.0.2.1')).toHaveLength(50);

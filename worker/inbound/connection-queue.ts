@@ -1,28 +1,32 @@
 import type { Socket } from 'node:net';
 import { clientOf } from '../../shared/platform/client-address.ts';
 
-/** A connection, with the address and port of its client, which a PROXY header may have named. */
+/** A connection with the address and port of its client, which may come from a PROXY header. */
 export interface ClientConnection {
   socket: Socket;
   address: string;
   port: number;
 }
 
-/** Connections for which there is no place just now, oldest first. */
+/** Connections that wait for a place, the oldest first. */
 export interface ConnectionQueue {
-  /** False when too many wait, in all or of this client. */
+  /**
+   * Adds a connection.
+   * @returns false when too many wait, in all or of this client
+   */
   add: (connection: ClientConnection) => boolean;
-  /** Hands each connection to `admit`; those that it takes, and those that are closed, leave the queue. */
+  /** Passes each connection to `admit`. Those that it accepts, and those that are closed, leave the queue. */
   admit: (admit: (connection: ClientConnection) => boolean) => void;
-  /** Takes out the connections that have waited too long. */
+  /** Removes and returns the connections that have waited too long. */
   takeExpired: () => ClientConnection[];
 }
 
-/** How long connections wait. A relay with many connections at once proves itself on the first ones. */
+/** How long connections wait. A relay that opens many at once proves itself by the first ones. */
 const PLACE_WAIT_MS = 5_000;
 const WAITING_MAX = 150;
 const WAITING_PER_CLIENT_MAX = 50;
 
+/** Creates an empty queue. */
 export function createConnectionQueue(now: () => number = () => performance.now()): ConnectionQueue {
   let waiting: (ClientConnection & { until: number })[] = [];
 

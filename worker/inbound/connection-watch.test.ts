@@ -34,7 +34,7 @@ describe('a watched connection', () => {
     expect(overdue()).toEqual(['one']);
   });
 
-  it('has the time of a message from its first recipient, and no more for further recipients', () => {
+  it('has the time of a message from its first recipient on, whatever further recipients it has', () => {
     const { clock, watch, socket, overdue } = startWatch();
     watch.add('one', socket, 'stranger');
     clock.now = 10;

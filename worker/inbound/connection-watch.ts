@@ -2,14 +2,14 @@ import type { Socket } from 'node:net';
 
 /** Times in milliseconds, sizes in octets. */
 export interface ConnectionBounds {
-  /** From the greeting, or the end of a message, to the next recipient that is accepted. */
+  /** From the greeting, or the end of a message, to the next accepted recipient. */
   recipientWaitMs: number;
   /** From the first accepted recipient to the end of the message. */
   messageMs: number;
-  /** In all; a client that has proved nothing gets less. */
+  /** The whole connection; less for a client that has proved nothing. */
   connectionMs: number;
   strangerConnectionMs: number;
-  /** What a client may send while no recipient is accepted. */
+  /** What a client may send before a recipient is accepted. */
   commandOctets: number;
   /** What a client may send from the first accepted recipient to the end of the message. */
   messageOctets: number;
@@ -31,17 +31,17 @@ interface WatchedConnection {
   socket: Socket;
   address: string;
   startedAt: number;
-  /** When the phase began: waiting for a recipient, or a message. */
+  /** The start of the phase: waiting for a recipient, or for a message. */
   since: number;
   octetsBefore: number;
   isInMessage: boolean;
 }
 
-/** The connections that are served, and how far each has come. */
+/** Watches the connections that are served. */
 export interface ConnectionWatch {
   add: (id: string, socket: Socket, address: string) => void;
   remove: (id: string) => void;
-  /** A recipient has been accepted; further ones of the same message do not prolong it. */
+  /** Notes an accepted recipient. Further ones of the same message do not extend its time. */
   beginMessage: (id: string) => void;
   endMessage: (id: string) => void;
   /** The connections that have taken too long or sent too much. */
@@ -49,6 +49,7 @@ export interface ConnectionWatch {
   isServed: (socket: Socket) => boolean;
 }
 
+/** Creates a watch for connections, which may last longer when `isProven` holds for their client. */
 export function createConnectionWatch(
   bounds: ConnectionBounds,
   isProven: (address: string) => boolean,

@@ -10,17 +10,17 @@ import { createRecipientFinder, type FindRecipient, type InboundRecipient } from
 import { createProof, createReportRecorder, DELIVERED } from './inbound-reports.ts';
 import type { OperatorMail, SmtpRefusal } from './operator-mail.ts';
 
-export interface TakenMessage {
-  /** The emails of ours that the message proves to be about. */
+export interface MessageOutcome {
+  /** The emails that the message is proven to be about. */
   proved: string[];
-  /** Why the message is refused after all; nothing was done then. */
+  /** The reply that refuses the message; in this case nothing was done. */
   refusal?: SmtpRefusal | undefined;
 }
 
 export interface InboundMail {
   findRecipient: FindRecipient;
-  /** Acts upon a message. Throws only when the database cannot be reached, whatever the message holds. */
-  take: (raw: Buffer, envelopeFrom: string, recipients: InboundRecipient[]) => Promise<TakenMessage>;
+  /** Handles a message. Throws only when the database cannot be reached, whatever the message contains. */
+  take: (raw: Buffer, envelopeFrom: string, recipients: InboundRecipient[]) => Promise<MessageOutcome>;
 }
 
 export interface InboundMailDeps {
@@ -30,7 +30,7 @@ export interface InboundMailDeps {
   verp: Verp;
   /** INBOUND_DOMAIN. */
   domain: string;
-  /** Takes email to the operator; without it, such email is refused. */
+  /** Forwards email to the operator; without it such email is refused. */
   operatorMail?: OperatorMail | undefined;
   /** Called after something was recorded. */
   wakeDispatcher: () => void;
@@ -40,34 +40,41 @@ export interface InboundMailDeps {
 const COMPLAINT_TYPES = new Set(['abuse', 'fraud', 'virus', 'miscategorized', 'opt-out', 'opt-out-list']);
 const NO_OPERATOR: SmtpRefusal = { code: 550, text: '5.1.1 This mailbox takes reports of mail servers only' };
 
-/** What acting upon messages needs. */
-interface Actor {
+/** The dependencies of handling a message. */
+interface RecorderDeps {
   em: () => Em;
-  provenMail: (evidence: string) => string | undefined;
-  takeReport: ReturnType<typeof createReportRecorder>;
+  provenEmail: (evidence: string) => string | undefined;
+  recordReport: ReturnType<typeof createReportRecorder>;
 }
 
-/** The reply in a message. @returns undefined when it answers no email */
-async function takeReply(
-  { em }: Actor,
+/**
+ * Records the reply of a recipient.
+ * @returns undefined when it answers no email
+ */
+async function recordReplyMessage(
+  { em }: RecorderDeps,
   message: Extract<InboundMessage, { kind: 'reply' }>,
   recipient: Extract<InboundRecipient, { address: string }>,
 ): Promise<string | undefined> {
   const { from, emailIds, subject, id } = message;
   const emailId =
-    recipient.kind === 'mail' ? recipient.emailId : await findRepliedMail(em(), recipient.projectId, emailIds);
+    recipient.kind === 'email' ? recipient.emailId : await findRepliedMail(em(), recipient.projectId, emailIds);
   if (emailId !== undefined) await recordReply(em(), emailId, { id, from, to: recipient.address, subject });
   return emailId;
 }
 
-/** @param prove is told of an email of ours that the message proves to be about */
-async function act(
-  actor: Actor,
+/**
+ * Handles a message for one recipient.
+ * @param prove gets each email that the message is proven to be about
+ * @returns the outcome for the log
+ */
+async function recordMessage(
+  recorderDeps: RecorderDeps,
   message: InboundMessage,
   recipient: InboundRecipient,
   prove: (emailId: string) => void,
 ): Promise<string> {
-  const { em, provenMail, takeReport } = actor;
+  const { em, provenEmail, recordReport } = recorderDeps;
   if (recipient.kind === 'unsubscribe') {
     if (message.kind === 'dsn') return 'unknown report';
     prove(recipient.emailId);
@@ -77,36 +84,40 @@ async function act(
   switch (message.kind) {
     case 'complaint': {
       if (!COMPLAINT_TYPES.has(message.report.feedbackType)) return 'ignored feedback';
-      const emailId = recipient.kind === 'mail' ? recipient.emailId : provenMail(message.report.evidence);
-      if (emailId === undefined) return 'a complaint that proves no mail';
+      const emailId = recipient.kind === 'email' ? recipient.emailId : provenEmail(message.report.evidence);
+      if (emailId === undefined) return 'a complaint about no known email';
       prove(emailId);
       await recordComplaint(em(), emailId);
       return 'complaint';
     }
     case 'dsn':
-      return recipient.kind === 'mail'
-        ? takeReport(recipient.emailId, message.id, message.recipients)
+      return recipient.kind === 'email'
+        ? recordReport(recipient.emailId, message.id, message.recipients)
         : 'unknown report';
     case 'automatic':
-      return 'an automatic answer';
+      return 'an automatic reply';
     case 'reply': {
-      if (recipient.kind === 'reports') return 'nothing to act upon';
-      const emailId = await takeReply(actor, message, recipient);
-      if (emailId === undefined) return 'an answer to no mail';
+      if (recipient.kind === 'reports') return 'nothing to record';
+      const emailId = await recordReplyMessage(recorderDeps, message, recipient);
+      if (emailId === undefined) return 'a reply to no known email';
       prove(emailId);
       return 'reply';
     }
   }
 }
 
-/** Decides what incoming mail is about and records it. */
+/** Creates the handler of inbound messages: it finds out what a message is about, and records that. */
 export function createInboundMail(deps: InboundMailDeps): InboundMail {
   const { links, verp, logger, domain, operatorMail } = deps;
   const em = () => deps.orm.em.fork();
-  const actor: Actor = { em, provenMail: createProof(verp, links), takeReport: createReportRecorder(em) };
+  const recorderDeps: RecorderDeps = {
+    em,
+    provenEmail: createProof(verp, links),
+    recordReport: createReportRecorder(em),
+  };
 
   function log(message: InboundMessage, outcome: string, emailId?: string): void {
-    // One log line per receipt would be as many as the emails of a campaign.
+    // Receipts may be as many as the emails of a campaign.
     logger[outcome === DELIVERED ? 'debug' : 'info'](
       { messageId: message.id.slice(0, 16), emailId, outcome },
       'inbound mail',
@@ -119,7 +130,7 @@ export function createInboundMail(deps: InboundMailDeps): InboundMail {
     async take(raw, envelopeFrom, recipients) {
       const message = readInboundMessage(raw, envelopeFrom);
       const isReport = message.kind === 'dsn' || message.kind === 'complaint';
-      // A message has either recipients that take reports, or others.
+      // The recipients of a message are either all for reports, or none of them is.
       if (!isReport && recipients.some(({ kind }) => kind === 'reports')) {
         const refusal = operatorMail ? await operatorMail.forward(raw, envelopeFrom) : NO_OPERATOR;
         log(message, refusal ? `not forwarded: ${refusal.code} ${refusal.text}` : 'forwarded');
@@ -127,7 +138,7 @@ export function createInboundMail(deps: InboundMailDeps): InboundMail {
       }
       const proved: string[] = [];
       for (const recipient of recipients) {
-        const outcome = await act(actor, message, recipient, (emailId) => proved.push(emailId));
+        const outcome = await recordMessage(recorderDeps, message, recipient, (emailId) => proved.push(emailId));
         log(message, outcome, 'emailId' in recipient ? recipient.emailId : undefined);
       }
       deps.wakeDispatcher();

@@ -8,14 +8,14 @@ import { createReplyAddressBook } from './reply-address-book.ts';
 
 /** An address that the listener accepts. */
 export type InboundRecipient =
-  | { kind: 'mail'; emailId: string; address: string }
+  | { kind: 'email'; emailId: string; address: string }
   | { kind: 'unsubscribe'; emailId: string }
   | { kind: 'replyTo'; projectId: string; address: string }
   | { kind: 'reports' };
 
 /**
- * What an address is for; undefined when nothing is taken for it, `later` when that may not be looked up for this client
- * (`mayGuess`).
+ * Finds what an address is for; undefined when the listener does not accept it, `later` when a lookup is not allowed
+ * for this client (`mayGuess`).
  */
 export type FindRecipient = (
   address: string,
@@ -27,7 +27,7 @@ export interface RecipientOptions {
   verp: Verp;
   /** INBOUND_DOMAIN. */
   domain: string;
-  /** Whether somebody reads email to the operator. */
+  /** Whether there is an operator who reads email (OPERATOR_EMAIL). */
   hasOperator: boolean;
 }
 
@@ -38,7 +38,7 @@ export function createRecipientFinder({ em, verp, domain, hasOperator }: Recipie
   const inboundHost = domainToASCII(domain) || domain.toLowerCase();
   const replyAddresses = createReplyAddressBook({ find: (address) => findReplyAddressOwner(em(), address) });
 
-  /** Without an operator only the mailboxes for reports remain, and there is no postmaster. */
+  /** Whether an address is a mailbox for reports. Without an operator there is no postmaster. */
   function isReportMailbox(local: string, host: string): boolean {
     if (hasOperator && isReturnPathHost(host) && isOperatorMailbox(local)) return true;
     return host === inboundHost && REPORT_MAILBOXES.has(local) && (hasOperator || local !== POSTMASTER);
@@ -47,12 +47,12 @@ export function createRecipientFinder({ em, verp, domain, hasOperator }: Recipie
   return async (text, mayGuess) => {
     const address = toReplyAddress(text);
     const emailId = verp.readAddress(address);
-    if (emailId !== undefined) return { kind: 'mail', emailId, address };
+    if (emailId !== undefined) return { kind: 'email', emailId, address };
     const unsubscribed = verp.readUnsubscribeAddress(address);
     if (unsubscribed !== undefined) return { kind: 'unsubscribe', emailId: unsubscribed };
     const at = address.lastIndexOf('@');
     const host = address.slice(at + 1);
-    // RFC 5321 section 4.5.1: "postmaster" is taken without a domain as well.
+    // RFC 5321 section 4.5.1: "postmaster" is also accepted without a domain.
     if (hasOperator && address === POSTMASTER) return REPORTS;
     if (isReportMailbox(address.slice(0, at), host)) return REPORTS;
     const isReserved = host === inboundHost && REPORT_MAILBOXES.has(address.slice(0, at));

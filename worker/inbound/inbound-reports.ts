@@ -12,21 +12,21 @@ import type { LinkSigner } from '../../shared/platform/links.ts';
 import type { Verp } from '../../shared/platform/mail/verp.ts';
 import { judgeReport } from '../../shared/pure/emails/delivery-verdict/judge-report.ts';
 
-/** The outcome of a report of success. */
+/** The outcome of a report of successful delivery. */
 export const DELIVERED = 'delivered';
 
 /**
- * Success in the words of RFC 3464 section 2.3.3: in the mailbox; handed on to a server that gives no receipts, which is
- * all that will ever be known; or handed on to the addresses behind this one.
+ * The actions of success (RFC 3464 section 2.3.3): delivered to the mailbox; relayed to a server that sends no
+ * receipts, which is all that will ever be known; or expanded to the addresses of a list.
  */
 const DELIVERED_ACTIONS = new Set(['delivered', 'relayed', 'expanded']);
 const RECEIPTS_MAX = 200;
-/** How much of the server's text is kept with an email. */
+/** The length of the server reply that is stored with an email. */
 const DIAGNOSTIC_LENGTH_MAX = 500;
 
 /**
- * Finds the email that a report proves to be about, by what we signed: the envelope sender, the unsubscribe address, or
- * the unsubscribe link.
+ * Creates the function that finds the email that a report is proven to be about, by what we signed: the envelope
+ * sender, the unsubscribe address, or the unsubscribe link.
  */
 export function createProof(verp: Verp, links: LinkSigner): (evidence: string) => string | undefined {
   return (evidence) => {
@@ -47,8 +47,8 @@ export function createProof(verp: Verp, links: LinkSigner): (evidence: string) =
 }
 
 /**
- * Of several failures of different kinds the one of our recipient; where it is not among them, as after a forwarding, one
- * that costs nobody a subscription.
+ * Chooses one of several failures of different kinds: that of our recipient; or if our recipient is not among them, as
+ * after a forwarding, one that unsubscribes nobody.
  */
 async function ownFailure<F extends { failed: DsnRecipient; kind: string }>(
   em: Em,
@@ -62,9 +62,12 @@ async function ownFailure<F extends { failed: DsnRecipient; kind: string }>(
   return own;
 }
 
-/** Creates the recorder of delivery reports about an email. @returns a function that resolves with the conclusion */
+/**
+ * Creates the recorder of delivery reports about an email.
+ * @returns the function that records a report and returns its outcome for the log
+ */
 export function createReportRecorder(em: () => Em) {
-  // A relay returns the receipts of a campaign over many connections at once: they share statements.
+  // A relay returns the receipts of a campaign over many connections at once, so they share statements.
   const recordInGroup = createGroupWriter({
     write: (emailIds: string[]) => recordDeliveries(em(), emailIds),
     itemsMax: RECEIPTS_MAX,

@@ -10,7 +10,7 @@ import type { InboundTls } from './inbound-tls.ts';
 
 export interface InboundServer {
   readonly port: number;
-  /** Takes no new connections and waits a moment for those at work. */
+  /** Accepts no new connections and waits briefly for those under way. */
   close: () => Promise<void>;
 }
 
@@ -22,9 +22,9 @@ export interface InboundServerOptions {
   logger: Logger;
   /** Offers STARTTLS (RFC 3207). */
   tls?: InboundTls | undefined;
-  /** Connections and messages a minute from one address that are about no mail of ours. */
+  /** Connections and messages per minute from one client that are about no email of ours. */
   unprovenPerMinute?: number;
-  /** Forwarders that say who their clients are (PROXY protocol); networks in CIDR notation. */
+  /** Forwarders that send a PROXY header; networks in CIDR notation. */
   proxySources?: readonly string[];
   bounds?: Partial<ConnectionBounds>;
 }
@@ -32,7 +32,7 @@ export interface InboundServerOptions {
 /** Reports are small; larger messages are refused. */
 const MESSAGE_BYTES_MAX = 1_048_576;
 const CONNECTIONS_MAX = 100;
-/** Including those that are being refused or closed. */
+/** All sockets, including those being refused or closed. */
 const SOCKETS_MAX = 3 * CONNECTIONS_MAX;
 const RECIPIENTS_MAX = 10;
 const UNPROVEN_PER_MINUTE = 120;
@@ -43,12 +43,15 @@ function refusal(code: number, text: string): Error {
   return Object.assign(new Error(text), { responseCode: code });
 }
 
-/** The client left before its message was complete, so nobody is left to answer. */
+/** Whether the client disconnected before its message was complete, so no reply is needed. */
 function isHangUp(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'ECONNECTION';
 }
 
-/** The message, or undefined when it is too large; then the rest is read and thrown away, as SMTP wants it. */
+/**
+ * Reads a message.
+ * @returns undefined when it is too large; then the rest is read and dropped, as SMTP requires
+ */
 async function readAll(stream: SMTPServerDataStream): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -60,7 +63,7 @@ async function readAll(stream: SMTPServerDataStream): Promise<Buffer | undefined
   return length <= MESSAGE_BYTES_MAX ? Buffer.concat(chunks) : undefined;
 }
 
-/** What the steps of a session share. */
+/** The resources that the steps of a session share. */
 interface Listener {
   mail: InboundMail;
   limits: ClientLimits;
@@ -69,7 +72,7 @@ interface Listener {
   guard: () => ConnectionGuard;
 }
 
-/** Reports and other mail are decided upon as a whole: a message is for one or for the other. */
+/** Whether a recipient may be in one message with the others: a message is for report mailboxes only, or for none. */
 function mayJoin(recipient: InboundRecipient, known: ReadonlyMap<string, InboundRecipient>): boolean {
   return [...known.values()].every(({ kind }) => (kind === 'reports') === (recipient.kind === 'reports'));
 }
@@ -110,13 +113,13 @@ async function takeMessage(
 function answer(logger: Logger, work: Promise<Error | null>, callback: (error: Error | null) => void): void {
   work.then(callback, (error: unknown) => {
     if (isHangUp(error)) return callback(null);
-    logger.error({ err: error }, 'inbound mail could not be taken, its server is asked to come back');
+    logger.error({ err: error }, 'inbound email could not be handled, its server is asked to try again');
     callback(refusal(451, '4.3.0 Try again later'));
   });
 }
 
 function createServer({ domain, tls, logger }: InboundServerOptions, listener: Listener): SMTPServer {
-  /** A renewed certificate is there for the first connection after it was found. */
+  /** Uses a renewed certificate from the next connection on. */
   async function renewCertificate(): Promise<null> {
     const renewed = await tls?.renewed();
     if (renewed) server.updateSecureContext({ ...renewed });
@@ -150,9 +153,9 @@ function createServer({ domain, tls, logger }: InboundServerOptions, listener: L
 }
 
 /**
- * Listens for mail to INBOUND_DOMAIN: bounces, complaints and replies. It accepts only addresses that we gave out;
- * email to the operator is forwarded to that one address. A message that cannot be handled now is refused with 451, so
- * that its server keeps it.
+ * Listens for email to INBOUND_DOMAIN: bounces, complaints and replies. It accepts only addresses of our emails, and of
+ * the operator, to whom it forwards. A message that cannot be handled now is refused with 451, so that its server keeps
+ * it.
  */
 export async function startInboundServer(options: InboundServerOptions): Promise<InboundServer> {
   const { mail, logger } = options;

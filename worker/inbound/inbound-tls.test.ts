@@ -91,7 +91,7 @@ describe('STARTTLS', () => {
     await server.close();
   });
 
-  it('carries mail with the certificate of the files, verified by its name', async () => {
+  it('uses the certificate of the files, which verifies', async () => {
     const identity = createTestCertificate(DOMAIN);
     await replace(identity);
     const server = await startServer();
@@ -105,7 +105,7 @@ describe('STARTTLS', () => {
     await server.close();
   });
 
-  it('does not hide from the listener how much a client sends', async () => {
+  it('does not hide the octets of a client from the limits', async () => {
     await replace(createTestCertificate(DOMAIN));
     const server = await startServer({ bounds: { commandOctets: 20_000, checkMs: 50 } });
     const socket = await upgrade(server.port);
@@ -116,7 +116,7 @@ describe('STARTTLS', () => {
     await server.close();
   });
 
-  it('speaks TLS 1.2 and 1.3 and nothing older', async () => {
+  it('supports TLS 1.2 and 1.3 and nothing older', async () => {
     await replace(createTestCertificate(DOMAIN));
     const server = await startServer();
     const protocolOf = async (version: string) => {
@@ -134,7 +134,7 @@ describe('STARTTLS', () => {
     await server.close();
   });
 
-  it('has a renewed certificate without a restart, and the old one while the new one is half there', async () => {
+  it('uses a renewed certificate without a restart, and keeps the old one while only one file is replaced', async () => {
     const [first, second] = [createTestCertificate(DOMAIN), createTestCertificate(DOMAIN)];
     await replace(first);
     const server = await startServer();
@@ -158,7 +158,7 @@ describe('STARTTLS', () => {
 describe('the files for STARTTLS', () => {
   const environment = { DATABASE_URL: 'postgres://h/d', APP_SECRET: 'a secret of at least 32 characters' };
 
-  it('are set both or neither', () => {
+  it('must be set together', () => {
     expect(() => readConfig({ ...environment, INBOUND_TLS_KEY_FILE: '/key.pem' })).toThrow(
       'INBOUND_TLS_CERT_FILE: is required together with INBOUND_TLS_KEY_FILE',
     );
@@ -167,7 +167,7 @@ describe('the files for STARTTLS', () => {
     );
   });
 
-  it('are not the only pair: forwarders that name clients are named themselves', () => {
+  it('INBOUND_PROXY_PROTOCOL requires INBOUND_PROXY_SOURCES in the same way', () => {
     const forwarded = { ...environment, INBOUND_PROXY_PROTOCOL: 'true' };
     expect(() => readConfig(forwarded)).toThrow('INBOUND_PROXY_SOURCES: is required together with');
     expect(() => readConfig({ ...forwarded, INBOUND_PROXY_SOURCES: '10.0.0.0/8,everybody' })).toThrow(
@@ -177,7 +177,7 @@ describe('the files for STARTTLS', () => {
     expect(INBOUND_PROXY_SOURCES).toEqual(['10.0.0.0/8', '192.0.2.1/32', '::1/128']);
   });
 
-  it('that cannot be used are named, and nothing of what is in them', async () => {
+  it('are named when they cannot be used, without their content', async () => {
     const [one, other] = [createTestCertificate(DOMAIN), createTestCertificate(DOMAIN)];
     const fault = async () => {
       const error = await openInboundTls({ files, logger }).catch((reason: unknown) => reason);

@@ -10,22 +10,22 @@ export interface TlsIdentity {
 }
 
 export interface InboundTls {
-  /** The pair that was last read and is usable. */
+  /** The last usable pair. */
   readonly identity: TlsIdentity;
-  /** The identity if the files have changed; reads them at most every `RELOAD_MS`, and never throws. */
+  /** Returns the identity if the files have changed. Reads them at most every `reloadMs`, and never throws. */
   renewed: () => Promise<TlsIdentity | undefined>;
 }
 
 export interface InboundTlsOptions {
   files: { key: string; cert: string };
   logger: Logger;
-  /** How often the files are looked at, at most. */
+  /** The shortest time between two checks of the files, in milliseconds. */
   reloadMs?: number;
 }
 
 const RELOAD_MS = 10_000;
 
-async function read(variable: string, path: string): Promise<Buffer> {
+async function readOrFail(variable: string, path: string): Promise<Buffer> {
   try {
     return await readFile(path);
   } catch (error) {
@@ -34,8 +34,8 @@ async function read(variable: string, path: string): Promise<Buffer> {
 }
 
 async function load({ key: keyFile, cert: certFile }: InboundTlsOptions['files']): Promise<TlsIdentity> {
-  const key = await read('INBOUND_TLS_KEY_FILE', keyFile);
-  const cert = await read('INBOUND_TLS_CERT_FILE', certFile);
+  const key = await readOrFail('INBOUND_TLS_KEY_FILE', keyFile);
+  const cert = await readOrFail('INBOUND_TLS_CERT_FILE', certFile);
   try {
     createSecureContext({ cert });
   } catch {
@@ -54,21 +54,21 @@ async function load({ key: keyFile, cert: certFile }: InboundTlsOptions['files']
   return { key, cert };
 }
 
-/** A mark that changes when a file is rewritten or replaced; empty while the file is missing. */
+/** A text that changes when a file is rewritten or replaced; empty while the file is missing. */
 async function versionOf(path: string): Promise<string> {
   const found = await stat(path).catch(() => undefined);
   return found ? `${found.ino} ${found.size} ${found.mtimeMs}` : '';
 }
 
-/** The paths of key and certificate; undefined where STARTTLS is not configured. */
+/** The paths of key and certificate; undefined when STARTTLS is not configured. */
 export function tlsFilesOf(config: Config): InboundTlsOptions['files'] | undefined {
   const { INBOUND_TLS_KEY_FILE: key, INBOUND_TLS_CERT_FILE: cert } = config;
   return key === undefined || cert === undefined ? undefined : { key, cert };
 }
 
 /**
- * Reads key and certificate, and reads them again when they have changed, so that a renewal needs no restart. Unusable
- * files, such as one of two that are being replaced, leave the old identity in place.
+ * Reads key and certificate, and reads them again when they have changed, so that a renewal needs no restart. If the
+ * new files cannot be used, for example because only one of them is replaced yet, the old identity stays.
  * @throws ConfigError when they cannot be used at the start
  */
 export async function openInboundTls(options: InboundTlsOptions): Promise<InboundTls> {
@@ -76,28 +76,28 @@ export async function openInboundTls(options: InboundTlsOptions): Promise<Inboun
   const versions = async () => (await Promise.all([versionOf(files.key), versionOf(files.cert)])).join('\n');
   let seen = await versions();
   let identity = await load(files);
-  let nextLookAt = Date.now() + reloadMs;
-  let complaint = '';
+  let nextCheckAt = Date.now() + reloadMs;
+  let loggedFault = '';
 
   return {
     get identity() {
       return identity;
     },
     async renewed() {
-      if (Date.now() < nextLookAt) return undefined;
-      nextLookAt = Date.now() + reloadMs;
+      if (Date.now() < nextCheckAt) return undefined;
+      nextCheckAt = Date.now() + reloadMs;
       const current = await versions();
       if (current === seen) return undefined;
       try {
         identity = await load(files);
       } catch (error) {
         const { message } = error as Error;
-        if (message !== complaint) logger.error({ reason: message }, 'the new TLS identity cannot be used');
-        complaint = message;
+        if (message !== loggedFault) logger.error({ reason: message }, 'the new TLS identity cannot be used');
+        loggedFault = message;
         return undefined;
       }
       seen = current;
-      complaint = '';
+      loggedFault = '';
       logger.info('the TLS identity for inbound mail was renewed');
       return identity;
     },

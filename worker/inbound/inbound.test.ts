@@ -77,7 +77,7 @@ describe('a delivery report', () => {
     },
   );
 
-  it('of success, with many others at the same time, counts each email once', async () => {
+  it('of success counts each email once, with many others at the same time', async () => {
     const first = await sentMail();
     const mails = [first];
     while (mails.length < 20) mails.push(await sentMail());
@@ -89,7 +89,7 @@ describe('a delivery report', () => {
     );
     const receipt = dsn({ action: 'delivered', status: '2.0.0' });
     const paths = mails.map(({ emailId }) => inbound.verp.returnPath(emailId));
-    // One email is locked, as by the statement that records its sending; the others do not wait for it.
+    // One email is locked, as by the statement that records its sending. The others do not wait for it.
     const holder = inbound.database.orm.em.fork();
     await holder.begin();
     await query(holder, sql`select from email where id = ${first.emailId} for update`);
@@ -113,7 +113,7 @@ describe('a delivery report', () => {
     }
   });
 
-  it('of success that overtakes the record of the sending is not forgotten', async () => {
+  it('of success counts even if it arrives before the sending is recorded', async () => {
     const mail = await sentMail();
     const em = inbound.database.orm.em.fork();
     const claimToken = uuidV7();
@@ -126,7 +126,7 @@ describe('a delivery report', () => {
     expect((await stateOf(mail)).status).toBe('DELIVERED');
   });
 
-  it('keeps with the email which rule judged it and what that took from the contact', async () => {
+  it('stores with the email the rule that judged it, and what changed for the contact', async () => {
     const [first, second] = [await sentMail(), await sentMail()];
     const report = dsn().replace('Action:', 'Remote-MTA: dns; mx.home.test\r\nAction:');
     for (const mail of [first, second]) {
@@ -161,7 +161,7 @@ describe('a delivery report', () => {
     expect(await stateOf(forwarded)).toMatchObject({ status: 'SENT', subscribed: true, events: ['email.bounce'] });
   });
 
-  it('in words alone is judged as well', async () => {
+  it('in free text is judged as well', async () => {
     const mail = await sentMail();
     const words =
       'Hi. This is the mail program at mx.test.\r\nYour message could not be delivered.\r\n\r\n550 5.1.1 No such user';
@@ -172,7 +172,7 @@ describe('a delivery report', () => {
     expect(await stateOf(mail)).toMatchObject({ status: 'BOUNCED', subscribed: false, suppression: 'HARD_BOUNCE' });
   });
 
-  it('comes back to the domain of the sender as well, in either spelling', async () => {
+  it('is accepted at the sender domain as well, in either spelling', async () => {
     for (const host of ['bounce.shop.test', 'bounce.xn--mnchen-3ya.test', 'BOUNCE.Shop.Test']) {
       const mail = await sentMail();
       expect(await deliver(inbound.verp.returnPath(mail.emailId, host), dsn())).toMatch(/^250/);
@@ -182,7 +182,7 @@ describe('a delivery report', () => {
 });
 
 describe('a complaint', () => {
-  it('to the return path counts once, and stops all mail', async () => {
+  it('to the return path counts once, and stops all email', async () => {
     const mail = await sentMail();
     for (let i = 0; i < 2; i++)
       await deliver(inbound.verp.returnPath(mail.emailId), complaint('Subject: News'), 'fbl@isp.test');
@@ -192,7 +192,7 @@ describe('a complaint', () => {
     });
   });
 
-  it('to the mailbox of a feedback loop is believed for what the email itself proves', async () => {
+  it('to the mailbox of a feedback loop counts for the email that it proves', async () => {
     const [byPath, byLink, forged] = [await sentMail(), await sentMail(), await sentMail()];
     const byOwnPath = await sentMail();
     const { unsubscribeUrl } = inbound.links.recipientUrls(byLink);
@@ -214,8 +214,8 @@ describe('a complaint', () => {
   });
 });
 
-describe('a wish for no more mail', () => {
-  it('to the address in List-Unsubscribe ends the subscription, and nothing else', async () => {
+describe('an unsubscribe request by email', () => {
+  it('to the address in List-Unsubscribe only ends the subscription', async () => {
     const mail = await sentMail();
     const address = inbound.verp.unsubscribeAddress(mail.emailId);
     for (const to of [address, address.toUpperCase()]) {
@@ -229,7 +229,7 @@ describe('a wish for no more mail', () => {
     });
   });
 
-  it('is not taken from a report, nor for an address that was not given out', async () => {
+  it('is not accepted from a report, nor for an address that we did not sign', async () => {
     const mail = await sentMail();
     const address = inbound.verp.unsubscribeAddress(mail.emailId);
     const token = inbound.verp.returnPath(mail.emailId).slice('bounce+'.length);
@@ -241,8 +241,8 @@ describe('a wish for no more mail', () => {
   });
 });
 
-describe('an answer', () => {
-  it('is an event of the email it came back to, once, with its own words', async () => {
+describe('a reply', () => {
+  it('is recorded once as an event of its email, with its subject', async () => {
     const mail = await sentMail();
     const raw = answer(['Subject: =?utf-8?q?Re=3A_Gr=C3=BC=C3=9Fe?=']);
     for (let i = 0; i < 2; i++) await deliver(inbound.verp.returnPath(mail.emailId), raw, 'ada@home.test');
@@ -259,7 +259,7 @@ describe('an answer', () => {
     });
   });
 
-  it('of a machine is dropped', async () => {
+  it('of a program is dropped', async () => {
     const mail = await sentMail();
     const path = inbound.verp.returnPath(mail.emailId);
     await deliver(path, answer(['Auto-Submitted: auto-replied', 'Subject: away']), 'ada@home.test');
@@ -270,7 +270,7 @@ describe('an answer', () => {
 });
 
 describe('the listener', () => {
-  it('takes nothing for addresses that were not given out, and relays nothing', async () => {
+  it('accepts no unknown address, and relays nothing', async () => {
     const mail = await sentMail();
     const path = inbound.verp.returnPath(mail.emailId);
     const altered = path.replace(/\+(.)/, (_match, first: string) => `+${first === 'a' ? 'b' : 'a'}`);
@@ -291,7 +291,7 @@ describe('the listener', () => {
     expect((await stateOf(mail)).status).toBe('SENT');
   });
 
-  it('refuses what is too large, and goes on', async () => {
+  it('refuses a message that is too large, and continues', async () => {
     const mail = await sentMail();
     const path = inbound.verp.returnPath(mail.emailId);
     expect(await deliver(path, `Subject: x\r\n\r\n${'line of text\r\n'.repeat(90_000)}`)).toMatch(/^552/);
@@ -299,7 +299,7 @@ describe('the listener', () => {
     expect((await stateOf(mail)).status).toBe('BOUNCED');
   });
 
-  it('survives hostile messages and changes nothing for them', async () => {
+  it('survives hostile messages and records nothing of them', async () => {
     const mail = await sentMail();
     const boundary = 'multipart/report; boundary=';
     const hostile: (string | Buffer)[] = [
@@ -322,7 +322,7 @@ describe('the listener', () => {
     expect(await stateOf(mail)).toMatchObject({ status: 'SENT', subscribed: true, events: [] });
   });
 
-  it('refuses more connections from one address than it allows in a minute', async () => {
+  it('refuses connections of one client beyond the limit per minute', async () => {
     const limited = await inbound.listen({ unprovenPerMinute: 2 });
     const greetings: string[] = [];
     for (let i = 0; i < 5; i++) {
@@ -337,12 +337,12 @@ describe('the listener', () => {
       );
     }
     await limited.close();
-    // The minute may turn once in the middle.
+    // A new minute may begin once during the test.
     expect(greetings.filter((code) => code === '421').length).toBeGreaterThanOrEqual(1);
     expect(greetings[0]).toBe('220');
   });
 
-  it('does not count among them what comes back to our mail, however many reports that is', async () => {
+  it('does not count connections with reports about our email, however many', async () => {
     const limited = await inbound.listen({ unprovenPerMinute: 2 });
     const receipt = dsn({ action: 'delivered', status: '2.0.0' });
     const [first, ...others] = await Promise.all(Array.from({ length: 10 }, () => sentMail()));

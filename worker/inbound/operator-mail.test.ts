@@ -38,7 +38,7 @@ function operatorMail(options: { smtp?: Pick<SmtpPool, 'send'>; forwardMs?: numb
 
 const write = (to: string | string[], raw: string, from = PERSON) => inbound.deliver(to, raw, from, server);
 
-describe('what people write to the operator', () => {
+describe('email to the operator', () => {
   it.each([`postmaster@${DOMAIN}`, `ABUSE@${DOMAIN}`, `fbl@${DOMAIN}`, 'abuse@bounce.shop.test'])(
     'at %s is forwarded as it is, without an envelope sender',
     async (to) => {
@@ -54,7 +54,7 @@ describe('what people write to the operator', () => {
     },
   );
 
-  it('goes out once for several of these mailboxes, and apart from other mail', async () => {
+  it('is forwarded once for several of these mailboxes, and separately from other recipients', async () => {
     expect(await write([`postmaster@${DOMAIN}`, `abuse@${DOMAIN}`], answer([]))).toMatch(/^250/);
     await sink.waitForMessages(1);
     const mail = await inbound.sentMail();
@@ -64,7 +64,7 @@ describe('what people write to the operator', () => {
     expect((await inbound.stateOf(mail)).events).toEqual([]);
   });
 
-  it('is forwarded when a program has written it, such as the one that enrols in a feedback loop', async () => {
+  it('is forwarded when a program has written it, such as an enrolment in a feedback loop', async () => {
     expect(await write(`abuse@${DOMAIN}`, answer(['Auto-Submitted: auto-generated']), 'noreply@fbl.test')).toMatch(
       /^250/,
     );
@@ -72,7 +72,7 @@ describe('what people write to the operator', () => {
     expect(message!.raw.toString().match(/auto-submitted/gi)).toHaveLength(1);
   });
 
-  it('stays with its sender while no server takes it, and is refused when the operator does not exist', async () => {
+  it('is deferred while no server accepts it, and refused when the address of the operator does not exist', async () => {
     const to = `postmaster@${DOMAIN}`;
     sink.replyTo(OPERATOR, { code: 451, text: '4.3.0 Busy', stage: 'rcpt', times: 1 });
     expect(await write(to, answer([]))).toMatch(/^451/);
@@ -86,7 +86,7 @@ describe('what people write to the operator', () => {
     expect(await away.forward(Buffer.from(answer([])), PERSON)).toMatchObject({ code: 451 });
   });
 
-  it('is bounded in its rate, and what is too much stays with its sender', async () => {
+  it('is limited in its rate, and deferred beyond that', async () => {
     const { forward } = operatorMail({ smtp: { send: () => Promise.resolve({ kind: 'accepted', reply: '250' }) } });
     const replies: (number | undefined)[] = [];
     for (let n = 0; n < 40; n++) replies.push((await forward(Buffer.from(answer([])), PERSON))?.code);
@@ -112,14 +112,14 @@ describe('a loop', () => {
     expect(sink.messageCount()).toBe(0);
   });
 
-  it('is refused when the header names an address here', async () => {
+  it('is refused when the header From has an address of the listener', async () => {
     const raw = answer([])
       .replace('ada@home.test>', `abuse@${DOMAIN}>`)
       .replace(/^From: .*$/m, `From: <abuse@${DOMAIN}>`);
     expect(await write(`abuse@${DOMAIN}`, raw)).toMatch(/^554 5\.4\.6/);
   });
 
-  it('is no loop when the operator writes, or another installation has forwarded a message', async () => {
+  it('is not assumed when the operator writes, or another installation has forwarded a message', async () => {
     expect(await write(`abuse@${DOMAIN}`, answer(['Subject: Test']), OPERATOR)).toMatch(/^250/);
     expect(await write(`abuse@${DOMAIN}`, answer(['Everpost-Forwarded: other.test']), '')).toMatch(/^250/);
     await sink.waitForMessages(2);
@@ -136,7 +136,7 @@ describe('reports to these mailboxes', () => {
     expect(sink.messageCount()).toBe(0);
   });
 
-  it('are all that is taken without an operator', async () => {
+  it('are all that is accepted without an operator', async () => {
     const mail = await inbound.sentMail();
     expect(await inbound.deliver(`postmaster@${DOMAIN}`, answer([]), PERSON)).toMatch(/^550/);
     expect(await inbound.deliver('postmaster@bounce.shop.test', answer([]), PERSON)).toMatch(/^550/);

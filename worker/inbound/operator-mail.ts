@@ -9,7 +9,7 @@ import { isReturnPathHost } from '../../shared/pure/emails/return-path.ts';
 import { withTimeLimit } from '../../shared/platform/time-limit.ts';
 import type { SmtpOutcome, SmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
 
-/** A reply by which the listener does not take a message. */
+/** The SMTP reply that refuses a message. */
 export interface SmtpRefusal {
   code: number;
   text: string;
@@ -18,8 +18,8 @@ export interface SmtpRefusal {
 /** Forwards email to the operator of this installation. */
 export interface OperatorMail {
   /**
-   * Forwards a message unchanged, with a few header fields put in front.
-   * @returns undefined once a mail server has taken it over; else the reply to give, so that its sender keeps it
+   * Forwards a message unchanged, with a few header fields added in front.
+   * @returns undefined once a mail server has accepted it; else the reply to give, so that the sender keeps the message
    */
   forward: (raw: Buffer, envelopeFrom: string) => Promise<SmtpRefusal | undefined>;
 }
@@ -32,38 +32,38 @@ export interface OperatorMailOptions {
   smtp: Pick<SmtpPool, 'send'>;
   logger: Logger;
   now?: () => number;
-  /** How long a server may take; the sender of the message waits for it. Milliseconds. */
+  /** How long a server may take, in milliseconds; the sender of the message waits for it. */
   forwardMs?: number;
 }
 
 export const POSTMASTER = 'postmaster';
 
-/** Whether a mailbox is for people: one that RFC 2142 asks every domain to have. */
+/** Whether a mailbox is one that RFC 2142 requires of every domain, for people. */
 export function isOperatorMailbox(local: string): boolean {
   return local === POSTMASTER || local === 'abuse';
 }
 
-/** Names the listener that forwarded a message, so that it never takes the message again. */
+/** Names the listener that forwarded a message, so that the same listener recognizes the message. */
 const FORWARDED_FIELD = 'Everpost-Forwarded';
-/** Below the 30 s after which the listener ends a connection that is silent. */
+/** Below the 30 seconds after which the listener ends a silent connection. */
 const FORWARD_MS = 25_000;
-/** Servers that a message has passed, to find loops by (RFC 5321 section 6.3); others pass five or so. */
+/** The most Received fields of a message without a loop (RFC 5321 section 6.3); real messages have about five. */
 const HOPS_MAX = 18;
-/** This many at once, and then one a minute. */
+/** Messages that may be forwarded at once; after them one per minute. */
 const BURST_MAX = 30;
-const EACH_MS = 60_000;
+const MESSAGE_INTERVAL_MS = 60_000;
 
-const LOOP: SmtpRefusal = { code: 554, text: '5.4.6 This message has been here before' };
+const LOOP: SmtpRefusal = { code: 554, text: '5.4.6 The message is in a loop' };
 const TOO_MANY: SmtpRefusal = { code: 451, text: '4.7.1 Too many messages for the operator, try again later' };
-const NOT_NOW: SmtpRefusal = { code: 451, text: '4.4.1 The message cannot be passed on just now, try again later' };
-const NOT_TAKEN: SmtpRefusal = { code: 554, text: '5.3.0 The mail server of the operator does not take this message' };
+const NOT_NOW: SmtpRefusal = { code: 451, text: '4.4.1 The message cannot be forwarded now, try again later' };
+const NOT_TAKEN: SmtpRefusal = { code: 554, text: '5.3.0 The mail server of the operator refuses this message' };
 
-/** Allows this many at once, and one more each minute. */
+/** Creates a limit of BURST_MAX messages at once, and one more each minute. */
 function createAllowance(now: () => number): () => boolean {
   let usedUntilMs = 0;
   return () => {
-    const nextMs = Math.max(usedUntilMs, now()) + EACH_MS;
-    if (nextMs - now() > BURST_MAX * EACH_MS) return false;
+    const nextMs = Math.max(usedUntilMs, now()) + MESSAGE_INTERVAL_MS;
+    if (nextMs - now() > BURST_MAX * MESSAGE_INTERVAL_MS) return false;
     usedUntilMs = nextMs;
     return true;
   };
@@ -76,19 +76,20 @@ function refusalOf(outcome: SmtpOutcome): SmtpRefusal | undefined {
 }
 
 /**
- * Creates the forwarder of email to the operator. It uses the same servers as all email, while the sender waits: a
- * message answered with 250 is already with another server, so nothing has to be stored.
+ * Creates the forwarder of email to the operator. It sends through the SMTP servers of all email while the sender
+ * waits: a message answered with 250 is already accepted by another server, so nothing has to be stored.
  *
- * There are no loops. What was forwarded here is known by its field, what others have forwarded by the servers it has passed. It
- * has no envelope sender, so nobody returns it or answers it. What claims to come from here, and answers of programs in
- * the name of the operator, are refused. The rate is bounded for whatever is left.
+ * It prevents loops. A message that this listener forwarded is recognized by a header field, and one that other servers
+ * forwarded by its Received fields. A forwarded message has no envelope sender, so nobody returns or answers it.
+ * Messages with a sender at this listener, and automatic replies in the name of the operator, are refused. The rate is
+ * limited for any other loop.
  */
 export function createOperatorMail(options: OperatorMailOptions): OperatorMail {
   const { operator, smtp, logger, now = Date.now, forwardMs = FORWARD_MS } = options;
   const host = domainToASCII(options.domain) || options.domain.toLowerCase();
   const mayForward = createAllowance(now);
 
-  /** Whether an answer to the address would come back. */
+  /** Whether a reply to the address would come to this listener. */
   function isHere(address: string): boolean {
     const domain = domainToASCII(domainOf(address));
     return domain === host || (isReturnPathHost(domain) && isOperatorMailbox(address.split('@')[0] ?? ''));
@@ -123,7 +124,7 @@ export function createOperatorMail(options: OperatorMailOptions): OperatorMail {
     try {
       return await withTimeLimit(sent, forwardMs, () => NOT_NOW);
     } catch (error) {
-      logger.warn({ err: error }, 'Mail for the operator cannot be passed on just now');
+      logger.warn({ err: error }, 'email to the operator cannot be forwarded now');
       return NOT_NOW;
     } finally {
       end.abort();
@@ -136,7 +137,7 @@ export function createOperatorMail(options: OperatorMailOptions): OperatorMail {
       if (isLoop(message, envelopeFrom)) return LOOP;
       if (!mayForward()) return TOO_MANY;
       const refusal = await send(Buffer.concat([Buffer.from(fields(message), 'latin1'), raw]));
-      if (refusal === NOT_TAKEN) logger.error('The mail server of OPERATOR_EMAIL refuses what is forwarded to it');
+      if (refusal === NOT_TAKEN) logger.error('the mail server of OPERATOR_EMAIL refuses a forwarded message');
       return refusal;
     },
   };

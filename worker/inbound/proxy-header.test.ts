@@ -53,7 +53,7 @@ describe('parseProxyHeader', () => {
     expect(parseProxyHeader(octets)).toEqual({ kind: 'malformed' });
   });
 
-  it('takes any octets', () => {
+  it('accepts any octets', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (octets) => {
         expect(['incomplete', 'malformed', 'complete']).toContain(parseProxyHeader(Buffer.from(octets)).kind);

@@ -12,10 +12,10 @@ export type ProxyHeader =
   { kind: 'incomplete' } | { kind: 'malformed' } | { kind: 'complete'; octets: number; client?: ProxiedClient };
 
 const SIGNATURE_V2 = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1');
-/** The line of version 1 with its end (specification, section 2.1). */
+/** The longest header of version 1, with its line end (PROXY protocol, section 2.1). */
 const LINE_V1_MAX = 107;
 const PREFIX_V2 = 16;
-/** Addresses and extensions of version 2; no forwarder sends as much. */
+/** The longest addresses and extensions of version 2 that are read; no forwarder sends as much. */
 const LENGTH_V2_MAX = 1_024;
 const HEADER_MS = 5_000;
 
@@ -50,7 +50,9 @@ function readV2(octets: Buffer): ProxyHeader {
   return { ...complete, client: { address, port: octets.readUInt16BE(PREFIX_V2 + 2 * addressLength) } };
 }
 
-/** Reads the header of the PROXY protocol, version 1 or 2, at the start of `octets`. Takes any octets, never throws. */
+/**
+ * Reads the header of the PROXY protocol, version 1 or 2, at the start of `octets`. Accepts any octets, never throws.
+ */
 export function parseProxyHeader(octets: Buffer): ProxyHeader {
   const compared = Math.min(octets.length, SIGNATURE_V2.length);
   const isV2 = octets.subarray(0, compared).equals(SIGNATURE_V2.subarray(0, compared));
@@ -59,7 +61,8 @@ export function parseProxyHeader(octets: Buffer): ProxyHeader {
 }
 
 /**
- * Takes the header off a connection; what follows stays to be read.
+ * Reads the PROXY header of a connection; the octets after it remain to be read.
+ * @returns undefined for a connection of the forwarder itself
  * @throws Error when there is none within five seconds, or it is malformed
  */
 export function takeProxyHeader(socket: Socket): Promise<ProxiedClient | undefined> {

@@ -25,7 +25,7 @@ function createBook(owners: Record<string, string> = {}) {
 }
 
 describe('createReplyAddressBook', () => {
-  it('asks once a minute for an address, whether it is known or not', async () => {
+  it('queries an address once a minute, whether it is known or not', async () => {
     const book = createBook({ known: 'owner' });
     for (let i = 0; i < 3; i++) {
       expect(await Promise.all([book.ownerOf('known'), book.ownerOf('known')])).toEqual([OWNED, OWNED]);
@@ -37,7 +37,7 @@ describe('createReplyAddressBook', () => {
     expect(await book.ownerOf('unknown')).toEqual({ projectId: 'new owner' });
   });
 
-  it('answers clients that may not guess where an address is known to be in use, else not at all', async () => {
+  it('answers clients that may not guess only for addresses known to be in use', async () => {
     const book = createBook({ known: 'owner' });
     expect(await book.ownerOf('known', false)).toBe('later');
     await book.ownerOf('known');
@@ -46,7 +46,7 @@ describe('createReplyAddressBook', () => {
     expect(await book.ownerOf('unknown', false)).toBe('later');
   });
 
-  it('asks four questions at once at most, and forgets guesses before addresses in use', async () => {
+  it('runs four queries at once at most, and forgets guesses before addresses in use', async () => {
     const book = createBook({ known: 'owner' });
     await book.ownerOf('known');
     await Promise.all(Array.from({ length: 5_100 }, (_, index) => book.ownerOf(`guess ${index}`)));
@@ -59,7 +59,7 @@ describe('createReplyAddressBook', () => {
     expect(book.asked.length).toBe(before + 1);
   });
 
-  it('does not keep that the database was away', async () => {
+  it('does not keep the failure of a query', async () => {
     const book = createBook();
     await expect(book.ownerOf('fault')).rejects.toThrow('away');
     await expect(book.ownerOf('fault')).rejects.toThrow('away');

@@ -1,9 +1,13 @@
-/** The project that takes the answers to an address, kept in memory for a minute so that guesses cost no queries. */
+import { createGate } from '../../shared/platform/turns.ts';
+
+/**
+ * Finds the project that receives replies to an address, with a memory of a minute, so that guesses cost no queries.
+ */
 export interface ReplyAddressBook {
   /**
-   * The owner of an address. One that is not known to be in use is answered only where `mayAsk` says so, else with
+   * Finds the owner of an address. If the address is not known to be in use and `mayAsk` returns false, the answer is
    * `later`.
-   * @throws whatever the query throws
+   * @throws the error of the query
    */
   ownerOf: (address: string, mayAsk: () => boolean) => Promise<{ projectId: string } | 'unknown' | 'later'>;
 }
@@ -21,12 +25,15 @@ interface Entry {
 }
 
 const FRESH_MS = 60_000;
-/** The number of known and of unknown addresses that are kept apart, so guesses cannot drive out addresses in use. */
+/**
+ * The number of entries of each kind. Known and unknown addresses are kept separately, so that guesses cannot displace
+ * addresses in use.
+ */
 const ENTRIES_MAX = 5_000;
-/** Queries at once: the rest of the worker needs connections to the database as well. */
+/** Concurrent queries: the rest of the worker needs database connections as well. */
 const QUERIES_MAX = 4;
 
-/** Keeps who owns which reply address. */
+/** Creates the lookup of the owners of reply addresses. */
 export function createReplyAddressBook({ find, now = Date.now }: ReplyAddressBookOptions): ReplyAddressBook {
   const owned = new Map<string, Entry>();
   const unknown = new Map<string, Entry>();
@@ -39,22 +46,16 @@ export function createReplyAddressBook({ find, now = Date.now }: ReplyAddressBoo
     if (entries.size > ENTRIES_MAX && oldest !== undefined) entries.delete(oldest);
   }
 
-  let queries = 0;
-  const queue: (() => void)[] = [];
+  const gate = createGate(QUERIES_MAX);
 
   async function ask(address: string): Promise<Owner> {
-    if (queries < QUERIES_MAX) queries++;
-    else await new Promise<void>((resolve) => queue.push(resolve));
     try {
-      const projectId = await find(address);
+      const projectId = await gate(() => find(address));
       const owner: Owner = projectId === undefined ? 'unknown' : { projectId };
       keep(owner === 'unknown' ? unknown : owned, address, owner);
       return owner;
     } finally {
       asked.delete(address);
-      const next = queue.shift();
-      if (next) next();
-      else queries--;
     }
   }
 

@@ -15,14 +15,14 @@ export interface InboundDeps {
   orm: Orm;
   logger: Logger;
   links: LinkSigner;
-  /** Takes mail for the operator. */
+  /** Sends email to the operator. */
   smtp: Pick<SmtpPool, 'send'>;
   wakeDispatcher: () => void;
 }
 
 /**
- * Starts listening for inbound mail if the configuration asks for it. Of several workers on one machine the first
- * listens; the others log that and do the rest of their work. Without INBOUND_DOMAIN there is nothing to listen for.
+ * Starts listening for inbound email if the configuration asks for it. Of several workers on one machine the first one
+ * listens; the others log that and do the rest of their work. Without INBOUND_DOMAIN nothing listens.
  * @throws ConfigError when the files for STARTTLS cannot be used
  */
 export async function startInbound(deps: InboundDeps): Promise<InboundServer | undefined> {
