@@ -9,7 +9,7 @@ const LONG_LIVED: string[] = [
   WORKFLOW_TYPES.webhookEndpoint,
 ];
 
-it('every type of workflow ends in the version that began it, but for those that may live for months', () => {
+it('every type of workflow ends in the version that started it, except those that may run for months', () => {
   const pinned = Object.entries(workflows).filter(([, workflow]) => 'workflowDefinitionOptions' in workflow);
   const types = Object.values(WORKFLOW_TYPES).filter((type) => !LONG_LIVED.includes(type));
   expect(Object.keys(workflows).sort()).toEqual(Object.values(WORKFLOW_TYPES).sort());

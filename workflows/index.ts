@@ -1,4 +1,4 @@
-/** The workflow types, by the names they are started under. A name, once released, is never changed. */
+// The workflow types, by the names under which they are started. A released name is never changed.
 import { setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
 import { domainChecks } from './domains/domain-checks.ts';
 import { emailDelivery } from './emails/email-delivery.ts';
@@ -15,17 +15,17 @@ export { webhookEndpoint } from './webhooks/webhook-endpoint.ts';
 export { cleanUp, domainChecks, emailDelivery, job, reconcile, segmentComputation, segmentRefresh };
 
 /**
- * Where workers have versions, what ends soon ends in the version that began it. The others may live for months, and go on
- * in a newer one, which is what a worker says by default. A worker without a version must not say anything of the kind:
- * Temporal refuses its tasks then.
+ * The versioning behavior of short workflows. With worker versions, a short workflow ends in the version that started
+ * it. Other workflows may run for months and move to newer versions, which is the default of a worker. Without worker
+ * versions no behavior may be set, because Temporal would refuse the tasks of the worker.
  */
-function endsSoon(): { versioningBehavior?: 'PINNED' } {
+function pinnedIfVersioned(): { versioningBehavior?: 'PINNED' } {
   return workflowInfo().currentDeploymentVersion?.deploymentName ? { versioningBehavior: 'PINNED' } : {};
 }
-setWorkflowOptions(endsSoon, cleanUp);
-setWorkflowOptions(endsSoon, domainChecks);
-setWorkflowOptions(endsSoon, emailDelivery);
-setWorkflowOptions(endsSoon, job);
-setWorkflowOptions(endsSoon, reconcile);
-setWorkflowOptions(endsSoon, segmentComputation);
-setWorkflowOptions(endsSoon, segmentRefresh);
+setWorkflowOptions(pinnedIfVersioned, cleanUp);
+setWorkflowOptions(pinnedIfVersioned, domainChecks);
+setWorkflowOptions(pinnedIfVersioned, emailDelivery);
+setWorkflowOptions(pinnedIfVersioned, job);
+setWorkflowOptions(pinnedIfVersioned, reconcile);
+setWorkflowOptions(pinnedIfVersioned, segmentComputation);
+setWorkflowOptions(pinnedIfVersioned, segmentRefresh);

@@ -2,17 +2,17 @@ import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import { TASK_QUEUES } from '../shared/pure/task-queues.ts';
 
-/** A killed worker is noticed after this long. Activities heartbeat several times within it. */
+/** The time after which Temporal notices a killed worker. Activities send several heartbeats within it. */
 const HEARTBEAT_TIMEOUT = '10 seconds';
 
-/** Short statements on PostgreSQL. They are retried while PostgreSQL is away. */
+/** Activities with short statements. They are retried while PostgreSQL cannot be reached. */
 export const database = proxyActivities<Activities>({
   taskQueue: TASK_QUEUES.jobs,
   startToCloseTimeout: '30 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
 });
 
-/** Long work on PostgreSQL, in chunks. */
+/** Activities with long database work in chunks. */
 export const bulk = proxyActivities<Activities>({
   taskQueue: TASK_QUEUES.jobs,
   startToCloseTimeout: '2 hours',
@@ -21,8 +21,8 @@ export const bulk = proxyActivities<Activities>({
 });
 
 /**
- * Long work on PostgreSQL that somebody waits for: it goes on from its last committed chunk soon after a worker is lost,
- * and it heartbeats while it works on a chunk, not only between two.
+ * Activities with long database work that somebody waits for: after a lost worker they continue soon from the last
+ * committed chunk, and they also send heartbeats during a chunk.
  */
 export const chunked = proxyActivities<Activities>({
   taskQueue: TASK_QUEUES.jobs,
@@ -40,8 +40,8 @@ const SMTP_OPTIONS = {
 } as const;
 
 /**
- * Handing transactional email, that of automations, or that of campaigns to SMTP servers. Each kind has slots of its own:
- * a kind that fills its own slots delays no other. The activities decide how long an outage is waited out.
+ * Activities that send transactional email, email of automations, or email of campaigns. Each kind has separate slots,
+ * so none delays another. The activities decide how long they wait for an outage to end.
  */
 export const transactionalDelivery = proxyActivities<Activities>({
   ...SMTP_OPTIONS,
@@ -50,7 +50,7 @@ export const transactionalDelivery = proxyActivities<Activities>({
 export const automationDelivery = proxyActivities<Activities>({ ...SMTP_OPTIONS, taskQueue: TASK_QUEUES.automations });
 export const campaignDelivery = proxyActivities<Activities>({ ...SMTP_OPTIONS, taskQueue: TASK_QUEUES.campaigns });
 
-/** Steps of an automation's execution, on the queue of its workflow. A worker that is lost in the middle of one is noticed soon. */
+/** Activities with the steps of an execution, on the task queue of its workflow. A lost worker is noticed soon. */
 export const steps = proxyActivities<Activities>({
   startToCloseTimeout: '2 minutes',
   heartbeatTimeout: HEARTBEAT_TIMEOUT,
@@ -58,9 +58,9 @@ export const steps = proxyActivities<Activities>({
 });
 
 /**
- * The same within the workflow task that decides them, which saves Temporal five events and two hand-overs. Together the
- * limits are below the 10 seconds of a workflow task, so the task is never extended: a worker that is lost is noticed
- * when it times out. What is slow or fails is left to `steps`, where operators see it and its attempts.
+ * The same as local activities, which saves Temporal five events and two task dispatches. The limits together are below
+ * the 10 seconds of a workflow task, so the task is never extended and a lost worker is noticed at its timeout. Steps
+ * that are slow or fail are left to `steps`, where operators see the attempts.
  */
 export const stepsInTask = proxyLocalActivities<Activities>({
   scheduleToStartTimeout: '2 seconds',
@@ -68,7 +68,7 @@ export const stepsInTask = proxyLocalActivities<Activities>({
   retry: { maximumAttempts: 1 },
 });
 
-/** Calling a server of somebody else. The activity itself decides how often a failed attempt is repeated. */
+/** Activities that call the webhook of a step. The activity itself limits the repetitions. */
 export const webhooks = proxyActivities<Activities>({
   taskQueue: TASK_QUEUES.webhooks,
   startToCloseTimeout: '2 minutes',
@@ -82,12 +82,15 @@ const EVENT_WEBHOOK_OPTIONS = {
   retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
 } as const;
 
-/** Sending events to an endpoint, a turn at a time. An event that the endpoint refuses does not fail the activity. */
+/**
+ * Activities that send events to a webhook endpoint, one turn at a time. An event that the endpoint refuses does not
+ * fail the activity.
+ */
 export const eventWebhooks = proxyActivities<Activities>({
   ...EVENT_WEBHOOK_OPTIONS,
   taskQueue: TASK_QUEUES.eventWebhooks,
 });
-/** The same in slots of their own: endpoints that hang or fail wait for one another, but delay no others. */
+/** The same with separate slots for endpoints that hang or fail: they delay each other, but no other endpoint. */
 export const slowEventWebhooks = proxyActivities<Activities>({
   ...EVENT_WEBHOOK_OPTIONS,
   taskQueue: TASK_QUEUES.slowEventWebhooks,

@@ -35,16 +35,16 @@ function withTrace(history: unknown): unknown {
 const files = readdirSync(HISTORIES_DIRECTORY).filter((file) => file.endsWith('.json'));
 
 describe('executions recorded by earlier versions', () => {
-  it.each(files)('%s replays on the workflows of today', async (file) => {
+  it.each(files)('%s replays with the current workflow code', async (file) => {
     await replay(readHistory(file));
   });
 
-  it.each(files)('%s replays in a trace as well', async (file) => {
+  it.each(files)('%s replays with a trace as well', async (file) => {
     const { workflowId, history } = readHistory(file);
     await replay({ workflowId, history: withTrace(history) });
   });
 
-  it('would not replay on workflows that decide differently', async () => {
+  it('do not replay with workflow code that decides differently', async () => {
     const stored = readHistory('campaign.sent-at-once.json');
     const altered = JSON.parse(
       JSON.stringify(stored.history).replaceAll('freezeAudience', 'freezeSomethingElse'),

@@ -44,7 +44,7 @@ async function run(type: ScheduledType, activities: Partial<Activities>): Promis
 const givenUp = () => Promise.reject(ApplicationFailure.nonRetryable('Given up.', 'TypeError'));
 
 describe('segmentRefresh', () => {
-  it('goes on until no segment is left, all batches of one pass', async () => {
+  it('refreshes all batches of one pass', async () => {
     const passes = new Set<string | undefined>();
     const batches = ['a', 'b', null];
     const { runs } = await run('segmentRefresh', {
@@ -74,7 +74,7 @@ describe('segmentRefresh', () => {
 });
 
 describe('domainChecks', () => {
-  it('checks batch after batch what is due by one moment, and continues as new after a hundred', async () => {
+  it('checks the domains due at its start batch by batch, and continues as new after a hundred batches', async () => {
     const moments = new Set<number>();
     const seen: (string | null)[] = [];
     const { runs } = await run('domainChecks', {

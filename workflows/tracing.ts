@@ -23,7 +23,7 @@ function readHeader(headers: Headers): TraceParent | undefined {
   return parseTraceParent(defaultPayloadConverter.fromPayload<{ traceparent?: string }>(payload).traceparent);
 }
 
-/** The end of a run id is random, so a run knows the id of its span without asking for randomness of its own. */
+/** The id of the span of a run. The end of a run id is random, so no further random number is needed. */
 function spanIdOf(runId: string): string {
   return runId.replaceAll('-', '').slice(-16);
 }
@@ -34,9 +34,9 @@ function outcomeOf(error: unknown): WorkflowSpan['outcome'] {
 }
 
 /**
- * Carries a trace through a workflow: from the header it was started with into the headers of its activities and of its
- * next run. When the run ends, the worker makes a span of it. Everything here is synchronous, draws no random numbers
- * and gives no commands, so a history replays the same with a trace and without.
+ * Propagates a trace through a workflow: from the header that it was started with to the headers of its activities and
+ * of its next run. When the run ends, the worker makes a span of it. All code here is synchronous, uses no random
+ * numbers and issues no commands, so a history replays in the same way with and without a trace.
  */
 export const interceptors: WorkflowInterceptorsFactory = () => {
   let own: TraceParent | undefined;

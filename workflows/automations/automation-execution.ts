@@ -27,17 +27,20 @@ export const eventArrivedSignal = defineSignal<[EventArrived]>(EVENT_ARRIVED_SIG
 export const currentStepQuery = defineQuery<string>(CURRENT_STEP_QUERY);
 
 const HISTORY_EVENTS_MAX = 1_500;
-/** With this patch a chain of webhooks continues as new, too; only runs that are long enough ask for it. */
+/**
+ * With this patch a run also continues as new between two webhooks. It is evaluated only in runs that are long enough.
+ */
 const BETWEEN_WEBHOOKS = 'continue-as-new-between-webhooks';
-/** With this patch an activity that is given up ends the execution, too; only runs where that happens ask for it. */
+/** With this patch the execution also fails when an activity is given up. It is evaluated only in such runs. */
 const FAILED_WITH_ACTIVITY = 'fail-with-activity';
-/** A date far in the future is waited for in several timers. */
+/** The longest timer. A date far in the future takes several timers. */
 const TIMER_MS_MAX = 300 * 24 * 60 * 60 * 1_000;
 
 /**
- * One contact's way through an automation. The workflow never sees the graph: an activity runs the steps, records them
- * and returns what to wait for; the workflow waits. PostgreSQL decides what has happened, so a timer that coincides with
- * an event, a signal that comes twice and a repeated call do no harm. Continues as new between two steps.
+ * The execution of an automation for one contact. The workflow never sees the graph: an activity runs the steps,
+ * records them and returns what to wait for, and the workflow waits. PostgreSQL decides what has happened, so a timer
+ * that coincides with an event, a repeated signal and a repeated call do no harm. It continues as new between two
+ * steps.
  */
 export async function automationExecution({
   executionId,
@@ -84,7 +87,7 @@ export async function automationExecution({
     }
   }
 
-  /** Takes steps within this task where that is possible, else by an activity that is repeated until it is done. */
+  /** Runs steps within this workflow task if possible, else in an activity that is repeated until it succeeds. */
   async function runSteps(summary: string): Promise<AdvanceOutcome> {
     if (takesStepsInTask) {
       try {

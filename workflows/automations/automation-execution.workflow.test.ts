@@ -28,8 +28,8 @@ afterAll(async () => {
 type Steps = Pick<Activities, 'runSteps' | 'callWebhook'>;
 
 /**
- * Runs an execution on activities of the test's own. @returns how its row was closed, how the workflow ended, and the
- * types of its events
+ * Runs an execution with activities of the test.
+ * @returns how its row was closed, how the workflow ended, and the types of its events
  */
 async function run(steps: Partial<Steps>, isFromBefore = false) {
   const closed: string[] = [];
@@ -68,14 +68,14 @@ function giveUp(): never {
 }
 
 describe('the workflow of an execution', () => {
-  it('takes steps within the task that decides them', async () => {
+  it('runs steps within its workflow task', async () => {
     const { status, eventTypes } = await run({ runSteps: async () => COMPLETED });
     expect(status).toBe('COMPLETED');
     expect(eventTypes).toHaveLength(6);
     expect(eventTypes).toContain(EVENT_TYPE_MARKER_RECORDED);
   });
 
-  it('leaves steps that fail to an activity that is repeated, where operators see it', async () => {
+  it('leaves steps that fail to an activity, whose repetitions operators see', async () => {
     const attempts: string[] = [];
     const { status, eventTypes } = await run({
       async runSteps() {
@@ -90,7 +90,7 @@ describe('the workflow of an execution', () => {
     expect(eventTypes).toContain(EVENT_TYPE_ACTIVITY_TASK_SCHEDULED);
   });
 
-  it('leaves steps that are slow to such an activity before its task times out', async () => {
+  it('leaves slow steps to an activity before the workflow task times out', async () => {
     const attempts: boolean[] = [];
     const { status, eventTypes } = await run({
       async runSteps() {
@@ -104,7 +104,7 @@ describe('the workflow of an execution', () => {
     expect(eventTypes).not.toContain(EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT);
   }, 30_000);
 
-  it('goes on with ordinary activities where it began before executions had a queue', async () => {
+  it('continues with ordinary activities when it began before executions had a task queue', async () => {
     const { status, eventTypes } = await run({ runSteps: async () => COMPLETED }, true);
     expect(status).toBe('COMPLETED');
     expect(eventTypes).not.toContain(EVENT_TYPE_MARKER_RECORDED);
@@ -116,7 +116,7 @@ describe('the workflow of an execution', () => {
     expect(status).toBe('FAILED');
   });
 
-  it('does so when the call of a webhook is given up', async () => {
+  it('closes the execution as FAILED when the call of a webhook is given up', async () => {
     const { closed, status } = await run({
       runSteps: async () => ({ kind: 'webhook', next: 'Call' }),
       callWebhook: async () => giveUp(),
@@ -125,7 +125,7 @@ describe('the workflow of an execution', () => {
     expect(status).toBe('FAILED');
   });
 
-  it('leaves to its activity what the activity has closed', async () => {
+  it('does not close an execution that its activity has closed', async () => {
     const { closed, status } = await run({
       runSteps: async () => ({ kind: 'ended', status: 'FAILED', failure: 'Step "Mail" failed' }),
     });

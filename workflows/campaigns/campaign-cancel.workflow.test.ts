@@ -21,7 +21,7 @@ afterAll(() => workflows.stop());
 type Moment = (fake: FakeCampaign) => Partial<CampaignActivities>;
 const inAnHour = Date.now() + 3_600_000;
 
-/** The places where a campaign can wait for long. */
+/** The states in which a campaign can wait for long. */
 const moments: [string, Moment][] = [
   [
     'it waits for its time',
@@ -80,7 +80,7 @@ async function endsCancelled(handle: WorkflowHandle, fake: FakeCampaign): Promis
   expect(fake.closings.at(-1)).toBe('at the end');
   const { events } = await handle.fetchHistory();
   const failures = (events ?? []).flatMap((event) => event.workflowTaskFailedEventAttributes?.failure?.message ?? []);
-  // The server's cause for a task that failed because of a new event; the task is then repeated.
+  // The cause that the server gives for a workflow task that failed because of a new event. The task is then repeated.
   expect(failures.filter((message) => message !== 'UnhandledCommand')).toEqual([]);
 }
 
@@ -106,7 +106,7 @@ describe('a campaign is cancelled within ten seconds', () => {
     expect(fake.reasons).toEqual([null]);
   });
 
-  it('and deleted at once, while its pages go out', async () => {
+  it('and deleted at once, while its pages are sent', async () => {
     const fake = prepare(() => ({ sendRecipientPage: untilCancelled }));
     await workflows.withActivities(fake.activities, async () => {
       const handle = await startAt(fake);
@@ -166,7 +166,7 @@ describe('recipients of a cancelled campaign', () => {
   });
 });
 
-describe('a campaign that cannot go on', () => {
+describe('a campaign that cannot continue', () => {
   const givenUp = () => Promise.reject(ApplicationFailure.nonRetryable('It cannot be done.', 'Impossible'));
 
   it.each<keyof CampaignActivities>(['freezeAudience', 'planDeferred', 'readCampaign', 'beginCampaign'])(
@@ -180,7 +180,7 @@ describe('a campaign that cannot go on', () => {
     },
   );
 
-  it('ends its other pages when one of them is given up, and waits for what they have on the wire', async () => {
+  it('ends its other pages when one is given up, and waits for their messages on the wire', async () => {
     let cancelledPages = 0;
     const fake = fakeCampaign({
       sendRecipientPage: ({ firstSeq }) =>
@@ -195,7 +195,7 @@ describe('a campaign that cannot go on', () => {
     expect(fake.reasons).toEqual(['It cannot be done.']);
   });
 
-  it('sends nothing more when writing its audience down has ended it', async () => {
+  it('sends nothing more after an error in its audience has ended it', async () => {
     const fake = fakeCampaign({
       async freezeAudience() {
         fake.campaign.status = 'CANCELLED';

@@ -40,9 +40,9 @@ async function run(fake: FakeCampaign, during?: (handle: WorkflowHandle) => Prom
   });
 }
 
-it('a campaign sends the pages that are written down while the rest of its audience follows', async () => {
+it('a campaign sends stored pages while the rest of its audience is being stored', async () => {
   const { fake, asked } = growingCampaign((untilTotal) =>
-    // All that is written down is sent before more is.
+    // All stored recipients are sent to before more are stored.
     eventually(async () => fake.pages.length === untilTotal / 200),
   );
   await run(fake);
@@ -51,7 +51,7 @@ it('a campaign sends the pages that are written down while the rest of its audie
   expect(fake.campaign.status).toBe('SENT');
 });
 
-it('a campaign that is paused while its audience grows has it written down to its end, and sends what is left later', async () => {
+it('a campaign paused while its audience is being stored stores all of it, and sends the rest later', async () => {
   let isFrozen = false;
   let rounds = 0;
   const { fake } = growingCampaign(() => eventually(async () => isFrozen));
@@ -96,7 +96,7 @@ it.each(['the API', 'Temporal'])(
   },
 );
 
-it('a campaign whose audience cannot be written down to its end is cancelled with the reason', async () => {
+it('a campaign whose audience cannot be stored completely is cancelled with the reason', async () => {
   const { fake } = growingCampaign(() =>
     Promise.reject(ApplicationFailure.nonRetryable('It cannot be done.', 'Impossible')),
   );

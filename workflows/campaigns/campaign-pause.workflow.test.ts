@@ -47,8 +47,8 @@ async function untilPaused(handle: WorkflowHandle): Promise<void> {
   await eventually(async () => (await handle.query<CampaignProgress>(CAMPAIGN_PROGRESS_QUERY)).phase === 'paused');
 }
 
-describe('a campaign that is paused while its pages go out', () => {
-  it('ends them, waits with a word in the Temporal UI, and sends what is left when it is resumed', async () => {
+describe('a campaign that is paused while its pages are sent', () => {
+  it('ends them, says so in the Temporal UI, and sends the rest when it is resumed', async () => {
     const fake = campaignAtWork();
     await workflows.withActivities(fake.activities, async () => {
       const handle = await startCampaign(workflows.client);
@@ -66,7 +66,7 @@ describe('a campaign that is paused while its pages go out', () => {
     expect([fake.campaign.status, fake.closings]).toEqual(['SENT', ['at the end']]);
   });
 
-  it('waits until it is resumed, however often it is told of something else', async () => {
+  it('waits until it is resumed, whatever other signals it gets', async () => {
     const fake = campaignAtWork();
     await workflows.withActivities(fake.activities, async () => {
       const handle = await startCampaign(workflows.client);
@@ -102,8 +102,8 @@ describe('a campaign that is paused while its pages go out', () => {
   });
 });
 
-describe('a campaign that holds while its pages go out', () => {
-  it('shows the reason in the Temporal UI as soon as it is told', async () => {
+describe('a campaign that holds while its pages are sent', () => {
+  it('shows the reason in the Temporal UI after the signal', async () => {
     const fake = campaignAtWork();
     await workflows.withActivities(fake.activities, async () => {
       const handle = await startCampaign(workflows.client);
@@ -122,10 +122,10 @@ describe('a campaign that holds while its pages go out', () => {
   });
 });
 
-describe('a campaign that held and may go on', () => {
+describe('a campaign whose hold has ended', () => {
   const hold = { provider: 'gmail.com', reason: 'Many called it spam.', until: '2026-11-22T08:00:30.000Z' };
 
-  it('does so as soon as it is told, without waiting for the retries of its pages', async () => {
+  it('continues after the signal, without waiting for the retries of its pages', async () => {
     const fake = campaignAtWork();
     await workflows.withActivities(fake.activities, async () => {
       const handle = await startCampaign(workflows.client);
@@ -143,7 +143,7 @@ describe('a campaign that held and may go on', () => {
     expect([...fake.pages].sort()).toEqual(['1-100', '101-200', '201-300']);
   });
 
-  it('is left alone while it waits for one relay only', async () => {
+  it('does not restart its pages while it waits for one relay only', async () => {
     const fake = campaignAtWork();
     const { readCampaign } = fake.activities;
     let reads = 0;
@@ -171,8 +171,8 @@ describe('a campaign that held and may go on', () => {
   });
 });
 
-describe('a campaign that is paused while its audience is written down', () => {
-  it('has its audience, and sends nothing before it is resumed', async () => {
+describe('a campaign that is paused while its audience is being stored', () => {
+  it('stores its audience, and sends nothing before it is resumed', async () => {
     let isFrozen = false;
     const left = new Set([1, 101]);
     const fake = fakeCampaign({}, { totalRecipients: 200 });

@@ -27,7 +27,7 @@ describe('a campaign that is sent again', () => {
     expect(fake.campaign.isResending).toBeUndefined();
   });
 
-  it('while its workflow is closing it is sent again by that workflow', async () => {
+  it('is sent again by its workflow when that is closing it', async () => {
     const left: number[] = [];
     const fake = campaignWith(left);
     const { finishCampaign } = fake.activities;
@@ -36,7 +36,7 @@ describe('a campaign that is sent again', () => {
     fake.activities.finishCampaign = async (campaign) => {
       const closed = await finishCampaign(campaign);
       if (closings++ > 0) return closed;
-      // The answer says SENT, and the request comes before it is there.
+      // The activity returns SENT, and the resend is requested before its result arrives.
       left.push(1);
       Object.assign(fake.campaign, { status: 'SENDING', isResending: true });
       await eventually(() => Promise.resolve(handle !== undefined));
@@ -50,7 +50,7 @@ describe('a campaign that is sent again', () => {
     expect([fake.pages.slice(2), fake.campaign.status, closings]).toEqual([['1-100'], 'SENT', 2]);
   });
 
-  it('is not closed by a repeated attempt to close it that comes late', async () => {
+  it('is not closed by a late repetition of an earlier attempt to close it', async () => {
     const left: number[] = [];
     const fake = campaignWith(left);
     const { finishCampaign } = fake.activities;

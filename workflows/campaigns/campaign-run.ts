@@ -7,34 +7,34 @@ import { bulk, database } from '../proxies.ts';
 /** One run of the workflow `campaign`. */
 export interface CampaignRun {
   readonly campaignId: string;
-  /** Signals and cancellations so far. */
+  /** The number of signals and cancellations so far. */
   changes: number;
   /** The value of `changes` when the state was last read. */
   changesRead: number;
-  /** Temporal was asked to cancel, and PostgreSQL does not know of it yet. */
+  /** Temporal was asked to cancel the workflow, and PostgreSQL does not know that yet. */
   isCancelRequested: boolean;
   readonly progress: CampaignProgress;
-  /** Why emails of the latest page are held, or the whole campaign is. */
+  /** Why emails of the latest page, or the whole campaign, wait. */
   waiting?: ProviderWait | undefined;
-  /** How far the sending is, as the Temporal UI shows it. */
-  headway: string;
+  /** The progress of sending, as text in the Temporal UI. */
+  statusText: string;
 }
 
-/** Shows in the Temporal UI how far the sending is, and what it waits for. */
-export function showHeadway(run: CampaignRun, headway = run.headway): void {
-  run.headway = headway;
-  setCurrentDetails([headway, waitDetails(run)].filter((text) => text !== '').join(' '));
+/** Shows the progress of sending, and what it waits for, in the Temporal UI. */
+export function showStatus(run: CampaignRun, statusText = run.statusText): void {
+  run.statusText = statusText;
+  setCurrentDetails([statusText, waitDetails(run)].filter((text) => text !== '').join(' '));
 }
 
 function waitDetails({ waiting }: CampaignRun): string {
   if (!waiting) return '';
   const { provider, relay, until, reason } = waiting;
-  // A hold that is about no relay has no end of its own.
+  // A hold without a relay is that of the whole campaign, which ends at no fixed time.
   if (relay === undefined) return `The campaign **holds** because of **${provider}**. ${reason}`;
   return `Emails wait for **${provider}**, through ${relay}, until ${until}. ${reason}`;
 }
 
-/** Reads the campaign from PostgreSQL. A cancellation that Temporal was asked for is written first. */
+/** Reads the campaign from PostgreSQL. A cancellation in Temporal is stored first. */
 export async function readState(run: CampaignRun): Promise<CampaignStateView> {
   const { campaignId } = run;
   run.changesRead = run.changes;
@@ -44,11 +44,11 @@ export async function readState(run: CampaignRun): Promise<CampaignStateView> {
 }
 
 /**
- * Runs work that ends at once when the campaign is cancelled, even while a retry is waiting. The recipients that were
- * not reached get their outcome at once as well, because a message on the wire to a slow server may take minutes.
- * @param onPause is called when the campaign is found paused, maybe more than once, or may go on after it held; without
- * it the work goes on
- * @returns undefined when the campaign ended before the work did
+ * Runs work that is cancelled as soon as the campaign ends, even while a retry is waiting. The unsent recipients then
+ * get their outcome at once, because a message on the wire to a slow server may take minutes.
+ * @param onPause called when the campaign is found paused, perhaps several times, or may continue after a hold; without
+ *   it the work continues
+ * @returns undefined when the campaign ended before the work
  */
 export async function whileSending<T>(
   run: CampaignRun,
@@ -75,12 +75,15 @@ interface Watch {
   onPause: ((scope: CancellationScope) => void) | undefined;
 }
 
-/** A campaign that held may go on: its pages wait for their retries, and are planned again instead. */
+/** Whether a hold of the campaign has ended: its pages are planned again instead of waiting for their retries. */
 function isReleased({ waiting }: CampaignRun, current: CampaignStateView): boolean {
   return waiting !== undefined && waiting.relay === undefined && current.waiting === undefined;
 }
 
-/** @returns whether the campaign has ended before the work was done */
+/**
+ * Watches the campaign while work is under way, and cancels the work when the campaign ends.
+ * @returns whether the campaign ended before the work
+ */
 async function cancelWhenEnded({ run, scope, isDone, onPause }: Watch): Promise<boolean> {
   for (;;) {
     await condition(() => isDone() || run.changes !== run.changesRead);
@@ -94,7 +97,7 @@ async function cancelWhenEnded({ run, scope, isDone, onPause }: Watch): Promise<
       }
       if (current.waiting && current.pausedSince === undefined) {
         run.waiting = current.waiting;
-        showHeadway(run);
+        showStatus(run);
       }
       continue;
     }

@@ -23,16 +23,16 @@ import { closeCampaign, sendToAudience } from './send-to-audience.ts';
 export const campaignChangedSignal = defineSignal(CAMPAIGN_CHANGED_SIGNAL);
 export const progressQuery = defineQuery<CampaignProgress>(CAMPAIGN_PROGRESS_QUERY);
 
-/** A date far in the future is waited for in several timers. */
+/** The longest timer. A date far in the future takes several timers. */
 const TIMER_MS_MAX = 300 * 24 * 60 * 60 * 1_000;
 
 /**
- * One campaign: waits until it is due, freezes the audience, sends page by page, comes back for email that servers
- * deferred, closes. A paused campaign waits for a signal with nothing on the wire. PostgreSQL holds the state, this
- * workflow decides what is next: it reads the state again after every signal and every restart. A campaign that has
- * ended may be sent again to some recipients: by this run, or by a following one. Cancelling the workflow in Temporal
- * cancels the campaign as the API does; a permanent fault cancels it with the reason. It continues as new when no page
- * is out; only `nextSeq` is carried over.
+ * One campaign: it waits until the campaign is due, freezes the audience, sends page by page, repeats deferred emails,
+ * and closes. A paused campaign waits for a signal with nothing on the wire. The state is in PostgreSQL; this workflow
+ * decides what comes next, and reads the state again after every signal and every restart. A campaign that has ended
+ * may be sent again to some recipients, by this run or by a later one. Cancelling the workflow in Temporal cancels the
+ * campaign as the API does; a permanent fault cancels it with the reason. It continues as new when no page is under
+ * way.
  */
 export async function campaign(input: CampaignInput): Promise<void> {
   const run: CampaignRun = {
@@ -40,7 +40,7 @@ export async function campaign(input: CampaignInput): Promise<void> {
     changes: 0,
     changesRead: 0,
     isCancelRequested: false,
-    headway: '',
+    statusText: '',
     progress: { phase: 'waiting', totalRecipients: 0, pagesDone: 0, pagesTotal: 0 },
   };
   setHandler(campaignChangedSignal, () => {
@@ -58,7 +58,10 @@ async function runCampaign(run: CampaignRun, input: CampaignInput): Promise<void
   for (let next = input; await sendOnce(run, next);) next = { campaignId: input.campaignId };
 }
 
-/** @returns whether there is more to do */
+/**
+ * Sends the campaign once and closes it.
+ * @returns whether there is more to do
+ */
 async function sendOnce(run: CampaignRun, input: CampaignInput): Promise<boolean> {
   const { campaignId } = run;
   try {
@@ -71,7 +74,10 @@ async function sendOnce(run: CampaignRun, input: CampaignInput): Promise<boolean
   return closeCampaign(run);
 }
 
-/** @returns undefined when the campaign will not be sent */
+/**
+ * Waits until the campaign is being sent.
+ * @returns undefined when it will not be sent
+ */
 async function waitUntilSending(run: CampaignRun): Promise<CampaignStateView | undefined> {
   const { campaignId } = run;
   for (;;) {

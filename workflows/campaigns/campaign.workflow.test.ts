@@ -44,7 +44,7 @@ describe('the campaign workflow', () => {
     expect(fake.campaign.status).toBe('SENT');
   });
 
-  it('waits thirty days for a scheduled campaign, and sends at the new time it was given', async () => {
+  it('waits thirty days for a scheduled campaign, and sends at its new time', async () => {
     const startMs = await environment.currentTimeMs();
     const fake = fakeCampaign({}, { status: 'SCHEDULED', scheduledForMs: startMs + 60 * DAY_MS });
     await withCampaign(fake, async () => {
@@ -64,7 +64,7 @@ describe('the campaign workflow', () => {
     expect(fake.campaign.status).toBe('SENT');
   });
 
-  it('ends at once, having sent nothing, when a scheduled campaign is cancelled', async () => {
+  it('ends at once without sending when a scheduled campaign is cancelled', async () => {
     const fake = fakeCampaign(
       {},
       { status: 'SCHEDULED', scheduledForMs: (await environment.currentTimeMs()) + 30 * DAY_MS },
@@ -80,7 +80,7 @@ describe('the campaign workflow', () => {
     expect(fake.campaign.status).toBe('CANCELLED');
   });
 
-  it('comes back for deferred email after the pause, until none is left', async () => {
+  it('repeats deferred email after the pause until none is left', async () => {
     const rounds = [
       { firstSeqs: [101, 401], retryInMs: 10_000 },
       { firstSeqs: [401], retryInMs: 8 * 60 * 60 * 1_000 },
@@ -98,7 +98,7 @@ describe('the campaign workflow', () => {
     expect(fake.campaign.status).toBe('SENT');
   });
 
-  it('continues as new with nothing lost or repeated when there are many pages', async () => {
+  it('continues as new without losing or repeating a page', async () => {
     const total = 100_000;
     const fake = fakeCampaign({}, { pageSize: 200, totalRecipients: total });
     await withCampaign(fake, async () => {

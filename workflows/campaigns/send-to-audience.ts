@@ -11,14 +11,17 @@ import {
 import type { CampaignInput } from '../../shared/pure/workflow-contracts.ts';
 import type { CampaignStateView } from '../../activities/campaigns/campaign-activities.ts';
 import { bulk, campaignDelivery, chunked, database } from '../proxies.ts';
-import { readState, showHeadway, whileSending, type CampaignRun } from './campaign-run.ts';
+import { readState, showStatus, whileSending, type CampaignRun } from './campaign-run.ts';
 import type { campaign } from './campaign.ts';
 
-/** Pages that are out at the same time, over all workers, if the state names no number. */
+/** Pages under way at the same time, over all workers, if the state has no number. */
 const LANES = 4;
-/** Sending begins when so many pages are written down; the rest follows while they are sent. */
+/** Sending begins when this many pages of the audience are stored. The rest is stored while they are sent. */
 const FIRST_PAGES = 2;
-/** A page is six events; this stays far below Temporal's limits, even without a suggestion. */
+/**
+ * Events after which the run continues as new. A page is six events, so the history stays far below the limits of
+ * Temporal, even without its suggestion.
+ */
 const HISTORY_EVENTS_MAX = 1_500;
 
 interface PageRange {
@@ -29,22 +32,22 @@ interface PageRange {
 interface Plan {
   lanes: number;
   pageSize: number;
-  /** Recipients of the campaign that are written down. */
+  /** Recipients that are stored. */
   total: number;
-  /** Whether more are being written down. */
+  /** Whether more recipients are being stored. */
   isGrowing: boolean;
 }
 
-/** Pages to send. */
+/** The source of the pages to send. */
 interface Pages {
-  /** Whether the next page, or the end, is written down. */
+  /** Whether the next page is stored, or there is none. */
   isReady: () => boolean;
   take: () => PageRange | undefined;
-  /** Where the next run goes on when this one ends before `page`. */
+  /** The recipient from which the next run continues when this run ends before `page`. */
   resumeAt: (page: PageRange) => number;
 }
 
-/** Freezes the audience, sends to all of it, and comes back until every recipient has an outcome. */
+/** Freezes the audience, sends to all of it, and repeats deferred emails until every recipient has an outcome. */
 export async function sendToAudience(run: CampaignRun, input: CampaignInput, state: CampaignStateView): Promise<void> {
   const pageSize = input.pageSize ?? state.pageSize;
   const plan: Plan = { lanes: state.lanes ?? LANES, pageSize, total: state.totalRecipients, isGrowing: false };
@@ -64,9 +67,9 @@ function showTotal({ progress }: CampaignRun, { total, pageSize }: Plan): void {
 /** @returns false when the campaign has ended */
 async function freezeFirstPages(run: CampaignRun, plan: Plan): Promise<boolean> {
   run.progress.phase = 'freezing audience';
-  setCurrentDetails('Writing the audience down.');
-  const isGoingOn = await whileSending(run, () => freezeUntil(run, plan, FIRST_PAGES * plan.pageSize));
-  return isGoingOn ?? false;
+  setCurrentDetails('Storing the audience.');
+  const isSending = await whileSending(run, () => freezeUntil(run, plan, FIRST_PAGES * plan.pageSize));
+  return isSending ?? false;
 }
 
 /** @returns false when the campaign has ended */
@@ -78,7 +81,10 @@ async function freezeUntil({ campaignId }: CampaignRun, plan: Plan, untilTotal: 
   return !frozen.isStopped;
 }
 
-/** Writes the rest of the audience down, each time as much as there was: sending has work, and few answers are awaited. */
+/**
+ * Stores the rest of the audience, doubling it each time, so that sending always has work and few activity results are
+ * awaited.
+ */
 async function freezeRest(run: CampaignRun, plan: Plan, sending: Sending): Promise<void> {
   while (plan.isGrowing) {
     if (!(await freezeUntil(run, plan, 2 * plan.total))) sending.isStopped = true;
@@ -86,10 +92,10 @@ async function freezeRest(run: CampaignRun, plan: Plan, sending: Sending): Promi
   }
 }
 
-/** Queues the recipients who are to be sent to again; they are then found like deferred email. */
+/** Queues the recipients of a resend. They are then sent to like deferred ones. */
 async function requeue(run: CampaignRun): Promise<void> {
   const { campaignId } = run;
-  setCurrentDetails('Queueing the recipients who are sent to again.');
+  setCurrentDetails('Queueing the recipients of the resend.');
   await whileSending(run, () =>
     chunked.requeueRecipients.executeWithOptions({ summary: 'queue again' }, [{ campaignId }]),
   );
@@ -99,24 +105,27 @@ async function requeue(run: CampaignRun): Promise<void> {
 interface Sending {
   pages: Pages;
   isStopped: boolean;
-  /** The campaign was paused: only messages on the wire are waited for. */
+  /** The campaign was paused: only messages on the wire are completed. */
   isPaused: boolean;
-  /** Set when the history is long enough: where the next run begins. */
+  /** The recipient from which the next run continues; set when the history is long enough. */
   nextSeq?: number;
   failure?: Error;
 }
 
-/** A lane that fails ends the others, which may be waiting for a server; messages on the wire are waited for. */
+/**
+ * Sends pages in several lanes. A lane that fails ends the others, which may be waiting for a server; messages on the
+ * wire are completed.
+ */
 async function sendPages(run: CampaignRun, plan: Plan, pages: Pages): Promise<void> {
   const sending: Sending = { pages, isStopped: false, isPaused: false };
-  // The audience is written down to its end, also during a pause.
+  // The audience is stored completely, also during a pause.
   let lanes: CancellationScope | undefined;
   await whileSending(
     run,
     async (scope) => {
       lanes = new CancellationScope();
       const end = (error: unknown): void => {
-        // A lane that a pause cancels does not hide what fails.
+        // The cancellation of a lane by a pause does not hide a failure.
         if (sending.failure === undefined || isCancellation(sending.failure)) sending.failure = error as Error;
         if (!sending.isPaused) scope.cancel();
       };
@@ -134,10 +143,10 @@ async function sendPages(run: CampaignRun, plan: Plan, pages: Pages): Promise<vo
   );
   const { failure, isPaused, nextSeq } = sending;
   if (failure !== undefined && !(isPaused && isCancellation(failure))) throw failure;
-  if (nextSeq !== undefined) await goOnAsNew(run, plan, nextSeq);
+  if (nextSeq !== undefined) await continueFrom(run, plan, nextSeq);
 }
 
-async function goOnAsNew({ campaignId }: CampaignRun, { pageSize }: Plan, nextSeq: number): Promise<never> {
+async function continueFrom({ campaignId }: CampaignRun, { pageSize }: Plan, nextSeq: number): Promise<never> {
   return continueAsNew<typeof campaign>({ campaignId, nextSeq, pageSize });
 }
 
@@ -171,11 +180,14 @@ async function sendPageByPage(run: CampaignRun, plan: Plan, sending: Sending): P
     sending.isStopped ||= result.isStopped;
     run.waiting = result.waiting;
     progress.pagesDone = Math.ceil(lastSeq / plan.pageSize);
-    showHeadway(run, `Sent up to recipient **${lastSeq}** of **${plan.total}**.`);
+    showStatus(run, `Sent up to recipient **${lastSeq}** of **${plan.total}**.`);
   }
 }
 
-/** Runs until every recipient has an outcome, or the campaign is cancelled; also sends the pages that a pause left. */
+/**
+ * Plans and sends the pages of deferred recipients, and of those that a pause left, until every recipient has an
+ * outcome or the campaign is cancelled.
+ */
 async function retryDeferred(run: CampaignRun, plan: Plan): Promise<void> {
   const { campaignId, progress } = run;
   const { pageSize, total } = plan;
@@ -191,7 +203,7 @@ async function retryDeferred(run: CampaignRun, plan: Plan): Promise<void> {
     }
     if (round.retryInMs > 0) {
       progress.phase = 'retrying deferred emails';
-      showHeadway(run, 'Mail that servers deferred is tried again.');
+      showStatus(run, 'Deferred emails are tried again.');
       const pause = { summary: 'try deferred emails again' };
       if (await condition(() => run.changes !== run.changesRead, round.retryInMs, pause)) continue;
     }
@@ -205,11 +217,10 @@ async function retryDeferred(run: CampaignRun, plan: Plan): Promise<void> {
 }
 
 /**
- * Waits until something about the campaign changes. The remaining work is found in PostgreSQL, so nothing is carried
- * over.
+ * Waits until the campaign changes. The remaining work is in PostgreSQL, so the next run needs nothing from this one.
  */
 async function waitPaused(run: CampaignRun, plan: Plan, since: string): Promise<void> {
-  if (shouldContinueAsNew()) await goOnAsNew(run, plan, plan.total + 1);
+  if (shouldContinueAsNew()) await continueFrom(run, plan, plan.total + 1);
   run.progress.phase = 'paused';
   setCurrentDetails(`**Paused** since ${since}, by a request. It goes on when it is resumed.`);
   await condition(() => run.changes !== run.changesRead);
@@ -218,8 +229,8 @@ async function waitPaused(run: CampaignRun, plan: Plan, since: string): Promise<
 
 /**
  * Closes the campaign.
- * @returns whether there is more to do, since it was sent again meanwhile
- * @throws ApplicationFailure when recipients are left without an outcome
+ * @returns whether there is more to do, because it was sent again meanwhile
+ * @throws ApplicationFailure when recipients have no outcome
  */
 export async function closeCampaign(run: CampaignRun): Promise<boolean> {
   const { campaignId, progress } = run;

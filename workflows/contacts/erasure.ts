@@ -11,11 +11,11 @@ import { chunked } from '../proxies.ts';
 
 export const contactsDeletedSignal = defineSignal(CONTACTS_DELETED_SIGNAL);
 
-/** A round is about ten events; this stays far below Temporal's limits. */
+/** The rounds of one run. A round is about ten events, so the history stays far below the limits of Temporal. */
 const ROUNDS_MAX = 100;
 
 /**
- * Erases the remaining data of a project's deleted contacts. First it erases all that is due; after a pause it erases
+ * Erases the remaining data of the deleted contacts of a project. First it erases all due data. After a pause it erases
  * rows of transactions that were under way during a deletion. It ends when nothing is left.
  */
 export async function erasure(input: ErasureInput): Promise<void> {

@@ -2,10 +2,10 @@ import { continueAsNew } from '@temporalio/workflow';
 import type { DomainChecksInput } from '../../shared/pure/workflow-contracts.ts';
 import { bulk } from '../proxies.ts';
 
-/** Keeps the history short where there are very many domains. */
+/** Batches of one run, so that the history stays short. */
 const BATCHES_PER_RUN = 100;
 
-/** Looks up in DNS the sender domains whose check is due. Started every five minutes by a schedule. */
+/** Checks the DNS records of the sender domains whose check is due. A schedule starts it every five minutes. */
 export async function domainChecks({ afterId = null, asOfMs = Date.now() }: DomainChecksInput = {}): Promise<void> {
   let lastId = afterId;
   for (let batch = 0; batch < BATCHES_PER_RUN; batch++) {

@@ -7,11 +7,11 @@ function countOf(emailIds: string[]): string {
   return emailIds.length === 1 ? 'one email' : `${emailIds.length} emails`;
 }
 
-/** Shown in Temporal's UI: counts only, since a history holds nothing of an email but its id. */
+/** The result in the Temporal UI. It has counts only, because a history contains nothing of an email but its id. */
 interface EmailDeliveryResult {
-  /** Rounds in which servers were asked; an attempt that was repeated after a fault counts once. */
+  /** Calls of `deliverEmails`; attempts repeated after a fault count once. */
   rounds: number;
-  /** How many emails had which status at the end. */
+  /** The number of emails by their final status. */
   emails: Record<string, number>;
 }
 
@@ -20,9 +20,9 @@ function add(total: EmailDeliveryResult['emails'], counts: Record<string, number
 }
 
 /**
- * Delivers transactional emails until each is sent, bounced or given up. Email that a server deferred (4xx) is tried
- * again after growing pauses, which occupy no worker. Email that no server takes for two days fails with the reason.
- * Email of a disabled project waits until the project is enabled.
+ * Delivers transactional emails until each is sent, bounced or given up. Deferred email (4xx) is tried again after
+ * growing pauses, which occupy no worker. Email that no server accepts for two days fails with the reason. Email of a
+ * disabled project waits until the project is enabled.
  */
 export async function emailDelivery({ projectId, emailIds, origin }: EmailDeliveryInput): Promise<EmailDeliveryResult> {
   const delivery = origin === 'automation' ? automationDelivery : transactionalDelivery;

@@ -48,7 +48,7 @@ async function durationOf(handle: WorkflowHandle): Promise<number> {
   return Number(closeTime) - Number(startTime);
 }
 
-/** Runs a delivery whose attempts end as `deliver` says, one after the other. */
+/** Runs a delivery whose attempts end one after the other as `deliver` says. */
 async function deliver(
   attempts: (() => ReturnType<Delivery['deliverEmails']>)[],
   input: Partial<EmailDeliveryInput> = {},
@@ -82,24 +82,24 @@ const deferred = (ids: string[], retryInMs: number, ended?: StatusCounts) => () 
 const fails = (failure: ApplicationFailure) => () => Promise.reject(failure);
 
 describe('the delivery of emails', () => {
-  it('hands them over once when no server has a reason to refuse', async () => {
+  it('sends them once when no server refuses', async () => {
     const { calls, abandoned, queues } = await deliver([]);
     expect([calls, abandoned]).toEqual([[['a', 'b', 'c']], []]);
     expect([...queues]).toEqual([TASK_QUEUES.transactional]);
   });
 
-  it('takes slots of its own for the emails of automations', async () => {
+  it('uses separate slots for the emails of automations', async () => {
     const { queues } = await deliver([], { origin: 'automation' });
     expect([...queues]).toEqual([TASK_QUEUES.automations]);
   });
 
-  it('comes back for those that were deferred, after the pause, and only for them', async () => {
+  it('tries only the deferred ones again after the pause', async () => {
     const { calls, durationMs } = await deliver([deferred(['b', 'c'], HOUR_MS), deferred(['c'], 8 * HOUR_MS)]);
     expect(calls).toEqual([['a', 'b', 'c'], ['b', 'c'], ['c']]);
     expect(durationMs).toBeGreaterThanOrEqual(9 * HOUR_MS);
   });
 
-  it('waits for as long as its attempts say, a disabled project for a month', async () => {
+  it('waits as long as its attempts require, a month for a disabled project', async () => {
     const disabled = ApplicationFailure.create({ type: 'ProjectDisabled', nextRetryDelay: '10 days' });
     const { calls, abandoned, durationMs } = await deliver([fails(disabled), fails(disabled), fails(disabled)]);
     expect(calls).toHaveLength(4);
@@ -107,18 +107,18 @@ describe('the delivery of emails', () => {
     expect(durationMs).toBeGreaterThanOrEqual(30 * 24 * HOUR_MS);
   });
 
-  it('tells what became of them', async () => {
+  it('returns their outcomes', async () => {
     const final = ApplicationFailure.nonRetryable('No SMTP server took mail for 2 days.', 'SmtpUnavailable');
     const ended = [{ SENT: 1 }, { SENT: 1, BOUNCED: 1 }];
     const taken = await deliver([deferred(['b', 'c'], 1_000, ended[0]), deferred([], 0, ended[1])]);
     expect(taken.result).toEqual({ rounds: 2, emails: { SENT: 2, BOUNCED: 1 } });
     const left = await deliver([deferred(['c'], 1_000, { SENT: 2 }), fails(final)]);
     expect(left.result).toEqual({ rounds: 2, emails: { SENT: 2, FAILED: 1 } });
-    // An activity of an earlier build tells nothing.
+    // An activity of an earlier build returns no outcomes.
     expect((await deliver([deferred([], 0)])).result).toEqual({ rounds: 1, emails: {} });
   });
 
-  it('gives up what is left, with the reason, when its attempts say that there is no use', async () => {
+  it('gives up the remaining emails, with the reason, after a failure that is not retried', async () => {
     const final = ApplicationFailure.nonRetryable('No SMTP server took mail for 2 days.', 'SmtpUnavailable');
     const { calls, abandoned } = await deliver([deferred(['c'], 1_000), fails(final)]);
     expect(calls).toHaveLength(2);

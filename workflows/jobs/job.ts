@@ -3,8 +3,8 @@ import type { JobInput } from '../../shared/pure/workflow-contracts.ts';
 import { chunked, database } from '../proxies.ts';
 
 /**
- * An import or a bulk operation. All of its state is in PostgreSQL: after a lost attempt, the next one goes on after the
- * last committed chunk. A job that an operator cancels, or that is given up, ends as failed; finished chunks stay.
+ * An import or a bulk operation. All its state is in PostgreSQL: after a lost attempt, the next one continues after the
+ * last committed chunk. A job that an operator cancels, or that is given up, ends as failed; committed chunks stay.
  */
 export async function job(input: JobInput): Promise<void> {
   try {

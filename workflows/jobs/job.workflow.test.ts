@@ -17,7 +17,10 @@ afterAll(() => workflows.stop());
 
 type RunJob = Activities['runJob'];
 
-/** Runs a job, and answers why it was ended from outside, if it was. */
+/**
+ * Runs a job.
+ * @returns the reason why it was ended from outside, if it was
+ */
 async function run(
   runJob: RunJob,
   act: (handle: WorkflowHandle) => Promise<unknown> = async () => {},
@@ -40,7 +43,7 @@ async function run(
 }
 
 describe('the job workflow', () => {
-  it('ends with its job, and repeats an attempt that failed for a moment', async () => {
+  it('ends with its job, and repeats an attempt after a temporary failure', async () => {
     let attempts = 0;
     const reasons = await run(async () => {
       attempts++;
@@ -55,7 +58,7 @@ describe('the job workflow', () => {
     expect(reasons).toEqual(['The job cannot be finished because of an unexpected error']);
   });
 
-  it('ends the job as failed when an operator cancels it, after its chunk', async () => {
+  it('ends the job as failed after its current chunk when an operator cancels it', async () => {
     let isStarted = false;
     const reasons = await run(
       () => {

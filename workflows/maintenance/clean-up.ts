@@ -1,6 +1,6 @@
 import { bulk } from '../proxies.ts';
 
-/** Removes expired rows. Started daily by a schedule. */
+/** Removes expired rows. A schedule starts it daily. */
 export async function cleanUp(): Promise<void> {
   await bulk.cleanUp();
 }

@@ -4,7 +4,7 @@ import { chunked } from '../proxies.ts';
 
 const HISTORY_EVENTS_MAX = 1_000;
 
-/** Counts every segment and computes the tracked ones, batch by batch. Started every few minutes by a schedule. */
+/** Counts all segments and computes the tracked ones, batch by batch. A schedule starts it every few minutes. */
 export async function segmentRefresh(input: SegmentRefreshInput): Promise<void> {
   const startedAt = input.startedAt ?? workflowInfo().runStartTime.toISOString();
   for (;;) {

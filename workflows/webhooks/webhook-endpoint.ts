@@ -11,14 +11,14 @@ import { eventWebhooks, slowEventWebhooks } from '../proxies.ts';
 
 export const webhookWokenSignal = defineSignal(WEBHOOK_WOKEN_SIGNAL);
 
-/** A round is about ten events; this stays far below Temporal's limits. */
+/** The rounds of one run. A round is about ten events, so the history stays far below the limits of Temporal. */
 const ROUNDS_MAX = 200;
-/** A quiet endpoint has no workflow; the next event starts it again. */
+/** The idle time after which the workflow ends. The next event starts it again. */
 const IDLE_MS_MAX = 10 * 60_000;
 
 /**
- * Delivers the outstanding events to one endpoint: turn after turn while there are some, then it sleeps until it is
- * woken or its next retry is due. Its history grows with the turns; events are never in it.
+ * Delivers the outstanding events of one endpoint, turn after turn. Then it sleeps until it is woken or its next retry
+ * is due. Its history contains turns, never events.
  */
 export async function webhookEndpoint({ endpointId, isTroubled: wasTroubled }: WebhookEndpointInput): Promise<void> {
   let wakes = 0;
