@@ -13,7 +13,7 @@ quietTemporal();
 interface Ended {
   failure: ApplicationFailure;
   reported: unknown[];
-  /** What the next attempt finds. */
+  /** The memory for the next attempt. */
   memory: AttemptMemory | undefined;
 }
 

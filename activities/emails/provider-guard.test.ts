@@ -31,7 +31,7 @@ const envelopeTo = (to: string) => ({ from: 'news@example.com', to });
 const outcomes = { accepted: 0, rejected: 0, deferred: 0, interrupted: 0 };
 const relayNamed = (label: string) => ({ label, connections: 0, isDown: false, outcomes });
 
-/** What guards have counted and logged. */
+/** The counts and log lines of the guards. */
 const registry = new Registry();
 const metrics = createDeliveryMetrics(registry);
 const logs: string[] = [];
@@ -45,7 +45,10 @@ function createGuard(...relays: string[]): ProviderGuard {
   return createProviderGuard(exchange, { add: () => undefined }, 10);
 }
 
-/** Hands emails of a project over, each with the same outcome. @returns what became of the last one */
+/**
+ * Sends emails of a project, all with the same outcome.
+ * @returns the assessment of the last one
+ */
 async function send(guard: ProviderGuard, projectId: string, count: number, outcome: SmtpOutcome) {
   await guard.ready();
   let last;
@@ -91,7 +94,7 @@ describe('a relay that refuses', () => {
   });
   const via = (relay: string, outcome: SmtpOutcome): SmtpOutcome => ({ ...outcome, relay });
 
-  /** Hands emails over; the relay decides. A message goes to the first relay that it does not avoid. */
+  /** Sends emails. Each goes to the first relay that it does not avoid, which decides the outcome. */
   async function sendVia(guard: ProviderGuard, to: string, answer: (relay: string) => SmtpOutcome) {
     await guard.ready();
     const admission = await guard.admit(envelopeTo(to), 'project', signal);

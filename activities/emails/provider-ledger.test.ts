@@ -5,7 +5,10 @@ import { createProviderLedger } from './provider-ledger.ts';
 const PROVIDER = 'mail.test';
 const signs = (recipient: string, reply: string) => signsOf(recipient, reply, 'rcpt');
 
-/** Refuses the email to each of these in the same words. @returns how many refusals are believed */
+/**
+ * Notes refusals of each recipient with the same text.
+ * @returns the number of refusals that are not doubted
+ */
 function believed(ledger: ReturnType<typeof createProviderLedger>, recipients: string[]): number {
   return recipients.filter((to) => !ledger.refused(PROVIDER, to, signs(to, `550 5.1.1 <${to}> No such user`), []))
     .length;

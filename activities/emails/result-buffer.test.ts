@@ -34,7 +34,7 @@ describe('a result buffer', () => {
       query(unit, sql`update meeting set touched = touched + 1 where name = ${name}`);
     const opponent = em();
     await opponent.begin();
-    // The transaction that detects the deadlock is the one that is ended.
+    // PostgreSQL ends the transaction that detects the deadlock.
     await query(opponent, sql`set local deadlock_timeout = '1h'`);
     await touch(opponent, 'b');
     let attempts = 0;
@@ -80,13 +80,13 @@ describe('a result buffer', () => {
       },
     });
     for (let count = 0; count < 6; count += 1) {
-      await buffer.room();
+      await buffer.ready();
       buffer.add(result);
     }
-    let hasRoom = false;
-    const asked = buffer.room().then(() => (hasRoom = true));
+    let isReady = false;
+    const asked = buffer.ready().then(() => (isReady = true));
     await new Promise((resolve) => setImmediate(resolve));
-    expect(hasRoom).toBe(false);
+    expect(isReady).toBe(false);
     finish();
     await asked;
     await buffer.drain();

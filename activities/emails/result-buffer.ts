@@ -6,7 +6,7 @@ export interface ResultBuffer {
   /** Adds a result. It is recorded within `maxAgeMs`, or as soon as the current recording is done. */
   add: (result: DeliveryResult) => void;
   /** Resolves when few enough results wait to be recorded. Await it before sending more email. */
-  room: () => Promise<void>;
+  ready: () => Promise<void>;
   /**
    * Records the remaining results.
    * @throws the error of a recording, now or earlier
@@ -90,7 +90,7 @@ export function createResultBuffer(options: ResultBufferOptions): ResultBuffer {
       buffered.push(result);
       flushWhenDue();
     },
-    async room() {
+    async ready() {
       while (buffered.length >= options.waitingMax && recording) await recording;
     },
     async drain() {

@@ -12,7 +12,7 @@ interface Group {
   fail: (error: Error) => void;
 }
 
-/** A delivery of the email `first`, whose groups go on when the test says so. */
+/** A delivery of the email `first`, whose groups end when the test says so. */
 function deliver(options: Partial<JoinableDelivery> = {}) {
   const openDeliveries = createOpenDeliveries();
   const groups: Group[] = [];
@@ -25,7 +25,7 @@ function deliver(options: Partial<JoinableDelivery> = {}) {
     ...options,
   });
   const offer = (id: string) => openDeliveries.offer(place, [id]);
-  /** Offers an email; resolves when its group has begun. */
+  /** Offers an email to the delivery; resolves when its group has begun. */
   async function join(id: string): Promise<{ group: Group; isTaken: Promise<boolean> }> {
     const isTaken = offer(id);
     return { group: await eventually(async () => groups.find(({ emailIds }) => emailIds.includes(id))), isTaken };

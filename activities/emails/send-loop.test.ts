@@ -52,7 +52,7 @@ const unprepared = (name: string): EmailToSend => ({
   cause,
 });
 
-/** No provider is in trouble. */
+/** A guard that admits every email. */
 const OPEN: ProviderGuard = {
   ready: async () => undefined,
   isPaused: () => false,

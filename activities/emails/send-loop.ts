@@ -185,7 +185,7 @@ export async function sendEmails(emails: Iterable<EmailToSend>, options: SendLoo
   async function lane(): Promise<void> {
     try {
       for (;;) {
-        await buffer.room();
+        await buffer.ready();
         if (isStopped()) return;
         const next = iterator.next();
         if (next.done) return;

@@ -104,7 +104,7 @@ describe('the sending speed of a project', () => {
     expect((await take(1, { isUrgent: true })).failure).toBeUndefined();
     expect((await take(39, { isUrgent: true })).failure).toBeUndefined();
     expect(Number((await take(1)).failure?.nextRetryDelay)).toBeGreaterThan(22_000);
-    // Among themselves they keep to the speed.
+    // Together they keep to the sending speed.
     expect((await take(1, { isUrgent: true })).failure).toMatchObject({ type: 'Throttled' });
   });
 });

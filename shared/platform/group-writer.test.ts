@@ -15,7 +15,7 @@ interface Write {
 
 const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
 
-/** A writer whose writes the test ends. */
+/** A group writer whose writes succeed or fail when the test says so. */
 function createWriter(options: { itemsMax?: number; octetsMax?: number; fullGroupsMax?: number } = {}) {
   const groups: Write[] = [];
   const lone: Write[] = [];

@@ -98,9 +98,9 @@ function createOwnerWriter<Item, Result>(options: GroupWriterOptions<Item, Resul
     const seen = new Set<string>();
     let octets = 0;
     for (const entry of waiting) {
-      const hasRoom = group.length < itemsMax && (group.length === 0 || octets + entry.octets <= octetsMax);
+      const fits = group.length < itemsMax && (group.length === 0 || octets + entry.octets <= octetsMax);
       if (entry.keys.some((key) => loneKeys.has(key))) void writeLone(entry);
-      else if (!hasRoom || entry.keys.some((key) => seen.has(key) || groupKeys.has(key))) left.push(entry);
+      else if (!fits || entry.keys.some((key) => seen.has(key) || groupKeys.has(key))) left.push(entry);
       else {
         group.push(entry);
         octets += entry.octets;

@@ -7,7 +7,7 @@ const ADDRESS = 'ada.lovelace+x@mail.example';
 const TOKEN = 'A'.repeat(64);
 const ID = '01990000-0000-7000-8000-000000000001';
 
-/** What is written when `write` logs. */
+/** The output of the logger during `write`. */
 function logged(write: (logger: ReturnType<typeof createLogger>) => void): { text: string; json: any } {
   let text = '';
   const stream = new Writable({

@@ -1,5 +1,5 @@
-// Reads as much of a message (RFC 5322, RFC 2045, RFC 2046) as delivery reports need: header fields, and the tree of its
-// parts down to a depth. It accepts any octets, never throws, and its time is proportional to their number.
+// Reads as much of a message (RFC 5322, RFC 2045, RFC 2046) as delivery reports need: header fields, and the tree of
+// its parts down to a depth. It accepts any octets, never throws, and its time is proportional to their number.
 
 /** A message or a part of one. */
 export interface MimeEntity {

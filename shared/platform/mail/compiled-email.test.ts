@@ -19,7 +19,7 @@ async function render(
   return mail.render({ contact: { ...CONTACT, data }, urls });
 }
 
-/** The addresses of the links of some HTML as a mail program reads them, with those counted marked as such. */
+/** The URLs of the links in HTML as a mail program reads them; tracked ones are marked. */
 function hrefsOf(html: string): string[] {
   const hrefs = [...html.matchAll(/href\s*=\s*"([^"]*)"/gi)].map((match) => (match[1] ?? '').replaceAll('&amp;', '&'));
   return hrefs.map((href) => {

@@ -8,10 +8,10 @@ const PROJECT = '01890000-0000-7000-8000-000000000002';
 const signer = createLinkSigner({ appSecret: 'a secret of at least 32 characters', publicUrl: 'https://e.test' });
 const links = signer.recipientUrls({ contactId: ID, emailId: ID });
 
-function headersOf(stream: Partial<HeaderSource>): Map<string, string> {
+function headersOf(source: Partial<HeaderSource>): Map<string, string> {
   const whole: HeaderSource = {
     ...{ type: 'MARKETING', source: 'campaign', sourceId: ID, projectId: PROJECT, from: 'a@bücher.example' },
-    ...stream,
+    ...source,
   };
   return new Map(createMessageHeaders(whole)(links));
 }

@@ -32,13 +32,13 @@ function listHeaders({ projectId, from }: HeaderSource): [string, string][] {
  * that suppresses out-of-office replies. Other automatic email is marked as such (RFC 3834); campaigns are not, because
  * a person has sent them.
  */
-export function createMessageHeaders(stream: HeaderSource): (links: HeaderLinks) => [string, string][] {
-  const { type, source, sourceId, projectId } = stream;
+export function createMessageHeaders(input: HeaderSource): (links: HeaderLinks) => [string, string][] {
+  const { type, source, sourceId, projectId } = input;
   const feedback = `${sourceId ?? 'none'}:${projectId}:${type.toLowerCase()}`;
   const isBulk = needsSubscription(type);
   const isAutomatic = source === 'automation' || (source === 'request' && !isBulk);
   const fixed: [string, string][] = [
-    ...(isBulk ? [...listHeaders(stream), ['Precedence', 'bulk'] satisfies [string, string]] : []),
+    ...(isBulk ? [...listHeaders(input), ['Precedence', 'bulk'] satisfies [string, string]] : []),
     ...(isAutomatic ? [['Auto-Submitted', 'auto-generated'] satisfies [string, string]] : []),
   ];
   return (links) => {

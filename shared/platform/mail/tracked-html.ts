@@ -132,7 +132,8 @@ function replaceLinks(html: string, nonce: string): TrackedLinks {
 }
 
 function withOpenImage(html: string, openName: string): string {
-  const image = `<img src="{{{${openName}}}}" width="1" height="1" alt="" style="display:block;width:1px;height:1px;border:0">`;
+  const style = 'display:block;width:1px;height:1px;border:0';
+  const image = `<img src="{{{${openName}}}}" width="1" height="1" alt="" style="${style}">`;
   const bodyEnd = html.toLowerCase().lastIndexOf('</body>');
   return bodyEnd === -1 ? html + image : html.slice(0, bodyEnd) + image + html.slice(bodyEnd);
 }

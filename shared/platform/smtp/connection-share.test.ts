@@ -11,7 +11,7 @@ const FROM = 'news@example.com';
 const RAW = 'Subject: Test\r\n\r\nHello\r\n';
 const logger = { warn: () => undefined };
 
-/** How many connections each kind gets of `max`, when all the others are idle. */
+/** The number of `max` connections that each urgency gets while all others are idle. */
 function sharesOf(max: number, servers = 1): Record<string, number> {
   const entries = URGENCIES.map((urgency) => {
     const urls = Array.from({ length: servers }, (_, index) => parseSmtpUrl(`smtp://127.0.0.1:${index + 1}`));
@@ -59,7 +59,7 @@ async function start(maxConnections: number, messageMs: number): Promise<{ pool:
   return { pool, relay };
 }
 
-/** Lets any number of messages of a kind wait until the test ends; their outcome does not matter. */
+/** Queues a number of messages of an urgency until the test ends; their outcome does not matter. */
 function saturate(pool: SmtpPool, urgency: SmtpUrgency, count: number): void {
   for (let index = 0; index < count; index += 1) {
     void pool.send({ from: FROM, to: `${urgency}-${index}@example.org` }, RAW, { urgency }).catch(() => undefined);
@@ -77,7 +77,7 @@ describe('a slow relay that a campaign keeps busy', () => {
     await eventually(async () => relay.deliveries().size >= CONNECTIONS);
     const before = relay.deliveries().size;
     await pool.send({ from: FROM, to: 'urgent@example.org' }, RAW);
-    // No more than what is on the connections that the relay has in work, one message each.
+    // No more than the messages that the relay is handling, one per connection.
     expect(relay.deliveries().size - before).toBeLessThanOrEqual(CONNECTIONS + 1);
   });
 

@@ -72,25 +72,25 @@ export class ConnectionShare {
     if (urgency === 'transactional') return true;
     const others = this.#carriedBy(server).campaign - (own === 'campaign' ? 1 : 0);
     if (urgency === 'campaign' && others >= this.#campaignLimit(server)) return false;
-    const room = this.#health.isUp(server) ? this.#connectionsMax - this.#health.connections : 0;
+    const free = this.#health.isUp(server) ? this.#connectionsMax - this.#health.connections : 0;
     return (
-      isWithin(this.#carriedBy(server), urgency, own, server.connections + room) &&
+      isWithin(this.#carriedBy(server), urgency, own, server.connections + free) &&
       isWithin(this.#total, urgency, own, this.#connectionsMax)
     );
   }
 
   /** How many more connections may carry messages of an urgency. */
-  room(urgency: SmtpUrgency): number {
+  freeConnections(urgency: SmtpUrgency): number {
     const max = this.#connectionsMax;
     const { all, campaign, lessUrgent } = this.#total;
     if (urgency === 'transactional') return max - all;
-    const roomOfLessUrgent = limitOf('automation', max) - lessUrgent;
-    if (urgency === 'automation') return roomOfLessUrgent;
-    const roomAtServers = this.#health.servers.reduce(
+    const freeOfLessUrgent = limitOf('automation', max) - lessUrgent;
+    if (urgency === 'automation') return freeOfLessUrgent;
+    const freeAtServers = this.#health.servers.reduce(
       (sum, server) => sum + Math.max(0, this.#campaignLimit(server) - this.#carriedBy(server).campaign),
       0,
     );
-    return Math.min(roomOfLessUrgent, limitOf('campaign', max) - campaign, roomAtServers);
+    return Math.min(freeOfLessUrgent, limitOf('campaign', max) - campaign, freeAtServers);
   }
 
   #campaignLimit(server: PoolServer): number {

@@ -20,7 +20,10 @@ function isRight(auth: SMTPServerAuthentication): boolean {
   return auth.method === 'CRAM-MD5' ? auth.validatePassword(PASS) : auth.password === PASS;
 }
 
-/** smtp-server, which takes messages only after a login. @returns its port and the logins that it has seen */
+/**
+ * An independent server that accepts messages only after a login.
+ * @returns its port and its logins
+ */
 async function startServer(
   authMethods: readonly string[],
   secure: boolean,

@@ -8,13 +8,13 @@ import { createSmtpPool } from './smtp-pool.ts';
 const RAW = Buffer.from('From: a@example.com\r\nTo: b@example.org\r\nSubject: Test\r\n\r\nHello\r\n');
 const MESSAGE_MS = 100;
 const CONNECTIONS = 20;
-/** A quarter of the connections stays free for urgent messages. */
+/** A quarter of the connections is reserved for urgent messages. */
 const OF_CAMPAIGNS = 15;
 const URGENT = 'urgent@example.org';
 
 /**
- * A relay that handles one message at a time, over whatever connection it came. The clock of the test stands still but for
- * the time that a message takes, so the speed of the machine changes nothing.
+ * A relay that handles one message at a time, over all connections. The clock of the test moves only by the time that a
+ * message takes, so the speed of the machine does not matter.
  */
 async function startRelay() {
   const steps = new EventEmitter();
@@ -47,7 +47,7 @@ async function startRelay() {
     now: () => nowMs,
     waiting: () => waiting,
     begin: () => steps.emit('begin'),
-    /** The sender knows what became of the message before, and the next one may be handled. */
+    /** The sender has the outcome of the previous message, and the next one may be handled. */
     noticed: () => steps.emit('noticed'),
     close: () => new Promise<void>((resolve) => server.close(() => resolve())),
   };

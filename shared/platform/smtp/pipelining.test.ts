@@ -21,8 +21,8 @@ function startPool(url: string, maxConnections = 1): SmtpPool {
 }
 
 /**
- * A server that answers everything a packet holds at once, as a server under load does. `answer` gets each command, and
- * '.' for the end of a message; undefined cuts the connection. Packets are kept as they came.
+ * A server that answers all commands of a packet at once, as a server under load does. `answer` gets each command, and
+ * `.` for the end of a message; undefined cuts the connection. Packets are recorded as they came.
  */
 async function startServer(
   extensions: string[],

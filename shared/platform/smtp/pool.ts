@@ -129,9 +129,9 @@ export class Pool {
       this.#idle.remove(session);
       session.conversation.wake();
     }
-    this.#makeRoom();
-    const room = this.#options.maxConnections - this.#health.connections;
-    for (let wanted = Math.min(this.#connectionsWanted(), room); wanted > 0; wanted -= 1) {
+    this.#endAvoidedIdle();
+    const free = this.#options.maxConnections - this.#health.connections;
+    for (let wanted = Math.min(this.#connectionsWanted(), free); wanted > 0; wanted -= 1) {
       const server = this.#health.pick((each) => this.#queue.isWaitingFor(each.options.label));
       if (!server) break;
       void this.#open(server);
@@ -142,7 +142,7 @@ export class Pool {
   /**
    * Ends idle connections to servers that the waiting messages avoid, if these messages need the connections elsewhere.
    */
-  #makeRoom(): void {
+  #endAvoidedIdle(): void {
     if (!this.#queue.hasAvoiding) return;
     let missing = this.#connectionsWanted() - (this.#options.maxConnections - this.#health.connections);
     for (const session of this.#idle.newestFirst()) {
@@ -182,8 +182,9 @@ export class Pool {
 
   /** The number of connections to open for the waiting messages, beyond those being opened. */
   #connectionsWanted(): number {
-    const useful = (urgency: SmtpUrgency) => Math.min(this.#queue.waiting(urgency), this.#share.room(urgency));
-    const lessUrgent = Math.min(useful('automation') + useful('campaign'), this.#share.room('automation'));
+    const useful = (urgency: SmtpUrgency) =>
+      Math.min(this.#queue.waiting(urgency), this.#share.freeConnections(urgency));
+    const lessUrgent = Math.min(useful('automation') + useful('campaign'), this.#share.freeConnections('automation'));
     return this.#queue.retries + this.#queue.waiting('transactional') + lessUrgent - this.#openingCount();
   }
 
@@ -276,7 +277,7 @@ export class Pool {
 
   /** Whether messages of an urgency will soon have one more connection. */
   #canGrow(urgency: SmtpUrgency): boolean {
-    if (this.#share.room(urgency) <= 0) return false;
+    if (this.#share.freeConnections(urgency) <= 0) return false;
     const isUseful = (server: PoolServer) => this.#queue.waiting(urgency, server.options.label) > 0;
     if (this.#openingCount() > 0 || this.#idle.some(({ server }) => isUseful(server))) return true;
     return this.#health.connections < this.#options.maxConnections && this.#health.pick(isUseful) !== undefined;

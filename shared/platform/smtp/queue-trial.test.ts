@@ -4,8 +4,8 @@ import { QueueTrial } from './queue-trial.ts';
 const CONNECTIONS = 15;
 
 /**
- * A campaign on a server, for so many seconds of a clock of its own.
- * @param tookMsOf how long each message takes when so many are with the server
+ * Simulates a campaign at a server for a number of seconds.
+ * @param tookMsOf the time of a message by the number of messages at the server
  */
 function run(trial: QueueTrial, fromMs: number, seconds: number, tookMsOf: (count: number) => number): number[] {
   const limits: number[] = [];
@@ -23,7 +23,7 @@ function run(trial: QueueTrial, fromMs: number, seconds: number, tookMsOf: (coun
 }
 
 describe('a server that handles one message at a time', () => {
-  /** 20 messages a second, however many are there. */
+  /** 20 messages per second, whatever their number at the server. */
   function oneByOne(): (trial: QueueTrial, fromMs: number, seconds: number, perSecond?: number) => number[] {
     return (trial, fromMs, seconds, perSecond = 20) => {
       const limits: number[] = [];

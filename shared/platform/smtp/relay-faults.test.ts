@@ -42,7 +42,7 @@ function sendAll(pool: SmtpPool, addresses: string[]): Promise<Result[]> {
 }
 
 const others = Array.from({ length: 11 }, (_, index) => `reader-${index}@example.org`);
-/** The bad one stands in the middle, so that it comes behind others and others come behind it. */
+/** The faulty message is in the middle, so that others come before and after it. */
 const batch = [...others.slice(0, 5), POISON, ...others.slice(5)];
 const onceEach = (addresses: string[]) => new Map(addresses.map((address) => [address, 1] as const));
 
@@ -60,7 +60,7 @@ function across<Step extends RelayStep>(steps: Step[]): [Step, RelayFault][] {
   return steps.flatMap((step) => FAULTS.map((fault): [Step, RelayFault] => [step, fault]));
 }
 
-/** The outcome of the message itself. */
+/** The outcome of the faulty message. */
 function expectedOf(step: RelayStep, fault: RelayFault): { kind: string; mayHaveBeenAccepted?: boolean } {
   if (fault === '4xx') return { kind: 'deferred' };
   if (fault === '5xx') return { kind: 'rejected' };
@@ -73,7 +73,7 @@ describe.each([true, false])('a relay that goes wrong at one message, pipelining
   it.each(across(['mail', 'rcpt', 'data', 'content', 'end']))(
     'at %s with %s takes every other message once',
     async (step, fault) => {
-      // MAIL is the same for all but for the envelope sender.
+      // MAIL differs by the envelope sender only.
       const poisonFrom = 'poison@example.com';
       const relay = await startRelay({
         extensions: () => (pipelining ? ['PIPELINING'] : []),
@@ -165,7 +165,7 @@ describe('a relay that changes', () => {
 
   it('gets a message command by command when its pipelining does not work', async () => {
     const relay = await startRelay({
-      // What comes in one packet with MAIL is lost on it: the first RCPT on each connection is not answered.
+      // Commands in one packet with MAIL are lost: the first RCPT on each connection gets no reply.
       fault: ({ step, connection }) => (step === 'rcpt' && connection <= CONNECTIONS ? 'silence' : undefined),
     });
     const pool = startPool(relay.url);

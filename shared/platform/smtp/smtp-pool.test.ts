@@ -37,7 +37,7 @@ function startPool(urls: string[], options: Partial<SmtpPoolOptions> = {}): { po
   return { pool, warnings };
 }
 
-/** A server that answers line by line as told; undefined cuts the connection. */
+/** A server that answers each line as the test says; undefined cuts the connection. */
 async function startRawServer(
   answer: (line: string, isContent: boolean) => string | undefined,
 ): Promise<{ url: string; lines: string[] }> {

@@ -138,10 +138,10 @@ async function readStart(body: Dispatcher.ResponseData['body']): Promise<{ text:
   let length = 0;
   let isTruncated = false;
   for await (const chunk of body as AsyncIterable<Buffer>) {
-    const room = BODY_BYTES_MAX - length;
-    isTruncated = chunk.length > room;
-    chunks.push(chunk.subarray(0, room));
-    length += Math.min(chunk.length, room);
+    const left = BODY_BYTES_MAX - length;
+    isTruncated = chunk.length > left;
+    chunks.push(chunk.subarray(0, left));
+    length += Math.min(chunk.length, left);
     if (isTruncated) break;
   }
   // PostgreSQL stores no NUL.

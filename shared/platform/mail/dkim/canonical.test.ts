@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { relaxLines } from './canonical.ts';
 
-/** RFC 6376 section 3.4.4 as it is written there: runs of white space become one space, and none is left at an end. */
+/** RFC 6376 section 3.4.4 literally: a run of white space becomes one space, and none remains at the end of a line. */
 function relaxed(lines: string): string {
   return lines.replace(/[ \t]+/g, ' ').replaceAll(' \r\n', '\r\n');
 }

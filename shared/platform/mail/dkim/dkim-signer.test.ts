@@ -17,7 +17,7 @@ const keyring = createDkimKeyring('a secret of a test run, which seals its keys'
 
 let dns: DnsServer;
 let pair: DkimKeyPair;
-/** A message in the octets that leave, signed as text and as octets: whichever it is, the signature is the same. */
+/** The octets of a signed message. It is signed as text and as octets, with the same signature. */
 let signer: { sign: (message: RawMessage) => Promise<Buffer> };
 const toOctets = (message: RawMessage) => (typeof message === 'string' ? Buffer.from(message, 'latin1') : message);
 const composeMessage = (content: OutgoingMessage) => toOctets(compose(content));
@@ -43,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(() => dns.close());
 
-/** The verdict of an independent verifier on a message, with the key from DNS. */
+/** The result of an independent verifier for a message, with the key from DNS. */
 async function verify(message: Buffer) {
   const { results } = await dkimVerify(message, { resolver: lookUp as never });
   return results.map((result: any) => ({ result: result.status.result, domain: result.signingDomain }));

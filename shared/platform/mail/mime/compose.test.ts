@@ -32,7 +32,7 @@ const body = fc
     ),
     { maxLength: 10 },
   )
-  // Parsers take away a byte order mark at the start, and NUL is not text.
+  // Parsers remove a byte order mark at the start, and NUL is not text.
   .map((pieces) => pieces.join('').replace(/[\0\ufeff]/g, ''));
 
 describe('composeMessage', () => {

@@ -82,14 +82,14 @@ export function encodeWords(text: string, lineUsed: number): string {
   const isQ = quotedLength <= Math.ceil(octets.length / 3) * 4;
 
   let result = '';
-  let room = ENCODED_LINE_LENGTH - lineUsed;
-  if (room < ENCODED_WORD_LENGTH_MIN) {
+  let space = ENCODED_LINE_LENGTH - lineUsed;
+  if (space < ENCODED_WORD_LENGTH_MIN) {
     result = '\r\n ';
-    room = ENCODED_WORD_LENGTH;
+    space = ENCODED_WORD_LENGTH;
   }
   let start = 0;
   while (start < octets.length) {
-    const payloadMax = Math.min(room, ENCODED_WORD_LENGTH) - ENCODED_WORD_FRAME;
+    const payloadMax = Math.min(space, ENCODED_WORD_LENGTH) - ENCODED_WORD_FRAME;
     if (start > 0) {
       result += '\r\n ';
     }
@@ -103,7 +103,7 @@ export function encodeWords(text: string, lineUsed: number): string {
       result += `=?UTF-8?B?${octets.toString('base64', start, wordEnd)}?=`;
       start = wordEnd;
     }
-    room = ENCODED_WORD_LENGTH;
+    space = ENCODED_WORD_LENGTH;
   }
   return result;
 }
