@@ -153,7 +153,7 @@ function nameOf(error: unknown): string {
  * what to do. It does not contain the message of the error, which may contain addresses and content. An application
  * error (4xx) would come again, so it is final.
  */
-export function toFailure(error: unknown): ApplicationFailure {
+function toFailure(error: unknown): ApplicationFailure {
   if (error instanceof ApplicationFailure) return error;
   if (isTooSlow(error))
     return unexpectedFailure('StatementTooSlow', 'PostgreSQL ended a statement that took too long.');

@@ -35,7 +35,7 @@ const TOO_MANY_REQUESTS = 429;
  * Sends a message to an endpoint.
  * @throws errors that are no fault of the endpoint
  */
-export async function callEndpoint(message: HookMessage, send: LaneOptions['send']): Promise<HookAnswer> {
+async function callEndpoint(message: HookMessage, send: LaneOptions['send']): Promise<HookAnswer> {
   const startedAt = performance.now();
   const base = { message, isTaken: false, isGone: false, statusCode: null, retryAfterMs: null };
   const durationMs = () => Math.round(performance.now() - startedAt);

@@ -10,11 +10,13 @@ export interface PayloadJson {
   data?: string | undefined;
 }
 
+/** The payload of its JSON form. */
 export function payloadFromJson({ metadata, data }: PayloadJson): Payload {
   const fields = Object.entries(metadata ?? {}).map(([name, value]) => [name, Buffer.from(value, 'base64')] as const);
   return { metadata: Object.fromEntries(fields), data: Buffer.from(data ?? '', 'base64') };
 }
 
+/** The JSON form of a payload. */
 export function payloadToJson({ metadata, data }: Payload): PayloadJson {
   const fields = Object.entries(metadata ?? {}).map(
     ([name, value]) => [name, Buffer.from(value).toString('base64')] as const,

@@ -93,7 +93,7 @@ function end(server: SMTPServer, id: string, socket: Socket): void {
 }
 
 /**
- * Decides which connections reach an SMTP server, and ends those that take too long or send too much, so that no client
+ * Decides which connections reach an SMTP server. It ends those that take too long or send too much, so that no client
  * occupies a place for longer than necessary. It replaces the listener of the server, which does not support limits per
  * client, nor the PROXY protocol version 2.
  */

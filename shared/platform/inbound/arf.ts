@@ -1,5 +1,5 @@
 import { parseAmazonNotification } from './amazon-notification.ts';
-import { decodeBody, decodeText, readFields, type MimeEntity } from './mime-reader.ts';
+import { decodeBody, plainTextOf, readFields, type MimeEntity } from './mime-reader.ts';
 
 /** A report of a feedback loop (RFC 5965): somebody pressed the spam button. */
 export interface FeedbackReport {
@@ -50,8 +50,7 @@ export function parseFeedbackReport(message: MimeEntity, parts: readonly MimeEnt
   if (parseAmazonNotification(message)?.isComplaint) {
     return { feedbackType: 'abuse', evidence: evidenceIn(message, parts) };
   }
-  const words = decodeText(parts.find((part) => part.contentType === 'text/plain') ?? message);
-  return OPT_OUT_WORDS.test(words.slice(0, 4_096))
+  return OPT_OUT_WORDS.test(plainTextOf(message, parts).slice(0, 4_096))
     ? { feedbackType: 'opt-out', evidence: evidenceIn(message, parts) }
     : undefined;
 }

@@ -1,4 +1,4 @@
-import { decodeText, type MimeEntity } from './mime-reader.ts';
+import { plainTextOf, type MimeEntity } from './mime-reader.ts';
 
 /** Header fields that only programs write: RFC 3834, mailing lists (RFC 2369, RFC 2919), and older conventions. */
 const MACHINE_FIELDS = [
@@ -92,7 +92,7 @@ const RECEIPT_SUBJECT =
 const CHALLENGE_WORDS =
   /(?:confirm|verify|prove) (?:that )?(?:you are|you're|yourself|your (?:identity|address|e-?mail)|you sent)|(?:click|follow|reply|visit)[^.]{0,80}(?:(?:to|and|so) (?:\w+ ){0,3}?(?:deliver|release)|your (?:message|e?mail)[^.]{0,20}(?:will be|be) delivered)|(?:is|are|being|been) held (?:until|pending|for)|(?:approved|authori[sz]ed|allowed) senders? list|challenge[- ]response|one[- ]time (?:verification|confirmation)/i;
 const CHALLENGE_SUBJECT = /\((?:verification|action|confirmation) (?:required|needed)\)/i;
-const WORDS_LENGTH_MAX = 4_096;
+const TEXT_LENGTH_MAX = 4_096;
 
 /** The envelope sender of a message, and the address and the subject in its header. */
 export interface MessageSender {
@@ -121,8 +121,7 @@ export function mayBeNotice(message: MimeEntity, parts: readonly MimeEntity[], s
   if (!isMachine || MACHINE_SUBJECT.test(subject) || RECEIPT_SUBJECT.test(subject)) return false;
   if (ANSWER_FIELDS.some((name) => message.field(name) !== '')) return false;
   if (message.parameter('report-type').toLowerCase() === 'disposition-notification') return false;
-  const words = decodeText(parts.find((part) => part.contentType === 'text/plain') ?? message);
-  return !CHALLENGE_WORDS.test(words.slice(0, WORDS_LENGTH_MAX));
+  return !CHALLENGE_WORDS.test(plainTextOf(message, parts).slice(0, TEXT_LENGTH_MAX));
 }
 
 /**

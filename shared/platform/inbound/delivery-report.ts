@@ -2,11 +2,10 @@ import { parseAmazonNotification } from './amazon-notification.ts';
 import { isMachineAddress } from './automatic-message.ts';
 import { parseDsn, type DsnRecipient } from './dsn.ts';
 import { parseFailureNotice, reasonIn, wordsOfNotice } from './failure-notice.ts';
-import { decodeBody, decodeHeaderText, readEntity, readParts, type MimeEntity } from './mime-reader.ts';
+import { decodeBody, readEntity, readParts, subjectOf, type MimeEntity } from './mime-reader.ts';
 
 /** The number of nested messages that are read, because a gateway may have wrapped a report. */
 const WRAPPED_MAX = 3;
-const SUBJECT_LENGTH_MAX = 998;
 
 /** Adds the reason from the text of the report to recipients whose Diagnostic-Code field gives none. */
 function withReasons(
@@ -18,10 +17,6 @@ function withReasons(
     const isVague = each.action === 'failed' && /^\d\.0\.0$/.test(each.status) && !/\p{L}{3}/u.test(each.diagnostic);
     return isVague ? { ...each, diagnostic: reasonIn(wordsOfNotice(message, parts)) || each.diagnostic } : each;
   });
-}
-
-function subjectOf(message: MimeEntity): string {
-  return decodeHeaderText(message.field('subject')).slice(0, SUBJECT_LENGTH_MAX);
 }
 
 /**

@@ -3,7 +3,7 @@ import { isAutomatic, mayBeNotice } from './automatic-message.ts';
 import { parseFeedbackReport, type FeedbackReport } from './arf.ts';
 import { readDeliveryReport } from './delivery-report.ts';
 import type { DsnRecipient } from './dsn.ts';
-import { decodeHeaderText, readEntity, readParts, type MimeEntity } from './mime-reader.ts';
+import { decodeHeaderText, readEntity, readParts, subjectOf, type MimeEntity } from './mime-reader.ts';
 
 /** An inbound message, by its kind. */
 export type InboundMessage = { /** Equal for copies of one message. */ id: string } & (
@@ -13,7 +13,6 @@ export type InboundMessage = { /** Equal for copies of one message. */ id: strin
   | { kind: 'automatic' }
 );
 
-const SUBJECT_LENGTH_MAX = 998;
 const FROM_LENGTH_MAX = 2_000;
 const EMAIL_IDS_MAX = 20;
 
@@ -47,7 +46,7 @@ export function readInboundMessage(raw: Buffer, envelopeFrom: string): InboundMe
   const report = parseFeedbackReport(message, parts);
   if (report) return { id, kind: 'complaint', report };
   const from = addressIn(message.field('from')) || envelopeFrom.toLowerCase();
-  const subject = decodeHeaderText(message.field('subject')).slice(0, SUBJECT_LENGTH_MAX);
+  const subject = subjectOf(message);
   const sender = { envelopeFrom, from, subject };
   const recipients = readDeliveryReport(message, parts, mayBeNotice(message, parts, sender));
   if (recipients) return { id, kind: 'dsn', recipients };

@@ -19,6 +19,7 @@ const HEADER_LENGTH_MAX = 128 * 1024;
 /** The length of a body that is decoded. Reports have the important part at the beginning. */
 const BODY_LENGTH_MAX = 256 * 1024;
 const FIELD_LENGTH_MAX = 16 * 1024;
+const SUBJECT_LENGTH_MAX = 998;
 /** The number of values of one field. */
 const VALUES_MAX = 20;
 /** The number of different names in one block; no real message has as many. */
@@ -211,6 +212,16 @@ export function decodeHeaderText(value: string): string {
     },
   );
   return printable(decoded);
+}
+
+/** The decoded subject of a message, up to 998 characters. */
+export function subjectOf(message: MimeEntity): string {
+  return decodeHeaderText(message.field('subject')).slice(0, SUBJECT_LENGTH_MAX);
+}
+
+/** The text of the first text/plain part of a message; without one, the text of the message itself. */
+export function plainTextOf(message: MimeEntity, parts: readonly MimeEntity[]): string {
+  return decodeText(parts.find((part) => part.contentType === 'text/plain') ?? message);
 }
 
 /** Makes a text fit to be stored and shown: control characters replaced by spaces, well-formed. */

@@ -26,24 +26,24 @@ function listHeaders({ projectId, from }: HeaderSource): [string, string][] {
 }
 
 /**
- * Creates the headers that mailbox providers require, for emails with one source. Feedback-ID (Gmail) names what
- * complaints are counted by. MARKETING email has a List-Id (RFC 2919), a link to unsubscribe (RFC 2369) that a mail
- * program can call with one click (RFC 8058), an address to unsubscribe if there is an inbound domain, and a Precedence
- * that suppresses out-of-office replies. Other automatic email is marked as such (RFC 3834); campaigns are not, because
- * a person has sent them.
+ * Creates the headers that mailbox providers require, for emails with one source.
+ *
+ * Feedback-ID (Gmail) names what complaints are counted by. MARKETING and HEADLESS email has a List-Id (RFC 2919) and a
+ * Precedence that suppresses out-of-office replies. It has a link to unsubscribe (RFC 2369) that a mail program can
+ * call with one click (RFC 8058), and with an inbound domain also an address. Other automatic email is marked as such
+ * (RFC 3834); campaigns are not, because a person has sent them.
  */
 export function createMessageHeaders(input: HeaderSource): (links: HeaderLinks) => [string, string][] {
   const { type, source, sourceId, projectId } = input;
   const feedback = `${sourceId ?? 'none'}:${projectId}:${type.toLowerCase()}`;
-  const isBulk = needsSubscription(type);
-  const isAutomatic = source === 'automation' || (source === 'request' && !isBulk);
-  const fixed: [string, string][] = [
-    ...(isBulk ? [...listHeaders(input), ['Precedence', 'bulk'] satisfies [string, string]] : []),
-    ...(isAutomatic ? [['Auto-Submitted', 'auto-generated'] satisfies [string, string]] : []),
-  ];
+  const needsConsent = needsSubscription(type);
+  const isAutomatic = source === 'automation' || (source === 'request' && !needsConsent);
+  const fixed: [string, string][] = [];
+  if (needsConsent) fixed.push(...listHeaders(input), ['Precedence', 'bulk']);
+  if (isAutomatic) fixed.push(['Auto-Submitted', 'auto-generated']);
   return (links) => {
     const headers: [string, string][] = [['Feedback-ID', `${feedback}:${links.instanceId}`], ...fixed];
-    if (!isBulk) return headers;
+    if (!needsConsent) return headers;
     const { unsubscribeUrl, unsubscribeAddress } = links;
     const byMail = unsubscribeAddress === undefined ? '' : `, <mailto:${unsubscribeAddress}?subject=unsubscribe>`;
     headers.push(

@@ -81,10 +81,10 @@ function oversize(octets: number, sizeMax: number): SmtpOutcome {
 /**
  * Sends one message after another over a connection that is set up (greeting, EHLO, TLS and login are done).
  *
- * With PIPELINING (RFC 2920) a message takes one round trip. MAIL FROM, RCPT TO and DATA are sent together, in one
- * piece with the content of the previous message (section 3.1), so under load each message costs one write and one
- * read. Replies come in the order of the commands, so at most two messages are under way: `current`, whose replies come
- * next, and `following`, which is only announced.
+ * With PIPELINING (RFC 2920) a message takes one round trip. MAIL FROM, RCPT TO and DATA are sent in one piece with the
+ * content of the previous message (section 3.1). So under load each message costs one write and one read. Replies come
+ * in the order of the commands, so at most two messages are under way: `current`, whose replies come next, and
+ * `following`, which is only announced.
  */
 export class Conversation<Message extends SmtpMessage> {
   readonly #socket: SmtpConnection['socket'];

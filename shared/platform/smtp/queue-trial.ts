@@ -16,7 +16,7 @@ interface Trial {
 
 /**
  * Finds out how many connections a server needs for campaigns. A server that handles one message at a time is no faster
- * with twenty connections than with three, and an urgent message waits behind nineteen others in the queue of the
+ * with twenty connections than with three. An urgent message then waits behind nineteen others in the queue of the
  * server. So when messages take long, half of the connections are tried. If the server takes as many messages as
  * before, it keeps that number. From time to time twice as many are tried, because the server may have become faster.
  */

@@ -12,7 +12,7 @@ export interface ReplyTimeouts {
 }
 
 /** The values of RFC 5321 section 4.5.3.2. `transfer` is ours: it bounds the time for a page of recipients. */
-export const REPLY_TIMEOUTS: ReplyTimeouts = {
+const REPLY_TIMEOUTS: ReplyTimeouts = {
   mail: 300_000,
   rcpt: 300_000,
   data: 120_000,

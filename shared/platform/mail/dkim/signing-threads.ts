@@ -44,9 +44,8 @@ const AHEAD_MIN = 4;
 
 /**
  * Signs in threads, one per core, which are started when there is something to sign. An RSA signature takes about a
- * millisecond, which would block the main thread. Passing each signature to the thread pool of Node.js would cost the
- * main thread a tenth of that, so under load a thread gets several texts at once. The threads do not keep the process
- * alive.
+ * millisecond, which would block the main thread. The thread pool of Node.js would still cost the main thread a tenth
+ * of that per signature. So under load a thread gets several texts at once. The threads do not keep the process alive.
  */
 export function createSigningThreads(threadCount = availableParallelism()): SigningThreads {
   const threads = new Set<SigningThread>();
