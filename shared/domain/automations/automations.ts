@@ -10,7 +10,7 @@ import { createJob } from '../jobs/jobs.ts';
 import { deleteExecutionChunk, EXECUTION_CHUNK } from './execution-jobs.ts';
 import { changeDefinition, findDefinition, findProblems, type AutomationDefinition } from './automation-graphs.ts';
 import { AutomationEntity, AutomationStepEntity, type Automation, type AutomationStep } from './automation.entity.ts';
-import { assertRoom } from '../database/room.ts';
+import { assertBelowLimit } from '../database/row-limit.ts';
 import { inTransaction } from '../database/transaction.ts';
 
 export interface AutomationListQuery {
@@ -78,7 +78,7 @@ export async function createAutomation(
   { allowReentry = false, ...input }: NewAutomation,
 ): Promise<Automation> {
   return inTransaction(em, async (tx) => {
-    await assertRoom(tx, {
+    await assertBelowLimit(tx, {
       rows: sql`from automation where project_id = ${projectId}`,
       limit: LIMITS.automationsPerProject,
       field: 'name',
@@ -117,7 +117,7 @@ export async function assertRoomForTrigger(
   triggerEvent: string,
   field: string,
 ): Promise<void> {
-  await assertRoom(em, {
+  await assertBelowLimit(em, {
     rows: sql`from automation where project_id = ${projectId} and trigger_event = ${triggerEvent} and enabled and id <> ${id}`,
     limit: LIMITS.automationsPerEvent,
     field,

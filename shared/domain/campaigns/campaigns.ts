@@ -19,7 +19,7 @@ import { assertTemplateSyntax } from '../templates/template-syntax.ts';
 import { assertAudience, hasAudience } from './audience.ts';
 import { CampaignEntity, type Campaign } from './campaign.entity.ts';
 import { ENDED } from './campaign-state.ts';
-import { assertRoom } from '../database/room.ts';
+import { assertBelowLimit } from '../database/row-limit.ts';
 import { inTransaction } from '../database/transaction.ts';
 
 /** The fields of a campaign that a caller sets; a PUT replaces all of them. */
@@ -91,7 +91,7 @@ function withOwnAudience(input: CampaignInput): CampaignInput {
 }
 
 async function assertRoomForCampaign(em: Em, projectId: string): Promise<void> {
-  await assertRoom(em, {
+  await assertBelowLimit(em, {
     rows: sql`from campaign where project_id = ${projectId}`,
     limit: LIMITS.campaignsPerProject,
     field: 'name',
@@ -101,7 +101,7 @@ async function assertRoomForCampaign(em: Em, projectId: string): Promise<void> {
 
 /** @throws AppError VALIDATION_ERROR while too many others are active */
 export async function assertRoomForActiveCampaign(em: Em, projectId: string, campaignId: string): Promise<void> {
-  await assertRoom(em, {
+  await assertBelowLimit(em, {
     rows: sql`
       from campaign where project_id = ${projectId} and id <> ${campaignId}
         and status = any(${[...ACTIVE_CAMPAIGN_STATUSES]}::text[])`,

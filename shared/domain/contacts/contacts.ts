@@ -11,7 +11,7 @@ import {
   likePattern,
   joinSql,
   json,
-  lockPatience,
+  lockTimeoutSelect,
   query,
   queryOne,
   queryPrepared,
@@ -186,7 +186,7 @@ export async function upsertContactRows(
   const upserted = await queryPrepared<UpsertedContact>(
     em,
     sql`
-      with patience as materialized (${lockPatience(lockMs)}),
+      with lock_limit as materialized (${lockTimeoutSelect(lockMs)}),
       upserted as (${upsertStatement(projectId, sorted, patches)}),
       ${rowEvents(projectId, sorted)},
       ${noted}
@@ -218,7 +218,7 @@ function upsertStatement(projectId: string, rows: readonly ContactRow[], patches
   return sql`
     insert into contact (id, project_id, email, subscribed, data, created_at, updated_at)
     select n.id, ${projectId}, n.email, n.subscribed, (${patches.map(storedJson)}::jsonb[])[n.patch_index + 1], now(), now()
-    from patience, unnest(
+    from lock_limit, unnest(
       ${rows.map(() => uuidV7())}::uuid[], ${rows.map((row) => row.email)}::text[],
       ${rows.map((row) => row.subscribed ?? row.subscribedDefault)}::boolean[], ${patchIndexes}::int[]
     ) as n (id, email, subscribed, patch_index)

@@ -7,8 +7,8 @@ interface DatabaseFault {
 }
 
 /**
- * Errors of the socket, and PostgreSQL's classes 08 (connection), 53 (resources) and 57P (operator intervention). A server that
- * takes no writes (25006) has been replaced by another one, or soon will be.
+ * Errors of the socket, and PostgreSQL's classes 08 (connection), 53 (resources) and 57P (operator intervention). A
+ * server that is read-only (25006) has been replaced by another one, or soon will be.
  */
 const UNREACHABLE_CODES =
   /^(?:E(?:CONN(?:REFUSED|RESET|ABORTED)|NOTFOUND|AI_AGAIN|TIMEDOUT|PIPE|(?:HOST|NET)(?:UNREACH|DOWN))|08...|53...|57P..|25006)$/;
@@ -21,6 +21,7 @@ const UNAVAILABLE_MESSAGES =
   /Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired|error establishing an SSL connection|Client has encountered a connection error|Pool is closed|driver has already been destroyed/i;
 const CAUSE_DEPTH_MAX = 5;
 
+/** An error and its causes, from the outermost to the first. */
 function* causes(error: unknown): Generator<DatabaseFault> {
   let current = error;
   for (let depth = 0; depth < CAUSE_DEPTH_MAX && typeof current === 'object' && current !== null; depth++) {
@@ -38,8 +39,8 @@ function hasCode(error: unknown, codes: RegExp): boolean {
 }
 
 /**
- * Whether an error says that PostgreSQL cannot serve right now: it is out of reach, did not answer in time, or was
- * blocked by other sessions. Nothing of the transaction was done, unless the connection broke during its COMMIT.
+ * Whether an error says that PostgreSQL cannot serve right now: it cannot be reached, did not answer in time, or other
+ * sessions blocked it. Nothing of the transaction was done, unless the connection broke during its COMMIT.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (hasCode(error, UNREACHABLE_CODES) || isTooSlow(error) || isConflict(error)) return true;
@@ -53,8 +54,8 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 /**
- * Whether PostgreSQL itself has reported the error, so that the transaction was certainly undone, and can serve others: not
- * when it is away or overloaded.
+ * Whether PostgreSQL itself reported the error, so the transaction was certainly undone, and can serve other transactions.
+ * Not so when it is shutting down or overloaded.
  */
 export function isUndoneByServer(error: unknown): boolean {
   return hasCode(error, SQLSTATE) && !hasCode(error, UNREACHABLE_CODES);
@@ -65,13 +66,13 @@ export function errorCodes(error: unknown): string[] {
   return [...causes(error)].flatMap(({ code }) => (code === undefined ? [] : [code]));
 }
 
-/** The message of the first cause of an error. */
+/** The message of the root cause of an error; its code when the message is empty. */
 export function errorMessage(error: unknown): string {
   const messages = [...causes(error)].map(({ message, code }) => message || code);
   return messages.findLast((message) => message !== undefined) ?? 'it does not answer';
 }
 
-/** Why PostgreSQL cannot serve right now, in the words of its driver; undefined when that is not what an error says. */
+/** Why PostgreSQL cannot serve right now, in the words of its driver; undefined for an error that says something else. */
 export function absenceOf(error: unknown): string | undefined {
   return isDatabaseUnavailable(error) ? errorMessage(error) : undefined;
 }
@@ -87,8 +88,8 @@ export function isTooSlow(error: unknown): boolean {
 }
 
 /**
- * Whether PostgreSQL ended a transaction because it and another one waited for each other, or changed what it had read:
- * nothing of it was done, and a repetition can succeed.
+ * Whether PostgreSQL ended a transaction because of another one: both waited for each other, or the other one changed what
+ * this one had read. Nothing of it was done, and a repetition can succeed.
  */
 export function isConflict(error: unknown): boolean {
   return hasCode(error, CONFLICT_CODES);
@@ -102,7 +103,7 @@ export function isUniqueViolation(error: unknown, constraint: string): boolean {
   return false;
 }
 
-/** The violation of the check of that name; `detail` is what the check says of the row. */
+/** The violation of the check constraint of that name; `detail` describes the row. Undefined for another error. */
 export function findCheckViolation(error: unknown, constraint: string): { detail: string | undefined } | undefined {
   for (const fault of causes(error)) {
     if (fault.code === '23514' && fault.constraint === constraint) return { detail: fault.detail };

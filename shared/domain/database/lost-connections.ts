@@ -12,10 +12,10 @@ function isBroken(statement: unknown, error: unknown): boolean {
 }
 
 /**
- * Removes connections that broke while they were borrowed from the pool, and frees their places. The owner of a
- * transaction gives its connection back only after COMMIT or ROLLBACK, and neither can succeed any more. Without this,
+ * Removes connections that broke while they were borrowed from the pool, so that the pool can open others. The owner of a
+ * transaction returns its connection only after COMMIT or ROLLBACK, and neither can succeed any more. Without this,
  * every transaction that an outage or a time-out interrupts would cost the pool one connection for good. A connection that
- * has not answered in time is closed, which makes the server end its statement and release its locks.
+ * has not answered in time is closed, so the server ends its statement and releases its locks.
  */
 export function releaseLostConnections(pool: Pool): void {
   const borrowed = new WeakSet<PoolClient>();

@@ -3,40 +3,39 @@ import { createGroupWriter } from '../../platform/group-writer.ts';
 import { isUndoneByServer } from './database-errors.ts';
 import type { Em } from './em.ts';
 
-/** What writing for requests needs. */
-export interface RequestWrites {
+export interface ProjectWriterDeps {
   em: () => Em;
-  /** Waits until a project may use PostgreSQL. @returns ends its turn */
+  /** Waits until a project may use PostgreSQL. @returns a function that ends the turn */
   takeTurn: (projectId: string) => Promise<() => void>;
 }
 
-export interface ProjectWriterOptions<Item, Result> extends RequestWrites {
+export interface ProjectWriterOptions<Item, Result> extends ProjectWriterDeps {
   /**
    * Writes items of one project in one transaction: all of them, or none.
    * @param lockMs the longest wait for a lock; that of the session when undefined
    */
   write: (em: Em, items: Item[], lockMs: number | undefined) => Promise<Result[]>;
   itemsMax: number;
-  /** Groups of a project that may be under way when the next one is full. Default 1. */
+  /** How many groups of a project are written at the same time when further groups are full. Default 1. */
   fullGroupsMax?: number;
   octetsOf: (item: Item) => number;
-  /** What an item changes, so that two that change the same are not in one group. */
+  /** What an item changes. Items that change the same are not in one group. */
   keysOf: (item: Item) => readonly string[];
 }
 
 const OCTETS_MAX = 262_144;
-/** A group waits no longer for a lock, because its other items need not wait for whoever has it. */
+/** The longest wait of a group for a lock. After it, items are written alone, so only those that need the lock wait. */
 const GROUP_LOCK_MS = 50;
 
-/** Whether nothing of a group was stored, and its items may do better alone. */
+/** Whether nothing of a group was stored and its items may succeed alone. */
 function isUndone(error: unknown): boolean {
   if (error instanceof AppError) return error.statusCode < 500 && error.code !== 'RATE_LIMIT_EXCEEDED';
   return isUndoneByServer(error);
 }
 
 /**
- * Writes what requests of a project bring at the same time in one transaction, by one turn of the project. Projects do
- * not share transactions, so none waits for the rows or the locks of another.
+ * Writes the items that requests of a project bring at the same time in one transaction, in one turn of the project.
+ * Projects do not share transactions, so none waits for the rows or the locks of another.
  */
 export function createProjectWriter<Item extends { projectId: string }, Result>(
   options: ProjectWriterOptions<Item, Result>,

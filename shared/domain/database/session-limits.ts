@@ -10,7 +10,7 @@ export interface SessionLimits {
   idleInTransactionMs: number;
   /** A whole transaction; PostgreSQL 17 and later. */
   transactionMs: number;
-  /** Processes that may help the one of the session with a statement; as many as the server allows when left out. */
+  /** Parallel workers of one query; as many as the server allows when left out. */
   parallelWorkers?: number;
 }
 
@@ -19,10 +19,10 @@ export interface SessionLimits {
  * one that is about to report the time-out.
  */
 const ANSWER_MARGIN_MS = 3_000;
-/** A statement whose client is gone ends within this time. PostgreSQL can tell on Linux. */
+/** A statement whose client is gone ends within this time, where PostgreSQL can detect that: on Linux. */
 const CLIENT_CHECK_MS = 5_000;
 
-/** Somebody waits for a request; work that takes longer than `statementSeconds` belongs in a job. */
+/** Limits of the sessions that serve requests. Work that takes longer than `statementSeconds` belongs in a job. */
 export function requestLimits(statementSeconds: number): SessionLimits {
   const statementMs = statementSeconds * 1_000;
   return {
@@ -30,12 +30,12 @@ export function requestLimits(statementSeconds: number): SessionLimits {
     lockMs: Math.min(5_000, statementMs),
     idleInTransactionMs: statementMs,
     transactionMs: 2 * statementMs,
-    // One read of one project would use every core.
+    // Otherwise one query of one project could use every core.
     parallelWorkers: 0,
   };
 }
 
-/** Background work may take long, but not forever; statements that need more or less time use `limitStatements`. */
+/** Limits of the sessions of background work. Statements that need more or less time use `limitStatements`. */
 export const WORKER_LIMITS: SessionLimits = {
   statementMs: 60_000,
   lockMs: 30_000,
@@ -62,10 +62,12 @@ export async function limitSession(client: ClientBase, limits: SessionLimits): P
         case when version() like '%linux%' then set_config('client_connection_check_interval', $5, false) end,
         case when $6::text is not null then set_config('max_parallel_workers_per_gather', $6, false) end`,
     values: [
-      ...[limits.statementMs, limits.lockMs, limits.idleInTransactionMs, limits.transactionMs, CLIENT_CHECK_MS].map(
-        String,
-      ),
-      limits.parallelWorkers?.toString() ?? null,
+      String(limits.statementMs),
+      String(limits.lockMs),
+      String(limits.idleInTransactionMs),
+      String(limits.transactionMs),
+      String(CLIENT_CHECK_MS),
+      limits.parallelWorkers === undefined ? null : String(limits.parallelWorkers),
     ],
     query_timeout: ANSWER_MARGIN_MS,
   };

@@ -67,29 +67,28 @@ function numberPlaceholders(text: string): string {
   return text.replaceAll('?', () => `$${++count}`);
 }
 
-/** A statement that the driver prepares under its name, or that has a time-out of its own. */
 interface Statement {
   text: string;
+  /** The driver prepares the statement under this name; it does not prepare a statement without one. */
   name?: string;
-  query_timeout?: number;
 }
 
-/** Units of work whose statements may take longer than their session allows, and how long the driver waits then. */
+/** Units of work with a statement limit of their own, and how long the driver waits for their answers, in milliseconds. */
 const answerTimeouts = new WeakMap<SqlEntityManager, number>();
 
 /** One statement outside of a transaction is undone as a whole, so it can be repeated as transactions are. */
 async function run<Row>(em: SqlEntityManager, statement: Statement, params: unknown[]): Promise<Row[]> {
   const query_timeout = answerTimeouts.get(em);
-  const isPlain = statement.name === undefined && query_timeout === undefined;
-  const taken = query_timeout === undefined ? statement : { ...statement, query_timeout };
+  const hasOptions = statement.name !== undefined || query_timeout !== undefined;
   // The driver takes an object in place of text; Kysely's types know only text, but it passes the object on.
-  const compiled = CompiledQuery.raw(isPlain ? statement.text : (taken as unknown as string), params);
+  const text = hasOptions ? ({ ...statement, query_timeout } as unknown as string) : statement.text;
+  const compiled = CompiledQuery.raw(text, params);
   const execute = async () => (await em.getKysely().executeQuery(compiled)).rows as Row[];
   return em.isInTransaction() ? execute() : repeatOnConflict(execute);
 }
 
 /**
- * Runs a statement with bound parameters in the transaction of `em` when it has one. Columns come back as the driver
+ * Runs a statement with bound parameters, in the transaction of `em` if it has one. Columns come back as the driver
  * reads them; timestamps as Date.
  */
 export async function query<Row>(em: SqlEntityManager, fragment: SqlFragment): Promise<Row[]> {
@@ -97,8 +96,8 @@ export async function query<Row>(em: SqlEntityManager, fragment: SqlFragment): P
 }
 
 /**
- * As `query`, for statements of the hot paths whose text is always the same: each connection parses and plans them once,
- * which otherwise costs twice as much as running them. Text that depends on the request does not belong here, because
+ * As `query`, for statements of the hot paths whose text is always the same. Each connection parses and plans them once,
+ * because parsing and planning cost twice as much as running. Text that depends on the request does not belong here:
  * every variant stays in the memory of every connection.
  */
 export async function queryPrepared<Row>(em: SqlEntityManager, fragment: SqlFragment): Promise<Row[]> {
@@ -122,15 +121,16 @@ export async function limitStatements(tx: SqlEntityManager, statementMs: number)
 }
 
 /**
- * A select that bounds the waits for locks until the end of the transaction, in milliseconds; without a bound, that of the
- * session holds. What it is joined with waits no longer than that.
+ * A select that limits each wait for a lock until the end of the transaction, for a materialized CTE that the statement
+ * joins.
+ * @param lockMs in milliseconds; the limit of the session stays when undefined
  */
-export function lockPatience(lockMs: number | undefined): SqlFragment {
-  return sql`
-    select set_config('lock_timeout', coalesce(${lockMs === undefined ? null : String(lockMs)}, current_setting('lock_timeout')), true)`;
+export function lockTimeoutSelect(lockMs: number | undefined): SqlFragment {
+  const timeout = lockMs === undefined ? null : String(lockMs);
+  return sql`select set_config('lock_timeout', coalesce(${timeout}, current_setting('lock_timeout')), true)`;
 }
 
-/** A moment as ISO 8601 text in UTC, as JavaScript writes it and as events and answers have it. */
+/** A moment as ISO 8601 text in UTC, in the form of JavaScript's `toISOString`, which events and responses use. */
 export function isoText(moment: SqlFragment): SqlFragment {
   return sql`to_char((${moment}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }

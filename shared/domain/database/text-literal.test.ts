@@ -36,7 +36,7 @@ describe('textLiteral', () => {
     );
   });
 
-  it('takes a text of megabytes at no cost', () => {
+  it('quotes a text of megabytes in less than 20 ms of processor time', () => {
     const text = "'\\".repeat(1_000_000);
     const before = process.threadCpuUsage();
     textLiteral(text);

@@ -60,7 +60,7 @@ describe('inTransaction', () => {
     expect(runs).toEqual([4, 1]);
   });
 
-  it('joins the transaction there is, which is repeated as a whole', async () => {
+  it('joins the transaction of its unit of work, which is repeated as a whole', async () => {
     let runs = 0;
     await inTransaction(em(), async (tx) => {
       await query(tx, sql`update thing set n = n + 1 where id = 1`);
@@ -99,8 +99,8 @@ describe('a statement outside of a transaction', () => {
     const gained = lost === undefined ? 10 : 0;
     expect(await numbers()).toEqual([gained, gained + 1, 0, 0]);
   });
+});
 
-  it('is told from other faults', () => {
-    expect([isConflict(conflict()), isConflict(new Error('x')), isConflict(undefined)]).toEqual([true, false, false]);
-  });
+it('isConflict tells a deadlock from other errors', () => {
+  expect([isConflict(conflict()), isConflict(new Error('x')), isConflict(undefined)]).toEqual([true, false, false]);
 });

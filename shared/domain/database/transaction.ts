@@ -22,9 +22,9 @@ export async function repeatOnConflict<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Runs work in a transaction: the one of `em` when it has one, else a new one, which is repeated after a deadlock. So
- * the work must be repeatable: outside of the database it must set values, not add to them, and nothing outside may
- * depend on a run that has not been committed.
+ * Runs work in a transaction: the one of `em` if it has one, else a new one, which is repeated after a deadlock or a
+ * serialization failure. So the work must be repeatable: outside of the database it must set values, not add to them, and
+ * nothing outside may depend on a run that has not been committed.
  *
  * **Lock order.** Transactions that take locks on several rows take them in this order, so that they wait for each other
  * in turn and do not meet in a deadlock:
@@ -32,17 +32,17 @@ export async function repeatOnConflict<T>(work: () => Promise<T>): Promise<T> {
  * 1. the reply address that something new uses;
  * 2. job, segment, automation (the row that stands for the whole piece of work);
  * 3. executions, by id;
- * 4. contacts, by address (`IN_LOCK_ORDER`): the order in which they can be created, too;
+ * 4. contacts, by address (`IN_LOCK_ORDER`), because upserts know only the address;
  * 5. fields of the catalogue, by key;
  * 6. campaign pages;
  * 7. emails, by id;
  * 8. campaigns, by id;
- * 9. waits for events, by execution: the trigger on `event` takes them at the end of a statement;
+ * 9. waits for events, by execution: `everpost_end_waits` takes them in statements that record events;
  * 10. suppressions, by address;
  * 11. outbox rows, with `skip locked`.
  *
- * A row that is found only late (the contact of an email) is locked early with a statement of its own, as
- * `lockRecipients` does.
+ * Work that finds a row too late for this order, such as the contact of an email, locks it earlier with a statement of its
+ * own, as `lockRecipients` does.
  */
 export async function inTransaction<T>(em: Em, work: (tx: Em) => Promise<T>): Promise<T> {
   if (em.isInTransaction()) {

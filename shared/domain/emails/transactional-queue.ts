@@ -5,7 +5,7 @@ import { activeTraceParent } from '../../platform/tracing/spans.ts';
 import { createTurns } from '../../platform/turns.ts';
 import { upsertContactRows, type UpsertedContact } from '../contacts/contacts.ts';
 import type { Em } from '../database/em.ts';
-import { createProjectWriter, type RequestWrites } from '../database/project-writer.ts';
+import { createProjectWriter, type ProjectWriterDeps } from '../database/project-writer.ts';
 import { json } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { findRefusedSenders } from '../domains/sender-domains.ts';
@@ -46,7 +46,7 @@ interface GroupedItem extends TransactionalItem {
 /** Queues the emails of a request, and settles its key. @throws what `queueLoneRequest` throws */
 export type TransactionalQueue = (item: TransactionalItem) => Promise<QueuedEmail[]>;
 
-export interface TransactionalQueueDeps extends RequestWrites, TransactionalDeps {
+export interface TransactionalQueueDeps extends ProjectWriterDeps, TransactionalDeps {
   inboundDomain: string | undefined;
 }
 

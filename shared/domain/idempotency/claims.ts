@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { v7 as uuidV7 } from 'uuid';
 import { AppError } from '../../pure/app-error.ts';
-import { createProjectWriter, type RequestWrites } from '../database/project-writer.ts';
+import { createProjectWriter, type ProjectWriterDeps } from '../database/project-writer.ts';
 import {
   claimIdempotencyKeys,
   releaseIdempotencyKey,
@@ -31,7 +31,7 @@ const CLAIMS_MAX = 100;
  * requests of a project that come together. While PostgreSQL is unavailable no key can be freed, so releases are
  * repeated until it is back. A new request with such a key releases it first.
  */
-export function createIdempotencyClaims(deps: RequestWrites & { ttlHours: number }): IdempotencyClaims {
+export function createIdempotencyClaims(deps: ProjectWriterDeps & { ttlHours: number }): IdempotencyClaims {
   const claimInGroup = createProjectWriter<WantedClaim, ClaimOutcome>({
     em: deps.em,
     takeTurn: deps.takeTurn,

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { AppError } from '../../pure/app-error.ts';
 import type { Em } from '../database/em.ts';
-import { lockPatience, query, queryOne, queryPrepared, sql, type SqlFragment } from '../database/sql.ts';
+import { lockTimeoutSelect, query, queryOne, queryPrepared, sql, type SqlFragment } from '../database/sql.ts';
 
 /** The request that used a key first. */
 export interface OriginalRequest {
@@ -63,10 +63,10 @@ export async function claimIdempotencyKeys(em: Em, wanted: WantedClaim[], lockMs
   const claimed = await queryPrepared<{ key: string; created_at: Date }>(
     em,
     sql`
-      with patience as materialized (${lockPatience(lockMs)})
+      with lock_limit as materialized (${lockTimeoutSelect(lockMs)})
       insert into idempotency_claim as c (project_id, key, token, owner, request, created_at)
       select ${projectId}, n.key, n.token, current_setting('application_name'), n.request, now()
-      from patience, (
+      from lock_limit, (
         select * from unnest(
           ${digests}::text[], ${wanted.map(({ token }) => token)}::uuid[], ${wanted.map(({ request }) => request)}::text[]
         ) as n (key, token, request) order by key collate "C"

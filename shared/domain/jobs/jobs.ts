@@ -1,7 +1,7 @@
 import { v7 as uuidV7 } from 'uuid';
 import { AppError } from '../../pure/app-error.ts';
 import { LIMITS } from '../../pure/limits.ts';
-import { assertRoom } from '../database/room.ts';
+import { assertBelowLimit } from '../database/row-limit.ts';
 import { addToOutbox } from '../outbox/outbox.ts';
 import type { Em } from '../database/em.ts';
 import { json, query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
@@ -69,7 +69,7 @@ const FIELDS: Partial<Record<JobKind, string>> = {
 export async function createJob(em: Em, job: NewJob): Promise<string> {
   const field = FIELDS[job.kind];
   if (field !== undefined) {
-    await assertRoom(em, {
+    await assertBelowLimit(em, {
       rows: sql`
         from job where project_id = ${job.projectId} and state in ('waiting', 'active')
           and kind = any(${Object.keys(FIELDS)}::text[])`,

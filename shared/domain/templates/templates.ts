@@ -5,7 +5,7 @@ import type { EmailType } from '../../pure/emails/email-types.ts';
 import { LIMITS } from '../../pure/limits.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
 import type { Em } from '../database/em.ts';
-import { assertRoom } from '../database/room.ts';
+import { assertBelowLimit } from '../database/row-limit.ts';
 import { likePattern, queryOne, sql } from '../database/sql.ts';
 import { assertTemplateSyntax } from './template-syntax.ts';
 import { TemplateEntity, type Template } from './template.entity.ts';
@@ -55,7 +55,7 @@ export async function findTemplate(em: Em, projectId: string, templateId: string
 }
 
 async function assertRoomForTemplate(em: Em, projectId: string): Promise<void> {
-  await assertRoom(em, {
+  await assertBelowLimit(em, {
     rows: sql`from template where project_id = ${projectId}`,
     limit: LIMITS.templatesPerProject,
     field: 'name',

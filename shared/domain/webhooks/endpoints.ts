@@ -4,7 +4,7 @@ import { LIMITS } from '../../pure/limits.ts';
 import { ownEventsBeside, unknownPatterns } from '../../pure/webhooks/event-patterns.ts';
 import { createWebhookSecret } from '../../platform/webhook/signature.ts';
 import type { Em } from '../database/em.ts';
-import { assertRoom } from '../database/room.ts';
+import { assertBelowLimit } from '../database/row-limit.ts';
 import type { Tables } from '../database/tables.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
 import { outboxInsert } from '../outbox/outbox.ts';
@@ -63,7 +63,7 @@ export async function createEndpoint(
   secrets: WebhookSecrets,
 ): Promise<{ endpoint: WebhookEndpoint; secret: string }> {
   await assertKnownEvents(em, projectId, settings.events);
-  await assertRoom(em, {
+  await assertBelowLimit(em, {
     rows: sql`from webhook_endpoint where project_id = ${projectId}`,
     limit: LIMITS.webhooksPerProject,
     field: 'url',

@@ -3,22 +3,22 @@ import type { Em } from './em.ts';
 import { queryOne, sql, type SqlFragment } from './sql.ts';
 
 /** How many rows of a kind a project may have. */
-export interface RoomFor {
+export interface RowLimit {
   /** `from … where …`: the existing rows. */
   rows: SqlFragment;
   limit: number;
   /** The field of the request that an error names. */
   field: string;
-  /** The kind of row and its place for the message: `templates in a project`. */
+  /** What the rows are, for the message: `templates in a project`. */
   what: string;
 }
 
 /**
- * Checks that there is room for one more row. Simultaneous requests may exceed the limit by their number; these limits
- * can bear that, and so no request has to wait.
+ * Checks that one more row is within the limit. It takes no lock, so that no request waits; simultaneous requests may
+ * therefore exceed the limit by their number.
  * @throws AppError VALIDATION_ERROR
  */
-export async function assertRoom(em: Em, { rows, limit, field, what }: RoomFor): Promise<void> {
+export async function assertBelowLimit(em: Em, { rows, limit, field, what }: RowLimit): Promise<void> {
   const counted = await queryOne<{ count: number }>(
     em,
     sql`select count(*) from (select ${rows} limit ${limit}::int) existing`,
