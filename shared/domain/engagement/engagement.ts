@@ -18,8 +18,8 @@ export interface Engagement {
 }
 
 /**
- * Most events of one email and kind. Anybody who has a link can follow it without end, so later engagements are counted but
- * get no row.
+ * Most events of one email and kind. Anybody who has a link can follow it any number of times, so later engagements are
+ * counted but get no event.
  */
 export const ENGAGEMENT_EVENTS_MAX = 50;
 
@@ -28,9 +28,9 @@ const BELOW_OPENED = literalList(emailStatusesBelow('OPENED'));
 const BELOW_CLICKED = literalList(emailStatusesBelow('CLICKED'));
 
 /**
- * Records opens and clicks, any number at once. Engagements that are passed again, because the commit was not confirmed, are
- * recorded once: their events have the ids of the engagements, and the statement is done as a whole or not at all. If none of
- * them has an event any more, they may be counted twice.
+ * Records opens and clicks, any number at once. A caller may pass engagements again when the commit was not confirmed.
+ * They are recorded once, because their events have the ids of the engagements. If none of them has an event any more, they
+ * may be counted twice.
  */
 export async function recordEngagements(em: Em, engagements: Engagement[]): Promise<void> {
   try {
@@ -42,12 +42,12 @@ export async function recordEngagements(em: Em, engagements: Engagement[]): Prom
 
 /**
  * One statement: the status of each email moves up and never down, the campaign counts an email the first time only, and
- * the first engagements are events. A click in an email whose image was never loaded is an open too, and recorded as both. Engagements
- * of emails that are gone, or were never handed over, change nothing; those of an erased contact are counted and are no
- * events.
+ * the first engagements are recorded as events. A click in an email that was never opened is recorded as an open, too.
+ * Engagements of emails that are gone, or were never handed over, change nothing. Those of an erased contact are counted,
+ * but get no event.
  *
- * Rows are locked in the order of their ids, emails before campaigns, as everywhere: two processes that record engagements of the
- * same emails wait for each other instead of failing.
+ * Rows are locked in the order of their ids, emails before campaigns, as everywhere. So two processes that record
+ * engagements of the same emails wait for each other instead of failing.
  */
 async function insertEngagements(em: Em, engagements: Engagement[]): Promise<void> {
   await queryPrepared(
@@ -56,9 +56,9 @@ async function insertEngagements(em: Em, engagements: Engagement[]): Promise<voi
       with engagement as (
         select h.id, h.email_id, h.url, h.n, h.repeats, (now() - h.age_ms * interval '1 millisecond')::timestamptz(3) as at
         from unnest(
-          ${engagements.map((engagement) => engagement.id)}::uuid[], ${engagements.map((engagement) => engagement.emailId)}::uuid[],
-          ${engagements.map((engagement) => engagement.url)}::text[], ${engagements.map((engagement) => engagement.ageMs)}::float8[],
-          ${engagements.map((engagement) => engagement.repeats)}::int[]
+          ${engagements.map(({ id }) => id)}::uuid[], ${engagements.map(({ emailId }) => emailId)}::uuid[],
+          ${engagements.map(({ url }) => url)}::text[], ${engagements.map(({ ageMs }) => ageMs)}::float8[],
+          ${engagements.map(({ repeats }) => repeats)}::int[]
         ) with ordinality as h (id, email_id, url, age_ms, repeats, n)
       ),
       target as materialized (
@@ -73,7 +73,7 @@ async function insertEngagements(em: Em, engagements: Engagement[]): Promise<voi
           min(h.at) as first_at, min(h.at) filter (where h.url is not null) as first_click_at
         from target t join engagement h on h.email_id = t.id group by t.id, t.opened_at
       ),
-      step as (
+      with_implied_opens as (
         select h.id, h.email_id, h.url, h.n, h.repeats, h.at from engagement h
         union all
         select everpost_uuid_v7(), t.id, null, 0, 0, y.first_at from target t join tally y on y.id = t.id
@@ -83,7 +83,7 @@ async function insertEngagements(em: Em, engagements: Engagement[]): Promise<voi
         select t.*, s.id as event_id, s.url, s.n, s.at, ${isoText(sql`s.at`)} as moment,
           case when s.url is null then t.opens else t.clicks end
             + (sum(1 + s.repeats) over (partition by t.id, s.url is null order by s.n))::int - s.repeats as nth
-        from step s join target t on t.id = s.email_id
+        from with_implied_opens s join target t on t.id = s.email_id
       ),
       ${recordedEmailEvents({
         emails: sql`numbered`,
@@ -95,7 +95,7 @@ async function insertEngagements(em: Em, engagements: Engagement[]): Promise<voi
         at: sql`m.at`,
         where: sql`m.nth <= ${ENGAGEMENT_EVENTS_MAX} order by m.n`,
       })},
-      flipped as (
+      updated as (
         update email e set
           opens = t.opens + y.opens, clicks = t.clicks + y.clicks, opened_at = coalesce(t.opened_at, y.first_at),
           clicked_at = coalesce(t.clicked_at, y.first_click_at),
@@ -103,19 +103,20 @@ async function insertEngagements(em: Em, engagements: Engagement[]): Promise<voi
             when y.clicks > 0 and t.status in ${BELOW_CLICKED} then 'CLICKED'
             when t.status in ${BELOW_OPENED} then 'OPENED' else t.status end
         from target t join tally y on y.id = t.id where e.id = t.id
-        returning e.campaign_id, (t.opened_at is null)::int as opened, (t.clicked_at is null and y.clicks > 0)::int as clicked
+        returning e.campaign_id, (t.opened_at is null)::int as opened,
+          (t.clicked_at is null and y.clicks > 0)::int as clicked
       ),
       counts as (
-        select campaign_id, sum(opened)::int as opened, sum(clicked)::int as clicked from flipped
+        select campaign_id, sum(opened)::int as opened, sum(clicked)::int as clicked from updated
         where campaign_id is not null group by campaign_id having sum(opened) + sum(clicked) > 0
       ),
-      held as materialized (
+      locked as materialized (
         select c.id, n.opened, n.clicked from campaign c join counts n on n.campaign_id = c.id
         order by c.id for no key update of c
       ),
       counted as (
-        update campaign c set opened_count = c.opened_count + h.opened, clicked_count = c.clicked_count + h.clicked
-        from held h where c.id = h.id
+        update campaign c set opened_count = c.opened_count + l.opened, clicked_count = c.clicked_count + l.clicked
+        from locked l where c.id = l.id
       )
       select`,
   );

@@ -1,31 +1,31 @@
 import { sql, type SqlFragment } from '../database/sql.ts';
 import { recordedEvents } from './recorded-events.ts';
 
-/** Values that a statement knows for all its emails, so that it need not look them up. */
+/** Values that a statement knows for all its emails, so it does not look them up. */
 export interface EmailHeading {
   from: string;
-  /** Subject of emails that have none of their own. */
+  /** The subject of emails that have none of their own. */
   subject: string | null;
 }
 
 interface EmailEvents {
-  /** A table or common table expression that has the columns of `email`; the other parts call its rows `m`. */
+  /** A table or common table expression with the columns of `email`; the other fragments refer to its rows as `m`. */
   emails: SqlFragment;
   id?: SqlFragment;
   name: SqlFragment;
-  /** The further data of this event, beyond that of all email events: JSON. */
+  /** The data that only this event has, as JSON; that of all email events is added to it. */
   details: SqlFragment;
-  /** When it happened; now where it is missing. */
+  /** When it happened; now when left out. */
   at?: SqlFragment;
   where: SqlFragment;
-  /** Missing when it must be read: an email has an author and a subject of its own, or those of its campaign. */
+  /** When left out, the statement reads both values: from the email or else from its campaign. */
   heading?: EmailHeading | undefined;
   onConflict?: SqlFragment;
 }
 
 /**
- * The common table expressions that record events of emails; see `recordedEvents`. An email whose contact was erased has no
- * address any more, and no events.
+ * The common table expressions that record events of emails; see `recordedEvents`. An email whose contact was erased has
+ * no address any more, so it gets no events.
  */
 export function recordedEmailEvents(events: EmailEvents): SqlFragment {
   const { emails, id = sql`everpost_uuid_v7()`, name, details, at = sql`now()`, where, heading } = events;

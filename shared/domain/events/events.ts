@@ -7,8 +7,8 @@ import { json, query, sql } from '../database/sql.ts';
 import { recordedEvents } from './recorded-events.ts';
 
 /**
- * Rethrows the error of a statement that records events, as a 422 when the project has too many event names.
- * @param field what the request calls the name
+ * Rethrows the error of a statement that records events, as VALIDATION_ERROR when the project has too many event names.
+ * @param field the field of the request that has the name
  */
 export function throwTooManyEventNames(error: unknown, field: string): never {
   if (!findCheckViolation(error, 'event_names_limit')) throw error;
@@ -40,7 +40,7 @@ export async function recordEvents(em: Em, events: NewEvent[]): Promise<string[]
   return rows.map((row) => row.id);
 }
 
-/** The execution that changes something, and how many executions led to it. */
+/** The execution that changes something; `depth` is how many executions led to it. */
 export interface ExecutionCause {
   automationId: string;
   executionId: string;
@@ -50,7 +50,7 @@ export interface ExecutionCause {
 /** What changed a subscription, if known: a link in an email, or a step of an execution. */
 export type SubscriptionCause = { emailId: string } | ExecutionCause;
 
-/** The event that tells of a changed subscription. */
+/** The event that reports a changed subscription. */
 export function subscriptionEvent(
   projectId: string,
   contactId: string,

@@ -34,7 +34,7 @@ async function addWait(contactId: string, eventName: string): Promise<string> {
   return id;
 }
 
-it('An event starts executions and ends waits in a statement that reads nothing of it', async () => {
+it('An event starts executions and ends waits even when its statement does not read `recorded`', async () => {
   const automationId = await addAutomation('paid');
   const contacts = [randomUUID(), randomUUID()];
   const waiting = await addWait(contacts[1]!, 'paid');
@@ -52,11 +52,11 @@ it('An event starts executions and ends waits in a statement that reads nothing 
   expect(started[0]?.context).toEqual({ plan: 'pro' });
   const waits = sql`select event_data from event_wait where execution_id = ${waiting} and resolved_at is not null`;
   expect(await query(em(), waits)).toEqual([{ event_data: { plan: 'pro' } }]);
-  const told = await query<{ kind: string; subject_id: string }>(
+  const outboxRows = await query<{ kind: string; subject_id: string }>(
     em(),
     sql`select kind, subject_id from outbox where project_id = ${projectId} order by kind, subject_id`,
   );
-  expect(told).toEqual([
+  expect(outboxRows).toEqual([
     ...started.map(({ id }) => ({ kind: 'execution', subject_id: id })).sort(byId),
     { kind: 'executionEvent', subject_id: waiting },
   ]);
@@ -77,10 +77,10 @@ it('An event that was recorded before starts nothing again', async () => {
   expect(await query(em(), executions)).toEqual([{ count: 1 }]);
 });
 
-it('All events of the product are recorded in this one place', () => {
-  const rooms = '{activities,api,cli,local,shared,worker,workflows}/**/*.ts';
+it('No other file of the product inserts events', () => {
+  const sources = '{activities,api,cli,local,shared,worker,workflows}/**/*.ts';
   const isProduct = (file: string) => !file.endsWith('.test.ts') && !file.includes('/migrations/');
-  const inserting = globSync(rooms).filter(
+  const inserting = globSync(sources).filter(
     (file) => isProduct(file) && /insert into event\b/i.test(readFileSync(file, 'utf8')),
   );
   expect(inserting).toEqual(['shared/domain/events/recorded-events.ts']);

@@ -1,20 +1,20 @@
 import { sql, type SqlFragment } from '../database/sql.ts';
 
 /**
- * The common table expressions by which a statement records events. Every event of Everpost passes here, since an event
- * starts executions and ends waits, in the transaction that records it: `everpost_start_executions` and
- * `everpost_end_waits` do that and return the executions, and their outbox rows let Temporal know.
+ * The common table expressions that record events. Every statement that records events has them, because an event starts
+ * executions and ends waits in the same transaction: `everpost_start_executions` and `everpost_end_waits` do that and
+ * return the executions, and `added_to_outbox` adds an outbox row for each.
  *
- * The statement may read `recorded`, the rows of `event`, but need not: PostgreSQL runs writing parts in any case.
- * @param rows a select of the columns below in their order, all of them
- * @param onConflict for events that may have been recorded before, `on conflict …`; they have no consequences again
+ * The statement may read `recorded`, the rows of `event`, but need not: PostgreSQL always runs the parts that write.
+ * @param rows a select of all columns of the insert below, in their order
+ * @param onConflict `on conflict …`, for events that may have been recorded before; these have no consequences again
  */
 export function recordedEvents(rows: SqlFragment, onConflict: SqlFragment = sql``): SqlFragment {
   return sql`
     recorded as (
       insert into event (id, project_id, contact_id, email_id, name, data, created_at) ${rows} ${onConflict} returning *
     ),
-    told as (
+    added_to_outbox as (
       insert into outbox (id, project_id, kind, subject_id)
       select everpost_uuid_v7(), affected.project_id, affected.kind, affected.execution_id
       from (select array(select recorded::event from recorded) as events) given cross join lateral (

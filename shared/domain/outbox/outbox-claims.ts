@@ -4,7 +4,7 @@ import { inTransaction } from '../database/transaction.ts';
 import { OUTBOX_KINDS, type OutboxKind } from './outbox.ts';
 
 export interface OutboxBatch {
-  /** The id that makes starting it twice harmless. */
+  /** Stays the same when the batch is started again, so a second start is recognised. */
   batchId: string;
   kind: OutboxKind;
   projectId: string;
@@ -12,14 +12,14 @@ export interface OutboxBatch {
   attempts: number;
   /** Whether a closed workflow of the same id may be followed by another. */
   isRestart: boolean;
-  /** Whether nobody has tried to hand it over before. */
+  /** Whether nobody has tried to start it before. */
   isNew: boolean;
 }
 
 export interface ClaimSize {
   /**
-   * Rows of one claim. The projects that have rows share it, at least a row each. If there are more projects than that,
-   * the next claim goes on behind the last of these.
+   * Rows of one claim. The projects that have rows share it, with at least one row each. If there are more projects than
+   * rows, the next claim continues after the last project of this one.
    */
   claimRows: number;
   /** Rows of one project that go into one start. */
@@ -35,7 +35,7 @@ interface OutboxRow {
 }
 
 const BEFORE_ALL_PROJECTS = '00000000-0000-0000-0000-000000000000';
-/** A process that dies between claiming and starting leaves its batches to the others after this long. */
+/** Other processes take over the batches of a process that died between claiming and starting them after this long. */
 const LEASE = '30 seconds';
 const RECOVERY_LOCK = 7_310_526;
 const RETRY_SECONDS_MAX = 60;
@@ -66,12 +66,13 @@ type ClaimedRow = { [Column in keyof OutboxRow]: OutboxRow[Column] | null } & {
   last_project: string | null;
 };
 
+/** Claims the next new rows; resolves with no batches when none are due. */
 export type Claim = (em: Em) => Promise<OutboxBatch[]>;
 
 /**
- * Claims new rows of a kind and fixes, committed, which of them belong together, before anything is started: a batch
- * that is started again after a crash has the same id and the same content. An email is queued once, so the first email
- * names its batch; other workflows may be woken many times, so their rows name the batch.
+ * Creates a function that claims new rows of a kind. A claim commits which rows form a batch before anything is started,
+ * so a batch that is started again after a crash has the same id and the same rows. An email is queued once, so a batch
+ * of emails has the id of its first email. Other workflows may be woken many times, so their batches have the id of a row.
  *
  * Projects take turns: each one that has rows gets an equal share of every claim, so the backlog of one project does not
  * delay the others. A claim reads the rows it takes, not those that wait.
@@ -90,7 +91,7 @@ export function createClaim(kind: OutboxKind, size: ClaimSize): Claim {
       const isFull = first !== undefined && first.turns >= size.claimRows;
       afterProject = (isFull ? first.last_project : null) ?? BEFORE_ALL_PROJECTS;
       const claimed = rows.filter((row): row is ClaimedRow & OutboxRow => row.batch_id !== null);
-      // There is nothing after the last project, so the round begins again at the first.
+      // Nothing is due after the last project, so the next round begins at the first one.
       if (claimed.length > 0 || startedAfter === BEFORE_ALL_PROJECTS) return groupIntoBatches(kind, claimed, true);
     }
   };
@@ -115,12 +116,12 @@ export async function recoverOutboxBatches(em: Em, kind: OutboxKind, size: Claim
   });
 }
 
-/** Removes batches that Temporal has. */
+/** Deletes the rows of batches that Temporal has accepted. */
 export async function deleteOutboxBatches(em: Em, batchIds: string[]): Promise<void> {
   await queryPrepared(em, sql`select everpost_finish_outbox(${batchIds}::uuid[])`);
 }
 
-/** Puts a batch back after a failed start, with a growing pause. */
+/** Makes a batch due again after its start failed, with a growing pause. */
 export async function postponeOutboxBatch(em: Em, batch: OutboxBatch, error: string): Promise<void> {
   const delaySeconds = Math.min(2 ** Math.min(batch.attempts, 6), RETRY_SECONDS_MAX);
   await query(
@@ -148,13 +149,13 @@ export async function findDueKinds(em: Em): Promise<DueKind[]> {
   );
 }
 
-/** Whether a row of a kind has been due for so many milliseconds, and nobody has claimed it. */
-export async function hasWaitingRows(em: Em, kind: OutboxKind, ms: number): Promise<boolean> {
+/** Whether a row of a kind has been due for at least `waitMs`, and nobody has claimed it. */
+export async function hasWaitingRows(em: Em, kind: OutboxKind, waitMs: number): Promise<boolean> {
   const rows = await queryPrepared(
     em,
     sql`
       select from outbox where kind = ${kind} and batch_id is null
-        and available_at <= now() - ${ms}::float8 * interval '1 millisecond' limit 1`,
+        and available_at <= now() - ${waitMs}::float8 * interval '1 millisecond' limit 1`,
   );
   return rows.length > 0;
 }

@@ -52,8 +52,8 @@ async function pagesRead(work: () => Promise<unknown>): Promise<number> {
   return (await read()) - before;
 }
 
-describe('projects that have something in the outbox', () => {
-  it('share each claim, the ones that came late with little and the one with a great backlog', async () => {
+describe('projects with rows in the outbox', () => {
+  it('share each claim, so a backlog of one does not delay the few rows of the others', async () => {
     const [big, small, smaller] = [uuidV7(), uuidV7(), uuidV7()];
     await addBacklog('executionCancel', big, { isClaimed: false });
     const [few, fewer] = [ids(3), ids(1)];
@@ -65,7 +65,7 @@ describe('projects that have something in the outbox', () => {
     expect(subjectsOf(claimed, big)).toHaveLength(6);
   });
 
-  it('are all reached in turn where they are more than share one claim', async () => {
+  it('are all reached in turn when they outnumber the rows of a claim', async () => {
     const projects = ids(25);
     for (const project of projects) await addToOutbox(em(), 'job', project, ids(30));
     const claim = createClaim('job', { claimRows: 10, batchRows: 1 });
@@ -77,7 +77,7 @@ describe('projects that have something in the outbox', () => {
     expect((await claim(em())).length).toBeGreaterThan(0);
   });
 
-  it('share what is taken over from a process that died as well', async () => {
+  it('share the batches that are taken over from a process that died', async () => {
     const [big, small] = [uuidV7(), uuidV7()];
     await addBacklog('executionEvent', big, { isClaimed: true });
     const batchId = uuidV7();
@@ -94,7 +94,7 @@ describe('projects that have something in the outbox', () => {
 });
 
 describe('a claim', () => {
-  it.each(OUTBOX_KINDS)('of %s reads what it takes, not what waits', async (kind) => {
+  it.each(OUTBOX_KINDS)('of %s reads the rows that it takes, not those that wait', async (kind) => {
     // The planner's statistics are old, as they are when a backlog comes at once.
     await query(em(), sql`vacuum (analyze) outbox`);
     for (let planned = 0; planned < 10; planned++) {

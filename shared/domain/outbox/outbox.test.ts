@@ -39,7 +39,7 @@ describe('the outbox', () => {
     expect(await claim('email')).toEqual([]);
   });
 
-  it('joins emails of one project into batches and leaves other kinds where they are', async () => {
+  it('joins emails of one project into batches and does not claim other kinds', async () => {
     const [first, second] = [uuidV7(), uuidV7()];
     const [firstEmails, secondEmails, campaigns] = [ids(90), ids(3), ids(2)];
     await addToOutbox(em(), 'email', first, firstEmails);
@@ -65,7 +65,7 @@ describe('the outbox', () => {
     expect(await hasWaitingRows(em(), 'email', 60_000)).toBe(false);
   });
 
-  it('hands out what is gathered together, when the second is over', async () => {
+  it('claims the batched rows of a second together when the second is over', async () => {
     const [project, first, second] = [uuidV7(), ids(2), ids(3)];
     await em().transactional(async (tx) => {
       await query(tx, outboxInsert('email', project, first, { isBatched: true }));
@@ -85,8 +85,8 @@ describe('the outbox', () => {
   });
 
   it('gives every row to exactly one of several claimants', async () => {
-    const mails = ids(1_000);
-    await addToOutbox(em(), 'email', uuidV7(), mails);
+    const emailIds = ids(1_000);
+    await addToOutbox(em(), 'email', uuidV7(), emailIds);
     const claimed: OutboxBatch[] = [];
     const claimant = async () => {
       for (;;) {
@@ -96,12 +96,12 @@ describe('the outbox', () => {
       }
     };
     await Promise.all([claimant(), claimant(), claimant(), claimant()]);
-    // A claimant stops when another one has locked all that is left; those rows are not lost.
+    // A claimant stops when another one has locked all rows that are left; those rows are not lost.
     claimed.push(...(await claim('email')));
-    expect(subjectsOf(claimed)).toEqual([...mails].sort());
+    expect(subjectsOf(claimed)).toEqual([...emailIds].sort());
   });
 
-  it('hands a batch on unchanged when its claimant dies, and not before', async () => {
+  it('lets others take over a batch, unchanged, when its lease has ended, and not before', async () => {
     await addToOutbox(em(), 'email', uuidV7(), ids(5));
     const [claimed] = await claim('email');
     await addToOutbox(em(), 'email', claimed?.projectId ?? '', ids(5));
@@ -123,7 +123,7 @@ describe('the outbox', () => {
     expect(subjectsOf(rounds.flat())).toEqual(subjectsOf(claimed));
   });
 
-  it('forgets what Temporal has, and postpones what it did not take', async () => {
+  it('deletes batches that were started, and postpones those whose start failed', async () => {
     await addToOutbox(em(), 'campaign', uuidV7(), ids(2));
     const [done, failed] = await claim('campaign', { claimRows: 10, batchRows: 1 });
     if (!done || !failed) throw new Error('two batches were expected');

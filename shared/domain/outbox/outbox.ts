@@ -3,9 +3,9 @@ import type { Em } from '../database/em.ts';
 import { query, queryPrepared, sql, type SqlFragment } from '../database/sql.ts';
 
 /**
- * What must reach Temporal: deliver emails, transactional or of an automation; start or wake a campaign, run a job,
- * compute a segment, erase the deleted contacts of a project, wake an endpoint of webhooks; start an automation's
- * execution, tell it of an event, cancel it.
+ * What must reach Temporal: deliver emails (transactional, of an automation), start or wake a campaign, start an
+ * execution, signal its event to it, cancel it, run a job, compute a segment, erase the deleted contacts of a project,
+ * start or wake a webhook endpoint.
  */
 export const OUTBOX_KINDS = [
   'email',
@@ -21,7 +21,7 @@ export const OUTBOX_KINDS = [
 ] as const;
 export type OutboxKind = (typeof OUTBOX_KINDS)[number];
 
-/** An event rarely starts something or ends a wait, so the dispatcher looks this often, not at every event. */
+/** Few events start an execution or end a wait, so events wake the dispatcher this often at most, not one by one. */
 export const EVENT_WAKE_MS = 50;
 
 /** Batched rows become due together, at the next full second of the database. */
@@ -33,8 +33,8 @@ export function untilNextBatchMs(): number {
 }
 
 /**
- * The statement of `addToOutbox`, for a CTE of another one. `isBatched` is for rows that may wait a moment: rows that
- * processes add within a second go into one start, which costs Temporal as much as some hundred rows cost PostgreSQL.
+ * The statement of `addToOutbox`, for a CTE of another statement. `isBatched` is for rows that may wait up to a second:
+ * all rows of that second go into one start, because a start costs Temporal as much as some hundred rows cost PostgreSQL.
  * With `isRestart`, a closed workflow is followed by another one with the same id.
  */
 export function outboxInsert(
@@ -62,8 +62,9 @@ export async function addToOutbox(
 }
 
 /**
- * As `addToOutbox`, for work that the caller is about to do itself: it goes to Temporal only when the caller has not
- * been heard of for this long. @returns the row, for `extendOutboxLease` and `dropFromOutbox`
+ * As `addToOutbox`, for work that the caller is about to do itself. The row becomes due, and goes to Temporal, only when
+ * the caller has not extended the lease for `seconds`.
+ * @returns the id of the row, for `extendOutboxLease` and `dropFromOutbox`
  */
 export async function leaseInOutbox(
   em: Em,
@@ -82,7 +83,7 @@ export async function leaseInOutbox(
   return id;
 }
 
-/** Extends the lease: the caller is still at work. */
+/** Extends the lease of a caller that is still at work. */
 export async function extendOutboxLease(em: Em, id: string, seconds: number): Promise<void> {
   await query(
     em,
@@ -92,7 +93,7 @@ export async function extendOutboxLease(em: Em, id: string, seconds: number): Pr
   );
 }
 
-/** Removes the row: the caller has done the work. */
+/** Deletes the row of a caller that has done the work. */
 export async function dropFromOutbox(em: Em, id: string): Promise<void> {
   await query(em, sql`delete from outbox where id = ${id}`);
 }

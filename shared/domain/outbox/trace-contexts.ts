@@ -4,10 +4,10 @@ import type { Em } from '../database/em.ts';
 import { query, queryPrepared, sql, type SqlFragment } from '../database/sql.ts';
 import type { OutboxKind } from './outbox.ts';
 
-/** Where the trace of something in the outbox goes on. */
+/** The trace that work from the outbox continues. */
 export interface TraceContext {
   parent: TraceParent;
-  /** When it was left in the outbox. */
+  /** When the request added the work to the outbox. */
   at: Date;
 }
 
@@ -20,7 +20,7 @@ export interface TracedSubjects {
   subjectIds: readonly string[];
 }
 
-/** Notes in the caller's transaction that these subjects belong to the active trace. No statement without one. */
+/** Stores in the caller's transaction that these subjects belong to the active trace. Without one it does nothing. */
 export async function keepTraceContexts(em: Em, subjectIds: readonly string[]): Promise<void> {
   await keepTracesOf(em, [{ traceParent: activeTraceParent(), subjectIds }]);
 }
@@ -44,11 +44,12 @@ export async function keepTracesOf(em: Em, requests: readonly TracedSubjects[]):
 }
 
 /**
- * An execution belongs to the trace of the event that started it: the one of that name which the contact had in the same
- * transaction. One that was started by hand has a trace of its own.
+ * An execution belongs to the trace of the event that started it: the contact's event of the trigger's name in the same
+ * transaction. An execution that was started by hand has a trace of its own.
  */
 function contextsOf(kind: OutboxKind, subjectIds: string[]): SqlFragment {
-  const own = sql`select subject_id as id, trace_parent, created_at from trace_context where subject_id = any(${subjectIds}::uuid[])`;
+  const own = sql`
+    select subject_id as id, trace_parent, created_at from trace_context where subject_id = any(${subjectIds}::uuid[])`;
   switch (kind) {
     case 'execution':
       return sql`
@@ -69,7 +70,7 @@ function contextsOf(kind: OutboxKind, subjectIds: string[]): SqlFragment {
   }
 }
 
-/** Finds the traces of what the outbox holds, in one statement. */
+/** Finds the traces of subjects that the outbox names, in one statement. Subjects without a trace are missing. */
 export async function findTraceContexts(em: Em, kind: OutboxKind, subjectIds: string[]): Promise<TraceContexts> {
   if (subjectIds.length === 0) return new Map();
   const rows = await queryPrepared<{ id: string; trace_parent: string; created_at: Date }>(

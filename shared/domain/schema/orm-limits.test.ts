@@ -60,12 +60,13 @@ async function expectWholePool(): Promise<void> {
 }
 
 describe('a session with limits', () => {
-  it('has them all, as far as the server knows them', async () => {
+  it('has every limit that the server knows', async () => {
     const rows = await query<{ name: string; setting: string }>(
       em(),
       sql`
         select name, setting from pg_settings where name in ('statement_timeout', 'lock_timeout',
-          'idle_in_transaction_session_timeout', 'transaction_timeout', 'max_parallel_workers_per_gather') order by name`,
+          'idle_in_transaction_session_timeout', 'transaction_timeout', 'max_parallel_workers_per_gather')
+        order by name`,
     );
     const expected: Record<string, string> = {
       idle_in_transaction_session_timeout: '1500',
@@ -95,7 +96,7 @@ describe('a session with limits', () => {
     await expectWholePool();
   });
 
-  it('waits for a lock only so long', async () => {
+  it('waits for a lock no longer than its limit', async () => {
     const holder = outside();
     await holder.begin();
     await query(holder, sql`select from thing where id = 1 for update`);
@@ -105,7 +106,7 @@ describe('a session with limits', () => {
     await expectWholePool();
   });
 
-  it('loses a transaction that nobody goes on with, and its locks with it', async () => {
+  it('ends a transaction that stays idle for too long and releases its locks', async () => {
     // Made outside: a unit of work made in a transaction's callback belongs to that transaction's pool.
     const observer = outside();
     const error = await errorOf(
@@ -127,7 +128,7 @@ describe('a session with limits', () => {
     await expectWholePool();
   });
 
-  it('gives up on a server that has fallen silent, and is whole again afterwards', async () => {
+  it('gives up on a server that does not answer, and has all its connections again afterwards', async () => {
     const proxy = await startTcpProxy(database.url);
     const limits = { ...LIMITS, statementMs: 100 };
     const distant = await createOrm({ databaseUrl: proxy.url, poolSize: POOL_SIZE, applicationName: NAME, limits });

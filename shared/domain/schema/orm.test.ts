@@ -29,7 +29,7 @@ describe('migrateUp', () => {
     }
   });
 
-  it('fails when the server is out of reach', async () => {
+  it('fails when the server cannot be reached', async () => {
     await expect(migrateUp('postgres://127.0.0.1:1/none')).rejects.toThrow();
   });
 });

@@ -29,10 +29,10 @@ const TIMESTAMPTZ = 1184;
 const BIGINT = 20;
 const CONNECT_TIMEOUT_MS = 5_000;
 const KEEP_ALIVE_MS = 10_000;
-/** Two processes that start together both migrate; this advisory lock makes one wait for the other. */
+/** The advisory lock of migrations: processes that start together migrate one after the other. */
 const MIGRATION_LOCK = 7_310_525;
 
-/** Timestamps of raw queries arrive as Date and counts as number, as those of entities do. */
+/** Raw queries return timestamps as Date and bigint counts as number, as entities do. */
 function valueTypes(): pg.TypeOverrides {
   const types = new pg.TypeOverrides();
   types.setTypeParser(TIMESTAMPTZ, (text) => new Date(text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00')));
@@ -40,7 +40,7 @@ function valueTypes(): pg.TypeOverrides {
   return types;
 }
 
-/** Pools of connections, for metrics. */
+/** The connection pool of each ORM, for metrics. */
 const pools = new WeakMap<object, { pool?: pg.Pool }>();
 
 function ormOptions(options: OrmOptions, onPool: (pool: pg.Pool) => void): Options {
@@ -76,23 +76,14 @@ function ormOptions(options: OrmOptions, onPool: (pool: pg.Pool) => void): Optio
   };
 }
 
-function remember<T extends object>(orm: T, held: { pool?: pg.Pool }): T {
-  pools.set(orm, held);
-  return orm;
-}
-
-/** Has MikroORM write texts into its statements as `textLiteral` does. */
-function withTextLiterals<T extends Pick<Orm, 'em'>>(orm: T): T {
-  Reflect.set(orm.em.getPlatform(), 'escapeLiteral', textLiteral);
-  return orm;
-}
-
 /** Connects to PostgreSQL. Nothing is created or changed; close with `orm.close()`. */
 export async function createOrm(options: OrmOptions): Promise<Orm> {
-  const held: { pool?: pg.Pool } = {};
-  return MikroORM.init(ormOptions(options, (pool) => (held.pool = pool))).then((orm) =>
-    remember(withTextLiterals(orm), held),
-  );
+  const poolHolder: { pool?: pg.Pool } = {};
+  return MikroORM.init(ormOptions(options, (pool) => (poolHolder.pool = pool))).then((orm) => {
+    Reflect.set(orm.em.getPlatform(), 'escapeLiteral', textLiteral);
+    pools.set(orm, poolHolder);
+    return orm;
+  });
 }
 
 /** The open connections of an ORM, how many of them are idle, and how many callers wait for one. */

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { ConfigError } from '../../platform/config.ts';
-import { absenceOf, errorCodes, errorMessage } from '../database/database-errors.ts';
+import { errorCodes, errorMessage, isDatabaseUnavailable } from '../database/database-errors.ts';
 
 const ANSWER_MS = 5_000;
 const VERSION_MIN = 150_000;
@@ -32,10 +32,10 @@ export function databaseName(databaseUrl: string): string {
   return `PostgreSQL at ${host.includes(':') ? `[${host}]` : host}:${port}/${database}`;
 }
 
-/** A permanent fault of a database, as one sentence; undefined for other errors. */
+/** A fault of a database that waiting does not mend, as one sentence for an operator; undefined for other errors. */
 export function permanentFault(databaseUrl: string, error: unknown): ConfigError | undefined {
   if (error instanceof ConfigError) return error;
-  if (absenceOf(error) !== undefined) return undefined;
+  if (isDatabaseUnavailable(error)) return undefined;
   const where = databaseName(databaseUrl);
   const { user = '' } = connectTo(databaseUrl);
   const [codes, message] = [errorCodes(error), errorMessage(error)];
@@ -58,7 +58,7 @@ interface State {
   foreign_table: string | null;
 }
 
-/** Tables of extensions are in every database that has these. */
+/** `foreign_table` leaves out the tables of extensions, because an empty database may have them. */
 const STATE = `
   select current_setting('server_version') as version, current_setting('server_version_num')::int as version_number,
     to_regclass(quote_ident(current_schema()) || '.mikro_orm_migrations')::text as migrations_table,
@@ -66,11 +66,13 @@ const STATE = `
       select c.relname from pg_class c
       where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p')
         and c.relname <> 'mikro_orm_migrations'
-        and not exists (select 1 from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
+        and not exists (
+          select 1 from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e'
+        )
       order by c.relname limit 1
     ) as foreign_table`;
 
-async function assertOurs(client: pg.Client, where: string, known: readonly string[]): Promise<void> {
+async function assertOwnSchema(client: pg.Client, where: string, known: readonly string[]): Promise<void> {
   const { rows } = await client.query<State>(STATE);
   const [state] = rows;
   if (!state) return;
@@ -85,7 +87,8 @@ async function assertOurs(client: pg.Client, where: string, known: readonly stri
   const unknown = names.filter((name) => !known.includes(name));
   if (unknown.length > 0 && unknown.length < names.length) {
     throw new ConfigError(
-      `${where} has the schema of a newer version of Everpost (${unknown.at(-1) ?? ''}). Start that version, or a newer one.`,
+      `${where} has the schema of a newer version of Everpost (${unknown.at(-1) ?? ''}). ` +
+        'Start that version, or a newer one.',
     );
   }
   if (unknown.length > 0 || (names.length === 0 && state.foreign_table !== null)) {
@@ -97,17 +100,18 @@ async function assertOurs(client: pg.Client, where: string, known: readonly stri
 }
 
 /**
- * Checks that Everpost can use a database: it exists, lets us in, and is empty or ours, of this version or an older one.
+ * Checks that Everpost can use a database: it exists, accepts the user, and is empty or has a schema of Everpost that is
+ * not newer than this version.
  * @param known names of the migrations of this version
- * @throws ConfigError when it cannot; the driver's error when it cannot be reached now
+ * @throws ConfigError when Everpost cannot use it; the driver's error for any other fault
  */
 export async function assertUsableDatabase(databaseUrl: string, known: readonly string[]): Promise<void> {
   const client = connectTo(databaseUrl);
-  // A connection that breaks fails what waits on it as well.
+  // A connection that breaks also rejects the pending call below.
   client.on('error', () => undefined);
   try {
     await client.connect();
-    await assertOurs(client, databaseName(databaseUrl), known);
+    await assertOwnSchema(client, databaseName(databaseUrl), known);
   } finally {
     // The end of the connection is not awaited, because the server may not answer.
     client.end().catch(() => undefined);

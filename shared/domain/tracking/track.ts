@@ -22,19 +22,19 @@ export interface TrackedEvent {
   data?: Record<string, unknown>;
 }
 
-/** The data that an event keeps. @throws AppError VALIDATION_ERROR for more than an event may hold */
-function readEventData(values: Record<string, unknown>): Record<string, unknown> {
+/** Passes the data of an event on. @throws AppError VALIDATION_ERROR for more than an event may hold */
+function checkedEventData(values: Record<string, unknown>): Record<string, unknown> {
   if (jsonBytes(values, LIMITS.eventDataBytes) > LIMITS.eventDataBytes) {
     throw tooLarge('data', `An event may have at most ${LIMITS.eventDataBytes} bytes of data`);
   }
   return values;
 }
 
-/** A tracked event, read as far as is possible without the database. */
+/** A tracked event, read and checked as far as is possible without the database. */
 export interface ReadEvent extends ContactRow {
   projectId: string;
   event: NonNullable<ContactRow['event']>;
-  /** The key of its request. */
+  /** The claim of its request's idempotency key. */
   claim?: IdempotencyClaim | undefined;
   /** The trace of its request, if it has one. */
   traceParent?: string | undefined;
@@ -47,17 +47,17 @@ export interface ReadEvent extends ContactRow {
  */
 export function readTrackedEvent({ projectId, email, name, subscribed, data }: TrackedEvent): ReadEvent {
   const patch = readDataPatch(data);
-  const event = { id: uuidV7(), name, data: readEventData(patch.values) };
+  const event = { id: uuidV7(), name, data: checkedEventData(patch.values) };
   return { projectId, email, subscribed, subscribedDefault: true, patch, event };
 }
 
 /**
- * Creates or updates contacts, records an event of each, settles the keys of their requests and notes their traces: all of
- * it, or nothing.
- * @param read of one project, each contact once
+ * Creates or updates contacts, records an event of each, settles the keys of their requests and stores their traces: all
+ * of it, or nothing.
+ * @param read events of one project, at most one of each contact
  * @param lockMs the longest wait for a lock; that of the session when left out
  * @returns the events in the order of `read`
- * @throws AppError VALIDATION_ERROR for more data than a contact may hold, and for a name too many;
+ * @throws AppError VALIDATION_ERROR for more data than a contact, or more event names than a project, may have;
  *   IDEMPOTENCY_KEY_REUSED for a claim that was lost
  */
 export async function trackEvents(em: Em, read: ReadEvent[], lockMs?: number): Promise<Event[]> {
@@ -95,16 +95,16 @@ export async function trackEvent(em: Em, tracked: TrackedEvent): Promise<Event> 
 export interface NamedEvent {
   projectId: string;
   name: string;
-  /** Without one the event belongs to the project alone. */
+  /** When left out, the event has no contact. */
   contactId?: string;
   data?: Record<string, unknown>;
 }
 
-/** Records an event as it is; the contact stays unchanged. @throws AppError CONTACT_NOT_FOUND, VALIDATION_ERROR */
+/** Records an event without changing its contact. @throws AppError CONTACT_NOT_FOUND, VALIDATION_ERROR */
 export async function recordNamedEvent(em: Em, event: NamedEvent): Promise<Event> {
   const { projectId, name, contactId } = event;
   const id = uuidV7();
-  const data = readEventData(readDataPatch(event.data).values);
+  const data = checkedEventData(readDataPatch(event.data).values);
   const source =
     contactId === undefined
       ? sql`(select null::uuid as id) as c`

@@ -10,7 +10,7 @@ import type { TrackedEvent } from './track.ts';
 
 let projectId: string;
 let track: Tracker;
-/** The turns that groups and lone events took. */
+/** The project of each turn that a group or a lone event took. */
 let turns: string[] = [];
 const { em } = useTestDatabase();
 beforeEach(async () => {
@@ -25,10 +25,10 @@ beforeEach(async () => {
   });
 });
 
-type Given = Partial<TrackedEvent> & { email: string };
+type EventInput = Partial<TrackedEvent> & { email: string };
 
 /** Tracks events at the same moment. @returns the name of each that was stored, or the field that was refused */
-async function trackTogether(...events: Given[]): Promise<string[]> {
+async function trackTogether(...events: EventInput[]): Promise<string[]> {
   const results = await Promise.allSettled(events.map((event) => track({ projectId, name: 'seen', ...event })));
   return results.map((result) =>
     result.status === 'fulfilled' ? result.value.name : (result.reason.errors?.[0].field ?? result.reason.message),
@@ -49,8 +49,8 @@ async function eventsOf(email: string): Promise<string[]> {
   return rows.map((row) => row.name);
 }
 
-/** Holds the row of a contact until it is told to let go. */
-async function holdContact(email: string): Promise<Em> {
+/** Locks the row of a contact until the transaction of the returned unit of work ends. */
+async function lockContact(email: string): Promise<Em> {
   const holder = em();
   await holder.begin();
   await query(holder, sql`select from contact where project_id = ${projectId} and email = ${email} for update`);
@@ -148,7 +148,9 @@ describe('a bad event among good ones', () => {
   it('is refused by itself when its name is one too many', async () => {
     await query(
       em(),
-      sql`insert into event_name select ${projectId}, 'n' || i from generate_series(1, ${LIMITS.eventNamesPerProject}::int) i`,
+      sql`
+        insert into event_name
+        select ${projectId}, 'n' || i from generate_series(1, ${LIMITS.eventNamesPerProject}::int) i`,
     );
     expect(await trackTogether({ email: 'a@x.test', name: 'n1' }, { email: 'b@x.test', name: 'new' })).toEqual([
       'n1',
@@ -157,9 +159,9 @@ describe('a bad event among good ones', () => {
     expect((await storedOf()).map((row) => row.email)).toEqual(['a@x.test']);
   });
 
-  it('waits by itself for a contact that somebody holds', async () => {
+  it('waits by itself for a contact that is locked', async () => {
     await trackTogether({ email: 'held@x.test' });
-    const holder = await holdContact('held@x.test');
+    const holder = await lockContact('held@x.test');
     let isHeldStored = false;
     const held = [0, 1].map((n) =>
       trackTogether({ email: 'held@x.test', data: { n } }).then(() => (isHeldStored = true)),
@@ -173,7 +175,7 @@ describe('a bad event among good ones', () => {
   });
 });
 
-it('a group that is undone because its session was ended stores nothing, and each event fails', async () => {
+it('a group whose session is ended stores nothing, and each of its events fails', async () => {
   await trackTogether({ email: 'held@x.test' });
   await query(
     em(),
