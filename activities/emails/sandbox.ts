@@ -1,6 +1,6 @@
 import type { DeliveryResult } from '../../shared/domain/emails/delivery-results.ts';
 import { recordComplaint, recordDelivery, recordSoftBounce } from '../../shared/domain/emails/feedback.ts';
-import { unsubscribeByMail } from '../../shared/domain/emails/subscription-links.ts';
+import { unsubscribeByEmail } from '../../shared/domain/emails/subscription-links.ts';
 import type { SmtpOutcome } from '../../shared/platform/smtp/smtp-pool.ts';
 import { sandboxBehaviour, sandboxDomains, type SandboxBehaviour } from '../../shared/pure/emails/sandbox.ts';
 import type { ActivityDeps } from '../deps.ts';
@@ -46,7 +46,7 @@ export function createSandbox(deps: Pick<ActivityDeps, 'config' | 'orm' | 'wakeD
     }
     await recordDelivery(em(), emailId);
     if (behaviour === 'complained') await recordComplaint(em(), emailId, { isSimulated: true });
-    if (behaviour === 'unsubscribed') await unsubscribeByMail(em(), emailId);
+    if (behaviour === 'unsubscribed') await unsubscribeByEmail(em(), emailId);
   }
 
   return {

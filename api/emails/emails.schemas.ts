@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { EMAIL_STATUSES, EMAIL_TYPES } from '../../shared/pure/emails/email-types.ts';
-import type { EmailPage, EmailPlace } from '../../shared/domain/emails/email-lists.ts';
+import type { EmailPage, EmailCursor } from '../../shared/domain/emails/email-lists.ts';
 import { instantSchema, momentSchema } from '../../shared/pure/filters/instant-schema.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { cursorPageQuery, textQuery } from '../http/pagination.ts';
@@ -31,7 +31,7 @@ const numberPosition = timePosition.extend({
  * @param isByNumber whether the list goes by the number in a campaign, not by the time alone
  * @throws AppError BAD_REQUEST when the cursor comes from another list
  */
-export function readEmailCursor(cursor: string | undefined, isByNumber: boolean): EmailPlace | undefined {
+export function readEmailCursor(cursor: string | undefined, isByNumber: boolean): EmailCursor | undefined {
   if (cursor === undefined) return undefined;
   return isByNumber ? decodeCursor(cursor, numberPosition) : { ...decodeCursor(cursor, timePosition), seq: null };
 }

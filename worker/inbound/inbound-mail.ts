@@ -1,11 +1,11 @@
-import { findRepliedMail, recordComplaint, recordReply } from '../../shared/domain/emails/feedback.ts';
+import { findRepliedEmail, recordComplaint, recordReply } from '../../shared/domain/emails/feedback.ts';
 import type { Em } from '../../shared/domain/database/em.ts';
 import type { Orm } from '../../shared/domain/schema/orm.ts';
 import type { LinkSigner } from '../../shared/platform/links.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { readInboundMessage, type InboundMessage } from '../../shared/platform/inbound/inbound-message.ts';
 import type { Verp } from '../../shared/platform/mail/verp.ts';
-import { unsubscribeByMail } from '../../shared/domain/emails/subscription-links.ts';
+import { unsubscribeByEmail } from '../../shared/domain/emails/subscription-links.ts';
 import { createRecipientFinder, type FindRecipient, type InboundRecipient } from './inbound-recipients.ts';
 import { createProof, createReportRecorder, DELIVERED } from './inbound-reports.ts';
 import type { OperatorMail, SmtpRefusal } from './operator-mail.ts';
@@ -58,7 +58,7 @@ async function recordReplyMessage(
 ): Promise<string | undefined> {
   const { from, emailIds, subject, id } = message;
   const emailId =
-    recipient.kind === 'email' ? recipient.emailId : await findRepliedMail(em(), recipient.projectId, emailIds);
+    recipient.kind === 'email' ? recipient.emailId : await findRepliedEmail(em(), recipient.projectId, emailIds);
   if (emailId !== undefined) await recordReply(em(), emailId, { id, from, to: recipient.address, subject });
   return emailId;
 }
@@ -78,7 +78,7 @@ async function recordMessage(
   if (recipient.kind === 'unsubscribe') {
     if (message.kind === 'dsn') return 'unknown report';
     prove(recipient.emailId);
-    await unsubscribeByMail(em(), recipient.emailId);
+    await unsubscribeByEmail(em(), recipient.emailId);
     return 'unsubscribed';
   }
   switch (message.kind) {

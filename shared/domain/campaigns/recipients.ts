@@ -2,13 +2,13 @@ import { AppError } from '../../pure/app-error.ts';
 import type { EmailStatus } from '../../pure/emails/email-types.ts';
 import type { Em } from '../database/em.ts';
 import { queryOne, sql } from '../database/sql.ts';
-import { listEmails, type EmailPage, type EmailPlace, type ListedEmail } from '../emails/email-lists.ts';
+import { listEmails, type EmailPage, type EmailCursor, type ListedEmail } from '../emails/email-lists.ts';
 
 export interface RecipientQuery {
   /** All when left out. */
   state?: EmailStatus | undefined;
   limit: number;
-  after?: EmailPlace | undefined;
+  after?: EmailCursor | undefined;
 }
 
 /** @throws AppError CAMPAIGN_NOT_FOUND */
@@ -36,7 +36,7 @@ export async function* readRecipients(
   campaignId: string,
   state: EmailStatus | undefined,
 ): AsyncGenerator<ListedEmail[]> {
-  let after: EmailPlace | undefined;
+  let after: EmailCursor | undefined;
   do {
     const page = await listRecipients(em, projectId, campaignId, { state, limit: TOGETHER, after });
     after = page.next;

@@ -3,15 +3,15 @@ import type { Em } from '../database/em.ts';
 import { query, sql, type SqlFragment } from '../database/sql.ts';
 import { ADDRESS_HASH_KEY, addressHash } from '../suppressions/address-hash.ts';
 
-/** Contacts whose emails are searched for one address: the newest. */
+/** How many contacts, the newest, a search for one address reads the emails of. */
 const CONTACTS_MAX = 20;
 
-/** The number that the index `email_without_contact` has for an address of a project; very few addresses share one. */
+/** The number under which the index `email_without_contact` has an address of a project. Few addresses share one. */
 function keyOf(projectId: SqlFragment, address: SqlFragment): SqlFragment {
   return sql`hashtextextended(${address}, uuid_hash_extended(${projectId}, 0))`;
 }
 
-/** Whether an email `e` without a contact, such as a test send, went to an address of a project, read by the index. */
+/** Whether an email `e` has no contact, as test sends have none, and went to this address. It fits that index. */
 export function wentWithoutContact(projectId: string, address: SqlFragment): SqlFragment {
   const key = keyOf(sql`e.project_id`, sql`e.to_address`);
   return sql`
@@ -19,8 +19,10 @@ export function wentWithoutContact(projectId: string, address: SqlFragment): Sql
     and e.to_address = ${address}`;
 }
 
-/** The contact that has an address, and those that had it before: all other emails to the address are theirs. */
-export async function contactsOfAddress(em: Em, projectId: string, address: string): Promise<string[]> {
+/**
+ * Ids of the contact that has an address and of those that had it before. All other emails to the address are theirs.
+ */
+export async function contactIdsOfAddress(em: Em, projectId: string, address: string): Promise<string[]> {
   const stored = storedAddress(address);
   const contacts = await query<{ id: string }>(
     em,
@@ -34,7 +36,7 @@ export async function contactsOfAddress(em: Em, projectId: string, address: stri
   return contacts.map(({ id }) => id);
 }
 
-/** An address as emails have it. */
+/** An address as `email.to_address` has it. */
 export function storedAddress(address: string): SqlFragment {
   return sql`${normalizeAddress(address)}::text`;
 }

@@ -1,7 +1,7 @@
 import type { Em } from '../database/em.ts';
 import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 
-/** How often readers at a provider have called emails of a project spam, over the last seven UTC days. */
+/** How often recipients at a provider reported emails of a project as spam, over the last seven UTC days. */
 export interface ComplaintRate {
   provider: string;
   sent: number;
@@ -12,7 +12,7 @@ export interface ComplaintRate {
 export interface ComplaintLimit {
   /** Percent. */
   rateMax: number;
-  /** A rate of fewer emails says nothing. */
+  /** Rates of fewer emails are ignored. */
   emailsMin: number;
 }
 
@@ -23,10 +23,10 @@ export interface SentCount {
   count: number;
 }
 
-const DAYS = 7;
+const WINDOW_DAYS = 7;
 const RATES_MAX = 50;
 const TODAY = sql`(now() at time zone 'UTC')::date`;
-const IN_WINDOW = sql`day > ${TODAY} - ${DAYS}::int`;
+const IN_WINDOW = sql`day > ${TODAY} - ${WINDOW_DAYS}::int`;
 
 function addTo(column: SqlFragment, counts: readonly SentCount[]): SqlFragment {
   return sql`
@@ -61,7 +61,9 @@ export async function listComplaintRates(em: Em, projectId: string): Promise<Com
   );
 }
 
-/** The highest rate of a project that is too high. Only providers with complaints are looked at. */
+/**
+ * The highest rate of a project above the limit; undefined when there is none. It reads only providers with complaints.
+ */
 export async function findExcessiveRate(
   em: Em,
   projectId: string,

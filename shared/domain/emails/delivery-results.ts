@@ -14,13 +14,13 @@ export interface DeliveryResult {
   verdict: DeliveryVerdict | 'skipped' | 'suppressed';
   /** The subject as the recipient saw it; null when it is the campaign's own. */
   subject: string | null;
-  /** The server's words, or ours. */
+  /** The words of the server, or Everpost's own. */
   error: string | null;
   /** Set for an email that a server refused and that is not tried again. */
   refusal?: RecordedRefusal;
-  /** The server that did not take it; empty when unknown, missing when no server was asked. */
+  /** The server that did not accept it; empty when unknown, missing when no server was asked. */
   server?: string | undefined;
-  /** Set for an email that is held: the reason, and for how many milliseconds. */
+  /** Set for an email that is held: the reason, and the duration in milliseconds. */
   held?: { wait: ProviderWait; ms: number };
 }
 
@@ -40,9 +40,9 @@ export interface RecordedResult {
 
 const ERROR_LENGTH_MAX = 500;
 
-/** The rows of a flush as a table `r` of one statement. */
+/** Results as a table `r` of a statement. */
 export function resultTable(results: DeliveryResult[]): SqlFragment {
-  // In the order in which emails are locked: PostgreSQL takes the few rows of a flush one by one.
+  // In the order in which emails are locked: PostgreSQL updates so few rows one by one.
   const rows = [...results].sort((left, right) => (left.emailId < right.emailId ? -1 : 1));
   return sql`
     unnest(
@@ -63,11 +63,11 @@ function retryAt(retrySeconds: readonly number[]): SqlFragment {
       then now() + coalesce((${[...retrySeconds]}::float8[])[e.deferrals + 1], 0) * interval '1 second' end`;
 }
 
-/** How long an email `e` has still to wait before it is tried again, in milliseconds. */
+/** How long an email `e` must still wait before it is tried again, in milliseconds. */
 export const REMAINING_MS = sql`
   greatest(0, ceil(extract(epoch from coalesce(e.retry_at, now()) - now()) * 1000))::float8`;
 
-/** The latest state reported before the sending of an email was recorded; each report has its moment in a column. */
+/** The latest status that was reported before the sending of an email was recorded: its column has the moment. */
 const REPORTED_BEFORE = joinSql(
   HANDED_OVER_STATUSES.filter((status) => status !== 'SENT')
     .toReversed()
@@ -76,9 +76,10 @@ const REPORTED_BEFORE = joinSql(
 );
 
 /**
- * The `set` list of an update of `email e` from such a table. A deferred email goes back to PENDING. A receipt may have
- * come, or a scanner may have opened an email, before its sending is recorded. An email whose contact was erased
+ * The `set` list of an update of `email e` from `resultTable`. An email that is tried again becomes PENDING. A delivery
+ * report, or an open by a scanner, may have been recorded before the sending. An email whose contact was erased
  * meanwhile gets its outcome without texts, because the subject and the server's answer may name the person.
+ * @param retrySeconds the pause after each deferral
  */
 export function resultColumns(retrySeconds: readonly number[]): SqlFragment {
   return sql`
@@ -96,8 +97,9 @@ export function resultColumns(retrySeconds: readonly number[]): SqlFragment {
   error = case when e.to_address is not null then r.error end,
   refusal = case when e.to_address is not null then coalesce(r.refusal, e.refusal) end,
   attempts = case when e.to_address is null then null when r.server is null then e.attempts
-    else coalesce(e.attempts, '[]') || jsonb_strip_nulls(jsonb_build_object('at', ${isoText(sql`now()`)}, 'verdict', r.verdict,
-      'server', nullif(r.server, ''), 'words', r.error, 'nextAt', ${isoText(retryAt(retrySeconds))})) end,
+    else coalesce(e.attempts, '[]') || jsonb_strip_nulls(jsonb_build_object('at', ${isoText(sql`now()`)},
+      'verdict', r.verdict, 'server', nullif(r.server, ''), 'words', r.error,
+      'nextAt', ${isoText(retryAt(retrySeconds))})) end,
   claim_token = null`;
 }
 
@@ -121,7 +123,7 @@ export function resultEvents(heading?: EmailHeading): SqlFragment {
   });
 }
 
-/** Locks the contacts that hard bounces may change; in the transaction, before the results are recorded. */
+/** Locks the contacts that hard bounces may change. The transaction must do that before it records the results. */
 export async function lockBounced(tx: Em, results: DeliveryResult[]): Promise<void> {
   await lockRecipients(
     tx,
@@ -129,7 +131,7 @@ export async function lockBounced(tx: Em, results: DeliveryResult[]): Promise<vo
   );
 }
 
-/** Those of the recorded results that `applyHardBounces` is for: a bounce recorded here is a hard one. */
+/** The recorded bounces, for `applyHardBounces`: the verdict `bounced` means a hard bounce. */
 export function bouncedAmong(recorded: readonly RecordedResult[]): BouncedEmail[] {
   return recorded
     .filter((row) => row.verdict === 'bounced')
@@ -137,8 +139,8 @@ export function bouncedAmong(recorded: readonly RecordedResult[]): BouncedEmail[
 }
 
 /**
- * Records what became of transactional emails that this attempt claimed. Rows whose claim another attempt took over are
- * left alone. A deferred email is due again after its pause in `retrySeconds`.
+ * Records the results of transactional emails that this attempt claimed. Emails whose claim another attempt took over
+ * do not change. A deferred email is due again after its pause in `retrySeconds`.
  */
 export async function recordTransactionalResults(
   em: Em,

@@ -12,7 +12,9 @@ import { readEmailStory } from './email-timeline.ts';
 import { abandonEmails, claimEmails, loadEmails, readDeliveryProgress } from './transactional-delivery.ts';
 
 const EMAILS = 60_000;
-/** A page looks through at most 3,000 emails, some of them twice, and reads further rows only for those it shows. */
+/**
+ * A page reads at most 3,000 emails, some of them twice, and rows of other tables only for the emails that it shows.
+ */
 const ROWS_MAX = 20_000;
 
 let database: TestDatabase;
@@ -26,22 +28,26 @@ beforeAll(async () => {
   await query(
     em(),
     sql`
-      insert into campaign (id, project_id, name, subject, body, from_address, status, audience_type, created_at, updated_at)
+      insert into campaign
+        (id, project_id, name, subject, body, from_address, status, audience_type, created_at, updated_at)
       values (${campaignId}, ${projectId}, 'News', 'Hi', 'x', 'a@example.com', 'SENT', 'ALL', now(), now())`,
   );
-  // A third is of other projects; a tenth of the campaign, few of the contact, few have failed.
+  // A third of the emails belongs to other projects and a tenth to the campaign. Few are the contact's, and few have
+  // failed.
   await query(
     em(),
     sql`
-      insert into email (id, project_id, contact_id, campaign_id, campaign_seq, template_id, automation_id, to_address, status, created_at)
+      insert into email (id, project_id, contact_id, campaign_id, campaign_seq, template_id, automation_id, to_address,
+        status, created_at)
       select everpost_uuid_v7(), case when n % 3 = 0 then everpost_uuid_v7() else ${projectId}::uuid end,
         case when n % 600 = 2 then ${contactId}::uuid else everpost_uuid_v7() end,
         case when n % 10 = 1 then ${campaignId}::uuid end, case when n % 10 = 1 then n end,
-        case when n % 50 = 2 then ${templateId}::uuid end, case when n % 50 = 4 then ${automationId}::uuid end, 'reader' || n || '@mail.test',
+        case when n % 50 = 2 then ${templateId}::uuid end, case when n % 50 = 4 then ${automationId}::uuid end,
+        'reader' || n || '@mail.test',
         case when n % 1000 = 1 then 'FAILED' else 'SENT' end, now() - n * interval '1 second'
       from generate_series(1, ${EMAILS}::int) n`,
   );
-  // The contact has had its address for some of its emails.
+  // Some emails of the contact went to its present address, the others to its former one.
   await query(
     em(),
     sql`
@@ -114,7 +120,7 @@ const filters: [string, () => EmailFilters][] = [
 
 describe('among many emails', () => {
   it.each(filters)(
-    'a page of those with %s is found by an index, and so is the page behind it',
+    'a page of the emails with %s is found by an index, and so is the next page',
     async (_name, filter) => {
       const first = await listEmails(em(), projectId, { ...filter(), limit: 50 });
       expectFew(await readsOf((tx) => listEmails(tx, projectId, { ...filter(), limit: 50 })));
@@ -123,25 +129,25 @@ describe('among many emails', () => {
     },
   );
 
-  it('a page of a campaign reads no more of them than it shows', async () => {
+  it('a page of a campaign reads few more emails than it shows', async () => {
     const { rows } = await readsOf((tx) => listEmails(tx, projectId, { campaignId, limit: 50 }));
     expect(rows).toBeLessThan(200);
   });
 
-  it.each(['templateId', 'workflowId'])('those with a %s come at once, however few they are', async (filter) => {
+  it.each(['templateId', 'workflowId'])('one page has all emails with a %s, however few they are', async (filter) => {
     const id = filter === 'templateId' ? templateId : automationId;
     const { emails, next } = await listEmails(em(), projectId, { [filter]: id, limit: 1_000 });
     expect(emails).toHaveLength((EMAILS * 2) / 150);
     expect(next).toBeUndefined();
   });
 
-  it('one with its timeline is found by an index', async () => {
+  it('one email and its timeline are found by an index', async () => {
     const page = await listEmails(em(), projectId, { limit: 1 });
     const id = page.emails[0]?.id ?? '';
     expectFew(await readsOf((tx) => readEmailStory(tx, projectId, id)));
   });
 
-  it('those of one delivery are found by an index, however many it has', async () => {
+  it('the emails of one delivery are found by an index, however many there are', async () => {
     const stored = await query<{ id: string }>(
       em(),
       sql`select id from email where project_id = ${projectId} and campaign_id is null limit 200`,

@@ -2,10 +2,10 @@ import type { EmailStatus, EmailType } from '../../pure/emails/email-types.ts';
 import type { Em } from '../database/em.ts';
 import { joinSql, query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 import { periodConditions, type Period } from '../events/event-lists.ts';
-import { contactsOfAddress, storedAddress, wentWithoutContact } from './by-address.ts';
+import { contactIdsOfAddress, storedAddress, wentWithoutContact } from './by-address.ts';
 
-/** A place in a list: in a campaign by the number of the recipient, elsewhere by time. */
-export interface EmailPlace {
+/** The last email of a page: in a list by number its `seq` counts, in other lists its time and id. */
+export interface EmailCursor {
   at: Date;
   id: string;
   seq: number | null;
@@ -24,11 +24,11 @@ export interface EmailFilters {
 
 export interface EmailListQuery extends EmailFilters {
   limit: number;
-  /** Where the page before ended. */
-  after?: EmailPlace | undefined;
+  /** The end of the page before. */
+  after?: EmailCursor | undefined;
 }
 
-/** An email as lists have it. */
+/** An email as lists show it. */
 export interface ListedEmail {
   id: string;
   status: EmailStatus;
@@ -43,7 +43,7 @@ export interface ListedEmail {
   workflowId: string | null;
   executionId: string | null;
   deferrals: number;
-  /** The words of the server, or ours. */
+  /** The words of the server, or Everpost's own. */
   error: string | null;
   retryAt: Date | null;
   createdAt: Date;
@@ -60,14 +60,14 @@ export interface ListedEmail {
 
 export interface EmailPage {
   emails: ListedEmail[];
-  /** Where the next page begins; missing at the end. */
-  next?: EmailPlace;
+  /** The `after` of the next page; missing on the last page. */
+  next?: EmailCursor;
 }
 
-/** States that the column `trouble` repeats: rare ones that are searched for among many emails. */
+/** Rare statuses that callers search for among many emails. The column `trouble` repeats them, and has an index. */
 const TROUBLES: readonly EmailStatus[] = ['BOUNCED', 'COMPLAINED', 'FAILED', 'SKIPPED', 'SUPPRESSED', 'CANCELLED'];
 
-/** Emails that one page looks through, so that a filter that fits few of them costs no more than one that fits all. */
+/** Emails that one page reads at most, so that a filter that fits few emails costs no more than one that fits all. */
 const WINDOW = 3_000;
 /** A rendered subject may be megabytes. */
 const SUBJECT_LENGTH_MAX = 1_000;
@@ -75,7 +75,7 @@ const SUBJECT_LENGTH_MAX = 1_000;
 /** The type is that of the campaign or the template, as it is now. */
 const TYPE = sql`coalesce(c.type, t.type, 'TRANSACTIONAL')`;
 
-/** Columns of `ListedEmail` of an email `e`, of `emailTables`. */
+/** The columns of a `ListedEmail`, to be selected from `emailTables`. */
 export const EMAIL_COLUMNS = sql`
   e.id, e.status, ${TYPE} as type, e.to_address as "to",
   case when e.to_address is not null then left(coalesce(e.subject, c.subject), ${SUBJECT_LENGTH_MAX}::int) end as subject,
@@ -85,61 +85,64 @@ export const EMAIL_COLUMNS = sql`
   e.delivered_at as "deliveredAt", e.opened_at as "openedAt", e.clicked_at as "clickedAt", e.bounced_at as "bouncedAt",
   e.complained_at as "complainedAt", e.unsubscribed_at as "unsubscribedAt", e.opens, e.clicks`;
 
-/** An email joined with the tables its columns are read from. */
+/** Emails `e` joined with the tables that `EMAIL_COLUMNS` reads. */
 export function emailTables(emails: SqlFragment): SqlFragment {
   return sql`${emails} e left join campaign c on c.id = e.campaign_id left join template t on t.id = e.template_id`;
 }
 
-/** Rare states have a column, so that they have an index. */
-function ofState(status: EmailStatus): SqlFragment {
+function hasStatus(status: EmailStatus): SqlFragment {
   return TROUBLES.includes(status) ? sql`e.trouble = ${status}` : sql`e.status = ${status}`;
 }
 
 /**
- * The conditions that an index has not answered. To ask again would make PostgreSQL take matches for so rare that it reads and
- * sorts the whole window: 46 ms instead of 0.3 ms for a page of 5,000 bounces.
+ * The conditions that the index has not checked. When a statement repeats a condition, PostgreSQL expects so few
+ * matches that it reads and sorts the whole window: 46 ms instead of 0.3 ms for a page of 5,000 bounces.
  */
-function unanswered(conditions: SqlFragment[], answered: SqlFragment[]): SqlFragment[] {
-  const texts = new Set(answered.map((condition) => condition.sql));
+function uncheckedConditions(conditions: SqlFragment[], checked: SqlFragment[]): SqlFragment[] {
+  const texts = new Set(checked.map((condition) => condition.sql));
   const left = conditions.filter((condition) => !texts.has(condition.sql));
   return left.length > 0 ? left : [sql`true`];
 }
 
-/** What a list is read by: an index, or several whose emails are merged. */
+/** How a list is read: by one index, or by several whose emails are merged. */
 interface AccessPath {
-  /** What an index answers; an email fits one of them. */
+  /** The conditions of each index scan. An email is found by one scan only. */
   branches: SqlFragment[][];
   isByNumber: boolean;
 }
 
-/** Whether the list is in the order of the recipients of a campaign. Few emails go to one person, so these come by time. */
+/**
+ * Whether a list is in the order of the recipients of a campaign. If a contact or an address is given as well, it is in
+ * the order of time, like the index that finds the emails of a contact.
+ */
 export function isListedByNumber({ campaignId, contactId, address }: EmailFilters): boolean {
   return campaignId !== undefined && contactId === undefined && address === undefined;
 }
 
-/** The filter that fits the fewest emails decides. `contactIds` have or had the address that is searched for. */
+/**
+ * The access path of the filter that fits the fewest emails. `contactIds` have or had the address that is searched for.
+ */
 function accessPathOf(projectId: string, filters: EmailFilters, contactIds: string[]): AccessPath {
   const { campaignId, contactId, address, templateId, workflowId, status } = filters;
   const isByNumber = isListedByNumber(filters);
-  const along = (...conditions: SqlFragment[]): AccessPath => ({ branches: [conditions], isByNumber });
+  const byIndex = (...conditions: SqlFragment[]): AccessPath => ({ branches: [conditions], isByNumber });
   const ofContact = (id: string) => [sql`e.contact_id = ${id}`];
-  const ofProject = sql`e.project_id = ${projectId}`;
-  if (contactId !== undefined) return along(...ofContact(contactId));
+  if (contactId !== undefined) return byIndex(...ofContact(contactId));
   if (address !== undefined) {
     return {
       branches: [[wentWithoutContact(projectId, storedAddress(address))], ...contactIds.map(ofContact)],
       isByNumber,
     };
   }
-  const ofTrouble = status !== undefined && TROUBLES.includes(status) ? [ofState(status)] : [];
-  if (campaignId !== undefined) return along(sql`e.campaign_id = ${campaignId}`, ...ofTrouble);
-  if (templateId !== undefined) return along(sql`e.template_id = ${templateId}`);
-  if (workflowId !== undefined) return along(sql`e.automation_id = ${workflowId}`);
-  return along(ofProject, ...ofTrouble);
+  const ofTrouble = status !== undefined && TROUBLES.includes(status) ? [hasStatus(status)] : [];
+  if (campaignId !== undefined) return byIndex(sql`e.campaign_id = ${campaignId}`, ...ofTrouble);
+  if (templateId !== undefined) return byIndex(sql`e.template_id = ${templateId}`);
+  if (workflowId !== undefined) return byIndex(sql`e.automation_id = ${workflowId}`);
+  return byIndex(sql`e.project_id = ${projectId}`, ...ofTrouble);
 }
 
-/** Emails `e` by an access path, in its order. */
-function emailsAlong(branches: SqlFragment[][], order: SqlFragment): SqlFragment {
+/** The emails `e` that the index scans of an access path find, in order. */
+function scannedEmails(branches: SqlFragment[][], order: SqlFragment): SqlFragment {
   const emails = branches.map((conditions) => sql`email e where ${joinSql(conditions, ' and ')}`);
   const [only] = emails;
   if (only && emails.length === 1) return sql`from ${only} order by ${order}`;
@@ -147,7 +150,7 @@ function emailsAlong(branches: SqlFragment[][], order: SqlFragment): SqlFragment
   return sql`from (${joinSql(all, ' union all ')}) e order by ${order}`;
 }
 
-/** The conditions on every email of the answer, whichever index found it. */
+/** The conditions on every email of the list, whichever index found it. */
 function filterConditions(projectId: string, list: EmailFilters): SqlFragment[] {
   const conditions = [sql`e.project_id = ${projectId}`];
   if (list.campaignId !== undefined) conditions.push(sql`e.campaign_id = ${list.campaignId}`);
@@ -155,51 +158,67 @@ function filterConditions(projectId: string, list: EmailFilters): SqlFragment[] 
   if (list.address !== undefined) conditions.push(sql`e.to_address = ${storedAddress(list.address)}`);
   if (list.templateId !== undefined) conditions.push(sql`e.template_id = ${list.templateId}`);
   if (list.workflowId !== undefined) conditions.push(sql`e.automation_id = ${list.workflowId}`);
-  if (list.status !== undefined) conditions.push(ofState(list.status));
+  if (list.status !== undefined) conditions.push(hasStatus(list.status));
   if (list.type !== undefined) conditions.push(sql`${TYPE} = ${list.type}`);
   return [...conditions, ...periodConditions(sql`e.created_at`, list.period ?? {})];
 }
 
+/** The conditions by which every index scan begins after the page before. */
+function pageBounds({ after, period }: EmailListQuery, isByNumber: boolean): SqlFragment[] {
+  if (isByNumber) {
+    const isRecipient = sql`e.campaign_seq is not null`;
+    return after ? [isRecipient, sql`e.campaign_seq < ${after.seq}`] : [isRecipient];
+  }
+  const bounds = periodConditions(sql`e.created_at`, period ?? {});
+  if (after) bounds.push(sql`(e.created_at, e.id) < (${after.at}::timestamptz, ${after.id}::uuid)`);
+  return bounds;
+}
+
+/** The last email of a window; undefined when the list ends within it. */
+async function findWindowEnd(
+  em: Em,
+  projectId: string,
+  scanned: SqlFragment,
+  isByNumber: boolean,
+): Promise<EmailCursor | undefined> {
+  // The index alone has these columns, so the emails of the window are not read.
+  const key = isByNumber ? sql`campaign_id, campaign_seq` : sql`id`;
+  return queryOne<EmailCursor>(
+    em,
+    sql`
+      select e.created_at as at, e.id, e.campaign_seq as seq
+      from (select ${key} ${scanned} offset ${WINDOW - 1} limit 1) w join email e using (${key})
+      where e.project_id = ${projectId}`,
+  );
+}
+
 /**
- * One page of a project's emails, newest first; those of a campaign by the number of the recipient, highest first. A page
- * looks through a bounded number of emails, so with filters it may have fewer than `limit`, or none, and have more behind it.
+ * One page of a project's emails, newest first; those of a campaign by the number of the recipient, highest first. A
+ * page reads a bounded number of emails. So with filters it may have fewer than `limit` emails, or none, and still a
+ * next page.
  */
 export async function listEmails(em: Em, projectId: string, list: EmailListQuery): Promise<EmailPage> {
   const { address, contactId } = list;
   const isByAddress = address !== undefined && contactId === undefined;
-  const contactIds = isByAddress ? await contactsOfAddress(em, projectId, address) : [];
+  const contactIds = isByAddress ? await contactIdsOfAddress(em, projectId, address) : [];
   const { branches, isByNumber } = accessPathOf(projectId, list, contactIds);
-  const { after } = list;
-  const bounds: SqlFragment[] = [];
-  if (isByNumber) {
-    bounds.push(sql`e.campaign_seq is not null`);
-    if (after) bounds.push(sql`e.campaign_seq < ${after.seq}`);
-  } else {
-    bounds.push(...periodConditions(sql`e.created_at`, list.period ?? {}));
-    if (after) bounds.push(sql`(e.created_at, e.id) < (${after.at}::timestamptz, ${after.id}::uuid)`);
-  }
+  const bounds = pageBounds(list, isByNumber);
   const order = isByNumber ? sql`e.campaign_seq desc` : sql`e.created_at desc, e.id desc`;
-  const ways = branches.map((conditions) => [...conditions, ...bounds]);
-  const along = emailsAlong(ways, order);
-  const answered = ways.length === 1 ? ways.flat() : bounds;
+  const scans = branches.map((conditions) => [...conditions, ...bounds]);
+  const scanned = scannedEmails(scans, order);
+  const checked = scans.length === 1 ? scans.flat() : bounds;
+  const conditions = uncheckedConditions(filterConditions(projectId, list), checked);
   const emails = await query<ListedEmail>(
     em,
     sql`
-      select ${EMAIL_COLUMNS} from ${emailTables(sql`(select * ${along} limit ${WINDOW})`)}
-      where ${joinSql(unanswered(filterConditions(projectId, list), answered), ' and ')} order by ${order} limit ${list.limit + 1}`,
+      select ${EMAIL_COLUMNS} from ${emailTables(sql`(select * ${scanned} limit ${WINDOW})`)}
+      where ${joinSql(conditions, ' and ')} order by ${order} limit ${list.limit + 1}`,
   );
   if (emails.length > list.limit) {
     const page = emails.slice(0, list.limit);
     const last = page.at(-1);
     return last ? { emails: page, next: { at: last.createdAt, id: last.id, seq: last.seq } } : { emails: page };
   }
-  // Its end is found in the index alone, where it stands by these columns.
-  const place = isByNumber ? sql`campaign_id, campaign_seq` : sql`id`;
-  const next = await queryOne<EmailPlace>(
-    em,
-    sql`
-      select e.created_at as at, e.id, e.campaign_seq as seq
-      from (select ${place} ${along} offset ${WINDOW - 1} limit 1) w join email e using (${place}) where e.project_id = ${projectId}`,
-  );
+  const next = await findWindowEnd(em, projectId, scanned, isByNumber);
   return next ? { emails, next } : { emails };
 }

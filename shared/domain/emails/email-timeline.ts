@@ -4,7 +4,7 @@ import type { Em } from '../database/em.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
 import { EMAIL_COLUMNS, emailTables, type ListedEmail } from './email-lists.ts';
 
-/** An attempt that a server did not take. */
+/** A delivery attempt in which no server accepted the email. */
 interface RecordedAttempt {
   at: string;
   verdict: 'deferred' | 'uncertain' | 'failed' | 'bounced';
@@ -33,9 +33,9 @@ export const TIMELINE_TYPES = [
 export interface TimelineEntry {
   at: Date;
   type: (typeof TIMELINE_TYPES)[number];
-  /** The server that spoke. */
+  /** The server that answered or reported. */
   server?: string;
-  /** What the server said, or our own words if none answered. */
+  /** The words of the server, or Everpost's own if none answered. */
   words?: string;
   /** The rule that judged a refusal or a report. */
   rule?: string;
@@ -55,17 +55,17 @@ export const WAITING_REASONS = [
   'queued',
 ] as const;
 
-/** Why an email is not sent yet, and until when where that is known. */
+/** Why an email is not sent yet, and until when, if that is known. */
 export interface Waiting {
   reason: (typeof WAITING_REASONS)[number];
   until: Date | null;
-  /** Further text: the server's, or our own. */
+  /** The words of the server, or Everpost's own. */
   words: string | null;
 }
 
 export interface EmailStory {
   email: ListedEmail;
-  /** Null when it is being sent just now, or has its outcome. */
+  /** Null when the email is being sent or has its outcome. */
   waiting: Waiting | null;
   timeline: TimelineEntry[];
 }
@@ -75,7 +75,7 @@ interface StoryRow extends ListedEmail {
   refusal: { rule?: string; server?: string } | null;
   isDisabled: boolean;
   isPaused: boolean;
-  wasGivenBack: boolean;
+  wasReleased: boolean;
   heldAt: Date | null;
   campaignWait: ProviderWait | null;
   budgetUntil: Date | null;
@@ -99,11 +99,14 @@ const TYPE_OF_EVENT: Record<string, TimelineEntry['type']> = {
   'email.suppressed': 'suppressed',
 };
 
-/** Events of one name that are shown, and those of the contact that are looked through for them. */
+/** Events of one name that are shown. */
 const SHOWN_OF_NAME = 50;
+/** Events of one name that are read of a contact to find those of one email. */
 const WINDOW = 2_000;
 
-/** Found by the contact, because events have no index on their email; events without a contact have one. */
+/**
+ * The events of an email. They are found by its contact: only events without a contact have an index on their email.
+ */
 async function eventsOf(em: Em, email: ListedEmail): Promise<EventRow[]> {
   const found = sql`select e.name, e.created_at as at, e.data, e.id, e.email_id from event e`;
   if (email.contactId === null) {
@@ -117,12 +120,12 @@ async function eventsOf(em: Em, email: ListedEmail): Promise<EventRow[]> {
   return query<EventRow>(
     em,
     sql`
-      select mine.* from unnest(${Object.keys(TYPE_OF_EVENT)}::text[]) as n (name) cross join lateral (
-        select seen.* from (
+      select shown.* from unnest(${Object.keys(TYPE_OF_EVENT)}::text[]) as n (name) cross join lateral (
+        select w.* from (
           ${found} where e.contact_id = ${email.contactId} and e.name = n.name and e.created_at >= ${email.createdAt}
           order by e.created_at limit ${WINDOW}
-        ) seen where seen.email_id = ${email.id} order by seen.at, seen.id limit ${SHOWN_OF_NAME}
-      ) mine order by mine.at, mine.id`,
+        ) w where w.email_id = ${email.id} order by w.at, w.id limit ${SHOWN_OF_NAME}
+      ) shown order by shown.at, shown.id`,
   );
 }
 
@@ -130,14 +133,21 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-function entryOfEvent({ name, at, data }: EventRow): TimelineEntry[] {
+function bounceTypeOf({ name, data }: EventRow): TimelineEntry['bounceType'] {
+  if (name !== 'email.bounce') return undefined;
+  return data['bounceType'] === 'soft' ? 'soft' : 'hard';
+}
+
+/** The entry of an event; none for an event that timelines do not show. */
+function entryOfEvent(event: EventRow): TimelineEntry[] {
+  const { name, at, data } = event;
   const type = TYPE_OF_EVENT[name];
   if (type === undefined) return [];
   const words = textOf(data['diagnostic']) ?? textOf(data['reason']);
   const server = textOf(data['server']);
   const rule = textOf(data['rule']);
   const link = textOf(data['link']);
-  const bounceType = name === 'email.bounce' ? (data['bounceType'] === 'soft' ? 'soft' : 'hard') : undefined;
+  const bounceType = bounceTypeOf(event);
   return [
     {
       at,
@@ -161,7 +171,7 @@ function entryOfAttempt({ at, verdict, server, words, nextAt }: RecordedAttempt)
   };
 }
 
-/** The entries known from the email itself, for emails whose events were deleted. */
+/** The entries that the email's own row knows, for emails whose events were deleted. */
 function entriesOfRow(row: StoryRow): TimelineEntry[] {
   const { rule, server } = row.refusal ?? {};
   const moments: [TimelineEntry['type'], Date | null][] = [
@@ -183,17 +193,17 @@ function entriesOfRow(row: StoryRow): TimelineEntry[] {
 }
 
 function timelineOf(row: StoryRow, events: EventRow[]): TimelineEntry[] {
-  const told = events.flatMap(entryOfEvent);
-  const isHardBounceTold = told.some(({ bounceType }) => bounceType === 'hard');
-  const untold = entriesOfRow(row).filter((entry) =>
-    entry.type === 'bounced' ? !isHardBounceTold : !told.some(({ type }) => type === entry.type),
+  const ofEvents = events.flatMap(entryOfEvent);
+  const hasHardBounceEvent = ofEvents.some(({ bounceType }) => bounceType === 'hard');
+  const withoutEvent = entriesOfRow(row).filter((entry) =>
+    entry.type === 'bounced' ? !hasHardBounceEvent : !ofEvents.some(({ type }) => type === entry.type),
   );
   const queued: TimelineEntry = { at: row.createdAt, type: 'queued' };
-  const rest = [...(row.attempts ?? []).map(entryOfAttempt), ...untold, ...told];
-  return [queued, ...rest.sort((left, right) => left.at.getTime() - right.at.getTime())];
+  const later = [...(row.attempts ?? []).map(entryOfAttempt), ...withoutEvent, ...ofEvents];
+  return [queued, ...later.sort((left, right) => left.at.getTime() - right.at.getTime())];
 }
 
-/** An email that was held has no attempt that says when it is tried next. */
+/** Whether a waiting email is held, not deferred: then its last attempt does not name the time of the next one. */
 function isHeld({ heldAt, attempts, retryAt }: StoryRow): boolean {
   const nextAt = attempts?.at(-1)?.nextAt;
   return heldAt !== null && !(nextAt !== undefined && retryAt !== null && Date.parse(nextAt) >= retryAt.getTime() - 1);
@@ -211,25 +221,26 @@ function waitingOf(row: StoryRow, now: Date): Waiting | null {
   if (row.isPaused) return wait('campaign paused');
   const held = campaignWait && isWaitCurrent(campaignWait, now.getTime()) ? campaignWait : undefined;
   const heldUntil = held ? new Date(held.until) : null;
-  // Relays have nothing to do with the only other reason there is.
+  // A campaign waits for a provider or because of complaints, and only a wait for a provider names relays.
   if (held && held.relay === undefined) return wait('complaints', heldUntil, held.reason);
   if (retryAt && retryAt > now) return wait(isHeld(row) ? 'provider paused' : 'deferred', retryAt, error);
   if (held?.isUnreachable) return wait('no relay', heldUntil, held.reason);
   if (budgetUntil && budgetUntil > now) return wait('throttled', budgetUntil);
-  return wait(row.wasGivenBack ? 'no relay' : 'queued');
+  return wait(row.wasReleased ? 'no relay' : 'queued');
 }
 
 /**
- * An email, what happened to it and why it waits. That no relay answered is concluded from an attempt that took the
- * email and gave it back without having handed it over.
+ * An email, what happened to it and why it waits. The reason `no relay` is inferred: an attempt claimed the email and
+ * released it without handing it to a server.
  * @throws AppError RESOURCE_NOT_FOUND
  */
 export async function readEmailStory(em: Em, projectId: string, emailId: string): Promise<EmailStory> {
   const row = await queryOne<StoryRow & { now: Date }>(
     em,
     sql`
-      select ${EMAIL_COLUMNS}, e.attempts, e.refusal, p.disabled as "isDisabled", c.paused_at is not null as "isPaused", now() as now,
-        e.delivery_id is not null and e.retry_at is null as "wasGivenBack", e.held_at as "heldAt", c.waiting as "campaignWait",
+      select ${EMAIL_COLUMNS}, e.attempts, e.refusal, p.disabled as "isDisabled", c.paused_at is not null as "isPaused",
+        now() as now, e.delivery_id is not null and e.retry_at is null as "wasReleased", e.held_at as "heldAt",
+        c.waiting as "campaignWait",
         case when e.campaign_id is null then b.urgent_free_at else b.next_free_at end as "budgetUntil"
       from ${emailTables(sql`email`)} join project p on p.id = e.project_id
         left join send_budget b on b.project_id = e.project_id

@@ -93,9 +93,11 @@ function resultOf(emailId: string, verdict: (typeof VERDICTS)[number]): Delivery
 }
 
 const failure = { kind: 'hard', rule: 'r', diagnostic: 'no such user' } as const;
-const hit = (emailId: string, url: string | null) => ({ id: randomUUID(), emailId, url, ageMs: 0, repeats: 0 });
+const engagement = (emailId: string, url: string | null) => ({ id: randomUUID(), emailId, url, ageMs: 0, repeats: 0 });
 
-/** Everything that may change the status of an email, with one that has this status. */
+/**
+ * Everything that may change the status of an email. Each function adds an email with the given status and changes it.
+ */
 function writers(): ((status: EmailStatus) => Promise<unknown>)[] {
   const onOne = (write: (email: TestEmail) => Promise<unknown>) => async (status: EmailStatus) =>
     write(await addEmail(status, null));
@@ -152,8 +154,8 @@ function writers(): ((status: EmailStatus) => Promise<unknown>)[] {
     onOne(({ id }) => recordSoftBounce(em(), id, failure, 'report')),
     onOne(({ id }) => recordComplaint(em(), id)),
     onOne(({ id }) => recordReply(em(), id, { id: 'reply', from: 'x', to: 'y', subject: 'z' })),
-    onOne(({ id }) => recordEngagements(em(), [hit(id, null)])),
-    onOne(({ id }) => recordEngagements(em(), [hit(id, 'https://example.com')])),
+    onOne(({ id }) => recordEngagements(em(), [engagement(id, null)])),
+    onOne(({ id }) => recordEngagements(em(), [engagement(id, 'https://example.com')])),
     onOne(async ({ contactId }) => {
       await deleteContacts(em(), projectId, [contactId]);
       await eraseAtOnce(em(), projectId, [contactId]);
@@ -161,7 +163,7 @@ function writers(): ((status: EmailStatus) => Promise<unknown>)[] {
   ];
 }
 
-it('An email takes every transition of the table, and no other, whatever happens to it in whatever status', async () => {
+it('Emails take every transition of the table EMAIL_TRANSITIONS, and no other', async () => {
   for (const write of writers()) for (const status of EMAIL_STATUSES) await write(status);
 
   expect(await transitionsSeen()).toEqual(listTransitions(EMAIL_TRANSITIONS));

@@ -1,7 +1,7 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { EMAIL_STATUSES } from '../../pure/emails/email-types.ts';
 
-/** One email to one recipient. For a campaign the rows are its frozen audience, numbered by `campaignSeq` from 1. */
+/** One email to one recipient. The emails of a campaign are its frozen audience, numbered by `campaignSeq` from 1. */
 export const EmailEntity = defineEntity({
   name: 'Email',
   tableName: 'email',
@@ -12,7 +12,7 @@ export const EmailEntity = defineEntity({
     campaignId: p.uuid().nullable(),
     campaignSeq: p.integer().nullable(),
     templateId: p.uuid().nullable(),
-    /** The automation, and its execution, that sent it. */
+    /** The automation that sent it; `executionId` is the execution. */
     automationId: p.uuid().nullable(),
     executionId: p.uuid().nullable(),
     /** Null once its contact was erased. */
@@ -25,16 +25,16 @@ export const EmailEntity = defineEntity({
     deferrals: p.smallint().default(0),
     /** How many of these broke after the content was sent, so that the server may have the email. */
     uncertainAttempts: p.smallint().default(0),
-    /** A deferred email is not tried again before. */
+    /** A deferred email is not tried again before this time. */
     retryAt: p.datetime(3).nullable(),
-    /** Since when it waits for a provider that pauses or slows down our email. */
+    /** When it began to wait because sending to its provider was paused or slowed down. */
     heldAt: p.datetime(3).nullable(),
     /** The attempt that is sending it; an attempt that finds its token replaced stops. */
     claimToken: p.uuid().nullable(),
     error: p.text().nullable(),
-    /** The rule that judged the final refusal, the server that refused, and what the contact lost by it. */
+    /** The rule that judged the final refusal, the server that refused, and what the contact lost because of it. */
     refusal: p.json<Record<string, unknown>>().nullable(),
-    /** Attempts that a server did not take, oldest first. One that it took at once is `sentAt` alone. */
+    /** Attempts in which a server did not accept it, oldest first. An accepted attempt sets only `sentAt`. */
     attempts: p.json<Record<string, unknown>[]>().nullable(),
     createdAt: p.datetime(3),
     sentAt: p.datetime(3).nullable(),
@@ -45,7 +45,7 @@ export const EmailEntity = defineEntity({
     complainedAt: p.datetime(3).nullable(),
     /** When a link of this email ended the subscription. */
     unsubscribedAt: p.datetime(3).nullable(),
-    /** How often it was opened and its links followed, repetitions included. */
+    /** How often it was opened, repetitions included; `clicks` is how often its links were followed. */
     opens: p.integer().default(0),
     clicks: p.integer().default(0),
   },

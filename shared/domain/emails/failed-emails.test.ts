@@ -26,8 +26,9 @@ async function createEmail(campaign?: { id: string; seq: number }): Promise<stri
       ),
       added as (
         insert into email (id, project_id, contact_id, campaign_id, campaign_seq, to_address, subject, status, created_at)
-        select ${id}, ${projectId}, id, ${campaign?.id ?? null}, ${campaign?.seq ?? null}, email, ${campaign ? null : 'Hello'}, 'PENDING',
-          now() from owner returning id
+        select ${id}, ${projectId}, id, ${campaign?.id ?? null}, ${campaign?.seq ?? null}, email,
+          ${campaign ? null : 'Hello'}, 'PENDING', now()
+        from owner returning id
       )
       insert into email_content (email_id, from_address, html, body_text, created_at)
       select id, 'us@example.com', '', '', now() from added where ${campaign === undefined}::boolean`,
@@ -40,7 +41,8 @@ async function createCampaign(status: string, error: string | null): Promise<str
   await query(
     em(),
     sql`
-      insert into campaign (id, project_id, name, subject, body, from_address, status, error, audience_type, created_at, updated_at)
+      insert into campaign
+        (id, project_id, name, subject, body, from_address, status, error, audience_type, created_at, updated_at)
       values (${id}, ${projectId}, 'Spring', 'S', 'B', 'us@example.com', ${status}, ${error}, 'ALL', now(), now())`,
   );
   return id;
@@ -60,8 +62,8 @@ async function expectFailed(emailId: string, data: Record<string, unknown>): Pro
   expect(feed.activities.filter(({ metadata }) => metadata['emailId'] === emailId)).toHaveLength(1);
 }
 
-describe('an email that ends FAILED', () => {
-  it('is an event with the words of the server when a server refused it', async () => {
+describe('an email that becomes FAILED', () => {
+  it('gets an event with the words of the server when a server refused it', async () => {
     const id = await createEmail();
     const claimToken = uuidV7();
     await claimEmails(em(), [id], { deliveryId: uuidV7(), claimToken });
@@ -85,13 +87,13 @@ describe('an email that ends FAILED', () => {
     });
   });
 
-  it('is an event with the reason when its delivery was given up', async () => {
+  it('gets an event with the reason when its delivery was given up', async () => {
     const id = await createEmail();
     for (let round = 0; round < 2; round++) await abandonEmails(em(), [id], uuidV7(), 'no server for two days');
     await expectFailed(id, { reason: 'no server for two days', from: 'us@example.com' });
   });
 
-  it('is an event with the reason of its campaign when that could not go on', async () => {
+  it('gets an event with the error of its campaign when the campaign could not go on', async () => {
     const campaignId = await createCampaign('CANCELLED', 'the sender domain is gone');
     const ids = [await createEmail({ id: campaignId, seq: 1 }), await createEmail({ id: campaignId, seq: 2 })];
     for (let round = 0; round < 2; round++) await closeRecipients(em(), campaignId, () => undefined);
@@ -102,7 +104,7 @@ describe('an email that ends FAILED', () => {
     });
   });
 
-  it('is no event when its campaign was cancelled by somebody, which its words say', async () => {
+  it('becomes CANCELLED without an event when somebody cancelled its campaign', async () => {
     const campaignId = await createCampaign('CANCELLED', null);
     const id = await createEmail({ id: campaignId, seq: 1 });
     await closeRecipients(em(), campaignId, () => undefined);
@@ -111,7 +113,7 @@ describe('an email that ends FAILED', () => {
     expect(row).toEqual({ status: 'CANCELLED', error: 'the campaign was cancelled' });
   });
 
-  it('is an event with the words of the server when it was the recipient of a campaign', async () => {
+  it('gets an event with the words of the server when it belongs to a campaign', async () => {
     const campaignId = await createCampaign('SENDING', null);
     const id = await createEmail({ id: campaignId, seq: 1 });
     const page = { campaignId, firstSeq: 1, lastSeq: 1, claimToken: uuidV7() };

@@ -11,13 +11,14 @@ import { recipientProviderOf } from '../../pure/emails/recipient-provider.ts';
 import { countComplaint } from './complaint-rates.ts';
 import { applyHardBounces, type RecordedRefusal } from './hard-bounces.ts';
 
-/** Reports of mail servers and mailbox providers about an email, and the columns that keep them. */
+/** What the report of a mail server or a mailbox provider changes in an email. */
 interface StatusChange {
   column: SqlFragment;
   counter: SqlFragment;
-  /** The new status. An email that has it or a later one keeps its status, and only the moment is noted. */
+  /** The new status. An email that has it or a later one keeps its status, and only the moment is stored. */
   to: HandedOverStatus;
   event: string;
+  /** The field of the event that has the moment. */
   moment?: string;
 }
 
@@ -53,11 +54,13 @@ interface ChangedEmail {
 }
 
 /**
- * A statement that applies a change to the emails in a table `held`. The first change of its kind sets the moment, counts
- * in the campaign and is an event; repeats do nothing. For an email whose contact was erased it only counts.
+ * A statement that applies a change to emails. The first change of its kind sets the moment, counts in the campaign and
+ * is recorded as an event; repeats do nothing. An email whose contact was erased gets no event.
+ * @param reported a select of the ids of the emails
+ * @param result a select from `reported` or `changed`
  */
 function statusChangeStatement(
-  held: SqlFragment,
+  reported: SqlFragment,
   change: StatusChange,
   data: Record<string, unknown>,
   result: SqlFragment,
@@ -65,10 +68,11 @@ function statusChangeStatement(
   const moment =
     change.moment === undefined ? sql`'{}'::jsonb` : sql`jsonb_build_object(${change.moment}::text, ${NOW_TEXT})`;
   return sql`
-    with held as materialized (${held}),
+    with reported as materialized (${reported}),
     changed as (
-      update email e set ${change.column} = now(), status = case when e.status in ${literalList(emailStatusesBelow(change.to))} then ${change.to} else e.status end
-      from held h where e.id = h.id and e.${change.column} is null and e.status in ${REPORTABLE} returning e.*
+      update email e set ${change.column} = now(),
+        status = case when e.status in ${literalList(emailStatusesBelow(change.to))} then ${change.to} else e.status end
+      from reported r where e.id = r.id and e.${change.column} is null and e.status in ${REPORTABLE} returning e.*
     ),
     ${recordedEmailEvents({
       emails: sql`changed`,
@@ -80,11 +84,13 @@ function statusChangeStatement(
     campaigns as materialized (
       select c.id, n.count from campaign c join counts n on n.id = c.id order by c.id for no key update of c
     ),
-    counted as (update campaign c set ${change.counter} = c.${change.counter} + n.count from campaigns n where c.id = n.id)
+    counted as (
+      update campaign c set ${change.counter} = c.${change.counter} + n.count from campaigns n where c.id = n.id
+    )
     ${result}`;
 }
 
-/** @returns the email when this was the first report of its kind */
+/** Applies a change to one email. @returns the email; undefined when this was not the first report of its kind */
 async function applyStatusChange(
   em: Em,
   emailId: string,
@@ -109,31 +115,31 @@ export async function recordDelivery(em: Em, emailId: string): Promise<void> {
 }
 
 /**
- * As `recordDelivery`, for any number of emails in one statement. Emails that another statement holds are left out: waiting
- * for several rows while their sending is being recorded could be a deadlock.
- * @returns for each email whether it was recorded, now or before
+ * As `recordDelivery`, for any number of emails in one statement. Emails that another transaction has locked are left
+ * out: to wait for several rows while their sending is recorded could end in a deadlock.
+ * @returns for each email whether its delivery was recorded, now or before
  */
 export async function recordDeliveries(em: Em, emailIds: string[]): Promise<boolean[]> {
-  const held = await queryPrepared<{ id: string }>(
+  const reported = await queryPrepared<{ id: string }>(
     em,
     statusChangeStatement(
       sql`select id from email where id = any(${emailIds}::uuid[]) for no key update skip locked`,
       DELIVERED,
       {},
-      sql`select id from held`,
+      sql`select id from reported`,
     ),
   );
-  const recorded = new Set(held.map((email) => email.id));
+  const recorded = new Set(reported.map((email) => email.id));
   return emailIds.map((emailId) => recorded.has(emailId));
 }
 
-/** The failure of an email in a report, and how it was judged. */
+/** The failure of an email that a report names, and how it was judged. */
 export interface ReportedFailure extends RecordedRefusal {
   /** The server's own text. */
   diagnostic: string;
 }
 
-/** The address is permanently dead: it is suppressed and its contact unsubscribed. */
+/** Records that the address is permanently dead: it is suppressed, and its contact is unsubscribed. */
 export async function recordHardBounce(em: Em, emailId: string, failure: ReportedFailure): Promise<void> {
   const { diagnostic, ...refusal } = failure;
   const { rule, server } = refusal;
@@ -152,7 +158,8 @@ export async function recordHardBounce(em: Em, emailId: string, failure: Reporte
 }
 
 /**
- * The recipient reported the email as spam and gets no more email of any kind. A simulated complaint counts for no rate.
+ * Records that the recipient reported the email as spam. The recipient gets no more email of any kind. A simulated
+ * complaint does not count in complaint rates.
  */
 export async function recordComplaint(em: Em, emailId: string, { isSimulated = false } = {}): Promise<void> {
   await inTransaction(em, async (tx) => {
@@ -179,10 +186,12 @@ function derivedId(...parts: string[]): string {
   return `${a}-${b}-8${c}-a${d}-${e}`;
 }
 
-/** A report or a reply that comes twice is one event. */
+/** A report or a reply that arrives twice is one event, because both have the same derived id. */
 const ONCE = sql`on conflict (id) do nothing`;
 
-/** Most events of one name about one email. Anybody who has seen its envelope sender can forge reports without end. */
+/**
+ * Most events of one name about one email. Anybody who has seen its envelope sender can forge any number of reports.
+ */
 const REPORTS_PER_EMAIL_MAX = 5;
 const REPLIES_PER_EMAIL_MAX = 50;
 
@@ -194,7 +203,10 @@ function canBeReported(name: string, max: number): SqlFragment {
     ) earlier) < ${max}::int`;
 }
 
-/** The email was not accepted this time; the address stays usable. `reportId` tells reports apart. */
+/**
+ * Records that a server did not accept the email this time; the address stays usable.
+ * @param reportId the same for each copy of a report
+ */
 export async function recordSoftBounce(
   em: Em,
   emailId: string,
@@ -216,9 +228,9 @@ export async function recordSoftBounce(
   );
 }
 
-/** A message from a recipient. */
+/** A message with which somebody answers an email. */
 export interface Reply {
-  /** The same for each copy of it. */
+  /** The same for each copy of the message. */
   id: string;
   from: string;
   to: string;
@@ -234,7 +246,7 @@ export async function findEmailAddress(em: Em, emailId: string): Promise<string 
   return email?.address ?? undefined;
 }
 
-/** Somebody answered an email. */
+/** Records that somebody answered an email. */
 export async function recordReply(em: Em, emailId: string, reply: Reply): Promise<void> {
   const words = { subject: reply.subject, from: reply.from, to: reply.to };
   await query(
@@ -253,10 +265,11 @@ export async function recordReply(em: Em, emailId: string, reply: Reply): Promis
 }
 
 /**
- * Finds the email of a project that a message answers: the last one of those whose Message-IDs the message names. Only
- * the recipient of an email knows its Message-ID; the author field of a message proves nothing.
+ * Finds the email of a project that a message answers: the last of the emails whose Message-IDs the message names. The
+ * recipient of an email knows its Message-ID, while the From field of a message proves nothing.
+ * @param emailIds in the order in which the message names them
  */
-export async function findRepliedMail(em: Em, projectId: string, emailIds: string[]): Promise<string | undefined> {
+export async function findRepliedEmail(em: Em, projectId: string, emailIds: string[]): Promise<string | undefined> {
   const email = await queryOne<{ id: string }>(
     em,
     sql`

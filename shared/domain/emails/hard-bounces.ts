@@ -20,8 +20,8 @@ export interface BouncedEmail {
 }
 
 /**
- * Ends the subscriptions of the contacts and suppresses the addresses, and notes with each email what its contact lost:
- * only that can be given back when the verdict turns out to be wrong.
+ * Ends the subscriptions of the contacts and suppresses the addresses. Each email stores what its contact lost, because
+ * only that can be restored when the verdict turns out to be wrong.
  */
 export async function applyHardBounces(em: Em, projectId: string, bounced: readonly BouncedEmail[]): Promise<void> {
   if (bounced.length === 0) return;
@@ -33,9 +33,11 @@ export async function applyHardBounces(em: Em, projectId: string, bounced: reado
     em,
     sql`
       update email e
-      set refusal = coalesce(e.refusal, '{}') || jsonb_build_object('unsubscribed', t.unsubscribed, 'suppressed', t.suppressed)
+      set refusal = coalesce(e.refusal, '{}')
+        || jsonb_build_object('unsubscribed', t.unsubscribed, 'suppressed', t.suppressed)
       from unnest(
-        ${emailIds}::uuid[], ${bounced.map(({ contactId }) => contactId !== null && unsubscribed.has(contactId))}::boolean[],
+        ${emailIds}::uuid[],
+        ${bounced.map(({ contactId }) => contactId !== null && unsubscribed.has(contactId))}::boolean[],
         ${emailIds.map((id) => suppressed.has(id))}::boolean[]
       ) as t (id, unsubscribed, suppressed)
       where e.id = t.id`,

@@ -1,15 +1,16 @@
 import type { Brand } from '../../pure/brand.ts';
 import type { TrackingMode } from '../../pure/project.ts';
 import { createTurns } from '../../platform/turns.ts';
-import { upsertContacts } from '../contacts/contacts.ts';
+import { upsertContacts, type UpsertedContact } from '../contacts/contacts.ts';
 import type { Em } from '../database/em.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { assertSenderDomain } from '../domains/sender-domains.ts';
 import { findTemplate } from '../templates/templates.ts';
 import { createRequestRenderer, type RequestRenderer } from './request-renderer.ts';
-import { queueEmails, storeAttachments } from './stored-email.ts';
+import { queueEmails, storeAttachments, type EmailOrigin, type Mailbox } from './stored-email.ts';
 import {
   assertNobodyOptedOut,
+  bodyLength,
   byAddress,
   LARGE_LENGTH,
   optedOutOf,
@@ -20,8 +21,9 @@ import {
   type TransactionalRequest,
 } from './transactional-request.ts';
 
-/** The most recipients with their data, and octets of rendered email, that are in memory before they are stored. */
+/** Recipients whose data are in memory at the same time. */
 const RECIPIENTS_TOGETHER = 50;
+/** Bytes of rendered emails that are in memory at the same time; a larger email goes alone. */
 const BYTES_TOGETHER = 1_048_576;
 
 /**
@@ -38,16 +40,16 @@ export async function queueLoneRequest(
   const projectId = project.id;
   const template = request.templateId === undefined ? undefined : await findTemplate(em, projectId, request.templateId);
   const content = resolveContent(request, template, project);
-  // Before anything is compiled, so that a refused request costs no more than this.
+  // Checked before anything is compiled, so that a refused request costs little.
   await assertSenderDomain(em, projectId, content.from.address);
   const queueAll = async (): Promise<QueuedEmail[]> => {
     const startRendering = await createRequestRenderer(projectId, content, request, deps);
     return inTransaction(em, (tx) => queueRecipients(tx, projectId, content, request, startRendering()));
   };
-  return content.html.length + (content.text?.length ?? 0) < LARGE_LENGTH ? queueAll() : deps.largeWork(queueAll);
+  return bodyLength(content) < LARGE_LENGTH ? queueAll() : deps.largeWork(queueAll);
 }
 
-/** Handles some recipients at a time, so that their data and rendered emails are never all in memory. */
+/** Queues the emails of all recipients, some recipients at a time. @returns the emails in the order of the request */
 async function queueRecipients(
   tx: Em,
   projectId: string,
@@ -56,10 +58,10 @@ async function queueRecipients(
   renderer: RequestRenderer,
 ): Promise<QueuedEmail[]> {
   const attachmentSetId = await storeAttachments(tx, request.attachments);
+  const origin = { ...content, projectId, attachmentSetId };
   const groups = byAddress(request.to);
   const queued: QueuedEmail[] = [];
   const optedOut: string[] = [];
-  const takeTurns = createTurns();
   for (let start = 0; start < groups.length; start += RECIPIENTS_TOGETHER) {
     const chunk = groups.slice(start, start + RECIPIENTS_TOGETHER);
     const contacts = await upsertContacts(tx, {
@@ -70,26 +72,40 @@ async function queueRecipients(
       data: request.data,
     });
     optedOut.push(...optedOutOf(content.type, contacts));
+    // Further contacts are only read for the error, which names everybody who opted out.
     if (optedOut.length > 0) continue;
-    let rendered: ReturnType<RequestRenderer['render']>[] = [];
-    let bytes = 0;
-    const store = async (): Promise<void> => {
-      if (rendered.length > 0) await queueEmails(tx, { ...content, projectId, attachmentSetId }, rendered);
-      rendered = [];
-      bytes = 0;
-    };
-    for (const [index, contact] of contacts.entries()) {
-      for (const { recipient, place } of chunk[index]?.[1] ?? []) {
-        const email = renderer.render(recipient, contact);
-        queued[place] = { emailId: email.emailId, contact: { id: contact.id, email: recipient.address } };
-        if (bytes + email.bytes > BYTES_TOGETHER) await store();
-        rendered.push(email);
-        bytes += email.bytes;
-        await takeTurns();
-      }
-    }
-    await store();
+    const recipients = contacts.flatMap((contact, position) =>
+      (chunk[position]?.[1] ?? []).map((addressed) => ({ ...addressed, contact })),
+    );
+    for (const [index, email] of await renderAndQueue(tx, origin, recipients, renderer)) queued[index] = email;
   }
   assertNobodyOptedOut(optedOut);
+  return queued;
+}
+
+/** Renders and queues the emails of some recipients. @returns each email with the index of its recipient */
+async function renderAndQueue(
+  tx: Em,
+  origin: EmailOrigin,
+  recipients: { recipient: Mailbox; index: number; contact: UpsertedContact }[],
+  renderer: RequestRenderer,
+): Promise<[index: number, email: QueuedEmail][]> {
+  const queued: [number, QueuedEmail][] = [];
+  const takeTurns = createTurns();
+  let rendered: ReturnType<RequestRenderer['render']>[] = [];
+  let bytes = 0;
+  for (const { recipient, index, contact } of recipients) {
+    const email = renderer.render(recipient, contact);
+    if (rendered.length > 0 && bytes + email.bytes > BYTES_TOGETHER) {
+      await queueEmails(tx, origin, rendered);
+      rendered = [];
+      bytes = 0;
+    }
+    rendered.push(email);
+    bytes += email.bytes;
+    queued.push([index, { emailId: email.emailId, contact: { id: contact.id, email: recipient.address } }]);
+    await takeTurns();
+  }
+  if (rendered.length > 0) await queueEmails(tx, origin, rendered);
   return queued;
 }

@@ -2,16 +2,16 @@ import { OPEN_EMAIL_STATUSES } from '../../pure/emails/email-types.ts';
 import type { Em } from '../database/em.ts';
 import { query, sql, type SqlFragment, literalList } from '../database/sql.ts';
 
-/** How long an attempt may go on sending after its workflow ended, in seconds: it learns of the end by its heartbeat. */
+/** How long an attempt may go on sending after its workflow ended. It learns of the end by its heartbeat. */
 export const ATTEMPT_ENDS_MS = 60_000;
 
-/** Emails in one delivery, as many as the outbox joins. */
+/** Emails of one delivery, as many as the outbox puts into a batch. */
 const DELIVERY_SIZE = 100;
 
 /**
- * Transactional email, as `e`, that has no result `quietMinutes` after it was due and does not wait in the outbox. An
- * email that no delivery has claimed may be in a long queue before a worker, in a delivery that is not named after it.
- * That cannot be looked up, so such an email is given more time.
+ * Transactional emails `e` that have no result `quietMinutes` after they were due and do not wait in the outbox. An
+ * email that no delivery has claimed may belong to a delivery that waits for a worker and has another id. That cannot
+ * be looked up, so such an email is given more time.
  */
 export function overdueEmails(quietMinutes: number): SqlFragment {
   return sql`
@@ -21,19 +21,21 @@ export function overdueEmails(quietMinutes: number): SqlFragment {
       and not exists (select from outbox o where o.kind in ('email', 'automationEmail') and o.subject_id = e.id)`;
 }
 
-/** The delivery of an email `e`; if none has claimed it, the one that would be named after it. */
+/**
+ * The id of the delivery of an email `e`; if no delivery has claimed it, the id of the delivery that it would begin.
+ */
 export const DELIVERY_OF_EMAIL = sql`coalesce(e.delivery_id, e.id)`;
 
 export interface OrphanedDelivery {
   id: string;
-  /** Whether an attempt that was under way when it was lost has surely ended. */
+  /** Whether an attempt that was under way when the delivery was lost has certainly ended. */
   isSettled: boolean;
 }
 
 /**
  * Gives the overdue emails of lost deliveries to new ones. Only the new delivery can claim them, so an email is sent by
- * one delivery even if the old one is still alive. Emails that an attempt may have on the wire are left for later. The
- * batches are fixed here, so the outbox gets them as if they had been claimed and not yet started.
+ * one delivery even if the old one is still alive. Emails that an attempt may be sending are left for a later call. The
+ * batches are formed here, so the outbox rows look like rows that were claimed and not yet started.
  */
 export async function redeliver(em: Em, deliveries: OrphanedDelivery[], quietMinutes: number): Promise<void> {
   const settled = deliveries.filter((delivery) => delivery.isSettled).map((delivery) => delivery.id);
@@ -47,7 +49,8 @@ export async function redeliver(em: Em, deliveries: OrphanedDelivery[], quietMin
         for update of e
       ),
       placed as (
-        select *, (row_number() over (partition by project_id, is_automated order by id) - 1) / ${DELIVERY_SIZE}::int as place from lost
+        select *, (row_number() over (partition by project_id, is_automated order by id) - 1) / ${DELIVERY_SIZE}::int as place
+        from lost
       ),
       delivery as (
         select project_id, is_automated, place, everpost_uuid_v7() as id from placed
@@ -59,7 +62,8 @@ export async function redeliver(em: Em, deliveries: OrphanedDelivery[], quietMin
         returning e.id, e.project_id, d.id as delivery_id, d.is_automated
       )
       insert into outbox (id, project_id, kind, subject_id, batch_id)
-      select everpost_uuid_v7(), project_id, case when is_automated then 'automationEmail' else 'email' end, id, delivery_id
+      select everpost_uuid_v7(), project_id, case when is_automated then 'automationEmail' else 'email' end, id,
+        delivery_id
       from moved`,
   );
 }

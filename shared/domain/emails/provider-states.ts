@@ -15,7 +15,7 @@ export interface ProviderStates {
   /** The time of the database, which the times in the states refer to. */
   nowMs: number;
   states: Map<string, ProviderHealth>;
-  /** The state of each key that this call has reported on, before and after. */
+  /** The state of each key of the reports, before and after this call. */
   changes: { key: string; before: ProviderHealth; after: ProviderHealth }[];
 }
 
@@ -26,8 +26,10 @@ interface StateRow {
 }
 
 /**
- * Adds the results of a worker, and reads those of all workers. One worker at a time decides for a key.
- * @param relays those to read, see {@link healthKey}
+ * Applies the reports of a worker to the states, and reads the states that all workers have written. One worker at a
+ * time changes the state of a key.
+ * @param relays the relays whose states are read
+ * @param reports by `healthKey`
  */
 export async function exchangeProviderStates(
   em: Em,
@@ -37,7 +39,7 @@ export async function exchangeProviderStates(
   if (reports.size === 0) return readStates(em, relays, []);
   return inTransaction(em, async (tx) => {
     const parts = [...reports.keys()].sort().map(partsOfKey);
-    // The row is the lock, also where there was none.
+    // The upsert locks the row of each key, and creates it when there was none.
     const rows = await query<StateRow & { now: Date }>(
       tx,
       sql`
@@ -56,12 +58,12 @@ export async function exchangeProviderStates(
       const report = reports.get(key);
       return { key, before: state, after: report ? afterReport(state, report, nowMs) : state };
     });
-    await write(tx, changes);
+    await writeStates(tx, changes);
     return readStates(tx, relays, changes);
   });
 }
 
-async function write(em: Em, changes: ProviderStates['changes']): Promise<void> {
+async function writeStates(em: Em, changes: ProviderStates['changes']): Promise<void> {
   const kept = changes.map(({ key, after }) => ({
     ...partsOfKey(key),
     state: isUntroubled(after) ? null : json(after),

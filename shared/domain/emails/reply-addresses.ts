@@ -15,7 +15,7 @@ const ADDRESSES_MAX = 1_000;
 
 export interface ReplyAddressUse {
   projectId: string;
-  /** The reply address of an email; nothing when it has none. */
+  /** The reply address of an email; null or undefined when it has none. */
   address: string | null | undefined;
   /** INBOUND_DOMAIN. Addresses at other domains are not checked: any project may name them. */
   inboundDomain: string | undefined;
@@ -23,7 +23,7 @@ export interface ReplyAddressUse {
   field: string;
 }
 
-/** The compared form of an address: lower case, the domain in ASCII. */
+/** The form in which reply addresses are stored and compared: lower case, the domain in ASCII. */
 export function toReplyAddress(address: string): string {
   const normalized = normalizeAddress(address);
   const domain = domainOf(normalized);
@@ -34,12 +34,12 @@ function isAt(address: string, domain: string): boolean {
   return domainOf(address) === (domainToASCII(domain) || domain.toLowerCase());
 }
 
-/** Whether a reply address must belong to the project that uses it. */
+/** Whether an address is at the inbound domain, so that it must belong to the project that uses it. */
 export function isReplyAddressAt(address: string | undefined, inboundDomain: string | undefined): boolean {
   return address !== undefined && inboundDomain !== undefined && isAt(toReplyAddress(address), inboundDomain);
 }
 
-/** The first project that used a reply address, before addresses had owners. */
+/** A select of the first project that used a reply address before the table `reply_address` existed. */
 function firstUse(address: string): SqlFragment {
   const local = address.slice(0, address.lastIndexOf('@') + 1);
   const spellings = spellingsOf(domainOf(address)).map((domain) => `${local}${domain}`);
@@ -56,7 +56,7 @@ function refusal(field: string, message: string, code: string): Error {
   return validationError([{ field, message, code }]);
 }
 
-async function claim(em: Em, projectId: string, address: string, field: string): Promise<void> {
+async function claimAddress(em: Em, projectId: string, address: string, field: string): Promise<void> {
   const known = await queryOne<{ owner: string }>(
     em,
     sql`select project_id as owner from reply_address where address = ${address}`,
@@ -82,12 +82,12 @@ async function claim(em: Em, projectId: string, address: string, field: string):
     }
     if (counted?.owner === projectId) return;
   }
-  throw refusal(field, 'This address takes the answers of another project: choose another one', 'address_taken');
+  throw refusal(field, 'This address receives the replies of another project: choose another one', 'address_taken');
 }
 
 /**
  * Runs `work`, which stores a reply address, and gives the address to the project: both or neither. An address at the
- * inbound domain belongs to the project that uses it first, so that no other project receives its answers.
+ * inbound domain belongs to the project that uses it first, so that no other project receives its replies.
  * @throws AppError VALIDATION_ERROR naming `field` for an address of another project, or one that is reserved
  */
 export async function withReplyAddress<T>(em: Em, use: ReplyAddressUse, work: (em: Em) => Promise<T>): Promise<T> {
@@ -96,15 +96,18 @@ export async function withReplyAddress<T>(em: Em, use: ReplyAddressUse, work: (e
   if (address === undefined || inboundDomain === undefined || !isAt(address, inboundDomain)) return work(em);
   const local = address.slice(0, address.lastIndexOf('@'));
   if (REPORT_MAILBOXES.has(local) || SIGNED_PREFIXES.some((prefix) => local.startsWith(prefix))) {
-    throw refusal(field, 'This address is reserved for reports about mail: choose another one', 'address_reserved');
+    throw refusal(field, 'This address is reserved for reports about email: choose another one', 'address_reserved');
   }
   return inTransaction(em, async (tx) => {
-    await claim(tx, projectId, address, field);
+    await claimAddress(tx, projectId, address, field);
     return work(tx);
   });
 }
 
-/** The project that gets the answers to an address (see `toReplyAddress`); undefined when there is none. */
+/**
+ * The project that receives the replies to an address; undefined when there is none.
+ * @param address as `toReplyAddress` returns it
+ */
 export async function findReplyAddressOwner(em: Em, address: string): Promise<string | undefined> {
   const row = await queryOne<{ owner: string }>(
     em,

@@ -33,8 +33,8 @@ export interface RequestRenderer {
 /** Base64 and its line ends make four octets of three, and a little more. */
 const BASE64_FACTOR = 1.37;
 
-/** About the size of a part of the body in the message; letters beyond ASCII must be encoded. */
-function wireBytes(text: string): number {
+/** The approximate size of a text or HTML part in the message. Text beyond ASCII is encoded as Base64. */
+function encodedBytes(text: string): number {
   const bytes = utf8Bytes(text);
   return bytes === text.length ? bytes : bytes * BASE64_FACTOR;
 }
@@ -87,8 +87,8 @@ function renderHeaders(headers: HeaderTemplate[], scope: RenderScope, meter: Ren
 }
 
 /**
- * What a request itself brings is refused when it is written for another template language; what is stored was looked
- * at when it was saved. @throws AppError VALIDATION_ERROR naming subject, body, text or preheader
+ * Refuses content of a request that is written for another template language. Stored content was checked when it was
+ * saved. @throws AppError VALIDATION_ERROR naming subject, body, text or preheader
  */
 async function assertOwnLanguage({ subject, html, text, preheader }: TransactionalRequest): Promise<void> {
   for (const [field, source, mode] of [
@@ -102,7 +102,10 @@ async function assertOwnLanguage({ subject, html, text, preheader }: Transaction
   }
 }
 
-/** Adds up what rendering costs for all recipients of a request. @throws AppError VALIDATION_ERROR naming to */
+/**
+ * Adds up the cost of rendering for all recipients of a request.
+ * @returns a function that adds the cost of one recipient and throws AppError VALIDATION_ERROR naming `to`
+ */
 function createRequestCost(): (bytes: number, steps: number) => void {
   const { renderedBytesPerRequest: bytesMax, renderStepsPerRequest: stepsMax } = LIMITS;
   const total = { bytes: 0, steps: 0 };
@@ -119,8 +122,8 @@ function createRequestCost(): (bytes: number, steps: number) => void {
 }
 
 /**
- * Compiles the content of a request. @returns a function that begins the rendering for its recipients at zero cost, so
- * that a repeated transaction begins again
+ * Compiles the content of a request.
+ * @returns a function that starts rendering with a cost of zero; a repeated transaction calls it again
  * @throws AppError VALIDATION_ERROR naming subject, body, text, preheader or a header
  */
 export async function createRequestRenderer(
@@ -144,22 +147,23 @@ export async function createRequestRenderer(
   const { values } = readDataPatch(request.data);
   const attachedBytes = request.attachments.reduce((sum, file) => sum + file.content.length, 0) * BASE64_FACTOR;
 
-  /** The text part of a body of megabytes is left out where the message has no room for both. */
-  function fit(message: { html: string; text: string }): { text: string; bytes: number } {
-    const htmlBytes = wireBytes(message.html);
-    const bytes = htmlBytes + wireBytes(message.text);
-    const room = deps.messageBytesMax - attachedBytes;
-    if (bytes <= room) return { text: message.text, bytes };
+  /** Leaves out the derived text part of a large body when the message would be too large with both parts. */
+  function fitToMessage(message: { html: string; text: string }): { text: string; bytes: number } {
+    const htmlBytes = encodedBytes(message.html);
+    const bytes = htmlBytes + encodedBytes(message.text);
+    const bytesMax = deps.messageBytesMax - attachedBytes;
+    if (bytes <= bytesMax) return { text: message.text, bytes };
     const isDerived = !content.text;
-    if (isDerived && message.html.length > LIMITS.templateLength && htmlBytes <= room)
+    if (isDerived && message.html.length > LIMITS.templateLength && htmlBytes <= bytesMax) {
       return { text: '', bytes: htmlBytes };
+    }
     const isTextLarger = !isDerived && bytes - htmlBytes > htmlBytes;
     throw tooLarge(isTextLarger ? 'text' : 'body', `The message is larger than ${deps.messageBytesMax} bytes`);
   }
 
   return () => {
     const conversions = new Map<string, string>();
-    const charge = createRequestCost();
+    const addCost = createRequestCost();
 
     return {
       render(recipient, contact) {
@@ -169,8 +173,8 @@ export async function createRequestRenderer(
         try {
           const message = compiled.render({ contact, requestData: values, urls, meter });
           const custom = renderHeaders(headers, createRenderScope({ contact, requestData: values, urls }), meter);
-          const { text, bytes } = fit(message);
-          charge(utf8Bytes(message.html) + (content.text ? utf8Bytes(message.text) : 0), meter.steps);
+          const { text, bytes } = fitToMessage(message);
+          addCost(utf8Bytes(message.html) + (content.text ? utf8Bytes(message.text) : 0), meter.steps);
           return {
             emailId,
             contactId: contact.id,

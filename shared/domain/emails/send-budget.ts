@@ -31,13 +31,13 @@ export interface ReservationRequest {
   projectId: string;
   count: number;
   ratePerSecond: number;
-  /** Goes ahead of the reservations of others, who wait longer for it: nobody waits behind a campaign. */
+  /** Goes ahead of reservations that are not urgent, so a transactional email does not wait behind a campaign. */
   isUrgent: boolean;
 }
 
 /**
- * Reserves sending speed of a project, over all workers, by moving the time at which its next email may go. A silent
- * project saves nothing up, so a burst after a pause is not faster than the rate.
+ * Reserves sending speed of a project, over all workers, by moving the time at which its next email may be sent. A
+ * project saves nothing up while it sends nothing, so a burst after a pause is not faster than the rate.
  */
 export async function reserveSendBudget(em: Em, request: ReservationRequest): Promise<Reservation> {
   const { projectId, count, ratePerSecond, isUrgent } = request;
@@ -57,7 +57,7 @@ export async function reserveSendBudget(em: Em, request: ReservationRequest): Pr
   return { count, startsAtMs: Date.now() + Math.max(0, Math.ceil(row?.wait_ms ?? 0)) };
 }
 
-/** How many emails go at once: half a second's worth. */
+/** How many emails are sent at once: those of half a second, at least 1 and at most 50. */
 export function burstSize(ratePerSecond: number): number {
   return Math.max(1, Math.min(50, Math.floor(ratePerSecond / 2)));
 }

@@ -29,7 +29,7 @@ export interface RenderedEmail {
   headers: [string, string][];
 }
 
-/** Who sends an email: the fields that the emails of one request share. */
+/** The fields that the emails of one request share. */
 export interface EmailSender {
   templateId: string | null;
   from: Mailbox;
@@ -38,7 +38,7 @@ export interface EmailSender {
   attachmentSetId?: string | null;
 }
 
-/** The fields that the emails of one `queueEmails` share. */
+/** The fields that the emails of one call of `queueEmails` share. */
 export interface EmailOrigin extends EmailSender {
   projectId: string;
   /** The execution that sends it. */
@@ -54,7 +54,8 @@ export async function storeAttachments(em: Em, attachments: EmailAttachment[]): 
       em,
       sql`
         insert into attachment (set_id, position, filename, content_type, content_id, disposition, content)
-        values (${setId}, ${position}, ${file.filename}, ${file.contentType}, ${file.contentId ?? null}, ${file.disposition}, ${file.content})`,
+        values (${setId}, ${position}, ${file.filename}, ${file.contentType}, ${file.contentId ?? null},
+          ${file.disposition}, ${file.content})`,
     );
   }
   return setId;
@@ -63,15 +64,15 @@ export async function storeAttachments(em: Em, attachments: EmailAttachment[]): 
 /** An email with its sender. */
 export type SentEmail = RenderedEmail & { sender: EmailSender };
 
-/** From here on the driver would hold up others while it encodes a text. */
-const LARGE_LENGTH = 1_000_000;
+/** The driver would block the event loop for too long while it encodes a text of this length. */
+const ENCODED_IN_TURNS_LENGTH = 1_000_000;
 
-/** A text as a parameter: PostgreSQL takes the octets of one as well. */
+/** A text as a parameter. A long text is passed as its octets, which PostgreSQL accepts as well. */
 async function textParameter(text: string): Promise<string | Buffer> {
-  return text.length < LARGE_LENGTH ? text : encodeInTurns(text);
+  return text.length < ENCODED_IN_TURNS_LENGTH ? text : encodeInTurns(text);
 }
 
-/** Stores one email without arrays, because the driver would have to escape their texts, which may have megabytes. */
+/** A select of the emails. One email goes without arrays, because the driver escapes the texts of arrays. */
 async function emailRows(emails: SentEmail[]): Promise<SqlFragment> {
   const [email] = emails;
   if (email && emails.length === 1) {
@@ -86,25 +87,26 @@ async function emailRows(emails: SentEmail[]): Promise<SqlFragment> {
   }
   return sql`
     select * from unnest(
-      ${emails.map((it) => it.emailId)}::uuid[], ${emails.map((it) => it.contactId)}::uuid[],
-      ${emails.map((it) => it.to.address)}::text[], ${emails.map((it) => it.to.name ?? null)}::text[],
-      ${emails.map((it) => it.subject)}::text[], ${emails.map((it) => it.html)}::text[],
-      ${emails.map((it) => it.text)}::text[], ${emails.map((it) => json(it.headers))}::jsonb[],
-      ${emails.map((it) => it.sender.templateId)}::uuid[], ${emails.map((it) => it.sender.from.address)}::text[],
-      ${emails.map((it) => it.sender.from.name ?? null)}::text[], ${emails.map((it) => it.sender.replyTo ?? null)}::text[],
-      ${emails.map((it) => it.sender.attachmentSetId ?? null)}::uuid[]
+      ${emails.map(({ emailId }) => emailId)}::uuid[], ${emails.map(({ contactId }) => contactId)}::uuid[],
+      ${emails.map(({ to }) => to.address)}::text[], ${emails.map(({ to }) => to.name ?? null)}::text[],
+      ${emails.map(({ subject }) => subject)}::text[], ${emails.map(({ html }) => html)}::text[],
+      ${emails.map(({ text }) => text)}::text[], ${emails.map(({ headers }) => json(headers))}::jsonb[],
+      ${emails.map(({ sender }) => sender.templateId)}::uuid[], ${emails.map(({ sender }) => sender.from.address)}::text[],
+      ${emails.map(({ sender }) => sender.from.name ?? null)}::text[],
+      ${emails.map(({ sender }) => sender.replyTo ?? null)}::text[],
+      ${emails.map(({ sender }) => sender.attachmentSetId ?? null)}::uuid[]
     ) as m (id, contact_id, to_address, to_name, subject, html, body_text, headers, template_id, from_address, from_name,
       reply_to, attachment_set_id)`;
 }
 
-/** Stores rendered emails of one sender as PENDING and leaves them in the outbox, in the caller's transaction. */
+/** Stores rendered emails of one sender as PENDING and adds them to the outbox, in the caller's transaction. */
 export async function queueEmails(em: Em, sender: EmailOrigin, emails: RenderedEmail[]): Promise<void> {
   const { projectId, execution } = sender;
   const sent = emails.map((email) => ({ ...email, sender }));
   await storeEmails(em, projectId, sent, execution);
 }
 
-/** As `queueEmails`, for emails that have a sender each. */
+/** As `queueEmails`, for emails that each have a sender of their own. */
 export async function storeEmails(
   em: Em,
   projectId: string,

@@ -18,13 +18,13 @@ export interface LinkContact {
   email: string;
   subscribed: boolean;
   data: Record<string, unknown>;
-  /** The project whose emails the contact gets. */
+  /** The brand of the project. */
   brand: Brand;
 }
 
 /**
- * The contact behind a link. If it was deleted and created again under another id, its successor is found, so that
- * unsubscribing still works. Email to an address without a contact leads to the contact who has the address now.
+ * The contact that a link belongs to. If it was deleted and created again under another id, its successor is found, so
+ * that unsubscribing still works. A link in an email without a contact leads to the contact who has the address now.
  */
 export async function findLinkContact(em: Em, { contactId, emailId }: LinkOwner): Promise<LinkContact | undefined> {
   return queryOne<LinkContact>(
@@ -37,10 +37,12 @@ export async function findLinkContact(em: Em, { contactId, emailId }: LinkOwner)
         from (
           select successor_id as id from erased_contact where contact_id = ${contactId}
           union all
-          select x.successor_id from email e join erased_contact x on x.contact_id = e.erased_contact_id where e.id = ${emailId}
+          select x.successor_id from email e join erased_contact x on x.contact_id = e.erased_contact_id
+          where e.id = ${emailId}
           union all
-          select c.id from email e join contact c on c.project_id = e.project_id and c.email = e.to_address where e.id = ${emailId}
-        ) now join contact c on c.id = now.id
+          select c.id from email e join contact c on c.project_id = e.project_id and c.email = e.to_address
+          where e.id = ${emailId}
+        ) successor join contact c on c.id = successor.id
         where not exists (select from contact where id = ${contactId})
         limit 1
       )
@@ -50,8 +52,8 @@ export async function findLinkContact(em: Em, { contactId, emailId }: LinkOwner)
 }
 
 /**
- * Subscribes or unsubscribes the contact behind a link; a repeated call changes nothing. The campaign of the email
- * counts an unsubscription that came through it, once for each email.
+ * Subscribes or unsubscribes the contact that a link belongs to; a repeated call changes nothing. The campaign of the
+ * email counts an unsubscription through the link, once for each email.
  * @returns the contact as it is now; undefined when it no longer exists; 'too often' when it cannot subscribe again
  *   for now. Unsubscribing is always possible.
  */
@@ -73,10 +75,10 @@ export async function changeSubscription(
 }
 
 /**
- * As `changeSubscription`, for an unsubscription by email. An email to an address without a contact names none; its own
- * id is used instead, which leads to the contact who has the address now.
+ * As `changeSubscription`, for an unsubscription by email. An email without a contact passes its own id as that of the
+ * contact, so `findLinkContact` finds the contact who has the address now.
  */
-export async function unsubscribeByMail(em: Em, emailId: string): Promise<void> {
+export async function unsubscribeByEmail(em: Em, emailId: string): Promise<void> {
   const email = await queryOne<{ contactId: string }>(
     em,
     sql`select coalesce(contact_id, erased_contact_id, id) as "contactId" from email where id = ${emailId}`,
@@ -84,8 +86,8 @@ export async function unsubscribeByMail(em: Em, emailId: string): Promise<void> 
   if (email) await changeSubscription(em, { contactId: email.contactId, emailId }, false);
 }
 
-/** A contact subscribes through links this often in 24 hours: each time is an event, and so is each way back. */
-const SUBSCRIPTIONS_A_DAY = 20;
+/** How often a contact can subscribe through links in 24 hours. Each subscription, and each end of one, is an event. */
+const SUBSCRIPTIONS_PER_DAY_MAX = 20;
 
 async function hasSubscribedTooOften(em: Em, contactId: string): Promise<boolean> {
   // Simultaneous requests wait for each other here.
@@ -95,10 +97,10 @@ async function hasSubscribedTooOften(em: Em, contactId: string): Promise<boolean
     sql`
       select count(*) from (
         select from event where contact_id = ${contactId} and name = 'contact.subscribed'
-          and created_at > now() - interval '1 day' and email_id is not null limit ${SUBSCRIPTIONS_A_DAY}
+          and created_at > now() - interval '1 day' and email_id is not null limit ${SUBSCRIPTIONS_PER_DAY_MAX}
       ) recent`,
   );
-  return (row?.count ?? 0) >= SUBSCRIPTIONS_A_DAY;
+  return (row?.count ?? 0) >= SUBSCRIPTIONS_PER_DAY_MAX;
 }
 
 async function countUnsubscription(em: Em, emailId: string): Promise<void> {

@@ -45,15 +45,15 @@ export interface DeliveryClaim {
   claimToken: string;
 }
 
-/** An email that was thought lost belongs only to the new delivery that was started for it. */
-function isHeldBy(deliveryId: string): SqlFragment {
+/** Whether an email `e` may be sent by a delivery. An email that was redelivered belongs only to its new delivery. */
+function belongsTo(deliveryId: string): SqlFragment {
   return sql`(e.delivery_id is null or e.delivery_id = ${deliveryId}::uuid)`;
 }
 
 /**
- * Claims emails for one attempt of a delivery: those to be sent now, and those that a dead attempt left undecided. If
- * the older attempt is still alive, the token keeps it from recording anything. An email to a suppressed address
- * becomes SUPPRESSED instead, with an event; an email of a deleted contact becomes CANCELLED.
+ * Claims emails for one attempt of a delivery: those to be sent now, and those that a dead attempt left without a
+ * result. If the older attempt is still alive, the token keeps it from recording anything. An email to a suppressed
+ * address becomes SUPPRESSED instead, with an event; an email of a deleted contact becomes CANCELLED.
  * @returns the claimed emails, with their size in memory
  */
 export async function claimEmails(
@@ -79,7 +79,7 @@ export async function claimEmails(
           where w.id = any(${emailIds}::uuid[]) order by w.id for no key update of w
         ) w
         where e.id = w.id and e.status in ${literalList(OPEN_EMAIL_STATUSES)}
-          and (e.retry_at is null or e.retry_at <= now()) and ${isHeldBy(deliveryId)}
+          and (e.retry_at is null or e.retry_at <= now()) and ${belongsTo(deliveryId)}
         returning e.*, w.verdict
       ),
       ${resultEvents()}
@@ -91,7 +91,7 @@ export async function claimEmails(
   );
 }
 
-/** The emails of a delivery that are not decided, those that joined it among them. */
+/** The emails of a delivery that have no outcome yet, including those that joined it. */
 export async function findOpenEmails(em: Em, deliveryId: string): Promise<string[]> {
   const rows = await query<{ id: string }>(
     em,
@@ -100,7 +100,7 @@ export async function findOpenEmails(em: Em, deliveryId: string): Promise<string
   return rows.map(({ id }) => id);
 }
 
-/** Gives back the claimed emails that were not handed to a server. */
+/** Makes claimed emails PENDING again that were not handed to a server. */
 export async function releaseEmails(em: Em, emailIds: string[], claimToken: string): Promise<void> {
   await query(
     em,
@@ -133,7 +133,7 @@ export async function loadAttachments(em: Em, setId: string): Promise<StoredAtta
   );
 }
 
-/** Marks emails as FAILED that could not be handed over for so long that they are no longer useful. */
+/** Makes emails FAILED that have waited so long that nobody needs them any more. */
 export async function abandonEmails(em: Em, emailIds: string[], deliveryId: string, reason: string): Promise<void> {
   await query(
     em,
@@ -141,7 +141,8 @@ export async function abandonEmails(em: Em, emailIds: string[], deliveryId: stri
       with changed as (
         update email e set status = 'FAILED', error = ${reason},
           claim_token = null, delivery_due_at = null
-        where id = any(${emailIds}::uuid[]) and status in ${literalList(OPEN_EMAIL_STATUSES)} and ${isHeldBy(deliveryId)}
+        where id = any(${emailIds}::uuid[]) and status in ${literalList(OPEN_EMAIL_STATUSES)}
+          and ${belongsTo(deliveryId)}
         returning e.*, 'failed' as verdict
       ),
       ${resultEvents()}
@@ -149,25 +150,27 @@ export async function abandonEmails(em: Em, emailIds: string[], deliveryId: stri
   );
 }
 
-/** How many emails of a delivery have which status. */
+/** How many emails of a delivery have each status. */
 export type StatusCounts = Partial<Record<EmailStatus, number>>;
 
 interface DeliveryProgress {
-  /** The emails that it still has to send, and how long each waits because a server deferred it. */
+  /** The emails that the delivery still has to send, and how long each must wait before its next attempt. */
   pending: { id: string; waitMs: number }[];
-  /** The others. */
+  /** The other emails. */
   ended: StatusCounts;
 }
 
-/** How far a delivery has come with some emails. */
+/** Reads how far a delivery has come with some emails. */
 export async function readDeliveryProgress(em: Em, emailIds: string[], deliveryId: string): Promise<DeliveryProgress> {
   const rows = await query<{ id: string; status: EmailStatus; isPending: boolean; waitMs: number }>(
     em,
     sql`
-      select id, status, status = 'PENDING' and ${isHeldBy(deliveryId)} as "isPending", ${REMAINING_MS} as "waitMs"
+      select id, status, status = 'PENDING' and ${belongsTo(deliveryId)} as "isPending", ${REMAINING_MS} as "waitMs"
       from email e where id = any(${emailIds}::uuid[]) order by id`,
   );
   const ended: StatusCounts = {};
-  for (const { status, isPending } of rows) if (!isPending) ended[status] = (ended[status] ?? 0) + 1;
+  for (const { status, isPending } of rows) {
+    if (!isPending) ended[status] = (ended[status] ?? 0) + 1;
+  }
   return { pending: rows.filter(({ isPending }) => isPending), ended };
 }

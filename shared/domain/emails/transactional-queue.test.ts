@@ -5,7 +5,7 @@ import { useTestDatabase } from '../../../tests/support/database.ts';
 import { linkSignerOf } from '../../platform/links.ts';
 import { createEmailCompiler } from '../../platform/mail/compiled-email.ts';
 import { createGate } from '../../platform/turns.ts';
-import { query, sql } from '../database/sql.ts';
+import { query, sql, SqlFragment } from '../database/sql.ts';
 import { trustDomain } from '../domains/sender-domains.ts';
 import { claimIdempotencyKeys, type ClaimOutcome, type IdempotencyClaim } from '../idempotency/idempotency.ts';
 import { createProject } from '../projects/projects.ts';
@@ -16,7 +16,7 @@ import { TEST_BRAND } from '../../../tests/support/brand.ts';
 
 let projectId: string;
 let queue: TransactionalQueue;
-/** How many turns groups and lone requests took. */
+/** The number of turns that groups and lone requests took. */
 let turns = 0;
 const { em } = useTestDatabase();
 beforeEach(async () => {
@@ -35,12 +35,12 @@ beforeEach(async () => {
   });
 });
 
-type Given = Partial<TransactionalRequest> & { claim?: IdempotencyClaim };
+type RequestInput = Partial<TransactionalRequest> & { claim?: IdempotencyClaim };
 
 const to = (...addresses: string[]) => ({ to: addresses.map((address) => ({ address })) });
 
 /** Queues requests at the same moment. @returns the addresses of each that was accepted, or the code of its refusal */
-async function queueTogether(...requests: Given[]): Promise<string[]> {
+async function queueTogether(...requests: RequestInput[]): Promise<string[]> {
   const results = await Promise.allSettled(
     requests.map(({ claim, ...request }) =>
       queue({
@@ -70,12 +70,7 @@ async function emailsOf(): Promise<object[]> {
 }
 
 async function countOf(table: 'contact' | 'email' | 'outbox'): Promise<number> {
-  const rows =
-    table === 'contact'
-      ? await query(em(), sql`select from contact where project_id = ${projectId}`)
-      : table === 'email'
-        ? await query(em(), sql`select from email where project_id = ${projectId}`)
-        : await query(em(), sql`select from outbox where project_id = ${projectId}`);
+  const rows = await query(em(), sql`select from ${new SqlFragment(table)} where project_id = ${projectId}`);
   return rows.length;
 }
 
@@ -124,7 +119,7 @@ describe('requests that are queued together', () => {
     expect((await emailsOf()).map((email: any) => email.html)).toEqual(['00', '101', '2012']);
   });
 
-  it('leave large ones, and those that need a reply address, to go by themselves', async () => {
+  it('do not include large requests and those with a reply address at the inbound domain', async () => {
     await queueTogether(
       to('a@x.test'),
       {
@@ -169,14 +164,16 @@ describe('a bad request among good ones', () => {
     expect(await countOf('contact')).toBe(2);
   });
 
-  it('is refused by itself when it is refused after contacts were written', async () => {
+  it('is refused by itself when its fault is found after contacts were written', async () => {
     const marketing = await createTemplate(em(), projectId, {
       ...{ name: 'M', subject: 'Offer', body: '<b>B</b>', from: 'shop@example.com', type: 'MARKETING' },
     });
     await queueTogether(to('gone@x.test'));
     await query(
       em(),
-      sql`update contact set opted_out_at = now(), subscribed = false where project_id = ${projectId} and email = 'gone@x.test'`,
+      sql`
+        update contact set opted_out_at = now(), subscribed = false
+        where project_id = ${projectId} and email = 'gone@x.test'`,
     );
     expect(
       await queueTogether(
@@ -196,7 +193,7 @@ describe('a bad request among good ones', () => {
     expect([await countOf('email'), await countOf('outbox')]).toEqual([2, 2]);
   });
 
-  it('is refused by itself when another request has taken its key over, and stores nothing', async () => {
+  it('is refused by itself, and stores nothing, when another request has taken over its key', async () => {
     const [kept, lost] = [await claimFreeKey('kept'), await claimFreeKey('lost')];
     await query(em(), sql`update idempotency_claim set token = ${uuidV7()} where token = ${lost.token}`);
     expect(

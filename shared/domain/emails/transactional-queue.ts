@@ -19,6 +19,7 @@ import { createRequestRenderer, type RequestRenderer } from './request-renderer.
 import { storeEmails, type SentEmail } from './stored-email.ts';
 import {
   assertNobodyOptedOut,
+  bodyLength,
   byAddress,
   LARGE_LENGTH,
   optedOutOf,
@@ -52,10 +53,10 @@ export interface TransactionalQueueDeps extends ProjectWriterDeps, Transactional
 
 /** At 32 requests the statements are a small part of the costs; more would keep the event loop busy for longer. */
 const REQUESTS_MAX = 32;
-/** Requests with more recipients have statements enough of their own. */
+/** Requests with more recipients go alone: sharing a few statements would save them little. */
 const RECIPIENTS_MAX = 10;
 
-/** Emails that were queued, why not, or that the request has to go alone. */
+/** The queued emails of a request, the error that refuses it, or `alone` when it must be queued by itself. */
 type Outcome = QueuedEmail[] | Error | 'alone';
 
 /** A request whose content is compiled. */
@@ -68,17 +69,13 @@ interface PreparedRequest {
 /** A prepared request, or why it is not queued with the others. */
 type Prepared = PreparedRequest | Error | 'alone';
 
-function lengthOf({ html, text }: { html?: string; text?: string | null }): number {
-  return (html?.length ?? 0) + (text?.length ?? 0);
-}
-
 function isSmall(request: TransactionalRequest): boolean {
-  return request.to.length <= RECIPIENTS_MAX && request.attachments.length === 0 && lengthOf(request) < LARGE_LENGTH;
+  return request.to.length <= RECIPIENTS_MAX && request.attachments.length === 0 && bodyLength(request) < LARGE_LENGTH;
 }
 
 /**
- * Creates the queue of requests that send transactional email. Small ones of a project that come together share their
- * statements and a commit; those that come alone are queued at once, and large ones by themselves.
+ * Creates the queue of requests that send transactional email. Small requests of a project that arrive together share
+ * their statements and a commit. A request that arrives alone is queued at once, a large one by itself.
  */
 export function createTransactionalQueue(deps: TransactionalQueueDeps): TransactionalQueue {
   const queueInGroup = createProjectWriter<GroupedItem, Outcome>({
@@ -87,7 +84,7 @@ export function createTransactionalQueue(deps: TransactionalQueueDeps): Transact
     itemsMax: REQUESTS_MAX,
     fullGroupsMax: 2,
     write: (em, items, lockMs) => queueTogether(em, items, deps, lockMs),
-    octetsOf: ({ request }) => lengthOf(request) * request.to.length + json(request.data ?? null).length,
+    octetsOf: ({ request }) => bodyLength(request) * request.to.length + json(request.data ?? null).length,
     keysOf: ({ request }) => request.to.map(({ address }) => address),
   });
 
@@ -132,8 +129,8 @@ function isReady(prepared: Prepared): prepared is PreparedRequest {
 }
 
 /**
- * Queues the emails of small requests of one project in one transaction. What a request lacks is found before it, and
- * leaves the others as they are.
+ * Queues the emails of small requests of one project in one transaction. Requests that must be refused are found before
+ * it, and do not affect the others.
  */
 async function queueTogether(
   em: Em,
@@ -168,7 +165,7 @@ async function prepareRequests(em: Em, items: GroupedItem[], deps: Transactional
   async function prepare(item: GroupedItem, content: ResolvedContent): Promise<Prepared> {
     const refusal = refused.get(content.from.address);
     if (refusal) return refusal;
-    if (lengthOf(content) >= LARGE_LENGTH) return 'alone';
+    if (bodyLength(content) >= LARGE_LENGTH) return 'alone';
     return attempt(async () => {
       const startRendering = await createRequestRenderer(projectId, content, item.request, deps);
       return { item, content, startRendering };
@@ -192,6 +189,7 @@ async function resolveContents(em: Em, items: GroupedItem[]): Promise<(ResolvedC
   return contents;
 }
 
+/** The result of some work, or the error that it threw. */
 async function attempt<T>(work: () => T | Promise<T>): Promise<T | Error> {
   try {
     return await work();
@@ -238,7 +236,7 @@ async function storeRequests(tx: Em, requests: PreparedRequest[], lockMs?: numbe
   return queued;
 }
 
-/** @returns the emails in the order of their recipients */
+/** Renders the emails of a request, in the order of its recipients. @throws AppError BAD_REQUEST, VALIDATION_ERROR */
 function renderRequest(
   { item: { request }, content, startRendering }: PreparedRequest,
   contactOf: ReadonlyMap<string, UpsertedContact>,

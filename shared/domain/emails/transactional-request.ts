@@ -29,7 +29,7 @@ export interface TransactionalDeps {
   links: LinkSigner;
   compileEmail: EmailCompiler;
   messageBytesMax: number;
-  /** Only a few large templates, with what is made of them, are in memory at a time. */
+  /** Admits a few requests with large templates at a time, because each takes megabytes of memory. */
   largeWork: Gate;
 }
 
@@ -45,10 +45,15 @@ export interface QueuedEmail {
   emailId: string;
 }
 
-/** A template of this length may take megabytes in memory once it is compiled. */
+/** A template of this length may take megabytes of memory once it is compiled. */
 export const LARGE_LENGTH = 50_000;
 
-/** A text part says what its body says: that of a template does not fit another body. */
+/** The length of both bodies of a request or a template, in UTF-16 units. */
+export function bodyLength({ html, text }: { html?: string; text?: string | null }): number {
+  return (html?.length ?? 0) + (text?.length ?? 0);
+}
+
+/** The text part of a template says the same as the template's body, so it is not used with another body. */
 function resolveExtras(request: TransactionalRequest, template: Template | undefined) {
   return {
     text: request.text ?? (request.html === undefined ? template?.text : undefined),
@@ -67,13 +72,10 @@ export function resolveContent(
   const from =
     request.from ?? (template ? { address: template.from, name: template.fromName ?? undefined } : undefined);
   const missing: FieldError[] = [];
-  const require = (field: string, value: unknown) => {
-    if (value === undefined)
-      missing.push({ field, message: 'Required when no template is given', code: 'invalid_type' });
-  };
-  require('subject', subject);
-  require('body', html);
-  require('from', from);
+  for (const [field, value] of Object.entries({ subject, body: html, from })) {
+    if (value !== undefined) continue;
+    missing.push({ field, message: 'Required when no template is given', code: 'invalid_type' });
+  }
   if (subject === undefined || html === undefined || from === undefined) throw validationError(missing);
   const type = template?.type ?? 'TRANSACTIONAL';
   return {
@@ -89,7 +91,7 @@ export function resolveContent(
   };
 }
 
-/** The addresses of contacts who get no email of that type. */
+/** The addresses of the contacts who withdrew consent to email of that type. */
 export function optedOutOf(type: EmailType, contacts: UpsertedContact[]): string[] {
   if (!needsSubscription(type)) return [];
   return contacts.filter((contact) => contact.optedOutAt !== null).map((contact) => contact.email);
@@ -111,13 +113,14 @@ export function assertNobodyOptedOut(optedOut: string[]): void {
 }
 
 /**
- * The recipients of each address, with their places in the request; addresses in the order their contacts are locked.
+ * Recipients by their address, with their index in the request. Addresses are in the order in which contacts are
+ * locked.
  */
-export function byAddress(to: Mailbox[]): [address: string, recipients: { recipient: Mailbox; place: number }[]][] {
-  const groups = new Map<string, { recipient: Mailbox; place: number }[]>();
-  for (const [place, recipient] of to.entries()) {
+export function byAddress(to: Mailbox[]): [address: string, recipients: { recipient: Mailbox; index: number }[]][] {
+  const groups = new Map<string, { recipient: Mailbox; index: number }[]>();
+  for (const [index, recipient] of to.entries()) {
     const group = groups.get(recipient.address) ?? [];
-    group.push({ recipient, place });
+    group.push({ recipient, index });
     groups.set(recipient.address, group);
   }
   return [...groups].sort(([left], [right]) => (left < right ? -1 : 1));

@@ -33,7 +33,7 @@ export interface BounceUndo {
   unsuppressed: number;
   /** The first recipients; null for those who were erased. */
   addresses: (string | null)[];
-  /** Whether more is left than one call takes; the next call goes on. */
+  /** Whether emails are left because one call takes a limited number; the next call takes them. */
   hasMore: boolean;
 }
 
@@ -43,7 +43,7 @@ const EMAILS_MAX = 20_000;
 const ADDRESSES_SHOWN = 20;
 
 /** The emails `e` of a selection, as a predicate that fits the index `email_by_hard_bounce`. */
-function selected(projectId: string, { since, until, provider, words }: BounceSelection): SqlFragment {
+function bounceConditions(projectId: string, { since, until, provider, words }: BounceSelection): SqlFragment {
   const conditions = [
     sql`e.project_id = ${projectId} and e.bounced_at >= ${since} and e.bounced_at < ${until ?? sql`'infinity'`}`,
     sql`e.bounced_at is not null and e.refusal ->> 'kind' = 'hard' and e.refusal ->> 'undoneAt' is null`,
@@ -67,13 +67,12 @@ async function undoChunk(em: Em, projectId: string, emailIds: string[]): Promise
     const undone = await query<{ id: string; bouncedContactId: string | null }>(
       tx,
       sql`
-        with held as materialized (
+        with locked as materialized (
           select id from email where id = any(${emailIds}::uuid[]) and refusal ->> 'undoneAt' is null
           order by id for no key update
         )
-        update email e set refusal = e.refusal || jsonb_build_object('undoneAt',
-          ${isoText(sql`now()`)})
-        from held h where e.id = h.id
+        update email e set refusal = e.refusal || jsonb_build_object('undoneAt', ${isoText(sql`now()`)})
+        from locked l where e.id = l.id
         returning e.id,
           (select c.id from contact c where c.id = e.contact_id and c.bounced_email_id = e.id) as "bouncedContactId"`,
     );
@@ -88,10 +87,10 @@ async function undoChunk(em: Em, projectId: string, emailIds: string[]): Promise
 }
 
 /**
- * Undoes the consequences of hard bounces: the contacts that lost their subscription by one of them are subscribed
- * again, and the addresses that it suppressed may get email again. A contact that was unsubscribed in another way, or
- * that has complained, stays as it is. The emails keep their outcome and the time when it was undone, so repeating the
- * call finds what is left.
+ * Undoes the consequences of hard bounces. Contacts that lost their subscription because of one of them are subscribed
+ * again, and addresses that were suppressed because of one may get email again. A contact that was unsubscribed for
+ * another reason, or that has complained, stays as it is. The emails keep their outcome, and store when it was undone,
+ * so a repeated call takes only what is left.
  */
 export async function undoBounces(em: Em, projectId: string, selection: BounceSelection): Promise<BounceUndo> {
   const total: BounceUndo = { emails: 0, subscribed: 0, unsuppressed: 0, addresses: [], hasMore: false };
@@ -99,7 +98,7 @@ export async function undoBounces(em: Em, projectId: string, selection: BounceSe
     const chunk = await query<SelectedEmail>(
       em,
       sql`
-        select e.id, e.to_address as address from email e where ${selected(projectId, selection)}
+        select e.id, e.to_address as address from email e where ${bounceConditions(projectId, selection)}
         order by e.bounced_at, e.id limit ${CHUNK}`,
     );
     if (chunk.length === 0) return total;
@@ -124,7 +123,7 @@ export async function previewBounceUndo(em: Em, projectId: string, selection: Bo
     sql`
       with bounced as materialized (
         select e.id, e.project_id, e.to_address, e.contact_id, e.bounced_at from email e
-        where ${selected(projectId, selection)} order by e.bounced_at, e.id limit ${EMAILS_MAX + 1}
+        where ${bounceConditions(projectId, selection)} order by e.bounced_at, e.id limit ${EMAILS_MAX + 1}
       )
       select count(*) as emails,
         count(*) filter (where exists (
