@@ -54,8 +54,8 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 /**
- * Whether PostgreSQL itself reported the error, so the transaction was certainly undone, and can serve other transactions.
- * Not so when it is shutting down or overloaded.
+ * Whether PostgreSQL itself reported the error, so the transaction was certainly undone, and can serve other
+ * transactions. Not so when it is shutting down or overloaded.
  */
 export function isUndoneByServer(error: unknown): boolean {
   return hasCode(error, SQLSTATE) && !hasCode(error, UNREACHABLE_CODES);
@@ -72,7 +72,9 @@ export function errorMessage(error: unknown): string {
   return messages.findLast((message) => message !== undefined) ?? 'it does not answer';
 }
 
-/** Why PostgreSQL cannot serve right now, in the words of its driver; undefined for an error that says something else. */
+/**
+ * Why PostgreSQL cannot serve right now, in the words of its driver; undefined for an error that says something else.
+ */
 export function absenceOf(error: unknown): string | undefined {
   return isDatabaseUnavailable(error) ? errorMessage(error) : undefined;
 }
@@ -88,8 +90,8 @@ export function isTooSlow(error: unknown): boolean {
 }
 
 /**
- * Whether PostgreSQL ended a transaction because of another one: both waited for each other, or the other one changed what
- * this one had read. Nothing of it was done, and a repetition can succeed.
+ * Whether PostgreSQL ended a transaction because of another one: both waited for each other, or the other one changed
+ * what this one had read. Nothing of it was done, and a repetition can succeed.
  */
 export function isConflict(error: unknown): boolean {
   return hasCode(error, CONFLICT_CODES);

@@ -4,18 +4,19 @@ import type { Pool, PoolClient } from 'pg';
 const NO_ANSWER = 'Query read timeout';
 
 /**
- * Whether a connection cannot be used after a statement on it failed. Without an answer the statement may still run, and
- * the next one would wait behind it. After a BEGIN or ROLLBACK that failed, nobody knows whether a transaction is open.
+ * Whether a connection cannot be used after a statement on it failed. Without an answer the statement may still run,
+ * and the next one would wait behind it. After a BEGIN or ROLLBACK that failed, nobody knows whether a transaction is
+ * open.
  */
 function isBroken(statement: unknown, error: unknown): boolean {
   return statement === 'begin' || statement === 'rollback' || (error instanceof Error && error.message === NO_ANSWER);
 }
 
 /**
- * Removes connections that broke while they were borrowed from the pool, so that the pool can open others. The owner of a
- * transaction returns its connection only after COMMIT or ROLLBACK, and neither can succeed any more. Without this,
- * every transaction that an outage or a time-out interrupts would cost the pool one connection for good. A connection that
- * has not answered in time is closed, so the server ends its statement and releases its locks.
+ * Removes connections that broke while they were borrowed from the pool, so that the pool can open others. The owner of
+ * a transaction returns its connection only after COMMIT or ROLLBACK, and neither can succeed any more. Without this,
+ * every transaction that an outage or a time-out interrupts would cost the pool one connection for good. A connection
+ * that has not answered in time is closed, so the server ends its statement and releases its locks.
  */
 export function releaseLostConnections(pool: Pool): void {
   const borrowed = new WeakSet<PoolClient>();

@@ -10,8 +10,8 @@ const LARGEST_RECORD = {
 };
 
 /**
- * For lists of records that may have megabytes: the largest page size, up to `wanted` records, at which every page stays
- * within `LIMITS.pageBytes`. All pages of a list have this size, so reading them by number misses no record.
+ * For lists of records that may have megabytes: the largest page size, up to `wanted` records, at which every page
+ * stays within `LIMITS.pageBytes`. All pages of a list have this size, so reading them by number misses no record.
  */
 export async function fittingPageSize(
   em: Em,

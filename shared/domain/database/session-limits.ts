@@ -49,8 +49,8 @@ export function answerTimeoutMs(statementMs: number): number {
 }
 
 /**
- * Sets the limits of a new session. It uses a statement, not start-up parameters: PgBouncer refuses unknown ones, and so
- * does a server older than the parameter.
+ * Sets the limits of a new session. It uses a statement, not start-up parameters: PgBouncer refuses unknown ones, and
+ * so does a server older than the parameter.
  */
 export async function limitSession(client: ClientBase, limits: SessionLimits): Promise<void> {
   const statement: QueryConfig & { query_timeout: number } = {

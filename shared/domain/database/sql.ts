@@ -73,7 +73,9 @@ interface Statement {
   name?: string;
 }
 
-/** Units of work with a statement limit of their own, and how long the driver waits for their answers, in milliseconds. */
+/**
+ * Units of work with a statement limit of their own, and how long the driver waits for their answers, in milliseconds.
+ */
 const answerTimeouts = new WeakMap<SqlEntityManager, number>();
 
 /** One statement outside of a transaction is undone as a whole, so it can be repeated as transactions are. */
@@ -96,9 +98,9 @@ export async function query<Row>(em: SqlEntityManager, fragment: SqlFragment): P
 }
 
 /**
- * As `query`, for statements of the hot paths whose text is always the same. Each connection parses and plans them once,
- * because parsing and planning cost twice as much as running. Text that depends on the request does not belong here:
- * every variant stays in the memory of every connection.
+ * As `query`, for statements of the hot paths whose text is always the same. Each connection parses and plans them
+ * once, because parsing and planning cost twice as much as running. Text that depends on the request does not belong
+ * here: every variant stays in the memory of every connection.
  */
 export async function queryPrepared<Row>(em: SqlEntityManager, fragment: SqlFragment): Promise<Row[]> {
   const text = numberPlaceholders(fragment.sql);

@@ -7,8 +7,8 @@ const REPEATS_MAX = 3;
 const PAUSE_MS = 20;
 
 /**
- * Runs work that PostgreSQL undoes as a whole when it fails, and repeats it after a deadlock or a serialization failure.
- * The pauses are random, so that the same transactions do not meet again.
+ * Runs work that PostgreSQL undoes as a whole when it fails, and repeats it after a deadlock or a serialization
+ * failure. The pauses are random, so that the same transactions do not meet again.
  */
 export async function repeatOnConflict<T>(work: () => Promise<T>): Promise<T> {
   for (let repeats = 0; ; repeats++) {
@@ -23,11 +23,11 @@ export async function repeatOnConflict<T>(work: () => Promise<T>): Promise<T> {
 
 /**
  * Runs work in a transaction: the one of `em` if it has one, else a new one, which is repeated after a deadlock or a
- * serialization failure. So the work must be repeatable: outside of the database it must set values, not add to them, and
- * nothing outside may depend on a run that has not been committed.
+ * serialization failure. So the work must be repeatable: outside of the database it must set values, not add to them,
+ * and nothing outside may depend on a run that has not been committed.
  *
- * **Lock order.** Transactions that take locks on several rows take them in this order, so that they wait for each other
- * in turn and do not meet in a deadlock:
+ * **Lock order.** Transactions that take locks on several rows take them in this order, so that they wait for each
+ * other in turn and do not meet in a deadlock:
  *
  * 1. the reply address that something new uses;
  * 2. job, segment, automation (the row that stands for the whole piece of work);
@@ -41,8 +41,8 @@ export async function repeatOnConflict<T>(work: () => Promise<T>): Promise<T> {
  * 10. suppressions, by address;
  * 11. outbox rows, with `skip locked`.
  *
- * Work that finds a row too late for this order, such as the contact of an email, locks it earlier with a statement of its
- * own, as `lockRecipients` does.
+ * Work that finds a row too late for this order, such as the contact of an email, locks it earlier with a statement of
+ * its own, as `lockRecipients` does.
  */
 export async function inTransaction<T>(em: Em, work: (tx: Em) => Promise<T>): Promise<T> {
   if (em.isInTransaction()) {

@@ -29,8 +29,8 @@ const BELOW_CLICKED = literalList(emailStatusesBelow('CLICKED'));
 
 /**
  * Records opens and clicks, any number at once. A caller may pass engagements again when the commit was not confirmed.
- * They are recorded once, because their events have the ids of the engagements. If none of them has an event any more, they
- * may be counted twice.
+ * They are recorded once, because their events have the ids of the engagements. If none of them has an event any more,
+ * they may be counted twice.
  */
 export async function recordEngagements(em: Em, engagements: Engagement[]): Promise<void> {
   try {
@@ -41,10 +41,10 @@ export async function recordEngagements(em: Em, engagements: Engagement[]): Prom
 }
 
 /**
- * One statement: the status of each email moves up and never down, the campaign counts an email the first time only, and
- * the first engagements are recorded as events. A click in an email that was never opened is recorded as an open, too.
- * Engagements of emails that are gone, or were never handed over, change nothing. Those of an erased contact are counted,
- * but get no event.
+ * One statement: the status of each email moves up and never down, the campaign counts an email the first time only,
+ * and the first engagements are recorded as events. A click in an email that was never opened is recorded as an open,
+ * too. Engagements of emails that are gone, or were never handed over, change nothing. Those of an erased contact are
+ * counted, but get no event.
  *
  * Rows are locked in the order of their ids, emails before campaigns, as everywhere. So two processes that record
  * engagements of the same emails wait for each other instead of failing.

@@ -24,8 +24,8 @@ interface EmailEvents {
 }
 
 /**
- * The common table expressions that record events of emails; see `recordedEvents`. An email whose contact was erased has
- * no address any more, so it gets no events.
+ * The common table expressions that record events of emails; see `recordedEvents`. An email whose contact was erased
+ * has no address any more, so it gets no events.
  */
 export function recordedEmailEvents(events: EmailEvents): SqlFragment {
   const { emails, id = sql`everpost_uuid_v7()`, name, details, at = sql`now()`, where, heading } = events;

@@ -25,7 +25,9 @@ export interface EventPage {
 /** Rows that one statement deletes. Its locks and its transaction stay small however many events there are. */
 const DELETE_CHUNK = 10_000;
 
-/** One page of a project's events by keyset, newest first. It ends early when its data would exceed `LIMITS.pageBytes`. */
+/**
+ * One page of a project's events by keyset, newest first. It ends early when its data would exceed `LIMITS.pageBytes`.
+ */
 export async function listEvents(em: Em, projectId: string, list: EventListQuery): Promise<EventPage> {
   const filters = [sql`e.project_id = ${projectId}`];
   if (list.name !== undefined) filters.push(sql`e.name = ${list.name}`);
@@ -88,7 +90,8 @@ export async function countEvents(
 }
 
 /**
- * Deletes the events of that name that were recorded until now, chunk by chunk. A call after a failure deletes the rest.
+ * Deletes the events of that name that were recorded until now, chunk by chunk. A call after a failure deletes the
+ * rest.
  * @returns how many
  */
 export async function deleteEvents(em: Em, projectId: string, name: string): Promise<number> {

@@ -1,9 +1,9 @@
 import { sql, type SqlFragment } from '../database/sql.ts';
 
 /**
- * The common table expressions that record events. Every statement that records events has them, because an event starts
- * executions and ends waits in the same transaction: `everpost_start_executions` and `everpost_end_waits` do that and
- * return the executions, and `added_to_outbox` adds an outbox row for each.
+ * The common table expressions that record events. Every statement that records events has them, because an event
+ * starts executions and ends waits in the same transaction: `everpost_start_executions` and `everpost_end_waits` do
+ * that and return the executions, and `added_to_outbox` adds an outbox row for each.
  *
  * The statement may read `recorded`, the rows of `event`, but need not: PostgreSQL always runs the parts that write.
  * @param rows a select of all columns of the insert below, in their order

@@ -18,8 +18,8 @@ export interface OutboxBatch {
 
 export interface ClaimSize {
   /**
-   * Rows of one claim. The projects that have rows share it, with at least one row each. If there are more projects than
-   * rows, the next claim continues after the last project of this one.
+   * Rows of one claim. The projects that have rows share it, with at least one row each. If there are more projects
+   * than rows, the next claim continues after the last project of this one.
    */
   claimRows: number;
   /** Rows of one project that go into one start. */
@@ -70,12 +70,13 @@ type ClaimedRow = { [Column in keyof OutboxRow]: OutboxRow[Column] | null } & {
 export type Claim = (em: Em) => Promise<OutboxBatch[]>;
 
 /**
- * Creates a function that claims new rows of a kind. A claim commits which rows form a batch before anything is started,
- * so a batch that is started again after a crash has the same id and the same rows. An email is queued once, so a batch
- * of emails has the id of its first email. Other workflows may be woken many times, so their batches have the id of a row.
+ * Creates a function that claims new rows of a kind. A claim commits which rows form a batch before anything is
+ * started, so a batch that is started again after a crash has the same id and the same rows. An email is queued once,
+ * so a batch of emails has the id of its first email. Other workflows may be woken many times, so their batches have
+ * the id of a row.
  *
- * Projects take turns: each one that has rows gets an equal share of every claim, so the backlog of one project does not
- * delay the others. A claim reads the rows it takes, not those that wait.
+ * Projects take turns: each one that has rows gets an equal share of every claim, so the backlog of one project does
+ * not delay the others. A claim reads the rows it takes, not those that wait.
  */
 export function createClaim(kind: OutboxKind, size: ClaimSize): Claim {
   let afterProject = BEFORE_ALL_PROJECTS;

@@ -34,8 +34,8 @@ export function untilNextBatchMs(): number {
 
 /**
  * The statement of `addToOutbox`, for a CTE of another statement. `isBatched` is for rows that may wait up to a second:
- * all rows of that second go into one start, because a start costs Temporal as much as some hundred rows cost PostgreSQL.
- * With `isRestart`, a closed workflow is followed by another one with the same id.
+ * all rows of that second go into one start, because a start costs Temporal as much as some hundred rows cost
+ * PostgreSQL. With `isRestart`, a closed workflow is followed by another one with the same id.
  */
 export function outboxInsert(
   kind: OutboxKind,
@@ -62,8 +62,8 @@ export async function addToOutbox(
 }
 
 /**
- * As `addToOutbox`, for work that the caller is about to do itself. The row becomes due, and goes to Temporal, only when
- * the caller has not extended the lease for `seconds`.
+ * As `addToOutbox`, for work that the caller is about to do itself. The row becomes due, and goes to Temporal, only
+ * when the caller has not extended the lease for `seconds`.
  * @returns the id of the row, for `extendOutboxLease` and `dropFromOutbox`
  */
 export async function leaseInOutbox(

@@ -100,8 +100,8 @@ async function assertOwnSchema(client: pg.Client, where: string, known: readonly
 }
 
 /**
- * Checks that Everpost can use a database: it exists, accepts the user, and is empty or has a schema of Everpost that is
- * not newer than this version.
+ * Checks that Everpost can use a database: it exists, accepts the user, and is empty or has a schema of Everpost that
+ * is not newer than this version.
  * @param known names of the migrations of this version
  * @throws ConfigError when Everpost cannot use it; the driver's error for any other fault
  */

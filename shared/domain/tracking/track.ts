@@ -52,8 +52,8 @@ export function readTrackedEvent({ projectId, email, name, subscribed, data }: T
 }
 
 /**
- * Creates or updates contacts, records an event of each, settles the keys of their requests and stores their traces: all
- * of it, or nothing.
+ * Creates or updates contacts, records an event of each, settles the keys of their requests and stores their traces:
+ * all of it, or nothing.
  * @param read events of one project, at most one of each contact
  * @param lockMs the longest wait for a lock; that of the session when left out
  * @returns the events in the order of `read`
