@@ -12,7 +12,7 @@ import {
   recordCampaignResults,
   type CampaignContent,
   type CampaignPage,
-  type HeldPage,
+  type ClaimedPage,
   type PendingRecipient,
 } from '../../shared/domain/campaigns/campaign-delivery.ts';
 import { complaintWait, holdCampaign } from '../../shared/domain/campaigns/complaint-hold.ts';
@@ -236,15 +236,15 @@ async function claimPage(
   composer: CampaignComposer,
 ): Promise<PageAttempt> {
   const { projectId, from, subject } = campaign;
-  const held: HeldPage = { ...page, claimToken: randomUUID(), projectId, heading: { from, subject } };
-  await claimCampaignPage(em(), page, held.claimToken);
+  const claimed: ClaimedPage = { ...page, claimToken: randomUUID(), projectId, heading: { from, subject } };
+  await claimCampaignPage(em(), page, claimed.claimToken);
   const retrySeconds = deps.config.DELIVERY_RETRY_SECONDS;
   return {
     page,
     projectId,
     ratePerSecond,
     composer,
-    record: (results) => recordCampaignResults(em(), held, results, retrySeconds),
+    record: (results) => recordCampaignResults(em(), claimed, results, retrySeconds),
     result: { sent: 0, deferred: 0, isStopped: false },
     unmade: createUnmade(),
     trace: traceSome(),

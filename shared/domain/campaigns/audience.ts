@@ -11,9 +11,9 @@ import { joinSql, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 import type { Campaign } from './campaign.entity.ts';
 
 /** The audience of a campaign, as the caller states it. */
-export type AudienceOf = Pick<Campaign, 'projectId' | 'type' | 'audienceType' | 'audienceCondition' | 'segmentId'>;
+export type StatedAudience = Pick<Campaign, 'projectId' | 'type' | 'audienceType' | 'audienceCondition' | 'segmentId'>;
 
-/** The name of the condition in error messages: its field. */
+/** The field of the condition, for error messages. */
 const ROOT_PATH = 'audienceCondition';
 
 /** The condition that is true for the members of a segment. */
@@ -24,13 +24,13 @@ function membershipOf(segmentId: string): FilterCondition {
   };
 }
 
-function conditionOf(campaign: AudienceOf): FilterCondition | undefined {
+function conditionOf(campaign: StatedAudience): FilterCondition | undefined {
   if (campaign.audienceType === 'FILTERED') return campaign.audienceCondition ?? undefined;
   if (campaign.audienceType === 'SEGMENT' && campaign.segmentId) return membershipOf(campaign.segmentId);
   return undefined;
 }
 
-/** Whether a contact `c` may have email of a type. */
+/** Whether a contact `c` may get email of a type. */
 export function consentPredicate(type: EmailType): SqlFragment {
   return needsSubscription(type) ? sql`c.subscribed` : sql`true`;
 }
@@ -40,12 +40,12 @@ export function consentPredicate(type: EmailType): SqlFragment {
  * email needs consent.
  * @throws AppError BAD_REQUEST when the condition makes no sense
  */
-export async function audiencePredicate(em: Em, campaign: AudienceOf, asOf: Date): Promise<SqlFragment> {
-  return sql`${consentPredicate(campaign.type)} and ${await statedAudience(em, campaign, asOf)}`;
+export async function audiencePredicate(em: Em, campaign: StatedAudience, asOf: Date): Promise<SqlFragment> {
+  return sql`${consentPredicate(campaign.type)} and ${await statedAudiencePredicate(em, campaign, asOf)}`;
 }
 
-/** The audience as stated, including contacts who have not consented. @throws AppError BAD_REQUEST */
-export async function statedAudience(em: Em, campaign: AudienceOf, asOf: Date): Promise<SqlFragment> {
+/** As `audiencePredicate`, with the contacts who have not consented. @throws AppError BAD_REQUEST */
+export async function statedAudiencePredicate(em: Em, campaign: StatedAudience, asOf: Date): Promise<SqlFragment> {
   const parts = [sql`c.project_id = ${campaign.projectId}`];
   const condition = conditionOf(campaign);
   if (condition) {
@@ -65,7 +65,7 @@ export async function statedAudience(em: Em, campaign: AudienceOf, asOf: Date): 
 }
 
 /** Whether a campaign sent now would reach anybody. */
-export async function hasAudience(em: Em, campaign: AudienceOf): Promise<boolean> {
+export async function hasAudience(em: Em, campaign: StatedAudience): Promise<boolean> {
   const predicate = await audiencePredicate(em, campaign, new Date());
   const row = await queryOne<{ exists: boolean }>(
     em,
@@ -76,9 +76,9 @@ export async function hasAudience(em: Em, campaign: AudienceOf): Promise<boolean
 
 /**
  * Checks the audience as a caller states it. A segment that is deleted later counts as empty.
- * @throws AppError BAD_REQUEST with the place in the tree, SEGMENT_NOT_FOUND
+ * @throws AppError BAD_REQUEST with the path in the condition, SEGMENT_NOT_FOUND
  */
-export async function assertAudience(em: Em, campaign: AudienceOf): Promise<void> {
+export async function assertAudience(em: Em, campaign: StatedAudience): Promise<void> {
   if (campaign.audienceType === 'SEGMENT') {
     const segment = await em.findOne(SegmentEntity, { id: campaign.segmentId ?? '', projectId: campaign.projectId });
     if (!segment) throw new AppError('SEGMENT_NOT_FOUND');

@@ -26,7 +26,8 @@ async function createRecipients(count: number, dataBytes: number): Promise<strin
         from generate_series(1, ${count}::int) n returning id, email
       )
       insert into email (id, project_id, contact_id, campaign_id, campaign_seq, to_address, status, created_at)
-      select everpost_uuid_v7(), ${projectId}, id, ${campaignId}, row_number() over (order by id), email, 'PENDING', now()
+      select everpost_uuid_v7(), ${projectId}, id, ${campaignId}, row_number() over (order by id), email, 'PENDING',
+        now()
       from added`,
   );
   return campaignId;
@@ -73,14 +74,14 @@ describe('the recipients of a page', () => {
 });
 
 describe('the results of a page', () => {
-  it('fit beside the rows that they change, so that no index has to learn another place', async () => {
+  it('are written to the same database pages as the rows that they change, so that indexes do not change', async () => {
     const campaignId = await createRecipients(1_000, 10);
-    const places = () =>
+    const readPages = () =>
       query<{ id: string; page: number }>(
         em(),
         sql`select id, (ctid::text::point)[0]::int as page from email where campaign_id = ${campaignId} order by id`,
       );
-    const before = await places();
+    const before = await readPages();
     const heading = { from: 'a@x.test', subject: 'S' };
     const page = { campaignId, firstSeq: 1, lastSeq: 1_000, claimToken: uuidV7(), projectId, heading };
     for (let from = 0; from < before.length; from += 100) {
@@ -89,9 +90,9 @@ describe('the results of a page', () => {
         .map(({ id }): DeliveryResult => ({ emailId: id, verdict: 'sent', subject: 'x'.repeat(50), error: null }));
       await recordCampaignResults(em(), page, results, [60]);
     }
-    const after = await places();
+    const after = await readPages();
     const moved = after.filter((row, index) => row.page !== before[index]?.page);
-    // About 550 of the 1,000 moved when pages had no room.
+    // Without free space in the pages, about 550 of the 1,000 rows moved.
     expect(moved.length).toBeLessThan(150);
   });
 });

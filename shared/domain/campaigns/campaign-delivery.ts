@@ -21,8 +21,8 @@ import { json, literalList, query, queryOne, queryPrepared, sql } from '../datab
 import { inTransaction } from '../database/transaction.ts';
 import type { CampaignInput } from './campaigns.ts';
 
-/** Whether emails of a campaign `c` may go out now. */
-const IS_GOING_OUT = sql`(c.status = 'SENDING' and c.paused_at is null)`;
+/** Whether emails of a campaign `c` may be sent now. */
+const MAY_SEND = sql`(c.status = 'SENDING' and c.paused_at is null)`;
 
 /** The content of a campaign as it is being sent. */
 export interface CampaignContent extends Pick<
@@ -33,19 +33,19 @@ export interface CampaignContent extends Pick<
   projectId: string;
   tracking: TrackingMode;
   brand: Brand;
-  /** Goes on whatever the rate of complaints is. */
+  /** Whether it is sent whatever the rate of complaints is. */
   complaintsAccepted: boolean;
 }
 
-/** @returns undefined when the campaign is not being sent (any more), or is paused */
+/** Loads the content of a campaign. @returns undefined when the campaign is not being sent, or is paused */
 export async function loadSendingCampaign(em: Em, campaignId: string): Promise<CampaignContent | undefined> {
   return queryOne<CampaignContent>(
     em,
     sql`
-      select c.id, c.project_id as "projectId", c.subject, c.body, c.body_text as "text", c.preheader, c.from_address as "from", c.from_name as "fromName",
-        c.reply_to as "replyTo", c.type, p.tracking, ${BRAND} as brand,
-        c.complaints_accepted as "complaintsAccepted"
-      from campaign c join project p on p.id = c.project_id where c.id = ${campaignId} and ${IS_GOING_OUT}`,
+      select c.id, c.project_id as "projectId", c.subject, c.body, c.body_text as "text", c.preheader,
+        c.from_address as "from", c.from_name as "fromName", c.reply_to as "replyTo", c.type, p.tracking,
+        ${BRAND} as brand, c.complaints_accepted as "complaintsAccepted"
+      from campaign c join project p on p.id = c.project_id where c.id = ${campaignId} and ${MAY_SEND}`,
   );
 }
 
@@ -60,12 +60,13 @@ export async function claimCampaignPage(em: Em, page: CampaignPage, claimToken: 
   await query(
     em,
     sql`
-      insert into campaign_page (campaign_id, first_seq, claim_token) values (${page.campaignId}, ${page.firstSeq}, ${claimToken})
+      insert into campaign_page (campaign_id, first_seq, claim_token)
+      values (${page.campaignId}, ${page.firstSeq}, ${claimToken})
       on conflict (campaign_id, first_seq) do update set claim_token = excluded.claim_token`,
   );
 }
 
-/** A recipient still to be sent to, with what rendering needs. */
+/** A recipient whose email is still to be sent, with what rendering needs. */
 export interface PendingRecipient {
   emailId: string;
   /** Null when the contact was erased. */
@@ -77,21 +78,21 @@ export interface PendingRecipient {
   contactId: string | null;
   subscribed: boolean | null;
   data: Record<string, unknown> | null;
-  /** Why the address gets no mail; null when it does. */
+  /** Why the address is suppressed; null when it is not. */
   suppression: SuppressionReason | null;
   /** How many recipients of the page were left when this one was loaded, itself included. */
   leftCount: number;
 }
 
-/** About what custom data takes in memory; large data is stored compressed and must be decompressed to be measured. */
+/** The approximate size of custom data in memory. Large data is stored compressed and decompressed to be measured. */
 const DATA_BYTES = sql`
   case when pg_column_compression(c.data) is null then coalesce(pg_column_size(c.data), 0)
     else octet_length(c.data::text) end`;
 
 /**
- * The recipients of a page that are to be sent to now, in slices whose custom data fits into memory: at most `limit`
- * recipients, and some megabytes plus one contact. The next slice is loaded on demand and begins after the one before,
- * whether or not that one has its results by then.
+ * The recipients of a page whose emails are to be sent now, in slices whose custom data fits into memory: at most
+ * `limit` recipients, and `LIMITS.campaignSliceBytes` plus one contact. The next slice is loaded on demand and begins
+ * after the one before, whether or not that one has its results by then.
  */
 export async function* loadPendingRecipients(
   em: () => Em,
@@ -107,9 +108,10 @@ export async function* loadPendingRecipients(
           p.uncertain_attempts as "uncertainAttempts", p.held_at as "heldAt", p.contact_id as "contactId", p.subscribed,
           p.data, s.reason as suppression, p.campaign_seq as seq, p.left_count as "leftCount"
         from (
-          select e.id, e.to_address, e.deferrals, e.uncertain_attempts, e.held_at, e.project_id, e.campaign_seq, c.id as contact_id, c.subscribed, c.data,
-            count(*) over () as left_count,
-            sum(${DATA_BYTES}) over (order by e.campaign_seq rows between unbounded preceding and 1 preceding) as bytes_before
+          select e.id, e.to_address, e.deferrals, e.uncertain_attempts, e.held_at, e.project_id, e.campaign_seq,
+            c.id as contact_id, c.subscribed, c.data, count(*) over () as left_count,
+            sum(${DATA_BYTES}) over (order by e.campaign_seq rows between unbounded preceding and 1 preceding)
+              as bytes_before
           from email e left join contact c on c.id = e.contact_id
           where e.campaign_id = ${page.campaignId} and e.campaign_seq between ${firstSeq} and ${page.lastSeq}
             and e.status = 'PENDING' and (e.retry_at is null or e.retry_at <= now())
@@ -125,7 +127,7 @@ export async function* loadPendingRecipients(
   }
 }
 
-/** Notes what a campaign that is being sent waits for. */
+/** Stores what a campaign that is being sent waits for. */
 export async function noteWait(em: Em, campaignId: string, wait: ProviderWait): Promise<void> {
   await query(
     em,
@@ -135,14 +137,14 @@ export async function noteWait(em: Em, campaignId: string, wait: ProviderWait): 
 
 export interface RecordOutcome {
   /**
-   * Whether this attempt may go on sending: it still holds the page, and the campaign is still being sent and not
-   * paused.
+   * Whether this attempt may go on sending: its claim of the page still counts, and the campaign is still being sent
+   * and not paused.
    */
   mayContinue: boolean;
 }
 
-/** A page that an attempt holds, and what its emails have in common. */
-export interface HeldPage extends CampaignPage {
+/** A page that an attempt has claimed, and what its emails have in common. */
+export interface ClaimedPage extends CampaignPage {
   claimToken: string;
   projectId: string;
   heading: EmailHeading;
@@ -150,40 +152,43 @@ export interface HeldPage extends CampaignPage {
 
 interface RecordedPage {
   bounced: RecordedResult[];
-  isGoingOut: boolean;
-  /** Whether the attempt still holds the page, or nobody needs it any more. */
-  isHeld: boolean;
+  maySend: boolean;
+  /** Whether no other attempt has claimed the page; also true when the campaign was deleted. */
+  isClaimed: boolean;
 }
 
-/** Recipients, events and the campaign's counters, in one statement. */
+/** Changes recipients, events and the campaign's counters in one statement. */
 async function recordOnPage(
   tx: Em,
-  page: HeldPage,
+  page: ClaimedPage,
   results: DeliveryResult[],
   retrySeconds: readonly number[],
 ): Promise<RecordedPage> {
   const wait = results.findLast((result) => result.held)?.held?.wait;
   const waiting = wait ? json(wait) : null;
-  const [row] = await queryPrepared<{ bounced: RecordedResult[] | null; isGoingOut: boolean | null; isHeld: boolean }>(
+  const [row] = await queryPrepared<{ bounced: RecordedResult[] | null; maySend: boolean | null; isClaimed: boolean }>(
     tx,
     sql`
       with page as (
         select from campaign_page
-        where campaign_id = ${page.campaignId} and first_seq = ${page.firstSeq} and claim_token = ${page.claimToken} for share
+        where campaign_id = ${page.campaignId} and first_seq = ${page.firstSeq} and claim_token = ${page.claimToken}
+        for share
       ),
-      held as (
+      claimed as (
         select where exists (select from page) or not exists (select from campaign where id = ${page.campaignId})
       ),
       changed as (
         update email e set ${resultColumns(retrySeconds)} from ${resultTable(results)}
-        where e.id = r.email_id and exists (select from held)
+        where e.id = r.email_id and exists (select from claimed)
           and (e.status = 'PENDING' or (e.status = 'CANCELLED' and r.verdict not in ${literalList(PUT_OFF)}))
         returning e.*, r.verdict
       ),
       ${resultEvents(page.heading)},
       counts as (
-        select count(*) filter (where verdict = 'sent')::int as sent, count(*) filter (where verdict = 'failed')::int as failed,
-          count(*) filter (where verdict = 'bounced')::int as bounced, count(*) filter (where verdict = 'skipped')::int as skipped,
+        select count(*) filter (where verdict = 'sent')::int as sent,
+          count(*) filter (where verdict = 'failed')::int as failed,
+          count(*) filter (where verdict = 'bounced')::int as bounced,
+          count(*) filter (where verdict = 'skipped')::int as skipped,
           count(*) filter (where verdict = 'suppressed')::int as suppressed
         from changed
       ),
@@ -191,22 +196,22 @@ async function recordOnPage(
         update campaign c set sent_count = c.sent_count + n.sent, failed_count = c.failed_count + n.failed,
           bounced_count = c.bounced_count + n.bounced, skipped_count = c.skipped_count + n.skipped,
           suppressed_count = c.suppressed_count + n.suppressed, waiting = coalesce(${waiting}::jsonb, c.waiting)
-        from counts n where c.id = ${page.campaignId} returning ${IS_GOING_OUT} as is_going_out
+        from counts n where c.id = ${page.campaignId} returning ${MAY_SEND} as may_send
       )
-      select (select is_going_out from counted) as "isGoingOut", exists (select from held) as "isHeld",
+      select (select may_send from counted) as "maySend", exists (select from claimed) as "isClaimed",
         (select json_agg(json_build_object('email_id', id, 'contact_id', contact_id, 'verdict', verdict))
          from changed where verdict = 'bounced') as bounced`,
   );
-  return { bounced: row?.bounced ?? [], isGoingOut: row?.isGoingOut ?? false, isHeld: row?.isHeld ?? false };
+  return { bounced: row?.bounced ?? [], maySend: row?.maySend ?? false, isClaimed: row?.isClaimed ?? false };
 }
 
 /**
- * Records results of a page. An attempt that lost the page to another changes nothing. Results of email that is already
- * out are recorded even when the campaign has been cancelled and deleted meanwhile.
+ * Records results of a page. An attempt that lost the page to another changes nothing. Results of emails that have been
+ * sent are recorded even when the campaign was cancelled or deleted meanwhile.
  */
 export async function recordCampaignResults(
   em: Em,
-  page: HeldPage,
+  page: ClaimedPage,
   results: DeliveryResult[],
   retrySeconds: readonly number[],
 ): Promise<RecordOutcome> {
@@ -221,6 +226,6 @@ export async function recordCampaignResults(
     hasBounces ? inTransaction(em, recordWithBounces) : recordOnPage(em, page, results, retrySeconds);
   let outcome = await record();
   // The page may have been deleted with its campaign while the statement waited for it; only a new statement sees that.
-  if (!outcome.isHeld) outcome = await record();
-  return { mayContinue: outcome.isHeld && outcome.isGoingOut };
+  if (!outcome.isClaimed) outcome = await record();
+  return { mayContinue: outcome.isClaimed && outcome.maySend };
 }

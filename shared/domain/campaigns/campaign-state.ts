@@ -12,13 +12,13 @@ export interface CampaignState {
   totalRecipients: number;
   isAudienceFrozen: boolean;
   pausedAt: Date | null;
-  /** Recipients who are to be sent to again have not all been queued. */
+  /** Whether recipients who are to be sent to again are still to be queued. */
   isResending: boolean;
-  /** Why the campaign holds; null when it does not. */
+  /** What the campaign waits for; null when it does not wait. */
   waiting: ProviderWait | null;
 }
 
-/** @returns undefined when the campaign has been deleted */
+/** Reads the state of a campaign. @returns undefined when the campaign has been deleted */
 export async function readCampaignState(em: Em, campaignId: string): Promise<CampaignState | undefined> {
   return queryOne<CampaignState>(
     em,
@@ -31,7 +31,10 @@ export async function readCampaignState(em: Em, campaignId: string): Promise<Cam
   );
 }
 
-/** SCHEDULED to SENDING once the time has come, by the workflow's clock. A campaign with a new, later time stays. */
+/**
+ * Changes a campaign from SCHEDULED to SENDING if it is due. One that has got a later time stays SCHEDULED.
+ * @param asOf the clock of the workflow
+ */
 export async function beginScheduledCampaign(em: Em, campaignId: string, asOf: Date): Promise<void> {
   await query(
     em,
@@ -41,7 +44,7 @@ export async function beginScheduledCampaign(em: Em, campaignId: string, asOf: D
   );
 }
 
-/** Resets what ends with the campaign. */
+/** The columns that an update resets when a campaign ends. */
 export const ENDED = sql`paused_at = null, resend_states = null, updated_at = now()`;
 
 /** Thrown to undo the work for a campaign that is not being sent any more. */
@@ -50,8 +53,8 @@ export class CampaignEndedError extends Error {}
 const REASON_LENGTH_MAX = 1_000;
 
 /**
- * SCHEDULED or SENDING to CANCELLED; anything else stays. `reason` says why a campaign that nobody cancelled cannot go
- * on, and what to do.
+ * Changes a campaign from SCHEDULED or SENDING to CANCELLED; another status stays.
+ * @param reason why the campaign cannot go on, and what to do; null when somebody cancelled it
  */
 export async function markCampaignCancelled(em: Em, campaignId: string, reason: string | null): Promise<void> {
   await query(
@@ -62,13 +65,13 @@ export async function markCampaignCancelled(em: Em, campaignId: string, reason: 
   );
 }
 
-/** Recipients of one statement; the commits of others wait until the disk has what it wrote. */
+/** Recipients of one statement. It is limited because the commits of others wait until its writes are on the disk. */
 const CLOSE_CHUNK = 1_000;
 
 /**
- * Gives an outcome to the recipients of a cancelled or deleted campaign that have none: CANCELLED, or FAILED with the
- * campaign's reason. Their words say why. Email on the wire is still recorded once it has gone out.
- * @param onChunk is called between the statements of a large campaign
+ * Gives an outcome to the recipients of a cancelled or deleted campaign that have none: CANCELLED, or FAILED when the
+ * campaign has an error. `error` of each email says why. An email that is being sent gets its own outcome afterwards.
+ * @param onChunk is called after each statement
  */
 export async function closeRecipients(em: Em, campaignId: string, onChunk: () => void): Promise<void> {
   const last = await queryOne<{ seq: number | null }>(
@@ -97,9 +100,9 @@ export async function closeRecipients(em: Em, campaignId: string, onChunk: () =>
 }
 
 /**
- * Closes a campaign: SENT when every recipient has an outcome and nobody has had it sent again meanwhile. Recipients of
- * a cancelled or deleted campaign get their outcome.
- * @returns the final state; its status is still SENDING when recipients without an outcome are left
+ * Ends a campaign. It becomes SENT when every recipient has an outcome and none is to be sent to again. Recipients of a
+ * cancelled or deleted campaign get an outcome.
+ * @returns the state afterwards; its status is still SENDING when recipients without an outcome are left
  */
 export async function finishCampaign(
   em: Em,

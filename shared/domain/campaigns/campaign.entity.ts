@@ -17,7 +17,7 @@ export const CampaignEntity = defineEntity({
     audienceCondition: p.json().$type<FilterCondition>().nullable(),
     segmentId: p.uuid().nullable(),
     scheduledFor: p.datetime(3).nullable(),
-    /** When it was last given a time to go out at. */
+    /** When it was last scheduled; `scheduledFor` is the time to send it. */
     scheduledAt: p.datetime(3).nullable(),
     totalRecipients: p.integer().default(0),
     sentCount: p.integer().default(0),
@@ -33,18 +33,18 @@ export const CampaignEntity = defineEntity({
     sentAt: p.datetime(3).nullable(),
     /** Why it could not go on, and what to do. */
     error: p.text().nullable(),
-    /** The provider that the latest of its emails was held for. */
+    /** What it waits for: the provider that its latest held email was for, or fewer complaints. */
     waiting: p.json<ProviderWait>().nullable(),
-    /** Set while it is being sent and somebody has paused it. */
+    /** Set while it is paused, which only a campaign that is being sent can be. */
     pausedAt: p.datetime(3).nullable(),
-    /** Goes on whatever the rate of complaints is. */
+    /** Whether it is sent whatever the rate of complaints is. */
     complaintsAccepted: p.boolean().default(false),
-    /** The moment the audience was fixed; contacts created later are not in it. */
+    /** The moment at which the freeze of the audience began; contacts created later are not in it. */
     audienceAsOf: p.datetime(3).nullable(),
-    /** The last contact taken into the audience, so that a repeated freeze goes on where the last one stopped. */
+    /** The last contact that the freeze has looked at; the next call continues after it. */
     audienceCursor: p.uuid().nullable(),
     audienceFrozen: p.boolean().default(false),
-    /** The recipients who are to be sent to again, until all of them are queued. */
+    /** The states of the recipients who are sent to again; null once all of these are queued. */
     resendStates: p.array().nullable(),
     resendAsOf: p.datetime(3).nullable(),
     resendAfterSeq: p.integer().default(0),

@@ -68,7 +68,7 @@ export async function listCampaigns(em: Em, projectId: string, list: CampaignLis
   );
 }
 
-/** @throws AppError CAMPAIGN_NOT_FOUND */
+/** Finds a campaign of a project. @throws AppError CAMPAIGN_NOT_FOUND */
 export async function findCampaign(em: Em, projectId: string, campaignId: string): Promise<Campaign> {
   const campaign = await em.findOne(CampaignEntity, { id: campaignId, projectId }, { refresh: true });
   if (!campaign) throw new AppError('CAMPAIGN_NOT_FOUND');
@@ -81,7 +81,7 @@ async function assertSendable(em: Em, projectId: string, input: CampaignInput): 
   await assertSenderDomain(em, projectId, input.from);
 }
 
-/** Keeps only the companion that the audience type needs. */
+/** Clears the audience fields that the audience type does not use. */
 function withOwnAudience(input: CampaignInput): CampaignInput {
   return {
     ...input,
@@ -90,7 +90,7 @@ function withOwnAudience(input: CampaignInput): CampaignInput {
   };
 }
 
-async function assertRoomForCampaign(em: Em, projectId: string): Promise<void> {
+async function assertCampaignLimit(em: Em, projectId: string): Promise<void> {
   await assertBelowLimit(em, {
     rows: sql`from campaign where project_id = ${projectId}`,
     limit: LIMITS.campaignsPerProject,
@@ -99,8 +99,8 @@ async function assertRoomForCampaign(em: Em, projectId: string): Promise<void> {
   });
 }
 
-/** @throws AppError VALIDATION_ERROR while too many others are active */
-export async function assertRoomForActiveCampaign(em: Em, projectId: string, campaignId: string): Promise<void> {
+/** Checks that one more campaign may be active. @throws AppError VALIDATION_ERROR while too many others are active */
+export async function assertActiveCampaignLimit(em: Em, projectId: string, campaignId: string): Promise<void> {
   await assertBelowLimit(em, {
     rows: sql`
       from campaign where project_id = ${projectId} and id <> ${campaignId}
@@ -114,19 +114,19 @@ export async function assertRoomForActiveCampaign(em: Em, projectId: string, cam
 /** Creates a draft. @throws AppError BAD_REQUEST, VALIDATION_ERROR, SEGMENT_NOT_FOUND, SENDER_DOMAIN_REFUSED */
 export async function createCampaign(em: Em, projectId: string, input: CampaignInput): Promise<Campaign> {
   await assertSendable(em, projectId, input);
-  await assertRoomForCampaign(em, projectId);
+  await assertCampaignLimit(em, projectId);
   const campaign = em.create(CampaignEntity, { ...withOwnAudience(input), projectId });
   await em.flush();
   return findCampaign(em, projectId, campaign.id);
 }
 
-/** Locks a campaign's row for the transaction, so that its status cannot change underneath. */
+/** Locks a campaign's row for the transaction, so that nobody else changes its status. */
 async function lockCampaign(em: Em, projectId: string, campaignId: string): Promise<Campaign> {
   await query(em, sql`select from campaign where id = ${campaignId} and project_id = ${projectId} for update`);
   return findCampaign(em, projectId, campaignId);
 }
 
-/** As `lockCampaign`, for operations that end its pages: the pages are locked before it. */
+/** As `lockCampaign`, for operations that delete its pages: the pages are locked before the campaign. */
 export async function lockCampaignAndPages(em: Em, projectId: string, campaignId: string): Promise<Campaign> {
   await query(
     em,
@@ -138,7 +138,7 @@ export async function lockCampaignAndPages(em: Em, projectId: string, campaignId
   return lockCampaign(em, projectId, campaignId);
 }
 
-/** Replaces content and audience of a campaign that has not gone out. @throws AppError BAD_REQUEST otherwise */
+/** Replaces content and audience of a campaign whose sending has not begun. @throws AppError BAD_REQUEST otherwise */
 export async function replaceCampaign(
   em: Em,
   projectId: string,
@@ -160,7 +160,7 @@ export async function replaceCampaign(
 }
 
 /**
- * Deletes a campaign; mail that was sent stays on record. @throws AppError CONFLICT while it is scheduled or going out
+ * Deletes a campaign; its emails stay. @throws AppError CAMPAIGN_NOT_FOUND, CONFLICT while it is SCHEDULED or SENDING
  */
 export async function deleteCampaign(em: Em, projectId: string, campaignId: string): Promise<void> {
   await inTransaction(em, async (tx) => {
@@ -176,12 +176,14 @@ export async function deleteCampaign(em: Em, projectId: string, campaignId: stri
   });
 }
 
-/** Copies content and audience into a new draft. */
+/**
+ * Copies content and audience into a new draft. @throws AppError CAMPAIGN_NOT_FOUND, VALIDATION_ERROR for one too many
+ */
 export async function duplicateCampaign(em: Em, projectId: string, campaignId: string): Promise<Campaign> {
   const original = await findCampaign(em, projectId, campaignId);
   const { description, subject, body, text, preheader, from, fromName, replyTo, type } = original;
   const { audienceType, audienceCondition, segmentId } = original;
-  await assertRoomForCampaign(em, projectId);
+  await assertCampaignLimit(em, projectId);
   const copy = em.create(CampaignEntity, {
     projectId,
     name: copyName(original.name),
@@ -206,7 +208,7 @@ export async function duplicateCampaign(em: Em, projectId: string, campaignId: s
  * Sends a campaign now, or at `scheduledFor` when that is in the future; a scheduled one gets the new time. One
  * compare-and-set decides between simultaneous sends. Wake the dispatcher afterwards.
  * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST when it is not sendable or reaches nobody, VALIDATION_ERROR while
- * too   many are active
+ *   too many are active
  */
 export async function sendCampaign(
   em: Em,
@@ -218,10 +220,10 @@ export async function sendCampaign(
     const campaign = await findCampaign(tx, projectId, campaignId);
     const isLater = scheduledFor !== null && scheduledFor.getTime() > Date.now();
     const next: CampaignStatus = isLater ? 'SCHEDULED' : 'SENDING';
-    const notSendable = () =>
-      badRequest(`A campaign that is ${campaign.status} cannot be sent`, { details: { status: campaign.status } });
-    if (!campaignStatusesBefore(next).includes(campaign.status)) throw notSendable();
-    await assertRoomForActiveCampaign(tx, projectId, campaignId);
+    const notSendable = ({ status }: Campaign) =>
+      badRequest(`A campaign that is ${status} cannot be sent`, { details: { status } });
+    if (!campaignStatusesBefore(next).includes(campaign.status)) throw notSendable(campaign);
+    await assertActiveCampaignLimit(tx, projectId, campaignId);
     await assertSenderDomain(tx, projectId, campaign.from);
     if (!(await hasAudience(tx, campaign))) throw badRequest('Campaign has no recipients');
     const changed = await queryOne(
@@ -232,9 +234,7 @@ export async function sendCampaign(
         where id = ${campaignId} and status = any(${campaignStatusesBefore(next)}::text[]) returning id`,
     );
     const current = await findCampaign(tx, projectId, campaignId);
-    if (!changed) {
-      throw badRequest(`A campaign that is ${current.status} cannot be sent`, { details: { status: current.status } });
-    }
+    if (!changed) throw notSendable(current);
     await addToOutbox(tx, 'campaign', projectId, [campaignId]);
     return current;
   });
@@ -247,7 +247,8 @@ export async function cancelCampaign(em: Em, projectId: string, campaignId: stri
       tx,
       sql`
         update campaign set status = 'CANCELLED', ${ENDED}
-        where id = ${campaignId} and project_id = ${projectId} and status = any(${campaignStatusesBefore('CANCELLED')}::text[])
+        where id = ${campaignId} and project_id = ${projectId}
+          and status = any(${campaignStatusesBefore('CANCELLED')}::text[])
         returning id`,
     );
     const campaign = await findCampaign(tx, projectId, campaignId);

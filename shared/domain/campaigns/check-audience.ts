@@ -2,30 +2,31 @@ import type { DataPath, DataValue, Placeholder } from '../../pure/templates/plac
 import type { Em } from '../database/em.ts';
 import { joinSql, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 import { suppressionJoin } from '../suppressions/suppressions.ts';
-import { audiencePredicate, consentPredicate, statedAudience, type AudienceOf } from './audience.ts';
+import { audiencePredicate, consentPredicate, statedAudiencePredicate, type StatedAudience } from './audience.ts';
 
 export interface AudienceCounts {
-  /** Contacts that the audience names. */
+  /** Contacts that match the audience, with or without consent. */
   matching: number;
   /** Recipients of a campaign that is sent now: its `totalRecipients`. */
   queued: number;
-  /** The recipients who will be sent to. */
+  /** The recipients whose addresses are not suppressed. */
   receiving: number;
   unsubscribed: number;
   suppressed: number;
 }
 
-/** "Now" for conditions on time, by the clock of the database. */
+/** The time of the database, for conditions on time. */
 export async function readClock(em: Em): Promise<Date> {
   const row = await queryOne<{ now: Date }>(em, sql`select now() as now`);
   return row?.now ?? new Date();
 }
 
 /**
- * How many a campaign would reach if it were sent now, and how many not, from the predicate that writes audiences down.
+ * Counts the contacts that a campaign would reach, or not reach, if it were sent now. The freeze has the same
+ * predicate.
  * @throws AppError BAD_REQUEST when the condition makes no sense
  */
-export async function countAudience(em: Em, campaign: AudienceOf, asOf: Date): Promise<AudienceCounts> {
+export async function countAudience(em: Em, campaign: StatedAudience, asOf: Date): Promise<AudienceCounts> {
   const consents = consentPredicate(campaign.type);
   const counts = await queryOne<Omit<AudienceCounts, 'receiving' | 'unsubscribed'>>(
     em,
@@ -33,7 +34,7 @@ export async function countAudience(em: Em, campaign: AudienceOf, asOf: Date): P
       select count(*)::int as matching, count(*) filter (where ${consents})::int as queued,
         count(*) filter (where ${consents} and s.reason is not null)::int as suppressed
       from contact c ${suppressionJoin(sql`c.project_id`, sql`c.email`)}
-      where ${await statedAudience(em, campaign, asOf)}`,
+      where ${await statedAudiencePredicate(em, campaign, asOf)}`,
   );
   const { matching, queued, suppressed } = counts ?? { matching: 0, queued: 0, suppressed: 0 };
   return { matching, queued, receiving: queued - suppressed, unsubscribed: matching - queued, suppressed };
@@ -46,12 +47,12 @@ export interface EmptyPlaceholder {
 }
 
 export interface PlaceholderCounts {
-  /** Recipients looked at: the first ones, by id. */
+  /** Recipients whose data was read: the first ones, by id. */
   checked: number;
   empty: EmptyPlaceholder[];
 }
 
-/** Recipients whose data is looked at. */
+/** Recipients whose data is read. */
 const CHECKED_MAX = 100_000;
 
 function valueAt({ keys, whole }: DataPath): SqlFragment {
@@ -70,7 +71,7 @@ function printsNothing(value: DataValue): SqlFragment {
       else jsonb_typeof(${first}) in ('object', 'array') or ${first} = '""' end)`;
 }
 
-/** What `#if` takes for yes. */
+/** The rule of `#if`. */
 function isTruthy(value: DataValue): SqlFragment {
   return sql`(coalesce(${firstOf(value)}, 'null') not in ('null', 'false', '0', '""', '[]'))`;
 }
@@ -82,10 +83,10 @@ function isEmpty({ value, conditions }: Placeholder): SqlFragment {
   return joinSql([...printed, printsNothing(value)], ' and ');
 }
 
-/** The placeholders that print nothing for some of the recipients, and for how many. */
+/** Counts the recipients for whom each placeholder prints nothing. Placeholders that always print are left out. */
 export async function countEmptyPlaceholders(
   em: Em,
-  campaign: AudienceOf,
+  campaign: StatedAudience,
   placeholders: Placeholder[],
   asOf: Date,
 ): Promise<PlaceholderCounts> {
@@ -95,7 +96,8 @@ export async function countEmptyPlaceholders(
     em,
     sql`
       select count(*)::int as checked, array[${joinSql(counts, ', ')}]::int[] as counts from (
-        select c.data from contact c where ${await audiencePredicate(em, campaign, asOf)} order by c.id limit ${CHECKED_MAX}
+        select c.data from contact c where ${await audiencePredicate(em, campaign, asOf)}
+        order by c.id limit ${CHECKED_MAX}
       ) c`,
   );
   const perSource = new Map<string, number>();

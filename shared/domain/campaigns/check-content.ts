@@ -15,7 +15,7 @@ export interface BadLink {
 }
 
 export interface ContentCheck {
-  /** Why the email cannot be rendered; the rest is empty then. */
+  /** Why the email cannot be rendered; the other fields are empty then. */
   fault: string | null;
   /** The bytes of the HTML that is sent. */
   htmlBytes: number;
@@ -24,7 +24,7 @@ export interface ContentCheck {
   hasPlainText: boolean;
   badLinks: BadLink[];
   placeholders: Placeholder[];
-  /** What goes out as text and would be placeholders elsewhere, such as `${name}`. */
+  /** Texts such as `${name}` that are sent as they are, although they look like placeholders. */
   lookAlikes: string[];
 }
 
@@ -69,7 +69,7 @@ async function findAllPlaceholders(sources: (string | null | undefined)[]): Prom
   return found;
 }
 
-/** Renders a campaign for one contact, as it would go out, and looks at the result. */
+/** Renders a campaign for one contact, as it would be sent, and checks the result. */
 export async function checkContent(
   campaign: Campaign,
   { tracking, brand }: { tracking: TrackingMode; brand: Brand },
@@ -78,11 +78,11 @@ export async function checkContent(
   const { subject, body: html, text, preheader, type } = campaign;
   const content = { subject, html, text, brand };
   try {
-    const mail = await compileEmail({ ...content, preheader, type, isTracked: isEmailTracked(tracking, type) });
+    const email = await compileEmail({ ...content, preheader, type, isTracked: isEmailTracked(tracking, type) });
     // Without footer and tracking, this is the author's HTML.
     const own = (await compileEmail({ ...content, type: 'TRANSACTIONAL', isTracked: false })).render(scope);
     await pause();
-    const sent = mail.render(scope);
+    const sent = email.render(scope);
     await pause();
     const shown = text ? `${own.text}\n${await convertHtml(own.html)}` : own.text;
     return {

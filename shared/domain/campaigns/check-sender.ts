@@ -10,8 +10,9 @@ export interface SenderCheck {
   isRegistered: boolean;
   isVerified: boolean;
   checkedAt: Date | null;
-  /** Whether mail is signed by the author's domain, or returns to it, so that DMARC counts it (RFC 9989). */
+  /** Whether messages are signed with the domain of the header From, as DMARC requires (RFC 9989). */
   isDkimAligned: boolean;
+  /** Whether the envelope sender is at that domain and SPF allows it, which DMARC accepts as well. */
   isSpfAligned: boolean;
   hasDmarc: boolean;
 }
@@ -36,17 +37,17 @@ export async function checkSender(em: Em, projectId: string, from: string): Prom
 
 export interface SendingSpeed {
   emailsPerSecond: number;
-  /** The limit of the project, or what it reached within the last day. */
+  /** The limit of the project, or the speed that it reached within the last day. */
   basis: 'limit' | 'measured';
 }
 
 const BUCKET_SECONDS = 10;
-/** Fewer emails in one bucket prove nothing. */
+/** Fewer emails in a bucket do not show how fast a project can send. */
 const BUCKET_MIN = 50;
-/** The latest emails of a day that are looked at. */
+/** How many of the latest emails of a day are counted. */
 const EMAILS_SEEN = 20_000;
 
-/** How fast a project sends today; undefined where it has no limit and has sent too little to tell. */
+/** How fast a project sends; undefined when it has no limit and has sent too few emails within the last day to tell. */
 export async function readSendingSpeed(
   em: Em,
   projectId: string,

@@ -1,3 +1,4 @@
+import { NIL } from 'uuid';
 import { badRequest } from '../../pure/app-error.ts';
 import { EDITABLE_CAMPAIGN_STATUSES } from '../../pure/campaigns/campaign-status.ts';
 import { needsSubscription } from '../../pure/emails/email-types.ts';
@@ -25,7 +26,7 @@ export interface CampaignCheck {
   sender: SenderCheck;
   content: ContentCheck;
   placeholders: PlaceholderCounts;
-  /** Whether the email has to offer one-click unsubscribing, and whether that works: RFC 8058 wants https. */
+  /** Whether the email must offer one-click unsubscribing, and whether its links are https, as RFC 8058 requires. */
   oneClick: { isRequired: boolean; isHttps: boolean };
   speed: SendingSpeed | undefined;
 }
@@ -36,20 +37,15 @@ export interface CheckDeps {
   ratePerSecond: number;
 }
 
-/** Used in place of the recipient when there is none. */
-const SAMPLE = {
-  id: '00000000-0000-0000-0000-000000000000',
-  email: 'somebody@example.com',
-  subscribed: true,
-  data: {},
-} as const;
-
 interface SampleContact {
   id: string;
   email: string;
   subscribed: boolean;
   data: Record<string, unknown>;
 }
+
+/** Used in place of the first recipient when there is none. */
+const SAMPLE: SampleContact = { id: NIL, email: 'somebody@example.com', subscribed: true, data: {} };
 
 async function firstRecipient(em: Em, campaign: Campaign, asOf: Date): Promise<SampleContact> {
   const contact = await queryOne<SampleContact>(
@@ -63,7 +59,7 @@ async function firstRecipient(em: Em, campaign: Campaign, asOf: Date): Promise<S
 
 /**
  * Predicts what would happen if a campaign were sent now. It reads one snapshot and changes nothing.
- * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST when it has gone out or its condition makes no sense
+ * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST when its sending has begun or its condition makes no sense
  */
 export async function checkCampaign(
   em: Em,
@@ -82,7 +78,7 @@ export async function checkCampaign(
     const asOf = await readClock(tx);
     const audience = await countAudience(tx, campaign, asOf);
     const contact = await firstRecipient(tx, campaign, asOf);
-    const urls = links.recipientUrls({ contactId: contact.id, emailId: SAMPLE.id });
+    const urls = links.recipientUrls({ contactId: contact.id, emailId: NIL });
     const content = await checkContent(campaign, project, { contact, urls });
     return {
       audience,

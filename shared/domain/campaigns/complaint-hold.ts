@@ -9,22 +9,22 @@ import { addToOutbox } from '../outbox/outbox.ts';
 import type { Campaign } from './campaign.entity.ts';
 import { findCampaign } from './campaigns.ts';
 
-/** Why a campaign holds, and what to do. */
+/** The wait of a campaign because of complaints; its reason says what to do. */
 export function complaintWait(campaignId: string, rate: ComplaintRate, rateMax: number, until: Date): ProviderWait {
   const percent = ((rate.complained / rate.sent) * 100).toFixed(2);
   return {
     reason:
-      `${percent} % of ${rate.sent} emails of the last 7 days were called spam; campaigns hold at ${rateMax} %. ` +
-      `See to it that readers want what they get, or let this campaign go on with POST /campaigns/${campaignId}/continue`,
+      `${percent} % of ${rate.sent} emails of the last 7 days were reported as spam; campaigns wait at ${rateMax} %. ` +
+      `Send only to people who want these emails, or let this campaign go on with POST /campaigns/${campaignId}/continue`,
     provider: rate.provider,
     until: until.toISOString(),
   };
 }
 
 /**
- * Notes why a campaign that is being sent holds. When it has only just begun to, its workflow is told; wake the dispatcher
+ * Stores why a campaign that is being sent waits. A new wait goes to its workflow by the outbox; wake the dispatcher
  * then.
- * @returns whether it has only just begun to hold
+ * @returns whether the wait is new
  */
 export async function holdCampaign(
   em: Em,

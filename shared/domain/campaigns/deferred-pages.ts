@@ -4,20 +4,20 @@ import type { Em } from '../database/em.ts';
 import { query, sql } from '../database/sql.ts';
 
 export interface DeferredRound {
-  /** First numbers of pages that have recipients to try again, in order. */
+  /** The first recipient number of each page that is tried again, in order. */
   firstSeqs: number[];
-  /** When to try them; 0 for the rest of a round. */
+  /** How long to wait before these pages are tried; 0 for the rest of a round. */
   retryInMs: number;
-  /** Where the round goes on after these pages; absent when they are the last. */
+  /** The first recipient number of the rest of the round; missing when these pages are the last. */
   nextSeq?: number;
 }
 
-/** Pages in one answer, which a history keeps. */
+/** Pages of one result. The history of the workflow keeps the result, so it must be small. */
 const PAGES_MAX = 200;
 
 /**
- * The pages with deferred recipients. Those from `fromSeq` on that are due are the rest of a round; if there are none,
- * this is the beginning of the next round, with the time until then.
+ * Plans the pages with deferred recipients. The pages from `fromSeq` on that are due are the rest of a round. If there
+ * are none, the result is the next round: the pages that are due when it begins, and the time until then.
  */
 export async function planDeferredRound(
   em: Em,
@@ -27,7 +27,8 @@ export async function planDeferredRound(
   const pages = await query<{ firstSeq: number; waitMs: number }>(
     em,
     sql`
-      select ((campaign_seq - 1) / ${pageSize}::int) * ${pageSize}::int + 1 as "firstSeq", min(${REMAINING_MS}) as "waitMs"
+      select ((campaign_seq - 1) / ${pageSize}::int) * ${pageSize}::int + 1 as "firstSeq",
+        min(${REMAINING_MS}) as "waitMs"
       from email e where campaign_id = ${campaignId} and status = 'PENDING' group by 1 order by 1`,
   );
   const left = fromSeq === 1 ? [] : pages.filter((page) => page.firstSeq >= fromSeq && page.waitMs === 0);

@@ -1,7 +1,7 @@
 import type { Em } from '../database/em.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
-import { audiencePredicate, type AudienceOf } from './audience.ts';
+import { audiencePredicate, type StatedAudience } from './audience.ts';
 import { CampaignEndedError } from './campaign-state.ts';
 
 export interface FreezeProgress {
@@ -9,14 +9,17 @@ export interface FreezeProgress {
   totalRecipients: number;
 }
 
-interface AudienceRow extends AudienceOf {
+interface AudienceRow extends StatedAudience {
   asOf: Date;
   cursor: string | null;
   isFrozen: boolean;
   total: number;
 }
 
-/** One attempt at a time works on the audience of a campaign; its row stays free, so that it can be cancelled at once. */
+/**
+ * Loads the audience of a campaign for the one attempt at a time that may work on it. The lock is an advisory one: the
+ * row stays free, so that the campaign can be cancelled at once.
+ */
 async function loadAudience(em: Em, campaignId: string): Promise<AudienceRow | undefined> {
   await query(em, sql`select pg_advisory_xact_lock(hashtextextended(${campaignId}, 0))`);
   return queryOne<AudienceRow>(
@@ -30,9 +33,9 @@ async function loadAudience(em: Em, campaignId: string): Promise<AudienceRow | u
 }
 
 /**
- * Looks through the next `windowSize` contacts, by id, for the audience of a campaign that is being sent. Recipients,
- * their numbers and the place reached are committed together, so a repeated or concurrent call goes on where the last
- * one stopped. Contacts created after the first call are not taken. A campaign that is cancelled meanwhile is given no
+ * Adds those of the next `windowSize` contacts, by id, that belong to the audience of a campaign that is being sent.
+ * Recipients, their numbers and the cursor are committed together, so a repeated or concurrent call continues where the
+ * last one stopped. Contacts created after the first call are not added. A campaign that is cancelled meanwhile gets no
  * more recipients.
  * @returns undefined when the campaign is not being sent any more
  * @throws AppError BAD_REQUEST when the condition makes no sense

@@ -7,8 +7,8 @@ import type { Campaign } from './campaign.entity.ts';
 import { findCampaign } from './campaigns.ts';
 
 /**
- * Pauses a campaign that is being sent, or lets it go on. No page and no message begins once a pause is committed, and
- * messages on the wire are recorded. A repeated call changes nothing. Wake the dispatcher afterwards.
+ * Pauses a campaign that is being sent, or lets it go on. After the commit of a pause no page and no message is begun;
+ * messages that are being sent get their results. A repeated call changes nothing. Wake the dispatcher afterwards.
  * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST unless it is SENDING
  */
 export async function setCampaignPaused(

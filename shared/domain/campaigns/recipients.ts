@@ -11,7 +11,7 @@ export interface RecipientQuery {
   after?: EmailCursor | undefined;
 }
 
-/** @throws AppError CAMPAIGN_NOT_FOUND */
+/** Checks that a project has a campaign. @throws AppError CAMPAIGN_NOT_FOUND */
 export async function assertCampaignExists(em: Em, projectId: string, campaignId: string): Promise<void> {
   const found = await queryOne(em, sql`select id from campaign where id = ${campaignId} and project_id = ${projectId}`);
   if (!found) throw new AppError('CAMPAIGN_NOT_FOUND');
@@ -27,9 +27,9 @@ export async function listRecipients(
   return listEmails(em, projectId, { campaignId, status, limit, after });
 }
 
-const TOGETHER = 1_000;
+const PAGE_SIZE = 1_000;
 
-/** The whole audience, in pages. */
+/** All recipients of a campaign in a state, or in any state when undefined, page by page. */
 export async function* readRecipients(
   em: Em,
   projectId: string,
@@ -38,7 +38,7 @@ export async function* readRecipients(
 ): AsyncGenerator<ListedEmail[]> {
   let after: EmailCursor | undefined;
   do {
-    const page = await listRecipients(em, projectId, campaignId, { state, limit: TOGETHER, after });
+    const page = await listRecipients(em, projectId, campaignId, { state, limit: PAGE_SIZE, after });
     after = page.next;
     yield page.emails;
   } while (after);

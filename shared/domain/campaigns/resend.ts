@@ -10,14 +10,14 @@ import { suppressionJoin } from '../suppressions/suppressions.ts';
 import { consentPredicate } from './audience.ts';
 import type { Campaign } from './campaign.entity.ts';
 import { CampaignEndedError } from './campaign-state.ts';
-import { assertRoomForActiveCampaign, findCampaign, lockCampaignAndPages } from './campaigns.ts';
+import { assertActiveCampaignLimit, findCampaign, lockCampaignAndPages } from './campaigns.ts';
 
-/** A campaign that could not go on ends like a cancelled one, but with a reason. */
+/** Whether a campaign was sent or could not go on. A campaign that could not go on is CANCELLED with an `error`. */
 function hasEnded({ status, error }: Campaign): boolean {
   return status === 'SENT' || (status === 'CANCELLED' && Boolean(error));
 }
 
-/** The recipients in these states who may have the email now, as `email e` and `contact c`. */
+/** The `from … where …` of the recipients in these states who may get the email now, as `email e` and `contact c`. */
 function resendable(
   { id, projectId, type }: Pick<Campaign, 'id' | 'projectId' | 'type'>,
   states: readonly string[],
@@ -57,16 +57,16 @@ async function assertResendable(em: Em, campaign: Campaign, states: readonly Res
       suggestion: 'All of them have unsubscribed, are suppressed or were deleted; nothing was changed',
     });
   }
-  await assertRoomForActiveCampaign(em, projectId, id);
+  await assertActiveCampaignLimit(em, projectId, id);
   await assertSenderDomain(em, projectId, campaign.from);
 }
 
 /**
- * Has a campaign that has ended sent again to the recipients who are in one of the states now, less those who may not
- * have it: contacts that are gone or have unsubscribed, suppressed addresses. These keep their states. The campaign is
- * SENDING until all have their outcome. Wake the dispatcher afterwards.
- * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST when it has not ended or has nobody in these states,
- *   or none of them may have it, SENDER_DOMAIN_REFUSED, VALIDATION_ERROR while too many are active
+ * Sends a campaign that has ended again to the recipients who are in one of the states now. Those who may not get it
+ * keep their states: contacts that are gone or have unsubscribed, and suppressed addresses. The campaign is SENDING
+ * until all recipients have an outcome. Wake the dispatcher afterwards.
+ * @throws AppError CAMPAIGN_NOT_FOUND, BAD_REQUEST when it has not ended, or no recipient in these states may get it,
+ *   SENDER_DOMAIN_REFUSED, VALIDATION_ERROR while too many are active
  */
 export async function resendCampaign(
   em: Em,
@@ -77,7 +77,7 @@ export async function resendCampaign(
   return inTransaction(em, async (tx) => {
     const campaign = await lockCampaignAndPages(tx, projectId, campaignId);
     await assertResendable(tx, campaign, states);
-    // An attempt from before records nothing any more.
+    // Without its claim, an attempt that is still sending a page records nothing any more.
     await query(tx, sql`delete from campaign_page where campaign_id = ${campaignId}`);
     await query(
       tx,
@@ -100,14 +100,14 @@ interface Resend {
   total: number;
 }
 
-/** Recipients of one statement; the commits of others wait until the disk has what it wrote. */
+/** Recipients of one statement. It is limited because the commits of others wait until its writes are on the disk. */
 const CHUNK = 2_000;
 
 /**
- * Queues the next recipients of a campaign that is sent again, by their numbers. A recipient becomes as if never sent to;
- * what was counted of it is taken back in the same statement, so that counters and states agree at every moment. The
- * emails keep their events and what was opened or clicked.
- * @returns whether it was the last part, or the campaign is not being sent any more
+ * Queues the next recipients of a campaign that is sent again, by their numbers. Each becomes PENDING as if its email
+ * had never been sent. The same statement subtracts them from the counters, so that counters and states agree at every
+ * moment. The emails keep their events, opens and clicks.
+ * @returns whether no recipients are left to be queued, or the campaign is not being sent any more
  */
 export async function requeueNextRecipients(em: Em, campaignId: string): Promise<boolean> {
   try {
@@ -149,7 +149,8 @@ async function requeueChunk(em: Em, campaignId: string, resend: Resend, states: 
       ),
       counts as (
         select count(sent_at)::int as sent, count(delivered_at)::int as delivered, count(bounced_at)::int as bounced,
-          count(*) filter (where status = 'FAILED')::int as failed, count(*) filter (where status = 'SKIPPED')::int as skipped,
+          count(*) filter (where status = 'FAILED')::int as failed,
+          count(*) filter (where status = 'SKIPPED')::int as skipped,
           count(*) filter (where status = 'SUPPRESSED')::int as suppressed
         from due
       )

@@ -1,4 +1,4 @@
-import { v7 as uuidV7 } from 'uuid';
+import { NIL, v7 as uuidV7 } from 'uuid';
 import type { Brand } from '../../pure/brand.ts';
 import { validationError } from '../../pure/app-error.ts';
 import { TemplateLimitError } from '../../pure/templates/template-language.ts';
@@ -12,10 +12,7 @@ import type { Em } from '../database/em.ts';
 import { findCampaign } from './campaigns.ts';
 import { inTransaction } from '../database/transaction.ts';
 
-/** Used in place of the contact when the address of a test send has none. */
-const SAMPLE_ID = '00000000-0000-0000-0000-000000000000';
-
-/** @throws AppError VALIDATION_ERROR when the email grows past the limits of rendering */
+/** Renders a test email. @throws AppError VALIDATION_ERROR when the email grows past the limits of rendering */
 function renderTest(
   email: CompiledEmail,
   scope: Parameters<CompiledEmail['render']>[0],
@@ -29,8 +26,8 @@ function renderTest(
 }
 
 /**
- * Sends a campaign's email to one address, rendered for the contact of that address where there is one, and marked
- * "[Test]". It creates no contact and counts nowhere. Wake the dispatcher afterwards.
+ * Queues a campaign's email to one address, rendered for the contact of that address if there is one, and marked
+ * "[Test]". It creates no contact and is not counted in the campaign. Wake the dispatcher afterwards.
  * @returns the id of the email record
  * @throws AppError CAMPAIGN_NOT_FOUND, SENDER_DOMAIN_REFUSED, VALIDATION_ERROR
  */
@@ -47,7 +44,7 @@ export async function queueTestEmail(
   await assertSenderDomain(em, projectId, from);
   const contact = await em.findOne(ContactEntity, { projectId, email: address });
   const emailId = uuidV7();
-  const urls = links.recipientUrls({ contactId: contact?.id ?? SAMPLE_ID, emailId });
+  const urls = links.recipientUrls({ contactId: contact?.id ?? NIL, emailId });
   const email = await compileEmail({
     subject: campaign.subject,
     html: campaign.body,
@@ -58,7 +55,7 @@ export async function queueTestEmail(
     brand,
   });
   const message = renderTest(email, {
-    contact: contact ?? { id: SAMPLE_ID, email: address, subscribed: true, data: {} },
+    contact: contact ?? { id: NIL, email: address, subscribed: true, data: {} },
     urls,
   });
   await inTransaction(em, (tx) =>
