@@ -21,14 +21,14 @@ export interface AutomationDefinition {
   transitions: AutomationTransition[];
 }
 
-/** @throws AppError WORKFLOW_NOT_FOUND */
+/** Finds an automation of a project. @throws AppError WORKFLOW_NOT_FOUND */
 export async function findAutomation(em: Em, projectId: string, automationId: string): Promise<Automation> {
   const automation = await em.findOne(AutomationEntity, { id: automationId, projectId }, { refresh: true });
   if (!automation) throw new AppError('WORKFLOW_NOT_FOUND');
   return automation;
 }
 
-/** @throws AppError WORKFLOW_NOT_FOUND */
+/** Finds an automation with its steps and transitions. @throws AppError WORKFLOW_NOT_FOUND */
 export async function findDefinition(em: Em, projectId: string, automationId: string): Promise<AutomationDefinition> {
   const automation = await findAutomation(em, projectId, automationId);
   const order = { orderBy: { createdAt: 'asc', id: 'asc' }, refresh: true } as const;
@@ -56,8 +56,8 @@ export function graphOf({ steps, transitions }: Pick<AutomationDefinition, 'step
 }
 
 /**
- * Changes a definition: one change of an automation at a time, and the next execution of an enabled one gets the graph
- * after the change. A thrown error undoes it all.
+ * Changes a definition. Changes of one automation wait for each other. If it is enabled, executions that start
+ * afterwards get the changed graph. A thrown error undoes everything.
  */
 export async function changeDefinition<T>(
   em: Em,
@@ -81,7 +81,7 @@ export async function changeDefinition<T>(
   });
 }
 
-/** Stores the graph as it is now, unless the latest snapshot is the same, and gives it to new executions. */
+/** Stores a snapshot of the graph for new executions, unless their present snapshot is the same. */
 async function storeSnapshot(tx: Em, definition: AutomationDefinition): Promise<void> {
   const { automation } = definition;
   const graph = json(graphOf(definition));
@@ -103,7 +103,7 @@ async function storeSnapshot(tx: Em, definition: AutomationDefinition): Promise<
   await query(tx, sql`update automation set graph_id = ${current} where id = ${automation.id}`);
 }
 
-/** What keeps an automation from being enabled: its graph, templates that are gone, senders that may not send. */
+/** What keeps an automation from being enabled: faults of its graph, missing templates, unverified sender domains. */
 export async function findProblems(em: Em, definition: AutomationDefinition): Promise<GraphProblem[]> {
   const graph = graphOf(definition);
   const problems = findGraphProblems(graph);

@@ -3,7 +3,10 @@ import type { StoredConfig } from '../../pure/automations/automation-config.ts';
 import { BRANCHES, STEP_TYPES, TRIGGER_TYPES } from '../../pure/automations/automation-status.ts';
 import { baseProperties } from '../database/base-properties.ts';
 
-/** What the product calls a workflow. Its steps and transitions are edited here; executions run snapshots of them. */
+/**
+ * An automation: the API calls it a workflow. Callers change its steps and transitions; executions run snapshots of
+ * them.
+ */
 export const AutomationEntity = defineEntity({
   name: 'Automation',
   tableName: 'automation',

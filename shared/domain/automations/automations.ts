@@ -28,7 +28,7 @@ export interface ListedAutomation {
   executionCount: number;
 }
 
-/** One page of a project's automations with what each has. @returns the page and how many match in all */
+/** One page of a project's automations with their numbers of steps and executions. @returns the page and the total */
 export async function listAutomations(
   em: Em,
   projectId: string,
@@ -110,15 +110,20 @@ function triggerOf({ steps }: AutomationDefinition): AutomationStep | undefined 
   return steps.find((step) => step.type === 'TRIGGER');
 }
 
-/** Recording an event pays for everything that it starts, so their number is bounded. @throws AppError VALIDATION_ERROR */
-export async function assertRoomForTrigger(
+/**
+ * Checks how many enabled automations an event starts, because the statement that records it starts them all.
+ * @throws AppError VALIDATION_ERROR
+ */
+export async function assertTriggerLimit(
   em: Em,
   { id, projectId }: Automation,
   triggerEvent: string,
   field: string,
 ): Promise<void> {
   await assertBelowLimit(em, {
-    rows: sql`from automation where project_id = ${projectId} and trigger_event = ${triggerEvent} and enabled and id <> ${id}`,
+    rows: sql`
+      from automation
+      where project_id = ${projectId} and trigger_event = ${triggerEvent} and enabled and id <> ${id}`,
     limit: LIMITS.automationsPerEvent,
     field,
     what: 'enabled workflows with the same event',
@@ -126,8 +131,8 @@ export async function assertRoomForTrigger(
 }
 
 /**
- * Changes the given fields. An automation that is to be enabled is checked as a whole.
- * @throws AppError WORKFLOW_NOT_FOUND, BAD_REQUEST listing what keeps it from being enabled, VALIDATION_ERROR
+ * Changes the given fields. An automation that becomes enabled is checked as a whole.
+ * @throws AppError WORKFLOW_NOT_FOUND, BAD_REQUEST with the problems that keep it from being enabled, VALIDATION_ERROR
  */
 export async function updateAutomation(
   em: Em,
@@ -139,10 +144,10 @@ export async function updateAutomation(
     const { automation } = definition;
     if (patch.enabled === true && !automation.enabled) await assertRunnable(tx, definition);
     const { enabled = automation.enabled, triggerEvent = automation.triggerEvent } = patch;
-    const isNew = enabled && (!automation.enabled || triggerEvent !== automation.triggerEvent);
-    if (isNew) {
+    const hasNewTrigger = enabled && (!automation.enabled || triggerEvent !== automation.triggerEvent);
+    if (hasNewTrigger) {
       const field = automation.enabled ? 'eventName' : 'enabled';
-      await assertRoomForTrigger(tx, automation, triggerEvent, field);
+      await assertTriggerLimit(tx, automation, triggerEvent, field);
     }
     tx.assign(automation, patch);
     const trigger = triggerOf(definition);
@@ -161,8 +166,8 @@ async function assertRunnable(em: Em, definition: AutomationDefinition): Promise
 }
 
 /**
- * Deletes an automation with all it has, its ended executions included: many of those go by a job. Wake the dispatcher
- * afterwards.
+ * Deletes an automation with everything that belongs to it. If it has many ended executions, a job deletes the rest of
+ * them. Wake the dispatcher afterwards.
  * @throws AppError WORKFLOW_NOT_FOUND, CONFLICT while executions are active
  */
 export async function deleteAutomation(em: Em, projectId: string, automationId: string): Promise<void> {
@@ -206,7 +211,7 @@ function usesEvent({ triggerEvent, type, config }: EventUser, eventName: string)
   return type === 'WAIT_FOR_EVENT' && config['eventName'] === eventName;
 }
 
-/** The automations that an event starts, that wait for it, or that have a condition on it; oldest first. */
+/** The automations that an event starts, that wait for it, or that have a condition about it; oldest first. */
 export async function findAutomationsUsingEvent(
   em: Em,
   projectId: string,

@@ -3,9 +3,10 @@ import type { Em } from '../database/em.ts';
 import { query, queryOne, sql, literalList } from '../database/sql.ts';
 
 /**
- * Cancels the active ones among the executions, in the caller's transaction: no step of theirs takes effect after it,
- * and the outbox tells their workflows. All are locked before the first is changed: a transaction that starts an
- * execution holds the contact, and waits for a changed execution but not for a locked one. @returns how many
+ * Cancels those of the executions that are active, in the caller's transaction. No step of them takes effect after it,
+ * and the outbox signals their workflows. All are locked before the first is changed. A transaction that starts an
+ * execution has locked the contact; it would wait for a changed execution, but it does not wait for a locked one.
+ * @returns how many were cancelled
  */
 export async function cancelExecutions(em: Em, executionIds: string[], reason: string): Promise<number> {
   const row = await queryOne<{ count: number }>(
@@ -13,7 +14,8 @@ export async function cancelExecutions(em: Em, executionIds: string[], reason: s
     sql`
       with locked as (
         select id from automation_execution
-        where id = any(${executionIds}::uuid[]) and status in ${literalList(ACTIVE_EXECUTION_STATUSES)} order by id for update
+        where id = any(${executionIds}::uuid[]) and status in ${literalList(ACTIVE_EXECUTION_STATUSES)}
+        order by id for update
       ),
       ended as (
         update automation_execution x set status = 'CANCELLED', exit_reason = ${reason}, completed_at = now(),
@@ -25,10 +27,11 @@ export async function cancelExecutions(em: Em, executionIds: string[], reason: s
         update step_execution r set status = 'SKIPPED', output = jsonb_build_object('skipped', ${reason}::text),
           completed_at = now()
         from ended
-        where r.execution_id = ended.id and r.step_number = ended.step_number and r.status in ('PENDING', 'RUNNING', 'WAITING')
+        where r.execution_id = ended.id and r.step_number = ended.step_number
+          and r.status in ('PENDING', 'RUNNING', 'WAITING')
       ),
       waits as (delete from event_wait w using ended where w.execution_id = ended.id),
-      told as (
+      added_to_outbox as (
         insert into outbox (id, project_id, kind, subject_id)
         select everpost_uuid_v7(), project_id, 'executionCancel', id from ended
       )
@@ -37,13 +40,16 @@ export async function cancelExecutions(em: Em, executionIds: string[], reason: s
   return row?.count ?? 0;
 }
 
-/** Locks what runs for contacts that are about to be deleted, before the contacts themselves are locked. @returns the ids */
+/**
+ * Locks the active executions of contacts that are to be deleted, before the contacts are locked. @returns their ids
+ */
 export async function lockExecutions(tx: Em, contactIds: string[]): Promise<string[]> {
   const rows = await query<{ id: string }>(
     tx,
     sql`
       select id from automation_execution
-      where contact_id = any(${contactIds}::uuid[]) and status in ${literalList(ACTIVE_EXECUTION_STATUSES)} order by id for update`,
+      where contact_id = any(${contactIds}::uuid[]) and status in ${literalList(ACTIVE_EXECUTION_STATUSES)}
+      order by id for update`,
   );
   return rows.map((row) => row.id);
 }

@@ -109,7 +109,7 @@ describe('an execution that follows from another one', () => {
     });
   });
 
-  it.each(ACTS)('by %s long after its email begins a new chain, for that is a person', async (name) => {
+  it.each(ACTS)('by %s long after its email begins a new chain, because a person caused it', async (name) => {
     expect((await startedBy(name, LIMITS.automationChain, 61)).depths).toEqual([1]);
   });
 
@@ -146,9 +146,9 @@ describe('an execution that follows from another one', () => {
         { projectId: app.project.id, name: 'contact.subscribed', contactId, data: { executionId } },
       ]);
     }
-    expect((await refusalsOf(app, contactId)).map((it) => it.metadata.count)).toEqual([3]);
+    expect((await refusalsOf(app, contactId)).map((refusal) => refusal.metadata.count)).toEqual([3]);
     const summary = await summarizeRefusals(app.em());
-    expect(summary.find((it) => it.automationId === automationId)).toEqual({
+    expect(summary.find((refusal) => refusal.automationId === automationId)).toEqual({
       ...{ projectId: app.project.id, automationId, reason: 'CHAIN_TOO_LONG', contacts: 1, count: 3 },
     });
     await app.api('DELETE', `/contacts/${contactId}`);
@@ -175,7 +175,7 @@ describe('a contact that enters an automation again and again', () => {
 
     await track(app, email, 'entered');
     expect(await depthsIn(automationId)).toEqual([]);
-    expect((await refusalsOf(app, contactId)).map((it) => it.metadata.reason)).toEqual(['TOO_OFTEN']);
+    expect((await refusalsOf(app, contactId)).map((refusal) => refusal.metadata.reason)).toEqual(['TOO_OFTEN']);
     const byHand = await app.api('POST', `/workflows/${automationId}/executions`, { body: { contactId } });
     expect([byHand.status, byHand.body.error.details]).toEqual([409, { limit: LIMITS.executionsPerContactAndHour }]);
 

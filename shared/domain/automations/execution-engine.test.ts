@@ -38,7 +38,7 @@ beforeAll(async () => {
 
 class Crash extends Error {}
 
-/** An engine whose transactions are lost at the last moment when `crashes` says so. */
+/** An engine whose transactions fail just before their commit when `crashes` returns true. */
 function engineOn(crashes: () => boolean): ExecutionEngine {
   return createExecutionEngine({
     em() {
@@ -116,7 +116,7 @@ async function run(
 }
 
 describe('an execution engine', () => {
-  it('does what the graph says, whatever crashes, comes twice, or comes for nothing', async () => {
+  it('does what the graph says when calls crash, run twice at once, or come when nothing has happened', async () => {
     const startMs = Date.now();
     await fc.assert(
       fc.asyncProperty(drawGraphs({ templateId }), drawnEvents, fc.integer({ min: 1 }), async (graph, drawn, seed) => {
@@ -165,7 +165,7 @@ describe('a wait and its event', () => {
     };
   })();
 
-  it('meet whenever the event is recorded after the wait stands; one that comes before is not waited for', async () => {
+  it('meet whenever the event is recorded after the wait; an earlier event does not end the wait', async () => {
     const engine = engineOn(() => false);
     const { event } = await createAutomation(waiting);
     const outcomes: Record<'before' | 'after', number> = { before: 0, after: 0 };
@@ -181,12 +181,12 @@ describe('a wait and its event', () => {
         em(),
         sql`select event_id from event_wait where execution_id = ${executionId}`,
       );
-      const told = await queryOne<{ count: number }>(
+      const outboxRows = await queryOne<{ count: number }>(
         em(),
         sql`select count(*) from outbox where subject_id = ${executionId} and kind = 'executionEvent'`,
       );
       // A resolved wait got the event; an unresolved one still waits and gets the next event.
-      expect(told?.count).toBe(wait?.event_id === null ? 0 : 1);
+      expect(outboxRows?.count).toBe(wait?.event_id === null ? 0 : 1);
       outcomes[wait?.event_id === null ? 'before' : 'after'] += 1;
       if (wait?.event_id === null) await go();
       await engine.advance(executionId, optionsAt(Date.now()));
@@ -195,7 +195,7 @@ describe('a wait and its event', () => {
     expect(Math.min(outcomes.before, outcomes.after)).toBeGreaterThanOrEqual(30);
   });
 
-  it('that is recorded while a statement of the other is under way leave nobody behind', async () => {
+  it('miss each other when the event commits after the wait was stored; the next event ends the wait', async () => {
     const engine = engineOn(() => false);
     const { event } = await createAutomation(waiting);
     const contactId = await createContact();
@@ -215,32 +215,35 @@ describe('a wait and its event', () => {
   it.each([
     ['is committed', 'event'],
     ['is rolled back', 'timeout'],
-  ])('whose transaction is open when the time is up goes by whether it %s', async (how, exitReason) => {
-    const engine = engineOn(() => false);
-    const { event } = await createAutomation(waiting);
-    const contactId = await createContact();
-    const executionId = await enter(event, contactId);
-    const startMs = Date.now();
-    await engine.advance(executionId, optionsAt(startMs));
-    let late: Promise<unknown> = Promise.resolve();
-    await em()
-      .transactional(async (tx) => {
-        await recordEvents(tx, [{ projectId, contactId, name: 'go' }]);
-        late = engine.advance(executionId, optionsAt(startMs + 2 * HOUR));
-        // The execution is still at the wait that the event has ended.
-        const blocked = sql`
+  ])(
+    'have one outcome when the transaction of the event is open at the timeout and then %s',
+    async (how, exitReason) => {
+      const engine = engineOn(() => false);
+      const { event } = await createAutomation(waiting);
+      const contactId = await createContact();
+      const executionId = await enter(event, contactId);
+      const startMs = Date.now();
+      await engine.advance(executionId, optionsAt(startMs));
+      let late: Promise<unknown> = Promise.resolve();
+      await em()
+        .transactional(async (tx) => {
+          await recordEvents(tx, [{ projectId, contactId, name: 'go' }]);
+          late = engine.advance(executionId, optionsAt(startMs + 2 * HOUR));
+          // The execution is still at the wait that the event has ended.
+          const blocked = sql`
           select from pg_locks where not granted and locktype in ('transactionid', 'tuple') limit 1`;
-        while ((await query(em(), blocked)).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
-        if (how === 'is rolled back') throw new Crash();
-      })
-      .catch((error: unknown) => {
-        if (!(error instanceof Crash)) throw error;
-      });
-    await late;
-    expect(await readStory(em(), executionId, waiting)).toMatchObject({ status: 'EXITED', exitReason });
-  });
+          while ((await query(em(), blocked)).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+          if (how === 'is rolled back') throw new Crash();
+        })
+        .catch((error: unknown) => {
+          if (!(error instanceof Crash)) throw error;
+        });
+      await late;
+      expect(await readStory(em(), executionId, waiting)).toMatchObject({ status: 'EXITED', exitReason });
+    },
+  );
 
-  it('that come with the timeout have one outcome', async () => {
+  it('have one outcome when the event is recorded at the time of the timeout', async () => {
     const engine = engineOn(() => false);
     const { event } = await createAutomation(waiting);
     for (let round = 0; round < 40; round++) {
@@ -277,7 +280,7 @@ describe('an event that is recorded', () => {
     expect(rows.map((row) => row.context.n)).toEqual([0, 0, 0]);
   });
 
-  it('does not start an automation by mail that it sent itself', async () => {
+  it('does not start an automation when it is about an email that the automation sent', async () => {
     const { id, event } = await createAutomation({ steps: [], transitions: [] });
     const contactId = await createContact();
     const record = (workflowId: string | null) =>

@@ -29,13 +29,16 @@ import {
 export interface AdvanceOptions {
   /** The workflow's clock. */
   now: () => Date;
-  /** The run of the workflow, for operators. */
+  /** The id of the workflow's run, for operators. */
   runId: string | null;
-  /** An earlier attempt failed: each step gets its own transaction, so the steps before the failing one are kept. */
+  /**
+   * Whether an earlier attempt failed. Then each step has its own transaction, so the steps before the failing one
+   * stay.
+   */
   isRepetition: boolean;
 }
 
-/** What a webhook answered, ready to be recorded. */
+/** The answer of a webhook, ready to be recorded. */
 export interface WebhookResult {
   output: Record<string, unknown>;
   /** Why the step has failed for good; null when it has not. */
@@ -43,11 +46,11 @@ export interface WebhookResult {
 }
 
 export interface ExecutionEngine {
-  /** Takes steps until the execution has to wait, to call a webhook, or ends. */
+  /** Runs steps until the execution must wait or call a webhook, or ends. */
   advance: (executionId: string, options: AdvanceOptions) => Promise<AdvanceOutcome>;
   /** The webhook step that the execution is at; undefined when it is at another kind of step. */
   findWebhook: (executionId: string, options: AdvanceOptions) => Promise<PendingWebhook | undefined>;
-  /** Records what a webhook answered, and advances. The answer of the first attempt counts. */
+  /** Records the answer of a webhook, and advances. If several attempts had an answer, the first one counts. */
   finishWebhook: (pending: PendingWebhook, result: WebhookResult, options: AdvanceOptions) => Promise<AdvanceOutcome>;
 }
 
@@ -57,9 +60,9 @@ export interface PendingWebhook {
   contact: StepContact;
 }
 
-/** Steps in one transaction; each writes its own record. */
+/** Steps of one transaction. */
 const STEPS_TOGETHER = 25;
-/** A longer path is continued by the next call, so that no call runs into its time limit. */
+/** Steps of one call of `advance`. The next call continues a longer path, so that no call exceeds its time limit. */
 const STEPS_PER_CALL = 100;
 
 type EngineDeps = SendEmailDeps & { em: () => Em };
@@ -95,14 +98,14 @@ async function advance(engine: Engine, executionId: string, options: AdvanceOpti
       const message = permanentReason(error);
       if (message === undefined) throw error;
       if (limit === 1) return failStep(engine, executionId, error, message, options);
-      // One step per transaction from here on: the steps before the failing one are kept.
+      // From here on each step has its own transaction, so the steps before the failing one stay.
       limit = 1;
     }
   }
   return runBatch(engine, executionId, 0, options);
 }
 
-/** Takes up to `limit` steps in one transaction; with 0, only tells where the execution is. */
+/** Runs up to `limit` steps in one transaction. With 0 it only returns the step that the execution is at. */
 async function runBatch(
   engine: Engine,
   executionId: string,
@@ -132,7 +135,7 @@ interface Batch {
   tx: Em;
   state: ExecutionState;
   graph: AutomationGraph;
-  /** One of each step that was taken. */
+  /** The records of the steps that have been run. */
   records: StepRecord[];
   options: AdvanceOptions;
 }
@@ -156,7 +159,7 @@ async function runSteps(batch: Batch, limit: number): Promise<AdvanceOutcome> {
   }
 }
 
-/** Records what a step did, and moves on to the next. @returns the outcome when the execution stops here */
+/** Records the result of a step, and moves to the next one. @returns the outcome if the execution stops at this step */
 function finishStep(
   { state, graph, records, options }: Batch,
   step: GraphStep,

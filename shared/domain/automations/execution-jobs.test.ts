@@ -1,12 +1,13 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { useTestDatabase } from '../../../tests/support/database.ts';
+import { eventually } from '../../../tests/support/eventually.ts';
 import { runJob } from '../contact-jobs/run-job.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
 import { updateProject } from '../lifecycle/update-project.ts';
 import { createProject } from '../projects/projects.ts';
 import { createAutomation, deleteAutomation } from './automations.ts';
 import { EXECUTION_CHUNK } from './execution-jobs.ts';
-import { cancelAllExecutions } from './executions.ts';
+import { cancelAllExecutions, cancelExecution } from './executions.ts';
 
 const TOTAL = 2 * EXECUTION_CHUNK + 500;
 const LATER = new Date(Date.now() + 60_000);
@@ -41,9 +42,10 @@ async function counts() {
   return queryOne(
     em(),
     sql`
-      select (select count(*) from automation_execution where automation_id = ${automationId} and status = 'WAITING') as active,
-        (select count(*) from automation_execution where automation_id = ${automationId} and status = 'CANCELLED') as cancelled,
-        (select count(*) from outbox where project_id = ${projectId} and kind = 'executionCancel') as told`,
+      select count(*) filter (where status = 'WAITING') as active,
+        count(*) filter (where status = 'CANCELLED') as cancelled,
+        (select count(*) from outbox where project_id = ${projectId} and kind = 'executionCancel') as signalled
+      from automation_execution where automation_id = ${automationId}`,
   );
 }
 
@@ -72,20 +74,20 @@ async function run(jobId: string, chunksMax = Infinity): Promise<number> {
 }
 
 describe('cancelling all executions of a workflow', () => {
-  it('cancels a thousand at once and the others by a job, which goes on where it stopped', async () => {
+  it('cancels a thousand at once and the others by a job, which continues where it stopped', async () => {
     await storeExecutions(TOTAL);
     expect(await cancelAllExecutions(em(), projectId, automationId)).toBe(TOTAL);
     expect(await counts()).toEqual({
       active: TOTAL - EXECUTION_CHUNK,
       cancelled: EXECUTION_CHUNK,
-      told: EXECUTION_CHUNK,
+      signalled: EXECUTION_CHUNK,
     });
     await storeExecutions(1, LATER);
     const jobId = await openJob();
     expect(await run(jobId, 1)).toBe(1);
     expect(await counts()).toMatchObject({ active: 501, cancelled: 2 * EXECUTION_CHUNK });
     expect(await run(jobId)).toBe(1);
-    expect(await counts()).toEqual({ active: 1, cancelled: TOTAL, told: TOTAL });
+    expect(await counts()).toEqual({ active: 1, cancelled: TOTAL, signalled: TOTAL });
     expect(await queryOne(em(), sql`select state, position from job where id = ${jobId}`)).toEqual({
       state: 'completed',
       position: TOTAL - EXECUTION_CHUNK,
@@ -95,8 +97,30 @@ describe('cancelling all executions of a workflow', () => {
   it('needs no job for a few', async () => {
     await storeExecutions(3);
     expect(await cancelAllExecutions(em(), projectId, automationId)).toBe(3);
-    expect(await counts()).toEqual({ active: 0, cancelled: 3, told: 3 });
+    expect(await counts()).toEqual({ active: 0, cancelled: 3, signalled: 3 });
     expect(await queryOne(em(), sql`select count(*) from job where project_id = ${projectId}`)).toEqual({ count: 0 });
+  });
+});
+
+describe('cancelling one execution', () => {
+  it('is refused with the status that the execution has got meanwhile', async () => {
+    await storeExecutions(1);
+    const execution = await queryOne<{ id: string }>(
+      em(),
+      sql`select id from automation_execution where automation_id = ${automationId}`,
+    );
+    const ending = em();
+    await ending.begin();
+    await query(ending, sql`update automation_execution set status = 'COMPLETED' where id = ${execution!.id}`);
+    const cancelled = cancelExecution(em(), projectId, automationId, execution!.id);
+    const isBlocked = sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    await eventually(async () => (await query(em(), isBlocked)).length > 0);
+    await ending.commit();
+    await expect(cancelled).rejects.toMatchObject({
+      message: 'The execution is already COMPLETED',
+      details: { status: 'COMPLETED' },
+    });
   });
 });
 
@@ -106,7 +130,7 @@ describe('disabling a project', () => {
     await updateProject(em(), projectId, { disabled: true });
     expect(await counts()).toMatchObject({ cancelled: EXECUTION_CHUNK });
     await run(await openJob());
-    expect(await counts()).toEqual({ active: 0, cancelled: TOTAL, told: TOTAL });
+    expect(await counts()).toEqual({ active: 0, cancelled: TOTAL, signalled: TOTAL });
   });
 });
 

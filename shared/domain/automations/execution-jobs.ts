@@ -4,7 +4,9 @@ import { query, queryOne, sql, literalList } from '../database/sql.ts';
 import { createJob } from '../jobs/jobs.ts';
 import { cancelExecutions } from './cancel-executions.ts';
 
-/** Executions that one transaction cancels or deletes. It takes less than a second, so nobody waits long for it. */
+/**
+ * Executions that one transaction cancels or deletes. It takes less than a second, so others wait only so long for it.
+ */
 export const EXECUTION_CHUNK = 1_000;
 
 /** Active executions to cancel: of one automation, or of all those of a project. */
@@ -12,12 +14,13 @@ export interface Cancellation {
   projectId: string;
   automationId: string | null;
   reason: string;
-  /** Executions that started later stay, because they may be wanted. */
+  /** Executions that started later are not cancelled. */
   startedBefore: Date;
 }
 
+/** The `from … where …` of the executions that are still to be cancelled. */
 function activeIn({ projectId, automationId, startedBefore }: Cancellation) {
-  // By automation, like the index of active executions.
+  // It names automations, because the index of active executions begins with the automation.
   return sql`
     from automation_execution
     where automation_id in (
@@ -27,7 +30,10 @@ function activeIn({ projectId, automationId, startedBefore }: Cancellation) {
       and status in ${literalList(ACTIVE_EXECUTION_STATUSES)} and started_at <= ${startedBefore}`;
 }
 
-/** Cancels some of them, in the caller's transaction. @returns how many; fewer than `EXECUTION_CHUNK` were the last */
+/**
+ * Cancels at most `EXECUTION_CHUNK` executions, in the caller's transaction.
+ * @returns how many; fewer than `EXECUTION_CHUNK` when none are left
+ */
 export async function cancelExecutionChunk(tx: Em, cancellation: Cancellation): Promise<number> {
   const rows = await query<{ id: string }>(tx, sql`select id ${activeIn(cancellation)} limit ${EXECUTION_CHUNK}`);
   if (rows.length === 0) return 0;
@@ -37,12 +43,12 @@ export async function cancelExecutionChunk(tx: Em, cancellation: Cancellation): 
 }
 
 /**
- * Cancels active executions: a chunk in the caller's transaction, the rest by a job in short transactions, however many
- * there are. Wake the dispatcher afterwards. @returns how many are or will be cancelled
+ * Cancels active executions: a chunk in the caller's transaction, the rest by a job in short transactions. Wake the
+ * dispatcher afterwards. @returns how many are cancelled now or will be by the job
  */
 export async function cancelActiveExecutions(tx: Em, scope: Omit<Cancellation, 'startedBefore'>): Promise<number> {
   const clock = await queryOne<{ now: Date }>(tx, sql`select clock_timestamp()::timestamptz(3) as now`);
-  // Rounded to milliseconds, it may lie before an execution that starts now.
+  // The time is rounded to milliseconds, so an execution that has just started could have a later one.
   const startedBefore = new Date((clock?.now.getTime() ?? Date.now()) + 1);
   const cancellation = { ...scope, startedBefore };
   const cancelled = await cancelExecutionChunk(tx, cancellation);
@@ -57,7 +63,10 @@ export async function cancelActiveExecutions(tx: Em, scope: Omit<Cancellation, '
   return cancelled + total;
 }
 
-/** Deletes some executions of an automation, with their steps. @returns how many; fewer than a chunk were the last */
+/**
+ * Deletes at most `EXECUTION_CHUNK` executions of an automation, with their steps.
+ * @returns how many; fewer than `EXECUTION_CHUNK` when none are left
+ */
 export async function deleteExecutionChunk(tx: Em, automationId: string): Promise<number> {
   const deleted = await queryOne<{ count: number }>(
     tx,

@@ -6,7 +6,7 @@ import type { Em } from '../database/em.ts';
 import { json, query, queryOne, queryPrepared, sql } from '../database/sql.ts';
 import type { Row } from '../database/tables.ts';
 
-/** An execution as its row says, locked for the transaction. */
+/** An execution as its row has it. */
 export interface ExecutionState extends Row<
   'automation_execution',
   'projectId' | 'automationId' | 'graphId' | 'contactId' | 'currentStepId' | 'resumeAt' | 'exitReason' | 'completedAt'
@@ -16,16 +16,16 @@ export interface ExecutionState extends Row<
   /** Whether the contact may be started again when this execution has ended. */
   allowReentry: boolean;
   status: ExecutionStatus;
-  /** Counts the steps reached; 0 before the first. A step with a record is under way, one without is still to come. */
+  /** The number of steps reached; 0 before the first. The current step is under way if it has a record. */
   stepNumber: number;
   context: Record<string, unknown>;
-  /** Its place in a chain of automations that start one another. */
+  /** How many executions led to this one, in a chain of automations that start one another. */
   depth: number;
   startedAt: Date;
   runId: string | null;
 }
 
-/** What became of one step. */
+/** The row of one step of an execution. */
 export interface StepRecord extends Row<
   'step_execution',
   'stepNumber' | 'stepId' | 'error' | 'startedAt' | 'completedAt'
@@ -36,12 +36,11 @@ export interface StepRecord extends Row<
 
 const STATE_COLUMNS = sql`
   x.id as "executionId", x.project_id as "projectId", x.automation_id as "automationId", a.name as "automationName",
-  a.allow_reentry as "allowReentry",
-  x.graph_id as "graphId", x.contact_id as "contactId", x.status, x.step_number as "stepNumber", x.current_step_id as "currentStepId",
-  x.resume_at as "resumeAt", x.exit_reason as "exitReason", x.context, x.depth, x.started_at as "startedAt",
+  a.allow_reentry as "allowReentry", x.graph_id as "graphId", x.contact_id as "contactId", x.status,
+  x.step_number as "stepNumber", x.current_step_id as "currentStepId", x.resume_at as "resumeAt", x.exit_reason as "exitReason", x.context, x.depth, x.started_at as "startedAt",
   x.completed_at as "completedAt", x.temporal_run_id as "runId"`;
 
-/** @returns undefined when the execution or its automation is gone */
+/** Reads the state of an execution. @returns undefined when the execution or its automation is gone */
 export async function readState(em: Em, executionId: string): Promise<ExecutionState | undefined> {
   return queryOne<ExecutionState>(
     em,
@@ -53,7 +52,7 @@ export async function readState(em: Em, executionId: string): Promise<ExecutionS
 
 /**
  * As `readState`, with a lock: nobody else advances or cancels this execution before the transaction ends. An attempt
- * that was thought dead waits here and then finds that another one has gone on.
+ * that was wrongly thought dead waits here, and then finds the state that another attempt has reached.
  */
 export async function lockState(tx: Em, executionId: string): Promise<ExecutionState | undefined> {
   const [state] = await queryPrepared<ExecutionState>(
@@ -65,7 +64,7 @@ export async function lockState(tx: Em, executionId: string): Promise<ExecutionS
   return state;
 }
 
-/** Writes the records of the steps just done and the place reached, in one statement. */
+/** Writes the records of steps and the new state of their execution, in one statement. */
 export async function saveState(tx: Em, state: ExecutionState, records: StepRecord[]): Promise<void> {
   await queryPrepared(
     tx,
@@ -73,7 +72,8 @@ export async function saveState(tx: Em, state: ExecutionState, records: StepReco
       with records as (
         insert into step_execution as r
           (id, execution_id, step_number, step_id, status, output, error, started_at, completed_at)
-        select n.id, ${state.executionId}, n.step_number, n.step_id, n.status, n.output, n.error, n.started_at, n.completed_at
+        select n.id, ${state.executionId}, n.step_number, n.step_id, n.status, n.output, n.error, n.started_at,
+          n.completed_at
         from unnest(
           ${records.map(() => uuidV7())}::uuid[], ${records.map((record) => record.stepNumber)}::int[],
           ${records.map((record) => record.stepId)}::uuid[], ${records.map((record) => record.status)}::text[],
@@ -82,7 +82,8 @@ export async function saveState(tx: Em, state: ExecutionState, records: StepReco
           ${records.map((record) => record.completedAt)}::timestamptz[]
         ) as n (id, step_number, step_id, status, output, error, started_at, completed_at)
         on conflict (execution_id, step_number) do update
-          set status = excluded.status, output = excluded.output, error = excluded.error, completed_at = excluded.completed_at
+          set status = excluded.status, output = excluded.output, error = excluded.error,
+            completed_at = excluded.completed_at
       )
       update automation_execution set status = ${state.status}, step_number = ${state.stepNumber},
         current_step_id = ${state.currentStepId}::uuid, resume_at = ${state.resumeAt}, exit_reason = ${state.exitReason},
@@ -92,17 +93,18 @@ export async function saveState(tx: Em, state: ExecutionState, records: StepReco
   );
 }
 
-/** The record of the step under way; undefined when the step is still to come. */
+/** The record of a step; undefined when the step has not begun. */
 export async function findRecord(em: Em, executionId: string, stepNumber: number): Promise<StepRecord | undefined> {
   return queryOne<StepRecord>(
     em,
     sql`
-      select step_number as "stepNumber", step_id as "stepId", status, output, error, started_at as "startedAt", completed_at as "completedAt"
+      select step_number as "stepNumber", step_id as "stepId", status, output, error, started_at as "startedAt",
+        completed_at as "completedAt"
       from step_execution where execution_id = ${executionId} and step_number = ${stepNumber}`,
   );
 }
 
-/** An execution whose automation was deleted while it started has nothing to do. */
+/** Deletes an execution whose automation was deleted while it started. */
 export async function removeOrphan(em: Em, executionId: string): Promise<void> {
   await query(
     em,
@@ -112,7 +114,10 @@ export async function removeOrphan(em: Em, executionId: string): Promise<void> {
   );
 }
 
-/** The event that ended a wait, if any; null when there is no such wait. */
+/**
+ * Deletes the wait of an execution if an event has ended it, or in any case with `evenWithoutEvent`.
+ * @returns the event, with null as its id when no event has ended the wait; undefined when no wait was deleted
+ */
 export async function takeWait(
   tx: Em,
   executionId: string,
@@ -121,12 +126,13 @@ export async function takeWait(
   return queryOne(
     tx,
     sql`
-      delete from event_wait where execution_id = ${executionId} and (event_id is not null or ${options.evenWithoutEvent}::boolean)
+      delete from event_wait
+      where execution_id = ${executionId} and (event_id is not null or ${options.evenWithoutEvent}::boolean)
       returning event_id as "eventId", event_data as data`,
   );
 }
 
-/** From the commit on, the next event of that name of the contact ends this wait. */
+/** Stores a wait: after the commit, the next event of that name of the contact ends it. */
 export async function registerWait(tx: Em, state: ExecutionState, eventName: string): Promise<void> {
   await query(
     tx,
@@ -137,10 +143,12 @@ export async function registerWait(tx: Em, state: ExecutionState, eventName: str
   );
 }
 
-/** Graphs that a worker keeps, by the octets of their JSON. */
+/** The size of all graphs that a worker keeps in memory, as JSON. */
 const CACHE_BYTES = 33_554_432;
 
-/** Reads graphs once each: a snapshot never changes, and thousands of executions run the same one. */
+/**
+ * Creates a reader that keeps graphs in memory: a snapshot never changes, and thousands of executions run the same one.
+ */
 export function createGraphReader(): (em: Em, graphId: string) => Promise<AutomationGraph | undefined> {
   const cache = new LRUCache<string, AutomationGraph>({ maxSize: CACHE_BYTES });
   return async (em, graphId) => {

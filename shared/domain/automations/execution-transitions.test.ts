@@ -78,7 +78,7 @@ const ends = [
   (id: string) => failExecution(em(), id, 'the activity was given up'),
 ];
 
-it('An execution takes every transition of the table, and no other, whatever happens to it in whatever status', async () => {
+it('Executions take every transition of the table EXECUTION_TRANSITIONS, and no other', async () => {
   for (const graph of GRAPHS) await advanceTwice(await enter(graph));
   for (const end of ends) {
     for (const status of EXECUTION_STATUSES) {

@@ -19,7 +19,7 @@ import { inTransaction } from '../database/transaction.ts';
 
 export type StepRef = Pick<GraphStep, 'id' | 'name' | 'type'>;
 
-/** One contact's way through an automation. */
+/** One run of an automation for one contact. */
 export interface Execution {
   id: string;
   automationId: string;
@@ -50,15 +50,18 @@ export interface StepExecution {
   completedAt: Date | null;
 }
 
-const STEP_IN_GRAPH = (stepId: SqlFragment): SqlFragment => sql`
-  (select jsonb_build_object('id', s.id, 'name', s.name, 'type', s.type)
-   from jsonb_to_recordset(g.graph -> 'steps') as s (id text, name text, type text) where s.id = ${stepId}::text)`;
+/** A step of a graph `g`, as `StepRef`. */
+function stepInGraph(stepId: SqlFragment): SqlFragment {
+  return sql`
+    (select jsonb_build_object('id', s.id, 'name', s.name, 'type', s.type)
+     from jsonb_to_recordset(g.graph -> 'steps') as s (id text, name text, type text) where s.id = ${stepId}::text)`;
+}
 
 const EXECUTION_COLUMNS = sql`
   x.id, x.automation_id as "automationId", x.contact_id as "contactId", x.status, x.current_step_id as "currentStepId",
   x.exit_reason as "exitReason", x.context, x.temporal_run_id as "temporalRunId", x.started_at as "startedAt",
   x.completed_at as "completedAt", x.created_at as "createdAt", x.updated_at as "updatedAt", c.email as "contactEmail",
-  ${STEP_IN_GRAPH(sql`x.current_step_id`)} as "currentStep"`;
+  ${stepInGraph(sql`x.current_step_id`)} as "currentStep"`;
 
 const EXECUTION_TABLES = sql`
   automation_execution x left join contact c on c.id = x.contact_id left join automation_graph g on g.id = x.graph_id`;
@@ -102,7 +105,7 @@ export async function startExecution(
   });
 }
 
-/** Starts by hand have the same limits as starts by events, because a program can loop, too. */
+/** Starts by hand have the same limit as starts by events, because a calling program may start executions in a loop. */
 async function assertNotTooOften(em: Em, automation: Automation, contactId: string): Promise<void> {
   if (!automation.allowReentry) return;
   const row = await queryOne<{ often: boolean }>(
@@ -117,6 +120,7 @@ async function assertNotTooOften(em: Em, automation: Automation, contactId: stri
   });
 }
 
+/** The error for a contact that may not enter. */
 async function entryRefusal(em: Em, automationId: string, contactId: string): Promise<AppError> {
   const latest = await queryOne<{ id: string; isActive: boolean }>(
     em,
@@ -160,7 +164,7 @@ export async function listExecutions(
   return [executions, total?.count ?? 0];
 }
 
-/** @throws AppError WORKFLOW_NOT_FOUND, EXECUTION_NOT_FOUND */
+/** Finds an execution of an automation. @throws AppError WORKFLOW_NOT_FOUND, EXECUTION_NOT_FOUND */
 export async function findExecution(
   em: Em,
   projectId: string,
@@ -178,17 +182,18 @@ export async function findExecution(
   return execution;
 }
 
-/** The part of a step's output that describes its email. It is read from the email's record, which is erased with its
- * contact. */
+/**
+ * A step's output, with the recipient and the subject of its email. The email has these, so they are erased with it.
+ */
 const OUTPUT_WITH_EMAIL = sql`
   r.output || case when e.id is null then '{}' else jsonb_build_object('to', e.to_address, 'subject', e.subject) end`;
 
-/** What became of each step of an execution, in the order they were reached. */
+/** The steps that an execution has reached, in that order. */
 export async function listStepExecutions(em: Em, executionId: string): Promise<StepExecution[]> {
   return query<StepExecution>(
     em,
     sql`
-      select r.id, r.step_id as "stepId", ${STEP_IN_GRAPH(sql`r.step_id`)} as step, r.status,
+      select r.id, r.step_id as "stepId", ${stepInGraph(sql`r.step_id`)} as step, r.status,
         ${OUTPUT_WITH_EMAIL} as output, r.error,
         r.started_at as "startedAt", r.completed_at as "completedAt"
       from step_execution r
@@ -209,13 +214,13 @@ export async function cancelExecution(
   executionId: string,
 ): Promise<Execution> {
   return inTransaction(em, async (tx) => {
-    const before = await findExecution(tx, projectId, automationId, executionId);
+    await findExecution(tx, projectId, automationId, executionId);
     const cancelled = await cancelExecutions(tx, [executionId], 'cancelled');
     const execution = await findExecution(tx, projectId, automationId, executionId);
     if (cancelled === 0) {
       throw new AppError('CONFLICT', {
         message: `The execution is already ${execution.status}`,
-        details: { status: before.status },
+        details: { status: execution.status },
       });
     }
     return execution;

@@ -21,13 +21,13 @@ import { sendEmailStep, type SendEmailDeps, type StepContact } from './send-emai
 import { StepError } from './step-error.ts';
 import { registerWait, takeWait, type StepRecord, type ExecutionState } from './execution-state.ts';
 
-/** What a step did: it is done, it ends the execution, or the execution pauses at it. */
+/** The result of a step: it is done, it ends the execution, or the execution pauses at it. */
 export type StepResult =
   | { kind: 'done'; status?: StepExecutionStatus; output: Record<string, unknown> | null; branch?: Branch }
   | { kind: 'exit'; reason: string | null }
   | { kind: 'pause'; outcome: AdvanceOutcome; status: 'WAITING' | 'RUNNING'; output: Record<string, unknown> | null };
 
-/** A step, and the execution that is at it. */
+/** A step, and the execution that has reached it. */
 export interface CurrentStep {
   tx: Em;
   state: ExecutionState;
@@ -36,7 +36,7 @@ export interface CurrentStep {
   now: Date;
 }
 
-/** Runs the step that the execution has just come to. @throws StepError, AppError for what fails the step for good */
+/** Runs the step that the execution has just reached. @throws StepError, AppError when the step has failed for good */
 export async function runStep(deps: SendEmailDeps, current: CurrentStep): Promise<StepResult> {
   const { tx, state, graph, step, now } = current;
   switch (step.type) {
@@ -58,12 +58,12 @@ export async function runStep(deps: SendEmailDeps, current: CurrentStep): Promis
       return pauseForEvent(step, eventName, state.resumeAt);
     }
     case 'CONDITION': {
-      const holds = await evaluate(tx, state, step, now);
+      const holds = await evaluateCondition(tx, state, step, now);
       const branch = holds ? 'yes' : 'no';
       return { kind: 'done', output: { result: holds, branch }, branch };
     }
     case 'WEBHOOK':
-      return { kind: 'pause', status: 'RUNNING', output: null, outcome: { kind: 'webhook', next: stepLabel(step) } };
+      return pauseForWebhook(step);
     case 'UPDATE_CONTACT': {
       const patch = readContactUpdate(readConfigOf('UPDATE_CONTACT', step.config));
       await patchContact(tx, state.projectId, state.contactId, patch, state);
@@ -77,15 +77,13 @@ export async function runStep(deps: SendEmailDeps, current: CurrentStep): Promis
   }
 }
 
-/** Goes on with a step that is under way: it has ended, or the execution waits longer. */
+/** Continues a step that is under way: it is done, or the execution waits longer. */
 export async function resumeStep(
   { tx, state, graph, step, now }: CurrentStep,
   record: StepRecord,
 ): Promise<StepResult> {
   const isDue = state.resumeAt !== null && state.resumeAt <= now;
-  if (step.type === 'WEBHOOK') {
-    return { kind: 'pause', status: 'RUNNING', output: null, outcome: { kind: 'webhook', next: stepLabel(step) } };
-  }
+  if (step.type === 'WEBHOOK') return pauseForWebhook(step);
   if (step.type === 'DELAY') {
     return isDue || state.resumeAt === null
       ? { kind: 'done', output: record.output }
@@ -93,7 +91,7 @@ export async function resumeStep(
   }
   if (step.type !== 'WAIT_FOR_EVENT') return { kind: 'done', output: record.output };
   const { eventName } = readConfigOf('WAIT_FOR_EVENT', step.config);
-  // An event locks its contact first and the waits for it second; a later step may change the contact.
+  // The order of locks: a statement that records an event locks the contact first and then the waits.
   await lockContacts(tx, state.projectId, [state.contactId], 'change');
   const wait = await takeWait(tx, state.executionId, { evenWithoutEvent: isDue });
   if (!wait) return pauseForEvent(step, eventName, state.resumeAt);
@@ -103,7 +101,7 @@ export async function resumeStep(
   return { kind: 'done', output: { branch: 'event', eventName, eventId: wait.eventId, data }, branch: 'event' };
 }
 
-async function evaluate(tx: Em, state: ExecutionState, step: GraphStep, asOf: Date): Promise<boolean> {
+async function evaluateCondition(tx: Em, state: ExecutionState, step: GraphStep, asOf: Date): Promise<boolean> {
   const condition = conditionTree(readConfigOf('CONDITION', step.config));
   const { projectId } = state;
   const segments = await loadReferencedSegments(tx, projectId, condition, { isLive: true });
@@ -116,13 +114,17 @@ async function evaluate(tx: Em, state: ExecutionState, step: GraphStep, asOf: Da
   return row.holds;
 }
 
-/** @throws StepError when the execution would hold more than it may */
+/** Adds the data of an event to the context. @throws StepError when the context would become too large */
 function mergeContext(context: Record<string, unknown>, data: Record<string, unknown>): Record<string, unknown> {
   const merged = { ...context, ...data };
   if (jsonBytes(merged, LIMITS.executionContextBytes) <= LIMITS.executionContextBytes) return merged;
   throw new StepError(
     `The context would be larger than ${LIMITS.executionContextBytes} bytes with the data of the event`,
   );
+}
+
+function pauseForWebhook(step: GraphStep): StepResult {
+  return { kind: 'pause', status: 'RUNNING', output: null, outcome: { kind: 'webhook', next: stepLabel(step) } };
 }
 
 function pauseUntil(graph: AutomationGraph, step: GraphStep, until: Date): StepResult {
@@ -164,7 +166,9 @@ async function contactOf(em: Em, state: ExecutionState): Promise<StepContact> {
 export async function findStepContact(em: Em, state: ExecutionState): Promise<StepContact | undefined> {
   const [contact] = await queryPrepared<StepContact>(
     em,
-    sql`select id, email, subscribed, data from contact where id = ${state.contactId} and project_id = ${state.projectId}`,
+    sql`
+      select id, email, subscribed, data from contact
+      where id = ${state.contactId} and project_id = ${state.projectId}`,
   );
   return contact;
 }

@@ -1,4 +1,4 @@
-import { v7 as uuidV7 } from 'uuid';
+import { NIL, v7 as uuidV7 } from 'uuid';
 import { AppError } from '../../pure/app-error.ts';
 import { readConfigOf } from '../../pure/automations/automation-config.ts';
 import type { GraphStep } from '../../pure/automations/automation-graph.ts';
@@ -35,9 +35,6 @@ export interface StepContact {
   data: Record<string, unknown>;
 }
 
-/** Used in the links of an email to an address without a contact; they lead to no contact's settings. */
-const NOBODY = '00000000-0000-0000-0000-000000000000';
-
 interface Recipient {
   address: string;
   contactId: string | null;
@@ -51,8 +48,9 @@ async function resolveRecipient(
   contact: StepContact,
 ): Promise<Recipient> {
   const { recipient } = readConfigOf('SEND_EMAIL', step.config);
-  if (recipient?.type !== 'CUSTOM')
+  if (recipient?.type !== 'CUSTOM') {
     return { address: contact.email, contactId: contact.id, subscribed: contact.subscribed };
+  }
   const urls = { unsubscribeUrl: '', subscribeUrl: '', manageUrl: '' };
   const scope = createRenderScope({ contact, urls, event: state.context });
   const address = normalizeAddress(compileTemplate(recipient.customEmail ?? '', 'text').render(scope));
@@ -72,9 +70,7 @@ type StepTemplate = Pick<
   brand: Brand;
 };
 
-/**
- * What the step needs of its template and project, in one statement: thousands of executions send the same template.
- */
+/** Reads the template and its project in one statement, because thousands of executions send the same template. */
 async function readTemplate(tx: Em, projectId: string, templateId: string): Promise<StepTemplate> {
   const [template] = await queryPrepared<StepTemplate>(
     tx,
@@ -89,9 +85,8 @@ async function readTemplate(tx: Em, projectId: string, templateId: string): Prom
 
 /**
  * Queues the email of a step in the caller's transaction, with the template as it is now. It is delivered like every
- * other email. Email that needs consent is not sent to a contact who has not given it.
- * @returns the step's output, which has the id of the email and nothing of its content, and whether the step was
- * skipped
+ * other email. An email that needs consent is not sent to a contact who has not given it.
+ * @returns whether the step was skipped, and its output, which has the id of the email and nothing of its content
  * @throws StepError, AppError TEMPLATE_NOT_FOUND, SENDER_DOMAIN_REFUSED, TemplateSyntaxError, TemplateLimitError
  */
 export async function sendEmailStep(
@@ -110,7 +105,8 @@ export async function sendEmailStep(
   }
   await assertSenderDomain(tx, state.projectId, template.from);
   const emailId = uuidV7();
-  const urls = deps.links.recipientUrls({ contactId: recipient.contactId ?? NOBODY, emailId });
+  // The links of an email without a contact lead to no contact's settings.
+  const urls = deps.links.recipientUrls({ contactId: recipient.contactId ?? NIL, emailId });
   const isTracked = isEmailTracked(template.tracking, template.type);
   const email = await deps.compileEmail({
     subject: template.subject,

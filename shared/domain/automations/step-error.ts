@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { AppError } from '../../pure/app-error.ts';
 import { TemplateLimitError, TemplateSyntaxError } from '../../pure/templates/template-language.ts';
 
-/** A step that cannot succeed, however often it is tried. The message tells people what is wrong. */
+/** A step that cannot succeed, however often it is tried. The message says what is wrong. */
 export class StepError extends Error {
   readonly output: Record<string, unknown> | null;
 

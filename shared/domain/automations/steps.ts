@@ -10,7 +10,7 @@ import { assertFilterSize } from '../filters/filter-size.ts';
 import { loadReferencedSegments } from '../filters/segment-references.ts';
 import { findTemplateFault } from '../templates/template-syntax.ts';
 import { findTemplate } from '../templates/templates.ts';
-import { assertRoomForTrigger } from './automations.ts';
+import { assertTriggerLimit } from './automations.ts';
 import { changeDefinition, findDefinition, graphOf, type AutomationDefinition } from './automation-graphs.ts';
 import {
   AutomationStepEntity,
@@ -41,18 +41,19 @@ function stepOf(definition: AutomationDefinition, stepId: string): AutomationSte
   return step;
 }
 
-/** The template of a SEND_EMAIL step may be named next to the configuration or in it; both are made equal. */
+/** The config of a SEND_EMAIL step with its template: callers may name the template in the config or beside it. */
 function withTemplate(config: StoredConfig, templateId: string | null): StoredConfig {
   const others = Object.entries(config).filter(([key]) => key !== 'templateId');
   return { ...Object.fromEntries(others), ...(templateId !== null && { templateId }) };
 }
 
+/** The template that a config names; undefined when it names none. */
 function templateIn(config: StoredConfig): string | null | undefined {
   const templateId = config['templateId'];
   return typeof templateId === 'string' || templateId === null ? templateId : undefined;
 }
 
-/** Checks what the shape of a configuration does not say. @throws AppError TEMPLATE_NOT_FOUND, BAD_REQUEST */
+/** Checks what the schema of a config does not check. @throws AppError TEMPLATE_NOT_FOUND, BAD_REQUEST */
 async function assertConfig(
   em: Em,
   projectId: string,
@@ -73,8 +74,8 @@ async function assertConfig(
   }
 }
 
-/** A workflow is always answered and run with all its steps, so their number is bounded. */
-function assertRoomForConfig(steps: AutomationStep[], config: StoredConfig): void {
+/** Checks the size of the configs: a workflow is read and run with all its steps. @throws AppError VALIDATION_ERROR */
+function assertConfigSize(steps: AutomationStep[], config: StoredConfig): void {
   const bytesOf = (each: StoredConfig) => Buffer.byteLength(JSON.stringify(each));
   if (bytesOf(config) > LIMITS.stepConfigBytes) {
     throw tooLarge('config', `The config of a step may have at most ${LIMITS.stepConfigBytes} bytes`);
@@ -93,7 +94,7 @@ function* webhookTemplates(path: string, value: unknown): Generator<[path: strin
   for (const [key, inner] of Object.entries(value)) yield* webhookTemplates(`${path}.${key}`, inner);
 }
 
-/** All templates of one webhook together have the bound that those of an email have one by one. */
+/** Checks the templates of a WEBHOOK step. Together they may have as many tags as one template of an email. */
 async function assertWebhookTemplates(config: StoredConfig): Promise<void> {
   const turn = createTurns();
   let tagCount = 0;
@@ -135,10 +136,10 @@ export async function addStep(
     if (definition.steps.length >= LIMITS.stepsPerAutomation) {
       throw tooLarge('type', `A workflow has at most ${LIMITS.stepsPerAutomation} steps`);
     }
-    const isMail = input.type === 'SEND_EMAIL';
-    const templateId = isMail ? (input.templateId ?? templateIn(input.config) ?? null) : null;
-    const config = isMail ? withTemplate(input.config, templateId) : input.config;
-    assertRoomForConfig(definition.steps, config);
+    const isEmail = input.type === 'SEND_EMAIL';
+    const templateId = isEmail ? (input.templateId ?? templateIn(input.config) ?? null) : null;
+    const config = isEmail ? withTemplate(input.config, templateId) : input.config;
+    assertConfigSize(definition.steps, config);
     await assertConfig(tx, projectId, input.type, config, templateId);
     const step = tx.create(AutomationStepEntity, {
       automationId,
@@ -164,7 +165,7 @@ export async function addStep(
 }
 
 /**
- * Changes the fields of a step that are given; `config` is replaced as a whole. The event of the TRIGGER step is that of
+ * Changes the given fields of a step; `config` is replaced as a whole. The event of the TRIGGER step becomes that of
  * the automation.
  * @throws AppError WORKFLOW_NOT_FOUND, RESOURCE_NOT_FOUND, TEMPLATE_NOT_FOUND, BAD_REQUEST
  */
@@ -177,16 +178,13 @@ export async function updateStep(
 ): Promise<AutomationStep> {
   return changeDefinition(em, projectId, automationId, async (tx, definition) => {
     const step = stepOf(definition, stepId);
-    const isMail = step.type === 'SEND_EMAIL';
+    const isEmail = step.type === 'SEND_EMAIL';
     const named = patch.templateId === undefined && patch.config ? templateIn(patch.config) : patch.templateId;
-    const templateId = isMail && named !== undefined ? named : (step.templateId ?? null);
-    const given = patch.config ?? step.config;
-    const config = isMail ? withTemplate(given, templateId) : given;
-    if (patch.config)
-      assertRoomForConfig(
-        definition.steps.filter((other) => other !== step),
-        config,
-      );
+    const templateId = isEmail && named !== undefined ? named : (step.templateId ?? null);
+    const newConfig = patch.config ?? step.config;
+    const config = isEmail ? withTemplate(newConfig, templateId) : newConfig;
+    const others = definition.steps.filter((other) => other !== step);
+    if (patch.config) assertConfigSize(others, config);
     await assertConfig(tx, projectId, step.type, config, templateId);
     tx.assign(step, {
       config,
@@ -198,7 +196,7 @@ export async function updateStep(
     if (step.type === 'TRIGGER' && typeof eventName === 'string') {
       const { automation } = definition;
       if (automation.enabled && eventName !== automation.triggerEvent) {
-        await assertRoomForTrigger(tx, automation, eventName, 'config.eventName');
+        await assertTriggerLimit(tx, automation, eventName, 'config.eventName');
       }
       automation.triggerEvent = eventName;
     }
@@ -207,8 +205,9 @@ export async function updateStep(
 }
 
 /**
- * Removes a step with its transitions. With `splice`, each step that led to it leads to the one it led to.
- * @throws AppError WORKFLOW_NOT_FOUND, RESOURCE_NOT_FOUND, BAD_REQUEST for the TRIGGER, or to splice where two ways leave
+ * Removes a step with its transitions. With `splice`, the steps before it lead to the step after it.
+ * @throws AppError WORKFLOW_NOT_FOUND, RESOURCE_NOT_FOUND, BAD_REQUEST for the TRIGGER step, or for `splice` of a step with
+ *   two outgoing transitions
  */
 export async function removeStep(
   em: Em,
@@ -247,8 +246,9 @@ export async function removeStep(
 }
 
 /**
- * Draws a transition.
- * @throws AppError WORKFLOW_NOT_FOUND, RESOURCE_NOT_FOUND for a step of another automation, BAD_REQUEST where none may be
+ * Adds a transition.
+ * @throws AppError WORKFLOW_NOT_FOUND, RESOURCE_NOT_FOUND for a step of another automation, BAD_REQUEST for a transition
+ *   that the graph may not have
  */
 export async function addTransition(
   em: Em,

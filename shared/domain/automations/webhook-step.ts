@@ -12,7 +12,7 @@ import type { WebhookSecrets } from '../projects/webhook-secrets.ts';
 import { StepError } from './step-error.ts';
 import type { PendingWebhook } from './execution-engine.ts';
 
-/** Only texts are rendered; the rest of a body is sent as it is. */
+/** Renders the texts within a value; other values stay as they are. */
 async function renderValue(value: unknown, render: (source: string) => Promise<string>): Promise<unknown> {
   if (typeof value === 'string') return render(value);
   if (typeof value !== 'object' || value === null) return value;
@@ -46,7 +46,7 @@ function encodeValue(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, encodeValue(inner)]));
 }
 
-/** The body that a step sends when none is configured. */
+/** The body that a step sends when its config has none. */
 function defaultBody({ state, contact }: PendingWebhook): unknown {
   return {
     contact: { id: contact.id, email: contact.email, subscribed: contact.subscribed, data: contact.data },
@@ -56,8 +56,14 @@ function defaultBody({ state, contact }: PendingWebhook): unknown {
   };
 }
 
+/** The `Content-Type` of a body. A text that is JSON is sent as JSON. */
+function contentTypeOf(content: unknown): string {
+  return typeof content === 'string' && !isJson(content) ? 'text/plain; charset=utf-8' : 'application/json';
+}
+
 /**
- * Makes the request of a WEBHOOK step. Its `id` is made of the execution and the number of the step, so every attempt has the same.
+ * Makes the request of a WEBHOOK step. Every attempt has the same `id`: it names the execution and the number of the
+ * step.
  * @throws StepError, TemplateSyntaxError, TemplateLimitError, AppError RESOURCE_NOT_FOUND
  */
 export async function prepareWebhook(
@@ -78,12 +84,12 @@ export async function prepareWebhook(
   const hasBody = config.body !== undefined || ['POST', 'PUT', 'PATCH'].includes(config.method);
   const content = config.body === undefined ? defaultBody(pending) : await renderValue(config.body, render);
   const headers: Record<string, string> = { 'user-agent': 'Everpost', accept: '*/*' };
-  if (hasBody) headers['content-type'] = typeof content === 'string' ? 'text/plain; charset=utf-8' : 'application/json';
-  if (typeof content === 'string' && isJson(content)) headers['content-type'] = 'application/json';
+  if (hasBody) headers['content-type'] = contentTypeOf(content);
   for (const [name, value] of Object.entries(config.headers ?? {})) {
     headers[name.toLowerCase()] = headerBytes(await render(value));
   }
-  const body = hasBody ? (typeof content === 'string' ? content : JSON.stringify(content)) : null;
+  const text = typeof content === 'string' ? content : JSON.stringify(content);
+  const body = hasBody ? text : null;
   if (Buffer.byteLength(body ?? '') > LIMITS.webhookBodyBytes) {
     throw new StepError(`The body of the webhook has more than ${LIMITS.webhookBodyBytes} bytes`);
   }
@@ -97,7 +103,9 @@ export async function prepareWebhook(
   };
 }
 
-/** A header holds octets (RFC 9110 section 5.5): non-ASCII goes as UTF-8, and characters that could end a line are left out. */
+/**
+ * A header value has octets (RFC 9110 section 5.5): text is sent as UTF-8, without characters that could end a line.
+ */
 function headerBytes(text: string): string {
   return Buffer.from(text.replaceAll(/[\0-\x08\x0a-\x1f\x7f]/g, '')).toString('latin1');
 }
