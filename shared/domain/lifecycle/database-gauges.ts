@@ -45,13 +45,13 @@ function createFigureGauges(registry: Registry) {
   const labelled = [outboxRows, outboxOldest, executions, jobs, progress, idle, paused];
   const plain = [emails, emailsOldest, lag, campaigns, left];
 
-  function forget(): void {
+  function clear(): void {
     for (const each of labelled) each.reset();
     for (const each of plain) each.remove();
   }
 
   function show(figures: Figures): void {
-    forget();
+    clear();
     for (const { kind, rows, oldestSeconds } of figures.outbox) {
       outboxRows.set({ kind }, rows);
       outboxOldest.set({ kind }, oldestSeconds);
@@ -70,7 +70,7 @@ function createFigureGauges(registry: Registry) {
     left.set(figures.campaigns.recipientsLeft);
     for (const { relay, provider } of figures.pausedProviders) paused.inc(healthLabels(relay, provider));
   }
-  return { show, forget };
+  return { show, clear };
 }
 
 function tooLate(): never {
@@ -78,8 +78,9 @@ function tooLate(): never {
 }
 
 /**
- * Gauges of figures in PostgreSQL, and of the connections to it. Without an answer they have no value, and
- * `everpost_database_up` is 0. @returns a function that reads them; call it before each answer
+ * Creates gauges of the figures in PostgreSQL and of the connections to it. When PostgreSQL does not answer, the
+ * figures have no value and `everpost_database_up` is 0. @returns a function that sets the gauges; call it before each
+ * scrape
  */
 export function createDatabaseGauges(registry: Registry, { read, poolUsage, keptMs = KEPT_MS }: DatabaseGaugesOptions) {
   const isUp = gauge(registry, 'everpost_database_up', '1 when PostgreSQL has answered in time');
@@ -89,7 +90,7 @@ export function createDatabaseGauges(registry: Registry, { read, poolUsage, kept
   const gauges = createFigureGauges(registry);
   let readAt = -Infinity;
 
-  return async function look(): Promise<void> {
+  return async function update(): Promise<void> {
     const { total, idle, waiting } = poolUsage();
     pool.set({ state: 'used' }, total - idle);
     pool.set({ state: 'idle' }, idle);
@@ -100,7 +101,7 @@ export function createDatabaseGauges(registry: Registry, { read, poolUsage, kept
       isUp.set(1);
       readAt = performance.now();
     } catch {
-      gauges.forget();
+      gauges.clear();
       isUp.set(0);
     }
   };

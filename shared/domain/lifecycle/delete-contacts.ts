@@ -7,9 +7,9 @@ import { query, sql } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 
 /**
- * Deletes contacts for good. Their executions end at once, and their queued email is not sent, because the delivery
- * checks that the contact exists. All other data about them is erased by `eraseNext`: call it after the commit; the
- * outbox has it called again until nothing is left. Wake the dispatcher.
+ * Deletes contacts for good. Their executions end at once, and their queued emails are not sent, because the delivery
+ * checks that the contact exists. `eraseNext` erases all other data about them: an outbox row has it called until
+ * nothing is left. Wake the dispatcher after the commit.
  * @returns the ids that existed
  */
 export async function deleteContacts(em: Em, projectId: string, contactIds: string[]): Promise<string[]> {
@@ -19,10 +19,12 @@ export async function deleteContacts(em: Em, projectId: string, contactIds: stri
       sql`select id from contact where project_id = ${projectId} and id = any(${contactIds}::uuid[])`,
     );
     const ownedIds = owned.map((contact) => contact.id);
-    // The order of locks at `inTransaction`: executions, contacts, and the waits of the executions.
+    // The order of locks at `inTransaction`: executions, contacts, waits of the executions.
     const executionIds = await lockExecutions(tx, ownedIds);
     const ids = await lockContacts(tx, projectId, ownedIds, 'deletion');
-    // An execution started since then may be locked by a transaction that waits for these contacts: the erasure cancels it.
+    // Executions that were started since then are cancelled by the erasure, because the transaction that locks one of
+    // them
+    // may wait for these contacts.
     await cancelExecutions(tx, executionIds, 'contact deleted');
     const deleted = await query<{ id: string }>(
       tx,
@@ -31,7 +33,8 @@ export async function deleteContacts(em: Em, projectId: string, contactIds: stri
           delete from contact where id = any(${ids}::uuid[]) returning id, project_id, email
         )
         insert into erased_contact (contact_id, project_id, address_hash, address)
-        select id, project_id, ${addressHash(sql`project_id`, sql`email`)}, email from deleted cross join ${ADDRESS_HASH_KEY}
+        select id, project_id, ${addressHash(sql`project_id`, sql`email`)}, email
+        from deleted cross join ${ADDRESS_HASH_KEY}
         returning contact_id as id`,
     );
     if (deleted.length > 0) {

@@ -2,12 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Em } from '../database/em.ts';
 import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 
-/** Rows that one statement deletes; it takes well under a second, so nobody waits long for its locks. */
+/** Rows that one statement deletes. It takes well under a second, so others do not wait long for its locks. */
 const CHUNK = 5_000;
-/** Emails bring their content and attachments along. */
+/** Emails that one statement deletes, with their contents and attachments. */
 const EMAIL_CHUNK = 500;
 
-/** Longest wait for transactions that were open when the project was deleted, and may have written of it. */
+/** Longest wait for transactions that were open when the project was deleted, and may have written rows of it. */
 const SETTLE_MS_MAX = 60_000;
 const SETTLE_POLL_MS = 200;
 
@@ -26,7 +26,7 @@ const ofProject =
   (projectId) =>
     chunkOf(table, sql`from ${table} r where r.project_id = ${projectId}`);
 
-/** Attachments belong to the emails of one request, and step executions to executions: both go with them. */
+/** Attachments have no column for the project, so they are deleted with their emails. */
 const deleteEmails: Deletion = (projectId) => sql`
   with gone as (
     delete from email
@@ -39,6 +39,7 @@ const deleteEmails: Deletion = (projectId) => sql`
   files as (delete from attachment a using sets s where a.set_id = s.id)
   select count(*)::int as count from gone`;
 
+/** Step executions have no column for the project, so they are deleted with their executions. */
 const deleteExecutions: Deletion = (projectId) => sql`
   with gone as (
     delete from automation_execution
@@ -49,8 +50,8 @@ const deleteExecutions: Deletion = (projectId) => sql`
   select count(*)::int as count from gone`;
 
 /**
- * Everything of a project but its own row, by table. The outbox comes first, so that nothing new is started; tables with
- * many rows come before those whose deletion would cascade to them.
+ * The deletions of all rows of a project but its own. The outbox comes first, so that nothing new is started. Tables
+ * with many rows come before the tables whose deletion would cascade to them.
  */
 const DELETIONS: readonly Deletion[] = [
   ofProject(sql`outbox`),
@@ -89,7 +90,7 @@ const DELETIONS: readonly Deletion[] = [
   ofProject(sql`send_budget`),
 ];
 
-/** Deletes all rows of a project but its own, a chunk at a time. @returns how many, those that came along left out */
+/** Deletes all rows of a project but its own, a chunk at a time. @returns how many, without rows deleted with others */
 async function deleteRows(em: Em, projectId: string): Promise<number> {
   let total = 0;
   for (const deletion of DELETIONS) {
@@ -103,7 +104,7 @@ async function deleteRows(em: Em, projectId: string): Promise<number> {
   return total;
 }
 
-/** Waits until every transaction that is open now has ended. */
+/** Waits until every transaction that is open now has ended, but not longer than `SETTLE_MS_MAX`. */
 async function untilSettled(em: Em): Promise<void> {
   const clock = await queryOne<{ now: Date }>(em, sql`select clock_timestamp() as now`);
   const deadline = performance.now() + SETTLE_MS_MAX;
@@ -121,10 +122,11 @@ async function untilSettled(em: Em): Promise<void> {
 }
 
 /**
- * Deletes a project and everything of it for good. Requests are refused from the beginning; what runs is ended by
- * `endWorkflows`. Each chunk is a transaction of its own: after an interruption call it again, and it goes on. The second
- * look finds what transactions wrote that were under way.
- * @returns how many rows were deleted; attachments, steps and the like, which go with others, are not counted
+ * Deletes a project and everything that belongs to it, for good. Requests are refused from the beginning. Each chunk is
+ * a transaction of its own: after an interruption, another call deletes the rest. The second round finds rows that were
+ * written by transactions that were open during the first one.
+ * @param endWorkflows ends the running workflows of the project
+ * @returns how many rows were deleted, without those that were deleted with others, such as attachments and steps
  */
 export async function deleteProject(em: Em, projectId: string, endWorkflows: () => Promise<unknown>): Promise<number> {
   await query(em, sql`update project set disabled = true, updated_at = now() where id = ${projectId}`);

@@ -79,7 +79,7 @@ async function addCampaign(): Promise<string> {
   return id;
 }
 
-it('clears the email of the contact and to its address, and cancels what is queued', async () => {
+it('clears the emails of the contact and those to its address, and cancels queued ones', async () => {
   const contactId = await addContact('queued@mail.test');
   const ids = [
     await addEmail({ contactId, address: 'queued@mail.test', status: 'PENDING' }),
@@ -105,7 +105,7 @@ it('clears the email of the contact and to its address, and cancels what is queu
   expect(await emailRow(other)).toMatchObject({ to_address: 'other@mail.test', status: 'PENDING' });
 });
 
-it('keeps mail of a deleted contact from being claimed before it is cleared', async () => {
+it('prevents emails of a deleted contact from being claimed before they are cleared', async () => {
   const contactId = await addContact('unclaimed@mail.test');
   const id = await addEmail({ contactId, address: 'unclaimed@mail.test', status: 'PENDING' });
   await deleteContacts(em(), projectId, [contactId]);
@@ -113,7 +113,7 @@ it('keeps mail of a deleted contact from being claimed before it is cleared', as
   expect(await emailRow(id)).toMatchObject({ status: 'CANCELLED', delivery_due_at: null });
 });
 
-it('goes in parts, and comes back until what was under way has ended', async () => {
+it('erases in parts, and searches again until the transactions that were open have ended', async () => {
   const contactId = await addContact('many@mail.test');
   await query(
     em(),
@@ -130,10 +130,12 @@ it('goes in parts, and comes back until what was under way has ended', async () 
   expect(await count('event', sql`contact_id = ${contactId}`)).toBe(0);
   expect(await findNextErasure(em(), projectId)).toBeGreaterThan(1_000);
 
-  // Rows that an open transaction still writes for the contact are found by the next look.
+  // Rows that an open transaction still writes for the contact are found by the next search.
   await query(
     open,
-    sql`insert into event (id, project_id, contact_id, name, created_at) values (${randomUUID()}, ${projectId}, ${contactId}, 'late', now())`,
+    sql`
+      insert into event (id, project_id, contact_id, name, created_at)
+      values (${randomUUID()}, ${projectId}, ${contactId}, 'late', now())`,
   );
   const makeDue = () =>
     query(em(), sql`update erased_contact set due_at = now() - interval '1 second' where contact_id = ${contactId}`);
@@ -148,7 +150,7 @@ it('goes in parts, and comes back until what was under way has ended', async () 
   expect(row).toEqual({ address: null, due_at: null });
 });
 
-it('lets late results and reports count, without bringing anything back', async () => {
+it('counts late results and reports, but stores no personal data of them', async () => {
   const contactId = await addContact('late@mail.test');
   const campaignId = await addCampaign();
   const emailId = await addEmail({ contactId, address: 'late@mail.test', status: 'PENDING', campaignId });
@@ -189,7 +191,7 @@ it('lets late results and reports count, without bringing anything back', async 
   expect(campaign).toEqual({ sent_count: 1, opened_count: 1, clicked_count: 1, bounced_count: 1, complained_count: 1 });
 });
 
-it('keeps an address suppressed by its hash, also when it comes back', async () => {
+it('keeps an address suppressed by its hash, also when a contact has it again', async () => {
   const contactId = await addContact('hashed@mail.test');
   const bounced = await addEmail({ contactId, address: 'hashed@mail.test', status: 'SENT' });
   await recordHardBounce(em(), bounced, { kind: 'hard', rule: 'no-such-user', diagnostic: 'unknown' });
@@ -217,7 +219,7 @@ it('suppresses by the hash when the complaint comes after the deletion', async (
   expect(await removeSuppression(em(), projectId, 'angry@mail.test')).toBe(true);
 });
 
-it('leads the links of old email to the contact who has the address now', async () => {
+it('leads the links of old emails to the contact who has the address now', async () => {
   const contactId = await addContact('returns@mail.test');
   const emailId = await addEmail({ contactId, address: 'returns@mail.test', status: 'SENT' });
   await deleteAndErase(contactId);

@@ -6,22 +6,24 @@ import { query, queryOne, sql, literalList } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { wentWithoutContact } from '../emails/by-address.ts';
 
-/** Contacts, and rows of each kind, that are erased in one transaction, which takes about a second at most. */
+/** Contacts, and rows of each kind, that one transaction erases; it takes about a second at most. */
 const CONTACTS_MAX = 100;
 const EMAILS_MAX = 500;
 const EVENTS_MAX = 5_000;
 const EXECUTIONS_MAX = 500;
 
-/** Pause before the search for rows of transactions that were under way during the deletion. */
-const SECOND_LOOK_SECONDS = 5;
-const LOOK_SECONDS_MAX = 300;
+/** Pauses before the data of a contact is searched for again, because open transactions may still write some. */
+const SECOND_SEARCH_SECONDS = 5;
+const SEARCH_SECONDS_MAX = 300;
 
-/** A deleted contact of which something may be left. */
+/** A deleted contact that may still have data. */
 interface ErasedContact {
   id: string;
-  /** Null once its mail has been found. */
+  /** Null once its emails have been found. */
   address: string | null;
-  /** Whether all transactions that were open when the contact was deleted have ended, so that this look is the last. */
+  /**
+   * Whether all transactions that were open when the contact was deleted have ended, so that this search is the last.
+   */
   isSettled: boolean;
 }
 
@@ -33,8 +35,8 @@ export interface ErasureProgress {
 }
 
 /**
- * Erases one part of each contact that was just deleted, which for ordinary contacts is everything. The rest, and the
- * second look, are left to `eraseNext`.
+ * Erases one part of the data of each contact that was just deleted; for ordinary contacts it is all data. `eraseNext`
+ * erases the rest, and searches again.
  */
 export async function eraseAtOnce(em: Em, projectId: string, contactIds: string[]): Promise<void> {
   for (let start = 0; start < contactIds.length; start += CONTACTS_MAX) {
@@ -43,9 +45,9 @@ export async function eraseAtOnce(em: Em, projectId: string, contactIds: string[
 }
 
 /**
- * Erases the next part of what is left of the deleted contacts of a project that are due, in one transaction. A contact
- * is looked at again until every transaction that was open when it was deleted has ended, and every import that was
- * queued before; so rows that they still wrote are erased as well. Safe to run concurrently.
+ * Erases the next part of the data of deleted contacts of a project that are due, in one transaction. A contact is due
+ * again until every transaction that was open when it was deleted, and every import that was queued before, has ended.
+ * So rows that these still wrote are erased as well. Safe to run concurrently.
  */
 export async function eraseNext(em: Em, projectId: string): Promise<ErasureProgress> {
   return erasePart(em, projectId);
@@ -58,17 +60,18 @@ async function erasePart(em: Em, projectId: string, contactIds?: string[]): Prom
     const ids = contacts.map((contact) => contact.id);
     const executions = await eraseExecutions(tx, ids);
     const emails = await eraseEmails(tx, projectId, contacts);
-    // After the emails: a transaction that records something of an email locks it, and finds it erased from here on.
+    // Events come after emails: a transaction that records an event of an email locks the email, and now finds it
+    // erased.
     const events = await eraseEvents(tx, ids);
     const isDone = executions < EXECUTIONS_MAX && emails < EMAILS_MAX && events < EVENTS_MAX;
-    // Reading all imports of the project is done for many contacts at once.
+    // Reading all imports of the project takes long, so it is left to `eraseNext`, which has many contacts at once.
     if (isDone && contactIds === undefined) await eraseImportErrors(tx, projectId, ids);
-    if (isDone) await finish(tx, projectId, contacts);
+    if (isDone) await finishSearch(tx, projectId, contacts);
     return { contacts: contacts.length, rows: executions + emails + events };
   });
 }
 
-/** @returns in how many milliseconds the next look at contacts of the project is due; undefined when there is none */
+/** How many milliseconds remain until a deleted contact of the project is due; undefined when no contact is left. */
 export async function findNextErasure(em: Em, projectId: string): Promise<number | undefined> {
   const row = await queryOne<{ wait: number | null }>(
     em,
@@ -103,7 +106,7 @@ async function takeDue(tx: Em, projectId: string, contactIds: string[] | undefin
   );
 }
 
-/** The record of an execution keeps its ids, states and times. */
+/** Clears executions, except for their ids, states and times, and cancels those that are active. */
 async function eraseExecutions(tx: Em, contactIds: string[]): Promise<number> {
   const executions = await query<{ id: string; isActive: boolean }>(
     tx,
@@ -129,9 +132,9 @@ async function eraseExecutions(tx: Em, contactIds: string[]): Promise<number> {
 }
 
 /**
- * Clears emails of the contact, and emails to its address without a contact, such as test sends. Waiting emails are
- * cancelled; a recipient of a campaign is skipped when its page comes. An email on the wire may finish: its result
- * finds the email without an address and adds none.
+ * Clears emails of the contacts, and emails to their addresses without a contact, such as test sends. Queued emails are
+ * cancelled; recipients of a campaign are skipped when their page is sent. The result of an email that is being sent
+ * finds the email without an address and stores no text.
  */
 async function eraseEmails(tx: Em, projectId: string, contacts: ErasedContact[]): Promise<number> {
   const ids = contacts.map((contact) => contact.id);
@@ -151,18 +154,22 @@ async function eraseEmails(tx: Em, projectId: string, contacts: ErasedContact[])
         from email e join candidate c on c.id = e.id order by e.id for no key update of e
       ),
       cleared as (
-        update email e set to_address = null, subject = null, error = null, attempts = null, refusal = e.refusal - 'server', contact_id = null,
-          erased_contact_id = t.owner_id, status = case when t.is_queued then 'CANCELLED' else e.status end,
+        update email e set to_address = null, subject = null, error = null, attempts = null,
+          refusal = e.refusal - 'server', contact_id = null, erased_contact_id = t.owner_id,
+          status = case when t.is_queued then 'CANCELLED' else e.status end,
           delivery_due_at = case when t.is_queued then null else e.delivery_due_at end
         from target t where e.id = t.id
       ),
-      content as (delete from email_content c using target t where c.email_id = t.id returning c.attachment_set_id as id),
+      content as (
+        delete from email_content c using target t where c.email_id = t.id returning c.attachment_set_id as id
+      ),
       suppressed as (
         update suppression s set email = null, words = null from target t cross join ${ADDRESS_HASH_KEY}
         where s.project_id = ${projectId} and s.email is not null
           and s.address_hash = ${addressHash(sql`s.project_id`, sql`t.to_address`)}
       )
-      select (select array_agg(id) from target) as ids, (select array_agg(distinct id) from content where id is not null) as sets`,
+      select (select array_agg(id) from target) as ids,
+        (select array_agg(distinct id) from content where id is not null) as sets`,
   );
   if (!cleared?.ids) return 0;
   await query(tx, sql`delete from event where contact_id is null and email_id = any(${cleared.ids}::uuid[])`);
@@ -195,8 +202,8 @@ async function eraseEvents(tx: Em, contactIds: string[]): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** When nothing more was found, forgets the address and plans the next look, unless this was the last one. */
-async function finish(tx: Em, projectId: string, contacts: ErasedContact[]): Promise<void> {
+/** Clears the addresses of contacts of which nothing more was found, and sets when to search again, unless settled. */
+async function finishSearch(tx: Em, projectId: string, contacts: ErasedContact[]): Promise<void> {
   const ids = contacts.map((contact) => contact.id);
   const settled = contacts.filter((contact) => contact.isSettled).map((contact) => contact.id);
   await query(
@@ -213,13 +220,14 @@ async function finish(tx: Em, projectId: string, contacts: ErasedContact[]): Pro
         successor_id = coalesce(
           (select c.id from contact c where c.project_id = ${projectId} and c.email = x.address), x.successor_id),
         due_at = case when x.contact_id <> all(${settled}::uuid[]) then clock_timestamp() + least(
-          greatest(clock_timestamp() - coalesce(x.began_at, clock_timestamp()), ${SECOND_LOOK_SECONDS}::int * interval '1 second'),
-          ${LOOK_SECONDS_MAX}::int * interval '1 second') end
+          greatest(
+            clock_timestamp() - coalesce(x.began_at, clock_timestamp()), ${SECOND_SEARCH_SECONDS}::int * interval '1 second'),
+          ${SEARCH_SECONDS_MAX}::int * interval '1 second') end
       where x.contact_id = any(${ids}::uuid[])`,
   );
 }
 
-/** Rows that an import refused are listed with their addresses. */
+/** Clears addresses in the errors of imports, which list the refused rows. */
 async function eraseImportErrors(tx: Em, projectId: string, ids: string[]): Promise<void> {
   await query(
     tx,
@@ -229,7 +237,8 @@ async function eraseImportErrors(tx: Em, projectId: string, ids: string[]): Prom
         select j.id, e.n from job j cross join ${ADDRESS_HASH_KEY}
         cross join jsonb_array_elements(j.errors) with ordinality as e (error, n)
         where j.project_id = ${projectId} and j.kind = 'IMPORT' and j.errors <> '[]'
-          and ${addressHash(sql`j.project_id`, sql`lower(btrim(e.error ->> 'email'))`)} in (select address_hash from erased)
+          and ${addressHash(sql`j.project_id`, sql`lower(btrim(e.error ->> 'email'))`)} in (
+            select address_hash from erased)
       )
       update job j set errors = (
         select jsonb_agg(case when exists (select from named m where m.id = j.id and m.n = e.n)

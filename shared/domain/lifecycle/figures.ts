@@ -12,21 +12,21 @@ export interface Backlog {
 /** The figures that an operator watches, over all projects. */
 export interface Figures {
   outbox: (Backlog & { kind: string })[];
-  /** Transactional emails and those of automations that are due. */
+  /** Due emails that are transactional or of automations. */
   emailsDue: Backlog;
   executions: { running: number; waiting: number };
-  /** How long the longest overdue execution has been due. */
+  /** How long the most overdue execution has been due. */
   executionLagSeconds: number;
-  /** Unfinished imports and other jobs: their least progress, and the longest time that one of them has not moved. */
+  /** Jobs that have not ended: their least progress, 0 to 1, and the longest time without progress. */
   jobs: { kind: string; state: string; rows: number; progress: number; idleSeconds: number }[];
   campaigns: { sending: number; recipientsLeft: number };
   /** Providers to which sending is paused. */
   pausedProviders: { relay: string; provider: string }[];
 }
 
-/** No more rows than this are counted: reading must stay cheap when there are many. */
+/** No more rows than this are counted, so that reading stays cheap when there are many. */
 export const ROWS_COUNTED_MAX = 10_000;
-/** Rows that are searched for the oldest; ids grow with time, so the first ones are the oldest. */
+/** Rows that are read to find the oldest. Ids grow with time, so the first ones are the oldest. */
 const ROWS_LOOKED_AT = 1_000;
 const STATEMENT_MS = 2_000;
 
@@ -61,13 +61,14 @@ async function emailBacklog(em: Em): Promise<Backlog> {
     sql`
       select count(*)::int as rows, ${secondsSince(sql`min(delivery_due_at)`)} as "oldestSeconds"
       from (
-        select delivery_due_at from email where delivery_due_at <= now() order by delivery_due_at limit ${ROWS_COUNTED_MAX}
+        select delivery_due_at from email where delivery_due_at <= now()
+        order by delivery_due_at limit ${ROWS_COUNTED_MAX}
       ) e`,
   );
   return row ?? { rows: 0, oldestSeconds: 0 };
 }
 
-/** Millions of executions may wait: above the counting limit the last estimate of their index's size is used. */
+/** Millions of executions may wait. Above `ROWS_COUNTED_MAX` the planner's estimate for their index is used. */
 async function executionFigures(em: Em): Promise<Pick<Figures, 'executions' | 'executionLagSeconds'>> {
   const row = await queryOne<{ running: number; waiting: number; estimate: number; lag: number }>(
     em,
@@ -111,7 +112,9 @@ async function campaignFigures(em: Em): Promise<Figures['campaigns']> {
   return row ?? { sending: 0, recipientsLeft: 0 };
 }
 
-/** A pause that nobody has probed for an hour has no emails behind it. */
+/**
+ * The providers that are paused now. A pause that ended an hour ago and was not renewed has no emails that wait for it.
+ */
 async function pausedProviders(em: Em): Promise<Figures['pausedProviders']> {
   return query(
     em,
@@ -124,7 +127,7 @@ async function pausedProviders(em: Em): Promise<Figures['pausedProviders']> {
 
 /**
  * Reads the figures. Every statement reads a bounded number of rows by an index, and ends after two seconds.
- * @throws the driver's error when the database is away or too slow
+ * @throws the driver's error when the database cannot be reached or is too slow
  */
 export async function readFigures(em: Em): Promise<Figures> {
   return inTransaction(em, async (tx) => {

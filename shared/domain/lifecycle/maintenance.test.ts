@@ -13,7 +13,7 @@ import { query, sql, SqlFragment } from '../database/sql.ts';
 let database: TestDatabase;
 let projectId: string;
 const em = () => database.orm.em.fork();
-/** A chunk of every kind. */
+/** Cleans up one chunk of every kind. @returns how many rows of each were deleted */
 async function cleanUp(): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const kind of CLEAN_UP_KINDS) {
@@ -66,7 +66,7 @@ describe('the clean-up of jobs', () => {
     expect(await idsOf('job_file')).toEqual([kept[1]]);
   });
 
-  it('goes in chunks', async () => {
+  it('deletes at most a chunk at a time', async () => {
     await query(
       em(),
       sql`
@@ -80,7 +80,7 @@ describe('the clean-up of jobs', () => {
 });
 
 describe('the clean-up of idempotency keys', () => {
-  it('goes in chunks, and the activity does them all', async () => {
+  it('deletes a chunk at a time, and the activity deletes all chunks', async () => {
     const addKeys = (prefix: string, count: number, days: number) =>
       query(
         em(),
@@ -149,14 +149,14 @@ describe('the clean-up of graphs', () => {
     expect(await idsOf('automation_graph')).toEqual([third, present, ...other.graphIds].sort());
   });
 
-  it('leaves one that was replaced a moment ago to a transaction that may still give it to an execution', async () => {
+  it('keeps a graph that was replaced a moment ago, because an open transaction may still use it', async () => {
     const { graphIds } = await addAutomation([50, 0.5]);
     expect(await cleanUp()).toMatchObject({ graphSnapshots: 0 });
     expect(await idsOf('automation_graph')).toEqual([...graphIds].sort());
   });
 });
 
-it('the clean-up removes what is known of traces after a day', async () => {
+it('the clean-up deletes trace contexts after a day', async () => {
   await query(
     em(),
     sql`

@@ -1,3 +1,4 @@
+import { NIL } from 'uuid';
 import { OPEN_EMAIL_STATUSES } from '../../pure/emails/email-types.ts';
 import type { Config } from '../../platform/config.ts';
 import { sweepIdempotencyKeys } from '../idempotency/idempotency.ts';
@@ -23,7 +24,7 @@ export interface CleanUpReport {
   traceContexts: number;
 }
 
-/** How long each kind of row is kept, in days; 0 keeps it. */
+/** How long each kind of row is kept, in days unless the name says otherwise; 0 keeps it forever. */
 export interface Retention {
   idempotencyTtlHours: number;
   emailContents: number;
@@ -36,7 +37,7 @@ export interface Retention {
   erasedContacts: number;
 }
 
-/** The operator's settings. */
+/** The retention that the operator has configured. */
 export function retentionOf(config: Config): Retention {
   return {
     idempotencyTtlHours: config.IDEMPOTENCY_TTL_HOURS,
@@ -51,9 +52,9 @@ export function retentionOf(config: Config): Retention {
   };
 }
 
-/** Executions that were not started. */
+/** How long refusals of executions are kept. */
 const REFUSAL_DAYS = 30;
-/** Longer than rates of complaints look back. */
+/** Longer than the 7 days of complaint rates. */
 const PROVIDER_DAYS = 9;
 /** Rows of one kind that are removed at a time. */
 export const CLEAN_UP_CHUNK = 5_000;
@@ -64,12 +65,9 @@ const DAY_MS = 24 * 60 * 60_000;
 /** The result of one chunk. */
 export interface SweptChunk {
   removed: number;
-  /** Where the next chunk begins; missing when all is done. */
+  /** The id after which the next chunk begins; missing after the last chunk. */
   next?: string;
 }
-
-/** The beginning of every table whose rows go in the order of their ids. */
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 /** Deletes rows of `table` whose `key` is in a chunk of those that `old` selects. @returns how many were deleted */
 async function deleteChunk(em: Em, table: SqlFragment, key: SqlFragment, old: SqlFragment): Promise<number> {
@@ -93,17 +91,22 @@ interface AgedRows {
 }
 
 /**
- * Deletes a chunk of old rows in the order of their ids, which is that of their creation: by the primary key, and pages of
- * the table one after the other, once each. The next chunk begins behind this one. From the beginning it would find all
- * that has been deleted first, since a backup that runs meanwhile keeps deleted rows where they are.
+ * Deletes a chunk of old rows in the order of their ids, which is the order of their creation: it uses the primary key
+ * and reads each page of the table once. The next chunk begins after this one. If it began at the start of the table,
+ * it would read all deleted rows first, because a backup that runs meanwhile keeps them in the table.
  */
-async function deleteInOrder(em: Em, { table, key, days, condition }: AgedRows, place = FIRST_ID): Promise<SweptChunk> {
+async function deleteInOrder(
+  em: Em,
+  { table, key, days, condition }: AgedRows,
+  afterId: string = NIL,
+): Promise<SweptChunk> {
   const swept = await queryOne<{ count: number; last: string | null }>(
     em,
     sql`
       with old as materialized (
         select ${key} as id from ${table} t
-        where ${key} > ${place} and ${key} < ${idBefore(days)} and t.created_at ${olderThan(days)} and ${condition ?? sql`true`}
+        where ${key} > ${afterId} and ${key} < ${idBefore(days)} and t.created_at ${olderThan(days)}
+          and ${condition ?? sql`true`}
         order by ${key} limit ${CLEAN_UP_CHUNK}
       ),
       gone as (delete from ${table} where ${key} in (select id from old) returning 1)
@@ -118,8 +121,8 @@ function olderThan(days: number): SqlFragment {
 }
 
 /**
- * The least id that a row of this age can have: ids of version 7 begin with the time of their creation, so the primary
- * key finds old rows. It leaves a day for clocks that differ; `created_at` decides.
+ * An id that is larger than those of rows that are older than `days`: ids of version 7 begin with the time of their
+ * creation, so the primary key finds old rows. It leaves a day for clocks that differ, because `created_at` decides.
  */
 function idBefore(days: number): string {
   const time = Math.max(Date.now() - (days - 1) * DAY_MS, 0)
@@ -136,31 +139,31 @@ function oldByProject(table: SqlFragment, at: SqlFragment, condition: SqlFragmen
     ) t`;
 }
 
-function sweepEmailContents(em: Em, { emailContents: days }: Retention, place?: string): Promise<SweptChunk> {
+function sweepEmailContents(em: Em, { emailContents: days }: Retention, afterId?: string): Promise<SweptChunk> {
   const condition = sql`exists (select from email e where e.id = t.email_id and e.status not in ('PENDING', 'SENDING'))`;
-  return deleteInOrder(em, { table: sql`email_content`, key: sql`email_id`, days, condition }, place);
+  return deleteInOrder(em, { table: sql`email_content`, key: sql`email_id`, days, condition }, afterId);
 }
 
-/** An attachment set has few files, so a chunk may be a little larger. */
-function sweepAttachments(em: Em, { attachments: days }: Retention, place?: string): Promise<SweptChunk> {
+/** The key is that of a set of attachments. A set has few files, so a chunk is not much larger than others. */
+function sweepAttachments(em: Em, { attachments: days }: Retention, afterId?: string): Promise<SweptChunk> {
   const condition = sql`not exists (
     select from email_content c join email e on e.id = c.email_id
     where c.attachment_set_id = t.set_id and e.status in ${literalList(OPEN_EMAIL_STATUSES)}
   )`;
-  return deleteInOrder(em, { table: sql`attachment`, key: sql`set_id`, days, condition }, place);
+  return deleteInOrder(em, { table: sql`attachment`, key: sql`set_id`, days, condition }, afterId);
 }
 
-/** A campaign has counters of its own, which stay when its emails are deleted. */
-function sweepEmails(em: Em, { emails: days }: Retention, place?: string): Promise<SweptChunk> {
+/** The counters of campaigns do not change when their emails are deleted. */
+function sweepEmails(em: Em, { emails: days }: Retention, afterId?: string): Promise<SweptChunk> {
   const condition = sql`t.status not in ('PENDING', 'SENDING')
     and not exists (select from campaign c where c.id = t.campaign_id and c.status in ('SCHEDULED', 'SENDING'))`;
-  return deleteInOrder(em, { table: sql`email`, key: sql`id`, days, condition }, place);
+  return deleteInOrder(em, { table: sql`email`, key: sql`id`, days, condition }, afterId);
 }
 
-/** Removes event names that only swept events had, to make room for new ones. */
-async function sweepEvents(em: Em, { events: days }: Retention, place?: string): Promise<SweptChunk> {
-  const swept = await deleteInOrder(em, { table: sql`event`, key: sql`id`, days }, place);
-  if (swept.next === undefined && (place !== undefined || swept.removed > 0)) {
+/** Deletes the event names that only deleted events had, too, because a project may have a limited number of names. */
+async function sweepEvents(em: Em, { events: days }: Retention, afterId?: string): Promise<SweptChunk> {
+  const swept = await deleteInOrder(em, { table: sql`event`, key: sql`id`, days }, afterId);
+  if (swept.next === undefined && (afterId !== undefined || swept.removed > 0)) {
     await query(
       em,
       sql`
@@ -172,8 +175,8 @@ async function sweepEvents(em: Em, { events: days }: Retention, place?: string):
 }
 
 /**
- * Executions that have ended, with their steps. A contact's first one in an automation keeps it from entering again, so
- * its row stays, without its data.
+ * Deletes executions that have ended, with their steps. The first execution of a contact keeps it from entering the
+ * automation again, so its row stays, without its data.
  */
 async function sweepExecutions(em: Em, { executions: days }: Retention): Promise<number> {
   const old = oldByProject(
@@ -200,7 +203,9 @@ async function sweepExecutions(em: Em, { executions: days }: Retention): Promise
   return swept?.count ?? 0;
 }
 
-/** Only the hashes are left of these contacts; links in old email and late complaints use them. */
+/**
+ * Deletes the last rows of erased contacts, which have only hashes. Links in old emails and late complaints use them.
+ */
 function sweepErasedContacts(em: Em, { erasedContacts: days }: Retention): Promise<number> {
   const old = oldByProject(sql`erased_contact`, sql`erased_at`, sql`erased_at ${olderThan(days)} and due_at is null`);
   return deleteChunk(em, sql`erased_contact`, sql`contact_id`, sql`select contact_id from (${old}) o`);
@@ -211,7 +216,7 @@ function sweepJobs(em: Em, { jobs: days }: Retention): Promise<number> {
   return deleteChunk(em, sql`job`, sql`id`, old);
 }
 
-/** Files whose job has ended; normally the end of a job drops its file. */
+/** Deletes files whose job has ended. Normally the end of a job deletes its file. */
 function sweepJobFiles(em: Em): Promise<number> {
   const old = sql`
     select f.job_id from job_file f join job j on j.id = f.job_id where j.state in ('completed', 'failed')`;
@@ -219,9 +224,9 @@ function sweepJobFiles(em: Em): Promise<number> {
 }
 
 /**
- * Former graphs of an automation that no execution has (any more). An execution is created while its graph is the present
- * one, give or take the length of a transaction, so the index on the time of creation finds it, and no other index is
- * needed.
+ * Deletes former graphs of automations that no execution has. An execution is created while its graph is the present
+ * one, or within the length of a transaction of that time. So the index on the time of creation finds the executions of
+ * a graph, and no other index is needed.
  */
 function sweepGraphSnapshots(em: Em): Promise<number> {
   const old = sql`
@@ -245,37 +250,37 @@ function sweepRefusals(em: Em): Promise<number> {
   return deleteChunk(em, sql`automation_refusal`, sql`id`, old);
 }
 
-/** Days that are too old for the complaint rates. */
+/** Deletes days that are too old for complaint rates. */
 function sweepProviderDays(em: Em): Promise<number> {
   const old = sql`select project_id, provider, day from provider_day where day ${olderThan(PROVIDER_DAYS)}`;
   return deleteChunk(em, sql`provider_day`, sql`(project_id, provider, day)`, old);
 }
 
-/** A trace that is a day old has been looked at, or never will be. */
+/** Deletes traces that are a day old: work that waited longer in the outbox begins a trace of its own. */
 function sweepTraceContexts(em: Em): Promise<number> {
   const old = sql`select subject_id from trace_context where created_at ${olderThan(1)}`;
   return deleteChunk(em, sql`trace_context`, sql`subject_id`, old);
 }
 
-/** The log of requests to webhook endpoints. Deliveries that are still to be made stay. */
-function sweepWebhookDeliveries(em: Em, { webhookDeliveries: days }: Retention, place?: string): Promise<SweptChunk> {
+/** Deletes the log of requests to webhook endpoints. Deliveries that are still to be made stay. */
+function sweepWebhookDeliveries(em: Em, { webhookDeliveries: days }: Retention, afterId?: string): Promise<SweptChunk> {
   const condition = sql`t.updated_at ${olderThan(days)} and t.retry_at is null`;
-  return deleteInOrder(em, { table: sql`webhook_delivery`, key: sql`id`, days, condition }, place);
+  return deleteInOrder(em, { table: sql`webhook_delivery`, key: sql`id`, days, condition }, afterId);
 }
 
-type Sweep = (em: Em, retention: Retention, place?: string) => Promise<SweptChunk>;
+type Sweep = (em: Em, retention: Retention, afterId?: string) => Promise<SweptChunk>;
 
-/** A sweep whose every chunk begins at the beginning. */
+/** A sweep in which every chunk begins at the start. */
 function fromStart(sweep: (em: Em, retention: Retention) => Promise<number>): Sweep {
   return async (em, retention) => {
     const removed = await sweep(em, retention);
-    return removed === CLEAN_UP_CHUNK ? { removed, next: FIRST_ID } : { removed };
+    return removed === CLEAN_UP_CHUNK ? { removed, next: NIL } : { removed };
   };
 }
 
 /** A sweep of rows that the operator may keep forever. */
 function unlessKept(kind: keyof CleanUpReport & keyof Retention, sweep: Sweep): Sweep {
-  return async (em, retention, place) => (retention[kind] === 0 ? { removed: 0 } : sweep(em, retention, place));
+  return async (em, retention, afterId) => (retention[kind] === 0 ? { removed: 0 } : sweep(em, retention, afterId));
 }
 
 const SWEEPS: Record<keyof CleanUpReport, Sweep> = {
@@ -301,17 +306,17 @@ const SWEEPS: Record<keyof CleanUpReport, Sweep> = {
 export const CLEAN_UP_KINDS = Object.keys(SWEEPS) as (keyof CleanUpReport)[];
 
 /**
- * Removes a chunk of expired rows of one kind, so that a large backlog is many short transactions.
- * @param place where the chunk before said that this one begins; without it from the beginning
+ * Deletes a chunk of expired rows of one kind, so that a large backlog is many short transactions.
+ * @param afterId `next` of the chunk before; the first chunk when left out
  */
 export async function cleanUpChunk(
   em: Em,
   kind: keyof CleanUpReport,
   retention: Retention,
-  place?: string,
+  afterId?: string,
 ): Promise<SweptChunk> {
   return inTransaction(em, async (tx) => {
     await limitStatements(tx, SWEEP_MS);
-    return SWEEPS[kind](tx, retention, place);
+    return SWEEPS[kind](tx, retention, afterId);
   });
 }

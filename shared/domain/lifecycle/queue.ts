@@ -10,29 +10,31 @@ export interface WaitingItems {
   /** A kind of the outbox, `email`, `campaign recipient`, `execution` or a kind of job. */
   kind: string;
   rows: number;
-  /** How long the oldest has been due; null where all of them are due later. */
+  /** How long the oldest item has been due; null when all of them are due later. */
   oldestSeconds: number | null;
-  /** Why they wait, where it is known. */
+  /** Why the items wait, if that is known. */
   reason: string | null;
 }
 
-/** A provider of recipients that a relay's emails are held for, or slowed down. */
+/** A provider to which sending by a relay is paused or slowed down. */
 export interface RelayTrouble {
   relay: string;
   provider: string;
   state: ProviderHealth;
 }
 
-/** An operator waits this long at most; there may be millions of rows. */
+/** The longest wait of an operator: there may be millions of rows. */
 const STATEMENT_MS = 30_000;
 const ITEMS_MAX = 1_000;
 
-/** Recipients of a campaign `c` without an outcome. Its counters do not tell those refused at once from later bounces. */
+/**
+ * Recipients of a campaign `c` without an outcome. Its counter of bounces also has recipients that are counted as sent.
+ */
 const RECIPIENTS_LEFT = sql`
   c.total_recipients - c.sent_count - c.failed_count - c.skipped_count - c.suppressed_count - (
     select count(*) from email e where e.campaign_id = c.id and e.trouble = 'BOUNCED' and e.sent_at is null)`;
 
-/** What waits, by project and kind: all of it, or that of one project. */
+/** A select of what waits, by project and kind: in all projects, or in one. */
 function waitingItems(projectId: string | null): SqlFragment {
   const ofProject = projectId === null ? sql`true` : sql`project_id = ${projectId}`;
   return sql`
@@ -42,7 +44,8 @@ function waitingItems(projectId: string | null): SqlFragment {
       case when count(held_at) > 0 then count(held_at) || ' held for a provider' end
     from email where delivery_due_at is not null and ${ofProject} group by 1
     union all
-    select project_id, 'campaign recipient', sum(greatest(0, ${RECIPIENTS_LEFT})), min(coalesce(resend_as_of, audience_as_of, updated_at)),
+    select project_id, 'campaign recipient', sum(greatest(0, ${RECIPIENTS_LEFT})),
+      min(coalesce(resend_as_of, audience_as_of, updated_at)),
       case when bool_or(paused_at is not null) then 'a campaign is paused' else max(waiting ->> 'reason') end
     from campaign c where status = 'SENDING' and ${ofProject} group by 1
     union all
@@ -53,7 +56,11 @@ function waitingItems(projectId: string | null): SqlFragment {
     from job where state in ('waiting', 'active') and ${ofProject} group by 1, 2`;
 }
 
-/** What waits, project by project, the oldest first; ends after `statementMs`. */
+/**
+ * Lists what waits, by project and kind, the oldest first.
+ * @param projectId all projects when null
+ * @throws the driver's error when the statement takes longer than `statementMs`
+ */
 export async function listWaiting(
   em: Em,
   projectId: string | null,
@@ -74,7 +81,7 @@ export async function listWaiting(
   });
 }
 
-/** Providers that relays have trouble with; none is a good sign. */
+/** The providers that relays have trouble with. */
 export async function listRelayTroubles(em: Em): Promise<RelayTrouble[]> {
   return query<RelayTrouble>(
     em,

@@ -13,19 +13,22 @@ import { query, sql, type SqlFragment, literalList } from '../database/sql.ts';
 type RowKind = 'campaign' | 'execution' | 'job';
 type ClaimKind = RowKind | 'email';
 
-/** A row that says that a workflow is at work for it, or the delivery that emails name. */
+/**
+ * Something that a workflow should be working on: a row that has not ended, or the delivery of emails without a result.
+ */
 export interface ActiveClaim {
   kind: ClaimKind;
   id: string;
   workflowId: string;
 }
 
-/** A claim whose workflow is not at work; `endedAt` is unknown if Temporal does not know the workflow. */
+/** A claim without a running workflow. */
 export interface OrphanedClaim extends ActiveClaim {
+  /** When its workflow ended; missing when Temporal does not know the workflow. */
   endedAt?: Date;
 }
 
-/** The workflow of a younger row may not have been started yet. */
+/** Rows that changed later are left alone: their workflow may not have been started yet. */
 const QUIET_MINUTES = 10;
 
 const WORKFLOW_ID_OF: Record<ClaimKind, (id: string) => string> = {
@@ -43,8 +46,8 @@ const ACTIVE_ROWS: Record<RowKind, SqlFragment> = {
 };
 
 /**
- * Claims that have not moved on as they should have, unless they are in the outbox: some at a time, by id. Waiting
- * executions and deferred emails are not looked up in Temporal before their time, because there may be hundreds of
+ * Finds claims that have not made progress in time and are not in the outbox: up to `limit` of them, by id. Executions
+ * that wait and emails that were deferred are found only once they are overdue, because there may be hundreds of
  * thousands.
  */
 export async function findActiveClaims(em: Em, afterId: string | undefined, limit: number): Promise<ActiveClaim[]> {
@@ -72,22 +75,23 @@ export async function findActiveClaims(em: Em, afterId: string | undefined, limi
   return rows.map((row) => ({ ...row, workflowId: WORKFLOW_ID_OF[row.kind](row.id) }));
 }
 
-/** Puts erasures that should have gone on long ago into the outbox again. */
+/** Adds overdue erasures to the outbox again. */
 export async function requeueErasures(em: Em): Promise<void> {
   await query(
     em,
     sql`
       insert into outbox (id, project_id, kind, subject_id)
       select everpost_uuid_v7(), project_id, 'erasure', project_id from (
-        select distinct project_id from erased_contact where due_at < now() - ${QUIET_MINUTES}::int * interval '1 minute'
+        select distinct project_id from erased_contact
+        where due_at < now() - ${QUIET_MINUTES}::int * interval '1 minute'
       ) x
       where not exists (select from outbox o where o.kind = 'erasure' and o.subject_id = x.project_id)`,
   );
 }
 
 /**
- * Has workflows restarted for claims that still stand. They go on from the state in the rows; a second start finds the
- * first workflow at work, or its work done.
+ * Has the workflows of claims that have not ended started again. They continue from the state in the rows. Starting one
+ * twice is harmless: the second start finds the first workflow running, or the work done.
  */
 export async function restartOrphans(em: Em, claims: OrphanedClaim[]): Promise<void> {
   const idsOf = (kind: ClaimKind) => claims.filter((claim) => claim.kind === kind).map((claim) => claim.id);
@@ -98,7 +102,8 @@ export async function restartOrphans(em: Em, claims: OrphanedClaim[]): Promise<v
       em,
       sql`
         insert into outbox (id, project_id, kind, subject_id, is_restart)
-        select everpost_uuid_v7(), project_id, ${kind}, id, true from ${ACTIVE_ROWS[kind]} and id = any(${ids}::uuid[])`,
+        select everpost_uuid_v7(), project_id, ${kind}, id, true
+        from ${ACTIVE_ROWS[kind]} and id = any(${ids}::uuid[])`,
     );
   }
   const deliveries = claims

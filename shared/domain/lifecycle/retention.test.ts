@@ -66,7 +66,7 @@ async function addEmail(days: number, status: string, campaignId: string | null 
 }
 
 describe('retention of emails', () => {
-  it('removes contents and attachments of email that has its outcome, then the record, and no counter', async () => {
+  it('deletes contents and attachments of emails that have an outcome, then the emails, and changes no counter', async () => {
     const sending = await addCampaign('SENDING');
     const sent = await addCampaign('SENT');
     const old = await addEmail(40, 'SENT', sent);
@@ -91,7 +91,7 @@ describe('retention of emails', () => {
 });
 
 describe('retention of events', () => {
-  it('removes old ones of all projects in chunks, each of which begins where the one before ended', async () => {
+  it('deletes old events of all projects in chunks, each of which begins where the one before ended', async () => {
     const other = (await createProject(em(), 'Other')).project.id;
     for (const [owner, count, days] of [
       [projectId, CLEAN_UP_CHUNK, 40],
@@ -116,7 +116,7 @@ describe('retention of events', () => {
     expect(await idsOf('event')).toHaveLength(2);
   });
 
-  it('removes the names that no event has any more', async () => {
+  it('deletes the names that no event has any more', async () => {
     await query(em(), sql`delete from event`);
     const add = (name: string, days: number) =>
       query(
@@ -154,7 +154,7 @@ describe('retention of executions', () => {
     return id;
   }
 
-  it('leaves of the first of a contact the row that bars re-entry, and of others nothing', async () => {
+  it('keeps the row of the first execution of a contact, which bars re-entry, and deletes the others', async () => {
     const automationId = randomUUID();
     await query(
       em(),
@@ -185,7 +185,7 @@ describe('retention of executions', () => {
 });
 
 describe('retention of hashes of deleted contacts', () => {
-  it('removes those that are old and settled', async () => {
+  it('deletes the hashes that are old and settled', async () => {
     const add = (days: number, isSettled: boolean) =>
       query(
         em(),
