@@ -59,16 +59,16 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it.each(services)('%s carries no secret and asks for the ones it needs', (_name, { environment = {} }) => {
+  it.each(services)('%s holds no secret and requires those that it needs', (_name, { environment = {} }) => {
     for (const [variable, value] of Object.entries(environment)) {
-      // Not everybody has rotated the secret or encrypts payloads.
+      // These two secrets are optional.
       if (['APP_SECRETS_PREVIOUS', 'TEMPORAL_CODEC_TOKEN'].includes(variable)) expect(value).toBe(`\${${variable}:-}`);
       else if (/PASSWORD|PWD|SECRET|TOKEN/.test(variable)) expect(value).toMatch(/^\$\{[A-Z_]+:\?[^}]+\}$/);
       expect(value).not.toMatch(/:\/\/[^/@$]+:[^$@]+@/);
     }
   });
 
-  it.each(services)('%s is reachable from this host only, unless it is told to take mail', (_name, { ports = [] }) => {
+  it.each(services)('%s publishes its ports to this host only, but for inbound mail where .env says so', (_name, { ports = [] }) => {
     for (const port of ports) expect(port).toMatch(/^(?:127\.0\.0\.1|\$\{INBOUND_SMTP_LISTEN:-127\.0\.0\.1\}):/);
   });
 
@@ -78,6 +78,11 @@ describe('docker-compose.yml', () => {
       if (source.startsWith('./')) expect(existsSync(path.join(projectRoot, source))).toBe(true);
       else expect(Object.keys(compose.volumes)).toContain(source);
     }
+  });
+
+  it('links the console to the namespace in which the workflows run', () => {
+    const { TEMPORAL_UI_URL: page, TEMPORAL_NAMESPACE: namespace } = compose.services['api']?.environment ?? {};
+    expect(page).toMatch(new RegExp(`/namespaces/${namespace}\\}$`));
   });
 
   it('uses variables that .env.example explains, and no other', () => {
@@ -90,20 +95,20 @@ describe('docker-compose.yml', () => {
 describe('Dockerfile', () => {
   const lines = read('Dockerfile').split('\n');
 
-  it('starts from the Node that the project brings itself, on Debian', () => {
+  it('is built on the version of Node that the project installs, on Debian', () => {
     const { devDependencies } = JSON.parse(read('package.json')) as { devDependencies: Record<string, string> };
     expect(lines.find((line) => line.startsWith('FROM'))).toBe(
       `FROM node:${devDependencies['node']}-bookworm-slim AS base`,
     );
   });
 
-  it('runs without root and stops gently', () => {
+  it('does not run as root, and stops with SIGTERM', () => {
     expect(lines).toContain('USER node');
     expect(lines).toContain('STOPSIGNAL SIGTERM');
     expect(lines.some((line) => line.startsWith('HEALTHCHECK'))).toBe(true);
   });
 
-  it('copies what exists', () => {
+  it('copies only files that exist', () => {
     const copied = lines
       .filter((line) => /^COPY (?!--from)/.test(line))
       .flatMap((line) => line.split(' ').slice(1, -1));
