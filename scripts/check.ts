@@ -12,7 +12,7 @@ interface Check {
   hint: string;
 }
 
-const ROOMS = [
+const LAYERS = [
   'api',
   'worker',
   'workflows',
@@ -57,7 +57,7 @@ const CHECKS: Check[] = [
   {
     name: 'layers',
     program: DEPENDENCY_CRUISER,
-    args: ['--config', '.dependency-cruiser.cjs', '--output-type', 'err-long', ...ROOMS],
+    args: ['--config', '.dependency-cruiser.cjs', '--output-type', 'err-long', ...LAYERS],
     hint: 'the rules and their reasons are in .dependency-cruiser.cjs',
   },
   {
