@@ -1,6 +1,6 @@
 import type { LocalFile } from './local-project.ts';
 
-/** The closing words of `npm start`: where everything is, and a first email to paste. */
+/** The last output of `npm start`: all addresses, both keys, and a first request to paste. */
 export function formatBanner(file: LocalFile, localFile: string): string {
   const mail = JSON.stringify({
     to: 'you@example.com',

@@ -13,7 +13,7 @@ const databaseName = 'everpost';
 const retentionDays = 3;
 const preferredPorts = { postgres: 5433, temporal: 7233, temporalUi: 8233, smtp: 1025, mailbox: 1080 };
 
-/** Components are stopped in this order, after the API and the worker (rank 1). */
+/** The order in which components are stopped, after the API and the worker (rank 1). */
 const stopRanks = { mailbox: 2, temporal: 3, postgres: 4 };
 
 /** The addresses of the components that the API and the worker need. */
@@ -21,7 +21,7 @@ export interface ComponentAddresses {
   databaseUrl: string;
   temporalAddress: string;
   smtpUrl: string;
-  /** Null when the component is not ours. */
+  /** Null when the environment names the server. */
   temporalUiUrl: string | null;
   mailboxUrl: string | null;
 }
@@ -37,7 +37,7 @@ export interface ComponentOptions {
   start: Supervisor['start'];
 }
 
-/** Starts PostgreSQL, Temporal and the mailbox in parallel, each only when the environment does not name another one. */
+/** Starts PostgreSQL, Temporal and the mailbox in parallel. It starts none that the environment names a server for. */
 export async function startComponents(options: ComponentOptions): Promise<ComponentAddresses> {
   const [databaseUrl, temporal, mail] = await Promise.all([
     startPostgres(options),
@@ -47,8 +47,8 @@ export async function startComponents(options: ComponentOptions): Promise<Compon
   return { databaseUrl, ...temporal, ...mail };
 }
 
-/** What the processes of all components have. */
-function childOf(
+/** The options of its process that every component has. */
+function processOptionsOf(
   name: keyof typeof stopRanks,
   { home, guard }: ComponentOptions,
   onSpawn: (child: ManagedChild) => void,
@@ -69,7 +69,7 @@ async function startPostgres(options: ComponentOptions): Promise<string> {
       port,
       databases: [databaseName],
       isDurable: true,
-      ...childOf('postgres', options, onSpawn),
+      ...processOptionsOf('postgres', options, onSpawn),
     }),
   );
   progress(`PostgreSQL: ready on 127.0.0.1:${port}`);
@@ -94,7 +94,7 @@ async function startTemporal(
       uiPort,
       databaseFile: path.join(home, 'temporal.db'),
       retentionDays,
-      ...childOf('temporal', options, onSpawn),
+      ...processOptionsOf('temporal', options, onSpawn),
     }),
   );
   progress(`Temporal: ready on ${address}`);
@@ -114,7 +114,7 @@ async function startMail(options: ComponentOptions): Promise<Pick<ComponentAddre
       folder: path.join(home, 'mailbox'),
       smtpPort,
       webPort,
-      ...childOf('mailbox', options, onSpawn),
+      ...processOptionsOf('mailbox', options, onSpawn),
     }),
   );
   progress(`Mailbox: ready on ${smtpUrl}`);

@@ -6,7 +6,7 @@ import type { OperatorCommands } from './operator-command.ts';
 
 const name = 'Local';
 const domain = 'local.test';
-/** The variables that the processes need. */
+/** The least length that the API and the worker accept. */
 const APP_SECRET_LENGTH_MIN = 32;
 
 const projectSchema = z
@@ -95,7 +95,7 @@ export function readLocalProject(home: string): LocalProject | undefined {
   );
 }
 
-/** The address of the API of the stack in a folder; undefined while unknown. */
+/** The address of the API of the stack in a folder; undefined before its first start has succeeded. */
 export function readLocalApiUrl(home: string): string | undefined {
   try {
     return readJsonFile(localFilePath(home), z.object({ apiUrl: z.string() }), '')?.apiUrl;

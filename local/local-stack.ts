@@ -28,7 +28,7 @@ export interface LocalStackOptions {
 }
 
 export interface LocalStack {
-  /** Brings everything up; resolves when the API says that it is ready. */
+  /** Starts everything; resolves when the API is ready and the worker has been started. */
   start(): Promise<LocalFile>;
   /** Resolves with a description once a part has ended for good without being asked to. */
   readonly failed: Promise<string>;
@@ -69,7 +69,7 @@ export function createLocalStack({ home, env, guard, progress, onChildStarted }:
       PORT: String(apiPort),
       PUBLIC_URL: env['PUBLIC_URL'] || apiUrl,
     };
-    // Operator commands in this folder read it to reach the same stack.
+    // Operator commands read this file to reach the same stack.
     const { databaseUrl, temporalAddress, smtpUrl } = addresses;
     const publicUrl = childEnv.PUBLIC_URL;
     writePrivateJson(runtimeFile, { databaseUrl, temporalAddress, smtpUrl, publicUrl });
@@ -132,7 +132,7 @@ const ownTemporalNames = new Set([
   'TEMPORAL_UI_ORIGIN',
 ]);
 
-/** The user's environment, with the addresses of what was started here. */
+/** The user's environment, with the addresses of the components that were started here. */
 function environmentOfChildren(home: string, env: NodeJS.ProcessEnv, addresses: ComponentAddresses): NodeJS.ProcessEnv {
   const isOwnTemporal = !env['TEMPORAL_ADDRESS'];
   const profileFile = path.join(home, 'temporal.toml');
@@ -153,7 +153,7 @@ function environmentOfChildren(home: string, env: NodeJS.ProcessEnv, addresses: 
   };
 }
 
-/** Keeps one older log, so that logs of a stack that runs for weeks stay bounded from start to start. */
+/** Moves a log of more than 10 MB aside at a start, so that logs do not grow from start to start. */
 function rotateLog(file: string): void {
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > logBytesMax) renameSync(file, `${file}.1`);
 }

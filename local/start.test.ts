@@ -31,7 +31,7 @@ async function expectComplaint(...parts: string[]): Promise<void> {
   expect(text.split('\n')).toHaveLength(1);
 }
 
-describe('npm start on a folder that is not as it left it', () => {
+describe('npm start on a folder with damaged or foreign files', () => {
   it.each(['', '{"projectId":"019', '[]', '{}', 'null', '{"projectId":7,"publicKey":"pk_a","secretKey":"sk_a"}'])(
     'names a damaged file of keys and leaves it as it is: %j',
     async (content) => {
@@ -51,7 +51,7 @@ describe('npm start on a folder that is not as it left it', () => {
     expect(readFileSync(file, 'utf8')).toBe('half');
   });
 
-  it('names a damaged note of what runs, which may be another start', async () => {
+  it('names a damaged list of running processes and asks whether another start runs', async () => {
     mkdirSync(home);
     const file = path.join(home, 'running.json');
     writeFileSync(file, '{"pid": ');
@@ -59,7 +59,7 @@ describe('npm start on a folder that is not as it left it', () => {
     expect(readFileSync(file, 'utf8')).toBe('{"pid": ');
   });
 
-  it('names what is a file and should be a folder', async () => {
+  it('names a file where a folder should be', async () => {
     writeFileSync(home, 'mine');
     await expectComplaint(`${home} cannot be used: it is not a folder. Move it away, or set EVERPOST_HOME`);
     expect(readFileSync(home, 'utf8')).toBe('mine');
@@ -69,7 +69,7 @@ describe('npm start on a folder that is not as it left it', () => {
     await expectComplaint(`${path.join(home, 'logs')} cannot be used: it is not a folder`);
   });
 
-  it('names a folder below something that is none', async () => {
+  it('names a folder whose parent is a file', async () => {
     writeFileSync(path.join(folder, 'file'), '');
     home = path.join(folder, 'file', 'everpost');
     await expectComplaint(`${home} cannot be used: a part of its path is not a folder`);
@@ -81,7 +81,7 @@ describe('npm start on a folder that is not as it left it', () => {
     await expectComplaint(`${path.join(home, 'running.json')} cannot be used: the disk is full. Free some space`);
   });
 
-  it('takes over a lock that a crash has left empty', async () => {
+  it('takes over an empty lock that a crash has left', async () => {
     mkdirSync(home);
     const lock = path.join(home, 'running.lock');
     writeFileSync(lock, '');

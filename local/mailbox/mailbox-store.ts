@@ -27,12 +27,12 @@ export interface MailboxStore {
   clear(): Promise<void>;
 }
 
-/** Opens the folder of a mailbox, which keeps at most `messagesMax` messages: the oldest go first. */
+/** Opens the folder of a mailbox. It keeps at most `messagesMax` messages, and deletes the oldest beyond that. */
 export function openMailboxStore(folder: string, messagesMax: number): MailboxStore {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const indexFile = path.join(folder, 'index.jsonl');
   const kept = readIndex(indexFile).slice(-messagesMax);
-  // Rewritten once a start, so that lines of deleted messages do not pile up.
+  // Rewritten at each start, so that lines of deleted messages do not pile up.
   writeFileSync(`${indexFile}.new`, kept.map((summary) => `${JSON.stringify(summary)}\n`).join(''), { mode: 0o600 });
   renameSync(`${indexFile}.new`, indexFile);
 
@@ -55,7 +55,7 @@ export function openMailboxStore(folder: string, messagesMax: number): MailboxSt
         await writeFile(fileOf(id), source, { mode: 0o600 });
         await appendFile(indexFile, `${JSON.stringify(summary)}\n`);
       } catch (error) {
-        // The sender tries again with a message that is refused.
+        // The sender sends a refused message again, so no part of it may stay.
         await rm(fileOf(id), { force: true });
         throw error;
       }
@@ -93,7 +93,7 @@ function readIndex(indexFile: string): MailSummary[] {
       try {
         return line ? [JSON.parse(line) as MailSummary] : [];
       } catch {
-        // A line cut off by a crash.
+        // A crash cut this line off.
         return [];
       }
     })

@@ -8,7 +8,7 @@ import type { MailboxStore, MailSummary } from './mailbox-store.ts';
 
 const pageSizeDefault = 50;
 const pageSizeMax = 500;
-/** The policy of a shown message: it may load pictures and styles and open links elsewhere, nothing else. */
+/** The content security policy of a shown message: it may load pictures, styles and fonts, and open links. */
 const messagePolicy = [
   'sandbox allow-popups allow-popups-to-escape-sandbox',
   "default-src 'none'",
@@ -22,7 +22,7 @@ export async function listenForReaders(store: MailboxStore, port: number): Promi
   const app = express();
   app.disable('x-powered-by');
   app.use((request, response, next) => {
-    // A web site may point a name of its own at 127.0.0.1 and read the email through the visitor's browser.
+    // Against DNS rebinding: a web site may resolve its own name to 127.0.0.1 and read email through the visitor's browser.
     if (!/^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(request.headers.host ?? '')) {
       response.status(403).json({ error: 'Only reachable as 127.0.0.1 or localhost.' });
       return;

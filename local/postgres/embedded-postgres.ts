@@ -15,7 +15,7 @@ import { commandLineOf, isRunning, sendSignal, waitUntilGone } from '../processe
 
 const run = promisify(execFile);
 const superuser = 'postgres';
-/** The message of PostgreSQL while sessions of a killed server still have its data open. They end by themselves. */
+/** PostgreSQL's message while sessions of a killed server still use the data. They end by themselves. */
 const IN_USE = 'is still in use';
 const SESSIONS_END_MS = 20_000;
 const passwordFileName = 'everpost-password';
@@ -55,7 +55,7 @@ export interface EmbeddedPostgres {
 
 /**
  * Starts PostgreSQL from the npm package on 127.0.0.1 and waits until it accepts connections.
- * Makes the data directory on first use and takes over one whose last owner was killed.
+ * Creates the data directory on first use, and takes over the directory of a server whose parent was killed.
  * Rejects with the last lines of its log when it does not come up.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
@@ -133,7 +133,7 @@ async function createDataDirectory(
   if (existsSync(dataDirectory)) {
     throw new Error(`${dataDirectory} exists but holds no PostgreSQL data. Move it away and start again.`);
   }
-  // Built under another name and renamed at the end, so that an interrupted first start leaves nothing half-made.
+  // Created under another name and renamed at the end, so that an interrupted first start leaves nothing incomplete.
   const building = `${dataDirectory}.new`;
   rmSync(building, { recursive: true, force: true });
   mkdirSync(building, { recursive: true, mode: 0o700 });
@@ -192,15 +192,15 @@ async function runAs(
   }
 }
 
-/** The names of messages are recognised in the log, so they must not be translated. */
+/** PostgreSQL's programs must not translate their messages, because this module looks for some of them in the log. */
 function postgresEnvironment(): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('PG') && name !== 'LANGUAGE');
   return { ...Object.fromEntries(inherited), LC_ALL: 'C', TZ: 'UTC' };
 }
 
 /**
- * Ends a server that a killed parent left behind, and removes a lock file whose number now belongs to another program.
- * Any other lock file stays: by it a new server knows whether sessions of the old one still write.
+ * Ends a server that a killed parent left behind, and removes a lock file whose process id now belongs to another program.
+ * Any other lock file stays: from it a new server knows whether sessions of the old one still write.
  */
 async function releaseDataDirectory(dataDirectory: string): Promise<void> {
   const lockFile = path.join(dataDirectory, 'postmaster.pid');

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** The user that the server runs as. All fields are undefined when this process is not root: then it is the same user. */
+/** The user that the server runs as. Without root it is the user of this process, and all fields are undefined. */
 export interface PostgresAccount {
   /** Owner of the data directory. */
   uid: number | undefined;
@@ -13,14 +13,14 @@ export interface PostgresAccount {
   /** The ids for `spawn`; undefined when `setpriv` changes the user instead. */
   spawnUid: number | undefined;
   spawnGid: number | undefined;
-  /** Arguments of `setpriv`, which hands the server the right to pass through folders closed to its user. */
+  /** Arguments of `setpriv`, which lets the server enter folders that are closed to its user. */
   setpriv: readonly string[] | undefined;
 }
 
 /**
- * PostgreSQL refuses to run as root, so for root an unprivileged user is chosen: the owner of an existing data directory,
- * else `postgres`, else `nobody`. Where that user cannot reach one of `folders` (a clone below /root or in a private temporary folder),
- * `setpriv` grants the server CAP_DAC_OVERRIDE. Rejects with what to do when that is impossible.
+ * PostgreSQL refuses to run as root. So root gets an unprivileged user: the owner of an existing data directory, else
+ * `postgres`, else `nobody`. When that user cannot enter one of `folders` (a clone below /root, a private temporary
+ * folder), `setpriv` grants the server CAP_DAC_OVERRIDE. Rejects with advice when that is impossible.
  */
 export async function postgresAccount(dataDirectory: string, folders: readonly string[]): Promise<PostgresAccount> {
   if (process.getuid?.() !== 0) {

@@ -43,7 +43,7 @@ export interface ManagedChild {
   readonly stopRank: number;
   readonly logFile: string;
   readonly exited: Promise<ChildExit>;
-  /** True once the stop was requested, so an exit after it is expected. */
+  /** True once `stop` was called, so that the exit is expected. */
   isStopping(): boolean;
   /** The last lines the child wrote, oldest first. */
   lastLines(): readonly string[];
@@ -52,7 +52,8 @@ export interface ManagedChild {
 }
 
 /**
- * Starts a program in a process group of its own, so that Ctrl-C reaches only the parent, which then stops its children in order.
+ * Starts a program in a process group of its own, so that Ctrl-C reaches only the parent. The parent then stops its
+ * children in order.
  * Rejects when the program cannot be executed.
  */
 export async function startChild(spec: ChildSpec): Promise<ManagedChild> {
@@ -89,7 +90,7 @@ export async function startChild(spec: ChildSpec): Promise<ManagedChild> {
     });
   }
   const exited = new Promise<ChildExit>((resolve) => {
-    // A grandchild may keep the pipes open after the child is gone, so `close` alone is not waited for.
+    // A grandchild may keep the pipes open after the child has ended, so this does not wait for `close` alone.
     child.once('exit', (code, signal) => {
       spec.guard.forget(pid);
       const finish = (): void => {
@@ -142,7 +143,7 @@ export function describeUnexpectedExit(child: ManagedChild, exit: ChildExit): st
 }
 
 /**
- * Waits for `ready`, but fails as soon as the child ends, or after `timeoutMs`, with the child's last lines in the message.
+ * Waits for `ready`. Rejects when the child ends first, or after `timeoutMs`, with the child's last lines in the message.
  * `ready` gets a signal that is aborted once the wait is over.
  */
 export async function waitUntilReady(

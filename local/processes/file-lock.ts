@@ -29,7 +29,7 @@ export async function withFileLock<T>(lockFile: string, onWait: () => void, work
   }
 }
 
-/** A lock that is still empty a while after it was made was left by a crash. */
+/** Whether a crash left a lock that names no process: it is still empty some seconds after it was made. */
 function isStale(lockFile: string): boolean {
   const made = statSync(lockFile, { throwIfNoEntry: false })?.mtimeMs;
   return made !== undefined && Date.now() - made > NAMELESS_MS_MAX;

@@ -8,7 +8,8 @@ export interface HelperResult {
 }
 
 /**
- * Waits for a helper program to end, collecting what it writes. It is killed after `timeoutMs`, if given, and when this process exits before.
+ * Waits for a helper program to end, and collects its output. Kills it after `timeoutMs`, if given, and when this
+ * process exits first.
  */
 export async function runToEnd(child: ChildProcess, timeoutMs?: number): Promise<HelperResult> {
   const kill = (): void => void child.kill('SIGKILL');

@@ -22,8 +22,8 @@ export interface SingleStart {
 }
 
 /**
- * Takes the folder for this process. Waits for what a killed predecessor left behind to end, and ends it when nobody else does.
- * Returns the process id of the stack that already runs there instead, if one does.
+ * Claims the folder for this process. Waits until the guard of a killed predecessor has stopped its processes, and ends
+ * those that are left. Returns the process id of the stack that already runs in the folder instead, if there is one.
  */
 export async function claimSingleStart(
   home: string,
@@ -45,7 +45,7 @@ export async function claimSingleStart(
         try {
           save();
         } catch {
-          // A note for the case that this process and its guard are both killed; a full disk is no reason to stop.
+          // Needed only if this process and its guard are both killed, so a full disk is no reason to stop.
         }
       },
       release: () => rmSync(file, { force: true }),

@@ -44,7 +44,7 @@ describe('supervisor', () => {
     return async (onSpawn: (child: ManagedChild) => void) => ({ child: await startChild({ ...spec, onSpawn }) });
   }
 
-  it('starts a killed child again and says where to read why', async () => {
+  it('restarts a killed child and names its log', async () => {
     const supervisor = supervise();
     await supervisor.start('worker', partOf(script('worker', 'setInterval(() => {}, 1000)')));
     supervisor.restartFromNowOn();
@@ -68,7 +68,7 @@ describe('supervisor', () => {
     expect(started).toHaveLength(5);
   });
 
-  it('does not try again before everything was up once', async () => {
+  it('does not restart a part before everything was up once', async () => {
     const supervisor = supervise();
     await supervisor.start('api', partOf(script('api', "console.error('PORT is wrong'); process.exit(1)")));
 
@@ -76,7 +76,7 @@ describe('supervisor', () => {
     expect(started).toHaveLength(1);
   });
 
-  it('stops a part that is just being started again', async () => {
+  it('stops a part that is being restarted', async () => {
     const supervisor = supervise();
     let starts = 0;
     await supervisor.start('worker', async (onSpawn) => {

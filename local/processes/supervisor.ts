@@ -6,19 +6,22 @@ import type { Progress } from '../progress.ts';
 /** A part that ends sooner than this after its start has not recovered. */
 const RECOVERED_MS = 10_000;
 const WINDOW_MS = 60_000;
-/** Pauses before the starts after the first, second … quick end; one more ends everything. */
+/** Pauses before a part is started again after its first, second … quick end. After one more, everything stops. */
 const PAUSES_MS = [100, 500, 1_000, 2_000];
 
 /**
- * Starts a part, with the same ports and data every time, and resolves when it is ready. Hands the process over as soon as
- * there is one.
+ * Starts a part, with the same ports and data every time, and resolves when it is ready. Calls `onSpawn` as soon as there
+ * is a process.
  */
 export type StartPart<T extends { child: ManagedChild }> = (onSpawn: (child: ManagedChild) => void) => Promise<T>;
 
 export interface Supervisor {
-  /** Starts a part, which is started again whenever it ends unexpectedly, once `restartFromNowOn` was called. */
+  /** Starts a part. After `restartFromNowOn` it is started again whenever it ends unexpectedly. */
   start: <T extends { child: ManagedChild }>(name: string, start: StartPart<T>) => Promise<T>;
-  /** Until then an unexpected end of any part ends everything: a fault in the configuration does not go away by trying again. */
+  /**
+   * Restarts parts from now on. Before, an unexpected end of a part stops everything, because a restart does not correct a
+   * fault in the configuration.
+   */
   restartFromNowOn(): void;
   /** Resolves with the reason once a part has ended for good without being asked to. */
   readonly failed: Promise<string>;
@@ -30,8 +33,8 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The parts of the supervisor that restarting needs. */
-interface Revival {
+/** What a restart needs of the supervisor. */
+interface RestartContext {
   report: Progress;
   fail: (reason: string) => void;
   startOnce: <T>(name: string, start: (onSpawn: (child: ManagedChild) => void) => Promise<T>) => Promise<T>;
@@ -43,34 +46,34 @@ interface Revival {
 interface EndedPart {
   name: string;
   start: StartPart<{ child: ManagedChild }>;
-  dead: ManagedChild;
+  last: ManagedChild;
   fault: string;
   /** When it ended soon after a start, on the monotonic clock. */
-  ends: number[];
+  quickEnds: number[];
 }
 
 /** Starts a part again and again until it is ready. @returns undefined when everything stops meanwhile */
-async function revive(
-  { report, fail, startOnce, stopping }: Revival,
+async function restart(
+  { report, fail, startOnce, stopping }: RestartContext,
   part: EndedPart,
 ): Promise<ManagedChild | undefined> {
-  const { name, start, ends, dead } = part;
+  const { name, start, quickEnds, last } = part;
   let { fault } = part;
   for (;;) {
-    const quickEnds = ends.filter((at) => at > performance.now() - WINDOW_MS).length;
-    const pauseMs = PAUSES_MS[Math.max(0, quickEnds - 1)];
+    const count = quickEnds.filter((at) => at > performance.now() - WINDOW_MS).length;
+    const pauseMs = PAUSES_MS[Math.max(0, count - 1)];
     if (pauseMs === undefined) {
-      fail(`${fault}\n${name} has ended ${quickEnds} times within a minute, so Everpost stops. Read ${dead.logFile}`);
+      fail(`${fault}\n${name} has ended ${count} times within a minute, so Everpost stops. Read ${last.logFile}`);
       return undefined;
     }
-    report(`${fault.split('\n', 1)[0] ?? name} Starting ${name} again; its log is ${dead.logFile}`);
+    report(`${fault.split('\n', 1)[0] ?? name} Starting ${name} again; its log is ${last.logFile}`);
     try {
       await delay(pauseMs, undefined, { signal: stopping });
       return (await startOnce(name, start)).child;
     } catch (error) {
       if (stopping.aborted) return undefined;
       fault = messageOf(error);
-      ends.push(performance.now());
+      quickEnds.push(performance.now());
     }
   }
 }
@@ -107,8 +110,9 @@ export function createSupervisor(
     start: StartPart<{ child: ManagedChild }>,
     first: ManagedChild,
   ): Promise<void> {
-    const ends: number[] = [];
-    for (let child: ManagedChild | undefined = first; child;) {
+    const quickEnds: number[] = [];
+    let child: ManagedChild | undefined = first;
+    while (child) {
       const startedAt = performance.now();
       const exit = await child.exited;
       if (stopping.signal.aborted || child.isStopping()) return;
@@ -117,9 +121,9 @@ export function createSupervisor(
         fail(fault);
         return;
       }
-      if (performance.now() - startedAt < RECOVERED_MS) ends.push(performance.now());
-      const ended = { name, start, ends, dead: child, fault };
-      child = await revive({ report, fail, startOnce, stopping: stopping.signal }, ended);
+      if (performance.now() - startedAt < RECOVERED_MS) quickEnds.push(performance.now());
+      const ended = { name, start, quickEnds, last: child, fault };
+      child = await restart({ report, fail, startOnce, stopping: stopping.signal }, ended);
     }
   }
 
@@ -137,7 +141,7 @@ export function createSupervisor(
       stopping.abort();
       await stopInOrder([...running.values()]);
       await Promise.allSettled(starting);
-      // Parts that had no process a moment ago.
+      // Parts that had no process at the first stop.
       await stopInOrder([...running.values()]);
     },
   };

@@ -7,7 +7,7 @@ import type { ManagedChild } from '../processes/child-process.ts';
 import { projectRoot } from '../../shared/platform/paths.ts';
 import type { ProcessGuard } from '../processes/process-guard.ts';
 
-/** JSON values by key; small queues stay exact with one partition, and nothing here limits a single machine. */
+/** JSON values by key. With one partition small queues stay exact, and the limits are beyond what one machine reaches. */
 const dynamicConfig = {
   'frontend.persistenceMaxQPS': 10_000,
   'history.persistenceMaxQPS': 45_000,
@@ -46,7 +46,7 @@ export interface TemporalServer {
 }
 
 /**
- * Starts the CLI's development server with the namespace `default` and the four search attributes, and waits until it answers.
+ * Starts the CLI's development server with the namespace `default` and our search attributes, and waits until it answers.
  * Rejects with the last lines of its log when it does not come up.
  */
 export async function startTemporalServer(options: TemporalServerOptions): Promise<TemporalServer> {

@@ -15,8 +15,8 @@ const downloadTimeoutMs = 60_000;
 const mavenTimeoutMs = 300_000;
 
 /**
- * Finds the Temporal test server that skips time, or gets it once: TEMPORAL_TEST_SERVER_PATH, the cache, a download,
- * Maven with Java. Resolves to the path of a program for `existing-path`; rejects with the ways to provide it.
+ * Finds the Temporal test server that skips time. Looks at TEMPORAL_TEST_SERVER_PATH and the cache, then downloads the
+ * server or fetches it from Maven, which needs Java. Resolves to the path of a program for `existing-path`; rejects with the ways to provide it.
  */
 export async function resolveTimeSkippingServer(progress: Progress): Promise<string> {
   const named = process.env['TEMPORAL_TEST_SERVER_PATH'];
@@ -60,7 +60,7 @@ async function buildFromMaven(destination: string, progress: Progress): Promise<
   }
   rmSync(libraries, { recursive: true, force: true });
   renameSync(building, libraries);
-  // It lives for seconds and must be there soon, also where all cores are busy.
+  // The server runs for seconds only, and must start quickly even when all cores are busy.
   const flags = '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC';
   const script = `#!/bin/sh\nexec java ${flags} -cp '${path.join(libraries, 'lib')}/*' io.temporal.testserver.TestServer "$@"\n`;
   writeFileSync(`${destination}.new`, script);
