@@ -31,7 +31,7 @@ function readSelection({ since, until, provider, words }: UndoOptions): BounceSe
   throw badRequest(`--${issue?.path.join('.')}: ${issue?.message}`);
 }
 
-/** All bounces of one project, in as many calls as that takes. */
+/** Undoes all selected bounces of one project, in as many calls as that takes. */
 async function undoAll(em: Em, projectId: string, selection: BounceSelection): Promise<BounceUndo> {
   const total = await undoBounces(em, projectId, selection);
   while (total.hasMore) {
@@ -57,17 +57,17 @@ function textOf(projects: readonly ProjectUndo[], isDryRun: boolean): string {
   return `${formatTable(headings, rows)}${isDryRun ? '\nNothing was changed.' : ''}`;
 }
 
-/** `bounces undo`: undoes the consequences of mistaken hard bounces. */
+/** `bounces undo`: reverses what mistaken hard bounces did to contacts and suppressions. */
 export function addBounceCommands(program: Command, context: CliContext): void {
   const bounces = program.command('bounces').description('Subscriptions and suppressions that hard bounces changed');
 
-  addCommand(bounces, 'undo', 'Give back the subscriptions and suppressions that hard bounces took')
+  addCommand(bounces, 'undo', 'Undo hard bounces: subscribe their contacts again and lift their suppressions')
     .requiredOption('--since <time>', 'the first moment, as 2026-01-31 or 2026-01-31T08:00:00Z')
     .option('--until <time>', 'the moment before which; now when omitted')
     .option('--project <id>', 'one project; all of them when omitted')
     .option('--provider <domain>', 'the domain of the recipients')
     .option('--words <text>', "a part of the server's words")
-    .option('--dry-run', 'show what would be given back, and change nothing')
+    .option('--dry-run', 'show what would change, and change nothing')
     .action(async (options: UndoOptions, command: Command) => {
       const selection = readSelection(options);
       const isDryRun = options.dryRun === true;

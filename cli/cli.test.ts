@@ -20,7 +20,7 @@ interface CliResult {
 const UNKNOWN_ID = '01890000-0000-7000-8000-000000000000';
 
 let database: TestDatabase;
-/** A folder in which no local stack has left anything. */
+/** An empty folder, without files of a local stack. */
 let home: string;
 
 beforeAll(async () => {
@@ -168,7 +168,7 @@ describe('everpost project', () => {
     }
   });
 
-  it('prints text for people without --json', async () => {
+  it('prints readable text without --json', async () => {
     const { id } = await runForJson<CreatedProject>('project', 'create', '--name', 'Legible');
 
     const list = await run('project', 'list');
@@ -180,7 +180,7 @@ describe('everpost project', () => {
 });
 
 describe('everpost domain trust', () => {
-  it('verifies a domain, however often it is asked to', async () => {
+  it('verifies a domain, and changes nothing the second time', async () => {
     const { id } = await runForJson<CreatedProject>('project', 'create', '--name', 'Trusting');
     const first = await runForJson('domain', 'trust', id, 'News.Example');
 
@@ -188,7 +188,7 @@ describe('everpost domain trust', () => {
     expect(await runForJson('domain', 'trust', id, 'news.example')).toEqual(first);
   });
 
-  it('says so when there is no such project', async () => {
+  it('says that the project does not exist', async () => {
     const result = await run('domain', 'trust', UNKNOWN_ID, 'news.example');
 
     expect(result).toEqual({ exitCode: 1, out: '', error: 'Project not found\n' });
@@ -200,14 +200,14 @@ describe('everpost migrate', () => {
     expect(await runForJson('migrate')).toEqual({ migrated: true });
   });
 
-  it('is what other commands ask for on an empty database', async () => {
+  it('is recommended by other commands on an empty database', async () => {
     const result = await runIn({ DATABASE_URL: testEnvironment().databaseAdminUrl }, 'project', 'list');
 
     expect(result).toMatchObject({ exitCode: 1, out: '', error: expect.stringContaining('everpost migrate') });
   });
 });
 
-describe('faults', () => {
+describe('a fault', () => {
   it.each([
     ['an unknown command', ['nonsense'], 'unknown command'],
     ['a missing option', ['project', 'create'], '--name'],
@@ -219,9 +219,9 @@ describe('faults', () => {
       ['project', 'set', UNKNOWN_ID, '--logo-url', 'http://a.test/l.png'],
       '--logo-url: Must be',
     ],
-    ['a language that is not spoken', ['project', 'set', UNKNOWN_ID, '--language', 'xx'], '--language: '],
+    ['an unknown language', ['project', 'set', UNKNOWN_ID, '--language', 'xx'], '--language: '],
     ['nothing to set', ['project', 'set', UNKNOWN_ID], 'Nothing to set'],
-    ['an id that is none', ['project', 'disable', 'acme'], 'Project not found'],
+    ['an id that is not a UUID', ['project', 'disable', 'acme'], 'Project not found'],
     ['an unknown project', ['project', 'keys', UNKNOWN_ID], 'Project not found'],
   ])('%s ends with 1 and a message on standard error only', async (_what, args, message) => {
     const result = await run(...args, '--json');
@@ -230,14 +230,14 @@ describe('faults', () => {
     expect(result.error).not.toMatch(/^ +at /m);
   });
 
-  it('says when PostgreSQL cannot be reached', async () => {
+  it('of the connection says that PostgreSQL cannot be reached', async () => {
     const result = await runIn({ DATABASE_URL: 'postgres://nobody@127.0.0.1:9/none' }, 'project', 'list', '--json');
 
     expect(result).toMatchObject({ exitCode: 1, out: '', error: expect.stringContaining('cannot be reached') });
     expect(result.error).not.toMatch(/^ +at /m);
   });
 
-  it('asks for a database when none is named and no local stack runs', async () => {
+  it('of a missing DATABASE_URL says so when no local stack runs', async () => {
     const result = await runIn({}, 'project', 'list');
 
     expect(result).toMatchObject({ exitCode: 1, out: '', error: expect.stringContaining('DATABASE_URL is required') });
@@ -268,7 +268,7 @@ it('prints the help on standard output', async () => {
 });
 
 describe('everpost suppression', () => {
-  it('lists suppressed addresses and lets one go', async () => {
+  it('lists suppressed addresses and removes one', async () => {
     const { id } = await runForJson<CreatedProject>('project', 'create', '--name', 'Suppressions');
     expect(await runForJson('suppression', 'list', id)).toEqual([]);
     await query(

@@ -24,17 +24,17 @@ export interface CliContext {
   appSecrets: () => AppSecrets | undefined;
   /** INBOUND_DOMAIN; undefined when the environment does not name it. */
   inboundDomain: () => string | undefined;
-  /** DNS_SERVERS; none for those of the system. */
+  /** DNS_SERVERS; an empty list means those of the system. */
   dnsServers: () => string[];
-  /** Runs `work` with a unit of work of its own; the connection is closed afterwards. */
+  /** Runs `work` with an entity manager of its own; its connections are closed afterwards. */
   withDatabase: <T>(work: (em: Em) => Promise<T>) => Promise<T>;
-  /** Runs `work`; a fault of the database that waiting does not mend becomes a sentence about it. */
-  explained: <T>(work: () => Promise<T>) => Promise<T>;
+  /** Runs `work`. A database fault that waiting cannot correct becomes an error with a sentence about it. */
+  explainFaults: <T>(work: () => Promise<T>) => Promise<T>;
   /** Prints the result: as one JSON value with `--json`, else the text for people. */
   answer: (command: Command, result: object, text: string) => void;
 }
 
-/** Commands read `DATABASE_URL` and `TEMPORAL_*`; in a clone without them they speak to the stack of `npm start`. */
+/** Commands read `DATABASE_URL` and `TEMPORAL_*`; without these they use the stack of `npm start`. */
 export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessEnv }): CliContext {
   const { environment } = io;
 
@@ -76,9 +76,12 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
   }
 
   const inboundDomain = () => environment['INBOUND_DOMAIN']?.trim().toLowerCase() || undefined;
-  const dnsServers = () => (environment['DNS_SERVERS'] ?? '').split(',').flatMap((server) => server.trim() || []);
+  const dnsServers = () => {
+    const servers = (environment['DNS_SERVERS'] ?? '').split(',').map((server) => server.trim());
+    return servers.filter((server) => server !== '');
+  };
 
-  async function explained<T>(work: () => Promise<T>): Promise<T> {
+  async function explainFaults<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
@@ -89,7 +92,7 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
   async function withDatabase<T>(work: (em: Em) => Promise<T>): Promise<T> {
     const orm = await createOrm({ databaseUrl: databaseUrl(), poolSize: 2, applicationName: 'everpost-cli' });
     try {
-      return await explained(() => work(orm.em.fork()));
+      return await explainFaults(() => work(orm.em.fork()));
     } finally {
       await orm.close();
     }
@@ -107,7 +110,7 @@ export function createCliContext(io: CliStreams & { environment: NodeJS.ProcessE
     inboundDomain,
     dnsServers,
     withDatabase,
-    explained,
+    explainFaults,
     answer,
   };
 }

@@ -5,7 +5,7 @@ import { runCli } from './run-cli.ts';
 let temporal: TestNamespace;
 beforeAll(async () => {
   temporal = await createTestNamespace();
-  // Temporal's own tools read them from the process, too.
+  // The commands read these variables from the process, as Temporal's own tools do.
   process.env['TEMPORAL_ADDRESS'] = temporal.connectionOptions.address;
   process.env['TEMPORAL_NAMESPACE'] = temporal.namespace;
 });
@@ -24,7 +24,7 @@ async function deploy(environment: NodeJS.ProcessEnv, ...args: string[]) {
 
 const named = { WORKER_DEPLOYMENT: 'everpost' };
 
-it('asks for the name of the deployment, and for a build', async () => {
+it('requires the name of the deployment and a build', async () => {
   const refusal = (variable: string) => ({
     exitCode: 1,
     out: '',
@@ -34,13 +34,13 @@ it('asks for the name of the deployment, and for a build', async () => {
   expect(await deploy(named, 'current')).toEqual(refusal('WORKER_BUILD_ID'));
 });
 
-it('does not make a build current that no worker has', async () => {
+it('does not make a build current that has no workers', async () => {
   const { exitCode, error } = await deploy(named, 'current', '1.4.0');
   expect(exitCode).toBe(1);
   expect(error).toMatch(/^Nothing was changed: no worker of build 1\.4\.0 polls everpost-orchestration, /);
 });
 
-it('knows no builds where no worker has named one, so that nothing is left to wait for', async () => {
+it('lists no builds before a worker has polled, and calls an unknown build drained', async () => {
   expect(await deploy(named, 'list')).toMatchObject({ exitCode: 0, out: 'No worker of everpost has ever polled.\n' });
   expect(await deploy(named, 'drained', '1.4.0')).toMatchObject({ exitCode: 0, out: 'Build 1.4.0 is drained.\n' });
 });

@@ -20,7 +20,7 @@ function parseSeconds(text: string): number {
   return seconds;
 }
 
-function required(context: CliContext, variable: 'WORKER_DEPLOYMENT' | 'WORKER_BUILD_ID'): string {
+function requireVariable(context: CliContext, variable: 'WORKER_DEPLOYMENT' | 'WORKER_BUILD_ID'): string {
   const value = context.environment()[variable];
   if (value) return value;
   throw new ConfigError(`${variable} is required. Set it to the value that the workers have.`);
@@ -35,7 +35,7 @@ async function withClient<T>(context: CliContext, work: (client: Client) => Prom
   }
 }
 
-/** Makes a build current. @returns why it is too early, undefined when it is done */
+/** Makes a build current. @returns the reason why that is not possible yet; undefined when it is done */
 async function tryMakeCurrent(client: Client, version: WorkerDeploymentVersion): Promise<Error | undefined> {
   const missing = await queuesWithoutBuild(client, version);
   if (missing.length > 0) {
@@ -45,19 +45,19 @@ async function tryMakeCurrent(client: Client, version: WorkerDeploymentVersion):
     await makeBuildCurrent(client, version);
     return undefined;
   } catch (error) {
-    // Temporal notes the queues of a build a while after its workers polled them, and refuses until then.
+    // Temporal refuses until it has recorded the queues of the build, some seconds after the first poll of its workers.
     if (error instanceof Error && hasStatus(error, GRPC.failedPrecondition)) return error;
     throw error;
   }
 }
 
-/** Makes a build current as soon as its workers poll every queue. @throws why it could not in time */
+/** Makes a build current as soon as its workers poll every queue. @throws Error with the reason when time is up */
 async function makeCurrent(client: Client, version: WorkerDeploymentVersion, seconds: number): Promise<void> {
   const deadline = Date.now() + seconds * 1_000;
   for (;;) {
-    const hindrance = await tryMakeCurrent(client, version);
-    if (hindrance === undefined) return;
-    if (Date.now() >= deadline) throw hindrance;
+    const reason = await tryMakeCurrent(client, version);
+    if (reason === undefined) return;
+    if (Date.now() >= deadline) throw reason;
     await sleep(POLL_MS);
   }
 }
@@ -68,13 +68,13 @@ function describeBuild({ buildId, isCurrent, pinnedWorkflows }: WorkerBuild): st
   return `${buildId}: ${pinnedWorkflows === 0 ? 'drained, its workers may go' : `${open} pinned to it`}`;
 }
 
-/** `deploy`: which version of the workflow code Temporal gives work to. */
+/** `deploy list | current | drained`: the builds of workers, and the one that gets new work. */
 export function addDeployCommands(program: Command, context: CliContext): void {
   const deploy = program.command('deploy').description('Versions of workers, where WORKER_DEPLOYMENT names them');
 
   addCommand(deploy, 'list', 'List the builds of workers, and the open workflows that are pinned to each').action(
     async (_options: object, command: Command) => {
-      const deployment = required(context, 'WORKER_DEPLOYMENT');
+      const deployment = requireVariable(context, 'WORKER_DEPLOYMENT');
       const builds = await withClient(context, (client) => listBuilds(client, deployment));
       const text = builds.map(describeBuild).join('\n') || `No worker of ${deployment} has ever polled.`;
       context.answer(command, { deployment, builds }, text);
@@ -88,8 +88,8 @@ export function addDeployCommands(program: Command, context: CliContext): void {
   )
     .option('--wait <seconds>', 'how long to wait until its workers poll every task queue', parseSeconds, 0)
     .action(async (named: string | undefined, { wait }: { wait: number }, command: Command) => {
-      const deploymentName = required(context, 'WORKER_DEPLOYMENT');
-      const buildId = named ?? required(context, 'WORKER_BUILD_ID');
+      const deploymentName = requireVariable(context, 'WORKER_DEPLOYMENT');
+      const buildId = named ?? requireVariable(context, 'WORKER_BUILD_ID');
       await withClient(context, (client) => makeCurrent(client, { deploymentName, buildId }, wait));
       context.answer(command, { deployment: deploymentName, buildId }, `Build ${buildId} is current.`);
     });
@@ -99,7 +99,7 @@ export function addDeployCommands(program: Command, context: CliContext): void {
     'drained <buildId>',
     'Exit with 0 when the workers of a build can be stopped, otherwise with 1',
   ).action(async (buildId: string, _options: object, command: Command) => {
-    const deployment = required(context, 'WORKER_DEPLOYMENT');
+    const deployment = requireVariable(context, 'WORKER_DEPLOYMENT');
     const builds = await withClient(context, (client) => listBuilds(client, deployment));
     const build = builds.find((each) => each.buildId === buildId);
     if (build?.isCurrent) throw new Error(`Build ${buildId} is current.`);

@@ -41,7 +41,7 @@ function requireKeyring(context: CliContext): DkimKeyring {
   return keyring;
 }
 
-/** A domain with its records, if there is a secret to make its key with. */
+/** A domain with its DNS records. The records are left out when the environment has no secret to seal its key with. */
 async function viewDomain(em: Em, context: CliContext, row: SenderDomain): Promise<DomainView> {
   const keyring = keyringOf(context);
   const view = { id: row.id, projectId: row.projectId, domain: row.domain, verified: row.verified };

@@ -9,7 +9,7 @@ import { addCommand, type CliContext } from './context.ts';
 import { inProject, parseId, parseProjectId } from './project-id.ts';
 import { formatFields, formatTable } from './text-output.ts';
 
-/** Emails that `contact why` looks at. */
+/** How many emails `contact why` shows, the newest first. */
 const EMAILS_SHOWN = 10;
 
 function storyText({ email, waiting, timeline }: EmailStory): string {

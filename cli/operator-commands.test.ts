@@ -32,7 +32,7 @@ it('prints the version', async () => {
   expect(await run('--version')).toEqual({ exitCode: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/), error: '' });
 });
 
-it('shows the public key, and keeps both keys until it is told to replace them', async () => {
+it('shows the public key, and replaces both keys only with --rotate', async () => {
   const { id, publicKey } = await createProject('Shop');
   expect(await runForJson('project', 'keys', id)).toEqual({ id, name: 'Shop', publicKey });
   expect((await run('project', 'keys', id)).out).toContain('--rotate');
@@ -40,7 +40,7 @@ it('shows the public key, and keeps both keys until it is told to replace them',
   expect((await runForJson('project', 'keys', id, '--rotate')).publicKey).not.toBe(publicKey);
 });
 
-it('renames a project, and lets its secret key track', async () => {
+it('renames a project, and lets its secret key track events', async () => {
   const { id } = await createProject('Old');
   expect(await runForJson('project', 'rename', id, ' New ')).toMatchObject({ id, name: 'New' });
   expect((await run('project', 'rename', id, ' ')).exitCode).toBe(1);
@@ -50,7 +50,7 @@ it('renames a project, and lets its secret key track', async () => {
   expect(refusing).toMatchObject({ trackAcceptsSecretKey: false });
 });
 
-it('adds a domain with the records to publish, trusts it, and takes the trust back', async () => {
+it('adds a domain with the records to publish, trusts it, and withdraws the trust', async () => {
   const { id } = await createProject('Domains');
   const added = await runForJson('domain', 'add', id, 'Mail.Shop.example');
   expect(added).toMatchObject({ domain: 'mail.shop.example', verified: false });
@@ -69,7 +69,7 @@ it('adds a domain with the records to publish, trusts it, and takes the trust ba
   expect([unknown.exitCode, unknown.error]).toEqual([1, 'The project has no domain other.example\n']);
 });
 
-it('makes the key of a domain that is trusted', async () => {
+it('makes a DKIM key for a trusted domain', async () => {
   const { id } = await createProject('Trusting');
   const { records } = await runForJson('domain', 'trust', id, 'shop.example');
   expect(records[0].name).toMatch(/\._domainkey\.shop\.example$/);
@@ -88,7 +88,7 @@ it('suppresses an address by hand, and says why it is suppressed', async () => {
   expect((await run('suppression', 'add', id, 'nobody')).error).toContain('is not an email address');
 });
 
-it('shows an email, and says why an address gets none', async () => {
+it('shows an email, and says why an address gets no email', async () => {
   const { id } = await createProject('Asking');
   const emailId = '0198c0de-0000-7000-8000-000000000001';
   await query(

@@ -28,7 +28,7 @@ import { formatFields, formatTable } from './text-output.ts';
 import { inTransaction } from '../shared/domain/database/transaction.ts';
 
 const NAME_LENGTH_MAX = 100;
-/** The word for the speed that the configuration of the instance sets. */
+/** The value of `--emails-per-second` for the speed in the configuration of the instance. */
 const DEFAULT_SPEED = 'default';
 
 interface ProjectView {
@@ -91,7 +91,7 @@ function parseTracking(text: string): TrackingMode {
   return mode;
 }
 
-/** A speed in emails a second. Commander turns a parsed null into an empty text, so the default keeps its name here. */
+/** A speed in emails a second. Commander turns a parsed null into an empty string, so the default stays a word here. */
 function parseSpeed(text: string): number | typeof DEFAULT_SPEED {
   if (text.toLowerCase() === DEFAULT_SPEED) return DEFAULT_SPEED;
   if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError('It must be a whole number, or "default".');
@@ -131,7 +131,7 @@ const BRAND_OPTIONS = {
   language: '--language',
 } as const;
 
-/** The given settings of the brand; an empty text takes one away. @throws AppError BAD_REQUEST that names the option */
+/** The given settings of the brand; an empty text removes a setting. @throws AppError BAD_REQUEST that names the option */
 function readBrandSettings(options: SetOptions): BrandSettings {
   const names = Object.keys(BRAND_OPTIONS) as (keyof typeof BRAND_OPTIONS)[];
   const given = names.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name] || null] as const]));
@@ -276,7 +276,7 @@ function addDelete(project: Command, context: CliContext): void {
               },
             );
           }
-          // Nothing is deleted while what runs could not be ended.
+          // Without Temporal the workflows could not be terminated, so nothing is deleted.
           await checkTemporal(client);
           const rows = await deleteProject(em, projectId, () => endWorkflowsOf(client, projectId));
           return { id: projectId, name, rows };

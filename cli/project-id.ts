@@ -4,22 +4,15 @@ import { findProject } from '../shared/domain/projects/projects.ts';
 import { AppError } from '../shared/pure/app-error.ts';
 import type { CliContext } from './context.ts';
 
-/** Checks an id from the command line. @throws AppError RESOURCE_NOT_FOUND with `message` if it cannot be an id */
-export function parseId(text: string, message: string): string {
+/** Checks an id from the command line. @throws AppError RESOURCE_NOT_FOUND with `message` when it is not a UUID */
+export function parseId(text: string, message: string, suggestion = 'Ids are UUIDs'): string {
   if (isUuid(text)) return text.toLowerCase();
-  throw new AppError('RESOURCE_NOT_FOUND', { message, suggestion: 'Ids are UUIDs' });
+  throw new AppError('RESOURCE_NOT_FOUND', { message, suggestion });
 }
 
-/**
- * Checks a project id from the command line.
- * @throws AppError RESOURCE_NOT_FOUND for text that cannot be an id of ours
- */
+/** Checks a project id from the command line. @throws AppError RESOURCE_NOT_FOUND when it is not a UUID */
 export function parseProjectId(text: string): string {
-  if (isUuid(text)) return text.toLowerCase();
-  throw new AppError('RESOURCE_NOT_FOUND', {
-    message: 'Project not found',
-    suggestion: 'Ids are UUIDs; `everpost project list` shows them',
-  });
+  return parseId(text, 'Project not found', 'Ids are UUIDs; `everpost project list` shows them');
 }
 
 /** Runs `work` for a project that exists. @throws AppError RESOURCE_NOT_FOUND */

@@ -20,8 +20,8 @@ function requireSecrets(context: CliContext): AppSecrets {
 }
 
 /**
- * How a command reads and writes webhook secrets: in plain text where the environment names no APP_SECRET.
- * @throws ConfigError when it names one that the database does not know
+ * How a command reads and writes webhook secrets: in plain text when the environment has no APP_SECRET.
+ * @throws ConfigError when the database does not know the APP_SECRET
  */
 export async function webhookSecretsOf(context: CliContext, em: Em): Promise<WebhookSecrets> {
   const secrets = context.appSecrets();

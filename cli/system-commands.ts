@@ -8,12 +8,12 @@ import { addCommand, type CliContext } from './context.ts';
 export function addSystemCommands(program: Command, context: CliContext): void {
   addCommand(program, 'migrate', 'Bring the database schema up to date').action(
     async (_options: object, command: Command) => {
-      await context.explained(() => migrateUp(context.databaseUrl()));
+      await context.explainFaults(() => migrateUp(context.databaseUrl()));
       context.answer(command, { migrated: true }, 'The database schema is up to date.');
     },
   );
 
-  const temporal = program.command('temporal').description('The Temporal namespace Everpost works in');
+  const temporal = program.command('temporal').description('The Temporal namespace of Everpost');
   addCommand(temporal, 'setup', 'Create the namespace, search attributes and schedules that are missing').action(
     async (_options: object, command: Command) => {
       const result = await setUpTemporal(context.temporalOptions(), SCHEDULES);

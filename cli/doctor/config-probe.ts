@@ -6,7 +6,7 @@ import { fail, ok, warn, type Finding, type Probe } from './finding.ts';
 const AREA = 'configuration';
 const DAY_MS = 86_400_000;
 const CERTIFICATE_DAYS_MIN = 14;
-/** Node.js runs TypeScript without a flag from here on. */
+/** The first version of Node.js that runs TypeScript without a flag. */
 const NODE_MIN = [22, 18] as const;
 /** Placeholders for required variables, so that the others can be read. They are never used. */
 const STAND_INS = { DATABASE_URL: 'postgres://none', APP_SECRET: '-'.repeat(32) };
@@ -30,7 +30,7 @@ export function readWhatIsUsable(environment: NodeJS.ProcessEnv): ReadConfig {
     }
     faults.push(...inspected.faults);
     const wrong = new Set(inspected.faults.flatMap(({ variable }) => [variable, variable.split('.')[0] ?? '']));
-    // Names the missing half of a pair, because the other half is useless without it.
+    // Half of a pair is useless without the other half, so both are left out.
     const others = Object.entries(usable).filter(([name]) => !wrong.has(name) && !isHalfOf(name, wrong));
     usable = { ...Object.fromEntries(others), ...standInsFor(wrong) };
   }
@@ -72,7 +72,7 @@ async function certificateFinding(file: string): Promise<Finding> {
   }
 }
 
-/** A message as the end of a sentence that begins with its variable. */
+/** A message as the predicate of a sentence that begins with the variable. */
 function asPredicate(message: string): string {
   return message === 'Required' ? 'is required' : message.slice(0, 1).toLowerCase() + message.slice(1);
 }

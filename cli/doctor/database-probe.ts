@@ -111,7 +111,7 @@ async function secretFindings(em: Em, secrets: AppSecrets | undefined): Promise<
   ];
 }
 
-/** The clock of this machine against that of the database; half of the way there and back is the time of the answer. */
+/** Compares the clocks of this machine and the database, which is taken to answer in the middle of the round trip. */
 async function clockFindings(em: Em): Promise<Finding[]> {
   const area = 'clock';
   const startedAt = Date.now();
@@ -122,7 +122,7 @@ async function clockFindings(em: Em): Promise<Finding[]> {
   return [judgeClock(area, Math.max(0, offMs))];
 }
 
-/** @param offMs the least difference of two clocks */
+/** @param offMs the least possible difference of the two clocks */
 export function judgeClock(area: string, offMs: number): Finding {
   if (offMs < CLOCK_WARN_MS) return ok(area, 'this machine and the database agree');
   const make = offMs < CLOCK_FAIL_MS ? warn : fail;

@@ -72,7 +72,7 @@ async function examine(overrides: NodeJS.ProcessEnv = {}): Promise<Report> {
   return { exitCode, checks: (JSON.parse(out) as { checks: Finding[] }).checks, text: out + error };
 }
 
-/** The server of a test run is set to be fast, not safe. */
+/** The area with findings in every test: the server of a test run is set to be fast, not durable. */
 const SETTINGS = 'database settings';
 
 /** The findings that are not ok, as `level area: message`. */
@@ -81,7 +81,7 @@ const faultsOf = ({ checks }: Report) =>
     .filter(({ level, area }) => level !== 'ok' && area !== SETTINGS)
     .map(({ level, area, message }) => `${level} ${area}: ${message}`);
 
-it('finds nothing wrong where everything is as it should be', async () => {
+it('finds nothing wrong in a correct installation', async () => {
   const report = await examine();
   expect(faultsOf(report)).toEqual([]);
   const areas = new Set(report.checks.map(({ area }) => area));
@@ -103,7 +103,7 @@ it('ends with 1 when a check fails, and prints what to do about it', async () =>
   expect(report.text).toContain('2 of ');
 });
 
-it('names every variable that is wrong, and looks at the rest all the same', async () => {
+it('names every wrong variable, and still runs the other checks', async () => {
   const report = await examine({ PORT: 'many', INBOUND_TLS_KEY_FILE: '/key.pem', DATABASE_POOL_SIZE: '0' });
   expect(report.exitCode).toBe(1);
   expect(faultsOf(report)).toEqual([
@@ -143,7 +143,7 @@ describe('the database', () => {
     }
   });
 
-  it('fails where it does not answer, holds fewer connections than the pools, or does not know the secret', async () => {
+  it('fails when it does not answer, has fewer connections than the pools, or does not know the secret', async () => {
     const gone = await examine({ DATABASE_URL: 'postgres://user:hidden@127.0.0.1:1/everpost' });
     expect(faultsOf(gone)).toEqual([expect.stringContaining('fail database: PostgreSQL at 127.0.0.1:1/everpost')]);
     const crowded = await examine({ DATABASE_POOL_SIZE: '500' });
@@ -194,7 +194,7 @@ describe('relays', () => {
     }
   });
 
-  it('ends the look at a relay that says nothing', async () => {
+  it('gives up on a relay that sends no greeting', async () => {
     const sockets = new Set<Socket>();
     const silent = createTcpServer((socket) => sockets.add(socket)).listen(0, '127.0.0.1');
     await once(silent, 'listening');
@@ -206,7 +206,7 @@ describe('relays', () => {
     silent.close();
   });
 
-  it('fails without any', async () => {
+  it('fails when SMTP_URL names no relay', async () => {
     expect(faultsOf(await examine({ SMTP_URL: '' }))).toEqual([
       expect.stringContaining('fail relay: SMTP_URL names no relay'),
     ]);
@@ -251,7 +251,7 @@ describe('PUBLIC_URL', () => {
   });
   afterAll(() => void server.close());
 
-  it('fails for a certificate that nobody knows and for another service, and warns without https', async () => {
+  it('fails for an untrusted certificate and for another service, and warns without https', async () => {
     const { port } = server.address() as AddressInfo;
     expect(faultsOf(await examine({ PUBLIC_URL: `https://localhost:${port}` }))).toEqual([
       expect.stringMatching(/^fail PUBLIC_URL: the certificate of .* is not accepted/),

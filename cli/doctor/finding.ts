@@ -6,7 +6,7 @@ export interface Finding {
   area: string;
   level: Level;
   message: string;
-  /** What to do about it; undefined when nothing is wrong. */
+  /** What to do; undefined when nothing is wrong. */
   action?: string;
 }
 
@@ -16,16 +16,17 @@ export interface Probe {
   run: (signal: AbortSignal) => Promise<Finding[]>;
 }
 
+/** A part that works. */
 export function ok(area: string, message: string): Finding {
   return { area, level: 'ok', message };
 }
 
-/** Works, but worse than it should. */
+/** A part that works, but worse than it should. */
 export function warn(area: string, message: string, action: string): Finding {
   return { area, level: 'warn', message, action };
 }
 
-/** Does not work. */
+/** A part that does not work. */
 export function fail(area: string, message: string, action: string): Finding {
   return { area, level: 'fail', message, action };
 }

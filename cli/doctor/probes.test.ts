@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => dns.close());
 
-it('a public address needs a name that leads back to it', async () => {
+it('fails a public address without a name that leads back to it', async () => {
   dns.set('34.216.184.93.in-addr.arpa', { PTR: ['mail.example.net'] });
   dns.set('mail.example.net', { A: ['93.184.216.34'] });
   dns.set('35.216.184.93.in-addr.arpa', { PTR: ['mail.example.net'] });
@@ -47,13 +47,13 @@ it.each<[string[], string]>([
   expect(judgeSpf('in.example', texts, ['93.184.216.34']).level).toBe(level);
 });
 
-it('clocks that differ are judged by how much', () => {
+it('judges clocks by their difference', () => {
   expect([999, 1_000, 29_999, 30_000].map((offMs) => judgeClock('clock', offMs).level)).toEqual([
     ...['ok', 'warn', 'warn', 'fail'],
   ]);
 });
 
-it('a probe that does not end or throws is a failed check, and the others stand', async () => {
+it('reports a probe that throws or does not end as failed, and keeps the findings of the others', async () => {
   let isAborted = false;
   const findings = await runProbes(
     [

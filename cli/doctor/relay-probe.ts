@@ -19,7 +19,7 @@ const ACTIONS: Record<string, string> = {
   EPROTOCOL: 'The log of the relay says why it refuses this client.',
 };
 
-/** Whether others on the internet can see this address. */
+/** Whether an address belongs to the public internet. */
 export function isPublicAddress(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast';
 }
@@ -55,8 +55,8 @@ function sizeFindings(
 }
 
 /**
- * Whether the address that a relay sends from has a name, and the name that address: large providers refuse mail of others
- * (RFC 1912 section 2.1). Behind a private address the relay's own way out cannot be seen from here.
+ * Checks that the address of a relay has a name, and that the name leads back to the address (RFC 1912 section 2.1):
+ * large providers refuse other mail. A relay with a private address sends from another one, which cannot be seen here.
  */
 export async function nameFinding(resolver: DnsResolver, label: string, address: string): Promise<Finding> {
   const area = 'PTR';

@@ -6,7 +6,7 @@ import { fail, ok, warn, type Finding, type Probe } from './finding.ts';
 const AREA = 'Temporal';
 const ANSWER_MS = 5_000;
 const SET_UP = 'Run `everpost temporal setup`.';
-/** Older ones were not tried; task queues got priorities about then. */
+/** The oldest version that was tried; older ones may lack priorities of task queues. */
 const VERSION_MIN = [1, 29] as const;
 
 function versionFinding(version: string): Finding {
