@@ -33,7 +33,7 @@ function lockHash() {
   return createHash('sha256').update(readFileSync(lockfile)).digest('hex');
 }
 
-/** True when node_modules holds what package-lock.json asks for, whoever installed it. */
+/** Whether node_modules holds what package-lock.json asks for, also when it was installed by hand. */
 function isInstalled() {
   const hash = lockHash();
   try {
@@ -66,7 +66,7 @@ function isAlive(pid) {
 
 /** Two commands started together must not both rewrite node_modules; the second waits for the first. */
 async function withInstallLock(work) {
-  // In the clone and not in the folder for temporary files, where any other user could hold it.
+  // Not in the folder for temporary files, where any other user could hold the lock.
   const file = path.join(projectRoot, '.install-lock');
   let hasWaited = false;
   for (;;) {
@@ -86,7 +86,7 @@ async function withInstallLock(work) {
       if (error.code === 'ENOENT') continue;
       throw error;
     }
-    // One that names nobody is what a crash has left.
+    // A lock without a process id was left by a crash.
     if (Number.isNaN(owner) ? ageMs > 5_000 : !isAlive(owner)) {
       rmSync(file, { force: true });
       continue;
@@ -148,7 +148,7 @@ async function install() {
   say(`Dependencies installed in ${seconds()} s`);
 }
 
-/** The Node to run the entry with: the one npm installed, or this one where that is missing and this one is new enough. */
+/** The Node to run the entry with: the one that npm installed, or else this one if it is new enough. */
 function chooseNode() {
   if (existsSync(ownNode)) return ownNode;
   if (isAtLeast(process.version, 22, 17)) return process.execPath;
@@ -161,7 +161,7 @@ function chooseNode() {
 
 function run(node, entry, args) {
   const env = {
-    // Node keeps what it compiled, types stripped, and reads it when a file has not changed: a third of the time of a start.
+    // Node caches compiled files with their types stripped, which saves a third of the time of a start.
     NODE_COMPILE_CACHE: path.join(modules, '.cache', 'everpost', 'compiled'),
     ...process.env,
     EVERPOST_BOOTSTRAP_PID: String(process.pid),

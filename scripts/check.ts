@@ -8,7 +8,7 @@ interface Check {
   /** The program, as a path from the root of the project. */
   program: string;
   args: string[];
-  /** What repairs, or explains, what the tool complains about. */
+  /** How to repair a complaint of the tool, or what it means; may be empty. */
   hint: string;
 }
 
@@ -39,18 +39,18 @@ const CHECKS: Check[] = [
     name: 'console types',
     program: 'node_modules/typescript/bin/tsc',
     args: ['--pretty', 'false', '--project', 'api/console/web'],
-    hint: 'its modules are typed by comments, and by the schemas of the API',
+    hint: 'the modules of the console are typed by comments and by the schemas of the API',
   },
   {
     name: 'client types',
     program: 'node_modules/typescript/bin/tsc',
     args: ['--noEmit', '--pretty', 'false', '--project', 'clients/typescript'],
-    hint: 'the client has nothing but Web APIs',
+    hint: 'the client may use only Web APIs',
   },
   {
     name: 'lint',
     program: 'node_modules/eslint/bin/eslint.js',
-    // A clean clone has no cache, so CI looks at everything.
+    // A clean clone has no cache, so CI checks every file.
     args: ['--max-warnings', '0', '--cache', '--cache-location', 'node_modules/.cache/eslint/', '.'],
     hint: 'npx eslint --fix . repairs some of it',
   },
@@ -70,13 +70,13 @@ const CHECKS: Check[] = [
     name: 'workflow reach',
     program: DEPENDENCY_CRUISER,
     args: ['--config', 'scripts/workflow-reach.cjs', '--output-type', 'err-long', 'workflows'],
-    hint: 'workflows reach nothing but shared/pure and @temporalio/workflow',
+    hint: 'workflows may load only shared/pure and @temporalio/workflow',
   },
   {
     name: 'openapi',
     program: 'tests/support/lint-openapi-main.ts',
     args: [],
-    hint: 'the document is made in api/reference from the declarations of the endpoints',
+    hint: 'api/reference makes the document from the declarations of the endpoints',
   },
   {
     name: 'dead code',
@@ -86,7 +86,7 @@ const CHECKS: Check[] = [
   },
 ];
 
-/** Runs one check. Answers how long it took, and what it printed when it did not pass. */
+/** Runs one check. @returns how long it took, and its output when it failed */
 async function run({ program, args }: Check): Promise<{ seconds: string; complaint?: string }> {
   const startedAt = performance.now();
   const child = spawn(process.execPath, [path.join(projectRoot, program), ...args], {

@@ -1,4 +1,4 @@
-// The folders of shared/domain, types included. Tests are left out: they may use every floor.
+// The order of the folders of shared/domain, type imports included. Tests are left out, because they may use every floor.
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { projectRoot } from '../shared/platform/paths.ts';
 
-/** `npm run fuzz -- --runs 20000 --seed 7`: the fuzz run over the declared endpoints, as long as one likes. */
+/** Runs the fuzz test of the declared endpoints with any number of runs: `npm run fuzz -- --runs 20000 --seed 7`. */
 const USAGE = 'Usage: npm run fuzz -- [--runs 20000] [--seed <number>]';
 
 const { values } = readOptions();

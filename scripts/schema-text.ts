@@ -15,7 +15,7 @@ interface Definition {
   definition: string;
 }
 
-/** PostgreSQL types as the driver answers them. What is not listed stays `unknown`. */
+/** The TypeScript types in which the driver returns PostgreSQL's types. Others are `unknown`. */
 const TYPESCRIPT_TYPES: Record<string, string> = {
   uuid: 'string',
   text: 'string',

@@ -9,7 +9,7 @@ import { startProcessGuard } from '../local/processes/process-guard.ts';
 import { createOrm, migrateUp } from '../shared/domain/schema/orm.ts';
 import { describeRows, describeSchema } from './schema-text.ts';
 
-/** Writes `docs/schema.sql` and `shared/domain/database/tables.ts` from a database that has only just been migrated. */
+/** Writes `docs/schema.sql` and `shared/domain/database/tables.ts` from a new database with all migrations. */
 const folder = mkdtempSync(path.join(os.tmpdir(), 'everpost-schema-'));
 // PostgreSQL of a root shell runs as another user and must be able to enter.
 chmodSync(folder, 0o755);
@@ -35,5 +35,5 @@ try {
   await stopInOrder([postgres.child]);
   rmSync(folder, { recursive: true, force: true });
 }
-// The guard's pipe would keep this process.
+// The pipe to the guard would keep this process running.
 process.exit();

@@ -8,7 +8,7 @@ const env: NodeJS.ProcessEnv = {
   ...process.env,
   NODE_OPTIONS: [process.env['NODE_OPTIONS'], '--disable-warning=ExperimentalWarning'].filter(Boolean).join(' '),
 };
-// With it, workflows run in one thread and without a limit on the time of a task.
+// With this variable, workflows run in one thread and without a limit on the time of a task.
 delete env['TEMPORAL_DEBUG'];
 
 const [, , ...args] = process.argv;

@@ -1,4 +1,4 @@
-// What workflow code pulls in at run time, over any number of files. Types vanish before it runs and are left out here.
+// The modules that workflow code loads at run time, directly or through others. Type imports do not exist at run time.
 
 const { builtinModules } = require('node:module');
 
@@ -7,7 +7,7 @@ module.exports = {
   forbidden: [
     {
       name: 'workflows-reach-no-machine',
-      comment: 'Whatever a workflow reaches is replayed on another machine at another time: no I/O, no database.',
+      comment: 'Workflow code is replayed on other machines at other times, so it may use no I/O and no database.',
       severity: 'error',
       from: { path: '^workflows/', pathNot: '[.]test[.]ts$' },
       to: { path: '^(shared/(platform|domain|dispatch)|activities|api|worker|cli|local)/', reachable: true },
@@ -33,7 +33,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    // Without a file name to go by, the types are stripped into CommonJS.
+    // dependency-cruiser strips the types into CommonJS, because it does not see the file name then.
     moduleSystems: ['es6', 'cjs'],
     tsPreCompilationDeps: false,
     tsConfig: { fileName: 'tsconfig.json' },

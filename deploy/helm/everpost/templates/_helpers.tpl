@@ -10,7 +10,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}
 
-{{/* What tells the pods of one Deployment from all others. Takes a list: the root, and the component. */}}
+{{/* The labels that select the pods of one Deployment. Takes a list: the root, and the component. */}}
 {{- define "everpost.selector" -}}
 app.kubernetes.io/name: everpost
 app.kubernetes.io/instance: {{ (index . 0).Release.Name }}
@@ -33,7 +33,7 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{ .Values.workerVersioning.buildId | default (include "everpost.tag" .) }}
 {{- end }}
 
-{{/* A build as a part of names. Takes its id. */}}
+{{/* A build id as a part of names. Takes the id. */}}
 {{- define "everpost.buildName" -}}
 {{ regexReplaceAll "[^a-z0-9]+" (lower .) "-" | trunc 30 | trimAll "-" }}
 {{- end }}
@@ -82,7 +82,7 @@ imagePullSecrets: {{ toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
 
-{{/* Where pods may run. Takes the part of the values that has it. */}}
+{{/* Where pods may run. Takes the part of the values with nodeSelector, tolerations and affinity. */}}
 {{- define "everpost.placement" -}}
 {{- with .nodeSelector }}
 nodeSelector: {{ toYaml . | nindent 2 }}
