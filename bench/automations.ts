@@ -13,7 +13,7 @@ const SLEEP_EVENT = 'bench_slept';
 const WARM_UP = 100;
 const PATIENCE_MS = 600_000;
 
-/** Bare workflows with as many activities as an execution has: one. */
+/** Measures bare workflows of one activity each, the limit that executions are compared with. */
 async function measureBare(context: BenchContext, stack: BenchStack, count: number) {
   context.progress(`Running ${count} bare workflows`);
   const temporalBefore = context.meter.cpuMs(stack.pids.temporal);
@@ -100,7 +100,7 @@ async function historyLength(stack: BenchStack, workflowId: string): Promise<num
   return (await handle.describe()).historyLength;
 }
 
-/** Puts executions to sleep for a month, and tells what the worker needs for them. */
+/** Puts executions to sleep for a month, and measures what the worker needs for them. */
 async function measureSleeping(context: BenchContext, stack: BenchStack, count: number): Promise<object> {
   const workflow = (await stack.call('POST', '/workflows', { name: 'Asleep', eventName: SLEEP_EVENT })) as Created;
   const config = { amount: 30, unit: 'days' };
@@ -157,7 +157,7 @@ export const bench: Bench = {
     const stack = await context.startStack({ smtpUrl: sink.url });
     const workflowId = await createAutomation(stack, EVENT);
     await measureExecutions(context, stack, WARM_UP);
-    // The limit before and after, so that a machine that becomes slower or faster meanwhile matters less.
+    // The limit is measured before and after, so that a change of the machine's speed matters less.
     const before = await measureBare(context, stack, count / 2);
     const measured = await measureExecutions(context, stack, count);
     const after = await measureBare(context, stack, count / 2);

@@ -58,8 +58,8 @@ export function readCampaign(stack: BenchStack, id: string): Promise<CampaignRow
 }
 
 /**
- * Ready-made messages of the same size, by the client that everybody uses or by our own, from one process, with nothing
- * around it.
+ * Sends ready-made messages of the same size from one process that does nothing else, with nodemailer's client or with our
+ * own.
  */
 async function measureLimit(
   context: BenchContext,
@@ -86,7 +86,7 @@ async function measureRsaLimit(context: BenchContext): Promise<number> {
   return (JSON.parse(line) as { perSecond: number }).perSecond;
 }
 
-/** Sends the campaign and waits until it is SENT; with `--kill` the worker crashes half way and another one starts. */
+/** Sends the campaign and waits until it is SENT. With `--kill` the worker is killed half-way and another one starts. */
 async function sendCampaign(context: BenchContext, stack: BenchStack, id: string, recipients: number): Promise<Run> {
   const run: Run = { totalMs: 0, freezeMs: 0, resumedAfterMs: undefined };
   let killedAt: number | undefined;
@@ -180,9 +180,9 @@ export const bench: Bench = {
     const stack = await context.startStack({ smtpUrl: sink.url });
 
     const isSigned = context.flag('dkim');
-    // The list shows the records to set up, and makes the key of a trusted domain for it.
+    // Listing the domains makes the DKIM key of a trusted domain, because the list shows its records.
     await stack.call('GET', `/domains/project/${stack.project.id}`);
-    // Mail is signed from the moment the key is seen in DNS, which this domain does not have.
+    // Email is signed once DNS has the key. This domain has no DNS, so the row is changed.
     await query(
       stack.em(),
       sql`update sender_domain set dns_verified = ${isSigned} where project_id = ${stack.project.id}`,

@@ -19,7 +19,12 @@ interface Requests {
 }
 
 /** Sends requests for some seconds, as fast as they are answered. @returns how many */
-async function request(context: BenchContext, stack: BenchStack, requests: Requests, seconds: number): Promise<number> {
+async function sendRequests(
+  context: BenchContext,
+  stack: BenchStack,
+  requests: Requests,
+  seconds: number,
+): Promise<number> {
   const { nextNumber } = await sendHttpLoad(context, {
     ...requests,
     url: stack.apiUrl,
@@ -62,8 +67,8 @@ export const bench: Bench = {
     await createAutomation(stack, EVENT);
 
     context.progress('Warming up');
-    await request(context, stack, track, 2);
-    await request(context, stack, send, 2);
+    await sendRequests(context, stack, track, 2);
+    await sendRequests(context, stack, send, 2);
     await waitUntilDelivered(stack);
     await recordEvents(stack, EVENT, 100);
     await waitUntil(stack, (row) => row.open === 0 && row.unsent === 0);
@@ -74,9 +79,9 @@ export const bench: Bench = {
       return measureCost(context, stack, idle, work);
     };
     // The contacts are there already, as they mostly are.
-    const event = await measure('events', () => request(context, stack, track, seconds));
+    const event = await measure('events', () => sendRequests(context, stack, track, seconds));
     const transactional = await measure('transactional email', async () => {
-      const requests = await request(context, stack, send, seconds);
+      const requests = await sendRequests(context, stack, send, seconds);
       await waitUntilDelivered(stack);
       return requests;
     });

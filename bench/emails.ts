@@ -5,11 +5,11 @@ import { addLargeCampaign, listPaths } from './emails/lists.ts';
 import { fillHistory, type HistorySize } from './history/fill.ts';
 import { measureGet, medianCpuMs, prepareSide, WORK, type Cost, type Side } from './history/measures.ts';
 
-/** Milliseconds in which 99 of 100 answers come. */
+/** The goal for the p99 of lists, in milliseconds. */
 const GOAL_MS = 50;
-/** What the lists may add to the cost of a campaign. */
+/** By which factor the indexes of lists may raise the cost of a campaign. */
 const COST_GOAL = 1.03;
-/** What only lists of emails read. */
+/** Indexes that only lists of emails use. */
 const INDEXES = ['email_by_creation', 'email_by_trouble', 'email_trouble_of_campaign', 'email_without_contact'];
 
 interface ListCost {
@@ -44,7 +44,7 @@ async function definitionsOf(stack: BenchStack): Promise<string[]> {
   return rows.map(({ definition }) => definition);
 }
 
-/** Campaigns without and with these indexes, in turns; a first turn warms up. */
+/** Measures campaigns without and with these indexes in turns. The first turn only warms up. */
 async function measureCampaigns(context: BenchContext, side: Side) {
   const { stack } = side;
   const definitions = await definitionsOf(stack);

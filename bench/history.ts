@@ -13,9 +13,9 @@ import {
 } from './history/measures.ts';
 import { measureRetention, watchScans } from './history/retention.ts';
 
-/** What a past may cost at most. */
+/** By which factor a long past may raise a cost. */
 const GOAL = 1.15;
-/** The answers of lists have a whole page on both sides, so the small one is not quite empty. */
+/** The small side is not empty, so that lists return a whole page on both sides. */
 const SMALL: HistorySize = { emails: 20_000, events: 60_000, days: 30, otherProjects: 1 };
 
 async function startSide(context: BenchContext, folder: string, smtpUrl: string, size: HistorySize): Promise<Side> {

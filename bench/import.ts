@@ -15,7 +15,7 @@ interface CsvFile {
   rows: number;
 }
 
-/** As much as an import takes. Each round brings addresses of its own. */
+/** A file of the largest size that an import accepts. Each round has addresses of its own. */
 function csvFile(round: number): CsvFile {
   const lines: string[] = [];
   let bytes = HEADER.length;

@@ -6,7 +6,7 @@ import type { Sink } from './harness/sink.ts';
 import type { BenchProject, BenchStack } from './harness/stack.ts';
 import { ATTACKS, type Attacker } from './isolation/attacks.ts';
 
-/** What the other tenant does a second; together with its sends it stays below the default rate limit. */
+/** Requests of the other tenant a second; together with its sends they stay below the default rate limit. */
 const TRACKS_PER_SECOND = 8;
 const SENDS_PER_SECOND = 4;
 const CONNECTIONS = 8;
@@ -98,7 +98,7 @@ async function measureVictim(context: BenchContext, stack: BenchStack, sink: Sin
   };
 }
 
-/** Starts to count; what it returns answers the CPU seconds since then. */
+/** Starts to count CPU time. @returns a function that returns the CPU seconds since then */
 function meterCpu({ meter }: BenchContext, stack: BenchStack, sink: Sink): () => Cpu {
   const { api, postgres, temporal } = stack.pids;
   const pids = { api, worker: stack.worker()?.pid, postgres, temporal, sink: sink.pid };
@@ -111,7 +111,7 @@ function meterCpu({ meter }: BenchContext, stack: BenchStack, sink: Sink): () =>
     Object.fromEntries(Object.entries(read()).map(([name, now]) => [name, round(now - (before[name] ?? 0), 1)]));
 }
 
-/** Waits until an attack has left no work behind, such as rows to close or to vacuum. */
+/** Waits until PostgreSQL is idle, because an attack may leave work behind, such as rows to close or to vacuum. */
 async function untilIdle({ meter }: BenchContext, { pids }: BenchStack): Promise<void> {
   const deadline = Date.now() + IDLE_TIMEOUT_MS;
   while (Date.now() < deadline) {
@@ -134,7 +134,7 @@ function rounded(latencies: Latencies): Latencies {
 }
 
 export const bench: Bench = {
-  description: 'How much slower one tenant gets (p99) while another does the worst it may; the goal is at most 2.',
+  description: 'How much slower (p99) one tenant gets while another one attacks; the goal is at most 2.',
   options: {
     seconds: { type: 'string', default: '30' },
     contacts: { type: 'string', default: '100000' },
@@ -175,7 +175,7 @@ export const bench: Bench = {
       await untilIdle(context, stack);
     }
     context.progress('Measuring the quiet system again');
-    // The slower of two measurements, so that one lucky moment is not the yardstick.
+    // The slower of two measurements, so that one fast moment is not what the others are compared with.
     const quiet = combine(quietBefore, await measureVictim(context, stack, sink, victim), Math.max);
 
     const byAttack = Object.entries(loaded).map(

@@ -9,7 +9,7 @@ import { createProcesses } from './harness/processes.ts';
 import { startSink } from './harness/sink.ts';
 import { startStack } from './harness/stack.ts';
 
-/** Loaded on demand: one start of this program is one bench. */
+/** Modules are loaded on demand, because one run of this program runs one bench. */
 const BENCHES: Record<string, () => Promise<{ bench: Bench }>> = {
   activity: () => import('./activity.ts'),
   automations: () => import('./automations.ts'),
@@ -37,7 +37,7 @@ const COMMON_OPTIONS = {
   profile: { type: 'string' },
 } as const;
 
-/** Filling a database for `history` in the size of years takes most of it. */
+/** The longest run. `history` takes most of this to fill a database with years of data. */
 const DURATION_MS_MAX = 120 * 60_000;
 const startedAt = Date.now();
 

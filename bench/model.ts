@@ -21,7 +21,10 @@ interface Run {
   cpuMs: Record<string, number>;
 }
 
-/** CPU time that anybody took, in milliseconds, with what a host took from a virtual machine. NaN elsewhere than on Linux. */
+/**
+ * CPU time of all programs on this machine in milliseconds, including time that its host took from a virtual machine. NaN
+ * on systems other than Linux.
+ */
 function machineCpuMs(): number {
   if (process.platform !== 'linux') return Number.NaN;
   const fields = readFileSync('/proc/stat', 'latin1').split(/\s+/, 9).slice(1).map(Number);
@@ -67,11 +70,11 @@ export const bench: Bench = {
     for (const workers of WORKERS) {
       while (pids.length < workers) pids.push((await stack.startWorker()).pid);
       context.progress(`Sending with ${workers} workers`);
-      // Compiled code and warm caches are what an installation has.
+      // The first run only warms up, because an installation has compiled code and warm caches.
       await measureRun(context, stack, sink, pids);
       runs.push(await measureRun(context, stack, sink, pids));
     }
-    // The costs of the first run are all that the model is told.
+    // The model gets only the costs of the first run.
     const [{ cpuMs: costs }] = runs as [Run];
     const compared = runs.map(({ workers, perSecond, cores, cpuMs }) => {
       const predicted = predictRate(costs, workers, cores);

@@ -6,16 +6,16 @@ import type { BenchStack } from './harness/stack.ts';
 
 const PROVIDERS = ['refusing.test', 'second.test', 'third.test'] as const;
 const [REFUSING, ...OTHERS] = PROVIDERS;
-/** At the first three, a relay does not know yet whom an email is for: there one relay of several refuses them all. */
+/** At the first three stages a relay does not know the recipient yet, so one relay of several refuses all email. */
 const STAGES = ['greeting', 'ehlo', 'mail', 'rcpt', 'data', 'content'] as const;
 type Stage = (typeof STAGES)[number];
 
 const POLL_MS = 100;
 const RUN_MS_MAX = 15 * 60_000;
 const START_MS_MAX = 10_000;
-/** One of so many addresses of each provider is dead. */
+/** One in this many addresses of each provider is dead. */
 const DEAD_EACH = 100;
-/** Attempts with such a silence behind them were the last before a pause. */
+/** An attempt that is followed by such a silence was the last before a pause. */
 const SILENCE_MS = 2_000;
 
 interface Seen {
@@ -42,7 +42,7 @@ async function startGateway(context: BenchContext): Promise<Gateway> {
   };
 }
 
-/** Writes contacts of a run, the providers by turns. */
+/** Creates the contacts of a run, at the providers in turns. */
 async function createContacts(stack: BenchStack, run: string, count: number): Promise<void> {
   await query(
     stack.em(),
@@ -57,7 +57,7 @@ async function createContacts(stack: BenchStack, run: string, count: number): Pr
   await query(stack.em(), sql`vacuum analyze contact`);
 }
 
-/** From the first refusal until emails stopped to go to the provider. */
+/** The time from the first refusal until no more email went to the provider. */
 function pauseMs(refusedAt: readonly number[]): number {
   const last = refusedAt.findIndex((at, index) => (refusedAt[index + 1] ?? Infinity) - at > SILENCE_MS);
   return (refusedAt[last] ?? 0) - (refusedAt[0] ?? 0);
@@ -76,7 +76,7 @@ async function untilSent(stack: BenchStack, campaignId: string, run: string): Pr
   throw new Error(`The campaign ${run} is not SENT after ${RUN_MS_MAX / 60_000} minutes`);
 }
 
-/** Sends a campaign, with refusals at a stage for a while, and says what became of it. */
+/** Sends a campaign, with refusals at a stage for a while, and counts the outcomes. */
 async function runCampaign(
   context: BenchContext,
   stack: BenchStack,
@@ -137,7 +137,7 @@ export const bench: Bench = {
     for (const stage of STAGES.filter((each) => wanted.includes(each))) {
       const run = await runCampaign(context, stack, gateway, { run: stage, stage });
       const after = await runCampaign(context, stack, gateway, { run: `after-${stage}`, stage: 'none' });
-      // The machine's speed drifts: the yardstick is what it did right before and after.
+      // The machine's speed changes, so a run is compared with the runs right before and after it.
       const undisturbed = ((before['othersPerSecond'] ?? 0) + (after['othersPerSecond'] ?? 0)) / 2;
       stages[stage] = {
         ...run,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { ASSUMPTIONS, cloudPrice, COSTS, predictRate, sizeFor, WORK } from './scaling-model.ts';
 
-/** Costs that are easy to reckon with. */
+/** Costs that are easy to calculate with. */
 const round = { api: 1, worker: 2, postgres: 4, temporal: 1, storedBytes: 1_000, walBytes: 2_000, actions: 1 };
 const costs = { event: round, transactional: round, execution: round, campaign: round };
 /** One unit of each kind of work a second, all the time. */
@@ -48,7 +48,7 @@ describe('the size of an installation', () => {
   });
 });
 
-it('the price of Temporal Cloud falls in steps', () => {
+it('calculates the price of Temporal Cloud, which falls in steps', () => {
   expect(cloudPrice(1e6)).toBe(50);
   expect(cloudPrice(10e6)).toBe(5 * 50 + 5 * 45);
   expect(cloudPrice(200e6)).toBe(5 * 50 + 5 * 45 + 10 * 40 + 30 * 35 + 50 * 30 + 100 * 25);
@@ -56,11 +56,11 @@ it('the price of Temporal Cloud falls in steps', () => {
 
 describe('the rate of one machine', () => {
   const cpuMs = { worker: 0.1, postgres: 0.05, sink: 0.05 };
-  it('is bound by its only worker while cores are free', () => {
+  it('is limited by the workers while cores are free', () => {
     expect(predictRate(cpuMs, 1, 8)).toBeCloseTo(10_000);
     expect(predictRate(cpuMs, 2, 8)).toBeCloseTo(20_000);
   });
-  it('is bound by the cores when workers are enough', () => {
+  it('is limited by the cores when there are enough workers', () => {
     expect(predictRate(cpuMs, 4, 2)).toBeCloseTo(10_000);
   });
 });
@@ -88,7 +88,7 @@ describe('docs/scaling.md', () => {
     expect(page).toContain(`| ${[name, ...cells].join(' | ')} |\n`);
   });
 
-  it.each(WORK)('has the cost of %s that the model reckons with', (work) => {
+  it.each(WORK)('has the cost of %s that the model uses', (work) => {
     const { api, worker, postgres, temporal, storedBytes, walBytes } = COSTS[work];
     const cells = [api, worker, postgres, temporal, storedBytes, walBytes].map((value) => value.toLocaleString('en'));
     expect(page).toContain(` | ${cells.join(' | ')} | `);

@@ -1,5 +1,5 @@
 /**
- * What work costs, and what follows for an installation: docs/scaling.md explains it. The costs are what `npm run bench
+ * What work costs, and which size of an installation follows; docs/scaling.md explains it. The costs are what `npm run bench
  * -- costs` measured on a machine with two cores; put your own in their place.
  */
 
@@ -57,13 +57,13 @@ export const ASSUMPTIONS = {
   perEmail: { event: 1, transactional: 0.1, execution: 0.1, campaign: 0.8 } satisfies Record<Work, number>,
   /** How much faster than on average the busiest hour is. Campaigns leave in a tenth of the hours. */
   peak: { event: 4, transactional: 4, execution: 4, campaign: 10 } satisfies Record<Work, number>,
-  /** Share of a core that is planned with, so that a fault elsewhere, or a worse hour, has room. */
+  /** The planned use of a core; the rest is a reserve for faults and busier hours. */
   utilisation: 0.6,
   /** Months that records of email and events are kept. */
   monthsKept: 3,
   /** Cores that one PostgreSQL server has at most, as services offer them. */
   databaseCoresMax: 64,
-  /** State of one server that can still be copied and vacuumed within a night. */
+  /** The most data that one server can copy and vacuum within a night. */
   databaseBytesMax: 8e12,
 };
 export type Assumptions = typeof ASSUMPTIONS;
@@ -139,8 +139,8 @@ export function sizeFor(emailsPerMonth: number, assumptions: Assumptions = ASSUM
 }
 
 /**
- * Units a second that a machine does when all parts run on it: as many as its cores, or the threads of its workers,
- * have time for, whichever is less.
+ * Units a second of one machine that runs all parts. The limit is the time of its cores or of the threads of its workers,
+ * whichever is less.
  * @param cpuMs CPU time of one unit by process; `worker` is that of all workers together
  */
 export function predictRate(cpuMs: Readonly<Record<string, number>>, workers: number, cores: number): number {

@@ -12,7 +12,7 @@ const PAGE_SIZE = 20;
 interface MeasuredFilter {
   name: string;
   condition: FilterCondition;
-  /** What somebody who knows the tables would write, over `contact c`. */
+  /** The predicate that a person would write by hand, over `contact c`. */
   byHand: SqlFragment;
 }
 
@@ -164,7 +164,7 @@ async function measure(stack: BenchStack, filter: MeasuredFilter, rounds: number
   const ours: number[] = [];
   const theirs: number[] = [];
   let total = 0;
-  // In turns, the first one unmeasured: both find the same caches and the same noise.
+  // Both are measured in turns, after a round that warms up, so that they find the same caches and the same noise.
   for (let i = 0; i <= rounds; i++) {
     const compiled = await milliseconds(() => answerByFilter(stack.em(), projectId, filter.condition));
     const byHand = await milliseconds(() => answerByHand(stack.em(), projectId, filter.byHand));

@@ -7,7 +7,7 @@ import type { Sink } from './harness/sink.ts';
 import type { BenchStack } from './harness/stack.ts';
 
 const LOW_LOAD_CONNECTIONS = 16;
-/** Fresh processes take several times the CPU time for a request. */
+/** New processes need several times the CPU time for a request. */
 const LOW_LOAD_WARM_UP_SECONDS = 5;
 const DELIVERED_TIMEOUT_MS = 300_000;
 
@@ -21,7 +21,7 @@ export function bodyFor(stack: BenchStack): string {
   });
 }
 
-/** Deliveries that were started: the fewer, the less Temporal has to do for the same emails. */
+/** The number of deliveries that were started. Fewer deliveries of the same emails mean less work for Temporal. */
 async function countDeliveries(stack: BenchStack): Promise<number> {
   const row = await queryOne<{ count: number }>(
     stack.em(),
@@ -45,7 +45,7 @@ export async function waitUntilDelivered(stack: BenchStack): Promise<number> {
   }
 }
 
-/** From the first octet of the request to the last octet of the email at the SMTP server, and what that costs. */
+/** Measures the time from the first octet of a request to the last octet of its email at the SMTP server, and the cost. */
 async function measureDelay(context: BenchContext, stack: BenchStack, sink: Sink) {
   const load = (firstNumber: number, seconds: number) =>
     sendHttpLoad(context, {

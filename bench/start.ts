@@ -6,7 +6,7 @@ const STARTS = 5;
 const HEALTHY_MS = 120_000;
 
 interface Start {
-  /** From the start of the command until its API and its worker work. */
+  /** From the start of the command until its API and its worker are ready. */
   ms: number;
   cpuMs: number;
   /** The command's own lines, each with the seconds since it began. */
@@ -40,7 +40,7 @@ async function measureWorkerStarts(context: BenchContext): Promise<{ ms: number[
   const times = { ms: [] as number[], cpuMs: [] as number[] };
   for (let i = 0; i < STARTS; i++) {
     const startedAt = performance.now();
-    // As `npm start` does it: with the bundle in the cache, not one that is named.
+    // Without WORKFLOW_BUNDLE the worker takes the bundle from the cache, as under `npm start`.
     const worker = await stack.startWorker({ WORKFLOW_BUNDLE: undefined });
     times.ms.push(performance.now() - startedAt);
     times.cpuMs.push(context.meter.cpuMs(worker.pid));

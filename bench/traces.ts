@@ -9,7 +9,7 @@ import { prepareSide, WORK, type Measure, type Side } from './history/measures.t
 const PAST: HistorySize = { emails: 20_000, events: 60_000, days: 30, otherProjects: 1 };
 const CALLS = 1_000_000;
 
-/** Takes spans and throws them away. @returns its URL, and how many octets it has taken */
+/** Starts a collector that discards spans. @returns its URL, and the number of octets that it has received */
 async function startCollector(context: BenchContext): Promise<{ url: string; octets: () => number }> {
   let octets = 0;
   const server = createServer((request, response) => {
@@ -24,7 +24,7 @@ async function startCollector(context: BenchContext): Promise<{ url: string; oct
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, octets: () => octets };
 }
 
-/** What a span and a look at the trace cost in nanoseconds while tracing is off, as it is in this process. */
+/** The cost of a span and of reading the trace, in nanoseconds, while tracing is off as in this process. */
 function measureOff(): number {
   const startedAt = performance.now();
   for (let call = 0; call < CALLS; call++) {
@@ -47,7 +47,7 @@ async function startSides(context: BenchContext, collectorUrl: string): Promise<
   return sides;
 }
 
-/** The CPU time of one unit on each side, measured in turns; a first turn warms up. */
+/** Measures the CPU time of one unit on each side in turns. The first turn only warms up. */
 async function compareSides(context: BenchContext, sides: Record<string, Side>, measure: Measure) {
   const all: Record<string, number[]> = {};
   for (let turn = 0; turn <= context.number('turns'); turn++) {

@@ -9,9 +9,9 @@ const START_MS_MAX = 10_000;
 const RUN_MS_MAX = 5 * 60_000;
 const POLL_MS = 200;
 const CONTACTS = 200;
-/** Nothing came for this long: all that can be delivered has been. */
+/** When no delivery came for this long, all that can be delivered has been. */
 const SILENCE_MS = 5_000;
-/** The goals: deliveries a second on two cores, and what one dead endpoint may add to the p99 of the others. */
+/** Deliveries a second on two cores. */
 const GOAL_PER_SECOND = 2_000;
 
 interface Seen {
@@ -62,7 +62,7 @@ async function createEndpoints(stack: BenchStack, receiver: Receiver, count: num
   return projects;
 }
 
-/** Stores tracked events as the API does, for contacts by turns. */
+/** Stores events for the contacts in turns. They start no execution and end no wait, so the rows are enough. */
 async function track(stack: BenchStack, projects: readonly string[], count: number): Promise<void> {
   await query(
     stack.em(),
@@ -77,7 +77,7 @@ async function track(stack: BenchStack, projects: readonly string[], count: numb
   );
 }
 
-/** Waits until `wanted` deliveries have come, or nothing comes any more. */
+/** Waits until `wanted` deliveries have come, or no more come. */
 async function untilReceived(receiver: Receiver, wanted: number): Promise<Seen> {
   const endAt = Date.now() + RUN_MS_MAX;
   for (;;) {
@@ -90,7 +90,7 @@ async function untilReceived(receiver: Receiver, wanted: number): Promise<Seen> 
   }
 }
 
-/** Everything at once, as after a campaign: how many are delivered a second. */
+/** Stores all events at once, as after a campaign, and measures how many are delivered a second. */
 async function burst(stack: BenchStack, receiver: Receiver, projects: string[], events: number, endpoints: number) {
   await receiver.call('DELETE');
   await track(stack, projects, events);
@@ -98,7 +98,7 @@ async function burst(stack: BenchStack, receiver: Receiver, projects: string[], 
   return { received, seconds: (lastAt - firstAt) / 1_000 };
 }
 
-/** Events at a steady pace: how long after each its webhook arrives. */
+/** Stores events at a steady pace, and measures how long after its event each webhook arrives. */
 async function pace(context: BenchContext, stack: BenchStack, receiver: Receiver, projects: string[]): Promise<Seen> {
   const [perSecond, seconds] = [context.number('events-per-second'), context.number('seconds')];
   await receiver.call('DELETE');

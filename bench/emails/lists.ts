@@ -3,7 +3,7 @@ import { createCampaign } from '../harness/bench-mail.ts';
 import type { BenchStack } from '../harness/stack.ts';
 import type { FilledHistory } from '../history/fill.ts';
 
-/** What lists of emails are asked for: a name and a path each. */
+/** The requests of lists: a name and a path each. */
 type ListPaths = Record<string, string>;
 
 /** Values of every filter: frequent ones, rare ones, and some that nothing has. */
@@ -11,9 +11,9 @@ interface FilterValues {
   [name: string]: [parameter: string, value: string];
 }
 
-/** A state of emails that one in this many recipients of the large campaign is in. */
+/** One in this many recipients of the large campaign is in the rare state. */
 const RARE = 10_000;
-/** Pages before a cursor that lies deep in a list. */
+/** The number of pages before a cursor deep in a list. */
 const DEPTH = 100;
 const DAY_MS = 86_400_000;
 

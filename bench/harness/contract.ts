@@ -5,18 +5,18 @@ import type { NodeProcess, NodeProcessSpec } from './processes.ts';
 import type { Sink, SinkKind } from './sink.ts';
 import type { BenchStack, BenchStackOptions } from './stack.ts';
 
-/** What a bench found out. With `--json` it is the last line on standard output. */
+/** The result of a bench. With `--json` it is the last line on standard output. */
 export interface BenchResult {
   name: string;
   /** What was measured. */
   figure: number;
   /** Unit of `figure` and `limit`, for example `emails/s`. */
   unit: string;
-  /** What the machine could do at most, measured in the same run; null where nothing was compared. */
+  /** The most that the machine can do, measured in the same run; null when nothing was compared. */
   limit: number | null;
   /** `figure / limit`, where more is better. */
   ratio: number | null;
-  /** What else was measured; the unit stands in the name. */
+  /** Further figures, with the unit in their names. */
   [detail: string]: unknown;
 }
 
@@ -39,7 +39,7 @@ export interface BenchContext {
   flag: (option: string) => boolean;
   /** A folder of its own that is deleted afterwards. */
   home: string;
-  /** Says on standard error what is going on. */
+  /** Reports progress on standard error. */
   progress: Progress;
   /** PostgreSQL (durable), Temporal, migrations, a project, and, unless told otherwise, the API and one worker. */
   startStack: (options?: BenchStackOptions) => Promise<BenchStack>;

@@ -6,7 +6,10 @@ import { readCpu } from './request-bench.ts';
 import type { BenchStack } from './stack.ts';
 
 const { EventType } = proto.temporal.api.enums.v1;
-/** Events that Temporal Cloud counts as an action. Heartbeats and attempts that failed leave none, and are not counted here. */
+/**
+ * Events that Temporal Cloud counts as actions. Heartbeats and failed attempts leave no event, so they are not counted
+ * here.
+ */
 const ACTIONS: readonly unknown[] = [
   EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED,
   EventType.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED,
@@ -16,7 +19,7 @@ const ACTIONS: readonly unknown[] = [
 /** PostgreSQL publishes its counters this often, and Temporal's index is as late. */
 const SETTLE_MS = 3_000;
 const IDLE_MS = 6_000;
-/** Histories that are read to learn how many events are actions. */
+/** At most this many histories are read, to estimate which share of events are actions. */
 const HISTORIES_MAX = 200;
 
 interface DatabaseReading {
@@ -78,7 +81,7 @@ function growth(before: DatabaseReading, after: DatabaseReading, field: keyof Ta
   return sum;
 }
 
-/** Everything Temporal wrote down for workflows that began since then. */
+/** The events, actions and bytes of history of all workflows that began since then. */
 async function readTemporal({ temporal }: BenchStack, since: Date): Promise<UnitCost['temporal']> {
   let events = 0;
   let historyBytes = 0;

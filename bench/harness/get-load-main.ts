@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 import { performance } from 'node:perf_hooks';
 
 /**
- * Gets the paths listed in a file, one after the other, over connections that are kept alive, and prints how fast
- * answers came. It reads no more than status and length of the replies, so that it costs less than who answers.
+ * Gets the paths listed in a file, one after the other, over connections that are kept alive, and prints how fast the
+ * replies came. It parses only status and length of the replies, so that it costs less than the server.
  */
 interface GetLoad {
   url: string;
@@ -23,7 +23,7 @@ export interface GetLoadResult {
   statuses: Record<string, number>;
   elapsedMs: number;
   latencies: number[];
-  /** The line to go on with. */
+  /** The line to continue with. */
   next: number;
 }
 

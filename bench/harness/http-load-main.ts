@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { HttpLoad, HttpLoadResult } from './http-load.ts';
 
 /**
- * Sends the load described in `argv[2]` and prints what came of it. It writes ready-made octets to sockets and reads
- * no more than status and length of the replies, so that it costs less than who answers.
+ * Sends the load described in `argv[2]` and prints the result. It writes ready-made octets to sockets and parses only
+ * status and length of the replies, so that it costs less than the server.
  */
 
 const NUMBER_WIDTH = 9;

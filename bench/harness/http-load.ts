@@ -20,7 +20,7 @@ export interface HttpLoad {
   startAt?: number;
 }
 
-/** What came of a load. */
+/** The result of a load. */
 export interface HttpLoadResult {
   requests: number;
   /** Number of replies by HTTP status. */
@@ -30,7 +30,7 @@ export interface HttpLoadResult {
   latencies: number[];
   /** Number of each request and when it was sent (ms since 1970 with fractions); only at a fixed speed. */
   sentAt: [number: number, at: number][];
-  /** To go on with. */
+  /** The number to continue with. */
   nextNumber: number;
   /** CPU time of the load generator. */
   cpuMs: number;

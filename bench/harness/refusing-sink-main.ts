@@ -3,10 +3,10 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { SENDER_REFUSALS } from './sender-refusals.ts';
 
 /**
- * Relays in front of simulated providers, one for each domain of recipients. They refuse recipients whose address begins
- * with `dead`, and on demand, with many kinds of replies that are about the sender, whatever is for one domain at one
- * stage (rcpt, data, content), or whatever comes to the first relay before a recipient is named (greeting, ehlo, mail).
- * `POST /<stage>/<domain>` begins that, `POST /none` ends it, `GET /?speed=<domain>` tells what came and how fast.
+ * Relays in front of simulated providers, one provider for each domain of recipients. They always refuse recipients whose
+ * address begins with `dead`. On demand they refuse with many kinds of replies about the sender: all email for one domain
+ * at one stage (rcpt, data, content), or all email at the first relay before it knows a recipient (greeting, ehlo, mail).
+ * `POST /<stage>/<domain>` begins the refusals, `POST /none` ends them, `GET /?speed=<domain>` says what came and how fast.
  */
 
 const CONTENT_END = '\r\n.\r\n';
@@ -14,7 +14,7 @@ const RELAYS = 3;
 const STAGES = ['greeting', 'ehlo', 'mail', 'rcpt', 'data', 'content', 'none'] as const;
 type Stage = (typeof STAGES)[number];
 
-/** The part of the emails whose arrival tells the speed: the first of them meet a refusing relay and are deferred. */
+/** The share of emails from whose arrival the speed is calculated; the last ones were deferred by a refusing relay. */
 const SPEED_PART = 0.99;
 
 let refusing: { stage: Stage; domain: string } = { stage: 'none', domain: '' };
@@ -89,7 +89,7 @@ function serve(socket: Socket, relay: number): void {
     }
   }
 
-  /** Takes one command or one content off the octets. @returns undefined when it is not complete */
+  /** Reads one command or one content. @returns the reply; undefined when the input is not complete */
   function next(): string | undefined {
     const mark = isInContent ? CONTENT_END : '\r\n';
     const end = rest.indexOf(mark);

@@ -6,11 +6,11 @@ import type { BenchStack } from './stack.ts';
 
 const SETTLE_MS = 5_000;
 const IDLE_MS = 15_000;
-/** A part of the sleepers goes first: the cache of the worker is full with them, so the rest shows what more cost. */
+/** This share of the executions goes first and fills the cache of the worker; the others show the cost of further ones. */
 const FIRST_SHARE = 0.2;
 const REPORT_PATIENCE_MS = 30_000;
 
-/** What a worker needs while nothing happens, in percent of one core. */
+/** The CPU time of an idle worker, in percent of one core. */
 async function measureIdleCpu(context: BenchContext, worker: NodeProcess): Promise<number> {
   await delay(SETTLE_MS);
   const before = context.meter.cpuMs(worker.pid);
@@ -23,7 +23,7 @@ interface MemoryReport {
   rssBytes: number;
 }
 
-/** Puts executions to sleep through a worker of their own, and tells what they leave in it. */
+/** Puts executions to sleep with a new worker, and measures the memory that they take in it. */
 export async function measureSleepers(
   context: BenchContext,
   stack: BenchStack,

@@ -7,10 +7,9 @@ import { createSmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
 import { BENCH_MAIL } from './bench-mail.ts';
 
 /**
- * Sends `argv[3]` ready-made messages over 20 connections to port `argv[2]`, and prints how fast that went. With `own`
- * in
- * `argv[4]` by the client of the worker, which waits once for a message, else by that of nodemailer, which waits four
- * times.
+ * Sends `argv[3]` ready-made messages over 20 connections to port `argv[2]`, and prints how fast that went. With `own` in
+ * `argv[4]` it uses the SMTP client of the worker, which waits for one reply a message; otherwise it uses nodemailer's
+ * client, which waits for four.
  */
 
 const CONNECTIONS = 20;
@@ -66,16 +65,16 @@ function connect(): Promise<SMTPConnection> {
 
 type Send = (to: string, message: string, octets: Buffer) => Promise<void>;
 
-/** As many ways to send at a time as the client has use for. */
 interface Client {
-  ways: Send[];
+  /** One function for each message that the client can send at the same time. */
+  senders: Send[];
   end: () => Promise<void>;
 }
 
 async function openNodemailer(): Promise<Client> {
   const connections = await Promise.all(Array.from({ length: CONNECTIONS }, connect));
   return {
-    ways: connections.map((connection) => (to, _message, octets) => {
+    senders: connections.map((connection) => (to, _message, octets) => {
       return new Promise<void>((resolve, reject) => {
         connection.send({ from: FROM, to }, octets, (error) => (error ? reject(error) : resolve()));
       });
@@ -91,14 +90,14 @@ function openPool(): Client {
     const { kind, reply } = await pool.send({ from: FROM, to }, message, { urgency: 'transactional' });
     if (kind !== 'accepted') throw new Error(reply);
   };
-  return { ways: Array.from({ length: pool.capacity }, () => send), end: () => pool.close() };
+  return { senders: Array.from({ length: pool.capacity }, () => send), end: () => pool.close() };
 }
 
 const messages = (await makeMessages()).map((text) => ({ text, octets: Buffer.from(text, 'latin1') }));
 const client = isOwn ? openPool() : await openNodemailer();
 let next = 0;
 
-async function sendBy(send: Send): Promise<void> {
+async function sendMessages(send: Send): Promise<void> {
   for (let index = next++; index < total; index = next++) {
     const { text = '', octets = Buffer.alloc(0) } = messages[index % READY_MADE] ?? {};
     await send(`reader${index + 1}@example.com`, text, octets);
@@ -107,7 +106,7 @@ async function sendBy(send: Send): Promise<void> {
 
 const cpuBefore = process.cpuUsage();
 const startedAt = performance.now();
-await Promise.all(client.ways.map(sendBy));
+await Promise.all(client.senders.map(sendMessages));
 const elapsedMs = performance.now() - startedAt;
 const cpu = process.cpuUsage(cpuBefore);
 await client.end();

@@ -2,17 +2,17 @@ import { query, sql, SqlFragment } from '../../shared/domain/database/sql.ts';
 import type { Progress } from '../../local/progress.ts';
 import type { BenchStack } from '../harness/stack.ts';
 
-/** How much lies behind a database. */
+/** How much past a database has. */
 export interface HistorySize {
   emails: number;
   events: number;
-  /** The time it took to come about; rows are spread over it evenly. */
+  /** The time over which the rows are spread evenly. */
   days: number;
   /** Other projects, which have half of everything together. */
   otherProjects: number;
 }
 
-/** What the lists of the bench's project can be asked for. */
+/** Ids and an address in the bench's project, for requests of lists. */
 export interface FilledHistory {
   emailId: string;
   contactId: string;
@@ -28,7 +28,7 @@ const BLOCK = 2_000;
 const CONTACTS_MIN = BLOCK / 2;
 /** Events that the emails themselves have on average: sent, opened, clicked, bounced. */
 const EVENTS_OF_EMAIL = 1.56;
-/** Read and written far more than others: filled without their indexes, which are made afterwards. */
+/** Tables with most of the rows. They are filled without their indexes, which are made afterwards. */
 const LARGE_TABLES = ['email', 'event', 'automation_execution', 'step_execution', 'contact'];
 
 /** Fixed ids, so that rows name each other without looking each other up. */
@@ -42,7 +42,7 @@ const templateOf = (project: SqlFragment) => fixedId(4, sql`1`, project);
 const projectOf = (stack: BenchStack, project: SqlFragment) =>
   sql`case when ${project} = 0 then ${stack.project.id}::uuid else ${fixedId(5, sql`1`, project)} end`;
 
-/** Contacts of each project; no multiple of the step by which emails go through them. */
+/** Contacts of each project. The number is no multiple of the step in `createChunk`, so emails reach all of them. */
 function contactsOf({ emails }: HistorySize): number {
   return Math.max(CONTACTS_MIN, Math.floor(emails / 20)) + 1;
 }
@@ -82,8 +82,8 @@ async function createOwners(stack: BenchStack, size: HistorySize): Promise<void>
 }
 
 /**
- * Emails `first` to `first + CHUNK`, with their events, contents of the last month and executions. Even numbers are of the
- * bench's project; of ten, eight are of a campaign, one is of an execution and one of a request.
+ * Creates the emails `first` to `first + CHUNK`, with their events, contents of the last month and executions. Even numbers
+ * belong to the bench's project. Of ten emails, eight belong to campaigns, one to an execution and one to a request.
  */
 export async function createChunk(stack: BenchStack, size: HistorySize, first: number): Promise<void> {
   const contacts = contactsOf(size);

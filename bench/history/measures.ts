@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { query, queryOne, sql, type SqlFragment } from '../../shared/domain/database/sql.ts';
-import { recordEvents } from '../automations.ts';
+import { createAutomation, recordEvents } from '../automations.ts';
 import { createCampaign } from '../harness/bench-mail.ts';
 import { quantile, round, type BenchContext } from '../harness/contract.ts';
 import { sendGetLoad } from '../harness/get-load.ts';
@@ -9,7 +9,7 @@ import { readCpu } from '../harness/request-bench.ts';
 import type { BenchStack } from '../harness/stack.ts';
 import type { FilledHistory } from './fill.ts';
 
-/** A database with a past, or with next to none, and what the measures need in it. */
+/** A stack whose database has a long past or almost none, with the records that the measures need. */
 export interface Side {
   stack: BenchStack;
   history: FilledHistory;
@@ -19,7 +19,7 @@ export interface Side {
   nextNumber: number;
 }
 
-/** What something cost. */
+/** The cost of some units of work. */
 export interface Cost {
   units: number;
   /** CPU time per unit of the processes that take part. */
@@ -35,23 +35,10 @@ const CONNECTIONS = 16;
 const LIST_CONNECTIONS = 2;
 const PATIENCE_MS = 120_000;
 
-/** The audience of campaigns, and TRIGGER → CONDITION → SEND_EMAIL. */
+/** Creates the segment that campaigns are sent to, and an automation TRIGGER → CONDITION → SEND_EMAIL. */
 export async function prepareSide(context: BenchContext, stack: BenchStack, history: FilledHistory): Promise<Side> {
-  const post = async (path: string, body: object) => (await stack.call('POST', path, body)) as { id: string };
-  const template = await post('/templates', {
-    name: 'Welcome',
-    subject: 'Hello',
-    body: '<p>Welcome to our shop.</p>',
-    type: 'TRANSACTIONAL',
-    from: `hello@${stack.project.domain}`,
-  });
-  const workflow = await post('/workflows', { name: 'Bench', eventName: EVENT });
-  const config = { field: 'event.plan', operator: 'equals', value: 'pro' };
-  const condition = await post(`/workflows/${workflow.id}/steps`, { type: 'CONDITION', config, autoConnect: true });
-  const mail = await post(`/workflows/${workflow.id}/steps`, { type: 'SEND_EMAIL', templateId: template.id });
-  await post(`/workflows/${workflow.id}/transitions`, { fromStepId: condition.id, toStepId: mail.id, branch: 'yes' });
-  await stack.call('PATCH', `/workflows/${workflow.id}`, { enabled: true });
-  const segment = await post('/segments', { name: 'Audience', type: 'STATIC' });
+  const automationId = await createAutomation(stack, EVENT);
+  const segment = (await stack.call('POST', '/segments', { name: 'Audience', type: 'STATIC' })) as { id: string };
   await query(
     stack.em(),
     sql`
@@ -63,7 +50,7 @@ export async function prepareSide(context: BenchContext, stack: BenchStack, hist
       insert into segment_member (segment_id, contact_id) select ${segment.id}, id from reader`,
   );
   await query(stack.em(), sql`vacuum analyze segment_member, contact`);
-  return { stack, history, segmentId: segment.id, automationId: workflow.id, nextNumber: 0 };
+  return { stack, history, segmentId: segment.id, automationId, nextNumber: 0 };
 }
 
 async function costOf(
@@ -94,12 +81,12 @@ async function waitUntilNone(stack: BenchStack, what: string, rows: SqlFragment)
   }
 }
 
-/** Emails since `since` that wait, found by the index of the project's emails. */
+/** Emails since `since` that are not sent yet. */
 function unsent(stack: BenchStack, since: Date): SqlFragment {
   return sql`email where project_id = ${stack.project.id} and created_at >= ${since} and status in ('PENDING', 'SENDING')`;
 }
 
-/** The database's clock says what is new. */
+/** The time of the database's clock. */
 async function now(stack: BenchStack): Promise<Date> {
   const row = await queryOne<{ now: Date }>(stack.em(), sql`select now()`);
   return row?.now ?? new Date();
@@ -168,7 +155,7 @@ const measureExecutions: Measure = async (context, side) => {
   });
 };
 
-/** What must not become dearer with the past. */
+/** Work whose cost must not grow with the past. */
 export const WORK: Record<string, Measure> = {
   send: measureSend,
   track: measureTrack,
@@ -235,7 +222,7 @@ export function medianCpuMs(costs: Cost[]): number {
 }
 
 /**
- * Both sides in turns, so that a machine that becomes slower or faster meanwhile matters less; a first turn warms up.
+ * Measures both sides in turns, so that a change of the machine's speed matters less. The first turn only warms up.
  */
 export async function compare(context: BenchContext, small: Side, filled: Side, measure: Measure): Promise<Comparison> {
   const costs = { small: [] as Cost[], filled: [] as Cost[] };

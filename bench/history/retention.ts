@@ -7,10 +7,10 @@ import { CHUNK, createChunk, type HistorySize } from './fill.ts';
 
 /** Share of the time that is dropped: the oldest third. */
 const DROPPED = 1 / 3;
-/** A table with less is read as fast in order as by an index. */
+/** PostgreSQL reads a smaller table as fast from end to end as by an index. */
 const LARGE_ROWS = 10_000;
 const KINDS = ['emailContents', 'emails', 'events', 'executions'] as const satisfies (keyof CleanUpReport)[];
-/** Statistics reach the shared view with a delay. */
+/** PostgreSQL publishes its statistics with a delay. */
 const STATISTICS_MS = 2_500;
 
 interface TableState {
@@ -33,7 +33,7 @@ async function readTables(stack: BenchStack): Promise<Record<string, TableState>
   return Object.fromEntries(rows.map(({ name, ...state }) => [name, state]));
 }
 
-/** Tables of some size that were read from end to end between two looks. */
+/** How often each large table was read from end to end between two readings. */
 function scannedTables(before: Record<string, TableState>, after: Record<string, TableState>): Record<string, number> {
   return Object.fromEntries(
     Object.entries(after).flatMap(([name, { scans, rows }]) => {
@@ -43,7 +43,7 @@ function scannedTables(before: Record<string, TableState>, after: Record<string,
   );
 }
 
-/** Watches for reads of whole large tables. @returns a function that tells which there were, and how often */
+/** Watches for sequential scans of large tables. @returns a function that says how often each table was scanned */
 export async function watchScans(stack: BenchStack): Promise<() => Promise<Record<string, number>>> {
   const before = await readTables(stack);
   return async () => scannedTables(before, await readTables(stack));
@@ -52,14 +52,14 @@ export async function watchScans(stack: BenchStack): Promise<() => Promise<Recor
 async function sweep(stack: BenchStack, kind: keyof CleanUpReport, retention: Retention) {
   const chunks: number[] = [];
   let rows = 0;
-  let place: string | undefined;
+  let position: string | undefined;
   do {
     const startedAt = performance.now();
-    const { removed, next } = await cleanUpChunk(stack.em(), kind, retention, place);
+    const { removed, next } = await cleanUpChunk(stack.em(), kind, retention, position);
     chunks.push(performance.now() - startedAt);
     rows += removed;
-    place = next;
-  } while (place !== undefined);
+    position = next;
+  } while (position !== undefined);
   const seconds = chunks.reduce((sum, ms) => sum + ms, 0) / 1000;
   return {
     rows,

@@ -4,21 +4,21 @@ import { query, sql } from '../../shared/domain/database/sql.ts';
 import type { BenchContext } from '../harness/contract.ts';
 import type { BenchStack } from '../harness/stack.ts';
 
-/** The tenant that misbehaves: the project of the stack. */
+/** The tenant that attacks: the project of the stack. */
 export interface Attacker {
   context: BenchContext;
   stack: BenchStack;
 }
 
-/** Something bad. `prepare` sets it up, what it returns starts it, and what that returns ends it. */
+/** An attack. `prepare` sets it up and returns a function that starts it, which returns a function that ends it. */
 interface Attack {
   name: string;
   prepare: (attacker: Attacker) => Promise<() => Promise<() => Promise<void>>>;
-  /** Takes away what would go on afterwards. */
+  /** Removes work that would go on afterwards. */
   cleanUp?: (attacker: Attacker) => Promise<void>;
 }
 
-/** Runs `work` in some loops side by side until stopped. Answers do not matter, only that they are waited for. */
+/** Runs `work` in several loops at the same time until stopped. The loops wait for answers, but ignore them. */
 function inLoops(count: number, work: () => Promise<unknown>): () => Promise<void> {
   let isStopped = false;
   const loop = async (): Promise<void> => {
@@ -171,7 +171,7 @@ const brokenMessages: Attack = {
   },
 };
 
-/** A line of 100 Mbit/s: more than that is not one stranger, and on one machine the sender would be the load. */
+/** A line of 100 Mbit/s. One stranger has no more, and on the same machine a faster sender would itself be the load. */
 const LINE_BYTES_PER_MS = 12_500;
 const STRANGER_CONNECTIONS = 50;
 
