@@ -15,13 +15,13 @@ import * as resources from './resources.ts';
 import { isRepeatable, KEYED_PATHS, withRetries } from './retry.ts';
 
 export interface EverpostOptions {
-  /** Where the API is, such as `https://mail.example.com`. */
+  /** The URL of the API, such as `https://mail.example.com`. */
   url: string;
   /** `sk_…`, for everything but `track`. It belongs on a server. */
   secretKey?: string | undefined;
-  /** `pk_…`, for `track`. It may stand in a web page. */
+  /** `pk_…`, for `track`. A web page may contain it. */
   publicKey?: string | undefined;
-  /** In place of the global one. */
+  /** Used instead of the global `fetch`. */
   fetch?: (url: string, init: RequestInit) => Promise<Response>;
   /** How often a request is tried again. 5 when left out, which takes about 15 seconds. */
   maxRetries?: number;
@@ -29,16 +29,16 @@ export interface EverpostOptions {
   timeoutMs?: number;
 }
 
-/** What `send` has come to. */
+/** The outcome of `send`. */
 export interface Sent {
-  /** One for each recipient, in their order; empty when `isAnswerLost`. */
+  /** One for each recipient, in the order of `to`; empty when `isAnswerLost`. */
   emails: Schemas['AcceptedEmail'][];
   timestamp: string;
   /** The emails were accepted, once, but the connection broke before their ids came. `GET /emails` finds them. */
   isAnswerLost: boolean;
 }
 
-/** The options of any operation. */
+/** Options of any operation, without their types. */
 interface AnyOptions extends SendOptions {
   params?: Record<string, string | number>;
   query?: object;
@@ -80,7 +80,7 @@ function readJson(text: string): unknown {
   }
 }
 
-/** Everpost over HTTP. Every method throws EverpostError for an answer that is not 2xx. */
+/** A client of the API. Every method throws EverpostError when the answer is not 2xx. */
 export class Everpost {
   readonly #options: EverpostOptions;
   readonly #url: string;
@@ -127,7 +127,7 @@ export class Everpost {
     }
   }
 
-  /** Looks at an address: whether email to it can arrive. */
+  /** Checks whether email to an address can arrive. */
   async verify(email: string): Promise<Schemas['AddressVerification']> {
     return (await this.request('POST', '/v1/verify', { body: { email } })).data;
   }
@@ -151,8 +151,8 @@ export class Everpost {
     ...[options]: OptionsArgument<Operation<'GET', Path>>
   ): AsyncGenerator<ItemOf<Path>> {
     const any: AnyOptions = options ?? {};
-    return eachItem((place) =>
-      this.#perform('GET', path, { ...any, query: { ...any.query, ...place } }),
+    return eachItem((position) =>
+      this.#perform('GET', path, { ...any, query: { ...any.query, ...position } }),
     ) as AsyncGenerator<ItemOf<Path>>;
   }
 
@@ -185,7 +185,7 @@ export class Everpost {
         signal,
       });
     } catch (error) {
-      // What is to be deleted is gone.
+      // An earlier try has deleted the record.
       if (method === 'DELETE' && error instanceof EverpostError && error.isAlreadyDone) return undefined;
       throw error;
     }

@@ -11,8 +11,8 @@ type ApiErrorCode = {
 }[keyof Schemas];
 
 /**
- * `CONNECTION_FAILED`: no answer came, or not in time. `UNEXPECTED_ANSWER`: it was not one of Everpost, but perhaps of a
- * proxy. `MISSING_KEY`: the client was made without the key that the endpoint takes.
+ * `CONNECTION_FAILED`: no answer came in time. `UNEXPECTED_ANSWER`: the answer is not from Everpost, but perhaps from a
+ * proxy. `MISSING_KEY`: the client has no key of the kind that the endpoint takes.
  */
 export type ErrorCode = ApiErrorCode | 'CONNECTION_FAILED' | 'UNEXPECTED_ANSWER' | 'MISSING_KEY';
 
@@ -27,7 +27,7 @@ interface ErrorFields {
   cause?: unknown;
 }
 
-/** Thrown for whatever is not an answer with 2xx. */
+/** Thrown when there is no answer, or one that is not 2xx. */
 export class EverpostError extends Error {
   override readonly name = 'EverpostError';
   /** The HTTP status; 0 when there was no answer. */
@@ -35,16 +35,16 @@ export class EverpostError extends Error {
   readonly code: ErrorCode;
   /** The faulty fields of a 422. */
   readonly errors: FieldError[];
-  /** What to do about it. */
+  /** What to do about the error. */
   readonly suggestion: string | undefined;
   /** Names the request in the log of the API. */
   readonly requestId: string | undefined;
   /** How many seconds to wait before the next try. */
   readonly retryAfter: number | undefined;
-  /** More about it, for programs. */
+  /** Details for programs, different for each code. */
   readonly details: Record<string, unknown>;
   /**
-   * True when an earlier try of this request has been carried out and its answer was lost. Nothing is left to be done.
+   * True when an earlier try of this request was carried out and only its answer was lost. Nothing is left to do.
    */
   isAlreadyDone = false;
 
@@ -79,7 +79,7 @@ export function errorOf(response: Response, body: unknown): EverpostError {
   const error = typeof body === 'object' ? (body as Envelope)?.error : undefined;
   const requestId = response.headers.get('x-request-id') ?? undefined;
   const retryAfter = readRetryAfter(response.headers.get('retry-after'));
-  // One endpoint answers in the flat form that the interface fixes for it.
+  // Three endpoints answer a missing field in the flat form that the interface fixes for them.
   if (typeof error === 'string')
     return new EverpostError(error, { status, code: 'BAD_REQUEST', requestId, retryAfter });
   if (error?.code === undefined) {

@@ -31,7 +31,7 @@ type BodyPart<Op> = Op extends { requestBody: infer Body }
     : object;
 
 export interface CallOptions {
-  /** Ends the request, and the wait for its next try. */
+  /** Aborts the request, and the wait for its next try. */
   signal?: AbortSignal;
 }
 
@@ -48,13 +48,13 @@ type KeyPart<Op> = Op extends { parameters: { header?: infer Header } }
 export type RequestOptions<Op> = CallOptions & PathPart<Op> & QueryPart<Op> & BodyPart<Op> & KeyPart<Op>;
 export type SendOptions = CallOptions & KeyOption;
 
-/** The options are left out where none is required. */
+/** The options may be left out when none is required. */
 export type OptionsArgument<Op> =
   Partial<RequestOptions<Op>> extends RequestOptions<Op>
     ? [options?: RequestOptions<Op>]
     : [options: RequestOptions<Op>];
 
-/** What an operation answers with: its JSON, undefined where it has none (204). */
+/** The answer of an operation: its JSON, or undefined for a 204. */
 export type Answer<Op> = Op extends { responses: infer Responses }
   ? { [Status in keyof Responses]: Content<Responses[Status]> }[keyof Responses]
   : never;

@@ -1,8 +1,8 @@
 type Page = unknown[] | { cursor?: string; hasMore?: boolean; page?: number; totalPages?: number; data?: unknown };
-type Place = { cursor: string } | { page: number };
+type Position = { cursor: string } | { page: number };
 
 /** Where the next page begins; undefined after the last one. */
-function placeAfter(page: Page): Place | undefined {
+function positionAfter(page: Page): Position | undefined {
   if (Array.isArray(page)) return undefined;
   if (page.hasMore && page.cursor) return { cursor: page.cursor };
   const { page: number = 1, totalPages = 1 } = page;
@@ -16,14 +16,14 @@ function itemsOf(page: Page): unknown[] {
 }
 
 /**
- * Each item of a list, page after page; the next page is asked for when the last item of one was taken.
- * @param read answers with a page: the first one, or the one at a place
+ * Each item of a list, page after page. The next page is read when the last item of a page was taken.
+ * @param read returns the page at a position; the first page when it is undefined
  */
-export async function* eachItem(read: (place: Place | undefined) => Promise<unknown>): AsyncGenerator {
-  let place: Place | undefined;
+export async function* eachItem(read: (position: Position | undefined) => Promise<unknown>): AsyncGenerator {
+  let position: Position | undefined;
   do {
-    const page = (await read(place)) as Page;
+    const page = (await read(position)) as Page;
     yield* itemsOf(page);
-    place = placeAfter(page);
-  } while (place);
+    position = positionAfter(page);
+  } while (position);
 }

@@ -1,7 +1,7 @@
 import type { Everpost } from './client.ts';
 import type { Operation, PathOf, Query, Schemas } from './operations.ts';
 
-/** What the usual endpoints are called by; `Everpost.request` reaches the others. */
+/** Methods for the usual endpoints; `Everpost.request` calls the others. */
 
 type Caller = Pick<Everpost, 'request' | 'list'>;
 type QueryOf<Path extends PathOf<'GET'>> = Query<Operation<'GET', Path>>;
@@ -32,7 +32,7 @@ export const campaigns = (api: Caller) => ({
   replace: (id: string, body: Schemas['ReplaceCampaignRequest']) =>
     api.request('PUT', '/campaigns/{id}', { params: { id }, body }),
   delete: (id: string) => api.request('DELETE', '/campaigns/{id}', { params: { id } }),
-  /** What would become of it if it were sent now. */
+  /** Says what would happen if the campaign were sent now. */
   check: (id: string) => api.request('POST', '/campaigns/{id}/check', { params: { id } }),
   /** Sends it now, or at `scheduledFor`. */
   send: (id: string, body: Schemas['SendCampaignRequest'] = {}) =>
@@ -72,7 +72,7 @@ export const workflows = (api: Caller) => ({
 
 export const events = (api: Caller) => ({
   list: (query: QueryOf<'/events'> = {}) => api.list('/events', { query }),
-  /** Like `Everpost.track`, with the secret key. It is not tried again when the connection breaks. */
+  /** Like `Everpost.track`, but with the secret key, and not repeated when the connection breaks. */
   record: (body: Schemas['RecordEventRequest']) => api.request('POST', '/events/track', { body }),
 });
 
@@ -91,7 +91,7 @@ export const suppressions = (api: Caller) => ({
 export const domains = (api: Caller) => ({
   list: (projectId: string) => api.list('/domains/project/{projectId}', { params: { projectId } }),
   create: (body: Schemas['CreateDomainRequest']) => api.request('POST', '/domains', { body }),
-  /** Looks at its DNS records now. */
+  /** Checks its DNS records now. */
   verify: (id: string) => api.request('GET', '/domains/{id}/verify', { params: { id } }),
   delete: (id: string) => api.request('DELETE', '/domains/{id}', { params: { id } }),
 });
@@ -99,7 +99,7 @@ export const domains = (api: Caller) => ({
 export const webhooks = (api: Caller) => ({
   list: () => api.list('/webhooks'),
   get: (id: string) => api.request('GET', '/webhooks/{id}', { params: { id } }),
-  /** The answer holds the secret, here only. */
+  /** The answer holds the secret of the endpoint; no later answer does. */
   create: (body: Schemas['CreateWebhookRequest']) => api.request('POST', '/webhooks', { body }),
   update: (id: string, body: Schemas['UpdateWebhookRequest']) =>
     api.request('PATCH', '/webhooks/{id}', { params: { id }, body }),

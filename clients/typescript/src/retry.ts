@@ -3,7 +3,7 @@ import { EverpostError } from './errors.ts';
 /** POST endpoints that take an `Idempotency-Key`: the client makes one, so that they can be repeated. */
 export const KEYED_PATHS = ['/v1/send', '/v1/track', '/campaigns/{id}/resend'];
 
-/** POST endpoints that only look, or whose repetition changes nothing. */
+/** POST endpoints that only read, or whose repetition changes nothing. */
 const REPEATABLE_PATHS = [
   '/v1/verify',
   '/contacts',
@@ -15,7 +15,7 @@ const REPEATABLE_PATHS = [
 
 const FIRST_PAUSE_MS = 500;
 const PAUSE_MS_MAX = 30_000;
-/** A server that asks for more is not waited for. */
+/** After a longer `Retry-After`, the client does not try again. */
 const RETRY_AFTER_SECONDS_MAX = 120;
 
 /** Whether a request may be carried out twice. */
@@ -34,16 +34,16 @@ function isPassing(error: EverpostError): boolean {
 }
 
 /**
- * How long to wait before the next try, undefined when there must be none. A 429 has done nothing, so anything is tried
- * again after it.
- * @param tries how many there have been before the failed one
+ * How long to wait before the next try, in milliseconds; undefined when there must be none. After a 429 every request is
+ * tried again, because nothing was done.
+ * @param tries the number of tries before the failed one
  */
 function pauseAfter(error: EverpostError, tries: number, mayRepeat: boolean): number | undefined {
   if (error.status !== 429 && !(mayRepeat && isPassing(error))) return undefined;
   const { retryAfter = 0 } = error;
   if (retryAfter > RETRY_AFTER_SECONDS_MAX) return undefined;
   const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** tries, PAUSE_MS_MAX);
-  // Callers that failed together do not come back together.
+  // A random part keeps callers that failed together from coming back together.
   return retryAfter * 1000 + pauseMs * (retryAfter > 0 ? Math.random() / 2 : 0.5 + Math.random() / 2);
 }
 
@@ -63,7 +63,7 @@ async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void>
   });
 }
 
-/** What a request that failed before has come to: the key of one that was carried out is used up, what was deleted is gone. */
+/** Whether an earlier try was carried out: its key is used then, or the record that it deleted is gone. */
 function isDoneBefore(error: EverpostError, method: string): boolean {
   if (error.code === 'IDEMPOTENCY_KEY_REUSED') return Number(error.details['originalStatusCode'] ?? 0) > 0;
   return method === 'DELETE' && error.status === 404;
@@ -77,8 +77,8 @@ export interface RetryRules {
 }
 
 /**
- * Tries until there is an answer, an error that another try would not mend, or no try left.
- * @throws EverpostError the last one; `isAlreadyDone` when an earlier try has done it
+ * Tries until there is an answer, an error that another try would not change, or no try left.
+ * @throws EverpostError of the last try, with `isAlreadyDone` when an earlier try was carried out
  */
 export async function withRetries<Answer>(attempt: () => Promise<Answer>, rules: RetryRules): Promise<Answer> {
   let isUncertain = false;

@@ -13,7 +13,7 @@ export interface VerifyWebhookOptions {
   toleranceSeconds?: number;
 }
 
-/** The request is not one of Everpost, or too old. Answer it with 400. */
+/** The request is not from Everpost, or too old. Answer it with 400. */
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
 }
@@ -48,7 +48,7 @@ function checkAge(timestamp: string, toleranceSeconds: number): void {
 
 /**
  * Verifies a request as Standard Webhooks says, and reads it. `crypto.subtle.verify` compares in constant time.
- * @param payload the body as it came, not parsed and put together again
+ * @param payload the raw body
  * @param secret of the endpoint, `whsec_…`
  * @returns the event
  * @throws WebhookVerificationError
@@ -69,7 +69,7 @@ export async function verifyWebhook(
   const key = await crypto.subtle.importKey('raw', rawKey, algorithm, false, ['verify']);
   const text = typeof payload === 'string' ? payload : new TextDecoder().decode(payload);
   const signed = new TextEncoder().encode(`${id}.${timestamp}.${text}`);
-  // While a secret is being replaced there is a signature with each of the two.
+  // While a secret is being replaced, there is a signature with each of the two secrets.
   for (const signature of signatures.split(' ')) {
     const [version, encoded = ''] = signature.split(',');
     const bytes = version === 'v1' ? fromBase64(encoded) : undefined;
