@@ -8,7 +8,7 @@ import type { TestStack } from '../support/stack.ts';
 import type { WebhookReceiver } from '../support/webhook-receiver.ts';
 
 const TIMEOUT_MS = 60_000;
-/** A production server suggests it after thousands, which would be a large file. */
+/** A production server suggests it after thousands of events, which would make a large file. */
 const SUGGESTED_AFTER_EVENTS = 25;
 const STEPS = 6;
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => stop());
 
-/** Records the run that continues as new and the one that it continues in. */
+/** Records the run that continues as new, and the next run. */
 async function record(name: string, type: string, config: object): Promise<void> {
   const event = `record_${type.toLowerCase()}`;
   const automationId = await createChain(

@@ -21,7 +21,7 @@ it(
     const executionId = randomUUID();
     const workflowId = executionWorkflowId(executionId);
     const activities = {
-      // Twenty attempts of a fault that nobody foresaw take an hour; this is how they end.
+      // The end of twenty attempts after an unexpected error, which would take an hour.
       async runSteps(): Promise<never> {
         throw ApplicationFailure.nonRetryable('An unexpected error. Given up after 20 times.', 'TypeError');
       },

@@ -20,7 +20,7 @@ import { storeHistory } from '../support/histories.ts';
 import { createTemporalProcess } from '../support/temporal-process.ts';
 import { startWorkflowWorkers } from '../support/workflows.ts';
 
-/** Enough pages for a history to be continued where the server suggests it after so many events. */
+/** So many pages that the history passes the suggested limit of events. */
 const LONG_CAMPAIGN = { pageSize: 100, totalRecipients: 3_000 };
 const SUGGESTED_AFTER = 80;
 
@@ -38,7 +38,7 @@ interface Recording {
   act?: (handle: WorkflowHandle) => Promise<unknown>;
 }
 
-/** Runs a workflow on activities that lead it down a path. @returns its handle, when it has ended */
+/** Runs a workflow with activities that lead it to a rare path, until it ends. @returns its handle */
 async function runToItsEnd(
   { type, workflowId, input, activities, act }: Recording,
   server = temporal,

@@ -14,13 +14,13 @@ import { environmentFileVariable } from '../support/environment.ts';
 import type { ProvidedPart, TestEnvironment } from '../support/environment.ts';
 
 declare global {
-  /** Handed from the set-up to the tear-down of one test run. */
+  /** Set by the set-up of a test run, for its tear-down. */
   var everpostTestStack: { stop(): Promise<void> } | undefined;
 }
 
 const templateDatabase = 'everpost_template';
 
-/** Starts what the tests share, in parallel, and leaves a file behind that says where it is. */
+/** Starts the servers that all tests share, and writes their addresses to a file. */
 export default async function globalSetup(): Promise<void> {
   const startedAt = Date.now();
   const folder = mkdtempSync(path.join(tmpdir(), 'everpost-test-'));

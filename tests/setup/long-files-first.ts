@@ -8,23 +8,23 @@ const { default: TestSequencer } = load('@jest/test-sequencer') as (typeof testS
 type Tests = Parameters<InstanceType<typeof TestSequencer>['sort']>[0];
 
 /**
- * The rooms whose files go first. Tests of workflows make many contexts of V8, which takes a process that has run much
- * else several times as long. Those of whole processes wait for kills, outages and time-outs.
+ * The folders whose test files start first. Tests of workflows create many contexts of V8, which takes several times as long
+ * in a process that has run many other files. End-to-end tests wait for kills, outages and time-outs.
  */
-const FIRST = ['workflows', 'tests'];
-const placeOf = (file: string): number => {
-  const place = FIRST.indexOf(path.relative(projectRoot, file).split(path.sep)[0] ?? '');
-  return place === -1 ? FIRST.length : place;
+const FIRST_FOLDERS = ['workflows', 'tests'];
+const rankOf = (file: string): number => {
+  const rank = FIRST_FOLDERS.indexOf(path.relative(projectRoot, file).split(path.sep)[0] ?? '');
+  return rank === -1 ? FIRST_FOLDERS.length : rank;
 };
 
 /**
- * Starts the long files first, so that none of them is alone at the end. Jest knows how long a file took the last time;
- * in a fresh clone it knows nothing and starts with the largest file, which is rarely the longest.
+ * Starts the long files first, so that none of them runs alone at the end. Jest knows how long each file took the last time.
+ * In a new clone it does not, and would start with the largest file, which rarely takes longest.
  */
 export default class LongFilesFirst extends TestSequencer {
   override sort(tests: Tests): Tests {
     const sorted = super.sort(tests) as Tests;
     if (sorted.some(({ duration }) => duration !== undefined)) return sorted;
-    return sorted.toSorted((a, b) => placeOf(a.path) - placeOf(b.path));
+    return sorted.toSorted((a, b) => rankOf(a.path) - rankOf(b.path));
   }
 }

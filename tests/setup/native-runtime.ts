@@ -9,14 +9,14 @@ type Globals = Parameters<InstanceType<typeof JestRuntime>['setGlobalsForRuntime
 const GLOBALS_MODULE = '@jest/globals';
 const GLOBALS_URL = 'everpost:jest-globals';
 const NAMES = ['afterAll', 'afterEach', 'beforeAll', 'beforeEach', 'describe', 'expect', 'it', 'test'] as const;
-/** Jest's own handlers of events are kept under this symbol, and would stay from one test file to the next. */
+/** Jest keeps its event handlers under this symbol. They would stay from one test file to the next. */
 const EVENT_HANDLERS = Symbol.for('EVENT_HANDLERS');
 
-/** Jest's functions for the file that runs. A process runs one file at a time. */
+/** Jest's functions for the current file. A process runs one file at a time. */
 let current: Globals;
 let filesRun = 0;
 
-/** Stands for a function of Jest. Modules stay from one file to the next, so they must reach that of the file that runs. */
+/** A function that calls Jest's function of the current file, because modules stay loaded from one file to the next. */
 function forward(name: (typeof NAMES)[number]): unknown {
   const target = () => current[name] as (...args: unknown[]) => unknown;
   return new Proxy(function () {}, {
@@ -38,8 +38,8 @@ registerHooks({
 
 /**
  * Runs test files as Node runs the product. Jest's own runtime loads every module again for each file, which took more time
- * than the tests; here the files of one process share the modules, and a file gets back the environment variables that were there. It may change
- * other things of the process only if it puts them back.
+ * than the tests. Here all files of a process share the modules. Environment variables are restored after each file; a file
+ * must itself restore other globals that it changes.
  */
 export default class NativeRuntime extends JestRuntime {
   readonly #env = { ...process.env };

@@ -1,6 +1,6 @@
 import { givenSeed } from '../support/seed.ts';
 
-// A property that fails prints its seed; with `FC_SEED` every property begins with that one.
+// A property that fails prints its seed. With `FC_SEED` every property uses that seed.
 const seed = givenSeed();
 if (seed !== undefined) {
   const { configureGlobal } = await import('fast-check');

@@ -13,7 +13,7 @@ interface Sample {
   value: number;
 }
 
-/** The alerts that are shipped. */
+/** The alerts of deploy/prometheus/alerts.yaml. */
 export function readAlertRules(): AlertRule[] {
   const text = readFileSync(new URL('../../deploy/prometheus/alerts.yaml', import.meta.url), 'utf8');
   return (parse(text) as { groups: { rules: AlertRule[] }[] }).groups.flatMap(({ rules }) => rules);
@@ -46,7 +46,7 @@ function matches(sample: Sample, name: string, selector: string): boolean {
   );
 }
 
-/** One aggregation; undefined without a sample. What is no such term is an error: the evaluator is small on purpose. */
+/** The value of one aggregation; undefined without a sample. @throws Error for any other term of PromQL */
 function valueOf(term: string, before: Sample[], after: Sample[]): number | undefined {
   const match = TERM.exec(term.trim());
   if (!match) throw new Error(`this evaluator knows no ${term}`);
@@ -62,8 +62,8 @@ function valueOf(term: string, before: Sample[], after: Sample[]): number | unde
 }
 
 /**
- * Whether an expression holds, between two looks at the metrics. It knows comparisons of aggregations and of their
- * ratios with a number, joined by `and`.
+ * Whether an expression holds, given the metrics at two moments. It supports comparisons of aggregations, and of ratios of
+ * two, with a number, joined by `and`.
  */
 export function holds(expr: string, before: string, after: string): boolean {
   const [then, now] = [readSamples(before), readSamples(after)];

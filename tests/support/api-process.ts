@@ -4,7 +4,7 @@ import type { TestNamespace } from './temporal.ts';
 import { startEverpostProcess, type EverpostProcess } from './everpost-process.ts';
 
 export interface ApiProcess {
-  /** Where it listens whenever it runs, without a slash at the end. */
+  /** Its URL after every start, without a slash at the end. */
   readonly url: string;
   /** Starts it, on the same port every time. Requests are refused until it is up. */
   start: () => void;

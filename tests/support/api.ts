@@ -23,11 +23,11 @@ const TEST_DOMAIN = 'example.com';
 const HITS_DRAIN_MS = 1_000;
 
 interface TestRequest {
-  /** `secret` (the default) and `public` take the key of the project; another text is sent as the key; null sends none. */
+  /** `secret` (the default) or `public` sends the key of the project, another text is itself the key, null sends none. */
   key?: 'secret' | 'public' | (string & {}) | null;
   /** Sent as JSON. */
   body?: unknown;
-  /** Sent as it is, in place of `body`. */
+  /** Sent unchanged instead of `body`. */
   raw?: string | Uint8Array<ArrayBuffer>;
   headers?: Record<string, string>;
 }
@@ -35,7 +35,7 @@ interface TestRequest {
 export interface TestReply {
   status: number;
   headers: Headers;
-  /** The parsed JSON, the text of anything else, undefined when there is none. Its shape is what the tests are about. */
+  /** Parsed JSON, other content as text, undefined without content. Not typed, because tests check its shape. */
   body: any;
 }
 
@@ -50,9 +50,9 @@ export interface TestApi extends TestProject {
   /** Where the API listens, without a slash at the end. */
   url: string;
   database: TestDatabase;
-  /** What the API itself works with. */
+  /** The ORM of the API itself. */
   orm: Orm;
-  /** A unit of work on the same database, to prepare and to look. */
+  /** A new entity manager on the same database, for preparing and checking. */
   em: () => Em;
   config: Config;
   /** How often the API has told the dispatcher that there is work. */
@@ -64,13 +64,13 @@ export interface TestApi extends TestProject {
 
 export interface TestApiOptions {
   config?: Partial<Config>;
-  /** The database of another instance, to run several on one; it stays when this one stops. */
+  /** The database of another instance, which stays when this one stops. */
   database?: TestDatabase;
-  /** A way to that database that the test can cut; the test itself keeps using the database directly. */
+  /** The URL of a proxy that the test can cut; the test itself uses the database directly. */
   databaseUrl?: string;
   /** Sees every request. */
   observe?: RequestHandler;
-  /** Called beside the count when the API says that there is work. */
+  /** Also called when the API tells the dispatcher that there is work. */
   onWake?: (withinMs?: number) => void;
 }
 
@@ -112,8 +112,8 @@ async function stopServer(server: Server): Promise<void> {
 }
 
 /**
- * Starts the API in this process, on a free port and a database of its own, with one project in it. Nothing dispatches
- * the outbox: its rows stay for the test to see.
+ * Starts the API in this process, on a free port and a database of its own with one project. Nothing dispatches the outbox,
+ * so its rows stay visible to the test.
  */
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
   const database = options.database ?? (await createTestDatabase());

@@ -12,7 +12,7 @@ import { json, query, queryOne, sql } from '../../shared/domain/database/sql.ts'
 
 const HOUR = 3_600_000;
 
-/** An event that a contact has at some moment. */
+/** An event of a contact at a moment. */
 export interface TimedEvent {
   name: string;
   atMs: number;
@@ -31,7 +31,7 @@ export interface Story {
   calls: number;
 }
 
-/** What a graph means, without a database, a clock or Temporal. */
+/** Simulates an execution, without a database, a clock or Temporal. */
 export function tell(graph: AutomationGraph, events: TimedEvent[], startMs: number): Story {
   const story: Story = {
     path: [],
@@ -66,7 +66,7 @@ export function tell(graph: AutomationGraph, events: TimedEvent[], startMs: numb
       case 'WAIT_FOR_EVENT': {
         const until = config['timeout'] === undefined ? Infinity : now + config['timeout'] * 1_000;
         const since = now;
-        const event = events.find((it) => it.name === config['eventName'] && it.atMs > since && it.atMs < until);
+        const event = events.find(({ name, atMs }) => name === config['eventName'] && atMs > since && atMs < until);
         if (!event && until === Infinity) {
           story.path.push(`${step.name} WAITING`);
           return { ...story, status: 'WAITING' };
@@ -106,8 +106,8 @@ const drafts: fc.Arbitrary<Draft>[] = [
 ];
 
 /**
- * Graphs of steps whose transitions lead to later ones only, so that no loop can be.
- * @param webhookUrl adds calls of it
+ * Random graphs whose transitions lead only to later steps, so that there is no loop.
+ * @param webhookUrl adds WEBHOOK steps that call it
  */
 export function drawGraphs(options: { templateId: string; webhookUrl?: string }): fc.Arbitrary<AutomationGraph> {
   const { templateId, webhookUrl } = options;
@@ -144,7 +144,7 @@ export function drawGraphs(options: { templateId: string; webhookUrl?: string })
     });
 }
 
-/** What happens to a contact, in order: whole hours, for the caller to put between those of delays and timeouts. */
+/** Random events of a contact, in order, at whole hours. The caller shifts them, because delays end at whole hours. */
 export const drawnEvents = fc
   .array(fc.record({ name: fc.constantFrom('e0', 'e1'), hour: fc.nat(15), y: fc.integer({ min: 0, max: 2 }) }), {
     maxLength: 8,

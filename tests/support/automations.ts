@@ -5,7 +5,7 @@ import { eventually } from './stack.ts';
 
 type Api = Pick<TestProject, 'api'>;
 
-/** A step of a test automation: its configuration and the steps that follow, by their names. */
+/** A step of a test automation, with its next steps by their names. */
 export interface TestStep {
   type: string;
   config?: object;
@@ -74,6 +74,7 @@ export async function executionsOf(on: Api, automationId: string): Promise<any[]
   return (await on.api('GET', `/workflows/${automationId}/executions?pageSize=100`)).body.data;
 }
 
+/** One execution of an automation, with its steps. */
 export async function executionOf(on: Api, automationId: string, executionId: string): Promise<any> {
   return (await on.api('GET', `/workflows/${automationId}/executions/${executionId}`)).body;
 }
@@ -93,7 +94,7 @@ export function stepsOf(execution: any): string[] {
 }
 
 /**
- * Creates and enables an automation that is a chain of many steps, all alike but for their configuration.
+ * Creates and enables an automation with a chain of many steps of one type.
  * @returns its id
  */
 export async function createChain(

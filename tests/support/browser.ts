@@ -3,10 +3,10 @@ import path from 'node:path';
 import bundledChromium from '@sparticuz/chromium';
 import { launch, type Browser, type Page } from 'puppeteer-core';
 
-/** A headless Chromium with one page of the size of a phone. */
+/** A headless Chromium with one page, as large as a phone. */
 export interface TestBrowser {
   page: Page;
-  /** What the browser complained about so far: blocked resources, script errors. */
+  /** Errors and warnings of the browser so far, such as blocked resources and script errors. */
   complaints: string[];
   close: () => Promise<void>;
 }
@@ -23,7 +23,7 @@ function isExecutable(file: string): boolean {
   }
 }
 
-/** `CHROMIUM_PATH`, else one that is installed, else the one that an npm package carries for Linux on x64. */
+/** `CHROMIUM_PATH`, or else an installed browser, or else the one of an npm package for Linux on x64. */
 async function browserPath(): Promise<string> {
   const named = process.env['CHROMIUM_PATH'];
   if (named) return named;
@@ -41,14 +41,14 @@ export async function startBrowser(): Promise<TestBrowser> {
     executablePath: await browserPath(),
     headless: 'shell',
     args: ['--disable-dev-shm-usage', ...(isRoot ? ['--no-sandbox'] : [])],
-    // Where the machine has no language, Chromium has one that Intl refuses.
+    // Without a language of the machine, Chromium takes one that Intl refuses.
     env: { ...process.env, LC_ALL: 'en_US.UTF-8', LANGUAGE: 'en_US' },
     defaultViewport: PHONE,
   });
   const page = await browser.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => {
-    // Every browser asks for an icon; that there is none is no fault of the page.
+    // Every browser requests an icon; a missing one is no fault of the page.
     const isIcon = message.location().url?.endsWith('/favicon.ico') ?? false;
     if (['error', 'warn'].includes(message.type()) && !isIcon) complaints.push(message.text());
   });

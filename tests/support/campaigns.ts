@@ -4,7 +4,7 @@ import { query, sql } from '../../shared/domain/database/sql.ts';
 import type { CampaignStatus } from '../../shared/pure/campaigns/campaign-status.ts';
 import { startTestApi, type TestApi, type TestProject, type TestReply } from './api.ts';
 
-/** The API with one contact, and what tests of campaigns do with it. Nothing sends the campaigns. */
+/** The API with one contact, and shortcuts for tests of campaigns. Nothing sends the campaigns. */
 export interface CampaignApi extends TestApi {
   postCampaign: (body: unknown, project?: TestProject) => Promise<TestReply>;
   /** Creates a draft with these changes to `campaignContent`. @returns the campaign as the API shows it */
@@ -13,7 +13,7 @@ export interface CampaignApi extends TestApi {
   call: (method: string, id: string, action?: string, body?: unknown) => Promise<TestReply>;
   sendCampaign: (id: string, body?: unknown) => Promise<TestReply>;
   read: (id: string) => Promise<any>;
-  /** A campaign brought into a status, by rows where nothing but a worker would do it. */
+  /** Creates a campaign in a status. Statuses that only a worker sets are written to the row. */
   campaignIn: (status: CampaignStatus) => Promise<any>;
   /** How many messages about the campaign wait for the dispatcher. */
   outboxRows: (id: string) => Promise<number>;
@@ -23,7 +23,7 @@ export interface CampaignApi extends TestApi {
 export const UNKNOWN_ID = '019a0000-0000-7000-8000-000000000000';
 export const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
-/** A campaign that the API takes, with changes. */
+/** The body of a valid campaign, with changes. */
 export const campaignContent = (change: Record<string, unknown> = {}) => ({
   name: 'Launch',
   subject: 'Hi {{firstName}}',

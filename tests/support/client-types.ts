@@ -9,19 +9,19 @@ import { testConfig } from './config.ts';
 export const CLIENT_TYPES_FILE = path.join(projectRoot, 'clients', 'typescript', 'src', 'schema.ts');
 
 /**
- * What the client does not need: headers and links, and the errors of each operation, which it throws as one class. They
- * would be most of the file.
+ * The document without headers, links and the errors of each operation. The client does not need them, because it throws one
+ * class of errors, and they would be most of the file.
  */
 function withoutErrors(document: OpenAPI3): OpenAPI3 {
-  const isKept = (key: string, place: string) =>
-    !['headers', 'links'].includes(key) && !(place === 'responses' && Number(key) >= 400);
-  const slim = (value: unknown, place: string): unknown => {
-    if (Array.isArray(value)) return value.map((item) => slim(item, place));
+  const isKept = (key: string, parent: string) =>
+    !['headers', 'links'].includes(key) && !(parent === 'responses' && Number(key) >= 400);
+  const slim = (value: unknown, parent: string): unknown => {
+    if (Array.isArray(value)) return value.map((item) => slim(item, parent));
     if (typeof value !== 'object' || value === null) return value;
-    // Schemas have properties of any name.
-    if (place === 'schema' || place === 'schemas') return value;
+    // In schemas these keys may be names of properties.
+    if (parent === 'schema' || parent === 'schemas') return value;
     return Object.fromEntries(
-      Object.entries(value).flatMap(([key, inner]) => (isKept(key, place) ? [[key, slim(inner, key)]] : [])),
+      Object.entries(value).flatMap(([key, inner]) => (isKept(key, parent) ? [[key, slim(inner, key)]] : [])),
     );
   };
   return slim(document, '') as OpenAPI3;

@@ -9,7 +9,7 @@ export const PNG = Buffer.from(
   'base64',
 );
 
-/** A message as the octets that leave. */
+/** A message as the octets that are sent. */
 export const composeMessage = (content: OutgoingMessage) => Buffer.from(compose(content) as string, 'latin1');
 
 export function message(overrides: Partial<OutgoingMessage> = {}): OutgoingMessage {
@@ -25,7 +25,7 @@ export function message(overrides: Partial<OutgoingMessage> = {}): OutgoingMessa
   };
 }
 
-/** What every message must satisfy, whatever went in. */
+/** Checks what is true of every message, whatever its content. */
 export function expectWireForm(raw: Buffer): void {
   const wire = raw.toString('latin1');
   expect(wire).toMatch(/^[\t\r\n\x20-\x7e\x01-\x08\x0b\x0c\x0e-\x1f\x7f]*$/);
@@ -46,7 +46,7 @@ export function fieldNames(raw: Buffer): string[] {
     .map((line) => line.slice(0, line.indexOf(':')));
 }
 
-/** Line ends are CRLF on the wire and LF in the parser. */
+/** Text with LF as line end, as the parser returns it; messages have CRLF. */
 export const toLf = (text: string | false | undefined) => (text || '').replace(/\r\n?/g, '\n');
 
 export async function parse(raw: Buffer): Promise<ParsedMail> {

@@ -1,6 +1,6 @@
 import { readConfig, type Config } from '../../shared/platform/config.ts';
 
-/** A configuration for tests: the defaults, quiet, with the fields of `overrides` in place of theirs. */
+/** A configuration for tests: the defaults without logs, with `overrides`. */
 export function testConfig(overrides: Partial<Config> = {}): Config {
   const config = readConfig({
     DATABASE_URL: 'postgres://127.0.0.1:1/none',

@@ -3,12 +3,12 @@ import { query, sql } from '../../shared/domain/database/sql.ts';
 import { suppressRecipients } from '../../shared/domain/suppressions/suppressions.ts';
 import type { TestApi, TestProject } from './api.ts';
 
-/** What a hostile person calls themselves. */
+/** A name with markup that would run a script. */
 export const HOSTILE = `<img src=x onerror='document.title=1'>`;
 export const bounceWords = (hostile = HOSTILE) => `550 5.1.1 no such user ${hostile}`;
 const DEFERRAL_WORDS = '451 4.7.1 greylisted, try again later';
 
-/** A project as an operator finds it on a bad day. */
+/** A project with bounces, deferrals, failed executions and a campaign with refusals. */
 export interface ConsoleWorld {
   owner: TestProject;
   /** Bounced, which suppressed her. */
@@ -155,7 +155,7 @@ async function addSegment(app: TestApi, owner: TestProject): Promise<void> {
   }
 }
 
-/** Fills the project of the API. @param options what stands where a hostile person would write markup */
+/** Fills the project of the API. @param options `hostile` is written wherever a person could write markup */
 export async function fillConsole(app: TestApi, { hostile = HOSTILE } = {}): Promise<ConsoleWorld> {
   const owner: TestProject = app;
   const emails = await addEmails(app, owner, hostile);

@@ -8,7 +8,7 @@ import { testEnvironment } from './environment.ts';
 export interface TestDatabase {
   url: string;
   orm: Orm;
-  /** Closes the ORM and removes the database, whoever is still connected. */
+  /** Closes the ORM and removes the database, also when others are still connected. */
   drop: () => Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export interface BlankDatabase {
 
 async function createDatabase(template: string): Promise<BlankDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;
-  // The default writes each page of the template to the WAL as well, which takes several times as long.
+  // The default strategy also writes each page of the template to the WAL, which takes several times as long.
   await runAsAdmin(`create database ${name} template ${template} strategy file_copy`);
   return { url: urlOf(name), drop: () => runAsAdmin(`drop database if exists ${name} with (force)`) };
 }

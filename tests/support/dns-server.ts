@@ -13,7 +13,7 @@ export interface DnsQuery {
 export interface DnsServer extends Pick<DnsZone, 'set' | 'remove' | 'behave'> {
   /** `ip:port`, for UDP and TCP alike. */
   address: string;
-  /** What has been asked, oldest first. */
+  /** All queries, oldest first. */
   queries: () => readonly DnsQuery[];
   /** Forgets names, behaviours and queries. */
   clear: () => void;
@@ -23,7 +23,7 @@ export interface DnsServer extends Pick<DnsZone, 'set' | 'remove' | 'behave'> {
 const HOST = '127.0.0.1';
 const RCODES = { NOERROR: 0, SERVFAIL: 2, NXDOMAIN: 3, REFUSED: 5 } as const;
 
-/** The reply to a query and when to send it; undefined when there is to be none. */
+/** The reply to a query and its delay; undefined when the server must not reply. */
 function replyTo(
   zone: DnsZone,
   query: DecodedPacket,
@@ -96,7 +96,7 @@ async function listenOnBoth(udp: UdpSocket, tcp: Server): Promise<number> {
   }
 }
 
-/** A DNS server for tests, authoritative for whatever it is told, that can be slow, silent or broken by name. */
+/** A DNS server for tests, authoritative for every name that is set. For any name it can be slow, silent or broken. */
 export async function createDnsServer(): Promise<DnsServer> {
   const zone = createDnsZone();
   const log: DnsQuery[] = [];

@@ -1,6 +1,6 @@
 import type { Answer } from 'dns-packet';
 
-/** What the server knows of a name. TXT is one record per text; MX as `[preference, exchange]`, `''` is the root. */
+/** The records of a name: one TXT record per text, MX as `[preference, exchange]`, where `''` is the root. */
 export interface DnsRecords {
   A?: string[];
   AAAA?: string[];
@@ -11,7 +11,7 @@ export interface DnsRecords {
   MX?: (readonly [preference: number, exchange: string])[];
 }
 
-/** How the server treats a name and everything below it. */
+/** How the server answers for a name and all names below it. */
 export interface DnsBehaviour {
   /** Answers after so many milliseconds. */
   delayMs?: number;
@@ -19,17 +19,17 @@ export interface DnsBehaviour {
   drop?: boolean;
   /** Answers with this code and no record. */
   rcode?: 'SERVFAIL' | 'REFUSED' | 'NXDOMAIN';
-  /** Answers over UDP that the answer does not fit, so that the client has to ask over TCP. */
+  /** Answers over UDP with a truncated reply, so that the client has to ask over TCP. */
   truncate?: boolean;
 }
 
-/** Names with their records, and how they are treated. */
+/** Names with their records and behaviours. */
 export interface DnsZone {
   /** Sets all records of a name; other names keep theirs. */
   set: (name: string, records: DnsRecords) => void;
   /** Forgets a name. */
   remove: (name: string) => void;
-  /** Sets how a name and the names below it are treated; undefined makes it normal again. */
+  /** Sets the behaviour of a name and the names below it; undefined makes it normal again. */
   behave: (name: string, behaviour: DnsBehaviour | undefined) => void;
   behaviourOf: (name: string) => DnsBehaviour;
   /** The records of a type, with the aliases that lead to them; undefined when the name does not exist. */

@@ -16,7 +16,7 @@ import type { TestProject } from './api.ts';
 /** A code block of a page, and the answer that the page shows after it. */
 export interface DocsExample {
   language: string;
-  /** What stands behind the language, such as `partial`. */
+  /** The words after the language, such as `partial`. */
   words: string[];
   code: string;
   answer?: { language: string; words: string[]; text: string };
@@ -30,7 +30,7 @@ export interface PageRun {
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const ANSWERS = ['json', 'text'];
-/** What stands behind `json` where it is no answer: a filter of a segment, an event that a webhook receives. */
+/** The word after `json` when a block is not an answer: a filter of a segment, or an event that a webhook receives. */
 const OWN_EXAMPLES = ['filter', 'event'];
 const ANSWER_MS_MAX = 15_000;
 const BLOCK_MS_MAX = 30_000;
@@ -54,10 +54,10 @@ export async function readExamples(file: string): Promise<DocsExample[]> {
   return examples;
 }
 
-/** Ids of an installation stand for those that the page shows. */
+/** The ids of this run, by the ids that the page shows. */
 type Ids = Map<string, string>;
 
-/** Where an answer is not as the page shows it; undefined when it is. */
+/** The first difference between an answer and the page; undefined when there is none. */
 function differenceOf(shown: unknown, actual: unknown, ids: Ids, isPartial: boolean, place = '$'): string | undefined {
   const fault = `${place}: the page shows ${JSON.stringify(shown)}, the answer is ${JSON.stringify(actual)}`;
   if (typeof shown === 'string' && typeof actual === 'string') return isLike(shown, actual, ids) ? undefined : fault;
@@ -73,7 +73,7 @@ function differenceOf(shown: unknown, actual: unknown, ids: Ids, isPartial: bool
   return undefined;
 }
 
-/** Ids and moments differ from run to run, and `…` stands for whatever follows. */
+/** Whether a text is as the page shows it. Ids and times may differ, and `…` stands for any ending. */
 function isLike(shown: string, actual: string, ids: Ids): boolean {
   if (MOMENT.test(shown) && MOMENT.test(actual)) return true;
   const shownIds = shown.match(UUID) ?? [];
@@ -106,7 +106,7 @@ function check({ answer, code }: DocsExample, output: string, ids: Ids): void {
   if (fault !== undefined) throw new Error(`${fault}\nafter ${code}\nwhole answer: ${output}`);
 }
 
-/** Whether an event is as the OpenAPI document says that webhooks receive it. */
+/** Checks that an event has the form that the OpenAPI document gives for webhooks. */
 function checkEvent(code: string): void {
   const document = createOpenApiDocument(createEndpoints(testConfig()), 'https://everpost.test');
   const schema = { $ref: '#/components/schemas/WebhookEvent' };
@@ -122,11 +122,11 @@ function parse(output: string): unknown {
   }
 }
 
-/** Runs examples of one page, with a project of its own. What one creates is there for the next. */
+/** Runs the examples of one page with a project of its own. Later examples see the records of earlier ones. */
 export async function startPage(url: string, { keys, api }: TestProject): Promise<PageRun> {
   const folder = await mkdtemp(path.join(tmpdir(), 'everpost-docs-'));
   await writeFile(path.join(folder, 'package.json'), '{"type": "module"}');
-  // Stands for an installed client. An export condition leads to the source, because nothing is built here.
+  // The link replaces an installed client. An export condition selects its source, because nothing is built here.
   await mkdir(path.join(folder, 'node_modules'));
   await symlink(path.join(projectRoot, 'clients', 'typescript'), path.join(folder, 'node_modules', 'everpost'));
   const verifier = path.join('node_modules', 'standardwebhooks');
@@ -168,7 +168,7 @@ export async function startPage(url: string, { keys, api }: TestProject): Promis
           check(example, await execute('bash', ['-euo', 'pipefail', '-c', code]), ids);
           return true;
         };
-        // A state that is only read may take a moment to become true.
+        // The state that a request reads may come a moment later.
         if (isRead && example.answer) {
           await eventually(attempt, ANSWER_MS_MAX).catch((error: unknown) => {
             throw error instanceof Error && error.cause instanceof Error ? error.cause : error;

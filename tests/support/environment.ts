@@ -8,13 +8,13 @@ export interface TestEnvironment {
   readonly templateDatabase: string;
   /** host:port of a Temporal server shared by all files; use a task queue and workflow ids of your own. */
   readonly temporalAddress: string;
-  /** Program for `TestWorkflowEnvironment.createTimeSkipping({ server: { executable: { type: 'existing-path', path } } })`. */
+  /** Program of the Temporal server that skips time, for `TestWorkflowEnvironment.createTimeSkipping`. */
   readonly timeSkippingServerPath: string;
   /** The workflows, bundled once: `Worker.create({ workflowBundle: { codePath } })`. */
   readonly workflowBundlePath: string;
 }
 
-/** One part of the environment as the set-up writes it: there, or the reason why not. */
+/** One part of the environment: its value, or the reason why it is missing. */
 export type ProvidedPart = { value: string } | { error: string };
 
 /** The variable that names the file with the parts. */

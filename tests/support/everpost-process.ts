@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Config } from '../../shared/platform/config.ts';
 import type { TestNamespace } from './temporal.ts';
 
-/** To be loaded with `--import` into a process that is asked. */
+/** The module that a process loads with `--import` so that `ask` works. */
 export const LOOP_WATCH = fileURLToPath(new URL('loop-watch-main.ts', import.meta.url));
 
 /** A real process of Everpost. */
@@ -14,9 +14,9 @@ export interface EverpostProcess {
   /** Ends it as an operator would. @returns the exit code */
   terminate: () => Promise<number | null>;
   isRunning: () => boolean;
-  /** Stops it where it is, without an end to its connections. */
+  /** Suspends it, with its connections open. */
   freeze: () => void;
-  /** Lets a frozen one go on. */
+  /** Continues a suspended process. */
   thaw: () => void;
   /** Asks `loop-watch-main.ts`, which must be loaded into the process. */
   ask: (request: 'report' | 'throw' | 'reject') => Promise<LoopReport>;
@@ -26,14 +26,14 @@ export interface EverpostProcess {
   output: () => string;
 }
 
-/** What a process says of itself since it was asked last. */
+/** The report of a process about the time since the last one. */
 export interface LoopReport {
-  /** CPU time that the main thread took in one turn of its event loop, at most. */
+  /** The longest CPU time of the main thread in one turn of its event loop. */
   longestTurnMs: number;
   rssBytes: number;
 }
 
-/** Starts a process on the database, namespace and SMTP server of a test; `environment` adds to, or replaces, what those say. */
+/** Starts a process on the database, namespace and SMTP server of a test. `environment` overrides their variables. */
 export function startEverpostProcess(
   name: 'api' | 'worker',
   config: Config,

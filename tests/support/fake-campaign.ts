@@ -20,18 +20,18 @@ export type CampaignActivities = Pick<
 >;
 
 export interface FakeCampaign {
-  /** What a test may change at any time, as a request would. */
+  /** The state, which a test may change at any time, as a request would. */
   campaign: CampaignStateView;
   /** Pages that were sent, in order: `1-100`. */
   pages: string[];
-  /** Why the campaign was cancelled; null when somebody wished it. */
+  /** The reasons of cancellations; null for one by request. */
   reasons: (string | null)[];
   /** How often its recipients were closed, early and at the end. */
   closings: string[];
   activities: CampaignActivities;
 }
 
-/** A campaign in memory that behaves as PostgreSQL's does; single activities are replaced by a test. */
+/** A campaign in memory that behaves like one in PostgreSQL. A test may replace single activities. */
 export function fakeCampaign(
   overrides: Partial<CampaignActivities> = {},
   state: Partial<CampaignStateView> = {},
@@ -92,7 +92,7 @@ export function startCampaign(client: Client): Promise<WorkflowHandleWithFirstEx
   });
 }
 
-/** An activity that works without end, as a page does on a server that takes one email an hour, until it is cancelled. */
+/** An activity that runs until it is cancelled, like a page at a server that accepts one email an hour. */
 export async function untilCancelled(): Promise<never> {
   const context = Context.current();
   const timer = setInterval(() => context.heartbeat(), 50);

@@ -8,7 +8,7 @@ type Fault = (typeof FAULTS)[number];
 export interface FaultyProxy {
   /** Where it listens, without a slash at the end. */
   url: string;
-  /** How often it did what. */
+  /** How often it caused each fault. */
   counts: Record<Fault, number>;
   close: () => Promise<void>;
 }
@@ -19,9 +19,9 @@ function refuse(res: ServerResponse, status: number): void {
 }
 
 /**
- * Stands before an API and breaks a share of the requests: it refuses them, or cuts the connection before the API has the
- * request, or after the API has answered.
- * @param share of the requests that meet a fault, from 0 to 1. The faults are spread evenly and take turns
+ * A proxy in front of an API that causes faults in a share of the requests. It refuses a request, or cuts the connection
+ * before the API gets the request or after the API has answered.
+ * @param share of the requests with a fault, from 0 to 1. The faults are spread evenly and take turns
  */
 export async function startFaultyProxy(target: string, share: number): Promise<FaultyProxy> {
   const counts: FaultyProxy['counts'] = { '429': 0, '503': 0, 'cut before': 0, 'cut after': 0 };

@@ -3,13 +3,13 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { createSecureContext, TLSSocket } from 'node:tls';
 import { createTestCertificate } from './certificate.ts';
 
-/** Where a relay can go wrong: the greeting, the answer to a command, during the content, at its end. */
+/** The steps at which a relay can fail: the greeting, a command, the content, its end. */
 export type RelayStep =
   'greeting' | 'ehlo' | 'starttls' | 'auth' | 'mail' | 'rcpt' | 'data' | 'content' | 'end' | 'rset' | 'quit';
 
 /** What it can do instead of answering. */
 export type RelayFault =
-  /** Says nothing any more. */
+  /** Sends nothing more. */
   | 'silence'
   /** Ends the connection in order. */
   | 'close'
@@ -39,7 +39,7 @@ export interface RelayMoment {
 }
 
 export interface FaultyRelayOptions {
-  /** Asked at each step; undefined behaves well. */
+  /** Called at each step; undefined means no fault. */
   fault?: (moment: RelayMoment) => RelayFault | undefined;
   /** What EHLO answers, by connection. Default PIPELINING. */
   extensions?: (connection: number, isSecure: boolean) => string[];
@@ -50,7 +50,7 @@ export interface FaultyRelayOptions {
 export interface FaultyRelay {
   readonly url: string;
   readonly port: number;
-  /** How often the content for each recipient was taken over, whether the answer reached anybody or not. */
+  /** How often the content for each recipient was accepted, also when the answer was lost. */
   deliveries(): ReadonlyMap<string, number>;
   /** How often each recipient was named. */
   attempts(): ReadonlyMap<string, number>;
@@ -82,7 +82,7 @@ const STEPS: Record<string, RelayStep> = {
   RSET: 'rset',
   QUIT: 'quit',
 };
-/** Answers after which the conversation could go on. */
+/** Wrong answers after which the conversation may continue. */
 const LAST_WORDS: Partial<Record<RelayFault, string>> = {
   '4xx': '451 4.3.0 Not now\r\n',
   '5xx': '554 5.7.1 No\r\n',
@@ -115,7 +115,7 @@ class Relay {
     this.#timers.add(timer);
   }
 
-  /** Calls `action` when the relay has done the work of a message, one message at a time. */
+  /** Calls `action` when the relay has worked on a message. It works on one message at a time. */
   work(action: () => void): void {
     const { messageMs } = this.options;
     if (messageMs === undefined) {
@@ -142,7 +142,7 @@ class RelayConnection {
   #hasRecipient = false;
   #state: 'command' | 'content' | 'working' | 'over' = 'command';
   #rest = '';
-  /** The answer has been given before the end of the content. */
+  /** Whether the answer was given before the end of the content. */
   #isContentDecided = false;
 
   constructor(relay: Relay, number: number, socket: Socket) {
@@ -230,7 +230,7 @@ class RelayConnection {
     return this.#relay.options.fault?.({ step, connection: this.#number, from: this.#from, to: this.#to });
   }
 
-  /** Answers a step, well or badly. @returns whether what it stands for was done */
+  /** Answers a step, with its fault if there is one. @returns whether the step was done */
   #answer(step: RelayStep, fault = this.#faultAt(step)): boolean {
     let text = REPLIES[step] === '' ? '' : `${REPLIES[step]}\r\n`;
     if (step === 'ehlo') {
@@ -282,7 +282,7 @@ class RelayConnection {
   }
 }
 
-/** A relay that does wrong where it is told to, and everything else as it should. */
+/** A relay that behaves correctly except at the faults that the options give it. */
 export async function createFaultyRelay(options: FaultyRelayOptions = {}): Promise<FaultyRelay> {
   const relay = new Relay(options);
   let connectionCount = 0;

@@ -11,14 +11,14 @@ export interface HookReceiver {
   url: string;
   /** All calls, in the order in which they came. */
   calls: HookCall[];
-  /** Answers from now on; the default is 204. */
+  /** Sets how calls are answered from now on; the default is 204. */
   answer: (handler: (call: HookCall, response: ServerResponse) => void) => void;
-  /** The events of all calls, batches taken apart. */
+  /** The events of all calls, those in batches included. */
   events: () => any[];
   close: () => Promise<void>;
 }
 
-/** A server that takes the events of an endpoint. */
+/** A server that receives the events of a webhook endpoint. */
 export async function startHookReceiver(): Promise<HookReceiver> {
   const calls: HookCall[] = [];
   let handle = (_call: HookCall, response: ServerResponse): void => void response.writeHead(204).end();

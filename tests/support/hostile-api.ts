@@ -16,17 +16,17 @@ const HEAP_MEGABYTES = 256;
 export interface HostileApi {
   process: ApiProcess;
   url: string;
-  /** Who attacks. */
+  /** The project that attacks. */
   attacker: TestProject;
-  /** Whose requests must stay as fast as ever. */
+  /** Another project, which must be served as fast as usual. */
   neighbour: TestProject;
   database: TestDatabase;
-  /** Runs an attack; answers what it cost the process. The process must be alive and serve the neighbour after it. */
+  /** Runs an attack, and checks that the process serves the neighbour afterwards. @returns the cost of the attack */
   attack: (run: () => Promise<unknown>) => Promise<LoopReport>;
   stop: () => Promise<void>;
 }
 
-/** A real API process with a small heap, which says how long it kept its event loop to itself. */
+/** A real API process with a small heap that reports its longest turn of the event loop. */
 export async function startHostileApi(overrides: Partial<Config> = {}): Promise<HostileApi> {
   const [database, temporal] = await Promise.all([createTestDatabase(), createTestNamespace()]);
   const config = testConfig({ DATABASE_URL: database.url, API_RATE_LIMIT_PER_MINUTE: 1_000_000, ...overrides });
@@ -34,7 +34,7 @@ export async function startHostileApi(overrides: Partial<Config> = {}): Promise<
   const api = await createApiProcess(config, temporal, nodeArguments);
   api.start();
   await eventually(async () => (await fetch(`${api.url}/ready`)).ok, START_MS_MAX).catch(async (error: unknown) => {
-    // A process that is left behind keeps Jest from ending.
+    // A process that stays would keep Jest from ending.
     await api.kill();
     throw error;
   });
@@ -53,7 +53,7 @@ export async function startHostileApi(overrides: Partial<Config> = {}): Promise<
     const { status } = await neighbour.api('POST', '/v1/track', { key: 'public', body });
     if (status !== 200 || !api.isRunning()) throw new Error(`the neighbour was answered ${status}`);
   }
-  // The first requests compile code and open connections, which must not count as an attack.
+  // The first requests make Node compile code and open connections, which must not count as an attack.
   for (let turn = 0; turn < 20; turn++) await assertServing();
 
   return {

@@ -30,18 +30,18 @@ export interface SentMail {
 
 export interface TestInbound {
   database: TestDatabase;
-  /** The project of mail that names no other. */
+  /** The project of emails without another `projectId`. */
   projectId: string;
   verp: Verp;
   links: LinkSigner;
   server: InboundServer;
-  /** Another listener on the same database, with limits of its own. */
+  /** Starts another listener on the same database, with limits of its own. */
   listen: (options?: Partial<InboundServerOptions>, mail?: Partial<InboundMailDeps>) => Promise<InboundServer>;
   /** An email of a campaign that has been sent to a contact of its own. */
   sentMail: (options?: { replyTo?: string; projectId?: string }) => Promise<SentMail>;
-  /** What has become of it. */
+  /** The status of the email, with counters, subscription, suppression and events. */
   stateOf: (mail: SentMail) => Promise<any>;
-  /** Hands a message over. @returns the last reply of the server */
+  /** Sends a message to the listener. @returns the last reply of the server */
   deliver: (to: string | string[], raw: string | Buffer, from?: string, server?: InboundServer) => Promise<string>;
   stop: () => Promise<void>;
 }
@@ -147,7 +147,7 @@ export function dsn({
   ].join('\r\n');
 }
 
-/** A report of a feedback loop (RFC 5965) about the message of which `evidence` is left. */
+/** A report of a feedback loop (RFC 5965), with `evidence` as the reported message. */
 export function complaint(evidence: string, type = 'abuse'): string {
   return [
     `Message-ID: <${uuidV7()}@fbl.test>`,
@@ -173,7 +173,7 @@ export function complaint(evidence: string, type = 'abuse'): string {
   ].join('\r\n');
 }
 
-/** An answer that a person has written. */
+/** A reply of a person. */
 export function answer(lines: string[], id = uuidV7()): string {
   return [`Message-ID: <${id}@home.test>`, 'From: Ada <ada@home.test>', ...lines, '', 'Thanks!'].join('\r\n');
 }

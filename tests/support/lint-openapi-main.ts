@@ -6,7 +6,7 @@ import { createOpenApiDocument } from '../../api/reference/openapi.ts';
 import { createEndpoints } from '../../api/routes.ts';
 import { readConfig } from '../../shared/platform/config.ts';
 
-/** Where the instance is and what it is reached by does not matter to the rules. */
+/** The rules do not depend on the values of this configuration. */
 const config = readConfig({
   DATABASE_URL: 'postgres://127.0.0.1:1/none',
   APP_SECRET: 'nothing is signed with this text, which is long enough',
@@ -14,12 +14,12 @@ const config = readConfig({
 });
 const document = createOpenApiDocument(createEndpoints(config), config.publicUrl, readApiExamples());
 
-/** What Redocly's recommended rules and Spectral's for OpenAPI find, one line each. */
+/** The findings of Redocly's recommended rules and of Spectral's rules for OpenAPI, one line each. */
 async function findFaults(text: string): Promise<string[]> {
   const redocly = await lintFromString({
     source: text,
     absoluteRef: 'openapi.json',
-    // The interface has `/events/{eventName}/usage` beside `/events/contact/{contactId}`; the document says which goes first.
+    // The interface has `/events/{eventName}/usage` and `/events/contact/{contactId}`; the document says which matches first.
     config: await createConfig({ extends: ['recommended'], rules: { 'no-ambiguous-paths': 'off' } }),
   });
   const linter = new spectral.Spectral();

@@ -1,7 +1,7 @@
 /**
- * Loaded into a process by `--import`: says over the IPC channel how long the process kept its event loop to itself, and
- * throws where nobody catches it. Counted is the CPU time of the main thread in one turn of the loop: how long a turn takes on
- * the clock says more about the machine.
+ * Loaded into a process by `--import`. On request over the IPC channel it reports the longest turn of the event loop, or
+ * throws an error that nothing catches. A turn is measured in CPU time of the main thread, because its duration depends on
+ * other programs.
  */
 const TICK_MS = 2;
 

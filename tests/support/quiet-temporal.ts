@@ -2,7 +2,7 @@ import { DefaultLogger, Runtime } from '@temporalio/worker';
 
 let isQuiet = false;
 
-/** Keeps what the SDK logs of each worker out of test output. Call it before any connection; a process has one runtime. */
+/** Keeps the SDK's logs of workers out of test output. Must be called before any connection is made. */
 export function quietTemporal(): void {
   if (isQuiet) return;
   isQuiet = true;

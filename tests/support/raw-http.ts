@@ -9,28 +9,28 @@ export interface RawConnection {
   ended: Promise<string>;
 }
 
-/** Opens a connection to write to whatever one likes. */
+/** Opens a connection for requests that are not valid HTTP. */
 export async function openRaw(url: string): Promise<RawConnection> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   const chunks: Buffer[] = [];
   const received = () => Buffer.concat(chunks).toString('latin1');
   socket.on('data', (chunk) => chunks.push(chunk));
-  // What matters is that it ended.
+  // Only the end of the connection matters, not its error.
   socket.on('error', () => undefined);
   const ended = new Promise<string>((resolve) => socket.once('close', () => resolve(received())));
   await once(socket, 'connect');
   return { socket, received, ended };
 }
 
-/** Writes all of it, half-closes the connection, and answers what came back until it was closed. */
+/** Writes the data and half-closes the connection. @returns everything received until the connection was closed */
 export async function sendRaw(url: string, data: string | Buffer): Promise<string> {
   const { socket, ended } = await openRaw(url);
   socket.end(data);
   return ended;
 }
 
-/** Writes all of it and answers what came back until the other side closed the connection. */
+/** Writes the data. @returns everything received until the other side closed the connection */
 export async function exchangeRaw(url: string, data: string): Promise<string> {
   const { socket, ended } = await openRaw(url);
   socket.write(data);

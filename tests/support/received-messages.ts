@@ -1,20 +1,20 @@
 import { simpleParser, type ParsedMail } from 'mailparser';
 import type { SMTPServerSession } from 'smtp-server';
 
-/** A message the sink has taken over. */
+/** A message that the sink has accepted. */
 export interface ReceivedMessage {
   from: string;
   to: string[];
   /** The octets after dot-unstuffing. */
   raw: Buffer;
   receivedAt: Date;
-  /** What report was asked for (RFC 3461); each undefined where nothing was. */
+  /** The requested delivery report (RFC 3461); undefined values were not requested. */
   receipt: { id: string | undefined; content: string | undefined; notify: string[] | undefined };
-  /** Parses the message when asked to, once. */
+  /** Parses the message at the first call. */
   parsed(): Promise<ParsedMail>;
 }
 
-/** The messages that an SMTP server of a test has taken over. */
+/** The messages that an SMTP server of a test has accepted. */
 export interface ReceivedMessages {
   all: () => ReceivedMessage[];
   /** Messages received so far, also when they are not kept. */
@@ -27,7 +27,7 @@ export interface ReceivedMessages {
   clear: () => void;
 }
 
-/** The message of a session, when all its octets are there. */
+/** The message of a session whose content is complete. */
 export function receivedMessage({ envelope }: SMTPServerSession, raw: Buffer): ReceivedMessage {
   let parsed: Promise<ParsedMail> | undefined;
   return {

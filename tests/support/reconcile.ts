@@ -4,7 +4,7 @@ import { TASK_QUEUES } from '../../shared/pure/task-queues.ts';
 import { WORKFLOW_TYPES } from '../../shared/pure/workflow-contracts.ts';
 import type { TestStack } from './stack.ts';
 
-/** What Temporal says of a workflow; undefined when it does not know it. */
+/** The status of a workflow in Temporal; undefined when Temporal does not know the workflow. */
 export async function statusOf(stack: TestStack, workflowId: string): Promise<string | undefined> {
   const found = await stack.temporal.client.workflow
     .getHandle(workflowId)

@@ -9,7 +9,7 @@ export interface Ended {
 
 const PATIENCE_MS = 120_000;
 
-/** Runs Node in the project with nothing in its environment but PATH, the cache of compiled files and what is given. */
+/** Runs Node in the project. Its environment has only PATH, the cache of compiled files and the given variables. */
 export function runNode(args: string[], environment: NodeJS.ProcessEnv = {}): Promise<Ended> {
   return new Promise((resolve) => {
     const { PATH, NODE_COMPILE_CACHE } = process.env;

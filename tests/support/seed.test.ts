@@ -8,19 +8,19 @@ afterAll(() => {
 });
 
 describe('a seed', () => {
-  it('is the one that FC_SEED gives back in', async () => {
+  it('is the value of FC_SEED', async () => {
     process.env['FC_SEED'] = '-1234';
     expect(givenSeed()).toBe(-1234);
     expect(await withSeed(async (seed) => seed)).toBe(-1234);
   });
 
-  it('is drawn when FC_SEED gives none', async () => {
+  it('is drawn without FC_SEED', async () => {
     delete process.env['FC_SEED'];
     expect(givenSeed()).toBeUndefined();
     expect(await withSeed(async (seed) => seed)).toEqual(expect.any(Number));
   });
 
-  it('stands in the error of the work that drew from it', async () => {
+  it('is in the error of the work that used it', async () => {
     process.env['FC_SEED'] = '77';
     const cause = new Error('wrong');
     const failure = withSeed(() => Promise.reject(cause));

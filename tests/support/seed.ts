@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto';
 
-/** The seed that `FC_SEED` gives back in; undefined when the run is to draw its own. */
+/** The seed in `FC_SEED`; undefined when the run draws its own. */
 export function givenSeed(): number | undefined {
   const seed = process.env['FC_SEED'];
   return seed === undefined ? undefined : Number(seed);
 }
 
-/** Does work that draws from a seed; an error of it names the seed. */
+/** Runs work with a seed. An error of the work gets the seed in its message. */
 export async function withSeed<T>(work: (seed: number) => Promise<T>): Promise<T> {
   const seed = givenSeed() ?? randomInt(2 ** 31);
   try {
@@ -16,7 +16,7 @@ export async function withSeed<T>(work: (seed: number) => Promise<T>): Promise<T
   }
 }
 
-/** A row of numbers between 0 and 1 that a seed repeats (Park and Miller). */
+/** A generator of numbers between 0 and 1, the same for the same seed (Park and Miller). */
 export function randomFrom(seed: number): () => number {
   let state = (Math.abs(seed) % 2_147_483_646) + 1;
   return () => {

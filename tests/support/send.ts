@@ -16,10 +16,10 @@ interface StoredContent {
   headers: [string, string][];
 }
 
-/** The API, and what tests of `POST /v1/send` do with it. Nothing delivers the emails. */
+/** The API, and shortcuts for tests of `POST /v1/send`. Nothing delivers the emails. */
 export interface SendApi extends TestApi {
   send: (body: unknown, project?: TestProject) => Promise<TestReply>;
-  /** Sends what must be accepted, to one recipient. */
+  /** Sends a request to one recipient, which must be accepted. */
   sendOne: (body: unknown) => Promise<{ emailId: string; content: StoredContent; subject: Email['subject'] }>;
   contactOf: (email: string) => Promise<Contact>;
   emailRecord: (id: string) => Promise<Email>;
@@ -38,7 +38,7 @@ export const MESSAGE_MAX_BYTES = 200_000;
 
 let addressCount = 0;
 export const freshEmail = () => `to-${++addressCount}@mail.test`;
-/** A request that is right, with `change` in place of its fields. */
+/** A valid request, with the fields of `change`. */
 export const mail = (change: Record<string, unknown> = {}) => ({
   to: freshEmail(),
   subject: 'Hello',
@@ -59,7 +59,7 @@ async function contentOf(em: Em, emailId: string): Promise<StoredContent> {
   return row;
 }
 
-/** Every row that a send may write, counted. */
+/** The number of rows in each table that a send may write. */
 async function rowCounts(em: Em): Promise<Record<string, number>> {
   const [row] = await query<Record<string, number>>(
     em,

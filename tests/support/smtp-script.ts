@@ -1,4 +1,4 @@
-/** How often a scripted answer is given; always when left out. */
+/** How often a scripted answer is used; always when left out. */
 interface Repetition {
   times?: number;
 }
@@ -7,7 +7,7 @@ export interface ScriptedReply extends Repetition {
   code: number;
   /** Text after the code, such as `5.1.1 No such user`. */
   text?: string;
-  /** `mail` goes by the envelope sender, `rcpt` and `data` (after the content) by the recipient. */
+  /** `mail` matches the envelope sender; `rcpt` and `data` (after the content) match the recipient. */
   stage: 'mail' | 'rcpt' | 'data';
 }
 
@@ -21,15 +21,15 @@ export interface ScriptedDrop extends Repetition {
 
 type ScriptedStep = (ScriptedReply & { kind: 'reply' }) | (ScriptedDrop & { kind: 'drop' });
 
-/** What an SMTP server of a test does at which address (`*` is any), besides taking every message. */
+/** Scripted replies and drops of an SMTP server, by address (`*` is any). All other messages are accepted. */
 export interface SmtpScript {
   replyTo: (address: string, reply: ScriptedReply) => void;
   dropOn: (address: string, drop: ScriptedDrop) => void;
-  /** The reply that is due, as smtp-server takes it; null when there is none. It counts as given. */
+  /** The next reply, as smtp-server takes it; null when there is none. It then counts as used. */
   takeReply: (address: string, stage: ScriptedReply['stage']) => Error | null;
-  /** Whether the connection is to be cut now. It counts as done. */
+  /** Whether the connection must be cut now. The drop then counts as used. */
   takeDrop: (address: string, stage: ScriptedDrop['stage']) => boolean;
-  /** Takes every message to, or from, an address again. */
+  /** Removes the script of an address. */
   clearFor: (address: string) => void;
   clear: () => void;
 }
@@ -47,7 +47,7 @@ export function createSmtpScript(): SmtpScript {
     steps.set(key, [...(steps.get(key) ?? []), step]);
   }
 
-  /** The step that is due, counted down; undefined in the usual case that there is none. */
+  /** The next matching step, whose count is reduced; undefined when there is none. */
   function take(address: string, kind: ScriptedStep['kind'], stage: ScriptedStep['stage']): ScriptedStep | undefined {
     if (steps.size === 0) return undefined;
     const step = [...(steps.get(address.toLowerCase()) ?? []), ...(steps.get('*') ?? [])].find(

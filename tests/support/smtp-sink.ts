@@ -68,7 +68,7 @@ interface Connections {
   count: number;
 }
 
-/** What the handlers of the server work on. */
+/** What the handlers of the server share. */
 interface SinkContext {
   options: SmtpSinkOptions;
   script: SmtpScript;
@@ -166,7 +166,7 @@ function followConnections(server: SMTPServer, connections: Connections): void {
   });
 }
 
-/** Starts a real SMTP server on a free port of this machine that keeps what it gets and answers as scripted. */
+/** Starts a real SMTP server on a free port of this machine. It keeps its messages and answers as scripted. */
 export async function createSmtpSink(options: SmtpSinkOptions = {}): Promise<SmtpSink> {
   const script = createSmtpScript();
   const received = createReceivedMessages(options.keepMessages ?? true);
@@ -174,7 +174,7 @@ export async function createSmtpSink(options: SmtpSinkOptions = {}): Promise<Smt
   const context: SinkContext = { options, script, received, connections, greetingCode: undefined };
   const server = new SMTPServer(serverOptions(context));
   server.on('error', () => {
-    // A client that goes away in mid-sentence is a part of the tests.
+    // Clients that disconnect in the middle of a command are a part of the tests.
   });
   followConnections(server, connections);
 

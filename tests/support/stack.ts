@@ -24,7 +24,7 @@ export { eventually } from './eventually.ts';
 export interface TestStack extends TestApi {
   sink: SmtpSink;
   temporal: TestNamespace;
-  /** Figures of the API and of the workers; what the database knows is not kept between looks. */
+  /** Metrics of the API and of the workers; those from the database are never cached. */
   metrics: ProcessMetrics;
   /** Stops the workers as SIGTERM would; `startWorkers` starts them again. */
   stopWorkers: () => Promise<void>;
@@ -38,9 +38,9 @@ export interface TestStackOptions extends TestApiOptions {
   moreRelays?: string[];
   /** host:port of a Temporal server of the test's own. */
   temporalServer?: string;
-  /** A way to Temporal that the test can cut, for the dispatcher. */
+  /** The address of a proxy that the test can cut, for the dispatcher. */
   temporalAddress?: string;
-  /** False where each batch of emails must have a delivery of its own. */
+  /** False when each batch of emails must have a delivery of its own. */
   canJoinDeliveries?: boolean;
   /** False for tests that run workers as processes of their own. */
   hasWorkers?: boolean;
@@ -48,7 +48,7 @@ export interface TestStackOptions extends TestApiOptions {
 
 const DISPATCHER_POLL_MS = 200;
 
-/** Adds what the database and the SMTP connections say. */
+/** Adds metrics of the database and of the SMTP connections. */
 function watch(metrics: ProcessMetrics, api: TestApi, pool: () => SmtpPool | undefined): void {
   const { registry } = metrics;
   const read = () => readFigures(api.em());
@@ -60,8 +60,8 @@ function watch(metrics: ProcessMetrics, api: TestApi, pool: () => SmtpPool | und
 }
 
 /**
- * Everything of Everpost in this process, on real parts: the API on a database of its own, workers and dispatcher on a
- * Temporal namespace of their own, an SMTP server that keeps what it is given.
+ * All of Everpost in this process, on real servers: the API on a database of its own, workers and dispatcher on a Temporal
+ * namespace of their own, and an SMTP server that keeps its messages.
  */
 export async function startTestStack(options: TestStackOptions = {}): Promise<TestStack> {
   const sink = await createSmtpSink(options.sink);
@@ -114,7 +114,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
         wakeDispatcher: (withinMs) => wake(withinMs),
         openDeliveries,
       }),
-      // The bundle that tests share has no failure converter.
+      // The bundle that all tests share does not encode failures.
       workflowBundlePath: dataConverter ? undefined : testEnvironment().workflowBundlePath,
       ...(taskQueues && { taskQueues }),
     });

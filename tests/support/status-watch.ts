@@ -1,7 +1,7 @@
 import type { Em } from '../../shared/domain/database/em.ts';
 import { query, sql, SqlFragment } from '../../shared/domain/database/sql.ts';
 
-/** Notes from which status to which the rows of a table go. @returns a function that reads them, as `PENDING → SENT` */
+/** Records the changes of status in a table. @returns a function that lists them, as `PENDING → SENT` */
 export async function watchStatuses(em: () => Em, table: string): Promise<() => Promise<string[]>> {
   const statements = `
     create table seen_transition (taken text primary key);

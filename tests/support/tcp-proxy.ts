@@ -5,11 +5,11 @@ export interface TcpProxy {
   url: string;
   /** Breaks every connection and refuses new ones. */
   cut: () => Promise<void>;
-  /** Takes connections again, on the same port. */
+  /** Accepts connections again, on the same port. */
   restore: () => Promise<void>;
-  /** Falls silent: connections stay open and new ones are taken, but nothing is passed on any more, not even an end. */
+  /** Stops forwarding: connections stay open and new ones are accepted, but no data and no end passes through. */
   freeze: () => void;
-  /** Ends the silence; what was connected before or during it is broken. */
+  /** Forwards again; connections from before or during the freeze are broken. */
   thaw: () => void;
   close: () => Promise<void>;
 }
@@ -21,7 +21,7 @@ function listen(server: Server, port: number): Promise<void> {
   });
 }
 
-/** Stands between a client and the server of a URL, so that a test can take the server away without stopping it. */
+/** Starts a proxy for the server of a URL, so that a test can make the server unreachable without stopping it. */
 export async function startTcpProxy(serverUrl: string): Promise<TcpProxy> {
   const target = new URL(serverUrl);
   const sockets = new Set<Socket>();

@@ -9,9 +9,9 @@ import { startTemporalServer, type TemporalServer } from '../../local/temporal/t
 export interface TemporalProcess {
   /** host:port, the same after every start. */
   readonly address: string;
-  /** Starts it on the file it left behind, and waits until it answers. */
+  /** Starts it with the file of earlier runs, and waits until it answers. */
   start: () => Promise<void>;
-  /** Ends it in order, or as a power cut would. */
+  /** Stops it in order, or with SIGKILL like a power cut. */
   stop: (signal?: 'SIGTERM' | 'SIGKILL') => Promise<void>;
   /** Stops it and removes its file. */
   remove: () => Promise<void>;

@@ -14,14 +14,14 @@ export interface TestNamespace extends TemporalConnectOptions {
 }
 
 /**
- * A Temporal namespace for one test file: task queues have fixed names, so files would take each other's tasks.
- * `address` names a server of the test's own.
+ * A Temporal namespace for one test file. Task queues have fixed names, so in one namespace files would take each other's
+ * tasks. `address` names another server than the shared one.
  */
 export async function createTestNamespace(
   address = testEnvironment().temporalAddress,
   dataConverter?: DataConverter,
 ): Promise<TestNamespace> {
-  // Not when this file is imported: only the last connection of a process ends the runtime, which keeps the process alive.
+  // Called here and not at import: the runtime keeps the process alive until its last connection ends.
   quietTemporal();
   const options: TemporalConnectOptions = {
     connectionOptions: { address },

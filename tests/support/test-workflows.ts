@@ -6,7 +6,7 @@ export interface TestWorkflows extends WorkflowWorkers {
   client: Client;
 }
 
-/** As `startWorkflowWorkers`, on the server of all tests, in a namespace for one test file. */
+/** Like `startWorkflowWorkers`, on the shared server, in a namespace for one test file. */
 export async function startTestWorkflows(): Promise<TestWorkflows> {
   const temporal = await createTestNamespace();
   const { withActivities, stop } = await startWorkflowWorkers(temporal);

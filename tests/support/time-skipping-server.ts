@@ -1,10 +1,10 @@
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { testEnvironment } from './environment.ts';
 
-/** The SDK waits five seconds for the server, which a machine at its limit does not always start in. */
+/** The SDK waits five seconds for the server to start, which is sometimes too short on a busy machine. */
 const START_ATTEMPTS = 5;
 
-/** Starts Temporal's test server, where waiting takes no time. */
+/** Starts Temporal's test server, which skips the time of timers. */
 export async function startTimeSkippingServer(attempt = 1): Promise<TestWorkflowEnvironment> {
   const executable = { type: 'existing-path', path: testEnvironment().timeSkippingServerPath } as const;
   try {

@@ -4,13 +4,13 @@ import type { CollectedSpan, TraceCollector } from './trace-collector.ts';
 
 const WAIT_MS = 60_000;
 
-/** A caller's span. */
+/** A new span of a caller, with its headers. */
 export function newCaller() {
   const [traceId, spanId] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')];
   return { traceId, spanId, headers: { traceparent: `00-${traceId}-${spanId}-01` } };
 }
 
-/** The spans of a trace by name, as soon as it has all of these. */
+/** Waits until a trace has spans with all these names. @returns its spans by name */
 export async function traceWith(
   collector: TraceCollector,
   traceId: string,
@@ -22,7 +22,7 @@ export async function traceWith(
   }, WAIT_MS);
 }
 
-/** Expects that each span is the parent of the next. @returns them */
+/** Expects spans with these names, each the parent of the next. @returns the spans */
 export function expectChain(
   trace: Map<string, CollectedSpan[]>,
   parentSpanId: string,

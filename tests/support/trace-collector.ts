@@ -22,7 +22,7 @@ export interface TraceCollector {
   spans: () => CollectedSpan[];
   /** The spans of a trace, by name; several of one name in the order of their arrival. */
   traceOf: (traceId: string) => Map<string, CollectedSpan[]>;
-  /** Everything that was ever sent here, as it came. */
+  /** All octets that were sent to the collector. */
   bytes: () => Buffer;
   connectionCount: () => number;
   close: () => Promise<void>;
@@ -97,7 +97,7 @@ function spansOf({ resourceSpans = [] }: ExportRequest): CollectedSpan[] {
   );
 }
 
-/** Starts a collector of traces (OTLP over HTTP) on this machine. One that `hangs` takes requests and never answers. */
+/** Starts a collector of traces (OTLP over HTTP) on this machine. With `hangs` it never answers. */
 export async function startTraceCollector({ hangs = false } = {}): Promise<TraceCollector> {
   const bodies: Buffer[] = [];
   const spans: CollectedSpan[] = [];

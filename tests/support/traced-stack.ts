@@ -6,14 +6,14 @@ import { startEverpostProcess, type EverpostProcess } from './everpost-process.t
 import { createSmtpSink, type SmtpSink } from './smtp-sink.ts';
 import { createTestNamespace } from './temporal.ts';
 
-/** Calls go to an API process. Nothing but the processes dispatches the outbox. */
+/** An API process and a worker process. Only these two dispatch the outbox. */
 export interface TracedStack extends Pick<TestApi, 'api' | 'em' | 'project' | 'keys'> {
   sink: SmtpSink;
   processes: { api: EverpostProcess; worker: EverpostProcess };
   stop: () => Promise<void>;
 }
 
-/** What a process says that loads OpenTelemetry's SDK. */
+/** The output of a process that loads OpenTelemetry's SDK. */
 export const SDK_LOADED = 'the SDK is being loaded';
 const REPORT_SDK = `
 import { registerHooks } from 'node:module';

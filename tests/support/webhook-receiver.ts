@@ -5,14 +5,14 @@ export interface WebhookReceiver {
   url: string;
   /** How often each `webhook-id` has come. */
   calls: Map<string, number>;
-  /** Lets calls wait for their answer from now on. */
+  /** From now on, calls get no answer until `release`. */
   hold: () => void;
-  /** Answers the calls that wait, and all that come. */
+  /** Answers the calls that wait, and all later ones. */
   release: () => void;
   close: () => Promise<void>;
 }
 
-/** A server that webhooks are sent to, and that can keep them waiting. */
+/** A server for WEBHOOK steps that can delay its answers. */
 export async function startWebhookReceiver(): Promise<WebhookReceiver> {
   const calls = new Map<string, number>();
   let isHolding = false;

@@ -12,7 +12,7 @@ export interface WorkflowServer {
 }
 
 export interface WorkflowWorkers {
-  /** Runs something while the workflows of today work with these activities. */
+  /** Runs `run` while workflows use these activities. */
   withActivities: <T>(activities: Partial<Activities>, run: () => Promise<T>) => Promise<T>;
   stop: () => Promise<void>;
 }
@@ -20,8 +20,8 @@ export interface WorkflowWorkers {
 type AnyActivity = (...args: unknown[]) => Promise<unknown>;
 
 /**
- * Starts workers for all tests of a file, whose activities are the test's own. Workers of each test would leave polls
- * behind, to which the server may give a task of the next test; that one then waits for a time-out.
+ * Starts workers for all tests of a file; each test sets its own activities. Workers for each test would leave polls behind.
+ * The server could give a task of the next test to such a poll, and that test would wait for a time-out.
  */
 export async function startWorkflowWorkers({ connection, namespace }: WorkflowServer): Promise<WorkflowWorkers> {
   let current: Partial<Activities> = {};

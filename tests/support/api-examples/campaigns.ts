@@ -34,7 +34,7 @@ export async function recordTemplates(_stack: TestStack, { project, record }: Ex
   await record('deleteTemplate', { params: { id: copy.id } });
 }
 
-/** What may be done with a campaign before it is sent. */
+/** All requests about a campaign before it is sent. */
 async function recordDrafts({ project, record }: ExampleRecorder): Promise<string> {
   const isPro = { field: 'data.plan', operator: 'equals', value: 'pro' };
   const audienceCondition = { logic: 'AND', groups: [{ filters: [isPro] }] };
@@ -58,7 +58,7 @@ async function recordDrafts({ project, record }: ExampleRecorder): Promise<strin
   return params.id;
 }
 
-/** A campaign that readers' complaints hold, until somebody lets it go on. */
+/** A campaign that is held because of complaints, and continued by request. */
 async function recordHeldCampaign(stack: TestStack, { project, record }: ExampleRecorder): Promise<void> {
   const { api } = project;
   await api('POST', '/contacts', { body: { email: 'reader@gmail.com' } });
@@ -79,7 +79,7 @@ async function recordHeldCampaign(stack: TestStack, { project, record }: Example
   await record('continueCampaign', { params });
 }
 
-/** A campaign from its draft to its figures. */
+/** A campaign from the draft to its statistics. */
 export async function recordCampaigns(stack: TestStack, recorder: ExampleRecorder): Promise<void> {
   const { project, record } = recorder;
   const { api } = project;

@@ -3,12 +3,12 @@ const MOMENT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
 const EXAMPLE_MOMENT = '2026-02-03T09:30:00.000Z';
-/** What is still to come, and the ends of spans. */
+/** For times in the future, and the ends of periods. */
 const EXAMPLE_LATER = '2026-02-04T09:30:00.000Z';
 const LATER_KEYS = ['until', 'endDate', 'scheduledFor', 'nextAttemptAt', 'retryAt', 'previousSecretExpiresAt'];
 const EXAMPLE_CURSOR = 'eyJpZCI6IjAxOThjMGRlIn0';
 
-/** Keys, signatures and measures differ from run to run; the real ones would also be secrets. */
+/** Keys, signatures and addresses differ from run to run; real keys would also be secrets. */
 const TEXTS: [RegExp, string][] = [
   [/\b(sk|pk)_[0-9a-f]{64}/g, `$1_${'0123456789abcdef'.repeat(4)}`],
   [/\bwhsec_[\w+/=-]+/g, 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
@@ -21,8 +21,8 @@ const TEXTS: [RegExp, string][] = [
 const idOf = (number: number) => `0198c0de-0000-7000-8000-${String(number).padStart(12, '0')}`;
 
 /**
- * A value with the same ids, moments and secrets in each run: ids are numbered in the order in which they first occur, and
- * there are two moments.
+ * Replaces ids, times and secrets, so that the value is the same in each run. Ids are numbered in the order of their first
+ * occurrence, and there are two different times.
  */
 export function normalise(value: unknown): unknown {
   const ids = new Map<string, string>();

@@ -1,4 +1,4 @@
-/* The workflows as a version has them that changed a long-lived one and forgot the patch. */
+/* The workflows of a version that changes a long-lived workflow without a patch. */
 import { sleep } from '@temporalio/workflow';
 import type { AutomationExecutionInput } from '../../../shared/pure/workflow-contracts.ts';
 import * as today from '../../../workflows/index.ts';

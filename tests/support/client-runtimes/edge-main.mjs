@@ -1,4 +1,4 @@
-// Runs ./use-client.mjs with the built client in a context that has what edge runtimes have in common, and nothing of Node.
+// Runs ./main.mjs with the built client in a context that has only the APIs that edge runtimes share, and nothing of Node.
 import { readFileSync } from 'node:fs';
 import vm from 'node:vm';
 
@@ -20,7 +20,7 @@ const WEB = [
 const context = vm.createContext(Object.fromEntries(WEB.map((name) => [name, Reflect.get(globalThis, name)])));
 const loaded = new Map();
 
-/** @returns the module of a file, which may import nothing but files beside it */
+/** @returns the module of a file, which may import only files beside it */
 function load(url) {
   if (!loaded.has(url.href)) {
     loaded.set(url.href, new vm.SourceTextModule(readFileSync(url, 'utf8'), { context, identifier: url.href }));

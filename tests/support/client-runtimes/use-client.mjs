@@ -1,8 +1,8 @@
 /**
- * What a program does with the client, in whatever runtime this file runs.
+ * Uses the client like a program, in any runtime.
  * @param client the built package
  * @param settings `{ url, secretKey, publicKey, webhook: { body, headers, secret } }`
- * @returns what came of it, as JSON can hold it
+ * @returns the results as JSON values
  */
 export async function useClient(client, { url, secretKey, publicKey, webhook }) {
   const { Everpost, EverpostError, verifyWebhook } = client;
@@ -17,7 +17,7 @@ export async function useClient(client, { url, secretKey, publicKey, webhook }) 
   const event = await verifyWebhook(webhook.body, new globalThis.Headers(webhook.headers), webhook.secret);
   const forged = await verifyWebhook(`${webhook.body} `, webhook.headers, webhook.secret).catch((error) => error);
   return {
-    // Its answer is lost where the connection was cut after it.
+    // The answer is lost when the proxy cuts the connection after the request.
     isSent: sent.isAnswerLost || sent.emails.length === 1,
     contacts,
     refusal: [refusal instanceof EverpostError, refusal.code, refusal.errors[0].field],

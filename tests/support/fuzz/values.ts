@@ -8,7 +8,7 @@ const DEPTH_MAX = 4;
 const TEXT_LENGTH_MAX = 60;
 const ITEMS_MAX = 3;
 
-/** The kind of id that a field takes, by its name. An `id` in a path belongs to the first part of the path. */
+/** The kind of id that each field takes. An `id` in a path belongs to the first part of the path. */
 const KIND_OF_FIELD: Record<string, string> = {
   template: 'templates',
   templateId: 'templates',
@@ -24,18 +24,18 @@ const KIND_OF_FIELD: Record<string, string> = {
   jobId: 'jobs',
 };
 
-/** Texts that mean something to some endpoint. */
+/** Texts that have a meaning at some endpoint. */
 const TEXTS = [
   ...['email', 'subscribed', 'createdAt', 'data.plan', 'plan', 'signed_up', 'email.open', 'segment.x'],
   ...['{{name}}', '{{a ?? "b"}}', '{{#if a}}b{{/if}}', '{{#each a}}', '{{', 'CONTACT', 'fr\u00e4nk \u{1f600}'],
 ];
 
-/** A place for the id of something that is there; `withIds` puts one in. */
+/** A placeholder for the id of an existing record, which `withIds` fills in. */
 export function idOf(kind: string): fc.Arbitrary<string> {
   return fc.nat({ max: 40 }).map((n) => `$id(${kind},${n})`);
 }
 
-/** Puts ids in their places. */
+/** Fills in the placeholders for ids. */
 export function withIds(text: string, pick: (kind: string, n: number) => string): string {
   return text.replaceAll(/\$id\((\w+),(\d+)\)/g, (_, kind: string, n: string) => pick(kind, Number(n)));
 }
@@ -104,7 +104,7 @@ function faults(schema: JsonSchema): Values[] {
   ];
 }
 
-/** Makes values for the schemas of an endpoint. `owner` is the kind of thing that it is about. */
+/** Generates values for the schemas of an endpoint. `owner` is the kind of record of the endpoint. */
 export function createValues(document: OpenApiDocument, owner: string) {
   function valid(given: JsonSchema, field = '', depth = 0): Values {
     const schema = resolve(document, given);
@@ -134,7 +134,7 @@ export function createValues(document: OpenApiDocument, owner: string) {
     }
   }
 
-  /** A valid value in which one thing, at any depth, comes from `wrongs`. */
+  /** A valid value in which one part, at any depth, comes from `wrongs`. */
   function withOne(given: JsonSchema, wrongs: (schema: JsonSchema) => Values, field = '', depth = 0): Values {
     const schema = resolve(document, given);
     const here = wrongs(schema);

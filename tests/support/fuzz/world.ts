@@ -1,9 +1,9 @@
 import type { TestProject } from '../api.ts';
 
-/** What requests can name: ids by the kind of thing, as collections and fields call them. */
+/** Ids that requests can use, by kind; kinds are named like collections and fields. */
 export interface FuzzWorld {
   pick: (kind: string, n: number) => string;
-  /** Notes the ids that an answer to a request at `path` tells of. */
+  /** Remembers the ids in an answer to a request at `path`. */
   learn: (path: string, body: unknown) => void;
 }
 
@@ -32,7 +32,7 @@ async function create(project: TestProject, path: string, body: unknown): Promis
 const MAIL = { name: 'Mail', subject: 'Hi {{name}}', body: '<p>{{name}}</p>', from: 'shop@example.com' };
 const CONDITION = { logic: 'AND', groups: [{ filters: [{ field: 'data.plan', operator: 'equals', value: 'pro' }] }] };
 
-/** Something of every kind in a project, addresses and names included that few callers have. */
+/** Creates records of every kind in a project, with some unusual addresses and names. */
 async function furnish(project: TestProject, learn: FuzzWorld['learn']): Promise<void> {
   const make = async (path: string, body: unknown) => {
     const made = await create(project, path, body);
@@ -76,7 +76,7 @@ async function furnish(project: TestProject, learn: FuzzWorld['learn']): Promise
   learn(`/workflows/${workflow}/transitions`, definition.body.transitions);
 }
 
-/** A project with something of everything, and a neighbour whose ids are known as `foreign`. */
+/** A project with records of every kind, and a neighbour whose ids have the kind `foreign`. */
 export async function createFuzzWorld(project: TestProject, neighbour: TestProject): Promise<FuzzWorld> {
   const known = new Map<string, string[]>([['users', [project.project.id]]]);
   const note = (kind: string, ids: string[]) => known.set(kind, [...(known.get(kind) ?? []), ...ids].slice(-IDS_MAX));
