@@ -22,7 +22,7 @@ beforeEach(async () => {
   before = await stack.metrics.text();
 });
 
-/** The alerts that the metrics of now, and of the beginning of the test, would raise. */
+/** The alerts that fire on the metrics now, compared with those at the beginning of the test. */
 async function firing(text?: string): Promise<string[]> {
   const after = text ?? (await stack.metrics.text());
   return RULES.filter(({ expr }) => holds(expr, before, after)).map(({ alert }) => alert);
@@ -37,13 +37,13 @@ async function sendTo(addresses: string[]): Promise<void> {
 const addresses = (count: number, host: string) => Array.from({ length: count }, () => `${uuidV7()}@${host}`);
 const run = (statement: ReturnType<typeof sql>) => query(stack.em(), statement);
 
-it('there are twelve, and the manual says what to do about each', () => {
+it('docs/operations.md says what to do about each of the twelve alerts', () => {
   const manual = readFileSync(new URL('../docs/operations.md', import.meta.url), 'utf8');
   expect(RULES).toHaveLength(12);
   expect(RULES.filter(({ alert }) => !manual.includes(`| \`${alert}\` |`))).toEqual([]);
 });
 
-it('every metric that the dashboard and the alerts name exists', async () => {
+it('the dashboard and the alerts name only metrics that exist, and the dashboard shows all metrics of ours', async () => {
   const dashboard = readFileSync(new URL('../deploy/grafana/everpost.json', import.meta.url), 'utf8');
   const { panels } = JSON.parse(dashboard) as { panels: { title: string; targets: { expr: string }[] }[] };
   const exprs = [...panels.flatMap(({ targets }) => targets), ...RULES].map(({ expr }) => expr);
@@ -55,7 +55,7 @@ it('every metric that the dashboard and the alerts name exists', async () => {
   expect(own.filter((name) => !dashboard.includes(name))).toEqual([]);
 });
 
-it('no label holds anything but words of ours', async () => {
+it('labels hold no address, no domain of a recipient and no id', async () => {
   await sendTo(addresses(3, 'company.test'));
   await eventually(async () =>
     stack.sink.messages().some(({ to }) => to.some((address) => address.endsWith('company.test'))),
@@ -68,7 +68,7 @@ it('no label holds anything but words of ours', async () => {
   expect(text).not.toMatch(/@|company\.test|[0-9a-f]{8}-[0-9a-f]{4}-/);
 });
 
-it('all are silent while emails go out and requests are answered', async () => {
+it('no alert is raised while emails are sent and requests are answered', async () => {
   await sendTo(addresses(30, 'quiet.test'));
   await eventually(async () => stack.sink.messageCount() >= 30);
   for (const path of ['/contacts', '/campaigns', '/nowhere']) await stack.api('GET', path);
@@ -100,7 +100,7 @@ describe('an alert is raised', () => {
     await orm.close();
   });
 
-  it('when something in the outbox has waited for long, also after attempts that failed', async () => {
+  it('when an outbox row has waited for long, also after failed attempts', async () => {
     await run(sql`
       insert into outbox (id, project_id, kind, subject_id, attempts, available_at)
       values (${HOUR_AGO()}, ${uuidV7()}, 'segment', ${uuidV7()}, 3, now() + interval '1 hour')`);
@@ -108,7 +108,7 @@ describe('an alert is raised', () => {
     await run(sql`delete from outbox where kind = 'segment'`);
   });
 
-  it('when emails that are due stay where they are', async () => {
+  it('when emails that are due are not sent', async () => {
     await run(sql`
       insert into email (id, project_id, status, created_at, delivery_due_at)
       values (${uuidV7()}, ${stack.project.id}, 'PENDING', now(), now() - interval '10 minutes')`);
@@ -123,7 +123,7 @@ describe('an alert is raised', () => {
     expect(await firing()).toEqual(['EverpostApiErrors']);
   });
 
-  it('when executions are not taken up', async () => {
+  it('when executions that are due do not continue', async () => {
     await run(sql`
       insert into automation_execution (id, project_id, automation_id, graph_id, contact_id, status, is_first, resume_at,
         started_at, created_at, updated_at)
@@ -132,7 +132,7 @@ describe('an alert is raised', () => {
     await run(sql`delete from automation_execution`);
   });
 
-  it('when a job does not move', async () => {
+  it('when a job makes no progress', async () => {
     await run(sql`
       insert into job (id, project_id, kind, state, position, total, updated_at)
       values (${uuidV7()}, ${stack.project.id}, 'IMPORT', 'active', 30, 100, now() - interval '20 minutes')`);
@@ -154,7 +154,7 @@ describe('an alert is raised', () => {
     await run(sql`delete from provider_health where relay = 'elsewhere:25'`);
   });
 
-  it('when a process is too busy to look at its events', async () => {
+  it('when the event loop of a process is blocked', async () => {
     const metrics = createProcessMetrics({ withNode: true });
     await new Promise((resolve) => setTimeout(resolve, 50));
     const until = performance.now() + 900;
@@ -174,7 +174,7 @@ describe('an alert is raised', () => {
     for (const word of ['dead.test', 'live.test', stack.project.id]) expect(text).not.toContain(word);
   });
 
-  it('when many are put off', async () => {
+  it('when many emails are deferred', async () => {
     const late = addresses(12, 'late.test');
     for (const address of late) stack.sink.replyTo(address, { code: 451, text: '4.2.1 Mailbox busy', stage: 'rcpt' });
     await sendTo([...addresses(12, 'live.test'), ...late]);

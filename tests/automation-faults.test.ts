@@ -32,13 +32,13 @@ afterAll(async () => {
 
 interface Fault {
   step: (templateId: string) => TestStep;
-  /** What goes wrong after the automation was enabled. */
-  breakIt?: (automationId: string, templateId: string) => Promise<unknown>;
+  /** Causes the fault after the automation was enabled. */
+  cause?: (automationId: string, templateId: string) => Promise<unknown>;
   data?: object;
   reason: RegExp;
 }
 
-/** Changes the first step behind the trigger in the graph that executions are given. */
+/** Changes the first step after the trigger in the graph of new executions. */
 async function changeStep(automationId: string, change: object): Promise<void> {
   await query(
     stack.em(),
@@ -56,28 +56,27 @@ const LIST = Array.from({ length: 1_000 }, (_, n) => n % 10);
 const FAULTS: Record<string, Fault> = {
   'a template that was deleted': {
     step: mail,
-    breakIt: (_id, templateId) => stack.api('DELETE', `/templates/${templateId}`),
+    cause: (_id, templateId) => stack.api('DELETE', `/templates/${templateId}`),
     reason: /Template not found/,
   },
   'a template that grows beyond its caps': {
     step: mail,
-    breakIt: (_id, templateId) => query(stack.em(), sql`update template set body = ${NESTED} where id = ${templateId}`),
+    cause: (_id, templateId) => query(stack.em(), sql`update template set body = ${NESTED} where id = ${templateId}`),
     data: { l: LIST },
     reason: /limit|too|more than/i,
   },
   'a template that does not compile': {
     step: mail,
-    breakIt: (_id, templateId) =>
-      query(stack.em(), sql`update template set body = '{{#if x}}' where id = ${templateId}`),
+    cause: (_id, templateId) => query(stack.em(), sql`update template set body = '{{#if x}}' where id = ${templateId}`),
     reason: /if/,
   },
   'a sender domain that is not verified any more': {
     step: mail,
-    breakIt: (_id, templateId) =>
+    cause: (_id, templateId) =>
       query(stack.em(), sql`update template set from_address = 'a@gone.test' where id = ${templateId}`),
     reason: /gone\.test/,
   },
-  'a custom recipient that is none': {
+  'a custom recipient that is not an address': {
     step: (templateId) => ({
       ...mail(templateId),
       config: { recipient: { type: 'CUSTOM', customEmail: '{{event.boss}}' } },
@@ -90,14 +89,14 @@ const FAULTS: Record<string, Fault> = {
     data: { b: 'y'.repeat(40_000) },
     reason: /data/,
   },
-  'a configuration that is not one': {
+  'a configuration that is not valid': {
     step: () => ({ type: 'DELAY', config: { amount: 1, unit: 'days' } }),
-    breakIt: (id) => changeStep(id, { config: { amount: 'soon' } }),
+    cause: (id) => changeStep(id, { config: { amount: 'soon' } }),
     reason: /configuration of the step cannot be used: amount/,
   },
   'a type of step that is unknown': {
     step: () => ({ type: 'EXIT' }),
-    breakIt: (id) => changeStep(id, { type: 'TELEPORT' }),
+    cause: (id) => changeStep(id, { type: 'TELEPORT' }),
     reason: /TELEPORT/,
   },
   'a webhook whose template grows beyond its caps': {
@@ -105,7 +104,7 @@ const FAULTS: Record<string, Fault> = {
     data: { l: LIST },
     reason: /limit|too|more than/i,
   },
-  'a webhook whose URL comes out as none': {
+  'a webhook whose template does not print a URL': {
     step: webhook({ url: '{{event.url}}' }),
     data: { url: `${SECRET_PART} is no URL` },
     reason: /does not print a URL/,
@@ -115,35 +114,38 @@ const FAULTS: Record<string, Fault> = {
     data: { url: 'http://127.0.0.1', rest: `.${SECRET_PART}.test` },
     reason: /changes its host/,
   },
-  'a webhook without a host of its own, from before': {
+  'a stored webhook whose host is a placeholder': {
     step: webhook({ url: 'http://127.0.0.1:9/' }),
-    breakIt: (id) => changeStep(id, { config: { url: 'http://{{event.host}}/' } }),
+    cause: (id) => changeStep(id, { config: { url: 'http://{{event.host}}/' } }),
     reason: /configuration of the step cannot be used: url|names no host/,
   },
 };
 
-describe('an execution that meets what no repetition cures', () => {
-  it.each(Object.entries(FAULTS))('%s ends FAILED and says why, to Temporal by ids only', async (name, fault) => {
-    const event = `fault_${uuidV7()}`;
-    const templateId = await createTemplate(stack);
-    const id = await createAutomation(stack, event, { Faulty: fault.step(templateId) });
-    await fault.breakIt?.(id, templateId);
-    await track(stack, `${uuidV7()}@${SECRET_PART}.test`, event, fault.data);
-    const execution = await executionThatIs(stack, id, 'FAILED');
-    expect(execution.exitReason).toMatch(fault.reason);
-    expect(execution.exitReason.length).toBeLessThanOrEqual(1_000);
-    expect(stepsOf(execution)).toEqual(['Trigger COMPLETED', expect.stringMatching(/FAILED$/)]);
-    expect(execution.stepExecutions[1].error).toBe(execution.exitReason);
+describe('an execution with a fault that no repetition corrects', () => {
+  it.each(Object.entries(FAULTS))(
+    '%s: it ends FAILED and says why, and tells Temporal only ids',
+    async (name, fault) => {
+      const event = `fault_${uuidV7()}`;
+      const templateId = await createTemplate(stack);
+      const id = await createAutomation(stack, event, { Faulty: fault.step(templateId) });
+      await fault.cause?.(id, templateId);
+      await track(stack, `${uuidV7()}@${SECRET_PART}.test`, event, fault.data);
+      const execution = await executionThatIs(stack, id, 'FAILED');
+      expect(execution.exitReason).toMatch(fault.reason);
+      expect(execution.exitReason.length).toBeLessThanOrEqual(1_000);
+      expect(stepsOf(execution)).toEqual(['Trigger COMPLETED', expect.stringMatching(/FAILED$/)]);
+      expect(execution.stepExecutions[1].error).toBe(execution.exitReason);
 
-    const handle = stack.temporal.client.workflow.getHandle(`execution/${execution.id}`);
-    const error = (await handle.result().catch((reason: unknown) => reason)) as Error & { cause: Error };
-    expect(error.cause.message).toContain(execution.id);
-    expect(error.cause.message).toContain('set allowReentry before');
-    expect(JSON.stringify(await handle.fetchHistory())).not.toContain(SECRET_PART);
-    expect(name).not.toBe('');
-  });
+      const handle = stack.temporal.client.workflow.getHandle(`execution/${execution.id}`);
+      const error = (await handle.result().catch((reason: unknown) => reason)) as Error & { cause: Error };
+      expect(error.cause.message).toContain(execution.id);
+      expect(error.cause.message).toContain('set allowReentry before');
+      expect(JSON.stringify(await handle.fetchHistory())).not.toContain(SECRET_PART);
+      expect(name).not.toBe('');
+    },
+  );
 
-  it('does not keep another one from being started where the workflow allows it', async () => {
+  it('can be followed by another execution of the contact where the workflow allows re-entry', async () => {
     const templateId = await createTemplate(stack);
     const id = await createAutomation(stack, 'repaired', { Mail: mail(templateId) }, { allowReentry: true });
     await stack.api('DELETE', `/templates/${templateId}`);
@@ -159,7 +161,7 @@ describe('an execution that meets what no repetition cures', () => {
 });
 
 describe('an execution whose activity was given up', () => {
-  it('ends FAILED at the step it had come to, once, and waits for nothing', async () => {
+  it('ends FAILED once, at its current step, and waits for nothing', async () => {
     const id = await createAutomation(stack, 'stuck', {
       Wait: { type: 'WAIT_FOR_EVENT', config: { eventName: 'never' } },
     });

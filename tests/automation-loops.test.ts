@@ -21,7 +21,7 @@ async function refusalsOf(on: TestProject): Promise<any[]> {
   return (await on.api('GET', '/activity?types=workflow.refused')).body.data;
 }
 
-/** Waits until a chain has ended, and nothing that could go on is left. */
+/** Waits until a chain was refused, and no execution, outbox row or email of the project is open. */
 async function untilQuiet(on: TestProject): Promise<void> {
   await eventually(async () => {
     if ((await refusalsOf(on)).length === 0) return false;
@@ -38,7 +38,7 @@ async function untilQuiet(on: TestProject): Promise<void> {
 
 describe('automations that start one another', () => {
   it(
-    'by the email they send stop, and those of another project do not notice',
+    'by the emails they send stop, without an effect on another project',
     async () => {
       const [ring, other] = [await stack.createProject(), await stack.createProject()];
       const mail = async (on: TestProject): Promise<Record<string, TestStep>> => ({
@@ -79,7 +79,7 @@ describe('automations that start one another', () => {
   );
 
   it(
-    'by email and subscriptions in turn, three of them, stop',
+    'by an email and by subscriptions, three in a ring, stop',
     async () => {
       const ring = await stack.createProject();
       const templateId = await createTemplate(ring);
@@ -119,7 +119,7 @@ describe('automations that start one another', () => {
       }
       const executions = (await Promise.all(ids.map((id) => executionsOf(ring, id)))).flat();
       expect(executions).toHaveLength(LIMITS.automationChain);
-      expect((await refusalsOf(ring)).map((it) => it.metadata.reason)).toEqual(['CHAIN_TOO_LONG']);
+      expect((await refusalsOf(ring)).map((refusal) => refusal.metadata.reason)).toEqual(['CHAIN_TOO_LONG']);
     },
     TIMEOUT_MS,
   );

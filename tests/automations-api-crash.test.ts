@@ -14,7 +14,7 @@ const EVENTS = 300;
 const CLIENTS = 12;
 const PATIENCE_MS = 100_000;
 
-/** Prepares and looks; nothing dispatches the outbox but the processes of the test. */
+/** For preparing and checking; only the processes of the test dispatch the outbox. */
 let prepared: TestApi;
 let sink: SmtpSink;
 let temporal: TestNamespace;
@@ -40,13 +40,13 @@ afterAll(async () => {
   await sink.close();
 });
 
-/** Tracks as a careful client does: a request without an answer is repeated under its key until there is one. */
+/** Tracks an event like a careful client: it repeats a request under its key until there is an answer. */
 async function trackOnce(email: string, event: string): Promise<void> {
   const request = { key: 'public', body: { email, event }, headers: { 'idempotency-key': `${event} ${email}` } };
   await eventually(async () => {
     const reply: TestReply = await callsTo(api.url, prepared.keys)('POST', '/v1/track', request);
     if (reply.status === 409 && reply.body.error.code === 'IDEMPOTENCY_KEY_REUSED') {
-      // Null says that the first request is still under way, as far as the API knows.
+      // With null, the first request may still be under way.
       return reply.body.error.details.originalStatusCode === 200;
     }
     if (reply.status !== 200) throw new Error(`${reply.status} ${JSON.stringify(reply.body)}`);
@@ -61,7 +61,7 @@ interface Outcome {
   mails: number;
 }
 
-/** Per contact that was tracked: what became of its event. */
+/** The outcome of each contact's event. */
 async function outcomes(automationId: string, event: string): Promise<Outcome[]> {
   return query<Outcome>(
     prepared.em(),
@@ -87,7 +87,7 @@ async function untilCompleted(automationId: string, addresses: string[]): Promis
 
 describe('an API that is killed', () => {
   it(
-    'leaves to the worker what it has committed and not dispatched',
+    'leaves committed outbox rows that it has not dispatched to the worker',
     async () => {
       const templateId = await createTemplate(prepared);
       const id = await createAutomation(prepared, 'orphaned', { Mail: { type: 'SEND_EMAIL', templateId } });
@@ -95,7 +95,7 @@ describe('an API that is killed', () => {
       api.start();
       const addresses = Array.from({ length: 30 }, (_, i) => `orphaned${i}@mail.test`);
       await Promise.all(addresses.map((address) => trackOnce(address, 'orphaned')));
-      // Its dispatcher has tried, and holds the rows.
+      // The dispatcher of the API has tried, and has claimed the rows.
       await eventually(async () => {
         const tried = sql`select from outbox where batch_id is not null and last_error is not null limit 1`;
         return (await query(prepared.em(), tried)).length > 0;
@@ -116,10 +116,10 @@ describe('an API that is killed', () => {
   );
 
   it(
-    'in the middle of requests loses no event and starts nothing twice',
+    'in the middle of requests loses no event and starts no execution twice',
     async () => {
       const templateId = await createTemplate(prepared);
-      // With re-entry nothing but the engine itself stands against a second execution.
+      // Re-entry is allowed, so only the engine itself prevents a second execution.
       const steps = { Mail: { type: 'SEND_EMAIL', templateId } };
       const id = await createAutomation(prepared, 'killed', steps, { allowReentry: true });
       worker ??= startWorkerProcess(prepared.config, temporal);

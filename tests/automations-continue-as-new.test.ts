@@ -14,7 +14,7 @@ import { runIdsOf } from './support/runs.ts';
 import { eventually, type TestStack } from './support/stack.ts';
 import type { WebhookReceiver } from './support/webhook-receiver.ts';
 
-/** Some thousand are usual; with so few a dozen steps make several runs. */
+/** A usual server suggests it after thousands of events; with so few, a dozen steps make several runs. */
 const SUGGESTED_AFTER_EVENTS = 30;
 const PATIENCE_MS = 60_000;
 
@@ -36,7 +36,7 @@ const several = (count: number, name: string, step: TestStep): [string, TestStep
 
 describe('an execution whose history grows long', () => {
   it(
-    'goes on in a new run, wherever it is, and looks the same to operators',
+    'continues in a new run, at any kind of step, with the same search attributes and priority',
     async () => {
       const templateId = await createTemplate(stack);
       const steps = inARow([
@@ -69,7 +69,7 @@ describe('an execution whose history grows long', () => {
       const runIds = await runIdsOf(client, workflowId);
       expect(runIds.length).toBeGreaterThan(3);
       expect(runIds.at(-1)).toBe(execution.temporalRunId);
-      // The SDK has no way to hand the summary on; attributes and priority are.
+      // The SDK cannot pass the summary to the next run, only attributes and priority.
       const firstRun = await client.workflow.getHandle(workflowId, runIds[0]).describe();
       expect(await firstRun.staticSummary()).toBe(`Long way · ${contact}`);
       for (const runId of runIds) {

@@ -31,7 +31,7 @@ async function stepCount(): Promise<number> {
 
 describe('a worker that is killed in the middle of executions', () => {
   it(
-    'repeats no step, whichever it was in',
+    'repeats no step, whatever its type',
     async () => {
       const templateId = await createTemplate(stack);
       const id = await createAutomation(stack, 'crash', {
@@ -64,7 +64,7 @@ describe('a worker that is killed in the middle of executions', () => {
       );
       const once = { path: Array.from({ length: 6 }, () => 'COMPLETED').join(' '), mails: 2, unsubscribed: 1 };
       expect(paths).toEqual(Array.from({ length: CONTACTS }, () => once));
-      // A call whose answer was lost with the worker is repeated under the same id.
+      // The next worker repeats a call whose answer was lost, under the same id.
       expect(hook.calls.size).toBe(CONTACTS);
     },
     2 * PATIENCE_MS,

@@ -61,7 +61,7 @@ describe('workflows', () => {
     ]);
   });
 
-  it('take the name of the event in triggerConfig as well, and need one', async () => {
+  it('require the name of an event, which may also be in triggerConfig', async () => {
     const created = await post('/workflows', { name: 'A', triggerConfig: { eventName: 'email.open' } });
     expect(created.triggerConfig).toEqual({ eventName: 'email.open' });
     const { status, body } = await api.api('POST', '/workflows', { body: { name: 'A' } });
@@ -88,7 +88,7 @@ describe('workflows', () => {
     expect(await names('search=MM')).toEqual(['Gamma']);
   });
 
-  it('are changed field by field; the event of the trigger step follows', async () => {
+  it('are changed field by field, and the trigger step takes over the event', async () => {
     const { id } = await createWorkflow();
     const patch = { name: 'B', description: null, triggerType: 'MANUAL', eventName: 'other', allowReentry: true };
     const { body } = await api.api('PATCH', `/workflows/${id}`, { body: patch });
@@ -101,7 +101,7 @@ describe('workflows', () => {
     expect((await api.api('GET', `/workflows/${id}`)).body.steps[0].config).toEqual({ eventName: 'other' });
   });
 
-  it('are found in their own project only', async () => {
+  it('are found only in their own project', async () => {
     const { id } = await createWorkflow();
     const other = await api.createProject();
     for (const path of [`/workflows/${id}`, `/workflows/${uuidV7()}`, '/workflows/nonsense']) {
@@ -110,14 +110,14 @@ describe('workflows', () => {
     }
   });
 
-  it('are deleted with all they have', async () => {
+  it('are deleted with their steps and executions', async () => {
     const { id } = await createWorkflow();
     await addStep(id, DELAY);
     expect((await api.api('DELETE', `/workflows/${id}`)).status).toBe(204);
     expect((await api.api('GET', `/workflows/${id}`)).status).toBe(404);
   });
 
-  it('tell the fields a condition can read', async () => {
+  it('list the fields that a condition can read', async () => {
     const other = await api.createProject();
     const data = { plan: 'pro', seats: 3, token: { value: 'x', persistent: false } };
     await other.api('POST', '/v1/track', { key: 'public', body: { email: 'f@mail.test', event: 'e', data } });
@@ -167,7 +167,7 @@ describe('enabling', () => {
 });
 
 describe('steps', () => {
-  it('take a type and have a name, a place and a configuration', async () => {
+  it('are created with a type, and have a name, a position and a configuration', async () => {
     const { id } = await createWorkflow();
     const step = await post(`/workflows/${id}/steps`, { ...DELAY, position: { x: 10, y: -2.5 } });
     expect(step).toEqual({
@@ -227,7 +227,7 @@ describe('steps', () => {
     expect(body.error.message).toContain(words);
   });
 
-  it('keep what a CONDITION was written as, and read contact and event fields', async () => {
+  it('keep the form in which a CONDITION was written, and read contact and event fields', async () => {
     const { id } = await createWorkflow();
     for (const config of [
       { field: 'contact.email', operator: 'contains', value: '@' },
@@ -252,7 +252,7 @@ describe('steps', () => {
     }
   });
 
-  it('name their template beside the configuration or in it', async () => {
+  it('accept the id of their template beside the configuration or in it', async () => {
     const { id } = await createWorkflow();
     const templateId = await createTemplate();
     const beside = await post(`/workflows/${id}/steps`, { type: 'SEND_EMAIL', templateId });
@@ -280,7 +280,7 @@ describe('steps', () => {
     expect([unknown.status, unknown.body.error.code]).toEqual([404, 'RESOURCE_NOT_FOUND']);
   });
 
-  it('are connected to the newest open end when that is asked for', async () => {
+  it('are connected to the newest open end with autoConnect', async () => {
     const { id, triggerId } = await createWorkflow();
     const first = await addStep(id, { ...DELAY, autoConnect: true });
     const condition = await addStep(id, { ...CONDITION, autoConnect: true });
@@ -293,7 +293,7 @@ describe('steps', () => {
     ]);
   });
 
-  it('leave a gap when they are deleted, unless it is closed', async () => {
+  it('leave a gap when they are deleted, unless the request closes it', async () => {
     const { id, triggerId } = await createWorkflow();
     const steps = [];
     for (let i = 0; i < 4; i++) steps.push(await addStep(id, { ...DELAY, autoConnect: true }));
@@ -306,7 +306,7 @@ describe('steps', () => {
     expect([trigger.status, trigger.body.error.code]).toEqual([400, 'BAD_REQUEST']);
   });
 
-  it('are not spliced where two ways leave', async () => {
+  it('are not spliced out when two transitions leave them', async () => {
     const { id, triggerId } = await createWorkflow();
     const condition = await addStep(id, CONDITION);
     const [yes, no] = [await addStep(id, DELAY), await addStep(id, DELAY)];
@@ -318,7 +318,7 @@ describe('steps', () => {
 });
 
 describe('transitions', () => {
-  it('carry the branch, which may stand in a condition', async () => {
+  it('have a branch, which may also be in `condition`', async () => {
     const { id } = await createWorkflow();
     const [from, to] = [await addStep(id, CONDITION), await addStep(id, DELAY)];
     const body = { fromStepId: from, toStepId: to, condition: { branch: 'no' } };
@@ -371,7 +371,7 @@ describe('transitions', () => {
     expect([foreign.status, foreign.body.error.code]).toEqual([404, 'RESOURCE_NOT_FOUND']);
   });
 
-  it('never close a loop, however many are drawn at once', async () => {
+  it('never close a loop, however many are added at once', async () => {
     const { id } = await createWorkflow();
     const ids = await Promise.all(Array.from({ length: 6 }, () => addStep(id, DELAY)));
     const replies = await Promise.all(
@@ -385,8 +385,8 @@ describe('transitions', () => {
   });
 });
 
-describe('where an event name is used', () => {
-  it('workflows that it starts, or that wait for it, are named', async () => {
+describe('the usage of an event name', () => {
+  it('lists workflows that the event starts and workflows that wait for it', async () => {
     const started = await createWorkflow({ name: 'Starts', eventName: 'special' });
     const waiting = await createWorkflow({ name: 'Waits' });
     await addStep(waiting.id, { type: 'WAIT_FOR_EVENT', config: { eventName: 'special' } });

@@ -20,9 +20,9 @@ import { startTimeMachine, type TimeMachine } from './support/time-machine.ts';
 import { startWebhookReceiver, type WebhookReceiver } from './support/webhook-receiver.ts';
 
 const HOUR = 3_600_000;
-/** Side by side, on one clock. */
+/** Executions that run at the same time, on one clock. */
 const EXECUTIONS = 40;
-/** After it nothing is left that ends by itself: nine steps of at most six hours each after the last event. */
+/** By then every execution that ends by itself has ended: nine steps of at most six hours each after the last event. */
 const END_MS = 80 * HOUR;
 const PATIENCE_MS = 240_000;
 
@@ -45,8 +45,8 @@ interface Running {
 }
 
 /**
- * Events that lie minutes from each other and from all that follows from another one: delays and timeouts are whole
- * hours, each event has a fraction of an hour of its own.
+ * Events that are minutes apart from each other and from every delay and timeout: those are whole hours, and each event has
+ * its own fraction of an hour.
  */
 function placed(drawn: { name: string; hour: number; y: number }[], startMs: number): TimedEvent[] {
   return drawn.map(({ name, hour, y }, index) => ({ name, y, atMs: startMs + (hour + (index + 1) / 10) * HOUR }));
@@ -68,7 +68,7 @@ async function advanceTo(ms: number): Promise<void> {
   await machine.advance(Math.max(ms - (await machine.environment.currentTimeMs()), 1));
 }
 
-/** Lets the events of all executions happen at their times. */
+/** Tracks the events of all executions at their times. */
 async function happen(running: Running[]): Promise<void> {
   const all = running.flatMap(({ contactId, events }) => events.map((event) => ({ ...event, contactId })));
   const moments = Map.groupBy(all, (event) => event.atMs);
@@ -102,7 +102,7 @@ describe('executions on Temporal', () => {
           const story = await readStory(machine.em(), executionId, graph);
           expect({ seed, nth, ...story }).toEqual({ seed, nth, ...tell(graph, events, startMs) });
           const handle = machine.environment.client.workflow.getHandle(executionWorkflowId(executionId));
-          // Not by its result: waiting for one lets the clock run on, to the end of everything that waits forever.
+          // Waiting for the result instead would let the clock skip to the end of every wait.
           const isWaiting = story.status === 'WAITING';
           const status = await eventually(async () => {
             const { name } = (await handle.describe()).status;

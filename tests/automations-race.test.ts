@@ -5,7 +5,7 @@ import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
 /** Events of each kind: before the wait can be stored, at some moment around it, and after it is stored. */
 const CONTACTS = 40;
-/** Within these milliseconds an execution comes to its wait, or not; the pauses cover them evenly. */
+/** The pauses before the events cover these milliseconds evenly. In them an execution may reach its wait or not. */
 const AROUND_MS = 400;
 const PATIENCE_MS = 60_000;
 
@@ -47,7 +47,7 @@ async function standings(): Promise<Standing[]> {
 const answer = (email: string, number: number) => track(stack, email, 'answer', { answer: number });
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Waits until every execution has either its answer or a wait for one that stands open. @returns them */
+/** Waits until every execution has its answer or an open wait for one. @returns the executions */
 function settled(count: number): Promise<Standing[]> {
   return eventually(async () => {
     const all = await standings();
@@ -57,11 +57,11 @@ function settled(count: number): Promise<Standing[]> {
 
 describe('an event that races with the wait for it', () => {
   it(
-    'ends the wait or leaves it open for the next one, over HTTP, PostgreSQL and Temporal',
+    'ends the wait or leaves it open for the next event',
     async () => {
       const emails = (kind: string) => Array.from({ length: CONTACTS }, (_, i) => `${kind}${i}@mail.test`);
 
-      // In one breath with the event that starts the execution.
+      // At the same moment as the event that starts the execution.
       await Promise.all(emails('early').map(async (email) => track(stack, email, 'ask').then(() => answer(email, 1))));
       await Promise.all(
         emails('around').map(async (email, index) => {
@@ -75,7 +75,7 @@ describe('an event that races with the wait for it', () => {
       const late = before.filter((it) => it.email.startsWith('late'));
       expect(late.map((it) => it.isWaiting)).toEqual(late.map(() => true));
 
-      // Whoever waits is given an answer; several at once are one.
+      // Every execution that waits gets an answer. Several answers at once count as one.
       const open = before.filter((it) => it.isWaiting).map((it) => it.email);
       await Promise.all(open.flatMap((email) => [answer(email, 2), answer(email, 2)]));
       const all = await eventually(async () => {

@@ -22,8 +22,8 @@ afterAll(async () => {
 });
 
 /**
- * Holds every transaction that records a step at its last statement, when all that the step does has been done in it.
- * @returns lets them go on
+ * Blocks every transaction that records a step at its last statement, after all effects of the step.
+ * @returns a function that lets them continue
  */
 async function holdRecords(): Promise<() => Promise<void>> {
   const holder = new pg.Client({ connectionString: stack.database.url });
@@ -33,7 +33,7 @@ async function holdRecords(): Promise<() => Promise<void>> {
   return () => holder.end();
 }
 
-/** Waits until so many transactions of the worker are held. */
+/** Waits until so many transactions of the worker are blocked. */
 async function untilHeld(count: number): Promise<void> {
   await eventually(async () => {
     const row = await queryOne<{ held: number }>(
@@ -52,7 +52,7 @@ async function countOf(table: 'email' | 'event_wait'): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** One automation for each type of step, which that step begins, so that a transaction is held in each of them. */
+/** Creates one automation for each type of step, with that step first, so that a transaction of each type is blocked. */
 const KINDS = ['SEND_EMAIL', 'UPDATE_CONTACT', 'CONDITION', 'EXIT', 'DELAY', 'WAIT_FOR_EVENT', 'WEBHOOK'] as const;
 type Kind = (typeof KINDS)[number];
 
@@ -66,7 +66,7 @@ async function createAutomations(): Promise<Record<Kind, string>> {
     UPDATE_CONTACT: { subscribed: false, data: { noted: true } },
     CONDITION: { field: 'event.plan', operator: 'equals', value: 'pro' },
     EXIT: { reason: 'left' },
-    // Long enough to be waited for when the next worker has come and gone.
+    // The delay outlasts the next worker.
     DELAY: { amount: 0.3, unit: 'minutes' },
     WAIT_FOR_EVENT: { eventName: 'answer', timeout: 3_600 },
     WEBHOOK: { url: hook.url },
@@ -88,14 +88,14 @@ async function statusesOf(ids: Record<Kind, string>, kinds: readonly Kind[]): Pr
 
 describe('a worker that is killed in the middle of a step', () => {
   it(
-    'leaves no step half done or done twice, of whatever type and however far it was',
+    'leaves no step of any type half done or done twice',
     async () => {
       const ids = await createAutomations();
       let letGo = await holdRecords();
       worker = startWorkerProcess(stack.config, stack.temporal);
       for (const kind of KINDS) await track(stack, addressOf(kind), eventOf(kind), { plan: 'pro' });
 
-      // First in the transactions that come to the steps.
+      // First, kill the worker in the transactions that reach the steps.
       await untilHeld(KINDS.length);
       await worker.kill();
       await letGo();
@@ -108,7 +108,7 @@ describe('a worker that is killed in the middle of a step', () => {
         return statuses.every((status) => status === 'WAITING') && hook.calls.size === 1;
       }, PATIENCE_MS);
 
-      // Then in those that end what was waited for, one of them with the answer of a call in its hands.
+      // Then in the transactions that end the waits, one of them with the answer of a webhook.
       letGo = await holdRecords();
       await track(stack, addressOf('WAIT_FOR_EVENT'), 'answer', { text: 'yes' });
       hook.release();
@@ -135,7 +135,7 @@ describe('a worker that is killed in the middle of a step', () => {
       expect(stack.sink.recipientCounts()).toEqual(new Map([[addressOf('SEND_EMAIL'), 1]]));
       const unsubscribed = sql`select from event where name = 'contact.unsubscribed'`;
       expect(await query(stack.em(), unsubscribed)).toHaveLength(1);
-      // The answer that was not recorded is asked for again, under the same id.
+      // The call whose answer was not recorded is repeated under the same id.
       expect([...hook.calls.values()]).toEqual([2]);
     },
     3 * PATIENCE_MS,

@@ -10,7 +10,7 @@ import { createTemporalProcess, type TemporalProcess } from './support/temporal-
 import { startWebhookReceiver, type WebhookReceiver } from './support/webhook-receiver.ts';
 import { startWorkerProcess, type WorkerProcess } from './support/worker-process.ts';
 
-/** Enter while Temporal is there, and while it is not. */
+/** Contacts that enter while Temporal runs, and while it does not. */
 const ENTERED_BEFORE = 30;
 const ENTERED_MEANWHILE = 10;
 const CONTACTS = ENTERED_BEFORE + 2 * ENTERED_MEANWHILE;
@@ -22,11 +22,11 @@ let server: TemporalProcess;
 let temporal: TestNamespace;
 let sink: SmtpSink;
 let hook: WebhookReceiver;
-/** Prepares and looks; it needs no Temporal. */
+/** For preparing and checking; it needs no Temporal. */
 let prepared: TestApi;
 let api: ApiProcess;
 let worker: WorkerProcess;
-/** The API that runs as a process. */
+/** Calls the API process. */
 let on: Pick<TestApi, 'api'>;
 beforeAll(async () => {
   server = await createTemporalProcess();
@@ -57,12 +57,12 @@ afterAll(async () => {
 
 const addressOf = (number: number) => `restart${number}@mail.test`;
 
-/** Has some contacts enter, over the API that runs as a process. */
+/** Makes contacts enter through the API process. */
 async function enter(from: number, to: number): Promise<void> {
   for (let number = from; number < to; number++) await track(on, addressOf(number), 'restart', { plan: 'pro' });
 }
 
-/** Who waits for an event that has not come. */
+/** The contacts that wait for an event. */
 async function waitingAddresses(): Promise<string[]> {
   const rows = await query<{ email: string }>(
     prepared.em(),
@@ -81,7 +81,7 @@ async function recordCount(type: string): Promise<number> {
 
 describe('a Temporal server that is restarted in the middle of executions', () => {
   it(
-    'has them all go on, without an effect twice or an event lost',
+    'loses no execution and no event, and repeats no effect',
     async () => {
       const templateId = await createTemplate(prepared);
       const id = await createAutomation(prepared, 'restart', {
@@ -101,12 +101,12 @@ describe('a Temporal server that is restarted in the middle of executions', () =
       await enter(0, ENTERED_BEFORE);
       await eventually(async () => (await recordCount('WAIT_FOR_EVENT')) >= ENTERED_BEFORE / 2, PATIENCE_MS);
       await server.stop('SIGKILL');
-      // Some have mail on its way, some wait, some are to begin; nobody can start or signal anything.
+      // Some executions send email, some wait, some have not begun. Nothing can be started or signalled.
       const answered = await waitingAddresses();
       expect(answered.length).toBeGreaterThan(0);
       for (const email of answered) await track(on, email, 'answer');
       await enter(ENTERED_BEFORE, ENTERED_BEFORE + ENTERED_MEANWHILE);
-      // Long enough for the dispatchers to have tried in vain, and to keep all of it.
+      // In this time the dispatchers try in vain and keep the rows.
       const kept = answered.length + ENTERED_MEANWHILE;
       await eventually(async () => {
         const rows = await query<{ hasFailed: boolean }>(
@@ -118,7 +118,7 @@ describe('a Temporal server that is restarted in the middle of executions', () =
       }, PATIENCE_MS);
       await server.start();
 
-      // The second time they are at the other steps.
+      // At the second restart the executions are at the other steps.
       await eventually(async () => (await recordCount('DELAY')) >= answered.length / 2, PATIENCE_MS);
       hook.hold();
       await eventually(async () => (await recordCount('WEBHOOK')) > 0, PATIENCE_MS);
@@ -127,7 +127,7 @@ describe('a Temporal server that is restarted in the middle of executions', () =
       await enter(ENTERED_BEFORE + ENTERED_MEANWHILE, CONTACTS);
       await server.start();
 
-      // An event is for a wait that stands; who has been given one already is not waiting any more.
+      // An event ends open waits only, so contacts that have got theirs need no further one.
       const isAnswered = new Set(answered);
       await eventually(async () => {
         for (const email of await waitingAddresses()) {

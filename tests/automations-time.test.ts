@@ -63,7 +63,7 @@ const exit = (reason: string) => ({ type: 'EXIT', config: { reason } });
 let contacts = 0;
 const address = () => `t${++contacts}@mail.test`;
 
-/** Enters an automation with a new contact. @returns the contact's address and the execution's id */
+/** Makes a new contact enter an automation. @returns the contact's address and the execution's id */
 async function enter(id: string, event: string, data?: object): Promise<{ email: string; executionId: string }> {
   const email = address();
   await track(machine, email, event, data);
@@ -156,7 +156,7 @@ describe('CONDITION', () => {
     expect((await executionOf(machine, id, executionId)).exitReason).toBe(branch);
   });
 
-  it('without the branch it leads to is the end', async () => {
+  it('ends the execution when the branch has no transition', async () => {
     const id = await createAutomation(machine, 'one_branch', {
       Ask: {
         type: 'CONDITION',
@@ -175,7 +175,7 @@ describe('WEBHOOK', () => {
   const single = (event: string, config: object) =>
     createAutomation(machine, event, { Call: { type: 'WEBHOOK', config, next: 'Out' }, Out: exit('called') });
 
-  it('sends contact, workflow, execution and event, signed as Standard Webhooks has it', async () => {
+  it('sends contact, workflow, execution and event, signed as Standard Webhooks specifies', async () => {
     const id = await single('hook_plain', { url: `${hook}/in` });
     const { email, executionId } = await enter(id, 'hook_plain', { plan: 'pro' });
     await machine.finish(executionId);
@@ -215,7 +215,7 @@ describe('WEBHOOK', () => {
       );
     expect(call.headers).toMatchObject(signatureWith(secret));
     expect(call.headers['webhook-signature']).not.toBe(signatureWith(before)['webhook-signature']);
-    // It signs, and is in nothing that anybody reads afterwards.
+    // The key is in no answer and in no history.
     const handle = machine.environment.client.workflow.getHandle(`execution/${executionId}`);
     const history = historyToJSON(await handle.fetchHistory());
     const told = JSON.stringify([await executionOf(machine, id, executionId), history, calls]);
@@ -255,7 +255,7 @@ describe('WEBHOOK', () => {
     expect(execution.stepExecutions[1].output).toMatchObject({ statusCode: 204, attempts: 4 });
   });
 
-  it('that is never answered fails after ten attempts', async () => {
+  it('fails after ten attempts without an answer', async () => {
     const id = await single('hook_dead', { url: 'http://127.0.0.1:9' });
     const { executionId } = await enter(id, 'hook_dead');
     expect(await machine.finish(executionId)).toBeGreaterThan(HOUR);
@@ -267,7 +267,7 @@ describe('WEBHOOK', () => {
     expect(execution.stepExecutions[1]).toMatchObject({ status: 'FAILED', output: { attempts: 10 } });
   });
 
-  it('that is answered with 4xx fails at once, and the answer is recorded', async () => {
+  it('fails at once when it is answered with 4xx, and records the answer', async () => {
     answers = [{ status: 404, body: 'gone' }];
     const id = await single('hook_4xx', { url: hook });
     const { executionId } = await enter(id, 'hook_4xx');
@@ -283,7 +283,7 @@ describe('WEBHOOK', () => {
 });
 
 describe('a welcome series', () => {
-  it('takes two weeks and asks on its way', async () => {
+  it('runs for two weeks and asks a condition in between', async () => {
     const templateId = await createTemplate(machine);
     const id = await createAutomation(machine, 'welcome', {
       Welcome: { type: 'SEND_EMAIL', templateId, next: 'Two days' },
@@ -348,7 +348,7 @@ describe('a welcome series', () => {
 });
 
 describe('long chains', () => {
-  it('of steps that need no waiting are walked in few calls', async () => {
+  it('of steps without a wait are done in few activities', async () => {
     const configs = Array.from({ length: 500 }, (_, i) => ({ data: { count: i } }));
     const id = await createChain(machine, 'long', 'UPDATE_CONTACT', configs);
     const { executionId } = await enter(id, 'long');
@@ -380,7 +380,7 @@ describe('long chains', () => {
     expect(last.raw.workflowExecutionInfo?.firstRunId).not.toBe(last.runId);
   });
 
-  it('of webhooks do so, too, and call each once', async () => {
+  it('of webhooks continue as new as well, and call each webhook once', async () => {
     const length = 300;
     const configs = Array.from({ length }, () => ({ url: hook }));
     const id = await createChain(machine, 'longest', 'WEBHOOK', configs);

@@ -28,7 +28,7 @@ const exit = (reason: string) => ({ type: 'EXIT', config: { reason } });
 const sent = (email: string) => stack.sink.messages().filter((message) => message.to.includes(email));
 
 describe('an event', () => {
-  it('sends a contact through an automation, with the data of the event in its mail', async () => {
+  it('starts an execution, whose email contains the data of the event', async () => {
     const templateId = await createTemplate(stack);
     const id = await createAutomation(stack, 'signed_up', {
       'Is pro?': {
@@ -93,7 +93,7 @@ describe('an event', () => {
     expect(await executionThatIs(stack, id, 'EXITED')).toMatchObject({ exitReason: 'bye' });
   });
 
-  it('starts nothing where the automation is disabled, manual, or of another project', async () => {
+  it('starts no automation that is disabled, manual, or of another project', async () => {
     const ids = [
       await createAutomation(stack, 'quiet', { Out: exit('x') }, { enabled: false }),
       await createAutomation(stack, 'quiet', { Out: exit('x') }),
@@ -129,7 +129,7 @@ describe('re-entry', () => {
 });
 
 describe('an execution started by hand', () => {
-  it('gets the given context, and is refused where it may not be', async () => {
+  it('gets the given context, and is refused when the contact may not enter', async () => {
     const id = await createAutomation(stack, 'never', { Out: exit('done') });
     const { contact: contactId } = await track(stack, 'm@mail.test', 'hello');
     const start = (body: object) => stack.api('POST', `/workflows/${id}/executions`, { body });
@@ -147,7 +147,7 @@ describe('an execution started by hand', () => {
 });
 
 describe('a SEND_EMAIL step', () => {
-  it('skips marketing email to somebody who has unsubscribed, and goes on', async () => {
+  it('skips marketing email to an unsubscribed contact, and the execution continues', async () => {
     const marketing = await createTemplate(stack, { type: 'MARKETING' });
     const transactional = await createTemplate(stack);
     const id = await createAutomation(stack, 'consent', {
@@ -173,7 +173,7 @@ describe('a SEND_EMAIL step', () => {
     await eventually(async () => sent('boss@mail.test').length === 1);
   });
 
-  it('that cannot succeed fails the execution, in PostgreSQL and in Temporal, and says why', async () => {
+  it('that cannot succeed fails the execution in PostgreSQL and in Temporal, with the reason', async () => {
     const templateId = await createTemplate(stack);
     const id = await createAutomation(stack, 'broken', {
       Note: { type: 'UPDATE_CONTACT', config: { data: { noted: true } }, next: 'Mail' },
@@ -195,7 +195,7 @@ describe('a SEND_EMAIL step', () => {
 });
 
 describe('an UPDATE_CONTACT step', () => {
-  it('patches data and subscription by the rules of all data, and its events start others', async () => {
+  it('changes data and subscription by the usual rules, and its events start other automations', async () => {
     const other = await createAutomation(stack, 'contact.unsubscribed', { Out: exit('noticed') });
     const id = await createAutomation(stack, 'changed', {
       Change: {
@@ -213,7 +213,7 @@ describe('an UPDATE_CONTACT step', () => {
 });
 
 describe('WAIT_FOR_EVENT', () => {
-  it('goes on with the event, whose data it merges into the context', async () => {
+  it('continues with the event, and merges its data into the context', async () => {
     const id = await createAutomation(stack, 'cart', {
       Buys: {
         type: 'WAIT_FOR_EVENT',
@@ -235,7 +235,7 @@ describe('WAIT_FOR_EVENT', () => {
     expect(done.stepExecutions[1].output).toMatchObject({ branch: 'event', eventId: event });
   });
 
-  it('gets every event that is tracked after the wait stands, even with no worker there', async () => {
+  it('gets every event that is tracked after the wait was recorded, even without a worker', async () => {
     const id = await createAutomation(stack, 'sleepy', {
       Wait: { type: 'WAIT_FOR_EVENT', config: { eventName: 'wake' }, next: 'Out' },
       Out: exit('woken'),
@@ -258,7 +258,7 @@ describe('cancelling', () => {
       return status.name !== 'RUNNING' && status.name;
     });
 
-  it('ends an execution here and in Temporal, once', async () => {
+  it('ends an execution in PostgreSQL and in Temporal, once', async () => {
     const id = await createAutomation(stack, 'cancel_one', waiting);
     await track(stack, 'c@mail.test', 'cancel_one');
     const { id: executionId } = await executionThatIs(stack, id, 'WAITING');
@@ -277,7 +277,7 @@ describe('cancelling', () => {
     expect((await stack.api('DELETE', `/workflows/${id}`)).status).toBe(204);
   });
 
-  it('in Temporal ends the execution here', async () => {
+  it('in Temporal ends the execution in PostgreSQL', async () => {
     const id = await createAutomation(stack, 'cancel_there', waiting);
     await track(stack, 'c@mail.test', 'cancel_there');
     const { id: executionId } = await executionThatIs(stack, id, 'WAITING');
@@ -286,7 +286,7 @@ describe('cancelling', () => {
     expect(await closed(executionId)).toBe('CANCELLED');
   });
 
-  it('all executions, those of a deleted contact and those of a disabled project', async () => {
+  it('works for all executions, for those of a deleted contact and for those of a disabled project', async () => {
     const id = await createAutomation(stack, 'cancel_all', waiting);
     const { contact } = await track(stack, 'd@mail.test', 'cancel_all', { secret: 'x' });
     await executionThatIs(stack, id, 'WAITING');

@@ -40,25 +40,28 @@ async function startCampaign(): Promise<string> {
   return body.data.id as string;
 }
 
-/** What the Temporal UI shows of the workflow. */
+/** What the Temporal UI shows about the workflow. */
 async function shownInTemporal(id: string): Promise<string> {
   const handle = stack.temporal.client.workflow.getHandle(campaignWorkflowId(id));
   return JSON.stringify(await handle.query('__temporal_workflow_metadata').catch(() => ''));
 }
 
-/** How many messages have arrived once nothing is on the wire and the workflow waits. After a kill, Temporal may ask the dead worker first. */
+/**
+ * Waits until no message is being sent and the workflow waits. After a kill, Temporal may first ask the dead worker.
+ * @returns how many messages have arrived
+ */
 async function untilStill(id: string): Promise<number> {
   await eventually(async () => (await shownInTemporal(id)).includes('**Paused**'), 60_000);
   return received();
 }
 
-describe('a campaign that is paused in mid-send', () => {
-  it('sends nothing while it is paused, also when its worker is killed, and then the rest, once each', async () => {
+describe('a campaign that is paused while it is being sent', () => {
+  it('sends nothing while it is paused, also when its worker is killed, and later sends each other email once', async () => {
     const id = await startCampaign();
     await eventually(() => Promise.resolve(received() >= RECIPIENTS * 0.2), 30_000);
     expect((await stack.api('POST', `/campaigns/${id}/pause`)).status).toBe(200);
     const count = await untilStill(id);
-    // Messages that were on the wire, and those that followed before the results were recorded.
+    // Messages that were being sent, and those that followed before the results were recorded.
     expect(count).toBeLessThan(RECIPIENTS * 0.7);
     expect(await read(id)).toMatchObject({ status: 'SENDING', paused: true, sentCount: count });
     const waiting = await stack.api('GET', `/campaigns/${id}/recipients?state=PENDING&limit=1`);
@@ -74,7 +77,7 @@ describe('a campaign that is paused in mid-send', () => {
     expect([...stack.sink.recipientCounts().values()]).toEqual(Array.from({ length: RECIPIENTS }, () => 1));
   }, 120_000);
 
-  it('is cancelled and deleted at once', async () => {
+  it('can be cancelled and deleted at once', async () => {
     const id = await startCampaign();
     await eventually(() => Promise.resolve(received() > 0), 30_000);
     await stack.api('POST', `/campaigns/${id}/pause`);

@@ -13,18 +13,18 @@ import { startWorkerProcess, type WorkerProcess } from './support/worker-process
 
 const RECIPIENTS = 300;
 const FAILED = 220;
-/** Suppressed, and unsubscribed. */
+/** How many of the failed recipients are suppressed, and how many are unsubscribed. */
 const LEFT_OUT = 2;
 const SMTP_CONNECTIONS = 2;
 const PATIENCE_MS = 60_000;
 const DATABASE_AWAY_MS = 300;
-/** Each at a provider of its own: one that refuses many is given a rest. */
+/** Each address is at a provider of its own, because sending to a provider that refuses many would pause. */
 const address = (n: number) => `reader@m${n}.test`;
 
 let server: TemporalProcess;
 let temporal: TestNamespace;
 let sink: SmtpSink;
-/** Prepares and looks; it starts no work. */
+/** For preparing and checking; it starts no work. */
 let prepared: TestApi;
 let database: TcpProxy;
 let api: ApiProcess;
@@ -64,7 +64,7 @@ afterAll(async () => {
 
 const read = async (id: string) => (await prepared.api('GET', `/campaigns/${id}`)).body;
 
-/** A campaign that has been sent to all, of whom some refused it. */
+/** A campaign that was sent to all contacts and refused by some. */
 async function createFailures(): Promise<string> {
   const { body } = await prepared.api('POST', '/campaigns', { body: campaignContent() });
   const id: string = body.data.id;
@@ -86,7 +86,7 @@ async function createFailures(): Promise<string> {
   return id;
 }
 
-/** Whether each recipient is in one state, and the counters say what the states say, in one snapshot. */
+/** Whether the counters agree with the states of the recipients, in one snapshot. */
 async function doCountersAgree(id: string): Promise<boolean> {
   const row = await queryOne<{ agree: boolean }>(
     prepared.em(),
@@ -99,7 +99,7 @@ async function doCountersAgree(id: string): Promise<boolean> {
   return row?.agree ?? false;
 }
 
-/** Looks again and again until it is told to stop. @returns how often they did not agree */
+/** Checks again and again until it is told to stop. @returns how often they did not agree */
 function watchCounters(id: string): () => Promise<number> {
   const stopping = new AbortController();
   let faults = 0;
@@ -130,7 +130,7 @@ const KILLS = {
     await server.stop('SIGKILL');
     await server.start();
   },
-  /** What PostgreSQL does when it is killed: every connection breaks, open transactions are gone, new ones are refused. */
+  /** As when PostgreSQL is killed: connections break, open transactions are rolled back, new connections are refused. */
   async postgresql() {
     await database.cut();
     await delay(DATABASE_AWAY_MS);
@@ -138,7 +138,7 @@ const KILLS = {
   },
 };
 type Part = keyof typeof KILLS;
-/** Which parts are killed when that many have had it. */
+/** Which part is killed when this many recipients have got the email. */
 const PLAN: [hadIt: number, parts: Part[]][] = [
   [0, ['worker']],
   [20, ['postgresql', 'worker']],
@@ -147,7 +147,7 @@ const PLAN: [hadIt: number, parts: Part[]][] = [
   [150, ['worker', 'temporal']],
 ];
 
-/** Asks the process that is killed meanwhile, until the campaign is being sent again. @returns kills */
+/** Requests the resend from an API that is killed meanwhile, until it has begun. @returns the number of kills */
 async function resendUnderKill(id: string): Promise<number> {
   const on = callsTo(api.url, prepared.keys);
   await eventually(async () => (await fetch(`${api.url}/ready`)).ok, PATIENCE_MS);
@@ -163,7 +163,7 @@ async function resendUnderKill(id: string): Promise<number> {
 }
 
 describe('a campaign that is sent again to those who failed', () => {
-  it('reaches exactly these under ten kills, and leaves out contacts that must not get it', async () => {
+  it('reaches exactly these although ten kills happen, and leaves out contacts that must not get it', async () => {
     const id = await createFailures();
     const { sentAt } = await read(id);
     await prepared.api('POST', '/suppressions', { body: { emails: [address(1)] } });
@@ -190,7 +190,7 @@ describe('a campaign that is sent again to those who failed', () => {
     expect([...counts.keys()].sort()).toEqual(meant.sort());
     expect(campaign).toMatchObject({ totalRecipients: RECIPIENTS, sentCount: RECIPIENTS - LEFT_OUT, sentAt });
     expect((await prepared.api('GET', `/campaigns/${id}/stats`)).body.failedCount).toBe(LEFT_OUT);
-    // Emails that a killed worker had handed over and not yet recorded are sent once more.
+    // Emails that a killed worker had sent but not recorded are sent once more.
     const repeated = [...counts.values()].reduce((sum, count) => sum + count - 1, 0);
     process.stderr.write(`sent again under ${kills} kills: ${repeated} of ${counts.size} emails went out twice\n`);
     expect(repeated).toBeLessThan(counts.size / 4);

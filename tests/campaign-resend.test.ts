@@ -21,7 +21,7 @@ const untilSent = (id: string) =>
   }, 90_000);
 
 describe('a campaign that is sent again to those who failed', () => {
-  it('can be sent again right after it has ended, and again', async () => {
+  it('can be sent again right after it has ended, twice', async () => {
     stack.sink.replyTo(REFUSED, REFUSAL);
     const { body } = await stack.api('POST', '/campaigns', { body: campaignContent() });
     const id: string = body.data.id;
@@ -29,7 +29,7 @@ describe('a campaign that is sent again to those who failed', () => {
     for (let round = 0; round < 2; round++) {
       await untilSent(id);
       expect((await stack.api('GET', `/campaigns/${id}/stats`)).body.failedCount).toBe(1);
-      // The workflow of the time before may still be at its end.
+      // The workflow of the earlier resend may not have ended yet.
       expect((await stack.api('POST', `/campaigns/${id}/resend`, { body: { states: ['FAILED'] } })).status).toBe(200);
     }
     await untilSent(id);

@@ -101,7 +101,7 @@ async function statusCounts(campaignId: string): Promise<Record<string, number>>
 }
 
 describe('a campaign', () => {
-  it('reaches every subscribed contact once, personally, and is SENT', async () => {
+  it('sends every subscribed contact one personal email, and is SENT', async () => {
     const audience = await createAudience(range(30));
     await audience.api('POST', '/contacts', {
       body: { email: audience.address('ann'), data: { firstName: 'Ann <3', visits: 7 } },
@@ -153,7 +153,7 @@ describe('a campaign', () => {
     expect(reached(audience)).toEqual(onceEach(audience, range(50)));
   });
 
-  it('runs beside others, each with its own contacts', async () => {
+  it('can be sent at the same time as others, each to its own contacts', async () => {
     const audiences = await Promise.all(range(3).map(() => createAudience(range(15))));
     const ids = await Promise.all(audiences.map((audience) => createCampaign(audience)));
     const [first] = audiences as [Audience];
@@ -169,7 +169,7 @@ describe('a campaign', () => {
 });
 
 describe('a scheduled campaign', () => {
-  it('is sent at the last time and with the last content that it was given', async () => {
+  it('is sent at the latest time that was set, with the latest content', async () => {
     const audience = await createAudience(range(3));
     const id = await createCampaign(audience);
     await send(audience, id, { scheduledFor: new Date(Date.now() + 30 * 86_400_000) });
@@ -201,8 +201,8 @@ describe('a scheduled campaign', () => {
   });
 });
 
-describe('a campaign cancelled while it goes out', () => {
-  it('sends no more, and counts what was sent', async () => {
+describe('a campaign that is cancelled while it is being sent', () => {
+  it('sends no further email, and counts the sent ones', async () => {
     const audience = await createAudience(range(100));
     await updateProject(stack.em(), audience.project.id, { emailsPerSecond: 20 });
     const id = await createCampaign(audience);
@@ -240,7 +240,7 @@ describe('a campaign of a throttled project', () => {
 });
 
 describe('a test email', () => {
-  it('shows a contact and a stranger the campaign, and counts nowhere', async () => {
+  it('reaches a contact or an unknown address, and counts nowhere', async () => {
     const audience = await createAudience([]);
     const [ann, stranger] = [audience.address('ann'), audience.address('stranger')];
     await audience.api('POST', '/contacts', { body: { email: ann, data: { firstName: 'Ann' }, subscribed: false } });
@@ -351,13 +351,13 @@ describe('the audience', () => {
     });
     expect(await statusCounts(id)).toEqual({ SENT: 7, SKIPPED: 3 });
     expect(reached(audience)).toEqual(onceEach(audience, [0, 4, 5, 6, 7, 8, 9]));
-    // The audience is fixed, its data is not.
+    // The audience is fixed, but the data of its contacts is not.
     expect((await arrived(audience.address(4))).subject).toBe('Hi New');
   });
 });
 
 describe('the answers of mail servers', () => {
-  it('decide about each recipient alone, and all add up', async () => {
+  it('decide the outcome of each recipient, and the counters add up', async () => {
     const audience = await createAudience(['ok', 'fine', 'later', 'never', 'unknown', 'spam']);
     const { sink } = stack;
     sink.replyTo(audience.address('later'), { code: 451, text: '4.7.1 Greylisted', stage: 'rcpt', times: 1 });

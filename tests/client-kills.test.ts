@@ -5,7 +5,7 @@ import { createApiProcess, type ApiProcess } from './support/api-process.ts';
 import { startFaultyProxy, type FaultyProxy } from './support/faulty-proxy.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
-/** `CLIENT_SENDS=10000 npm test -- client-kills` makes it the full run. */
+/** `CLIENT_SENDS=10000 npm test -- client-kills` is the full run. */
 const SENDS = Number(process.env['CLIENT_SENDS'] ?? 400);
 const SENDERS = 100;
 const KILLS = Math.max(2, SENDS / 1_000);

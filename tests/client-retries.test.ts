@@ -45,7 +45,7 @@ function clientOf(replies: Reply[], options: Partial<EverpostOptions> = {}) {
   return { everpost, calls };
 }
 
-/** What it fails with. */
+/** The error that a call fails with. */
 const failureOf = (work: Promise<unknown>) => work.catch((error: unknown) => error) as Promise<EverpostError>;
 
 describe('a request that fails', () => {
@@ -65,7 +65,7 @@ describe('a request that fails', () => {
     expect(calls[2]?.key).toBe('order-1');
   });
 
-  it('is done when the key is found used after a cut connection', async () => {
+  it('counts as done when its key is already used after a cut connection', async () => {
     const { everpost } = clientOf([cut(), used(null), used(200)]);
     expect(await everpost.send(EMAIL)).toEqual({
       emails: [],
@@ -74,7 +74,7 @@ describe('a request that fails', () => {
     });
   });
 
-  it('is not taken for done when nothing but a 429 came before', async () => {
+  it('does not count as done when only a 429 came before', async () => {
     const { everpost } = clientOf([failing(429), used(200)]);
     expect(await failureOf(everpost.send(EMAIL))).toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
   });
@@ -88,13 +88,13 @@ describe('a request that fails', () => {
   it.each<[string, Reply]>([
     ['503', failing(503)],
     ['a cut connection', cut()],
-  ])('with %s is not repeated where that could do it twice', async (_case, reply) => {
+  ])('with %s is not repeated when a repetition could have a second effect', async (_case, reply) => {
     const { everpost, calls } = clientOf([reply]);
     await failureOf(everpost.campaigns.send('1'));
     expect(calls).toHaveLength(1);
   });
 
-  it('is repeated after a 429 whatever it does, for nothing was done', async () => {
+  it('is repeated after a 429 in any case, because nothing was done', async () => {
     const { everpost, calls } = clientOf([failing(429), json(200, {})]);
     await everpost.campaigns.send('1');
     expect(calls).toHaveLength(2);
@@ -129,7 +129,7 @@ describe('a request that fails', () => {
     expect(calls).toHaveLength(3);
   });
 
-  it('ends at once when the caller gives up, also while it waits', async () => {
+  it('ends at once when the caller aborts it, also during a pause', async () => {
     const { everpost, calls } = clientOf([failing(503, { 'Retry-After': '60' })]);
     const controller = new AbortController();
     const work = everpost.send(EMAIL, { signal: controller.signal });
@@ -152,8 +152,8 @@ describe('a request that fails', () => {
   });
 });
 
-describe('the keys', () => {
-  it('are used where they belong', async () => {
+describe('the API keys', () => {
+  it('are used for the endpoints that take them', async () => {
     const { everpost, calls } = clientOf([json(200, SENT), json(200, SENT)]);
     await everpost.send(EMAIL);
     await everpost.track({ email: 'ada@mail.test', event: 'e' });
@@ -163,7 +163,7 @@ describe('the keys', () => {
     ]);
   });
 
-  it('are asked for by name when they are missing or exchanged', async () => {
+  it('cause an error with the name of the option when they are missing or exchanged', async () => {
     const onlyPublic = clientOf([], { secretKey: undefined }).everpost;
     expect(await failureOf(onlyPublic.send(EMAIL))).toMatchObject({
       code: 'MISSING_KEY',

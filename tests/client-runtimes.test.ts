@@ -21,7 +21,7 @@ let proxy: FaultyProxy;
 let folder: string;
 beforeAll(async () => {
   app = await startTestApi();
-  // Every fourth request meets a fault, so that each runtime has to try again.
+  // Every fourth request fails, so that each runtime has to try again.
   proxy = await startFaultyProxy(app.url, 0.25);
   folder = mkdtempSync(path.join(tmpdir(), 'everpost-client-'));
   writeFileSync(path.join(folder, 'package.json'), '{"type": "module"}');

@@ -12,7 +12,7 @@ const endpoints = createEndpoints(testConfig()).map((endpoint) => ({
 }));
 
 describe('the TypeScript client', () => {
-  it('has the types of the endpoints as they are (`npm run client-types` makes them)', async () => {
+  it('has the types of the declared endpoints (`npm run client-types` writes them)', async () => {
     expect((await readFile(CLIENT_TYPES_FILE, 'utf8')) === (await describeClientTypes())).toBe(true);
   });
 
@@ -38,7 +38,7 @@ describe('the TypeScript client', () => {
   });
 });
 
-/** Not called: the compiler reads it. Each `@ts-expect-error` is a mistake that it must see. */
+/** This function is only compiled, never called. Each `@ts-expect-error` is a mistake that the compiler must find. */
 export async function usage(everpost: Everpost): Promise<string> {
   const contact = await everpost.request('GET', '/contacts/{id}', { params: { id: '1' } });
   const subscribed: boolean = contact.subscribed;

@@ -17,7 +17,7 @@ function signed(body = BODY, { secret = SECRET, ageSeconds = 0 } = {}) {
 }
 
 describe('verifyWebhook', () => {
-  it('takes what standardwebhooks signs, as text or as bytes, with the headers of Node or of fetch', async () => {
+  it('accepts requests that standardwebhooks has signed, as text or bytes, with the headers of Node or fetch', async () => {
     const headers = signed();
     const event = JSON.parse(BODY);
     expect(await verifyWebhook(BODY, headers, SECRET)).toEqual(event);
@@ -26,7 +26,7 @@ describe('verifyWebhook', () => {
     expect(await verifyWebhook(BODY, upper, SECRET.replace('whsec_', ''))).toEqual(event);
   });
 
-  it('takes either signature while a secret is being replaced', async () => {
+  it('accepts either signature while a secret is being replaced', async () => {
     const headers = signed();
     const both = `${signed(BODY, { secret: OTHER_SECRET })['webhook-signature']} v2,AAAA ${headers['webhook-signature']}`;
     for (const secret of [SECRET, OTHER_SECRET]) {
@@ -56,7 +56,7 @@ describe('verifyWebhook', () => {
     expect(await verifyWebhook(BODY, old, SECRET, { toleranceSeconds: 400 })).toHaveProperty('type');
   });
 
-  it('says that a secret is none', async () => {
+  it('says that a secret is not valid', async () => {
     await expect(verifyWebhook(BODY, signed(), 'whsec_')).rejects.toThrow(TypeError);
   });
 });

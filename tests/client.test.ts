@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** What it fails with. */
+/** The error that a call fails with. */
 const failureOf = (work: Promise<unknown>) => work.catch((error: unknown) => error) as Promise<EverpostError>;
 
 async function collect<Item>(list: AsyncIterable<Item>): Promise<Item[]> {
@@ -20,7 +20,7 @@ async function collect<Item>(list: AsyncIterable<Item>): Promise<Item[]> {
 }
 
 describe('the client of a real API', () => {
-  it("goes through a contact's life by its named methods", async () => {
+  it('creates, reads, changes and deletes a contact by its methods', async () => {
     const created = await everpost.contacts.upsert({ email: 'life@mail.test', data: { plan: 'pro' } });
     expect(created._meta.isNew).toBe(true);
     const { id } = created;
@@ -46,7 +46,7 @@ describe('the client of a real API', () => {
     expect(event).toMatchObject({ name: 'signed up' });
   });
 
-  it('refuses a key that was used before and tells the caller', async () => {
+  it('throws IDEMPOTENCY_KEY_REUSED for a key that was used before', async () => {
     const email = { to: 'ada@mail.test', from: 'hello@example.com', subject: 'a', body: 'b' };
     await everpost.send(email, { idempotencyKey: 'order-1' });
     const error = await failureOf(everpost.send(email, { idempotencyKey: 'order-1' }));
@@ -68,7 +68,7 @@ describe('the client of a real API', () => {
     expect(await collect(own.segments.list())).toEqual([]);
   });
 
-  it('escapes values in a path, so that none leads to another path', async () => {
+  it('escapes values in a path, so that no value leads to another path', async () => {
     await everpost.track({ email: 'ada@mail.test', event: 'a/b ?' });
     const usage = await everpost.request('GET', '/events/{eventName}/usage', { params: { eventName: 'a/b ?' } });
     expect(usage).toMatchObject({ totalCount: 1 });

@@ -72,7 +72,7 @@ describe('complaints', () => {
   );
 
   it.concurrent(
-    'hold the campaigns of a project, which say why, until somebody lets one go on',
+    'hold the campaigns of a project, which say why, until a campaign is continued by request',
     async () => {
       const owner = await createAudience();
       const first = await send(owner);
@@ -100,7 +100,7 @@ describe('complaints', () => {
   );
 
   it.concurrent(
-    'of longer ago than seven days, of few emails, or of another project hold nothing',
+    'that are older than seven days, about few emails, or of another project hold no campaign',
     async () => {
       const owner = await createAudience();
       await query(

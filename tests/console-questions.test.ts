@@ -8,7 +8,7 @@ import { bounceWords, fillConsole, HOSTILE, type ConsoleWorld } from './support/
 const TEMPORAL_UI_URL = 'https://temporal.test/namespaces/default';
 const WIDTHS = { phone: 390, desk: 1_440, wall: 3_840 };
 
-/** What axe-core objects to, and whether the page is wider than its window. */
+/** The violations that axe-core finds, and whether the page is wider than its window. */
 const OBJECTIONS = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => [
   ...violations.map(({ id, nodes }) => id + ' ' + nodes.slice(0, 3).map(({ html }) => html.slice(0, 200)).join(' ')),
   ...(document.documentElement.scrollWidth > innerWidth ? ['too wide'] : []),
@@ -47,7 +47,7 @@ describe('an operator finds in two clicks at most', () => {
     await operator.says('451 4.7.1 greylisted, try again later');
   });
 
-  it('how to let an address have email again', async () => {
+  it('how to let an address get email again', async () => {
     await enter();
     await operator.find('ada@mail.test');
     await operator.says(/Suppressed as hard bounce/);
@@ -80,13 +80,13 @@ describe('an operator finds in two clicks at most', () => {
     await operator.says(/Complaint rate of 30 days\s+0.0 % \(goal below 0.1 %, limit 0.3 %\)/);
   });
 
-  it('how much waits, and since when', async () => {
+  it('how much is waiting, and since when', async () => {
     await enter();
     await operator.says(/Emails that wait\s+21/);
     await operator.says(/The oldest is due for\s+5 min/);
   });
 
-  it('which provider refuses, and in which words', async () => {
+  it('which provider refuses, and with which words', async () => {
     await enter();
     await operator.says('Refused today, by provider');
     await operator.says('550 5.7.1 refused for spam');
@@ -132,7 +132,7 @@ describe('every page', () => {
     ['a phone', WIDTHS.phone, 'light'],
     ['a desk', WIDTHS.desk, 'dark'],
     ['a wall', WIDTHS.wall, 'light'],
-  ])('fits %s and has nothing that axe-core objects to', async (_name, width, scheme) => {
+  ])('fits %s and has no violations that axe-core finds', async (_name, width, scheme) => {
     await browser.page.setViewport({ width, height: 900 });
     await browser.page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
     await enter();

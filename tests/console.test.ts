@@ -19,7 +19,7 @@ afterAll(async () => {
   await browser.close();
   await app.stop();
 });
-// The browser reports every 4xx that a page is told; the page shows them.
+// The browser logs every 4xx answer; the page shows these errors itself.
 const isAnswer = (complaint: string) => complaint.startsWith('Failed to load resource');
 afterEach(() => expect(browser.complaints.splice(0).filter((one) => !isAnswer(one))).toEqual([]));
 
@@ -45,7 +45,7 @@ describe('the console', () => {
     await operator.says(body.error.suggestion);
   });
 
-  it('shows every value as text, also that of a hostile person', async () => {
+  it('shows every value as text, also one with markup', async () => {
     await operator.enter(app.url, app.keys.secretKey);
     await operator.find(world.adaEmailId);
     await operator.says(bounceWords());
@@ -58,7 +58,7 @@ describe('the console', () => {
     ]);
   });
 
-  it('keeps the heads of tables out of sight on a phone, where each cell names its column', async () => {
+  it('hides table headers on a phone, where each cell names its column', async () => {
     await operator.enter(app.url, app.keys.secretKey);
     for (const [place, wanted] of [
       ['today', 'Refused today'],
@@ -79,7 +79,7 @@ describe('the console', () => {
     await operator.says('There is no such page');
   });
 
-  it('says when the API cannot be reached, and goes on when it can', async () => {
+  it('says when the API cannot be reached, and continues when it can', async () => {
     await operator.enter(app.url, app.keys.secretKey);
     await browser.page.setOfflineMode(true);
     await operator.go('#/domains');
@@ -89,7 +89,7 @@ describe('the console', () => {
     await operator.says('shop.test');
   });
 
-  it('is used with the keyboard alone, and gives the focus back after a question', async () => {
+  it('can be used with the keyboard alone, and restores the focus after a dialog', async () => {
     const { page } = browser;
     const focused = () => page.evaluate('document.activeElement.textContent') as Promise<string>;
     await operator.enter(app.url, app.keys.secretKey);
@@ -106,7 +106,7 @@ describe('the console', () => {
     expect((await app.api('GET', `/campaigns/${world.campaignId}`)).body.status).toBe('SENDING');
   });
 
-  it('changes what recipients see of the project, and shows the objections of the API', async () => {
+  it('changes what recipients see of the project, and shows errors of the API', async () => {
     const { page } = browser;
     const fill = async (field: string, text: string) => {
       await page.click(field, { count: 3 });
@@ -138,7 +138,7 @@ describe('the console', () => {
     expect(await project()).toMatchObject({ ...settings, displayName: null, language: null });
   });
 
-  it('has a button for each action that the API offers, and no others', async () => {
+  it('has a button for each action that the API offers, and no other buttons', async () => {
     const { page } = browser;
     const asked: string[] = [];
     let allowed = '';

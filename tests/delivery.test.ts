@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => stack.stop());
 beforeEach(() => stack.sink.clear());
 
-/** Sends what must be accepted and answers with the ids of the records. */
+/** Sends a request that must be accepted. @returns the ids of the emails */
 async function send(body: Record<string, unknown>, project: TestProject = stack): Promise<string[]> {
   const reply = await project.api('POST', '/v1/send', {
     body: { subject: 'Hello', body: '<p>Hi</p>', from: FROM, ...body },
@@ -68,7 +68,7 @@ async function createTemplate(type: string): Promise<string> {
 }
 
 describe('an email as it arrives', () => {
-  it('has the headers, parts and files that were asked for', async () => {
+  it('has the headers, parts and attachments of the request', async () => {
     const to = freshEmail();
     const pdf = randomBytes(70_000);
     const logo = Buffer.from(Array.from({ length: 256 }, (_, octet) => octet));
@@ -133,7 +133,7 @@ describe('an email as it arrives', () => {
     });
   });
 
-  it('has nothing in its headers that a text field smuggled in', async () => {
+  it('has no header that a text field tried to inject', async () => {
     const to = freshEmail();
     const evil = 'a\r\nBcc: victim@mail.test\r\nX-Evil: 1';
     await sendOne({
@@ -176,7 +176,7 @@ describe('an email as it arrives', () => {
     ['MARKETING', true, true],
     ['HEADLESS', false, true],
     ['TRANSACTIONAL', false, false],
-  ])('carries the marks of %s', async (type, hasFooter, isBulk) => {
+  ])('has the footer and headers of %s', async (type, hasFooter, isBulk) => {
     const to = freshEmail();
     await sendOne({ to, template: await createTemplate(type), subject: undefined, body: undefined, from: undefined });
     const { mail, message } = await arrived(to);
@@ -191,7 +191,7 @@ describe('an email as it arrives', () => {
 });
 
 describe('the answers of mail servers', () => {
-  it('are followed: an email that is deferred twice is sent once', async () => {
+  it('that defer an email twice lead to one message', async () => {
     const to = freshEmail();
     stack.sink.replyTo(to, { code: 451, stage: 'rcpt', times: 1 });
     stack.sink.replyTo(to, { code: 452, stage: 'data', times: 1 });
@@ -202,7 +202,7 @@ describe('the answers of mail servers', () => {
     expect(await workflow.result()).toEqual({ rounds: 3, emails: { SENT: 1 } });
   });
 
-  it('do not hold up the other emails of the batch, and are waited for only so often', async () => {
+  it('that defer an email do not delay the others of its batch, and end its attempts at last', async () => {
     const [slow, quick] = [freshEmail(), freshEmail()];
     stack.sink.replyTo(slow, { code: 450, text: '4.2.1 Later', stage: 'rcpt' });
     const [slowId = '', quickId = ''] = await send({ to: [slow, quick] });
@@ -218,7 +218,7 @@ describe('the answers of mail servers', () => {
     ['no such user', 'rcpt', '5.1.1 No such user'],
     ['no such user, without a code', 'rcpt', 'Unknown recipient'],
     ['no such user, told after the content', 'data', '5.1.1 No such user'],
-  ])('end the subscription on %s', async (_reason, stage, text) => {
+  ])('end the subscription at %s', async (_reason, stage, text) => {
     const to = freshEmail();
     stack.sink.replyTo(to, { code: 550, text, stage });
     const id = await sendOne({ to, subscribed: true });
@@ -237,7 +237,7 @@ describe('the answers of mail servers', () => {
     expect(messagesTo(to)).toEqual([]);
   });
 
-  it('leave the contact alone where a recipient is refused in words that say nothing of the address', async () => {
+  it('do not change the contact when the words of a refusal are not about the address', async () => {
     const to = freshEmail();
     stack.sink.replyTo(to, { code: 550, text: 'go away', stage: 'rcpt', times: 1 });
     const id = await sendOne({ to, subscribed: true });
@@ -245,7 +245,7 @@ describe('the answers of mail servers', () => {
     expect((await contactOf(to)).subscribed).toBe(true);
   });
 
-  it('fail the email when the content is refused, and the contact stays', async () => {
+  it('that refuse the content fail the email, and do not change the contact', async () => {
     const to = freshEmail();
     stack.sink.replyTo(to, { code: 554, text: '5.7.1 Looks like spam', stage: 'data' });
     const id = await sendOne({ to, subscribed: true });
@@ -255,7 +255,7 @@ describe('the answers of mail servers', () => {
     expect((await eventsOf(contact.id)).map(({ name }) => name)).toEqual(['email.failed']);
   });
 
-  it('fail the email when its sender is refused, and the contact stays', async () => {
+  it('that refuse the sender fail the email, and do not change the contact', async () => {
     const to = freshEmail();
     stack.sink.replyTo('refused@example.com', { code: 550, text: '5.7.1 Not you', stage: 'mail' });
     const id = await sendOne({ to, subscribed: true, from: 'refused@example.com' });
@@ -264,12 +264,12 @@ describe('the answers of mail servers', () => {
   });
 });
 
-describe('a server that has something against us', () => {
+describe('a server that refuses the sender for a while', () => {
   it.each([
     '554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using a list',
     '550 5.7.1 Relaying denied',
     '552 5.2.2 Mailbox full',
-  ])('unsubscribes nobody, and gets the email later: %s', async (reply) => {
+  ])('unsubscribes nobody, and gets the email later, with %s', async (reply) => {
     const to = freshEmail();
     stack.sink.replyTo(to, { code: Number(reply.slice(0, 3)), text: reply.slice(4), stage: 'rcpt', times: 2 });
     const id = await sendOne({ to, subscribed: true });
@@ -281,7 +281,7 @@ describe('a server that has something against us', () => {
   });
 });
 
-/** Resolves when Temporal knows of an activity that failed so and will be tried again. */
+/** Resolves when an activity has failed with this type and will be tried again. */
 async function waitForRetry(failureType: string): Promise<void> {
   const { client } = stack.temporal;
   await eventually(async () => {
@@ -296,8 +296,8 @@ async function waitForRetry(failureType: string): Promise<void> {
   });
 }
 
-describe('what stands in the way', () => {
-  it('of a mail server that is down is waited for: nothing is lost, nothing is sent twice', async () => {
+describe('a delivery', () => {
+  it('waits for a mail server that is down, and loses and repeats no email', async () => {
     const addresses = Array.from({ length: 20 }, freshEmail);
     await stack.sink.setUnavailable(true);
     const ids = await send({ to: addresses });
@@ -308,10 +308,10 @@ describe('what stands in the way', () => {
     expect(addresses.map((address) => messagesTo(address).length)).toEqual(addresses.map(() => 1));
   });
 
-  it('of a project that is disabled is waited for, and others are not held up', async () => {
+  it('waits while its project is disabled, and delays no other project', async () => {
     const other = await stack.createProject();
     const [theirs, ours] = [freshEmail(), freshEmail()];
-    // Accepted, then disabled before a worker takes the mail.
+    // The project is disabled after the request was accepted, before a worker takes the email.
     await stack.stopWorkers();
     const id = await sendOne({ to: theirs }, other);
     await updateProject(stack.em(), other.project.id, { disabled: true });
@@ -345,7 +345,7 @@ describe('many emails', () => {
     );
   });
 
-  it('keep to the speed of their project', async () => {
+  it('are sent no faster than the speed of their project', async () => {
     const slow = await stack.createProject();
     await updateProject(stack.em(), slow.project.id, { emailsPerSecond: 10 });
     const addresses = Array.from({ length: 28 }, freshEmail);
@@ -358,7 +358,7 @@ describe('many emails', () => {
     await Promise.all(ids.map((id) => recordIn(id, 'SENT')));
     const times = stack.sink.messages().map((message) => message.receivedAt.getTime());
     expect(times).toHaveLength(28);
-    // 5 go at once, the other 23 take 2.3 seconds at least; the rest is what a clock is off by.
+    // 5 are sent at once, the other 23 take 2.3 seconds at least; the margin is for inexact clocks.
     expect(Math.max(...times) - Math.min(...times)).toBeGreaterThan(2_000);
   });
 

@@ -27,7 +27,7 @@ function read(file: string): string {
 const composeText = read('docker-compose.yml');
 const compose = parse(composeText, { merge: true }) as Compose;
 const services = Object.entries(compose.services);
-/** Services that run to their end and are waited for by others. */
+/** Services that end by themselves, and for whose end others wait. */
 const jobs = services.filter(([name]) =>
   services.some(([, { depends_on }]) => depends_on?.[name]?.condition === 'service_completed_successfully'),
 );
@@ -68,9 +68,12 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it.each(services)('%s publishes its ports to this host only, but for inbound mail where .env says so', (_name, { ports = [] }) => {
-    for (const port of ports) expect(port).toMatch(/^(?:127\.0\.0\.1|\$\{INBOUND_SMTP_LISTEN:-127\.0\.0\.1\}):/);
-  });
+  it.each(services)(
+    '%s publishes its ports to this host only, but for inbound mail where .env says so',
+    (_name, { ports = [] }) => {
+      for (const port of ports) expect(port).toMatch(/^(?:127\.0\.0\.1|\$\{INBOUND_SMTP_LISTEN:-127\.0\.0\.1\}):/);
+    },
+  );
 
   it.each(services)('%s mounts files that exist and volumes that are declared', (_name, { volumes = [] }) => {
     for (const volume of volumes) {

@@ -25,7 +25,7 @@ afterAll(async () => {
 describe('the code of the docs runs and answers what the page shows', () => {
   it.each(pages)('%s', async (file) => {
     const project = await stack.createProject();
-    // The domain that `npm start` trusts.
+    // `npm start` trusts this domain as well.
     await trustDomain(stack.em(), project.project.id, 'local.test');
     const examples = await readExamples(file);
     const page = await startPage(stack.url, project);
@@ -38,7 +38,7 @@ describe('the code of the docs runs and answers what the page shows', () => {
   });
 });
 
-describe('an example that the page shows wrongly', () => {
+describe('a wrong example on a page', () => {
   const wrong = { language: 'json', words: ['partial'], text: '{ "data": [{ "id": 2 }] }' };
   const answering = (text: string) => ({ language: 'bash', words: [], code: `echo '${text}'` });
 

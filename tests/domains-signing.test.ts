@@ -32,7 +32,7 @@ function publishKey(domain: any): void {
 }
 const verifyNow = async (id: string) => (await stack.api('GET', `/domains/${id}/verify`)).body.status;
 
-/** Runs what the schedule starts every five minutes. */
+/** Runs the workflow that the schedule starts every five minutes. */
 async function runDomainChecks(): Promise<void> {
   await stack.temporal.client.workflow.execute(WORKFLOW_TYPES.domainChecks, {
     taskQueue: TASK_QUEUES.orchestration,
@@ -48,13 +48,13 @@ async function signaturesOf(raw: Buffer) {
   return results.map((result: any) => [result.status.result, result.signingDomain]);
 }
 
-/** The message that reached an address, as the SMTP server took it. */
+/** The message to an address, as the SMTP server received it. */
 async function received(address: string): Promise<Buffer> {
   return eventually(async () => stack.sink.messages().find((message) => message.to.includes(address))?.raw);
 }
 
 describe('mail of a verified domain', () => {
-  it('is signed, transactional email and campaigns alike, and the signature verifies by what DNS has', async () => {
+  it('is signed, transactional email and campaigns alike, and its signature verifies with the key in DNS', async () => {
     const domain = await addDomain('signed.example');
     publishKey(domain);
     expect(await verifyNow(domain.id)).toBe('VERIFIED');
@@ -103,14 +103,14 @@ describe('mail of a verified domain', () => {
     expect(await signaturesOf(raw)).toEqual([['pass', 'signed.example']]);
   });
 
-  it('is not signed when the domain is trusted only', async () => {
+  it('is not signed when the domain is only trusted', async () => {
     await stack.api('POST', '/v1/send', {
       body: { to: 'three@mail.test', subject: 'S', body: 'B', from: 'a@example.com' },
     });
     expect((await received('three@mail.test')).toString('latin1')).not.toMatch(/^DKIM-Signature:/im);
   });
 
-  it('waits rather than goes out unsigned when the key cannot be read', async () => {
+  it('waits and is not sent unsigned when the key cannot be read', async () => {
     const domain = await addDomain('sealed.example');
     publishKey(domain);
     await verifyNow(domain.id);
@@ -128,7 +128,7 @@ describe('mail of a verified domain', () => {
     });
     await eventually(async () => {
       const handle = stack.temporal.client.workflow.getHandle(`email/${body.data.emails[0].email}`);
-      // Not there until the dispatcher has started it.
+      // Temporal does not know the workflow until the dispatcher has started it.
       const description = await handle.describe().catch(() => undefined);
       return description?.raw.pendingActivities?.some((activity) =>
         activity.lastFailure?.message?.includes('APP_SECRET'),
@@ -149,7 +149,7 @@ describe('the domain checks', () => {
     return row;
   };
 
-  it('verify domains that have become complete, and dead name servers delay no other domain', async () => {
+  it('verify domains whose records are complete, and silent name servers delay no other domain', async () => {
     const dead = Array.from({ length: 15 }, (_, i) => `dead${i}.silent.test`);
     dns.behave('silent.test', { drop: true });
     for (const name of dead) await addDomain(name);
@@ -170,7 +170,7 @@ describe('the domain checks', () => {
     expect(await statusOf('dead14.silent.test')).toEqual({ verified: false, checked: true });
   });
 
-  it('look at a domain again only when it is due', async () => {
+  it('check a domain again only when it is due', async () => {
     const asked = dns.queries().length;
     await runDomainChecks();
     expect(dns.queries().length).toBe(asked);
@@ -181,12 +181,12 @@ describe('the domain checks', () => {
       .queries()
       .slice(asked)
       .map(({ name }) => name);
-    // The DMARC policy may be that of the domain above.
+    // The DMARC policy may be at the parent domain.
     const others = names.filter((name) => !name.endsWith('unfinished.example') && name !== '_dmarc.example');
     expect([names.length > 0, others]).toEqual([true, []]);
   });
 
-  it('are spaced: pending ones every few minutes, verified ones hourly, unanswered ones further and further', async () => {
+  it('run every few minutes for pending domains, hourly for verified ones, ever later without an answer', async () => {
     const minutes = async (domain: string) => {
       const [row] = await query<{ minutes: number }>(
         stack.em(),
@@ -207,7 +207,7 @@ describe('the domain checks', () => {
     }
   });
 
-  it('go through more domains than one batch holds', async () => {
+  it('check all domains, also when there are more than in one batch', async () => {
     const { project } = await stack.createProject();
     dns.behave('many.test', { rcode: 'NXDOMAIN' });
     await query(

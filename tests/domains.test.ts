@@ -32,7 +32,7 @@ interface Record {
   found: boolean;
 }
 
-/** Puts records into the zone as the owner of a domain would, reading nothing but what the API answered. */
+/** Adds the records that the API has answered with to the zone, as the owner of a domain would. */
 function publish(records: Record[]): void {
   for (const name of new Set(records.map((record) => record.name))) {
     const own = records.filter((record) => record.name === name);
@@ -104,7 +104,7 @@ describe('POST /domains', () => {
     });
   });
 
-  it('takes international names and stores their ASCII form', async () => {
+  it('accepts international names and stores their ASCII form', async () => {
     expect((await add('Bücher.example')).domain).toBe('xn--bcher-kva.example');
     const again = await owner.api('POST', '/domains', { body: { domain: 'xn--bcher-kva.example' } });
     expect(again.status).toBe(409);
@@ -131,7 +131,7 @@ describe('POST /domains', () => {
     expect((await check(theirs.id, other)).status).toBe('PENDING');
   });
 
-  it('takes the id of the own project only', async () => {
+  it('accepts only the id of the own project', async () => {
     const other = await app.createProject();
     const own = await owner.api('POST', '/domains', { body: { domain: 'a.example', projectId: owner.project.id } });
     expect([own.status, own.body.projectId]).toEqual([201, owner.project.id]);
@@ -172,7 +172,7 @@ describe('POST /domains', () => {
 });
 
 describe('GET /domains/project/:projectId', () => {
-  it('lists pending and verified domains, trusted ones with the records that would prove them', async () => {
+  it('lists pending and verified domains, and trusted ones with the records that would verify them', async () => {
     await add('pending.example');
     const { status, body } = await owner.api('GET', `/domains/project/${owner.project.id}`);
     expect(status).toBe(200);
@@ -194,7 +194,7 @@ describe('GET /domains/project/:projectId', () => {
 });
 
 describe('GET /domains/:id/verify', () => {
-  it('verifies a domain once all required records are there, and mail may be sent from it', async () => {
+  it('verifies a domain once all required records exist, and then email may be sent from it', async () => {
     const { id, records } = await add('new.example');
     const refused = await owner.api('POST', '/templates', {
       body: { name: 'T', subject: 'S', body: 'B', from: 'a@new.example' },
@@ -223,7 +223,7 @@ describe('GET /domains/:id/verify', () => {
     ['the key for another hash', (key) => [`v=DKIM1; h=sha1; p=${key}`]],
     ['the key beside a second one', (key) => [`v=DKIM1; p=${key}`, 'v=DKIM1; p=AAAA']],
     ['something else', () => ['v=spf1 -all']],
-  ])('does not take %s for the DKIM record', async (_what, texts) => {
+  ])('does not accept %s as the DKIM record', async (_what, texts) => {
     const { id, records } = await add('wrong.example');
     publish(required(records));
     const key = records[0].value.split('p=')[1];
@@ -231,7 +231,7 @@ describe('GET /domains/:id/verify', () => {
     expect((await check(id)).status).toBe('PENDING');
   });
 
-  it('accepts the key in every form that a zone may have: other tags, white space, an alias', async () => {
+  it('accepts the key in every form that a zone may have, with other tags, white space or an alias', async () => {
     const { id, records } = await add('as-written.example');
     publish(required(records));
     const key: string = records[0].value.split('p=')[1];
@@ -240,13 +240,13 @@ describe('GET /domains/:id/verify', () => {
     expect((await check(id)).status).toBe('VERIFIED');
   });
 
-  it('finds a DMARC policy that a parent domain has', async () => {
+  it('finds a DMARC policy of a parent domain', async () => {
     const { id } = await add('deep.mail.example.net');
     dns.set('_dmarc.example.net', { TXT: ['v=DMARC1; p=reject'] });
     expect(foundOf((await check(id)).records)).toEqual(['DMARC']);
   });
 
-  it('does not take two SPF policies for one', async () => {
+  it('does not accept two SPF policies', async () => {
     const { id, records } = await add('spf.example');
     publish(required(records));
     dns.set('bounce.spf.example', {
@@ -256,7 +256,7 @@ describe('GET /domains/:id/verify', () => {
     expect(foundOf((await check(id)).records)).toEqual(['DKIM', 'RETURN_PATH']);
   });
 
-  it('lets a verified domain fall back to pending at the third failed check in a row', async () => {
+  it('makes a verified domain pending at the third failed check in a row', async () => {
     const { id, records } = await add('lost.example');
     publish(required(records));
     const verified = await check(id);
@@ -275,7 +275,7 @@ describe('GET /domains/:id/verify', () => {
     expect((await check(id)).status).toBe('VERIFIED');
   });
 
-  it('counts only answers: time-outs and broken name servers prove nothing', async () => {
+  it('counts only answers, not time-outs and broken name servers', async () => {
     const { id, records } = await add('silent.example');
     publish(required(records));
     await check(id);
@@ -322,7 +322,7 @@ describe('GET /domains/:id/verify', () => {
 describe('DELETE /domains/:id', () => {
   const campaign = { name: 'C', subject: 'S', body: 'B', from: 'a@xn--bcher-kva.example', audienceType: 'ALL' };
 
-  it('removes a domain, and it may be added again with another key', async () => {
+  it('removes a domain, which may be added again with another key', async () => {
     const { id, records } = await add('gone.example');
     expect((await owner.api('DELETE', `/domains/${id}`)).status).toBe(204);
     expect((await owner.api('DELETE', `/domains/${id}`)).status).toBe(404);
@@ -353,7 +353,7 @@ describe('DELETE /domains/:id', () => {
     expect((await owner.api('DELETE', `/domains/${id}`)).status).toBe(204);
   });
 
-  it('is not hindered by users of a similar domain or in another project', async () => {
+  it('ignores users of a similar domain and users in other projects', async () => {
     const { id } = await add('example.co');
     await owner.api('POST', '/templates', { body: { name: 'T', subject: 'S', body: 'B', from: `a@${TEST_DOMAIN}` } });
     expect((await owner.api('DELETE', `/domains/${id}`)).status).toBe(204);
@@ -361,7 +361,7 @@ describe('DELETE /domains/:id', () => {
 });
 
 describe('without an inbound domain', () => {
-  it('asks for DKIM and advises DMARC', async () => {
+  it('requires DKIM and recommends DMARC', async () => {
     const plain = await startTestApi({ database: app.database, config: { DNS_SERVERS: [dns.address] } });
     try {
       const { body } = await plain.api('POST', '/domains', { body: { domain: 'plain.example' } });
@@ -371,7 +371,7 @@ describe('without an inbound domain', () => {
       ]);
       publish(required(body.records));
       expect((await plain.api('GET', `/domains/${body.id}/verify`)).body.status).toBe('VERIFIED');
-      // The same database served with inbound mail: what was verified stays so.
+      // The same database with an inbound domain: verified domains stay verified.
       const later = await app.api('GET', `/domains/${body.id}/verify`, { key: plain.keys.secretKey });
       expect(later.body.status).toBe('VERIFIED');
       expect(later.body.records.map((record: Record) => [record.purpose, record.required])).toEqual([

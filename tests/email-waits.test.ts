@@ -28,14 +28,14 @@ async function startCampaign(): Promise<{ id: string; emailId: string }> {
 }
 
 describe('while no mail server answers, an email says so', () => {
-  it('when it is a transactional one', async () => {
+  it('when it is transactional', async () => {
     const from = 'hello@example.com';
     await stack.api('POST', '/v1/send', { body: { to: 'eve@mail.test', from, subject: 'S', body: 'B' } });
     const id = await emailOf('address=eve@mail.test');
     await eventually(async () => (await waitOf(id))?.reason === 'no relay', PATIENCE_MS);
   });
 
-  it('when it is of a campaign, and so does the campaign', async () => {
+  it('when it belongs to a campaign, and the campaign says so as well', async () => {
     const { id, emailId } = await startCampaign();
     const waiting = await eventually(async () => {
       const found = await waitOf(emailId);

@@ -26,7 +26,7 @@ async function isThere(email: string): Promise<boolean> {
   return body.data.length > 0;
 }
 
-it('an import does not bring back a contact that was deleted after the file was handed in', async () => {
+it('an import does not restore a contact that was deleted after the upload', async () => {
   const queuedAt = new Date();
   const id = await addContact('gone@mail.test');
   await app.api('DELETE', `/contacts/${id}`);
@@ -42,7 +42,7 @@ it('an import does not bring back a contact that was deleted after the file was 
   expect(erased).toEqual({ successor_id: successor });
 });
 
-it('an import that waits for the deletion under way does not bring the contact back', async () => {
+it('an import that waits for a deletion does not restore the contact', async () => {
   const queuedAt = new Date();
   const id = await addContact('waits@mail.test');
   const deleting = app.em();

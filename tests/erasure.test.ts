@@ -7,7 +7,7 @@ import { query, sql, SqlFragment } from '../shared/domain/database/sql.ts';
 import { createAutomation, createTemplate, executionThatIs, track } from './support/automations.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
-/** Everything of the person contains one of these, and nothing else does. */
+/** All data of the person contains one of these texts, and no other data does. */
 const ADDRESS = 'zebulon.marker@mail.test';
 const MARKERS = ['zebulon.marker', 'quagmiremark', 'contentmark'];
 const DATA = { name: 'Quagmiremark', note: 'contentmark' };
@@ -16,7 +16,7 @@ let stack: TestStack;
 let receiver: Server;
 beforeAll(async () => {
   stack = await startTestStack({ config: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: true } });
-  // Answers with what it was given, as a receiver that quotes the request would.
+  // Quotes the request in its answer.
   receiver = createServer((request, response) => void request.pipe(response)).listen(0, '127.0.0.1');
   await new Promise((resolve) => receiver.once('listening', resolve));
 });
@@ -31,7 +31,7 @@ interface Column {
   column: string;
 }
 
-/** Every place in the database that holds a marker, in whatever column of whatever table. */
+/** All columns of all tables that contain a marker. */
 async function placesOfMarkers(): Promise<string[]> {
   const columns = await query<Column>(
     stack.em(),
@@ -191,7 +191,7 @@ async function answerMails(): Promise<void> {
   await recordComplaint(stack.em(), second!);
 }
 
-it('nothing of a deleted contact is left in any column of any table, nor in Temporal', async () => {
+it('no data of a deleted contact is left in any column of any table, or in Temporal', async () => {
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
   const webhook = await post('/webhooks', { url });
   await sendEmails();

@@ -26,7 +26,7 @@ afterAll(async () => {
   await stack.stop();
 });
 
-/** A link of an email, at the address where this test reaches the API. */
+/** A link of an email, with the address of the API in this test. */
 function here(url: string): string {
   return url.replace(stack.config.publicUrl, stack.url);
 }
@@ -75,7 +75,7 @@ async function sendCampaign(body: object): Promise<any> {
 }
 
 describe('the feedback of a campaign', () => {
-  it('comes back into counters, events, activity, segments and suppression', async () => {
+  it('changes counters, events, activity, segments and suppressions', async () => {
     for (const name of READERS) {
       await stack.api('POST', '/contacts', { body: { email: `${name}@mail.test`, data: { name, locale: 'fr' } } });
     }
@@ -131,7 +131,7 @@ describe('the feedback of a campaign', () => {
     const { body: figures } = await stack.api('GET', '/activity/stats');
     expect(figures.totals).toMatchObject({ sent: 5, opened: 2, clicked: 1, bounced: 1 });
 
-    // Whoever opened within 7 days gets the next mail; nobody who bounced gets any, not even a receipt.
+    // Contacts that opened within 7 days get the next email. The bounced one gets none, not even a transactional one.
     stack.sink.clear();
     const next = await sendCampaign({
       body: '<p>Again</p>',
@@ -169,7 +169,7 @@ describe('the feedback of a campaign', () => {
     expect(stack.sink.recipientCounts().get('quiet@mail.test')).toBe(2);
   });
 
-  it('suppresses an address that is refused at RCPT, but not one that is refused because of the sender', async () => {
+  it('suppresses an address that RCPT refuses as unknown, but not one that is refused because of the sender', async () => {
     for (const [name, text] of [
       ['unknown', '5.1.1 No such user'],
       ['blocked', '5.7.1 Your address is on a list'],

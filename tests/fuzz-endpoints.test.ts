@@ -12,16 +12,16 @@ import { createFuzzWorld, type FuzzWorld } from './support/fuzz/world.ts';
 import { startHostileApi, type HostileApi } from './support/hostile-api.ts';
 import { givenSeed } from './support/seed.ts';
 
-/** Requests in all; `npm run fuzz -- --runs` asks for more. */
+/** The number of all requests; `npm run fuzz -- --runs` sets another. */
 const RUNS = Number(process.env['FUZZ_RUNS'] ?? 1_900);
 const REQUEST_LENGTH_SHOWN = 2_000;
 const ANSWER_MS_MAX = 1_000;
-/** A busy machine can be slow once. */
+/** On a busy machine a request may be slow once. */
 const SLOW_ANSWERS_MAX = 3;
 /** The longest turn of the event loop that requests may cause, in milliseconds of CPU time. */
 const TURN_MAX_MS = 50;
 const ROUNDS_MAX = 3;
-/** The suite asks the same each time; `npm run fuzz` asks something new, and prints the seed that repeats a failure. */
+/** The suite always sends the same requests; `npm run fuzz` sends new ones, and prints the seed that repeats a failure. */
 const FIRST_SEED = givenSeed() ?? (process.env['FUZZ_RUNS'] === undefined ? 20_261_122 : undefined);
 
 const endpoints = createEndpoints(testConfig());
@@ -61,7 +61,7 @@ async function send(method: string, { path, query, headers, body }: FuzzRequest)
   return { status: response.status, headers: response.headers, text, durationMs: performance.now() - startedAt };
 }
 
-/** What an answer tells is used by the requests that follow; new keys replace the old ones. */
+/** Later requests use the ids of an answer; new keys replace the old ones. */
 function learn(operationId: string, path: string, answer: FuzzAnswer): void {
   if (answer.status >= 300 || !answer.headers.get('content-type')?.startsWith('application/json')) return;
   const body = JSON.parse(answer.text);
@@ -86,20 +86,20 @@ async function fuzz(path: string, method: string, operation: Operation, seed: nu
     if (await isSlow(() => send(method, request), answer)) throw new Error(`it took ${answer.durationMs} ms`);
     learn(operation.operationId, path, answer);
   });
-  // Every attempt to shrink a request would meet another state of the project.
+  // A request cannot be shrunk, because every attempt would find another state of the project.
   const found = await fc.check(property, { numRuns: runsEach, endOnFailure: true, seed });
   if (!found.failed) return;
   const request = JSON.stringify(found.counterexample).slice(0, REQUEST_LENGTH_SHOWN);
   throw new Error(`FC_SEED=${found.seed}, run ${found.numRuns}: ${String(found.errorInstance)}\n${request}`);
 }
 
-describe('a request of any kind is answered as the OpenAPI document says, at once and without a fault of ours, by', () => {
+describe('any request is answered as the OpenAPI document says, quickly and without a 5xx, by', () => {
   it.each(operations)(
     '%s',
     async (_id, path, method, operation) => {
       const seed = FIRST_SEED ?? Math.floor(Math.random() * 2 ** 31);
       let longestTurnMs = Infinity;
-      // A collection of garbage takes a turn, too; it does not come with the same requests again.
+      // A garbage collection also takes a turn, but not at the same request again.
       for (let round = 0; round < ROUNDS_MAX && longestTurnMs > TURN_MAX_MS; round++) {
         ({ longestTurnMs } = await app.attack(() => fuzz(path, method, operation, seed)));
       }

@@ -37,7 +37,7 @@ const withVersions = (change: Record<string, unknown>) => ({
 });
 
 describe('the values of the Helm chart', () => {
-  it('are right once the image, the secret, the address and Temporal are named', () => {
+  it('are valid once the image, the secret, the address and Temporal are set', () => {
     expect(schema.safeParse(filled)).toMatchObject({ success: true });
   });
 
@@ -54,14 +54,14 @@ describe('the values of the Helm chart', () => {
     expect(schema.safeParse(values).success).toBe(false);
   });
 
-  it('take versions of workers, and the certificate of a client for Temporal', () => {
+  it('accept versions of workers, and a client certificate for Temporal', () => {
     const draining = [{ buildId: '1.4.0', tag: '1.4.0', replicas: 1 }];
     expect(schema.safeParse(withVersions({ deployment: 'mail', draining }))).toMatchObject({ success: true });
     const temporal = { address: 'a.b.tmprl.cloud:7233', namespace: 'a.b', tls: true, tlsSecret: 'client' };
     expect(schema.safeParse({ ...filled, temporal })).toMatchObject({ success: true });
   });
 
-  it('take every queue of the workers, and every further variable', () => {
+  it('accept every queue of the workers, and every further variable', () => {
     expect(schema.safeParse(withQueues(Object.keys(TASK_QUEUES)))).toMatchObject({ success: true });
     expect(schema.safeParse(withEnv({ INBOUND_DOMAIN: 'in.example', SMTP_CONNECTIONS: 50 }))).toMatchObject({
       success: true,
@@ -72,7 +72,7 @@ describe('the values of the Helm chart', () => {
 describe('the templates of the Helm chart', () => {
   const texts = globSync('templates/*', { cwd: chart }).map(read);
 
-  it('set variables that the configuration reads', () => {
+  it('set only variables that the configuration reads', () => {
     const known = readFileSync(path.join(projectRoot, 'shared/platform/config.ts'), 'utf8');
     const variables = texts.flatMap((text) => [...text.matchAll(/(?:name: |^)([A-Z][A-Z_]+)(?:, value|:)/gm)]);
     const set = variables.map(([, name]) => name).filter((name) => !name?.startsWith('TEMPORAL_'));
@@ -81,7 +81,7 @@ describe('the templates of the Helm chart', () => {
     for (const name of set) expect(known).toMatch(new RegExp(`\\b${name}:`));
   });
 
-  it('run commands and programs that exist', () => {
+  it('run only commands and programs that exist', () => {
     const programs = texts.flatMap((text) =>
       [...text.matchAll(/\b(\w+\/[\w-]+\.ts)\b/g)].map(([, file]) => file ?? ''),
     );
@@ -94,7 +94,7 @@ describe('the templates of the Helm chart', () => {
     expect(cli.join('\n')).toMatch(/addCommand\(\s*deploy,\s*'current /);
   });
 
-  it('read values that exist', () => {
+  it('read only values that exist', () => {
     const used = new Set(
       texts.flatMap((text) => [...text.matchAll(/\.Values((?:\.\w+)+)/g)].map(([, name]) => name ?? '')),
     );

@@ -131,7 +131,7 @@ describe('a caller with a key', () => {
       {},
       [413],
     ],
-  ])('with %s is refused at no cost', async (_what, path, body, headers, statuses) => {
+  ])('with %s is refused without effort', async (_what, path, body, headers, statuses) => {
     const data = body();
     await expectCheap(async () => {
       const reply = await post(path, data, headers);
@@ -140,7 +140,7 @@ describe('a caller with a key', () => {
     });
   });
 
-  it('sends 10 MB of attachments without keeping others waiting', async () => {
+  it('can send 10 MB of attachments without delaying others', async () => {
     const attachment = (n: number) => ({
       filename: `${n}.bin`,
       contentType: 'application/octet-stream',
@@ -177,7 +177,7 @@ describe('a caller with a key', () => {
     });
   });
 
-  it('a client that leaves in the middle of a form or a compressed body harms nobody', async () => {
+  it('that disconnects in the middle of a form or a compressed body harms nobody', async () => {
     const head = (type: string, extra = '') =>
       `POST /contacts/import HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${app.attacker.keys.secretKey}\r\n` +
       `Content-Type: ${type}\r\nContent-Length: 1000\r\n${extra}\r\n`;

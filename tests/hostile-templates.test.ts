@@ -10,7 +10,7 @@ beforeAll(async () => {
   app = await startHostileApi();
   const { body } = await app.attacker.api('POST', '/workflows', { body: { name: 'W', eventName: 'visited' } });
   workflowId = body.id;
-  // The first templates compile code, which must not count as an attack.
+  // The first templates make Node compile code, which must not count as an attack.
   for (let turn = 0; turn < 3; turn++) await app.attacker.api('POST', '/templates', { body: templateWith({}) });
 });
 afterAll(() => app.stop());
@@ -24,7 +24,7 @@ const webhookWith = (change: object) => ({
   config: { url: 'https://example.net/', ...change },
 });
 
-/** One tag of about so many characters, most of them the names and texts in it. */
+/** One tag of about this many characters, most of them in names and texts. */
 const TAGS: Record<string, (length: number) => string> = {
   'many names': (length) => `{{${'a??'.repeat(length / 3)}b}}`,
   'many empty places for names': (length) => `{{${'??'.repeat(length / 2)}b}}`,
@@ -48,7 +48,7 @@ describe.each(Object.entries(TAGS))('one tag with %s', (_name, tag) => {
     ['a body of a step', 'steps', () => webhookWith({ body: { a: [tag(300_000)] } }), 'config.body.a.0'],
     ['a header of a step', 'steps', () => webhookWith({ headers: { 'X-A': tag(SHORT) } }), 'config.headers.X-A'],
     ['a url of a step', 'steps', () => webhookWith({ url: `https://example.net/${tag(SHORT)}` }), 'config.url'],
-  ])('is refused at no cost in %s', async (_where, path, body, field) => {
+  ])('is refused without effort in %s', async (_where, path, body, field) => {
     const given = body();
     const { longestTurnMs } = await app.attack(async () => {
       const to = path === 'steps' ? `/workflows/${workflowId}/steps` : path;
@@ -68,20 +68,20 @@ describe('a body of many megabytes', () => {
     ['marks of other template languages', '<% '.repeat(5_000_000)],
     ['letters beyond ASCII', 'ü€'.repeat(3_000_000)],
     ['empty lines', '\n'.repeat(8_000_000)],
-  ])('of %s is taken by a process with a small heap', async (_name, body) => {
+  ])('of %s is accepted by a process with a small heap', async (_name, body) => {
     const reply = await app.attacker.api('POST', '/v1/send', { body: emailWith({ body }) });
     expect(reply.status).toBe(200);
     expect((await app.neighbour.api('GET', '/contacts?limit=1')).status).toBe(200);
   });
 });
 
-describe('a template as large as one may be', () => {
+describe('a template of the largest allowed size', () => {
   it.each([
     ['tags', '{{a ?? "b"}}'.repeat(20_000)],
     ['long tags', `{{${'a'.repeat(45)}.${'b'.repeat(45)}}}`.repeat(20_000)],
     ['blocks', '{{#if a}}x{{/if}}'.repeat(10_000)],
     ['quotes', `it's "${"'".repeat(1_700_000)}\\`],
-  ])('of %s keeps nobody waiting', async (_name, text) => {
+  ])('of %s does not delay others', async (_name, text) => {
     const { longestTurnMs } = await app.attack(async () => {
       const { status, body } = await app.attacker.api('POST', '/templates', {
         body: templateWith({ body: text, text }),

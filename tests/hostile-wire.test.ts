@@ -6,7 +6,7 @@ import { exchangeRaw, openRaw, sendRaw, statusOf } from './support/raw-http.ts';
 
 /** The longest turn of the event loop that one request may cause, in milliseconds of CPU time. */
 const TURN_MAX_MS = 50;
-/** Node parses what it has read, 64 kB, in one turn, and that may be ten thousand chunks. */
+/** Node parses 64 kB in one turn, which may be ten thousand chunks. */
 const CHUNKS_TURN_MAX_MS = 100;
 const RSS_GROWTH_MAX = 120 * 1024 * 1024;
 const HEX_DIGEST = createHash('sha256').update('nobody').digest('hex');
@@ -34,7 +34,7 @@ const inChunksOfOne = Array.from(body)
   .join('');
 
 describe('a chunked body', () => {
-  it('in chunks of one octet is read as any other', async () => {
+  it('in chunks of one octet is read like any other', async () => {
     await expectCheap(async () => {
       expect(statusOf(await exchangeRaw(app.url, `${chunked('/contacts', bearer())}${inChunksOfOne}0\r\n\r\n`))).toBe(
         201,
@@ -86,7 +86,7 @@ describe('headers', () => {
     });
   });
 
-  it('do not come back in an answer', async () => {
+  it('are not repeated in an answer', async () => {
     const request = `GET /contacts HTTP/1.1\r\nHost: a\r\nX-Request-ID: a\r\n b\r\nIdempotency-Key: c\rX-Evil: 1\r\n\r\n`;
     expect(await sendRaw(app.url, request)).not.toMatch(/x-evil/i);
     const encoded = await sendRaw(app.url, 'GET /docs%0d%0aX-Evil:%201 HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -94,21 +94,21 @@ describe('headers', () => {
   });
 });
 
-describe('what is not HTTP/1.1', () => {
+describe('input that is not HTTP/1.1', () => {
   it.each([
     ['the beginning of TLS', Buffer.from('16030100f8010000f40303', 'hex')],
     ['the beginning of HTTP/2', Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0', 'latin1')],
     ['a PROXY header', Buffer.from('PROXY TCP4 198.51.100.7 198.51.100.8 1 2\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n')],
     ['SMTP', Buffer.from('EHLO example.com\r\nMAIL FROM:<a@example.com>\r\n')],
     ['octets of all values', Buffer.from(Array.from({ length: 4_096 }, (_, n) => (n * 7) % 256))],
-  ])('%s is answered with 400, or with nothing', async (_what, octets) => {
+  ])('%s is answered with 400, or not at all', async (_what, octets) => {
     await expectCheap(async () => {
       const answers = await Promise.all(Array.from({ length: 20 }, () => sendRaw(app.url, octets)));
       for (const answer of answers) expect([400, undefined]).toContain(statusOf(answer));
     });
   });
 
-  it.each(['h2c', 'websocket', 'TLS/1.0'])('an upgrade to %s is answered as if it were not asked for', async (to) => {
+  it.each(['h2c', 'websocket', 'TLS/1.0'])('an upgrade to %s is ignored', async (to) => {
     const upgrade = `Connection: Upgrade, HTTP2-Settings\r\nUpgrade: ${to}\r\nHTTP2-Settings: AAMAAABk\r\n`;
     await expectCheap(async () => {
       const answer = await sendRaw(app.url, `GET /health HTTP/1.1\r\nHost: a\r\n${upgrade}\r\n`);
@@ -118,7 +118,7 @@ describe('what is not HTTP/1.1', () => {
 });
 
 describe('many requests on one connection', () => {
-  it('that expect to be asked for their bodies get no more than others', async () => {
+  it('with Expect: 100-continue get no more than others', async () => {
     const { socket, received, ended } = await openRaw(app.url);
     const head = `POST /contacts HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n`;
     await expectCheap(async () => {
@@ -128,7 +128,7 @@ describe('many requests on one connection', () => {
     expect(received().match(/HTTP\/1\.1 /g)?.length ?? 0).toBeLessThan(50);
   });
 
-  it('one after the other are all answered', async () => {
+  it('are all answered when they come one after the other', async () => {
     const { socket, received } = await openRaw(app.url);
     const answered = () => received().match(/HTTP\/1\.1 200 /g)?.length ?? 0;
     for (let count = 1; count <= 50; count++) {

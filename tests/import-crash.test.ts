@@ -16,8 +16,9 @@ afterAll(async () => {
 });
 
 /**
- * Row `i` is about address `i`, but: every 50th has none, and every 10th repeats the address of the row before. The
- * first 10,000 addresses have a contact already, every other one not subscribed; each row subscribes.
+ * Row `i` has address `i`, with two exceptions: every 50th row has no address, and every 10th repeats the address of the row
+ * before. The first 10,000 addresses already have a contact, and every second of these is not subscribed. Each row
+ * subscribes its contact.
  */
 function csvFile(): string {
   const lines = ['email,subscribed,row,plan'];
@@ -53,7 +54,7 @@ async function positionOf(jobId: string): Promise<number> {
   );
 }
 
-/** Kills the worker as soon as it has done something, and before it has done everything. */
+/** Kills the worker after it has done something, and before it has done everything. */
 async function killInTheMiddle(jobId: string): Promise<number> {
   const before = await positionOf(jobId);
   worker = startWorkerProcess(stack.config, stack.temporal);
@@ -105,7 +106,7 @@ describe('a worker that is killed twice during an import of 50,000 rows', () => 
             = case when substring(email from '\\d+')::int % 10 = 4 then 1 else 0 end) as imported
         from contact where project_id = ${stack.project.id}`,
     );
-    // The 200 contacts that no row is about stay as they were, half of them not subscribed; so do those of skipped rows.
+    // The 200 contacts without a row stay as they were, half of them not subscribed; so do those of skipped rows.
     const untouched = 10_000 - existing.length;
     const untouchedUnsubscribed = Array.from({ length: 10_000 }, (_, i) => i).filter(
       (i) => !addresses.has(i) && i % 2 === 1,

@@ -8,7 +8,7 @@ import { dsn, INBOUND_DOMAIN, startTestInbound, type TestInbound } from './suppo
 
 interface Client {
   socket: Socket;
-  /** All that the server has said. */
+  /** Everything that the server has sent. */
   said: () => string;
   /** Sends a line and waits for the answer, or the end. @returns the answer's code; 0 at the end */
   ask: (line: string) => Promise<number>;
@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 afterAll(() => inbound.stop());
 
-/** Waits until it is so. */
+/** Waits until the condition is true. */
 const seen = (isSo: () => boolean) => eventually(() => Promise.resolve(isSo()));
 
 async function listen(options: Parameters<TestInbound['listen']>[0] = {}): Promise<InboundServer> {
@@ -36,7 +36,7 @@ async function listen(options: Parameters<TestInbound['listen']>[0] = {}): Promi
   return server;
 }
 
-/** Connects from an address of this machine; `header` is sent before all else. */
+/** Connects from an address of this machine; `header` is sent first. */
 function open(server: InboundServer, { from = '127.0.0.1', header = '' } = {}): Client {
   const socket = connect({ port: server.port, host: '127.0.0.1', localAddress: from });
   sockets.push(socket);
@@ -74,7 +74,7 @@ async function guess(client: Client, times: number): Promise<number[]> {
 }
 
 describe('guessed recipients', () => {
-  it('are refused ten times, then the connection ends, and the next one gets no guess at all', async () => {
+  it('are refused ten times, then the connection ends, and the next one may guess no address', async () => {
     const server = await listen();
     const first = open(server);
     await begin(first);
@@ -88,7 +88,7 @@ describe('guessed recipients', () => {
     expect(await guess(neighbour, 1)).toEqual([550]);
   });
 
-  it('do not keep their network from returning reports of our email, nor from answering where we know the address', async () => {
+  it('do not keep their network from returning reports of our email, or from replying to known addresses', async () => {
     const server = await listen();
     const mail = await inbound.sentMail({ replyTo: `known@${INBOUND_DOMAIN}` });
     const before = open(server);
@@ -118,7 +118,7 @@ describe('guessed recipients', () => {
 });
 
 describe('connections of strangers', () => {
-  it('are five at once for one address; others wait a moment and are refused', async () => {
+  it('are limited to five for one address; further ones wait a moment and are refused', async () => {
     const server = await listen();
     const clients = Array.from({ length: 8 }, () => open(server));
     await seen(() => clients.filter((each) => each.said().startsWith('421')).length === 3);
@@ -127,7 +127,7 @@ describe('connections of strangers', () => {
     await seen(() => neighbour.said().startsWith('220'));
   });
 
-  it('that wait get in when another one leaves', async () => {
+  it('that wait are accepted when another one ends', async () => {
     const server = await listen();
     const clients = Array.from({ length: 5 }, () => open(server));
     await seen(() => clients.every((each) => each.said().startsWith('220')));
@@ -136,7 +136,7 @@ describe('connections of strangers', () => {
     await seen(() => sixth.said().startsWith('220'));
   });
 
-  it('leave places for a server that has returned reports of our email', async () => {
+  it('leave connections for a server that has returned reports of our email', async () => {
     const server = await listen();
     const relay = open(server, { from: '127.0.1.1' });
     await begin(relay);
@@ -192,7 +192,7 @@ describe('connections of strangers', () => {
 describe('the PROXY protocol', () => {
   const header = (address: string) => `PROXY TCP4 ${address} 127.0.0.1 40000 25\r\n`;
 
-  it('tells clients behind a forwarder apart, when the forwarder is trusted', async () => {
+  it('distinguishes clients behind a trusted forwarder', async () => {
     const server = await listen({ proxySources: ['127.0.0.0/30'] });
     const first = open(server, { header: header('192.0.2.1') });
     await begin(first);
@@ -206,7 +206,7 @@ describe('the PROXY protocol', () => {
     expect(await guess(other, 1)).toEqual([550]);
   });
 
-  it('is not spoken to anybody else, and a trusted forwarder must speak it', async () => {
+  it('is refused from other clients, and required from a trusted forwarder', async () => {
     const server = await listen({ proxySources: ['127.0.0.0/30'] });
     const stranger = open(server, { from: '127.0.0.9', header: header('192.0.2.3') });
     await seen(() => stranger.said() !== '' || stranger.isOver());

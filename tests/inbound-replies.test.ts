@@ -24,7 +24,7 @@ const done = () => Promise.resolve('done');
 const inReplyTo = (id: string) => `In-Reply-To: <${id}@example.com>`;
 
 describe('an answer to a reply address', () => {
-  it('is an event of the email it names, whoever its author says to be', async () => {
+  it('is an event of the email that it names, whatever its From is', async () => {
     const address = `answers@${INBOUND_DOMAIN}`;
     const [mail, other] = [await inbound.sentMail({ replyTo: `Answers@${INBOUND_DOMAIN}` }), await inbound.sentMail()];
     const raw = answer(['Subject: one', inReplyTo(mail.emailId)]).replace('ada@home.test', other.address);
@@ -33,7 +33,7 @@ describe('an answer to a reply address', () => {
     expect((await inbound.stateOf(other)).events).toEqual([]);
   });
 
-  it('that names none of our email starts nothing, though it is signed with the name of a contact', async () => {
+  it('that names none of our emails starts nothing, although its From is a contact', async () => {
     const address = `forged@${INBOUND_DOMAIN}`;
     const mail = await inbound.sentMail({ replyTo: address });
     const forged = (lines: string[]) => answer(lines).replace('ada@home.test', mail.address);
@@ -43,7 +43,7 @@ describe('an answer to a reply address', () => {
     expect((await inbound.stateOf(mail)).events).toEqual([]);
   });
 
-  it('names the email nearest to it last', async () => {
+  it('belongs to the email that it names last, when it names several', async () => {
     const address = `thread@${INBOUND_DOMAIN}`;
     const [newest, oldest] = [
       await inbound.sentMail({ replyTo: address }),
@@ -66,7 +66,7 @@ describe('an answer to a reply address', () => {
     expect((await inbound.stateOf(theirs)).events).toEqual([]);
   });
 
-  it('is one of fifty about one email at most', async () => {
+  it('is recorded at most fifty times for one email', async () => {
     const address = `often@${INBOUND_DOMAIN}`;
     const mail = await inbound.sentMail({ replyTo: address });
     await query(
@@ -81,8 +81,8 @@ describe('an answer to a reply address', () => {
   });
 });
 
-describe('a bounce that is handed in again and again', () => {
-  it('counts once when it is hard, and five times when each is another soft one', async () => {
+describe('a bounce that is reported again and again', () => {
+  it('counts once when it is hard, and at most five times when it is soft', async () => {
     const [hard, soft] = [await inbound.sentMail(), await inbound.sentMail()];
     for (let i = 0; i < 3; i++) await inbound.deliver(inbound.verp.returnPath(hard.emailId), dsn());
     for (let i = 0; i < 8; i++) {
@@ -111,7 +111,7 @@ describe('withReplyAddress', () => {
     expect(await findReplyAddressOwner(em(), address)).toBe(inbound.projectId);
   });
 
-  it('decides between projects that come at the same time', async () => {
+  it('gives an address to one of two projects that use it at the same time', async () => {
     const address = `race@${INBOUND_DOMAIN}`;
     const results = await Promise.allSettled(
       [inbound.projectId, otherId, inbound.projectId, otherId].map((id) =>
@@ -121,14 +121,14 @@ describe('withReplyAddress', () => {
     expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(2);
   });
 
-  it('keeps nothing of an address when its use fails', async () => {
+  it('does not reserve an address when its use fails', async () => {
     const address = `failed@${INBOUND_DOMAIN}`;
     const failing = () => Promise.reject(new Error('no'));
     await expect(withReplyAddress(em(), use(inbound.projectId, address), failing)).rejects.toThrow('no');
     expect(await findReplyAddressOwner(em(), address)).toBeUndefined();
   });
 
-  it('respects the users of an address from before addresses had owners', async () => {
+  it('respects users of an address from the time before addresses had owners', async () => {
     const address = `older@${INBOUND_DOMAIN}`;
     await inbound.sentMail({ replyTo: address });
     await expect(withReplyAddress(em(), use(otherId, address), done)).rejects.toMatchObject({
@@ -147,7 +147,7 @@ describe('withReplyAddress', () => {
     }
   });
 
-  it('bounds the addresses of a project', async () => {
+  it('limits the number of addresses of a project', async () => {
     const { project } = await createProject(em(), 'Collector');
     await query(
       em(),

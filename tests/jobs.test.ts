@@ -116,7 +116,7 @@ describe('an import', () => {
     });
   });
 
-  it('shares overlapping addresses with another one at the same time', async () => {
+  it('can run at the same time as another one with overlapping addresses', async () => {
     const owner = await stack.createProject();
     const rows = Array.from({ length: 6_000 }, (_, i) => `c${i}@x.test`);
     const shuffled = [...rows].sort((left, right) =>
@@ -160,7 +160,7 @@ describe('a bulk operation', () => {
   it.each([
     ['subscribe', true, 'contact.subscribed'],
     ['unsubscribe', false, 'contact.unsubscribed'],
-  ])('%s changes those in the other state and emits an event for each', async (verb, subscribed, event) => {
+  ])('%s changes contacts in the other state and records an event for each', async (verb, subscribed, event) => {
     const owner = await stack.createProject();
     const ids = await createContacts(owner, [!subscribed, subscribed, !subscribed, !subscribed]);
     const unknown = randomUUID();
@@ -183,7 +183,7 @@ describe('a bulk operation', () => {
     expect(await eventNames(owner)).toEqual([event, event]);
   });
 
-  it('delete removes contacts of this project only', async () => {
+  it('delete removes only contacts of this project', async () => {
     const owner = await stack.createProject();
     const stranger = await stack.createProject();
     const ids = await createContacts(owner, [true, false, true]);

@@ -21,7 +21,7 @@ let stack: TestStack;
 let addressCount = 0;
 const freshEmail = () => `to-${++addressCount}@mail.test`;
 beforeAll(async () => {
-  // An email is on its way for long enough to be joined.
+  // The delay gives other emails time to join.
   stack = await startTestStack({
     config: { DELIVERY_RETRY_SECONDS: [0.1, 0.1], DELIVERY_PAUSE_SECONDS: 0.5 },
     sink: { delayMs: 300 },
@@ -57,7 +57,7 @@ const workflowOf = (deliveryId: string) =>
   stack.temporal.client.workflow.getHandle(emailDeliveryWorkflowId(deliveryId));
 const receivedCounts = () => [...stack.sink.recipientCounts().values()];
 
-/** Sends an email. @returns its delivery, which has it on its way */
+/** Sends an email. @returns its delivery, once it is sending the email */
 async function startDelivery(): Promise<string> {
   const { deliveryId } = await untilIn('SENDING', await send());
   if (deliveryId === null) throw new Error('no delivery has claimed the email');
@@ -90,7 +90,7 @@ it('an email of a project that now sends at a limited speed joins no delivery', 
   expect((await untilIn('SENT', second)).deliveryId).toBe(second);
 });
 
-/** Two emails that a delivery had claimed when its attempt was lost. Its workflow knows of the first only. */
+/** Two emails that a delivery had claimed when its attempt was lost. Its workflow knows only the first. */
 async function loseAttempt(): Promise<{ first: string; second: string }> {
   await stack.stopWorkers();
   const first = await send();
@@ -113,7 +113,7 @@ it('emails that joined a delivery are sent after its attempt is lost, and once',
   expect(receivedCounts()).toEqual([1, 1]);
 });
 
-it('emails that joined a delivery are given up with it', async () => {
+it('emails that joined a delivery become FAILED with it when it is given up', async () => {
   const { first, second } = await loseAttempt();
   const { config, orm } = stack;
   const logger = createLogger({ level: 'silent', name: 'test' });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from './support/eventually.ts';
 import { startHostileApi, type HostileApi } from './support/hostile-api.ts';
 
-/** What one address may send in a second without a key, also at once. */
+/** Requests that one address may send without a key, in a second and at once. */
 const PER_SECOND = 20;
 const FLOOD = 10 * PER_SECOND;
 const PROXY_HOP = '198.51.100.7';
@@ -23,7 +23,7 @@ interface Answer {
   body: string;
 }
 
-/** A request of a client behind the proxy that this test is. */
+/** A request of a client behind a proxy; the test is the proxy. */
 async function ask(client: string, init: RequestInit = {}, path = '/contacts'): Promise<Answer> {
   const headers = new Headers(init.headers);
   headers.set('X-Forwarded-For', `10.0.0.9, ${client}`);
@@ -67,19 +67,19 @@ describe('requests without a valid key', () => {
     await eventually(async () => (await ask(client)).status === 401);
   });
 
-  it('of one address leave those of others as they were', async () => {
+  it('of one address do not affect those of others', async () => {
     await statusesOf('203.0.113.2', FLOOD);
     expect(await statusesOf('203.0.113.3', 5)).toEqual(Array(5).fill(401));
     expect(await statusesOf('2001:db8:1::7', 5)).toEqual(Array(5).fill(401));
   });
 
-  it('count for a whole network of IPv6, whose customer may choose addresses', async () => {
+  it('count for a whole IPv6 network, because its customer may choose addresses', async () => {
     const flood = Array.from({ length: FLOOD }, (_, n) => ask(`2001:db8:2:3::${n.toString(16)}`));
     const statuses = statusesIn(await Promise.all(flood));
     expect(countOf(statuses, 429)).toBeGreaterThan(FLOOD / 4);
   });
 
-  it('count more with a body to parse, whether it says how long it is or not', async () => {
+  it('count more with a body to parse, with or without a Content-Length', async () => {
     const body = `[${'0,'.repeat(30_000)}0]`;
     const headers = { 'content-type': 'application/json' };
     const long = await statusesOf('203.0.113.4', PER_SECOND, { method: 'POST', headers, body });
@@ -90,13 +90,13 @@ describe('requests without a valid key', () => {
     expect(countOf(statusesIn(await Promise.all(chunked)), 429)).toBeGreaterThan(PER_SECOND / 2);
   });
 
-  it('are not told apart by what they themselves write into X-Forwarded-For', async () => {
+  it('are not distinguished by an X-Forwarded-For of their own', async () => {
     const flood = Array.from({ length: FLOOD }, (_, n) => ask(`192.0.2.${n % 250}, ${PROXY_HOP}`));
     const statuses = statusesIn(await Promise.all(flood));
     expect(countOf(statuses, 429)).toBeGreaterThan(FLOOD / 4);
   });
 
-  it('do not keep a balancer from learning that the process lives', async () => {
+  it('do not prevent the health check of a balancer', async () => {
     const client = '203.0.113.6';
     await statusesOf(client, FLOOD);
     expect((await ask(client, {}, '/health')).status).toBe(200);
@@ -122,10 +122,10 @@ describe('a caller with a key', () => {
     expect(await statusesOf(client, PER_SECOND / 2)).toEqual(Array(PER_SECOND / 2).fill(401));
   });
 
-  it('that goes far beyond its own limit is refused as cheaply as a stranger, and no other project is', async () => {
+  it('far beyond its own limit is refused as cheaply as a stranger, and other projects are not', async () => {
     const client = '203.0.113.9';
     const caller = authorized(app.attacker.keys.secretKey);
-    // In parts, for a project may have few requests waiting at a time.
+    // In parts, because a project may have only a few requests waiting at a time.
     for (let part = 0; part < 10; part++) expect(await statusesOf(client, 30, caller)).toEqual(Array(30).fill(200));
     expect(new Set(await statusesOf(client, 5 * PER_SECOND, caller))).toEqual(new Set([429]));
     const answers = await askOften(client, FLOOD, caller);

@@ -33,7 +33,7 @@ describe('an error that nothing catches', () => {
     ['throw', 'an uncaught error'],
     ['reject', 'an unhandled rejection'],
   ] as const)(
-    'by %s lets the worker finish what is on the wire, ends it with 1, and another one does the rest',
+    'by %s lets the worker finish the messages being sent and ends it with 1, and another worker does the rest',
     async (fault, message) => {
       stack.sink.clear();
       await next?.terminate();

@@ -11,7 +11,7 @@ afterAll(() => app.stop());
 
 describe('an error that nothing catches', () => {
   it.each(['throw', 'reject'] as const)(
-    'by %s lets the API answer what is under way, and ends it with 1',
+    'by %s lets the API answer open requests, and ends it with 1',
     async (fault) => {
       if (!app.process.isRunning()) {
         app.process.start();

@@ -56,7 +56,7 @@ function passwordOf(url: string): string {
 
 describe('an API that starts while PostgreSQL is out of reach', () => {
   it.each(['cut', 'freeze'] as const)(
-    'lives, is not ready, and serves when the way is open again: %s',
+    'is alive but not ready, and serves requests when PostgreSQL is back: %s',
     async (fault) => {
       await database[fault]();
       const api = start('api');
@@ -87,7 +87,7 @@ describe('an API that starts while PostgreSQL is out of reach', () => {
 });
 
 describe('a worker that starts while PostgreSQL and Temporal are out of reach', () => {
-  it('says what it waits for, and takes its work when both are there', async () => {
+  it('says what it waits for, and works when both are there', async () => {
     await database.cut();
     await temporal.cut();
     const sent = await stack.api('POST', '/v1/send', {
@@ -147,7 +147,7 @@ describe.each(NAMES)('the %s', (name) => {
   });
 });
 
-describe('the API on a database that is not for it', () => {
+describe('the API on an unsuitable database', () => {
   let blank: BlankDatabase;
   const role = `test_${randomBytes(6).toString('hex')}`;
   beforeAll(async () => {
@@ -172,7 +172,7 @@ describe('the API on a database that is not for it', () => {
     return api.output();
   }
 
-  it('ends with a sentence when its user may create nothing there', async () => {
+  it('ends with a sentence when its user may create no tables', async () => {
     await run(blank.url, `create role ${role} login password 'a password'`);
     const url = new URL(blank.url);
     url.username = role;
@@ -180,7 +180,7 @@ describe('the API on a database that is not for it', () => {
     expect(await faultOf(url.href)).toMatch(new RegExp(`the user ${role} lacks a right \\(permission denied`));
   });
 
-  it('ends with a sentence when there are tables of something else, and changes nothing', async () => {
+  it('ends with a sentence when there are tables of another program, and changes nothing', async () => {
     await run(blank.url, 'create table invoice (id int)');
     expect(await faultOf(blank.url)).toMatch(
       /is not empty and not a database of Everpost \(it has the table invoice\)/,

@@ -21,7 +21,7 @@ function expectTooBig(reply: TestReply, field = 'data'): void {
   expect(reply.body.error.errors).toEqual([expect.objectContaining({ field, code: 'too_big' })]);
 }
 
-/** A contact that has room for 25 kB more. */
+/** A contact whose data may grow by 25 kB. */
 async function createContact(email: string): Promise<string> {
   const { body } = await app.api('POST', '/contacts', { body: { email, data: { a: TEXT_40_KB } } });
   return body.id;
@@ -46,7 +46,7 @@ describe('contact data beyond its limit', () => {
       (email, data) =>
         app.api('POST', '/v1/send', { body: { to: ['b@x.test', email], ...content, data, subscribed: true } }),
     ],
-  ])('is refused by %s, which then has done nothing', async (name, call) => {
+  ])('is refused by %s, which then changes nothing', async (name, call) => {
     const email = `${name.replaceAll(/\W+/g, '-').toLowerCase()}@x.test`;
     await createContact(email);
     const counts = () =>

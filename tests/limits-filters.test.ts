@@ -19,7 +19,7 @@ function expectTooBig(reply: TestReply, field: string): void {
   expect(reply.body.error.errors).toEqual([expect.objectContaining({ field, code: 'too_big' })]);
 }
 
-/** A chain of segments, each after the first referring to the one before. @returns their ids in this order */
+/** Creates a chain of segments, in which each refers to the one before. @returns their ids in this order */
 async function createChain(length: number): Promise<string[]> {
   const ids = [await createId(allOf([{ field: 'data.a', operator: 'exists' }]))];
   while (ids.length < length) ids.push(await createId(allOf([memberOf(ids.at(-1)!)])));
@@ -43,7 +43,7 @@ describe('segments that refer to one another', () => {
     expect((await app.api('POST', '/campaigns', { body: campaign })).status).toBe(201);
   });
 
-  it('are counted above a segment as well when its condition changes', async () => {
+  it('are also counted above a segment when its condition changes', async () => {
     const upper = await createChain(6);
     const lower = await createChain(5);
     const change = (id: string) =>
@@ -65,7 +65,7 @@ describe('segments that refer to one another', () => {
     }
   });
 
-  it('may still not go round in a circle', async () => {
+  it('may not form a cycle', async () => {
     const [first, second] = await createChain(2);
     const reply = await app.api('PATCH', `/segments/${first}`, { body: { condition: allOf([memberOf(second!)]) } });
     expect([reply.status, reply.body.error.code]).toEqual([400, 'BAD_REQUEST']);
@@ -108,18 +108,18 @@ describe('a condition', () => {
     ['events', 50, { field: 'visited', operator: 'triggered' }],
     ['events that have not happened since', 25, { field: 'v', operator: 'triggeredOlderThan', value: 1, unit: 'days' }],
     ['activities of emails', 16, { field: 'email.opened', operator: 'triggered' }],
-  ])('pays for %s by the time they take', async (_kind, allowed, filter) => {
+  ])('is charged for %s by the time they take', async (_kind, allowed, filter) => {
     expect((await create(allOf(Array(allowed).fill(filter)))).status).toBe(201);
     expectTooBig(await create(allOf(Array(allowed + 1).fill(filter))), `condition.groups.0.filters.${allowed}.field`);
   });
 
-  it('counts what the segments cost that are evaluated in it', async () => {
+  it('is charged for segments that are evaluated within it', async () => {
     const heavy = await Promise.all(Array.from({ length: 3 }, () => createId(paths(3, longPath))));
     expect((await create(allOf(heavy.slice(0, 2).map(memberOf)))).status).toBe(201);
     expectTooBig(await create(allOf(heavy.map(memberOf))), 'condition.groups.0.filters.2.value');
   });
 
-  it('has values, names of events and a size that are limited', async () => {
+  it('has limits for values, names of events and its size', async () => {
     const filter = (change: Filter) => create(allOf([{ field: 'data.a', operator: 'equals', value: 1, ...change }]));
     expect((await filter({ value: 'x'.repeat(4_094) })).status).toBe(201);
     expectTooBig(await filter({ value: 'x'.repeat(4_095) }), 'condition.groups.0.filters.0.value');

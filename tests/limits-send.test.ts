@@ -8,10 +8,10 @@ import { createEmailCompiler, type EmailSource } from '../shared/platform/mail/c
 import { createGate } from '../shared/platform/turns.ts';
 import { startTestApi, type TestApi, type TestReply } from './support/api.ts';
 
-/** Far above what one piece of the work takes, far below what all of it would take in one. */
+/** Far longer than one part of the work, and far shorter than all of it. */
 const TURN_CPU_MS_MAX = 100;
 
-/** The longest turn of the event loop, by what this thread has worked in it: other programs do not count. */
+/** The longest turn of the event loop, in CPU time of this thread, so that other programs do not count. */
 function watchTurns(): () => number {
   let longest = 0;
   let isWatching = true;
@@ -53,7 +53,7 @@ const counts = () =>
   );
 
 describe('a body', () => {
-  it('may have 20,000 tags, in a request and in what is stored', async () => {
+  it('may have 20,000 tags, in a request and when it is stored', async () => {
     expect((await send({ body: '{{a}} '.repeat(20_000) })).status).toBe(200);
     expectRefused(await send({ body: '{{a}} '.repeat(20_001) }), 'body');
     const content = { name: 'T', subject: 'S', from: 'a@example.com', type: 'TRANSACTIONAL' };
@@ -65,7 +65,7 @@ describe('a body', () => {
     expectRefused(await app.api('PATCH', `/templates/${body.id}`, { body: { body: 'x'.repeat(2_000_001) } }), 'body');
   });
 
-  it('without that many tags may have megabytes', async () => {
+  it('with fewer tags may have megabytes', async () => {
     const body = `<p>{{a}}</p>${'<p>Some words.</p>'.repeat(1_000_000)}`;
     const reply = await send({ body });
     expect(reply.status).toBe(200);
@@ -78,13 +78,13 @@ describe('a body', () => {
 });
 
 describe('headers', () => {
-  it('keep their limits when they are rendered', async () => {
+  it('must keep their limits when they are rendered', async () => {
     expectRefused(await send({ headers: { 'X-Long': '{{long}}' }, data: { long: 'x'.repeat(999) } }), 'headers.X-Long');
     const headers = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`X-${index}`, '{{text}}']));
     expectRefused(await send({ headers, data: { text: 'x'.repeat(900) } }), 'headers');
   });
 
-  it('cost as much as the body does', async () => {
+  it('count for the steps of rendering like the body', async () => {
     const loop = '{{#each list}}{{a.b.c.d}}{{a.b.c.d}}{{/each}}';
     const headers = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`X-${index}`, loop]));
     expectRefused(await send({ headers, data: { list: { value: Array(9_000).fill(0), persistent: false } } }), 'body');
@@ -92,7 +92,7 @@ describe('headers', () => {
 });
 
 describe('a request to many', () => {
-  it('is refused where all its bodies are too large, and has done nothing then', async () => {
+  it('is refused and changes nothing when all its bodies together are too large', async () => {
     const before = await counts();
     expectRefused(await send({ to: recipients(1_000), body: 'x'.repeat(100_000) }), 'to');
     expect(await counts()).toEqual(before);
@@ -161,7 +161,7 @@ describe('the process', () => {
         data: { l: { value: Array(9_000).fill({ a: 1 }), persistent: false } },
       },
     ],
-  ])('goes on with other things meanwhile: %s', async (_what, change) => {
+  ])('does other work meanwhile: %s', async (_what, change) => {
     const project = { ...app.project, brand: TEST_BRAND };
     const deps = depsOf();
     await queueLoneRequest(app.em(), project, request({ html: '<p>warm {{a}}</p>' }), deps);

@@ -11,7 +11,7 @@ import { eventually } from './support/eventually.ts';
 
 const START_MS_MAX = 180_000;
 const PATIENCE_MS = 120_000;
-/** What tells the parts apart in their arguments. */
+/** A text in the arguments of each part that no other part has. */
 const PARTS = {
   PostgreSQL: ' -p ',
   Temporal: 'server start-dev',
@@ -26,7 +26,7 @@ let output = '';
 let file: LocalFile;
 const seen = new Set<number>();
 
-/** The process of a part that runs now, as the stack keeps note of it. */
+/** The current process of a part, from the file `running.json` of the stack. */
 function pidOf(part: keyof typeof PARTS): number | undefined {
   const { children } = JSON.parse(readFileSync(path.join(home, 'running.json'), 'utf8')) as {
     children: Record<string, string>;
@@ -47,7 +47,7 @@ async function send(to: string): Promise<void> {
       },
       body: JSON.stringify({ to, from: `hello@${file.domain}`, subject: 'Hello', body: '<p>Hello</p>' }),
     });
-    // Its first answer may have been lost with the process.
+    // The first answer may have been lost with the process.
     return answer.ok || answer.status === 409;
   }, PATIENCE_MS);
 }
@@ -87,7 +87,7 @@ afterAll(async () => {
 
 describe('npm start', () => {
   it(
-    'brings back each of its parts that is killed, and what was accepted meanwhile arrives',
+    'restarts each part that is killed, and email that was accepted meanwhile arrives',
     async () => {
       const names = Object.keys(PARTS) as (keyof typeof PARTS)[];
       for (const name of names) {

@@ -17,9 +17,9 @@ import { startTestApi, type TestApi } from './support/api.ts';
 import { createAutomation } from './support/automations.ts';
 import { randomFrom, withSeed } from './support/seed.ts';
 
-/** How long all of it goes on at once. */
+/** How long all changes run at the same time. */
 const STRESS_MS = 6_000;
-/** Contacts of the first are never deleted, so that all of their events must be there in the end. */
+/** Contacts of the first kind are never deleted, so all of their events must exist in the end. */
 const KEPT = Array.from({ length: 6 }, (_, index) => `kept${index}@mail.test`);
 const DELETED = Array.from({ length: 6 }, (_, index) => `deleted${index}@mail.test`);
 const ALL = [...KEPT, ...DELETED];
@@ -215,7 +215,7 @@ async function changeEverythingAtOnce(): Promise<void> {
     em(),
     sql`select deadlocks from pg_stat_database where datname = current_database()`,
   );
-  // Two that create the same contacts at the same moment can still meet, and are repeated then.
+  // Two changes that create the same contacts at the same moment can still conflict, and are then repeated.
   expect(row?.deadlocks).toBeLessThanOrEqual(2);
 }
 

@@ -31,7 +31,7 @@ afterEach(() => {
   fault = undefined;
 });
 
-/** Sends a campaign to contacts of a project of their own and waits until it has ended. */
+/** Sends a campaign of a new project to its contacts and waits until it has ended. */
 async function sendCampaign(addresses: string[]): Promise<{ project: TestProject; emails: Email[] }> {
   const project = await stack.createProject();
   for (const email of addresses) await project.api('POST', '/contacts', { body: { email, subscribed: true } });
@@ -46,7 +46,7 @@ async function sendCampaign(addresses: string[]): Promise<{ project: TestProject
 }
 
 let runCount = 0;
-/** Addresses with the bad ones among them at the given places. */
+/** Addresses, with bad ones at the given positions. */
 function addressesWith(count: number, places: number[]): string[] {
   const run = ++runCount;
   return Array.from({ length: count }, (_, n) => `${places.includes(n) ? 'poison' : 'reader'}-${run}-${n}@mail.test`);
@@ -64,7 +64,7 @@ async function subscribedCount(project: TestProject): Promise<number> {
 
 describe('an email that breaks the connection', () => {
   it.each([0, 30, 59])(
-    'after the content, at place %i of a campaign, is handed over three times at most',
+    'after the content, at position %i of a campaign, is sent three times at most',
     async (place) => {
       const addresses = addressesWith(60, [place]);
       fault = ({ step, to }) => (step === 'end' && isPoison(to) ? 'close' : undefined);
@@ -78,7 +78,7 @@ describe('an email that breaks the connection', () => {
   );
 
   it.each(['421', 'close', 'silence', 'garbage'] as const)(
-    'at RCPT by %s ends as any email that is deferred too often, at four places as well as at one',
+    'at RCPT by %s ends like any email that is deferred too often, also when four emails do so',
     async (kind) => {
       const addresses = addressesWith(60, [3, 20, 40, 58]);
       fault = ({ step, to }) => (step === 'rcpt' && isPoison(to) ? kind : undefined);
@@ -92,7 +92,7 @@ describe('an email that breaks the connection', () => {
     },
   );
 
-  it('is given up as well when many emails do it', async () => {
+  it('becomes FAILED also when many emails do so', async () => {
     const addresses = addressesWith(40, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
     fault = ({ step, to }) => (step === 'data' && isPoison(to) ? '421' : undefined);
     const { emails } = await sendCampaign(addresses);
@@ -101,8 +101,8 @@ describe('an email that breaks the connection', () => {
   });
 });
 
-describe('a relay that has something against us for a while', () => {
-  it('unsubscribes nobody, and gets all email afterwards', async () => {
+describe('a relay that refuses the sender for a while', () => {
+  it('unsubscribes nobody, and gets all emails afterwards', async () => {
     const addresses = addressesWith(30, []);
     const endsAt = Date.now() + 1_500;
     fault = ({ step }) => (step === 'rcpt' && Date.now() < endsAt ? '5xx' : undefined);

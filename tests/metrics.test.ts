@@ -24,14 +24,14 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The metrics on a port of this machine; undefined while they lack one of these. */
+/** The metrics at a port of this machine; undefined while one of these names is missing. */
 async function metricsOn(port: number, wanted: RegExp[]): Promise<string | undefined> {
   const response = await fetch(`http://127.0.0.1:${port}/metrics`);
   const text = await response.text();
   return response.status === 200 && wanted.every((pattern) => pattern.test(text)) ? text : undefined;
 }
 
-it('an API and a worker answer for their own figures, the worker also for those of the SDK', async () => {
+it('an API and a worker serve their own metrics, the worker also those of the SDK', async () => {
   const [apiPort, apiMetrics, workerMetrics] = [await findFreePort(0), await findFreePort(0), await findFreePort(0)];
   const config = testConfig({ DATABASE_URL: database.url, SMTP_URL: ['smtp://127.0.0.1:1'] });
   const host = '127.0.0.1';
@@ -60,7 +60,7 @@ it('an API and a worker answer for their own figures, the worker also for those 
   }
 }, 120_000);
 
-it('a port that another process has is said, and ends nothing', async () => {
+it('a metrics port that is in use is logged, and the process continues', async () => {
   const config = { METRICS_PORT: 0, METRICS_HOST: '127.0.0.1' };
   const server = await startMetricsServer(config, logger, async () => 'x 1\n');
   const { port } = server!;
@@ -71,7 +71,7 @@ it('a port that another process has is said, and ends nothing', async () => {
   expect(await startMetricsServer({ ...config, METRICS_PORT: undefined }, logger, async () => '')).toBeUndefined();
 });
 
-it('a great backlog is counted up to a bound, and the oldest of it is found all the same', async () => {
+it('a large backlog is counted up to a bound, and its oldest email is still found', async () => {
   const em = database.orm.em.fork();
   const project = uuidV7();
   const old = uuidV7({ msecs: Date.now() - 500_000 });

@@ -8,7 +8,7 @@ import { startWebhookReceiver } from './support/webhook-receiver.ts';
 import { startWorkerProcess, type WorkerProcess } from './support/worker-process.ts';
 
 const RECIPIENTS = 1_000;
-/** Longer than Temporal waits for a heartbeat: the attempt that holds results must not be taken for dead. */
+/** Longer than the heartbeat timeout, so an attempt that holds results must send heartbeats meanwhile. */
 const OUTAGE_MS = 12_000;
 
 describe('while Temporal is out of reach', () => {
@@ -53,7 +53,7 @@ describe('while Temporal is out of reach', () => {
       return body.status === 'SENT' && body;
     });
     expect(campaign.sentCount).toBe(campaign.totalRecipients);
-    // The last rows of an event start their work after the campaign counts as sent.
+    // The last outbox rows start their work after the campaign is SENT.
     await eventually(async () => (await query(stack.em(), sql`select id from outbox`)).length === 0);
   });
 });
@@ -87,11 +87,11 @@ describe('while PostgreSQL is out of reach', () => {
     await stack.stop();
   });
 
-  // At its end a page has nothing more to send and only waits to record.
+  // At its end a page has no more emails to send, and only waits to record results.
   it.each([
     ['in the middle', 0.25],
     ['near its end', 0.95],
-  ])('a campaign %s waits, and goes on without losing or repeating an email', async (_place, share) => {
+  ])('a campaign %s waits, and continues without losing or repeating an email', async (_place, share) => {
     stack.sink.clear();
     const { body } = await stack.api('POST', '/campaigns', {
       body: { name: 'News', subject: 'News', body: '<p>News</p>', from: 'news@example.com', audienceType: 'ALL' },
@@ -110,7 +110,7 @@ describe('while PostgreSQL is out of reach', () => {
     expect([...counts.values()].filter((count) => count > 1)).toEqual([]);
   });
 
-  it('a webhook that has answered is not called again, and its answer is recorded afterwards', async () => {
+  it('a webhook that has answered is not called again, and its answer is recorded later', async () => {
     const hook = await startWebhookReceiver();
     hook.hold();
     const automationId = await createAutomation(stack, 'bought', {

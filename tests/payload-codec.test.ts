@@ -32,7 +32,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** What Temporal stores of a workflow. */
+/** Everything that Temporal stores about a workflow. */
 async function storedHistory(workflowId: string) {
   const history = await stack.temporal.client.workflow.getHandle(workflowId).fetchHistory();
   return { history, json: historyToJSON(history) };
@@ -44,8 +44,8 @@ interface StoredPayload {
 }
 
 /**
- * All payloads of a history in JSON, but for search attributes, which Temporal has to read, and for what the SDK notes of
- * an activity within a workflow task (`data` of its marker): its type, number and times.
+ * All payloads of a history in JSON, except search attributes, which Temporal has to read, and the markers of local
+ * activities (`data`), which hold type, number and times.
  */
 function payloadsIn(value: unknown, name = ''): StoredPayload[] {
   if (typeof value !== 'object' || value === null || ['searchAttributes', 'data'].includes(name)) return [];
@@ -79,7 +79,7 @@ async function sendCampaign(name: string): Promise<string> {
   return id;
 }
 
-/** An execution that fails: its webhook may not reach this machine. */
+/** An execution that fails, because its webhook may not call this machine. */
 async function failExecution(): Promise<string> {
   const automationId = await createAutomation(stack, 'signed up', {
     'Tell nobody': { type: 'WEBHOOK', config: { url: 'http://127.0.0.1:1/hook' } },
@@ -109,7 +109,7 @@ async function everpost(args: string[], keys: string): Promise<{ code: number; e
 }
 
 describe('with the payload codec', () => {
-  it('campaigns run, and nothing that Temporal stores of them can be read', async () => {
+  it('campaigns run, and nothing that Temporal stores about them is readable', async () => {
     const campaignId = await sendCampaign('Autumn collection');
     const { json, history } = await storedHistory(campaignWorkflowId(campaignId));
     expect(payloadsIn(JSON.parse(json)).length).toBeGreaterThan(5);
@@ -123,9 +123,9 @@ describe('with the payload codec', () => {
     ).rejects.toThrow();
   });
 
-  it('failures tell nothing either, and everpost execution history shows them', async () => {
+  it('failures are not readable in Temporal, but everpost execution history shows them', async () => {
     const executionId = await failExecution();
-    // The row is FAILED a moment before the workflow is.
+    // The row is FAILED a moment before the workflow fails.
     const json = await eventually(async () => {
       const stored = await storedHistory(executionWorkflowId(executionId));
       return stored.json.includes('WORKFLOW_EXECUTION_FAILED') && stored.json;
@@ -154,7 +154,7 @@ describe('with the payload codec', () => {
     expect(other.error).toContain('encrypted with the key "k1", which TEMPORAL_CODEC_KEYS does not name');
   });
 
-  it('a worker with another key ends nothing, and work goes on when the key is right', async () => {
+  it('a worker with another key ends no workflow, and work continues with the right key', async () => {
     await stack.stopWorkers();
     const id = await beginCampaign('Spring collection');
     const wrong = startEverpostProcess('worker', stack.config, stack.temporal, { TEMPORAL_CODEC_KEYS: WRONG_KEYS });
@@ -167,7 +167,7 @@ describe('with the payload codec', () => {
     await eventually(async () => (await stack.api('GET', `/campaigns/${id}`)).body.status === 'SENT');
   });
 
-  it('the Temporal UI has payloads decoded by the API', async () => {
+  it('the API decodes payloads for the Temporal UI', async () => {
     const campaignId = await sendCampaign('Winter collection');
     const { json } = await storedHistory(campaignWorkflowId(campaignId));
     const payloads = payloadsIn(JSON.parse(json)).slice(0, 50);

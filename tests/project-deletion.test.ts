@@ -27,7 +27,7 @@ const from = 'hello@example.com';
 const content = { name: 'N', subject: 'S', body: '<p>B</p>', from };
 const FILTER = { logic: 'AND', groups: [{ filters: [{ field: 'subscribed', operator: 'equals', value: true }] }] };
 
-/** A project with rows of every kind, and with workflows that wait. */
+/** A project with rows of every kind, and with open workflows. */
 async function fill(owner: TestProject): Promise<void> {
   const post = async (path: string, body: object) => {
     const reply = await owner.api('POST', path, { body });
@@ -85,7 +85,7 @@ async function tablesOfProjects(): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** The tables that hold rows of a project, as text, because any of them may be asked for. */
+/** The tables that hold rows of a project. The query is text, because it names every table. */
 async function tablesWith(projectId: string): Promise<string[]> {
   const found: string[] = [];
   for (const name of await tablesOfProjects()) {
@@ -97,7 +97,7 @@ async function tablesWith(projectId: string): Promise<string[]> {
   return found;
 }
 
-/** Rows whose project nothing names any more. */
+/** Rows whose project does not exist any more. */
 async function orphans(): Promise<Record<string, number> | undefined> {
   return queryOne(
     stack.em(),
@@ -111,11 +111,11 @@ async function orphans(): Promise<Record<string, number> | undefined> {
 }
 
 describe('everpost project delete', () => {
-  it('leaves nothing of the project, ends what ran, and touches no other project', async () => {
+  it('deletes all rows of the project, terminates its workflows, and changes no other project', async () => {
     const [owner, other] = [await stack.createProject(), await stack.createProject()];
     await fill(owner);
     await fill(other);
-    // The outbox empties by itself.
+    // The dispatcher empties the outbox.
     const lasting = async () => (await tablesWith(other.project.id)).filter((name) => name !== 'outbox');
     const before = await lasting();
     expect((await tablesWith(owner.project.id)).length).toBeGreaterThan(12);
@@ -138,7 +138,7 @@ describe('everpost project delete', () => {
     expect((await tablesOfProjects()).filter((name) => !new RegExp(`\\b${name}\\b`).test(text))).toEqual([]);
   });
 
-  it('goes on where an earlier attempt was interrupted', async () => {
+  it('continues where an earlier attempt was interrupted', async () => {
     const owner = await stack.createProject();
     await owner.api('POST', '/contacts', { body: { email: 'ada@mail.test' } });
     await query(stack.em(), sql`update project set disabled = true where id = ${owner.project.id}`);
@@ -149,14 +149,14 @@ describe('everpost project delete', () => {
   it.each<[string, string[], RegExp]>([
     ['the name is not given', [], /deletes contacts, emails, .* repeat the command with --yes "Test"/],
     ['another name is given', ['--yes', 'test'], /repeat the command with --yes "Test"/],
-  ])('changes nothing where %s', async (_what, options, message) => {
+  ])('changes nothing when %s', async (_what, options, message) => {
     const { project, api } = await stack.createProject();
     const ended = await command('project', 'delete', project.id, ...options);
     expect([ended.exitCode, ended.output]).toEqual([1, expect.stringMatching(message)]);
     expect((await api('GET', '/contacts')).status).toBe(200);
   });
 
-  it('says that there is no such project', async () => {
+  it('says that the project does not exist', async () => {
     expect((await command('project', 'delete', uuidV7(), '--yes', 'Test')).output).toMatch(/^Project not found/);
   });
 });

@@ -31,7 +31,7 @@ const attemptsAt = (domain: string) => attempts.filter((address) => address.ends
 const countOf = async (condition: ReturnType<typeof sql>) =>
   (await query(stack.em(), sql`select from email where ${condition}`)).length;
 
-/** A campaign to as many recipients at each of the domains, one after the other. */
+/** A campaign to the same number of recipients at each domain, the domains in turns. */
 async function startCampaign(domains: string[]): Promise<{ id: string; read: () => Promise<any> }> {
   const project = await stack.createProject();
   for (const domain of domains) {
@@ -57,7 +57,7 @@ async function deliver(to: string): Promise<void> {
 }
 
 describe('a provider that refuses our address', () => {
-  it('is left alone by all workers, the campaign says why it waits, and all are sent when it takes them again', async () => {
+  it('gets no email from any worker, the campaign says why it waits, and all is sent when the provider accepts again', async () => {
     for (let n = 1; n <= RECIPIENTS; n++) stack.sink.replyTo(addressOf('blocking.test', n), BLOCKED);
     const campaign = await startCampaign(['blocking.test', 'taking.test']);
 
@@ -79,15 +79,15 @@ describe('a provider that refuses our address', () => {
   }, 200_000);
 });
 
-describe('a provider that forgets all of its addresses', () => {
-  it('unsubscribes only the readers of the first refusals, and the others get their email', async () => {
+describe('a provider that calls all of its addresses unknown for a while', () => {
+  it('unsubscribes only the contacts of the first refusals, and the others get their email', async () => {
     stack.sink.clear();
     for (let n = 1; n <= RECIPIENTS; n++) stack.sink.replyTo(addressOf('forgetful.test', n), FORGETFUL);
     const campaign = await startCampaign(['forgetful.test']);
     await eventually(async () => (await campaign.read()).waiting?.provider === 'forgetful.test', 30_000);
     stack.sink.clear();
     await eventually(async () => (await campaign.read()).status === 'SENT', 120_000);
-    // Each worker notices at the twentieth; some more are on the wire then.
+    // Each worker notices at the twentieth; some more are being sent at that moment.
     const bounced = await countOf(sql`campaign_id = ${campaign.id} and status = 'BOUNCED'`);
     expect(bounced).toBeLessThanOrEqual(2 * 20);
     expect((await campaign.read()).sentCount).toBe(RECIPIENTS - bounced);
@@ -95,7 +95,7 @@ describe('a provider that forgets all of its addresses', () => {
 });
 
 describe('a provider that asks for fewer emails', () => {
-  it('gets them later, and no delivery attempt is counted', async () => {
+  it('gets its emails later, and no delivery attempt is counted', async () => {
     stack.sink.clear();
     const to = 'reader@slow.test';
     stack.sink.replyTo(to, { code: 451, text: '4.7.1 Message rate limit exceeded', stage: 'rcpt', times: 1 });

@@ -34,7 +34,7 @@ interface Entered {
   email: string;
 }
 
-/** Has a contact enter an automation that begins with an email, and go on to a step where it stays. */
+/** Makes a contact enter an automation that begins with an email and then comes to a step where it stays. */
 async function enter(event: string, steps: Record<string, TestStep>): Promise<Entered> {
   const [next] = Object.keys(steps);
   const automationId = await createAutomation(stack, event, {
@@ -50,12 +50,12 @@ async function enter(event: string, steps: Record<string, TestStep>): Promise<En
 
 const mailsTo = (email: string) => stack.sink.recipientCounts().get(email) ?? 0;
 
-/** Takes the workflow away from under an execution. */
+/** Terminates the workflow of an execution. */
 async function lose({ executionId }: Entered): Promise<void> {
   await stack.temporal.client.workflow.getHandle(executionWorkflowId(executionId)).terminate('lost');
 }
 
-/** Puts an execution, and what it waits for, an hour back. */
+/** Moves the times of an execution, and of its wait, back by an hour. */
 async function age({ executionId }: Entered): Promise<void> {
   await query(
     stack.em(),
@@ -84,11 +84,11 @@ const closing: Record<string, TestStep> = {
   Note: { type: 'UPDATE_CONTACT', config: { data: { noted: true } }, next: 'Bye' },
   Bye: { type: 'SEND_EMAIL', templateId: '' },
 };
-/** The steps after the one where the execution is lost: their effects show that it went on, and went on once. */
+/** The steps after the one where the workflow is lost. Their effects show that the execution continued, once. */
 const closingSteps = () => ({ ...closing, Bye: { ...closing['Bye']!, templateId } });
 
 describe('an execution whose workflow was terminated', () => {
-  it('while it rests goes on after the rest, and repeats nothing', async () => {
+  it('during a DELAY continues after it, and repeats nothing', async () => {
     const entered = await enter('lost_delay', {
       Rest: { type: 'DELAY', config: { amount: 1, unit: 'hours' }, next: 'Note' },
       ...closingSteps(),
@@ -121,7 +121,7 @@ describe('an execution whose workflow was terminated', () => {
     await executionThatIs(stack, entered.automationId, 'WAITING');
     await lose(entered);
     if (comes) await track(stack, entered.email, `end_of_${branch}`, { answer: 42 });
-    // The signal finds nobody; the row keeps the event.
+    // The signal finds no workflow, but the row keeps the event.
     await eventually(async () => (await query(stack.em(), sql`select from outbox`)).length === 0);
     await age(entered);
     await reconcileLost(entered);
@@ -132,7 +132,7 @@ describe('an execution whose workflow was terminated', () => {
     await eventually(() => Promise.resolve(mailsTo(entered.email) === 2));
   });
 
-  it('while it calls a webhook calls it again, under the same id', async () => {
+  it('during the call of a webhook calls it again, under the same id', async () => {
     hook.hold();
     const entered = await enter('lost_call', {
       Call: { type: 'WEBHOOK', config: { url: hook.url }, next: 'Note' },
@@ -152,7 +152,7 @@ describe('an execution whose workflow was terminated', () => {
 });
 
 describe('an execution whose workflow has ended', () => {
-  it('ends here as well when its row, of an older backup, says that it is at work', async () => {
+  it('ends in PostgreSQL as well when its row, from an older backup, is still RUNNING', async () => {
     const entered = await enter('restored', { Note: { type: 'UPDATE_CONTACT', config: { data: { noted: true } } } });
     await executionThatIs(stack, entered.automationId, 'COMPLETED');
     await eventually(async () => (await statusOf(stack, executionWorkflowId(entered.executionId))) === 'COMPLETED');
@@ -172,8 +172,8 @@ describe('an execution whose workflow has ended', () => {
   });
 });
 
-describe('an execution that is at work', () => {
-  it('is left alone, however late it is', async () => {
+describe('an execution with an open workflow', () => {
+  it('is not touched, however late it is', async () => {
     const entered = await enter('late', {
       Wait: { type: 'WAIT_FOR_EVENT', config: { eventName: 'x', timeout: 3_600 } },
     });

@@ -40,7 +40,7 @@ async function isAtWork(jobId: string): Promise<void> {
   await eventually(async () => (await query(stack.em(), sql`select id from outbox`)).length === 0);
 }
 
-/** Ends the workflow of a job that no worker has seen yet. */
+/** Terminates the workflow of a job before a worker takes it. */
 async function loseJob(jobId: string): Promise<void> {
   await isAtWork(jobId);
   await stack.temporal.client.workflow.getHandle(jobWorkflowId(jobId)).terminate('lost');
@@ -80,7 +80,7 @@ describe('reconciliation of jobs', () => {
     expect(await reconcile(stack)).toMatchObject({ checked: 0 });
   });
 
-  it('goes on with a bulk operation after the last chunk that was committed', async () => {
+  it('continues a bulk operation after its last committed chunk', async () => {
     const owner = await stack.createProject();
     const contactIds = await createContacts(owner, 600);
     await stack.stopWorkers();
@@ -100,7 +100,7 @@ describe('reconciliation of jobs', () => {
     expect(await subscribedCount(owner)).toBe(500);
   });
 
-  it('leaves a job alone that is at work, however long it takes', async () => {
+  it('does not touch a running job, however long it takes', async () => {
     const owner = await stack.createProject();
     const contactIds = await createContacts(owner, 3);
     await stack.stopWorkers();

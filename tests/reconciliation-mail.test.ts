@@ -6,7 +6,7 @@ import { emailDeliveryWorkflowId } from '../shared/pure/workflow-contracts.ts';
 import { reconcile, statusOf } from './support/reconcile.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
-/** Long enough that nothing but a test moves an email that was deferred. */
+/** So long that only the test changes a deferred email. */
 const RETRY_SECONDS = [3_600, 0.2];
 
 let stack: TestStack;
@@ -32,7 +32,7 @@ async function recordIn(id: string, status: Email['status']): Promise<Email> {
   });
 }
 
-/** Sends an email that its server puts off for an hour. @returns its id and the delivery that waits to try it again */
+/** Sends an email that is deferred for an hour. @returns its id, and the delivery that will try it again */
 async function sendDeferred(to: string): Promise<{ id: string; workflowId: string }> {
   stack.sink.replyTo(to, { code: 451, stage: 'rcpt', times: 1 });
   const [id = ''] = await send(to);
@@ -40,7 +40,7 @@ async function sendDeferred(to: string): Promise<{ id: string; workflowId: strin
   return { id, workflowId: emailDeliveryWorkflowId(id) };
 }
 
-/** Makes the emails due an hour ago and longer. */
+/** Sets the time when the emails were due back by more than an hour. */
 async function makeOverdue(ids: string[]): Promise<void> {
   await query(
     stack.em(),
@@ -58,12 +58,12 @@ async function deliveryOf(id: string): Promise<{ id: string | null; dueInSeconds
   return row ?? { id: null, dueInSeconds: null };
 }
 
-/** Ends everything that would still deliver mail. */
+/** Terminates all open deliveries. */
 async function terminate(workflowId: string): Promise<void> {
   await stack.temporal.client.workflow.getHandle(workflowId).terminate('lost');
 }
 
-/** Mails that were queued and that no delivery has claimed: their only one is terminated before a worker comes. */
+/** Queued emails that no delivery has claimed: their delivery is terminated before a worker takes it. */
 async function queueUnclaimed(addresses: string[]): Promise<{ ids: string[]; workflowId: string }> {
   await stack.stopWorkers();
   const ids = await send(addresses);
@@ -89,7 +89,7 @@ describe('reconciliation of transactional email', () => {
     expect(await reconcile(stack)).toMatchObject({ restarted: [] });
   });
 
-  it('leaves a deferred email alone that its delivery will send, before and after its time', async () => {
+  it('does not touch a deferred email with an open delivery, before and after it is due', async () => {
     const to = freshEmail();
     const { id, workflowId } = await sendDeferred(to);
     expect((await deliveryOf(id)).dueInSeconds).toBeGreaterThan(3_500);
@@ -105,7 +105,7 @@ describe('reconciliation of transactional email', () => {
     await query(stack.em(), sql`delete from email where id = ${id}`);
   });
 
-  it('sends emails that no delivery ever claimed, joined into one', async () => {
+  it('sends emails that no delivery has claimed, together in one delivery', async () => {
     const addresses = [freshEmail(), freshEmail(), freshEmail()];
     const { ids, workflowId } = await queueUnclaimed(addresses);
     await terminate(workflowId);
@@ -119,11 +119,11 @@ describe('reconciliation of transactional email', () => {
     expect(new Set(deliveries.map((delivery) => delivery.id)).size).toBe(1);
   });
 
-  it('sends emails once that were thought lost while a worker was waited for', async () => {
+  it('sends emails once that were taken for lost while their delivery waited for a worker', async () => {
     const addresses = [freshEmail(), freshEmail(), freshEmail()];
     const { ids, workflowId } = await queueUnclaimed(addresses);
     await makeOverdue(ids);
-    // Nobody can tell which delivery holds the second and the third, so they are given to another one.
+    // The delivery of the second and the third cannot be known, so they get a new one.
     const [first, second, third] = ids;
     await stack.startWorkers(['jobs', 'orchestration']);
     expect(await reconcile(stack)).toMatchObject({
@@ -141,7 +141,7 @@ describe('reconciliation of transactional email', () => {
     expect(arrivals(addresses)).toEqual([1, 1, 1]);
   });
 
-  it('leaves an email alone that waits for Temporal', async () => {
+  it('does not touch an email that waits for Temporal', async () => {
     const emailId = randomUUID();
     await query(
       stack.em(),
@@ -158,18 +158,18 @@ describe('reconciliation of transactional email', () => {
     await query(stack.em(), sql`delete from email where id = ${emailId}`);
   });
 
-  it('sends an email again that an attempt left undecided, once that attempt has surely ended', async () => {
+  it('sends an email without an outcome again, once its last attempt has surely ended', async () => {
     const to = freshEmail();
     const { id, workflowId } = await sendDeferred(to);
     await query(stack.em(), sql`update email set status = 'SENDING', claim_token = ${randomUUID()} where id = ${id}`);
     await terminate(workflowId);
     await makeOverdue([id]);
-    // It was ended just now, and its attempt may not have heard of that.
+    // The delivery was terminated just now, and its attempt may not know this yet.
     await reconcile(stack);
     expect(await deliveryOf(id)).toMatchObject({ id });
     expect(await query(stack.em(), sql`select id from outbox`)).toEqual([]);
 
-    // A delivery that Temporal has forgotten ended long ago.
+    // A delivery that Temporal does not know any more has ended long ago.
     await query(stack.em(), sql`update email set delivery_id = ${randomUUID()} where id = ${id}`);
     await reconcile(stack);
     await recordIn(id, 'SENT');

@@ -37,7 +37,7 @@ async function reconcile() {
 }
 
 describe('reconciliation', () => {
-  it('restarts a campaign whose execution was terminated, and it is sent', async () => {
+  it('restarts a campaign whose workflow was terminated, and it is sent', async () => {
     const campaignId = await scheduleCampaign();
     const workflowId = campaignWorkflowId(campaignId);
     await eventually(async () => (await statusOf(workflowId)) === 'RUNNING');
@@ -55,7 +55,7 @@ describe('reconciliation', () => {
     expect(stack.sink.recipientCounts().get('reader@mail.test')).toBe(1);
   });
 
-  it('leaves campaigns alone that are at work', async () => {
+  it('does not touch campaigns with an open workflow', async () => {
     const campaignId = await scheduleCampaign();
     const workflowId = campaignWorkflowId(campaignId);
     await eventually(async () => (await statusOf(workflowId)) === 'RUNNING');

@@ -7,7 +7,7 @@ import { startWorkerProcess, type WorkerProcess } from './support/worker-process
 const DOMAINS = ['one.test', 'two.test', 'three.test', 'four.test'];
 const EACH = 300;
 const RECIPIENTS = EACH * DOMAINS.length;
-/** Emails that are on the wire when the refusals are noticed, of two workers. */
+/** Emails that two workers are sending when they notice the refusals. */
 const ON_THE_WIRE = 200;
 const BLOCKED = { code: 554, text: '5.7.1 Your address is on a blocklist', stage: 'rcpt' } as const;
 
@@ -48,7 +48,7 @@ async function startCampaign(): Promise<{ id: string; read: () => Promise<any> }
 const labelOf = ({ port }: SmtpSink) => `127.0.0.1:${port}`;
 
 describe('one of two relays that refuses our address', () => {
-  it('is left alone by all workers while the other sends, and is used again when it takes email', async () => {
+  it('is avoided by all workers while the other sends, and is used again when it accepts email', async () => {
     other.replyTo('*', BLOCKED);
     const campaign = await startCampaign();
     await eventually(async () => (await campaign.read()).status === 'SENT', 120_000);
@@ -73,7 +73,7 @@ describe('one of two relays that refuses our address', () => {
 });
 
 describe('two relays that both refuse our address', () => {
-  it('hold a campaign, which names them, until they take email again', async () => {
+  it('hold a campaign, which names them, until they accept email again', async () => {
     for (const relay of [stack.sink, other]) relay.replyTo('*', BLOCKED);
     const campaign = await startCampaign();
     const labels = new RegExp(`${labelOf(stack.sink)}, ${labelOf(other)}|${labelOf(other)}, ${labelOf(stack.sink)}`);

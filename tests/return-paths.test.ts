@@ -32,7 +32,7 @@ afterAll(async () => {
   await dns.close();
 });
 
-/** Adds a domain, sets its records up as its owner would, and has them checked. */
+/** Adds a domain, publishes its records as its owner would, and checks them. */
 async function verifyDomain(domain: string, purposes = ['DKIM', 'RETURN_PATH', 'SPF']): Promise<string> {
   const { body: added } = await stack.api('POST', '/domains', { body: { domain } });
   const records = added.records.filter((record: any) => purposes.includes(record.purpose));
@@ -99,7 +99,7 @@ async function activityOf(contactEmail: string): Promise<string[]> {
 const TOKEN = 'bounce\\+[a-z2-7]{40}';
 
 describe('the envelope sender of mail from a domain that DNS has verified', () => {
-  it('is at the domain itself, where SPF passes for the author, and reports come back to it', async () => {
+  it('is below the domain itself, so SPF passes for the author, and reports come back to it', async () => {
     await verifyDomain('shop.example');
     const sent = await send('hello@shop.example', 'one@mail.test');
     expect(sent.message.from).toMatch(new RegExp(`^${TOKEN}@bounce\\.shop\\.example$`));
@@ -114,11 +114,11 @@ describe('the envelope sender of mail from a domain that DNS has verified', () =
     expect(stats).toMatchObject({ deliveredCount: 1, bouncedCount: 0 });
   });
 
-  it('has the international name of a domain in ASCII', async () => {
+  it('has an international domain in ASCII', async () => {
     await verifyDomain('bücher.example');
     const { message } = await send('leser@bücher.example', 'three@mail.test');
     expect(message.raw.toString('latin1')).toMatch(/^DKIM-Signature:/m);
-    // The server at the other end may read the name back into its letters.
+    // The other server may convert the name back to Unicode.
     expect(message.from).toMatch(new RegExp(`^${TOKEN}@bounce\\.(?:xn--bcher-kva|bücher)\\.example$`));
     await report(message, 'failed', '5.1.1');
     expect(await activityOf('three@mail.test')).toEqual(['email.bounced']);
@@ -126,12 +126,12 @@ describe('the envelope sender of mail from a domain that DNS has verified', () =
 });
 
 describe('the envelope sender of other mail', () => {
-  it('is at the inbound domain when the operator vouches for the domain', async () => {
+  it('is at the inbound domain when the sender domain is only trusted', async () => {
     const { message } = await send('hello@example.com', 'four@mail.test');
     expect(message.from).toMatch(new RegExp(`^${TOKEN}@in\\.everpost\\.test$`));
   });
 
-  it('is there when bounces would not come back, soon after a check has found out', async () => {
+  it('is at the inbound domain soon after a check finds that the records for bounces are gone', async () => {
     const id = await verifyDomain('moved.example');
     dns.set('bounce.moved.example', { MX: [[10, 'elsewhere.test']], TXT: [`v=spf1 include:${INBOUND_DOMAIN} ~all`] });
     await stack.api('GET', `/domains/${id}/verify`);
@@ -142,7 +142,7 @@ describe('the envelope sender of other mail', () => {
 });
 
 describe('a receipt of the delivery', () => {
-  it('is asked for under the id of the email, and comes back to it', async () => {
+  it('is requested with the id of the email, and is recorded for that email', async () => {
     const sent = await send('hello@example.com', 'six@mail.test');
     const asked = { content: 'HDRS', notify: ['SUCCESS', 'FAILURE', 'DELAY'] };
     expect(sent.message.receipt).toEqual({ id: sent.emailId, ...asked });

@@ -29,7 +29,7 @@ it.each([
   ['complained', ['email.sent', 'email.delivery', 'email.complaint', 'contact.unsubscribed'], false],
   ['suppressed', ['email.suppressed'], true],
   ['unsubscribed', ['email.sent', 'email.delivery', 'contact.unsubscribed'], false],
-])('an email to %s@ of the sandbox has its events and never meets a server', async (name, events, subscribed) => {
+])('an email to %s@ of the sandbox has its events and never reaches a server', async (name, events, subscribed) => {
   for (const address of [`${name}+label@sandbox.everpost.test`, `${name}@sandbox.in.example.com`]) {
     const contactId = await sendTo(address);
     await eventually(async () => (await eventsOf(contactId)).length >= events.length);
@@ -39,7 +39,7 @@ it.each([
   expect(stack.sink.messages()).toHaveLength(0);
 });
 
-it('counts what the sandbox did, and leaves it out of every rate', async () => {
+it('emails of the sandbox are counted, but in no rate', async () => {
   const { api } = await stack.createProject();
   const from = 'hello@example.com';
   const send = (to: string) =>

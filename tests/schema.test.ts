@@ -16,15 +16,15 @@ function fileText(...parts: string[]): string {
 }
 
 describe('the generated schema (npm run schema)', () => {
-  it('docs/schema.sql is what the migrations make', async () => {
+  it('docs/schema.sql is the schema that the migrations create', async () => {
     expect(fileText('docs', 'schema.sql')).toBe(await describeSchema(database.orm.em.fork()));
   });
 
-  it('shared/domain/database/tables.ts has the columns that the migrations make', async () => {
+  it('shared/domain/database/tables.ts has the columns that the migrations create', async () => {
     expect(fileText('shared', 'domain', 'database', 'tables.ts')).toBe(await describeRows(database.orm.em.fork()));
   });
 
-  it('has a column for each property of an entity, which may be null where the property may', async () => {
+  it('has a column for each property of an entity, and both may be null or neither', async () => {
     const columns = await query<{ table: string; column: string; isNullable: boolean }>(
       database.orm.em.fork(),
       sql`
@@ -42,7 +42,7 @@ describe('the generated schema (npm run schema)', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('has no two indexes of the same columns, each of which every write would pay for', async () => {
+  it('has no two indexes of the same columns', async () => {
     const twins = await query(
       database.orm.em.fork(),
       sql`
@@ -54,7 +54,7 @@ describe('the generated schema (npm run schema)', () => {
     expect(twins).toEqual([]);
   });
 
-  it('has tables that only grow vacuumed and analyzed after 2 % of change', async () => {
+  it('vacuums and analyzes tables that only grow after 2 % of change', async () => {
     const grown = ['attachment', 'automation_execution', 'email', 'email_content', 'event', 'step_execution'];
     const rows = await query<{ name: string; options: string[] }>(
       database.orm.em.fork(),

@@ -78,7 +78,7 @@ async function unsubscribe(api: TestApi, url: string): Promise<number> {
 }
 
 describe('a new APP_SECRET', () => {
-  it('keeps links of delivered mail alive, and keys readable, with the old one beside it', async () => {
+  it('together with the old one keeps links of delivered email working, and keys readable', async () => {
     const { body } = await before.api('POST', '/contacts', { body: { email: 'ada@example.com' } });
     const contactId = body.id ?? body.data.id;
     const { unsubscribeUrl } = createLinkSigner({ appSecret: OLD, publicUrl: after.url }).recipientUrls({
@@ -91,13 +91,13 @@ describe('a new APP_SECRET', () => {
     expect(await canSign(NEW)).toBe(false);
   });
 
-  it('is taken at the start of a process when the old one is named, and refused when not', async () => {
+  it('is accepted at the start of a process together with the old one, and refused alone', async () => {
     await expect(assertKnownSecret(before.em(), { appSecret: NEW })).rejects.toThrow('APP_SECRETS_PREVIOUS');
     await assertKnownSecret(before.em(), { appSecret: NEW, previousSecrets: [OLD] });
     await assertKnownSecret(before.em(), { appSecret: NEW });
   });
 
-  it.each(['api', 'worker'])('that the database does not know ends the %s with one plain sentence', async (name) => {
+  it.each(['api', 'worker'])('that the database does not know ends the %s with one sentence', async (name) => {
     const main = fileURLToPath(new URL(`../${name}/main.ts`, import.meta.url));
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main], {
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -130,7 +130,7 @@ describe('everpost secrets reseal', () => {
     expect(error).toContain('APP_SECRETS_PREVIOUS');
   });
 
-  it('seals everything, may run again, and makes the old secret needless', async () => {
+  it('seals everything, may be repeated, and makes the old secret unnecessary', async () => {
     const secrets = { APP_SECRET: NEW, APP_SECRETS_PREVIOUS: OLD.replace(',', '\\,') };
     expect(await reseal(secrets)).toMatchObject({
       exitCode: 0,
@@ -155,7 +155,7 @@ describe('everpost secrets reseal', () => {
     );
   });
 
-  it('does so for many values, and while somebody else changes them', async () => {
+  it('does so for many values, also while they are being changed', async () => {
     await query(
       before.em(),
       sql`
@@ -186,7 +186,7 @@ describe('everpost secrets reseal', () => {
 describe('commands that read or replace a webhook secret', () => {
   const command = ['project', 'webhook-secret'];
 
-  it('open it with the APP_SECRET of the environment, and say so when they cannot', async () => {
+  it('unseal it with the APP_SECRET of the environment, and say so when they cannot', async () => {
     const { id } = before.project;
     expect((await everpost([...command, id], { APP_SECRET: NEW })).out).toBe(`${webhookSecret}\n`);
     expect(await everpost([...command, id], {})).toMatchObject({
@@ -198,7 +198,7 @@ describe('commands that read or replace a webhook secret', () => {
     expect(out.trim()).not.toBe(webhookSecret);
   });
 
-  it('seal the one of a new project', async () => {
+  it('seal the secret of a new project', async () => {
     const { out } = await everpost(['project', 'create', '--name', 'Sealed', '--json'], { APP_SECRET: NEW });
     const [row] = await query<{ stored: string }>(
       before.em(),

@@ -52,7 +52,7 @@ async function refreshAll(): Promise<void> {
 }
 
 describe('the background refresh', () => {
-  it('counts every segment, computes the tracked ones and emits their events once', async () => {
+  it('counts every segment, computes the tracked ones and records their events once', async () => {
     const owner = await stack.createProject();
     await createContacts(owner, 30);
     const counted = await createSegment(owner, {});
@@ -67,7 +67,7 @@ describe('the background refresh', () => {
     expect(await entriesOf(owner)).toBe(30);
   });
 
-  it('goes through more than one batch, past a segment that cannot be evaluated and a disabled project', async () => {
+  it('works through several batches, also after a segment that cannot be evaluated and a disabled project', async () => {
     const owner = await stack.createProject();
     await createContacts(owner, 3);
     const em = stack.em();
@@ -99,11 +99,11 @@ describe('the background refresh', () => {
 });
 
 describe('a computation whose process died', () => {
-  it('is taken up by a workflow', async () => {
+  it('is continued by a workflow', async () => {
     const owner = await stack.createProject();
     await createContacts(owner, 20);
     const id = await createSegment(owner, { trackMembership: true });
-    // The state that a process leaves behind when it dies right after it has begun.
+    // The state after the process has died at the beginning of the computation.
     await leaseInOutbox(stack.em(), 'segment', owner.project.id, id, 0);
     await eventually(async () => (await memberCountOf(owner, id)) === 20);
     expect(await entriesOf(owner)).toBe(20);

@@ -6,9 +6,9 @@ import { eventually } from './support/eventually.ts';
 import { startHostileApi, type HostileApi } from './support/hostile-api.ts';
 import { openRaw, statusOf } from './support/raw-http.ts';
 
-/** A project may hold 64 MB of answers; their making and garbage come on top of it. */
+/** A project may hold 64 MB of answers. Making them takes memory as well, and leaves garbage. */
 const RSS_GROWTH_MAX = 320 * 1024 * 1024;
-/** This many pages of 8 MB would not fit into the heap of the process. */
+/** So many pages of 8 MB do not fit into the heap of the process. */
 const READERS = 60;
 
 let app: HostileApi;
@@ -19,7 +19,7 @@ afterAll(() => app.stop());
 
 const bearer = (key: string) => `Authorization: Bearer ${key}\r\n`;
 
-/** Asks for a page of events and reads nothing of it. */
+/** Requests a page of events and does not read the answer. */
 async function openSlowReader(): Promise<{ socket: Socket; isClosed: () => boolean }> {
   const { hostname, port } = new URL(app.url);
   const socket = connect({ port: Number(port), host: hostname });
@@ -33,7 +33,7 @@ async function openSlowReader(): Promise<{ socket: Socket; isClosed: () => boole
 }
 
 describe('clients that do not read', () => {
-  it('hold a bounded part of the memory, and others are served meanwhile', async () => {
+  it('occupy a bounded part of the memory, and others are served meanwhile', async () => {
     await query(
       app.database.orm.em.fork(),
       sql`
@@ -58,7 +58,7 @@ describe('clients that do not read', () => {
 });
 
 describe('a body that comes octet by octet', () => {
-  it.concurrent('with a key ends in 408, and keeps nobody waiting', async () => {
+  it.concurrent('with a key ends with 408, and delays nobody', async () => {
     const { socket, ended, received } = await openRaw(app.url);
     socket.write(
       `POST /contacts HTTP/1.1\r\nHost: a\r\n${bearer(app.attacker.keys.secretKey)}` +
@@ -73,7 +73,7 @@ describe('a body that comes octet by octet', () => {
 });
 
 describe('large bodies that never end', () => {
-  it('take the room of their project only: it is told to wait, and others send large ones meanwhile', async () => {
+  it('occupy only the memory of their project, which has to wait while others send large ones', async () => {
     const uploads = await Promise.all(
       Array.from({ length: 4 }, async () => {
         const upload = await openRaw(app.url);
@@ -87,7 +87,7 @@ describe('large bodies that never end', () => {
     const file = { filename: 'a.bin', content: Buffer.alloc(10_000_000).toString('base64'), contentType: 'a/b' };
     const body = { to: 'a@example.com', subject: 'S', body: 'B', from: 'a@example.com', attachments: [file] };
     expect((await app.neighbour.api('POST', '/v1/send', { body })).status).toBe(200);
-    // One has the room of the project; the others end their wait for it.
+    // One body occupies the memory of the project; the others wait for it and are then refused.
     const refused = () => uploads.filter(({ received }) => statusOf(received()) === 429);
     await eventually(() => Promise.resolve(refused().length === 3), 30_000);
     for (const { received } of refused()) expect(received()).toMatch(/^retry-after: \d+\r$/im);
@@ -96,8 +96,8 @@ describe('large bodies that never end', () => {
   });
 });
 
-describe('two projects', () => {
-  it('one of which floods: the requests of the other are answered', async () => {
+describe('a project that floods the API', () => {
+  it('does not keep the requests of another project from being answered', async () => {
     const large = { to: 'a@example.com', subject: 'S', body: `<p>${'x'.repeat(1_000_000)}</p>`, from: 'a@example.com' };
     const flood = Promise.all(
       Array.from({ length: 12 }, async (_, n) => {

@@ -39,7 +39,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** One plain sentence and exit code 1: no stack, no second line. */
+/** Expects one sentence and exit code 1, without a stack or a second line. */
 function expectSentence({ exitCode, output }: Ended, sentence: RegExp): void {
   expect(output).toMatch(sentence);
   expect(output).not.toMatch(/^\s+at /m);
@@ -56,7 +56,7 @@ async function startedWith(name: 'api' | 'worker', environment: NodeJS.ProcessEn
 }
 
 describe('a command on a Node that is too old', () => {
-  it('says which one it needs', async () => {
+  it('says which version it needs', async () => {
     const pretend = path.join(folder, 'old.cjs');
     await writeFile(pretend, "Object.defineProperty(process, 'version', { value: 'v18.19.0' });");
     const ended = await runNode(['--require', pretend, 'scripts/bootstrap.mjs', 'cli/main.ts', '--version']);
@@ -64,18 +64,18 @@ describe('a command on a Node that is too old', () => {
   });
 });
 
-describe('a process whose port another one has', () => {
+describe('a process that cannot listen', () => {
   it.each([
     ['api', 'PORT'],
     ['worker', 'HEALTH_PORT'],
-  ] as const)('says so: %s, %s', async (name, variable) => {
+  ] as const)('says that its port is in use: %s, %s', async (name, variable) => {
     const sentence = new RegExp(
       `^${variable}: port ${port} of 127.0.0.1 cannot be used: another process listens there.$`,
     );
     expectSentence(await startedWith(name, { [variable]: port }), sentence);
   });
 
-  it('says so of an address that this machine does not have', async () => {
+  it('says that this machine does not have its address', async () => {
     expectSentence(
       await startedWith('api', { HOST: '203.0.113.7', PORT: '3999' }),
       /^PORT: port 3999 of 203\.0\.113\.7 cannot be used: this machine does not have the address\.$/,
@@ -123,7 +123,7 @@ describe('an operator command', () => {
       /there is no such database\. Create it, or correct DATABASE_URL/,
     ],
     [
-      'the database is that of something else',
+      'the database belongs to another program',
       ['migrate'],
       () => ({ DATABASE_URL: foreign.url }),
       /is not empty and not a database of Everpost \(it has the table invoice\)/,
@@ -143,7 +143,7 @@ describe('an operator command', () => {
       }),
       /not-set-up is not found\. Run `everpost temporal setup` first\.$/,
     ],
-  ])('ends with a sentence where %s', async (_what, args, environment, sentence) => {
+  ])('ends with a sentence when %s', async (_what, args, environment, sentence) => {
     expectSentence(await runCommand(args, environment()), sentence);
   });
 });

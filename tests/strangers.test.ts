@@ -34,7 +34,7 @@ async function expectCheap(run: () => Promise<unknown>, turnMaxMs = TURN_MAX_MS)
   expect(rssBytes - before.rssBytes).toBeLessThan(RSS_GROWTH_MAX);
 }
 
-/** 59 MB, as much as /v1/send may have. */
+/** 59 MB, as much as /v1/send accepts. */
 const arrays = Buffer.from(`[${'[],'.repeat(19_700_000)}0]`);
 const digits = Buffer.from(`[${'0,'.repeat(29_500_000)}0]`);
 
@@ -45,7 +45,7 @@ describe('a stranger', () => {
     ['br', brotliCompressSync(digits, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } })],
     ['deflate', Buffer.from('not compressed at all')],
     ['br', Buffer.alloc(100_000, 0xff)],
-  ])('gets 401 for a compressed body, which stays as it is: %s', async (coding, body) => {
+  ])('gets 401 for a compressed body, which is not decompressed: %s', async (coding, body) => {
     await expectCheap(async () => {
       const statuses = await Promise.all(
         Array.from({ length: 10 }, () => post('/v1/send', body, { 'content-encoding': coding })),
@@ -54,7 +54,7 @@ describe('a stranger', () => {
     });
   });
 
-  it('gets 401 for a large plain body, of which nothing is kept', async () => {
+  it('gets 401 for a large plain body, which is not kept in memory', async () => {
     await expectCheap(async () => {
       const statuses = await Promise.all([
         post('/v1/send', arrays),
@@ -122,7 +122,7 @@ describe('a stranger', () => {
     },
   );
 
-  it('is not asked to send a body that nobody will read', async () => {
+  it('gets no 100 Continue for a body that nobody will read', async () => {
     const { socket, ended } = await openRaw(app.url);
     socket.write(
       'POST /v1/send HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n' +
@@ -134,12 +134,12 @@ describe('a stranger', () => {
   });
 
   it('cannot send thousands of requests ahead on one connection', async () => {
-    // Node reads 64 kB at a time and all requests in them; beyond the first few, that reading is what they cost.
+    // Node parses all requests in the 64 kB that it has read; beyond the first few, only that parsing costs time.
     const requests = 'GET /health HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(20_000);
     await expectCheap(() => sendRaw(app.url, requests), 2 * TURN_MAX_MS);
   });
 
-  it('harms nobody by leaving in any phase of a request', async () => {
+  it('harms nobody by disconnecting in any phase of a request', async () => {
     const phases = [
       '',
       'POST /contacts HT',

@@ -26,7 +26,7 @@ async function contactWith(locale?: string, api = app.api) {
   return { links, isSubscribed: async () => (await api('GET', `/contacts/${body.id}`)).body.subscribed as boolean };
 }
 
-/** A project with everything that recipients can see of one. */
+/** A project with every setting that recipients can see. */
 async function branded() {
   const owner = await app.createProject();
   const reply = await owner.api('PATCH', `/users/@me/projects/${owner.project.id}`, {
@@ -43,7 +43,7 @@ async function pressEnter(page: Page): Promise<void> {
   await Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')]);
 }
 
-/** Roles and names of what assistive technology sees. */
+/** Roles and names of the elements that assistive technology sees. */
 function flatten(nodes: SerializedAXNode[]): { role: string; name: string }[] {
   return nodes.flatMap(({ role, name, children }) => [{ role, name: name ?? '' }, ...flatten(children ?? [])]);
 }
@@ -127,12 +127,12 @@ describe('the subscription pages in a browser', () => {
     ).not.toContain('img-src');
   });
 
-  it('show the name of the project where it has set no other', async () => {
+  it('show the name of the project when it has no display name', async () => {
     const { links } = await contactWith('en');
     expect(await (await fetch(links.unsubscribeUrl)).text()).toContain('newsletters from <bdi>Test</bdi>');
   });
 
-  it('are in the language of the contact, else of the browser, else of the project', async () => {
+  it('are in the language of the contact, or else of the browser, or else of the project', async () => {
     const { api } = await branded();
     const languageOf = async (locale: string | undefined, accept: string) => {
       const { links } = await contactWith(locale, api);
@@ -143,7 +143,7 @@ describe('the subscription pages in a browser', () => {
     expect(await languageOf('sv', 'sv')).toBe('he');
   });
 
-  it('have a title that states the fact where there is nothing to ask', async () => {
+  it('have a title that states the result when there is nothing to ask', async () => {
     const { links } = await contactWith('en');
     const titleAt = async (url: string, method: string) =>
       /<h1>(.*)<\/h1>/.exec(await (await fetch(url, { method })).text())?.[1];

@@ -8,7 +8,7 @@ import { startTestApi, type TestApi } from './support/api.ts';
 import { eventually } from './support/eventually.ts';
 
 const NOWHERE = { connectionOptions: { address: '127.0.0.1:1' }, namespace: 'default' };
-/** Without the retries of the SDK, which last until the dispatcher gives a start up. */
+/** Without the SDK's retries, because these last until the dispatcher gives up a start. */
 const refused = Connection.lazy({ ...NOWHERE.connectionOptions, interceptors: [] });
 const PATIENCE_MS = 60_000;
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 it(
-  'the API takes requests while Temporal is away, and its log says what waits, once and not for each request',
+  'the API accepts requests while Temporal is away, and its log says what waits once and not for each request',
   async () => {
     const lines: { level: number; kind: string; reason: string; msg: string }[] = [];
     const logger = createLogger({ level: 'warn', name: 'api' }, { write: (line) => void lines.push(JSON.parse(line)) });

@@ -7,7 +7,7 @@ import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
 const THROTTLED_CAMPAIGNS = 20;
 const RECIPIENTS = 400;
-/** Far below the minutes that a slot was once held, far above what a busy machine needs. */
+/** Far shorter than a slot that is blocked for minutes, far longer than a busy machine needs. */
 const SOON_MS = 10_000;
 
 let stack: TestStack;
@@ -23,7 +23,7 @@ interface Sending {
   campaignId: string;
 }
 
-/** Sends a campaign of a project of its own at that speed; 0 is unlimited. */
+/** Sends a campaign of a new project at that speed; 0 is unlimited. */
 async function startCampaign(emailsPerSecond: number, recipients: number): Promise<Sending> {
   const project = await stack.createProject();
   const domain = `t${++domainCount}.test`;
@@ -64,7 +64,7 @@ async function cancel({ project, campaignId }: Sending): Promise<void> {
 }
 
 describe('twenty campaigns of throttled projects', () => {
-  it('hold up neither the email of others, nor their campaigns, nor their own transactional email', async () => {
+  it('delay neither the email and campaigns of others nor their own transactional email', async () => {
     const throttled = await Promise.all(
       Array.from({ length: THROTTLED_CAMPAIGNS }, () => startCampaign(1, RECIPIENTS)),
     );
@@ -102,7 +102,7 @@ describe('a campaign of a throttled project', () => {
     const { historyLength } = await stack.temporal.client.workflow
       .getHandle(campaignWorkflowId(sending.campaignId))
       .describe();
-    // Beginning, audience, one page, deferred email, end.
+    // The activities of a campaign: beginning, audience, one page, deferred email, end.
     expect(historyLength).toBeLessThan(45);
   }, 120_000);
 });

@@ -26,7 +26,7 @@ afterAll(async () => {
   await collector.close();
 });
 
-/** A request with a trace of its own. */
+/** Sends a request with a trace of its own. */
 async function call(path: string, body: object, key: 'public' | 'secret' = 'secret') {
   const caller = newCaller();
   const reply = await stack.api('POST', path, { key, headers: caller.headers, body });
@@ -45,7 +45,7 @@ async function countWaiting(): Promise<number> {
   return (await query(stack.em(), waiting)).length;
 }
 
-it('goes on behind a delay, and names the event that ended a wait in the trace of that event', async () => {
+it('a trace continues after a delay, and the trace of an event shows the wait that it ended', async () => {
   const id = await createAutomation(stack, 'joined', {
     Later: { type: 'DELAY', config: { amount: 0.02, unit: 'minutes' }, next: 'Buys' },
     Buys: { type: 'WAIT_FOR_EVENT', config: { eventName: 'bought', timeout: 600 }, branches: { event: 'Thanks' } },
@@ -64,13 +64,13 @@ it('goes on behind a delay, and names the event that ended a wait in the trace o
   expectChain(ending, bought.spanId, ['POST /v1/track', 'outbox executionEvent']);
 }, 90_000);
 
-it('shows steps that were too slow for their task, and the attempt that came after', async () => {
+it('a trace shows steps that were too slow for their task, and the attempt after that', async () => {
   await createAutomation(stack, 'slowed', { Mail: { type: 'SEND_EMAIL', templateId } });
   const holder = stack.em();
   await holder.begin();
   await query(holder, sql`lock table step_execution in share row exclusive mode`);
   const { traceId, spanId } = await track('grace@mail.test', 'slowed');
-  // The attempt in the task still waits when the one after it begins.
+  // The attempt within the task is still waiting when the next attempt begins.
   await eventually(async () => (await countWaiting()) >= 2, 30_000);
   await holder.rollback();
 
@@ -86,14 +86,14 @@ it('shows steps that were too slow for their task, and the attempt that came aft
   expectChain(trace, mail.spanId, DELIVERY);
 }, 90_000);
 
-it('goes on when a campaign is due', async () => {
+it('a trace continues when a campaign is due', async () => {
   const id = await createCampaign();
   const scheduledFor = new Date(Date.now() + 2_000).toISOString();
   const { traceId, spanId } = await call(`/campaigns/${id}/send`, { scheduledFor });
   expectChain(await traceWith(collector, traceId, PAGES), spanId, ['POST /campaigns/:id/send', ...PAGES]);
 }, 90_000);
 
-it('follows a pause and a resumption to the hand-over, and the campaign in the trace of its sending', async () => {
+it('traces of a pause and a resumption end at the outbox, and the pages stay in the trace of the send', async () => {
   const id = await createCampaign();
   stack.processes.worker.freeze();
   const sent = await call(`/campaigns/${id}/send`, {});
@@ -109,7 +109,7 @@ it('follows a pause and a resumption to the hand-over, and the campaign in the t
   expect(trace.get('outbox campaign')).toHaveLength(1);
 }, 90_000);
 
-it('begins with a resending for those that it reaches', async () => {
+it('the pages of a resend belong to the trace of its request', async () => {
   const id = await createCampaign();
   await call(`/campaigns/${id}/send`, {});
   await eventually(async () => (await stack.api('GET', `/campaigns/${id}`)).body.status === 'SENT', 60_000);

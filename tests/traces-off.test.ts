@@ -24,7 +24,7 @@ async function contextCount(stack: TracedStack): Promise<number> {
   return (await query(stack.em(), sql`select from trace_context`)).length;
 }
 
-it('loads nothing, opens no connection and writes nothing while it is off', async () => {
+it('tracing that is off loads no SDK, opens no connection and writes no row', async () => {
   const collector = await startTraceCollector();
   const off = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_TRACES_EXPORTER: 'none' };
   const stack = await startTracedStack({
@@ -44,7 +44,7 @@ it('loads nothing, opens no connection and writes nothing while it is off', asyn
   }
 }, 120_000);
 
-it('delays nothing, and ends nothing, when the collector hangs or is not there', async () => {
+it('tracing delays no request and ends no process when the collector hangs or is away', async () => {
   const collector = await startTraceCollector({ hangs: true });
   const nowhere = `http://127.0.0.1:${await findFreePort(0)}`;
   const stack = await startTracedStack({
@@ -58,7 +58,7 @@ it('delays nothing, and ends nothing, when the collector hangs or is not there',
     const { api, worker } = stack.processes;
     expect(api.output() + worker.output()).toContain(SDK_LOADED);
     await eventually(async () => worker.output().includes('tracing has a problem'), 30_000);
-    // The exporter itself would try for ten seconds.
+    // The exporter alone would try for ten seconds.
     const beganAt = performance.now();
     expect(await api.terminate()).toBe(0);
     expect(performance.now() - beganAt).toBeLessThan(8_000);

@@ -73,7 +73,7 @@ it('shows the codes of a server that refuses an email, without its words', async
   });
 }, 90_000);
 
-it('begins a trace where the caller has none, and none where the caller says that it is not sampled', async () => {
+it('begins a trace when the caller has none, and begins none when the caller does not sample', async () => {
   const send = (headers?: Record<string, string>) =>
     stack.api('POST', '/v1/send', {
       ...(headers && { headers }),
@@ -141,7 +141,7 @@ it('follows a campaign to its pages, with spans for a few emails of each', async
   expect(emails).toHaveLength(5);
 }, 90_000);
 
-it('sends no address, no words of a person and no key to the collector', () => {
+it('sends no address, no text of a person and no key to the collector', () => {
   const bytes = collector.bytes().toString('latin1');
   expect(bytes).toContain('smtp send');
   expect(bytes).not.toMatch(/private\.test|example\.com|Secret|signed up/);

@@ -23,7 +23,7 @@ async function verify(email: string): Promise<any> {
 }
 
 describe('POST /v1/verify', () => {
-  it('answers every field', async () => {
+  it('answers with every field', async () => {
     dns.set('company.example', { NS, MX: [[10, 'mx.company.example']], A: ['192.0.2.1'] });
     expect(await verify(' Ada@Company.EXAMPLE ')).toEqual({
       email: 'ada@company.example',
@@ -82,7 +82,7 @@ describe('POST /v1/verify', () => {
       { valid: true, hasMxRecords: true, hasWebsite: false },
       'takes mail',
     ],
-  ])('decides by the records of a domain: %s', async (what, records, expected, reason) => {
+  ])('judges a domain by its records: %s', async (what, records, expected, reason) => {
     const domain = `${what.replace(/\W/g, '')}.example`;
     dns.set(domain, records);
     const data = await verify(`a@${domain}`);
@@ -90,7 +90,7 @@ describe('POST /v1/verify', () => {
     expect(data.reasons).toEqual([expect.stringContaining(reason)]);
   });
 
-  it('knows that a name inside a zone exists, and one that the zone does not have does not', async () => {
+  it('knows which names within a zone exist', async () => {
     dns.set('zone.example', { NS });
     dns.set('mail.zone.example', { MX: [[10, 'mx.zone.example']] });
     dns.set('empty.zone.example', { TXT: ['nothing for mail'] });
@@ -118,18 +118,18 @@ describe('POST /v1/verify', () => {
     ['outlok.com', 'outlook.com'],
     ['company.con', 'company.com'],
     ['company.ogr', 'company.org'],
-  ])('suggests what %s was to be: %s', async (domain, meant) => {
+  ])('suggests a correction of %s: %s', async (domain, meant) => {
     expect(await verify(`ada+x@${domain}`)).toMatchObject({
       valid: false,
       isTypo: true,
       suggestedEmail: `ada+x@${meant}`,
       isPlusAddressed: true,
-      // Some of these names are on the list of disposable ones, too.
+      // Some of these names are also on the list of disposable domains.
       reasons: expect.arrayContaining(['The domain does not exist', expect.stringContaining(meant)]),
     });
   });
 
-  it('suggests the provider also where somebody has registered the misspelt name', async () => {
+  it('suggests the provider also when somebody has registered the misspelt name', async () => {
     dns.set('gmal.com', { NS, MX: [[10, 'mx.squatter.test']] });
     expect(await verify('a@gmal.com')).toMatchObject({ valid: true, isTypo: true, suggestedEmail: 'a@gmail.com' });
   });
@@ -144,7 +144,7 @@ describe('POST /v1/verify', () => {
     'yahoo.co.uk',
     'tuta.com',
     'mail.company.example',
-  ])('does not correct %s, which takes mail', async (domain) => {
+  ])('does not correct %s, which accepts email', async (domain) => {
     dns.set(domain, { NS, MX: [[10, 'mx.provider.test']] });
     const data = await verify(`a@${domain}`);
     expect([data.valid, data.isTypo, data.suggestedEmail]).toEqual([true, false, undefined]);
@@ -161,7 +161,7 @@ describe('POST /v1/verify', () => {
     ['web.de', { isPersonalEmail: true }],
     ['notgmail.com', { isPersonalEmail: false }],
     ['company.example', { isDisposable: false, isAlias: false, isPersonalEmail: false }],
-  ])('knows what %s is', async (domain, expected) => {
+  ])('classifies %s', async (domain, expected) => {
     dns.set(domain, { NS, MX: [[10, 'mx.provider.test']] });
     expect(await verify(`a@${domain}`)).toMatchObject({ ...expected, valid: true });
   });
@@ -179,7 +179,7 @@ describe('POST /v1/verify', () => {
     },
   );
 
-  it('keeps answers for a while, but not that there was none', async () => {
+  it('caches answers for a while, but not a missing answer', async () => {
     dns.set('kept.example', { NS, MX: [[10, 'mx.provider.test']] });
     await Promise.all([verify('a@kept.example'), verify('b@kept.example')]);
     const asked = dns.queries().length;
@@ -197,7 +197,7 @@ describe('POST /v1/verify', () => {
     expect(await verify('a@broken.example')).toMatchObject({ valid: true });
   });
 
-  it('refuses a text that is no address, as every endpoint does', async () => {
+  it('refuses a text that is not an address, as every endpoint does', async () => {
     for (const email of [
       undefined,
       null,
@@ -230,7 +230,7 @@ describe('POST /v1/verify', () => {
     });
   });
 
-  it('takes the secret key only', async () => {
+  it('accepts only the secret key', async () => {
     const { status } = await app.api('POST', '/v1/verify', { key: 'public', body: { email: 'a@company.example' } });
     expect(status).toBe(401);
   });

@@ -33,7 +33,7 @@ const webhook = async (id: string) => (await stack.api('GET', `/webhooks/${id}`)
 const log = async (id: string) => (await stack.api('GET', `/webhooks/${id}/deliveries`)).body.deliveries;
 
 describe('an endpoint that fails', () => {
-  it('gets everything when it is back, in the order of each contact, under the same ids', async () => {
+  it('gets all events when it is back, in the order of each contact, under the same ids', async () => {
     const { receiver, id } = await subscribe();
     let isDown = true;
     const taken: any[] = [];
@@ -52,7 +52,7 @@ describe('an endpoint that fails', () => {
     await eventually(async () => (await webhook(id)).status === 'active');
   });
 
-  it('at the events of one contact gets those of others, and the contact in its order afterwards', async () => {
+  it('for one contact gets the events of others at once, and later those of the contact in their order', async () => {
     const { receiver, id } = await subscribe();
     let isRefused = true;
     const taken: any[] = [];
@@ -71,7 +71,7 @@ describe('an endpoint that fails', () => {
     await eventually(async () => (await log(id)).every((delivery: any) => delivery.status === 'DELIVERED'));
   });
 
-  it('at one event permanently has that event given up after the last pause, and the next one of the contact sent', async () => {
+  it('for one event always gets the next event of the contact after the last attempt at that event', async () => {
     const { receiver, id } = await subscribe();
     receiver.answer((call, response) => void response.writeHead(numberOf(call) === 0 ? 500 : 200).end());
     await track(stack, 'bad@mail.test', 'step', { n: 0 });
@@ -82,7 +82,7 @@ describe('an endpoint that fails', () => {
     await eventually(async () => (await log(id)).some((delivery: any) => delivery.status === 'FAILED'));
   });
 
-  it('for days is disabled with a notice, and has lost nothing when it is enabled again', async () => {
+  it('for days is disabled with a notice, and gets all events when it is enabled again', async () => {
     const { receiver, id } = await subscribe();
     const other = await subscribe({ events: ['webhook.disabled'] });
     receiver.answer((_call, response) => void response.writeHead(503).end());
@@ -113,7 +113,7 @@ describe('an endpoint that fails', () => {
     await eventually(async () => (await webhook(id)).disabledReason === 'it answered 410 Gone', PATIENCE_MS);
   });
 
-  it('by hanging delays no other', async () => {
+  it('by hanging delays no other endpoint', async () => {
     const hanging = await Promise.all(Array.from({ length: 5 }, () => subscribe()));
     for (const { receiver } of hanging) receiver.answer(() => undefined);
     const { receiver } = await subscribe();
@@ -128,7 +128,7 @@ describe('an endpoint that fails', () => {
   });
 });
 
-it('a worker that is killed again and again loses nothing', async () => {
+it('a worker that is killed again and again loses no event', async () => {
   await stack.stopWorkers();
   const { receiver, id } = await subscribe();
   receiver.answer((_call, response) => void setTimeout(() => response.writeHead(204).end(), 5));

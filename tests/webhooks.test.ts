@@ -37,7 +37,7 @@ async function trackMany(name: string, emails: string[], count: number): Promise
 }
 
 describe('an endpoint', () => {
-  it('gets the events it takes, signed as the published library of Standard Webhooks verifies', async () => {
+  it('gets the events that it has chosen, with signatures that the library of Standard Webhooks verifies', async () => {
     const { receiver, secret } = await subscribe({ events: ['order.*'] });
     await track(stack, 'ada@mail.test', 'other', { n: 1 });
     await track(stack, 'ada@mail.test', 'order.paid', { n: 2 });
@@ -66,7 +66,7 @@ describe('an endpoint', () => {
     for (const email of emails) expect(numbersOf(receiver, email)).toEqual([...Array(12).keys()]);
   });
 
-  it('gets them in batches when it asks for batches', async () => {
+  it('gets events in batches when its batchSize says so', async () => {
     const { receiver, secret } = await subscribe({ events: ['step'], batchSize: 10 });
     await trackMany('step', ['a@mail.test'], 25);
     await eventually(async () => receiver.events().length >= 25, PATIENCE_MS);
@@ -78,7 +78,7 @@ describe('an endpoint', () => {
     }
   });
 
-  it('is told of emails, contacts, campaigns and executions', async () => {
+  it('gets events of emails, contacts, campaigns and executions', async () => {
     const { receiver } = await subscribe();
     await createAutomation(stack, 'go', { Note: { type: 'UPDATE_CONTACT', config: { subscribed: false } } });
     await track(stack, 'eve@mail.test', 'go');
@@ -108,7 +108,7 @@ describe('an endpoint', () => {
     });
   });
 
-  it('has its secret rotated with an overlap in which both sign', async () => {
+  it('gets requests signed with both secrets for a while after a rotation', async () => {
     const { receiver, id, secret } = await subscribe({ events: ['step'] });
     const rotated = await stack.api('POST', `/webhooks/${id}/rotate-secret`);
     expect(rotated.body.secret).not.toBe(secret);
@@ -126,7 +126,7 @@ describe('an endpoint', () => {
     new Webhook(rotated.body.secret).verify(last.text, last.headers as Record<string, string>);
   });
 
-  it('gets everything again from an event on, under the same ids', async () => {
+  it('gets all events from a given event on again, under the same ids', async () => {
     const { receiver, id } = await subscribe({ events: ['again'] });
     await trackMany('again', ['a@mail.test'], 4);
     await eventually(async () => receiver.calls.length >= 4, PATIENCE_MS);
@@ -143,7 +143,7 @@ describe('an endpoint', () => {
     );
   });
 
-  it('loses no event of a transaction that commits long after later ones', async () => {
+  it('gets the event of a transaction that commits long after later ones', async () => {
     const { receiver } = await subscribe({ events: ['step'] });
     const { body } = await stack.api('POST', '/contacts', { body: { email: 'late@mail.test' } });
     const open = stack.database.orm.em.fork();

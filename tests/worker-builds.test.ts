@@ -14,7 +14,7 @@ import { testEnvironment } from './support/environment.ts';
 import { startEverpostProcess, type EverpostProcess } from './support/everpost-process.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
-/** Open executions at the time of the roll-out; 10000 takes about half an hour. */
+/** Open executions at the time of the roll-out; with 10000 the test takes about half an hour. */
 const EXECUTIONS = Number(process.env['OPEN_EXECUTIONS'] ?? 200);
 const OTHER_RECIPIENTS = 3_000;
 const HISTORIES_READ = 200;
@@ -118,7 +118,7 @@ beforeAll(async () => {
   stack = await startTestStack({
     hasWorkers: false,
     config: { SMTP_CONNECTIONS: 5, API_RATE_LIMIT_PER_MINUTE: 1_000_000 },
-    // Slow enough that the campaign is under way while a build is made current.
+    // So slow that the campaign is being sent while a build is made current.
     sink: { delayMs: 15, keepMessages: false },
   });
 }, 60_000);
@@ -133,7 +133,7 @@ describe('a new version of the workflows, rolled out under open executions and a
   let next: string;
 
   it(
-    'begins with workers of one build, which get work once it is current',
+    'begins with workers of one build, which get work once their build is current',
     async () => {
       old = startBuild('1.0', testEnvironment().workflowBundlePath);
       next = await bundle('next-workflows.ts');
@@ -149,7 +149,7 @@ describe('a new version of the workflows, rolled out under open executions and a
     PATIENCE_MS,
   );
 
-  it('is refused beforehand when it would decide differently for an open execution', async () => {
+  it('is refused before it gets work when it would decide differently for an open execution', async () => {
     const faulty = await bundle('faulty-workflows.ts');
     await expect(replayOpen(faulty)).rejects.toMatchObject({
       code: 1,
@@ -160,7 +160,7 @@ describe('a new version of the workflows, rolled out under open executions and a
   }, 120_000);
 
   it(
-    'takes the campaign and the executions over, and leaves deliveries to the old workers',
+    'takes over the campaign and the executions, and leaves deliveries to the old workers',
     async () => {
       await query(
         stack.em(),
@@ -194,7 +194,7 @@ describe('a new version of the workflows, rolled out under open executions and a
   );
 
   it(
-    'repeats and loses nothing, and no workflow meets an error',
+    'repeats and loses nothing, and no workflow task fails',
     async () => {
       await eventually(
         () => Promise.resolve(stack.sink.messageCount() >= OTHER_RECIPIENTS + 2 * EXECUTIONS),
@@ -214,7 +214,7 @@ describe('a new version of the workflows, rolled out under open executions and a
     PATIENCE_MS,
   );
 
-  it('gets all work that begins afterwards, and the old workers can stop when nothing is pinned to them', async () => {
+  it('gets all later work, and the old workers can stop when nothing is pinned to them', async () => {
     const emailId = await sendOne('new@mail.test');
     await eventually(() => Promise.resolve(stack.sink.recipientCounts().has('new@mail.test')));
     expect(await eventTypesOf(emailDeliveryWorkflowId(emailId))).toContain(EVENT_TYPE_TIMER_STARTED);
@@ -223,7 +223,7 @@ describe('a new version of the workflows, rolled out under open executions and a
       code: 1,
       stderr: '1.0: 1 open workflow is pinned to it\n',
     });
-    // Whoever stops them too early finds it waiting for workers of its build.
+    // Had they stopped too early, the workflow would wait for workers of its build.
     expect(await old.terminate()).toBe(0);
     expect((await deploy('list')).builds).toContainEqual({ buildId: '1.0', isCurrent: false, pinnedWorkflows: 1 });
     stack.sink.clearFor(LATE);

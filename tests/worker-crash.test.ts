@@ -6,8 +6,8 @@ import { startWorkerProcess, type WorkerProcess } from './support/worker-process
 const RECIPIENTS = 2_000;
 const CONNECTIONS = 10;
 /**
- * Mail that may be sent twice for one kill: what is on the wire, and per page under way what waits to be recorded and
- * what is being recorded (see `createResultBuffer`; four pages, 128 results each time).
+ * Emails that may be sent twice after one kill: those that are being sent, and for each open page those that wait to be
+ * recorded or are being recorded (see `createResultBuffer`; four pages, 128 results each).
  */
 const WINDOW_PER_KILL = CONNECTIONS + 4 * 2 * 128;
 
@@ -54,8 +54,8 @@ async function untilReceived(count: number): Promise<void> {
   await eventually(() => Promise.resolve(stack.sink.messageCount() >= count), 60_000);
 }
 
-describe('a worker that is killed twice while a campaign goes out', () => {
-  it('loses nobody, and repeats no more than the stated window', async () => {
+describe('a worker that is killed twice while it sends a campaign', () => {
+  it('leaves out no recipient, and repeats no more emails than the stated number', async () => {
     await createAudience();
     worker = startWorkerProcess(stack.config, stack.temporal);
     const campaignId = await startCampaign();
@@ -77,7 +77,7 @@ describe('a worker that is killed twice while a campaign goes out', () => {
     process.stderr.write(`worker killed twice: ${duplicates} of ${RECIPIENTS} mails were sent twice\n`);
   }, 120_000);
 
-  it('finishes what is on the wire when told to stop, and repeats nothing', async () => {
+  it('finishes the messages being sent when it is told to stop, and repeats none', async () => {
     stack.sink.clear();
     const campaignId = await startCampaign();
     await untilReceived(RECIPIENTS * 0.3);
