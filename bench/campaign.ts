@@ -58,8 +58,8 @@ export function readCampaign(stack: BenchStack, id: string): Promise<CampaignRow
 }
 
 /**
- * Sends ready-made messages of the same size from one process that does nothing else, with nodemailer's client or with our
- * own.
+ * Sends ready-made messages of the same size from one process that does nothing else, with nodemailer's client or with
+ * our own.
  */
 async function measureLimit(
   context: BenchContext,
@@ -86,7 +86,9 @@ async function measureRsaLimit(context: BenchContext): Promise<number> {
   return (JSON.parse(line) as { perSecond: number }).perSecond;
 }
 
-/** Sends the campaign and waits until it is SENT. With `--kill` the worker is killed half-way and another one starts. */
+/**
+ * Sends the campaign and waits until it is SENT. With `--kill` the worker is killed half-way and another one starts.
+ */
 async function sendCampaign(context: BenchContext, stack: BenchStack, id: string, recipients: number): Promise<Run> {
   const run: Run = { totalMs: 0, freezeMs: 0, resumedAfterMs: undefined };
   let killedAt: number | undefined;

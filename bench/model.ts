@@ -22,8 +22,8 @@ interface Run {
 }
 
 /**
- * CPU time of all programs on this machine in milliseconds, including time that its host took from a virtual machine. NaN
- * on systems other than Linux.
+ * CPU time of all programs on this machine in milliseconds, including time that its host took from a virtual machine.
+ * NaN on systems other than Linux.
  */
 function machineCpuMs(): number {
   if (process.platform !== 'linux') return Number.NaN;

@@ -1,6 +1,6 @@
 /**
- * What work costs, and which size of an installation follows; docs/scaling.md explains it. The costs are what `npm run bench
- * -- costs` measured on a machine with two cores; put your own in their place.
+ * What work costs, and which size of an installation follows; docs/scaling.md explains it. The costs were measured with
+ * `npm run bench -- costs` on a machine with two cores; put your own in their place.
  */
 
 /** CPU in milliseconds, bytes and rows in PostgreSQL, actions of Temporal, for one unit of work. */
@@ -139,8 +139,8 @@ export function sizeFor(emailsPerMonth: number, assumptions: Assumptions = ASSUM
 }
 
 /**
- * Units a second of one machine that runs all parts. The limit is the time of its cores or of the threads of its workers,
- * whichever is less.
+ * Units a second of one machine that runs all parts. The limit is the time of its cores or of the threads of its
+ * workers, whichever is less.
  * @param cpuMs CPU time of one unit by process; `worker` is that of all workers together
  */
 export function predictRate(cpuMs: Readonly<Record<string, number>>, workers: number, cores: number): number {

@@ -45,7 +45,9 @@ export async function waitUntilDelivered(stack: BenchStack): Promise<number> {
   }
 }
 
-/** Measures the time from the first octet of a request to the last octet of its email at the SMTP server, and the cost. */
+/**
+ * Measures the time from the first octet of a request to the last octet of its email at the SMTP server, and the cost.
+ */
 async function measureDelay(context: BenchContext, stack: BenchStack, sink: Sink) {
   const load = (firstNumber: number, seconds: number) =>
     sendHttpLoad(context, {

@@ -10,7 +10,9 @@ const MAILS = 200_000;
 const CAMPAIGN_ID = '0192a000-0000-7000-8000-000000000001';
 const WARM_UP_MS = 2_000;
 
-/** Creates emails of one campaign, the hard case because all of them count in one row, and as many rows for the limit. */
+/**
+ * Creates emails of one campaign, the hard case because all of them count in one row, and as many rows for the limit.
+ */
 async function createMails(stack: BenchStack): Promise<string[]> {
   const { id: projectId } = stack.project;
   await query(

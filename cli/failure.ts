@@ -17,7 +17,9 @@ function hasDatabaseCode(error: unknown, code: string): boolean {
   return false;
 }
 
-/** The name of a missing namespace. The SDK throws a class of its own for some calls, and the server's words for others. */
+/**
+ * The name of a missing namespace. The SDK throws a class of its own for some calls, and the server's words for others.
+ */
 function missingNamespace(error: unknown): string | undefined {
   if (error instanceof NamespaceNotFoundError) return error.namespace;
   if (!isGrpcServiceError(error) || !hasStatus(error, GRPC.notFound)) return undefined;

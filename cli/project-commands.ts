@@ -131,7 +131,10 @@ const BRAND_OPTIONS = {
   language: '--language',
 } as const;
 
-/** The given settings of the brand; an empty text removes a setting. @throws AppError BAD_REQUEST that names the option */
+/**
+ * The given settings of the brand; an empty text removes a setting.
+ * @throws AppError BAD_REQUEST that names the option
+ */
 function readBrandSettings(options: SetOptions): BrandSettings {
   const names = Object.keys(BRAND_OPTIONS) as (keyof typeof BRAND_OPTIONS)[];
   const given = names.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name] || null] as const]));

@@ -14,7 +14,9 @@ import { addSuppressionCommands } from './suppression-commands.ts';
 import { addSystemCommands } from './system-commands.ts';
 import { everpostVersion } from './version.ts';
 
-/** Redirects a command and all its subcommands: commander does not copy the settings to subcommands that already exist. */
+/**
+ * Redirects a command and all its subcommands: commander does not copy the settings to subcommands that already exist.
+ */
 function redirect(command: Command, streams: CliStreams): void {
   command.exitOverride().configureOutput({ writeOut: streams.writeOut, writeErr: streams.writeError });
   for (const child of command.commands) redirect(child, streams);

@@ -1,4 +1,5 @@
-// The order of the folders of shared/domain, type imports included. Tests are left out, because they may use every floor.
+// The order of the folders of shared/domain, type imports included. Tests are left out, because they may use every
+// floor.
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {

@@ -151,7 +151,7 @@ export async function describeRows(em: Em): Promise<string> {
   return [
     '// Generated from the migrations by `npm run schema`. Do not edit.',
     '',
-    '/** Columns of each table, camel-cased as statements alias them. A renamed column no longer compiles where it is used. */',
+    '/** Columns of each table, camel-cased as statements alias them. Code with a renamed column no longer compiles. */',
     `export interface Tables {\n${tables.join('\n')}\n}`,
     '',
     "/** Some columns of a table: `Row<'contact', 'id' | 'email'>`. */",

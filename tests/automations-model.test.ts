@@ -45,8 +45,8 @@ interface Running {
 }
 
 /**
- * Events that are minutes apart from each other and from every delay and timeout: those are whole hours, and each event has
- * its own fraction of an hour.
+ * Events that are minutes apart from each other and from every delay and timeout: those are whole hours, and each event
+ * has its own fraction of an hour.
  */
 function placed(drawn: { name: string; hour: number; y: number }[], startMs: number): TimedEvent[] {
   return drawn.map(({ name, hour, y }, index) => ({ name, y, atMs: startMs + (hour + (index + 1) / 10) * HOUR }));

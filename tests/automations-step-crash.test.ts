@@ -52,7 +52,9 @@ async function countOf(table: 'email' | 'event_wait'): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Creates one automation for each type of step, with that step first, so that a transaction of each type is blocked. */
+/**
+ * Creates one automation for each type of step, with that step first, so that a transaction of each type is blocked.
+ */
 const KINDS = ['SEND_EMAIL', 'UPDATE_CONTACT', 'CONDITION', 'EXIT', 'DELAY', 'WAIT_FOR_EVENT', 'WEBHOOK'] as const;
 type Kind = (typeof KINDS)[number];
 

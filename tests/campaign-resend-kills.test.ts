@@ -130,7 +130,9 @@ const KILLS = {
     await server.stop('SIGKILL');
     await server.start();
   },
-  /** As when PostgreSQL is killed: connections break, open transactions are rolled back, new connections are refused. */
+  /**
+   * As when PostgreSQL is killed: connections break, open transactions are rolled back, new connections are refused.
+   */
   async postgresql() {
     await database.cut();
     await delay(DATABASE_AWAY_MS);

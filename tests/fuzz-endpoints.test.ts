@@ -21,7 +21,9 @@ const SLOW_ANSWERS_MAX = 3;
 /** The longest turn of the event loop that requests may cause, in milliseconds of CPU time. */
 const TURN_MAX_MS = 50;
 const ROUNDS_MAX = 3;
-/** The suite always sends the same requests; `npm run fuzz` sends new ones, and prints the seed that repeats a failure. */
+/**
+ * The suite always sends the same requests; `npm run fuzz` sends new ones, and prints the seed that repeats a failure.
+ */
 const FIRST_SEED = givenSeed() ?? (process.env['FUZZ_RUNS'] === undefined ? 20_261_122 : undefined);
 
 const endpoints = createEndpoints(testConfig());

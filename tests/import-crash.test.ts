@@ -16,9 +16,9 @@ afterAll(async () => {
 });
 
 /**
- * Row `i` has address `i`, with two exceptions: every 50th row has no address, and every 10th repeats the address of the row
- * before. The first 10,000 addresses already have a contact, and every second of these is not subscribed. Each row
- * subscribes its contact.
+ * Row `i` has address `i`, with two exceptions: every 50th row has no address, and every 10th repeats the address of
+ * the row before. The first 10,000 addresses already have a contact, and every second of these is not subscribed. Each
+ * row subscribes its contact.
  */
 function csvFile(): string {
   const lines = ['email,subscribed,row,plan'];

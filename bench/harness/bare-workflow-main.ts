@@ -3,9 +3,9 @@ import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Runtime, Worker, bundleWorkflowCode } from '@temporalio/worker';
 
 /**
- * Runs bare workflows of one activity each, with a starter and a worker in this process. As many starts are under way at
- * once as in Everpost's dispatcher. The first `warmUp` workflows are not counted. Prints how many complete in a second, and
- * the CPU time of this process for each.
+ * Runs bare workflows of one activity each, with a starter and a worker in this process. As many starts are under way
+ * at once as in Everpost's dispatcher. The first `warmUp` workflows are not counted. Prints how many complete in a
+ * second, and the CPU time of this process for each.
  */
 const [address = '', countText = '', warmUpText = ''] = process.argv.slice(2);
 const count = Number(countText);

@@ -24,9 +24,9 @@ interface Counts {
 }
 
 /**
- * Tracks events at a fixed speed, each of a new contact, in three rounds: events that start nothing; events that start an
- * automation while no worker runs, so that executions queue up; and the same events while a worker runs on this machine.
- * Reports the response times of each round, and how long it took until Temporal had all executions.
+ * Tracks events at a fixed speed, each of a new contact, in three rounds: events that start nothing; events that start
+ * an automation while no worker runs, so that executions queue up; and the same events while a worker runs on this
+ * machine. Reports the response times of each round, and how long it took until Temporal had all executions.
  * @throws Error when an event has no execution
  */
 export async function measureEventBurst(context: BenchContext, stack: BenchStack, burst: EventBurst): Promise<object> {

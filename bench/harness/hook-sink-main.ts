@@ -2,8 +2,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * A receiver of webhooks. `POST /hook/<number>` accepts one. `POST /dead` makes endpoint 0 never answer, any other `POST`
- * makes it answer again. `GET /` says how many webhooks came and how long after their events, `DELETE /` forgets them.
+ * A receiver of webhooks. `POST /hook/<number>` accepts one. `POST /dead` makes endpoint 0 never answer, any other
+ * `POST` makes it answer again. `GET /` says how many webhooks came and how long after their events, `DELETE /` forgets
+ * them.
  */
 
 let received = 0;

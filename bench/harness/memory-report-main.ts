@@ -1,8 +1,8 @@
 import { BroadcastChannel, isMainThread } from 'node:worker_threads';
 
 /**
- * Loaded into a process before its own code (`--import`, with `--expose-gc`). At SIGUSR2 it collects garbage in all threads
- * and prints the memory that is still in use; without the collection the figures would include garbage.
+ * Loaded into a process before its own code (`--import`, with `--expose-gc`). At SIGUSR2 it collects garbage in all
+ * threads and prints the memory that is still in use; without the collection the figures would include garbage.
  */
 const REPLY_MS = 3_000;
 const channel = new BroadcastChannel('everpost-memory-report');

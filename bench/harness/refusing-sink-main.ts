@@ -3,10 +3,11 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { SENDER_REFUSALS } from './sender-refusals.ts';
 
 /**
- * Relays in front of simulated providers, one provider for each domain of recipients. They always refuse recipients whose
- * address begins with `dead`. On demand they refuse with many kinds of replies about the sender: all email for one domain
- * at one stage (rcpt, data, content), or all email at the first relay before it knows a recipient (greeting, ehlo, mail).
- * `POST /<stage>/<domain>` begins the refusals, `POST /none` ends them, `GET /?speed=<domain>` says what came and how fast.
+ * Relays in front of simulated providers, one provider for each domain of recipients. They always refuse recipients
+ * whose address begins with `dead`. On demand they refuse with many kinds of replies about the sender: all email for
+ * one domain at one stage (rcpt, data, content), or all email at the first relay before it knows a recipient (greeting,
+ * ehlo, mail). `POST /<stage>/<domain>` begins the refusals, `POST /none` ends them, `GET /?speed=<domain>` says what
+ * came and how fast.
  */
 
 const CONTENT_END = '\r\n.\r\n';

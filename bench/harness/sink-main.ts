@@ -4,9 +4,9 @@ import { performance } from 'node:perf_hooks';
 import type { SinkSummary } from './sink.ts';
 
 /**
- * An SMTP server for load tests. It accepts everything, and remembers only how often and when each recipient got a message.
- * It answers whole packets with one write, so that it costs less than its client. When the address of a recipient begins
- * with `broken`, it closes the connection after the content, without an answer.
+ * An SMTP server for load tests. It accepts everything, and remembers only how often and when each recipient got a
+ * message. It answers whole packets with one write, so that it costs less than its client. When the address of a
+ * recipient begins with `broken`, it closes the connection after the content, without an answer.
  */
 
 const CONTENT_END = Buffer.from('\r\n.\r\n');

@@ -6,7 +6,9 @@ import type { BenchStack } from './stack.ts';
 
 const SETTLE_MS = 5_000;
 const IDLE_MS = 15_000;
-/** This share of the executions goes first and fills the cache of the worker; the others show the cost of further ones. */
+/**
+ * This share of the executions goes first and fills the cache of the worker; the others show the cost of further ones.
+ */
 const FIRST_SHARE = 0.2;
 const REPORT_PATIENCE_MS = 30_000;
 

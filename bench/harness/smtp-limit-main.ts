@@ -7,9 +7,9 @@ import { createSmtpPool } from '../../shared/platform/smtp/smtp-pool.ts';
 import { BENCH_MAIL } from './bench-mail.ts';
 
 /**
- * Sends `argv[3]` ready-made messages over 20 connections to port `argv[2]`, and prints how fast that went. With `own` in
- * `argv[4]` it uses the SMTP client of the worker, which waits for one reply a message; otherwise it uses nodemailer's
- * client, which waits for four.
+ * Sends `argv[3]` ready-made messages over 20 connections to port `argv[2]`, and prints how fast that went. With `own`
+ * in `argv[4]` it uses the SMTP client of the worker, which waits for one reply a message; otherwise it uses
+ * nodemailer's client, which waits for four.
  */
 
 const CONNECTIONS = 20;

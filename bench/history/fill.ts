@@ -82,8 +82,9 @@ async function createOwners(stack: BenchStack, size: HistorySize): Promise<void>
 }
 
 /**
- * Creates the emails `first` to `first + CHUNK`, with their events, contents of the last month and executions. Even numbers
- * belong to the bench's project. Of ten emails, eight belong to campaigns, one to an execution and one to a request.
+ * Creates the emails `first` to `first + CHUNK`, with their events, contents of the last month and executions. Even
+ * numbers belong to the bench's project. Of ten emails, eight belong to campaigns, one to an execution and one to a
+ * request.
  */
 export async function createChunk(stack: BenchStack, size: HistorySize, first: number): Promise<void> {
   const contacts = contactsOf(size);

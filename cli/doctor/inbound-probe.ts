@@ -36,7 +36,9 @@ async function mxFindings(resolver: DnsResolver, domain: string): Promise<Findin
 }
 
 const SPF = /^v=spf1(?: |$)/i;
-/** Terms that refer to further records, or depend on the sender. This probe does not look up the hosts that they cover. */
+/**
+ * Terms that refer to further records, or depend on the sender. This probe does not look up the hosts that they cover.
+ */
 const LEADS_ELSEWHERE = /^[+?~-]?(?:a|mx|include|exists|ptr)(?:[:/]|$)|^redirect=/i;
 
 function covers(term: string, address: string): boolean {

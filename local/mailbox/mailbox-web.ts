@@ -22,7 +22,8 @@ export async function listenForReaders(store: MailboxStore, port: number): Promi
   const app = express();
   app.disable('x-powered-by');
   app.use((request, response, next) => {
-    // Against DNS rebinding: a web site may resolve its own name to 127.0.0.1 and read email through the visitor's browser.
+    // Against DNS rebinding: a web site may resolve its own name to 127.0.0.1 and read email through the visitor's
+    // browser.
     if (!/^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(request.headers.host ?? '')) {
       response.status(403).json({ error: 'Only reachable as 127.0.0.1 or localhost.' });
       return;

@@ -199,8 +199,8 @@ function postgresEnvironment(): NodeJS.ProcessEnv {
 }
 
 /**
- * Ends a server that a killed parent left behind, and removes a lock file whose process id now belongs to another program.
- * Any other lock file stays: from it a new server knows whether sessions of the old one still write.
+ * Ends a server that a killed parent left behind, and removes a lock file whose process id now belongs to another
+ * program. Any other lock file stays: from it a new server knows whether sessions of the old one still write.
  */
 async function releaseDataDirectory(dataDirectory: string): Promise<void> {
   const lockFile = path.join(dataDirectory, 'postmaster.pid');

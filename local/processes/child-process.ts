@@ -143,8 +143,8 @@ export function describeUnexpectedExit(child: ManagedChild, exit: ChildExit): st
 }
 
 /**
- * Waits for `ready`. Rejects when the child ends first, or after `timeoutMs`, with the child's last lines in the message.
- * `ready` gets a signal that is aborted once the wait is over.
+ * Waits for `ready`. Rejects when the child ends first, or after `timeoutMs`, with the child's last lines in the
+ * message. `ready` gets a signal that is aborted once the wait is over.
  */
 export async function waitUntilReady(
   child: ManagedChild,

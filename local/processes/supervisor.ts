@@ -10,8 +10,8 @@ const WINDOW_MS = 60_000;
 const PAUSES_MS = [100, 500, 1_000, 2_000];
 
 /**
- * Starts a part, with the same ports and data every time, and resolves when it is ready. Calls `onSpawn` as soon as there
- * is a process.
+ * Starts a part, with the same ports and data every time, and resolves when it is ready. Calls `onSpawn` as soon as
+ * there is a process.
  */
 export type StartPart<T extends { child: ManagedChild }> = (onSpawn: (child: ManagedChild) => void) => Promise<T>;
 
@@ -19,8 +19,8 @@ export interface Supervisor {
   /** Starts a part. After `restartFromNowOn` it is started again whenever it ends unexpectedly. */
   start: <T extends { child: ManagedChild }>(name: string, start: StartPart<T>) => Promise<T>;
   /**
-   * Restarts parts from now on. Before, an unexpected end of a part stops everything, because a restart does not correct a
-   * fault in the configuration.
+   * Restarts parts from now on. Before, an unexpected end of a part stops everything, because a restart does not
+   * correct a fault in the configuration.
    */
   restartFromNowOn(): void;
   /** Resolves with the reason once a part has ended for good without being asked to. */

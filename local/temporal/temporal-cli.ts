@@ -13,8 +13,8 @@ const goModule = 'github.com/temporalio/cli/cmd/temporal@v1.5.1';
 const downloadTimeoutMs = 120_000;
 
 /**
- * Finds the Temporal CLI, whose dev server the local stack and the tests run. Looks at TEMPORAL_CLI_PATH, the PATH and the
- * cache, then downloads the CLI or builds it with Go. Rejects with the ways to provide it.
+ * Finds the Temporal CLI, whose dev server the local stack and the tests run. Looks at TEMPORAL_CLI_PATH, the PATH and
+ * the cache, then downloads the CLI or builds it with Go. Rejects with the ways to provide it.
  */
 export async function resolveTemporalCli(progress: Progress): Promise<string> {
   const named = process.env['TEMPORAL_CLI_PATH'];

@@ -7,7 +7,9 @@ import type { ManagedChild } from '../processes/child-process.ts';
 import { projectRoot } from '../../shared/platform/paths.ts';
 import type { ProcessGuard } from '../processes/process-guard.ts';
 
-/** JSON values by key. With one partition small queues stay exact, and the limits are beyond what one machine reaches. */
+/**
+ * JSON values by key. With one partition small queues stay exact, and the limits are beyond what one machine reaches.
+ */
 const dynamicConfig = {
   'frontend.persistenceMaxQPS': 10_000,
   'history.persistenceMaxQPS': 45_000,
@@ -46,8 +48,8 @@ export interface TemporalServer {
 }
 
 /**
- * Starts the CLI's development server with the namespace `default` and our search attributes, and waits until it answers.
- * Rejects with the last lines of its log when it does not come up.
+ * Starts the CLI's development server with the namespace `default` and our search attributes, and waits until it
+ * answers. Rejects with the last lines of its log when it does not come up.
  */
 export async function startTemporalServer(options: TemporalServerOptions): Promise<TemporalServer> {
   const address = `127.0.0.1:${options.port}`;

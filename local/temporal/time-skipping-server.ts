@@ -16,7 +16,8 @@ const mavenTimeoutMs = 300_000;
 
 /**
  * Finds the Temporal test server that skips time. Looks at TEMPORAL_TEST_SERVER_PATH and the cache, then downloads the
- * server or fetches it from Maven, which needs Java. Resolves to the path of a program for `existing-path`; rejects with the ways to provide it.
+ * server or fetches it from Maven, which needs Java. Resolves to the path of a program for `existing-path`; rejects
+ * with the ways to provide it.
  */
 export async function resolveTimeSkippingServer(progress: Progress): Promise<string> {
   const named = process.env['TEMPORAL_TEST_SERVER_PATH'];

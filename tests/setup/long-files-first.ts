@@ -8,8 +8,8 @@ const { default: TestSequencer } = load('@jest/test-sequencer') as (typeof testS
 type Tests = Parameters<InstanceType<typeof TestSequencer>['sort']>[0];
 
 /**
- * The folders whose test files start first. Tests of workflows create many contexts of V8, which takes several times as long
- * in a process that has run many other files. End-to-end tests wait for kills, outages and time-outs.
+ * The folders whose test files start first. Tests of workflows create many contexts of V8, which takes several times as
+ * long in a process that has run many other files. End-to-end tests wait for kills, outages and time-outs.
  */
 const FIRST_FOLDERS = ['workflows', 'tests'];
 const rankOf = (file: string): number => {
@@ -18,8 +18,8 @@ const rankOf = (file: string): number => {
 };
 
 /**
- * Starts the long files first, so that none of them runs alone at the end. Jest knows how long each file took the last time.
- * In a new clone it does not, and would start with the largest file, which rarely takes longest.
+ * Starts the long files first, so that none of them runs alone at the end. Jest knows how long each file took the last
+ * time. In a new clone it does not, and would start with the largest file, which rarely takes longest.
  */
 export default class LongFilesFirst extends TestSequencer {
   override sort(tests: Tests): Tests {

@@ -37,9 +37,9 @@ registerHooks({
 });
 
 /**
- * Runs test files as Node runs the product. Jest's own runtime loads every module again for each file, which took more time
- * than the tests. Here all files of a process share the modules. Environment variables are restored after each file; a file
- * must itself restore other globals that it changes.
+ * Runs test files as Node runs the product. Jest's own runtime loads every module again for each file, which took more
+ * time than the tests. Here all files of a process share the modules. Environment variables are restored after each
+ * file; a file must itself restore other globals that it changes.
  */
 export default class NativeRuntime extends JestRuntime {
   readonly #env = { ...process.env };

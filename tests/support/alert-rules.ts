@@ -62,8 +62,8 @@ function valueOf(term: string, before: Sample[], after: Sample[]): number | unde
 }
 
 /**
- * Whether an expression holds, given the metrics at two moments. It supports comparisons of aggregations, and of ratios of
- * two, with a number, joined by `and`.
+ * Whether an expression holds, given the metrics at two moments. It supports comparisons of aggregations, and of ratios
+ * of two, with a number, joined by `and`.
  */
 export function holds(expr: string, before: string, after: string): boolean {
   const [then, now] = [readSamples(before), readSamples(after)];

@@ -23,7 +23,9 @@ const TEST_DOMAIN = 'example.com';
 const HITS_DRAIN_MS = 1_000;
 
 interface TestRequest {
-  /** `secret` (the default) or `public` sends the key of the project, another text is itself the key, null sends none. */
+  /**
+   * `secret` (the default) or `public` sends the key of the project, another text is itself the key, null sends none.
+   */
   key?: 'secret' | 'public' | (string & {}) | null;
   /** Sent as JSON. */
   body?: unknown;
@@ -112,8 +114,8 @@ async function stopServer(server: Server): Promise<void> {
 }
 
 /**
- * Starts the API in this process, on a free port and a database of its own with one project. Nothing dispatches the outbox,
- * so its rows stay visible to the test.
+ * Starts the API in this process, on a free port and a database of its own with one project. Nothing dispatches the
+ * outbox, so its rows stay visible to the test.
  */
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
   const database = options.database ?? (await createTestDatabase());

@@ -9,8 +9,8 @@ import { testConfig } from './config.ts';
 export const CLIENT_TYPES_FILE = path.join(projectRoot, 'clients', 'typescript', 'src', 'schema.ts');
 
 /**
- * The document without headers, links and the errors of each operation. The client does not need them, because it throws one
- * class of errors, and they would be most of the file.
+ * The document without headers, links and the errors of each operation. The client does not need them, because it
+ * throws one class of errors, and they would be most of the file.
  */
 function withoutErrors(document: OpenAPI3): OpenAPI3 {
   const isKept = (key: string, parent: string) =>

@@ -11,8 +11,8 @@ function pauseAfter(checkMs: number, waitedMs: number): number {
 }
 
 /**
- * Repeats `check`, also after it has thrown, until it returns something. Throws after `timeoutMs`, with the last error as
- * cause.
+ * Repeats `check`, also after it has thrown, until it returns something. Throws after `timeoutMs`, with the last error
+ * as cause.
  */
 export async function eventually<T>(check: () => Promise<T | undefined | false>, timeoutMs = 20_000): Promise<T> {
   const startedAt = performance.now();

@@ -19,8 +19,8 @@ function refuse(res: ServerResponse, status: number): void {
 }
 
 /**
- * A proxy in front of an API that causes faults in a share of the requests. It refuses a request, or cuts the connection
- * before the API gets the request or after the API has answered.
+ * A proxy in front of an API that causes faults in a share of the requests. It refuses a request, or cuts the
+ * connection before the API gets the request or after the API has answered.
  * @param share of the requests with a fault, from 0 to 1. The faults are spread evenly and take turns
  */
 export async function startFaultyProxy(target: string, share: number): Promise<FaultyProxy> {

@@ -1,6 +1,6 @@
 import type { Filter, FilterCondition } from '../../shared/pure/filters/filter-condition.ts';
 
-/** A contact with everything that filters look at. */
+/** A contact with everything that filters can test. */
 export interface EvaluatedContact {
   email: string;
   subscribed: boolean;
@@ -27,8 +27,8 @@ interface EvaluationWorld {
 }
 
 /**
- * The meaning of filters in plain TypeScript, without SQL and without the compiler's own helpers: what the compiler is
- * compared with. It favours being obvious over being fast.
+ * Evaluates filters in plain TypeScript, without SQL and without the compiler's own helpers, so that tests can compare
+ * the compiler with it. The code is simple rather than fast.
  */
 export function matchesCondition(
   condition: FilterCondition,
@@ -92,7 +92,7 @@ function moments(filter: Filter, contact: EvaluatedContact): number[] {
   });
 }
 
-/** A value with the rules it is compared by; undefined for one that does not exist. */
+/** A value and the rules of its comparison; undefined when it does not exist. */
 type Comparable =
   | { rules: 'email'; value: string }
   | { rules: 'boolean'; value: boolean }
@@ -179,7 +179,7 @@ function containsValue(stored: NonNullable<Comparable>, wanted: unknown): boolea
   return stored.value.toLowerCase().includes(wanted.toLowerCase());
 }
 
-/** Negative, zero or positive; undefined for values that have no order among each other. */
+/** Negative, zero or positive; undefined for values that cannot be compared. */
 function compare(stored: NonNullable<Comparable>, wanted: unknown): number | undefined {
   if (stored.rules === 'email') return compareText(stored.value, String(wanted).toLowerCase());
   const micros = momentOf(stored);
@@ -212,7 +212,7 @@ function momentOf(stored: Comparable): bigint | undefined {
 
 const DAY_MICROS = 86_400_000_000n;
 
-/** Where a moment lies to a date (a span of 24 hours) or to another moment. */
+/** Compares a moment with a date, which is a span of 24 hours, or with another moment. */
 function compareToSpan(micros: bigint, text: string): number | undefined {
   const span = readSpan(text);
   if (span === undefined) return undefined;

@@ -4,7 +4,7 @@ import { compileFilter, type CompileFilterOptions } from '../../shared/domain/fi
 import { json, query, sql } from '../../shared/domain/database/sql.ts';
 import type { EvaluatedContact } from './filter-evaluator.ts';
 
-/** A contact as the rows of several tables. */
+/** A contact that is stored in several tables. */
 export interface StoredContact extends EvaluatedContact {
   id: string;
 }
@@ -17,7 +17,7 @@ export function testId(): string {
   return `0190e000-0000-7000-8000-${String(lastId).padStart(12, '0')}`;
 }
 
-/** A contact with nothing remarkable but what `overrides` says. */
+/** A plain contact with the fields of `overrides`. */
 export function storedContact(overrides: Partial<StoredContact> = {}): StoredContact {
   const id = overrides.id ?? testId();
   const createdAt = overrides.createdAt ?? new Date('2026-01-01T00:00:00Z');
@@ -35,7 +35,7 @@ export function storedContact(overrides: Partial<StoredContact> = {}): StoredCon
   };
 }
 
-/** Stores contacts of one project with their events, emails and memberships, in one statement a table. */
+/** Stores contacts of one project with their events, emails and memberships, with one statement for each table. */
 export async function storeContacts(em: Em, projectId: string, contacts: StoredContact[]): Promise<void> {
   const rows = contacts.map(({ id, email, subscribed, data, createdAt, updatedAt }) => {
     return { id, email, subscribed, data, created_at: createdAt, updated_at: updatedAt };

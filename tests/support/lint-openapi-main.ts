@@ -19,7 +19,8 @@ async function findFaults(text: string): Promise<string[]> {
   const redocly = await lintFromString({
     source: text,
     absoluteRef: 'openapi.json',
-    // The interface has `/events/{eventName}/usage` and `/events/contact/{contactId}`; the document says which matches first.
+    // The interface has `/events/{eventName}/usage` and `/events/contact/{contactId}`; the document says which matches
+    // first.
     config: await createConfig({ extends: ['recommended'], rules: { 'no-ambiguous-paths': 'off' } }),
   });
   const linter = new spectral.Spectral();

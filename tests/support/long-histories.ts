@@ -9,8 +9,8 @@ export interface ShortOfHistory {
 }
 
 /**
- * A stack on a Temporal server of its own, which suggests to continue as new after few events. The default is thousands of
- * events; here a dozen steps make several runs.
+ * A stack on a Temporal server of its own, which suggests to continue as new after few events. The default is thousands
+ * of events; here a dozen steps make several runs.
  */
 export async function startStackShortOfHistory(suggestedAfterEvents: number): Promise<ShortOfHistory> {
   const server = await createTemporalProcess({ 'limit.historyCount.suggestContinueAsNew': suggestedAfterEvents });

@@ -1,7 +1,7 @@
 /**
- * Loaded into a process by `--import`. On request over the IPC channel it reports the longest turn of the event loop, or
- * throws an error that nothing catches. A turn is measured in CPU time of the main thread, because its duration depends on
- * other programs.
+ * Loaded into a process by `--import`. On request over the IPC channel it reports the longest turn of the event loop,
+ * or throws an error that nothing catches. A turn is measured in CPU time of the main thread, because its duration
+ * depends on other programs.
  */
 const TICK_MS = 2;
 

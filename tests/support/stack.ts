@@ -60,8 +60,8 @@ function watch(metrics: ProcessMetrics, api: TestApi, pool: () => SmtpPool | und
 }
 
 /**
- * All of Everpost in this process, on real servers: the API on a database of its own, workers and dispatcher on a Temporal
- * namespace of their own, and an SMTP server that keeps its messages.
+ * All of Everpost in this process, on real servers: the API on a database of its own, workers and dispatcher on a
+ * Temporal namespace of their own, and an SMTP server that keeps its messages.
  */
 export async function startTestStack(options: TestStackOptions = {}): Promise<TestStack> {
   const sink = await createSmtpSink(options.sink);

@@ -14,8 +14,8 @@ export interface TestNamespace extends TemporalConnectOptions {
 }
 
 /**
- * A Temporal namespace for one test file. Task queues have fixed names, so in one namespace files would take each other's
- * tasks. `address` names another server than the shared one.
+ * A Temporal namespace for one test file. Task queues have fixed names, so in one namespace files would take each
+ * other's tasks. `address` names another server than the shared one.
  */
 export async function createTestNamespace(
   address = testEnvironment().temporalAddress,

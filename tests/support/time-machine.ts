@@ -25,13 +25,13 @@ import { startTimeSkippingServer } from './time-skipping-server.ts';
 
 export interface TimeMachine extends TestApi {
   environment: TestWorkflowEnvironment;
-  /** Takes what the outbox holds for executions to Temporal, as the dispatcher does. */
+  /** Starts and signals the executions in the outbox, as the dispatcher does. */
   dispatch: () => Promise<void>;
-  /** Dispatches, then waits until no execution has anything to do at this time. */
+  /** Dispatches, then waits until no execution is due. */
   settle: () => Promise<void>;
-  /** Settles, lets that much time go by, and settles again. */
+  /** Settles, skips so much time, and settles again. */
   advance: (ms: number) => Promise<void>;
-  /** Lets time go by until an execution has ended. @returns milliseconds of virtual time that took */
+  /** Skips time until an execution has ended. @returns its duration in milliseconds of virtual time */
   finish: (executionId: string) => Promise<number>;
 }
 
@@ -55,7 +55,7 @@ async function dispatchExecutions(em: Em, client: Client): Promise<void> {
   await cancelExecutionWorkflows(client, of('executionCancel'));
 }
 
-/** Whether an execution has something to do at this time. */
+/** Whether an execution is due at this time. */
 async function isAnyExecutionDue(em: Em, now: Date): Promise<boolean> {
   const [due] = await query(
     em,
@@ -71,14 +71,14 @@ async function awaitExecution({ workflow }: Client, executionId: string): Promis
   const first = workflow.getHandle(executionWorkflowId(executionId));
   const { startTime } = await first.describe();
   await first.result().catch(() => undefined);
-  // The clock of the server runs on to the next deadline it knows of, so it says nothing about this workflow.
+  // The clock of the server skips on to its next deadline, so it does not show when this workflow ended.
   const { closeTime } = await workflow.getHandle(executionWorkflowId(executionId)).describe();
   return (closeTime?.getTime() ?? Number.NaN) - startTime.getTime();
 }
 
 /**
- * The API, workers and PostgreSQL as they are, on Temporal's test server, where waiting takes no time. That server knows
- * no search attributes, so workflows are started from here.
+ * The real API, workers and PostgreSQL on Temporal's test server, which skips time. That server has no search
+ * attributes, so this module starts the workflows instead of the dispatcher.
  */
 export async function startTimeMachine(options: TestApiOptions = {}): Promise<TimeMachine> {
   const environment = await startTimeSkippingServer();

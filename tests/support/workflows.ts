@@ -20,8 +20,8 @@ export interface WorkflowWorkers {
 type AnyActivity = (...args: unknown[]) => Promise<unknown>;
 
 /**
- * Starts workers for all tests of a file; each test sets its own activities. Workers for each test would leave polls behind.
- * The server could give a task of the next test to such a poll, and that test would wait for a time-out.
+ * Starts workers for all tests of a file; each test sets its own activities. Workers for each test would leave polls
+ * behind. The server could give a task of the next test to such a poll, and that test would wait for a time-out.
  */
 export async function startWorkflowWorkers({ connection, namespace }: WorkflowServer): Promise<WorkflowWorkers> {
   let current: Partial<Activities> = {};

@@ -34,8 +34,8 @@ function isPassing(error: EverpostError): boolean {
 }
 
 /**
- * How long to wait before the next try, in milliseconds; undefined when there must be none. After a 429 every request is
- * tried again, because nothing was done.
+ * How long to wait before the next try, in milliseconds; undefined when there must be none. After a 429 every request
+ * is tried again, because nothing was done.
  * @param tries the number of tries before the failed one
  */
 function pauseAfter(error: EverpostError, tries: number, mayRepeat: boolean): number | undefined {

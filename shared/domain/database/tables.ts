@@ -1,6 +1,6 @@
 // Generated from the migrations by `npm run schema`. Do not edit.
 
-/** Columns of each table, camel-cased as statements alias them. A renamed column no longer compiles where it is used. */
+/** Columns of each table, camel-cased as statements alias them. Code with a renamed column no longer compiles. */
 export interface Tables {
   address_hash_key: {
     isOnly: boolean;

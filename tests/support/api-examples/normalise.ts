@@ -21,8 +21,8 @@ const TEXTS: [RegExp, string][] = [
 const idOf = (number: number) => `0198c0de-0000-7000-8000-${String(number).padStart(12, '0')}`;
 
 /**
- * Replaces ids, times and secrets, so that the value is the same in each run. Ids are numbered in the order of their first
- * occurrence, and there are two different times.
+ * Replaces ids, times and secrets, so that the value is the same in each run. Ids are numbered in the order of their
+ * first occurrence, and there are two different times.
  */
 export function normalise(value: unknown): unknown {
   const ids = new Map<string, string>();

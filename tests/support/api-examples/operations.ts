@@ -11,7 +11,7 @@ interface DnsRecord {
   value: string;
 }
 
-/** Publishes what the API has asked for, as the owner of the domain does. */
+/** Publishes the records that the API has asked for, as the owner of the domain does. */
 function publish(dns: DnsServer, records: DnsRecord[]): void {
   for (const name of new Set(records.map((record) => record.name))) {
     const valuesOf = (type: string) =>
@@ -21,7 +21,7 @@ function publish(dns: DnsServer, records: DnsRecord[]): void {
   }
 }
 
-/** Sender domains, and what is known of an address. */
+/** Sender domains, and the verification of addresses. */
 export async function recordDomains(dns: DnsServer, { project, record }: ExampleRecorder): Promise<void> {
   const projectId = project.project.id;
   const { id, records } = await record('createDomain', { body: { domain: 'mail.example.org', projectId } });
@@ -36,7 +36,7 @@ export async function recordDomains(dns: DnsServer, { project, record }: Example
   await record('verifyEmail', { body: { email: 'ada@gmial.com' }, as: 'typo' });
 }
 
-/** Addresses that get nothing more. */
+/** Suppressed addresses. */
 export async function recordSuppressions(_stack: TestStack, { project, record }: ExampleRecorder): Promise<void> {
   const { api } = project;
   const since = new Date(Date.now() - 86_400_000).toISOString();
@@ -63,7 +63,7 @@ export async function recordSuppressions(_stack: TestStack, { project, record }:
   });
 }
 
-/** An endpoint that events are sent to, and a step that calls it. */
+/** A webhook endpoint, and a WEBHOOK step. */
 export async function recordWebhooks(receiver: HookReceiver, recorder: ExampleRecorder): Promise<void> {
   const { project, record, receive } = recorder;
   const body = { url: receiver.url, events: ['order.*'], description: 'The shop', enabled: true, batchSize: 10 };
@@ -71,8 +71,8 @@ export async function recordWebhooks(receiver: HookReceiver, recorder: ExampleRe
   const params = { id };
   const track = (event: string) =>
     project.api('POST', '/v1/track', { key: 'public', body: { email: 'ada@mail.test', event, data: { total: 49.9 } } });
-  const received = (isIt: (body: any) => boolean) =>
-    eventually(async () => receiver.calls.find((call) => isIt(call.body))?.body);
+  const received = (isWanted: (body: any) => boolean) =>
+    eventually(async () => receiver.calls.find((call) => isWanted(call.body))?.body);
   await track('order.paid');
   receive('webhookEvent', await received(({ type }) => type === 'batch'), 'batch');
   const deliveries = async () =>
@@ -95,7 +95,7 @@ export async function recordWebhooks(receiver: HookReceiver, recorder: ExampleRe
   receive('stepWebhook', await received(({ workflow }) => workflow !== undefined));
 }
 
-/** A contact comes to a WEBHOOK step. */
+/** Creates an automation with a WEBHOOK step, and makes a contact enter it. */
 async function callFromStep({ api }: TestProject, receiver: HookReceiver): Promise<void> {
   const { body } = await api('POST', '/workflows', { body: { name: 'Tell the shop', eventName: 'order.returned' } });
   const step = { type: 'WEBHOOK', config: { url: receiver.url }, autoConnect: true };

@@ -6,7 +6,7 @@ import type { ExampleRecorder } from './recorder.ts';
 const MANY_CONTACTS = 5_001;
 const FROM = { email: 'hello@example.com', name: 'The Shop' };
 
-/** A job until it has ended, which is kept as an example. */
+/** Waits until a job has ended, and records it. */
 async function awaitJob({ project, record }: ExampleRecorder, kind: 'import' | 'bulk', jobId: string): Promise<void> {
   await eventually(async () => (await project.api('GET', `/contacts/${kind}/${jobId}`)).body.state === 'completed');
   await record(kind === 'import' ? 'getImportJob' : 'getBulkJob', { params: { jobId } });
@@ -25,7 +25,7 @@ async function deleteLargeField(stack: TestStack, { project, record }: ExampleRe
   await query(stack.em(), sql`delete from contact where email like 'many%' and project_id = ${project.project.id}`);
 }
 
-/** Contacts, their fields, and what is done to many of them. */
+/** Contacts, their fields, imports and bulk operations. */
 export async function recordContacts(stack: TestStack, recorder: ExampleRecorder): Promise<void> {
   const { record } = recorder;
   const ada = { email: 'ada@mail.test', subscribed: true, data: { firstName: 'Ada', plan: 'pro' } };
@@ -110,7 +110,7 @@ const attachment = {
   disposition: 'attachment',
 };
 
-/** Emails by request, tracked events, and what became of both. */
+/** Emails of `/v1/send`, tracked events, and the activity of both. */
 export async function recordSending(_stack: TestStack, { project, record }: ExampleRecorder): Promise<void> {
   const { api } = project;
   const welcome = { name: 'Welcome', subject: 'Welcome', body: '<p>Hello {{name}}</p>', from: FROM.email };

@@ -21,7 +21,7 @@ const CHAPTERS = [
   recordErrors,
 ];
 
-/** Uses every operation of the API, on real parts. @returns what was asked and answered, the same in each run */
+/** Uses every operation of the API on real servers. @returns requests and answers, the same in each run */
 export async function recordApiExamples(): Promise<Record<string, ApiExample[]>> {
   const [dns, receiver] = await Promise.all([createDnsServer(), startHookReceiver()]);
   const stack: TestStack = await startTestStack({

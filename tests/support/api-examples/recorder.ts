@@ -10,18 +10,18 @@ export interface ExampleCall {
   /** JSON, or the text of the file of a form. */
   body?: unknown;
   headers?: Record<string, string>;
-  /** What the example is called where an operation has several; `example` when left out. */
+  /** The name of the example when an operation has several; `example` when left out. */
   as?: string;
 }
 
-/** What a step of the story works with. */
+/** Records the examples of one project. */
 export interface ExampleRecorder {
   project: TestProject;
   /** Calls an operation and keeps request and answer as an example. @returns the body of the answer */
   record: (operationId: string, call?: ExampleCall) => Promise<any>;
   /** Calls an operation and keeps only the answer, which is an error. */
   refuse: (operationId: string, call: ExampleCall & { key?: string }) => Promise<void>;
-  /** Keeps what a webhook has received. */
+  /** Keeps a request that a webhook receiver got. */
   receive: (operationId: string, body: unknown, as?: string) => void;
   /** Everything kept so far, by operation. */
   examples: () => Record<string, ApiExample[]>;
@@ -43,7 +43,7 @@ async function formOf(field: string, text: string): Promise<{ raw: Uint8Array<Ar
   return { raw: new Uint8Array(await response.arrayBuffer()), type: response.headers.get('content-type') ?? '' };
 }
 
-/** Calls the API with the keys of a project, and keeps what was asked and answered. */
+/** Calls the API with the keys of a project, and keeps requests and answers. */
 export function createRecorder(url: string, project: TestProject): ExampleRecorder {
   const kept = new Map<string, ApiExample[]>();
 

@@ -2,7 +2,7 @@ import { eventually } from '../eventually.ts';
 import type { TestStack } from '../stack.ts';
 import type { ExampleRecorder } from './recorder.ts';
 
-/** Steps of every type but EXIT, which the story puts at an end. */
+/** Steps of every type but EXIT, which is added last. */
 const stepsWith = (templateId: string) => ({
   email: {
     type: 'SEND_EMAIL',
@@ -58,7 +58,7 @@ async function recordSteps({ project, record }: ExampleRecorder, id: string): Pr
   return ids;
 }
 
-/** An automation, its steps, and contacts that go through it. */
+/** An automation, its steps and its executions. */
 export async function recordWorkflows(_stack: TestStack, recorder: ExampleRecorder): Promise<void> {
   const { project, record } = recorder;
   const { api } = project;

@@ -1,6 +1,6 @@
 /*
- * The workflows of a later version. Each begins with a timer, which no history of today has. Histories of short workflows do
- * not fit this code. Those of long-lived workflows do, because the change is behind a patch.
+ * The workflows of a later version. Each begins with a timer, which no history of today has. Histories of short
+ * workflows do not fit this code. Those of long-lived workflows do, because the change is behind a patch.
  */
 import { patched, setWorkflowOptions, sleep } from '@temporalio/workflow';
 import type {

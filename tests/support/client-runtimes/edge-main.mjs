@@ -1,4 +1,5 @@
-// Runs ./main.mjs with the built client in a context that has only the APIs that edge runtimes share, and nothing of Node.
+// Runs ./main.mjs with the built client in a context that has only the APIs that edge runtimes share, and nothing of
+// Node.
 import { readFileSync } from 'node:fs';
 import vm from 'node:vm';
 

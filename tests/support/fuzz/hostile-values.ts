@@ -2,7 +2,7 @@ import fc from 'fast-check';
 
 const KILOBYTE = 1024;
 
-/** Stand for what JSON.stringify cannot write; see `writeJson`. */
+/** Placeholders for JSON that JSON.stringify cannot write; see `writeJson`. */
 const RAW: Record<string, string> = {
   '$raw(huge)': '1e400',
   '$raw(precise)': '9007199254740993.00000000000000000001',
@@ -59,10 +59,10 @@ const TEXTS = [
   ],
 ];
 
-/** Texts that parsers, PostgreSQL or an email could stumble over. */
+/** Texts that parsers, PostgreSQL or an email may handle wrongly. */
 export const hostileText = fc.constantFrom(...TEXTS);
 
-/** Values of any kind that do the same. */
+/** Values of any type that may be handled wrongly. */
 export const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 4, arbitrary: hostileText },
   { weight: 2, arbitrary: fc.constantFrom(...Object.keys(RAW)) },
@@ -83,9 +83,9 @@ export const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue(),
 );
 
-/** The value as JSON, with the places for what JSON.stringify cannot write filled in. */
+/** The value as JSON, with the placeholders filled in. */
 export function writeJson(value: unknown): string {
   let text = JSON.stringify(value);
-  for (const [place, raw] of Object.entries(RAW)) text = text.replaceAll(`"${place}"`, raw);
+  for (const [placeholder, raw] of Object.entries(RAW)) text = text.replaceAll(`"${placeholder}"`, raw);
   return text;
 }

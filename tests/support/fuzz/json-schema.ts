@@ -1,4 +1,4 @@
-/** What the OpenAPI document of the API uses of JSON Schema 2020-12. */
+/** The part of JSON Schema 2020-12 that the OpenAPI document of the API uses. */
 export interface JsonSchema {
   $ref?: string;
   type?: string;
@@ -44,7 +44,7 @@ export interface OpenApiDocument {
   components: { schemas: Record<string, JsonSchema> };
 }
 
-/** The schema that a reference stands for. */
+/** The schema itself, or the schema that its reference names. */
 export function resolve(document: OpenApiDocument, schema: JsonSchema): JsonSchema {
   if (schema.$ref === undefined) return schema;
   const found = document.components.schemas[schema.$ref.replace('#/components/schemas/', '')];

@@ -14,7 +14,7 @@ export type Judge = (answer: FuzzAnswer) => string | undefined;
 
 const ERROR_LENGTH_MAX = 16 * 1024;
 
-/** A schema with its references into the document. */
+/** A zod schema of a part of the document, with its references. */
 export function standalone(document: OpenApiDocument, schema: JsonSchema): z.ZodType {
   const text = JSON.stringify({ ...schema, $defs: document.components.schemas });
   return z.fromJSONSchema(JSON.parse(text.replaceAll('#/components/schemas/', '#/$defs/')));
@@ -37,7 +37,7 @@ function faultOfBody(schema: z.ZodType | undefined, { status, headers, text }: F
   return `${JSON.stringify(result.error.issues).slice(0, 2_000)} in ${text.slice(0, 1_000)}`;
 }
 
-/** Judges the answers to an operation by what the OpenAPI document says of it. */
+/** Judges answers of an operation by its declaration in the OpenAPI document. */
 export function judgeOf(document: OpenApiDocument, operation: Operation): Judge {
   const schemas = new Map(
     Object.entries(operation.responses).map(([status, { content }]) => {

@@ -3,7 +3,7 @@ import { writeJson } from './hostile-values.ts';
 import type { JsonSchema, OpenApiDocument, Operation, Parameter } from './json-schema.ts';
 import { createValues } from './values.ts';
 
-/** A request as it is to be sent, but for the ids. */
+/** A request whose ids are still placeholders. */
 export interface FuzzRequest {
   path: string;
   query: [name: string, value: string][];
@@ -39,7 +39,7 @@ function paths(values: Values, template: string, parameters: Parameter[]): fc.Ar
     const isName = parameter.schema.format === undefined;
     const names = fc.constantFrom('signed_up', 'plan', 'names', 'track', 'usage', 'contact', 'data.plan');
     const texts = parameterTexts(values, parameter);
-    // Such parts would make another path.
+    // These parts would lead to another path.
     return (isName ? fc.oneof(names, texts) : texts).map((text) => (['', '.', '..'].includes(text) ? 'x' : text));
   });
   return fc
@@ -106,7 +106,7 @@ function bodies(values: Values, schema: JsonSchema): fc.Arbitrary<string> {
 
 const FORM_TYPE = 'multipart/form-data; boundary=x';
 
-/** Forms with a file; rows of it are what imports read. */
+/** Forms with a file, as for imports. */
 const forms = fc
   .tuple(
     fc.constantFrom('file', 'file', 'other', ''),
@@ -117,7 +117,7 @@ const forms = fc
     return fc.constantFrom(`${head}${content}\r\n--x--\r\n`, `${head}${content}`, '--x\r\n', content, '--x--');
   });
 
-/** Requests to an endpoint: right, nearly right, and hostile ones. */
+/** Requests to an endpoint: valid, almost valid, and hostile ones. */
 export function requestsTo(document: OpenApiDocument, path: string, operation: Operation): fc.Arbitrary<FuzzRequest> {
   const values = createValues(document, path.split('/')[1] ?? '');
   const { parameters = [], requestBody } = operation;
