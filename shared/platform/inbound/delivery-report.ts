@@ -4,7 +4,7 @@ import { parseDsn, type DsnRecipient } from './dsn.ts';
 import { parseFailureNotice, reasonIn, wordsOfNotice } from './failure-notice.ts';
 import { decodeBody, readEntity, readParts, subjectOf, type MimeEntity } from './mime-reader.ts';
 
-/** The number of nested messages that are read, because a gateway may have wrapped a report. */
+/** How many messages inside the message are read, because a gateway may have wrapped a report. None inside these are. */
 const WRAPPED_MAX = 3;
 
 /** Adds the reason from the text of the report to recipients whose Diagnostic-Code field gives none. */
@@ -13,10 +13,11 @@ function withReasons(
   parts: readonly MimeEntity[],
   recipients: readonly DsnRecipient[],
 ): DsnRecipient[] {
-  return recipients.map((each) => {
-    const isVague = each.action === 'failed' && /^\d\.0\.0$/.test(each.status) && !/\p{L}{3}/u.test(each.diagnostic);
-    return isVague ? { ...each, diagnostic: reasonIn(wordsOfNotice(message, parts)) || each.diagnostic } : each;
-  });
+  const isVague = ({ action, status, diagnostic }: DsnRecipient): boolean =>
+    action === 'failed' && /^\d\.0\.0$/.test(status) && !/\p{L}{3}/u.test(diagnostic);
+  const reason = recipients.some(isVague) ? reasonIn(wordsOfNotice(message, parts)) : '';
+  if (reason === '') return [...recipients];
+  return recipients.map((each) => (isVague(each) ? { ...each, diagnostic: reason } : each));
 }
 
 /**
@@ -28,6 +29,7 @@ export function readDeliveryReport(
   message: MimeEntity,
   parts: readonly MimeEntity[],
   isMachine: boolean,
+  wrappedMax = WRAPPED_MAX,
 ): DsnRecipient[] | undefined {
   const recipients = parseDsn(parts);
   if (recipients && recipients.length > 0) return withReasons(message, parts, recipients);
@@ -36,12 +38,13 @@ export function readDeliveryReport(
     parseAmazonNotification(message)?.recipients ??
     parseFailureNotice(message, parts, recipients ? '' : subjectOf(message));
   if (notice && notice.some((each) => each.diagnostic !== '')) return notice;
-  const wrapped = parts.filter((part) => part.contentType === 'message/rfc822').slice(0, WRAPPED_MAX);
+  const wrapped = parts.filter((part) => part.contentType === 'message/rfc822').slice(0, wrappedMax);
   for (const part of wrapped) {
     const inner = readEntity(decodeBody(part));
-    const isFromMachine = isMachineAddress(inner.field('from'));
-    if (inner.contentType !== 'multipart/report' && !isFromMachine) continue;
-    const found = readDeliveryReport(inner, readParts(inner), isFromMachine);
+    const isReport = inner.contentType === 'multipart/report' || isMachineAddress(inner.field('from'));
+    const found = isReport
+      ? readDeliveryReport(inner, readParts(inner), isMachineAddress(inner.field('from')), 0)
+      : undefined;
     if (found) return found;
   }
   return notice ?? recipients;

@@ -5,6 +5,8 @@ import { FAILURE_WORDS, isDelay, ORIGINAL_MARKS } from './notice-words.ts';
 
 /** The length of the text that is read. A report says at its beginning what happened. */
 const TEXT_LENGTH_MAX = 16 * 1024;
+/** The same of HTML, which begins with its styles. */
+const HTML_LENGTH_MAX = 128 * 1024;
 /** Types of parts that contain the returned message, or its header. */
 const ORIGINAL_TYPES =
   /^(?:message\/(?:rfc822|global|partial|news|rfc822-headers|global-headers)|text\/rfc822-headers)$/;
@@ -44,13 +46,8 @@ export function wordsOfNotice(message: MimeEntity, parts: readonly MimeEntity[])
   const isHtml = (part: MimeEntity): boolean => part.contentType === 'text/html';
   const among = parts.length === 0 ? [message] : before;
   const plain = among.filter(isText).map(decodeText).join('\n\n');
-  const text =
-    plain.trim() === ''
-      ? among
-          .filter(isHtml)
-          .map((part) => textOfHtml(decodeText(part)))
-          .join('\n\n')
-      : plain;
+  const html = (): string => among.filter(isHtml).map(decodeText).join('\n\n').slice(0, HTML_LENGTH_MAX);
+  const text = plain.trim() === '' ? textOfHtml(html()) : plain;
   const read = text.slice(0, TEXT_LENGTH_MAX).trim();
   const ends = [ORIGINAL_MARKS, ORIGINAL_FIELDS].map((mark) => mark.exec(read)?.index ?? -1).filter((end) => end > 20);
   return read.slice(0, ends.length > 0 ? Math.min(...ends) : read.length).trim();

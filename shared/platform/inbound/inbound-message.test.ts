@@ -94,7 +94,21 @@ describe('a message of a machine', () => {
 
 describe('a hostile message', () => {
   const fill = (unit: string, head = '') => head + unit.repeat(Math.floor((MIB - head.length) / unit.length));
+  const report = 'From: MAILER-DAEMON\r\nContent-Type: multipart/report; boundary=a\r\n\r\n';
   const status = 'Content-Type: multipart/report; boundary=a\r\n\r\n--a\r\nContent-Type: message/delivery-status\r\n';
+  const html = `--a\r\nContent-Type: text/html\r\n\r\n${'<'.repeat(250_000)}\r\n`;
+  const vague = `Content-Type: message/delivery-status\r\n\r\n${'Action: failed\r\nStatus: 5.0.0\r\n\r\n'.repeat(52)}`;
+  const wrapping = (name: string): string => {
+    const lines = ['From: MAILER-DAEMON', `Content-Type: multipart/report; boundary=${name}`, '', `--${name}`];
+    return [...lines, 'Content-Type: message/rfc822', '', ''].join('\r\n');
+  };
+  const nestReports = (depth: number): string => {
+    const words = `\r\n--b${depth}\r\n\r\n${'bezorg'.repeat(2_700)}\r\n`;
+    if (depth === 0) return `From: MAILER-DAEMON\r\n\r\n${words}`;
+    const inner = nestReports(depth - 1);
+    const between = `\r\n--b${depth}\r\nContent-Type: message/rfc822\r\n\r\n`;
+    return `${wrapping(`b${depth}`)}${[inner, inner, inner].join(between)}${words}`;
+  };
 
   it.each([
     ['nests deeply around much', nest(5, fill('x\r\n'))],
@@ -128,6 +142,9 @@ describe('a hostile message', () => {
     ['opens elements without end', fill('<style', 'From: MAILER-DAEMON\r\nContent-Type: text/html\r\n\r\n')],
     ['is JSON without end', fill('{"a":', 'From: MAILER-DAEMON\r\n\r\n')],
     ['wraps without end', fill('Content-Type: message/rfc822\r\n\r\n', 'From: <>\r\n')],
+    ['wraps reports without end', Array.from({ length: 2_500 }, (_, index) => wrapping(`b${10_000 + index}`)).join('')],
+    ['has many recipients without a reason beside much HTML', `${report}${html}${html}${html}--a\r\n${vague}`],
+    ['wraps reports of one long word around one another', nestReports(3)],
   ])('that %s is read quickly', (_name, text) => {
     read(text, '');
     const started = performance.now();

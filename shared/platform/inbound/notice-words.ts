@@ -17,14 +17,14 @@ export const FAILURE_WORDS = anyOf(
   /(?:failed (?:addresses|recipients)|rejected (?:your )?(?:message|mail|e-mail))|user\(?s?\)? (?:account )?(?:is )?(?:unknown|disabled)/,
   // German, Dutch, the languages of Scandinavia
   /unzustellbar|nicht (?:\S+ )?(?:zugestellt|zustellbar|ausgeliefert)|zustell\S{0,12} (?:\S+ )?(?:fehl|nicht|gescheitert)|unzugestellt|fehler bei der (?:nachrichten)?(?:zustellung|übermittlung)/,
-  /onbestelbaar|bezorg\S* (?:\S+ ){0,9}mislukt|niet (?:\S+ ){0,2}(?:bezorgd|afgeleverd|verzonden|worden bezorgd)|kunde inte (?:levereras|skickas)|kunne ikke leveres|kan ikke leveres|levering (?:\S+ ){0,6}mislyk|toimit\S* (?:\S+ ){0,6}epäonnistui|ikke leveret|olevererbar|gick inte att leverera|ei voitu toimittaa/,
+  /onbestelbaar|bezorg\S{0,20} (?:\S+ ){0,9}mislukt|niet (?:\S+ ){0,2}(?:bezorgd|afgeleverd|verzonden|worden bezorgd)|kunde inte (?:levereras|skickas)|kunne ikke leveres|kan ikke leveres|levering (?:\S+ ){0,6}mislyk|toimit\S{0,20} (?:\S+ ){0,6}epäonnistui|ikke leveret|olevererbar|gick inte att leverera|ei voitu toimittaa/,
   // French, Spanish, Portuguese, Italian, Romanian
   /non[- ](?:remis|distribu|d[eé]livr)|pas pu [eê]tre (?:remis|livr|d[eé]livr|envoy|transmis|distribu)|[eé]chec (?:de|d.) ?(?:la )?(?:remise|livraison|distribution|envoi)|impossible de (?:remettre|livrer|distribuer|d[eé]livrer)/,
   /no (?:se )?(?:ha )?(?:pud?o|puede|podido|fue posible)(?: \S+){0,3} (?:entreg|envia|enviar)|no entregad|error (?:de|en la) entrega|mensaje (?:ha sido )?devuelto|no se entreg/,
   /n[aã]o (?:p[oô]de|foi|pode|conseguiu)(?: \S+){0,3} (?:entreg|envia)|falha (?:na|de) entrega|mensagem devolvida|n[aã]o entreg|entrega (?:\S+ ){0,6}falhou|n[aã]o [eé] poss[ií]vel entregar/,
   /mancata consegna|mancato recapito|recapito (?:\S+ )?non riuscito|non recapitabil|impossibile (?:recapitare|consegnare|inviare)|non (?:[eè] stat[oa] (?:possibile )?|pu[oò] essere )(?:recapit|consegn|inviat)|nu a putut fi livrat/,
   // Polish, Czech, Slovak, Hungarian, Turkish, Greek
-  /nie (?:zosta[lł]a?|mo[zż]e zosta[cć]|uda[lł]o si[eę])(?: \S+){0,2} dor[eę]cz|nie(?:dostarcz|dor[eę]cz)|nie mo[zż]na (?:by[lł]o )?dostarcz|nie zosta[lł]a dostarcz|dostarcz\S* (?:\S+ ){0,6}nie powiod|doručen\S* (?:\S+ ){0,6}nezdařil|teslim (?:\S+ )?başarısız|nedoru[cč]|nelze doru[cč]it|nebyla? doru[cč]en|k[eé]zbes[ií]thetetlen|nem (?:lehet |siker[uü]lt )?k[eé]zbes|teslim edilem|iletilem|δεν (?:\S+ ){0,3}παρ[αά]δ/,
+  /nie (?:zosta[lł]a?|mo[zż]e zosta[cć]|uda[lł]o si[eę])(?: \S+){0,2} dor[eę]cz|nie(?:dostarcz|dor[eę]cz)|nie mo[zż]na (?:by[lł]o )?dostarcz|nie zosta[lł]a dostarcz|dostarcz\S{0,20} (?:\S+ ){0,6}nie powiod|doručen\S{0,20} (?:\S+ ){0,6}nezdařil|teslim (?:\S+ )?başarısız|nedoru[cč]|nelze doru[cč]it|nebyla? doru[cč]en|k[eé]zbes[ií]thetetlen|nem (?:lehet |siker[uü]lt )?k[eé]zbes|teslim edilem|iletilem|δεν (?:\S+ ){0,3}παρ[αά]δ/,
   // Russian, Ukrainian
   /не (?:может быть|могло быть|было|был[ао]?|удалось|удаётся)(?: \S+){0,2}? достав|недоставл|не доставлен|невозможно (?:\S+ )?достав|не (?:вдалося|може бути)(?: \S+){0,2} достав/,
   // Japanese, Chinese, Korean
