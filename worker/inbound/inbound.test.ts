@@ -126,6 +126,15 @@ describe('a delivery report', () => {
     expect((await stateOf(mail)).status).toBe('DELIVERED');
   });
 
+  it.each(['', 'x'])('with more words than are kept is recorded, wherever they are cut (%p)', async (start) => {
+    const mail = await sentMail();
+    const path = inbound.verp.returnPath(mail.emailId);
+    const words = `${start}${'\u{1f600}'.repeat(600)}`;
+    expect(await deliver(path, answer([`Subject: ${words}`]), 'ada@home.test')).toMatch(/^250/);
+    expect(await deliver(path, dsn({ diagnostic: `smtp; 550 5.1.1 No such user ${words}` }))).toMatch(/^250/);
+    expect((await stateOf(mail)).events).toEqual(['contact.unsubscribed', 'email.bounce', 'email.received']);
+  });
+
   it('stores with the email the rule that judged it, and what changed for the contact', async () => {
     const [first, second] = [await sentMail(), await sentMail()];
     const report = dsn().replace('Action:', 'Remote-MTA: dns; mx.home.test\r\nAction:');

@@ -57,9 +57,17 @@ export function literalList(constants: readonly string[]): SqlFragment {
   return new SqlFragment(`(${constants.map((constant) => `'${constant}'`).join(', ')})`);
 }
 
-/** Marks a JavaScript value as JSON: the driver would bind an array as a PostgreSQL array otherwise. */
+/**
+ * Marks a JavaScript value as JSON: the driver would bind an array as a PostgreSQL array otherwise. PostgreSQL stores
+ * neither NUL nor half of a surrogate pair, which is what a text may end in that was cut; U+FFFD takes their place.
+ */
 export function json(value: unknown): string {
-  return JSON.stringify(value);
+  const text = JSON.stringify(value);
+  if (!text.includes('\\u')) return text;
+  // Escapes are read pair by pair, so a literal backslash before "u0000" is not taken for an escape.
+  return text.replace(/\\(?:u0000|u[dD][89a-fA-F][0-9a-fA-F]{2}|.)/g, (escape) =>
+    escape.length === 6 ? '\\ufffd' : escape,
+  );
 }
 
 function numberPlaceholders(text: string): string {

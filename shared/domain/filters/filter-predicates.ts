@@ -1,6 +1,6 @@
 import type { Filter, FilterUnit } from '../../pure/filters/filter-condition.ts';
 import type { EmailActivity, StandardField } from '../../pure/filters/filter-target.ts';
-import { sql, SqlFragment } from '../database/sql.ts';
+import { json, sql, SqlFragment } from '../database/sql.ts';
 import { parseIsoInstant, type IsoInstant } from '../../pure/filters/iso-instant.ts';
 
 export const TRUE: SqlFragment = new SqlFragment('true');
@@ -22,20 +22,12 @@ function storableText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd');
 }
 
-function storableJson(value: unknown): string {
-  const text = JSON.stringify(value);
-  // The pattern also matches an escaped backslash, so that one before "u0000" is not read as an escape.
-  return text.replace(/\\(?:u0000|u[dD][89a-fA-F][0-9a-fA-F]{2}|.)/g, (escape) =>
-    escape.length === 6 ? '\\ufffd' : escape,
-  );
-}
-
 function text(value: string): SqlFragment {
   return sql`${storableText(value)}::text`;
 }
 
 function jsonb(value: unknown): SqlFragment {
-  return sql`${storableJson(value)}::jsonb`;
+  return sql`${json(value)}::jsonb`;
 }
 
 /** The start of a window of `value` units that ends at `asOf`, in milliseconds since 1970. */
