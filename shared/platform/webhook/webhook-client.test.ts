@@ -224,4 +224,30 @@ describe('the guard', () => {
     expect(seen[0]!.headers.host).toBe(`pinned.test:${port}`);
     expect(dns.queries().filter((asked) => asked.name === 'pinned.test' && asked.type === 'A')).toHaveLength(1);
   });
+
+  it('keeps one thread at most with names that the system looks for without end', async () => {
+    dns.set('known.test', { A: ['127.0.0.1'] });
+    let end: () => void = () => undefined;
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const looked: string[] = [];
+    const client = createWebhookClient({
+      allowPrivateNetworks: true,
+      dnsServers: [dns.address],
+      timeoutMs: 1_500,
+      async lookUp(host) {
+        looked.push(host);
+        await ended;
+        return [];
+      },
+    });
+    const names = Array.from({ length: 20 }, (_, index) => `http://unknown-${index}.test:${port}/`);
+    const lost = Promise.allSettled(names.map((url) => client.send(request(url))));
+    await expect(client.send(request(`http://known.test:${port}/`))).resolves.toMatchObject({ statusCode: 200 });
+    await lost;
+    end();
+    await expect(client.send(request(`http://known:${port}/`))).rejects.toThrow(WebhookUnreachableError);
+    expect(looked).toEqual([expect.stringMatching(/^unknown-/), 'known']);
+  });
 });

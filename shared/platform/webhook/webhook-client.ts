@@ -2,6 +2,7 @@ import { lookup as lookUpHost } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, request, type Dispatcher } from 'undici';
 import { createDnsResolver } from '../dns/resolver.ts';
+import { createGate } from '../turns.ts';
 import { isPublicAddress } from './public-address.ts';
 import { signatureHeaders } from './signature.ts';
 
@@ -66,6 +67,8 @@ export interface WebhookClientOptions {
   /** Certificate authorities that are trusted in place of the default ones, in PEM. */
   authorities?: string;
   timeoutMs?: number;
+  /** Looks a name up as the system does, by its hosts file and whatever else it is set up with. */
+  lookUp?: (host: string) => Promise<string[]>;
 }
 
 const TIMEOUT_MS = 10_000;
@@ -80,7 +83,7 @@ const PLAIN_HEADERS = { 'user-agent': 'Everpost', accept: '*/*' };
 /** The connections of a session, one agent for each origin. */
 interface Agents {
   /** @throws WebhookRefusedError */
-  of: (url: URL) => Promise<Agent>;
+  of: (url: URL, signal: AbortSignal) => Promise<Agent>;
   close: () => Promise<void>;
 }
 
@@ -162,26 +165,38 @@ function headerText(value: string | string[] | undefined): string | undefined {
 
 interface Guard {
   /** @throws WebhookRefusedError when one of the host's addresses is not public */
-  callableAddresses: (url: URL) => Promise<string[]>;
+  callableAddresses: (url: URL, signal: AbortSignal) => Promise<string[]>;
   /** @throws WebhookRefusedError */
-  pinnedAgent: (url: URL, pipelining: 0 | 1) => Promise<Agent>;
+  pinnedAgent: (url: URL, pipelining: 0 | 1, signal: AbortSignal) => Promise<Agent>;
+}
+
+/** The process has two threads for the lookups of the system, which connections to PostgreSQL and relays wait for as well. */
+const lookUpInTurn = createGate(1);
+
+async function lookUpBySystem(host: string): Promise<string[]> {
+  const found = await lookUpHost(host, { all: true });
+  return found.map(({ address }) => address);
 }
 
 /** Decides which addresses may be called, and connects only to these. */
-function createGuard({ allowPrivateNetworks, dnsServers, authorities }: WebhookClientOptions): Guard {
-  const resolver = dnsServers.length > 0 ? createDnsResolver({ servers: dnsServers }) : undefined;
+function createGuard(options: WebhookClientOptions): Guard {
+  const { allowPrivateNetworks, dnsServers, authorities, lookUp = lookUpBySystem } = options;
+  const resolver = createDnsResolver({ servers: dnsServers });
 
-  async function addressesOf(host: string): Promise<string[]> {
+  /** Whoever has a domain decides how long its name servers take. A lookup of ours keeps no thread; one of the system does. */
+  async function addressesOf(host: string, signal: AbortSignal): Promise<string[]> {
     if (isIP(host) !== 0) return [host];
-    const answer = await resolver?.addresses(host);
+    const answer = host.includes('.') ? await resolver.addresses(host) : undefined;
     if (answer?.kind === 'found') return answer.records;
-    const found = await lookUpHost(host, { all: true });
-    return found.map((entry) => entry.address);
+    return lookUpInTurn(() => {
+      signal.throwIfAborted();
+      return lookUp(host);
+    });
   }
 
-  async function callableAddresses(url: URL): Promise<string[]> {
+  async function callableAddresses(url: URL, signal: AbortSignal): Promise<string[]> {
     const host = url.hostname.replace(/^\[|\]$/g, '');
-    const addresses = await addressesOf(host);
+    const addresses = await addressesOf(host, signal);
     const refused = allowPrivateNetworks ? undefined : addresses.find((address) => !isPublicAddress(address));
     if (refused !== undefined) {
       throw new WebhookRefusedError(
@@ -191,8 +206,8 @@ function createGuard({ allowPrivateNetworks, dnsServers, authorities }: WebhookC
     return addresses;
   }
 
-  async function pinnedAgent(url: URL, pipelining: 0 | 1): Promise<Agent> {
-    const entries = (await callableAddresses(url)).map((address) => ({ address, family: isIP(address) }));
+  async function pinnedAgent(url: URL, pipelining: 0 | 1, signal: AbortSignal): Promise<Agent> {
+    const entries = (await callableAddresses(url, signal)).map((address) => ({ address, family: isIP(address) }));
     const lookup: LookupFunction = (_host, lookupOptions, callback) => {
       const [first] = entries;
       if (lookupOptions.all) callback(null, entries);
@@ -208,8 +223,8 @@ function createGuard({ allowPrivateNetworks, dnsServers, authorities }: WebhookC
 function keepAgents(pinnedAgent: Guard['pinnedAgent']): Agents {
   const kept = new Map<string, Promise<Agent>>();
   return {
-    of(url) {
-      const agent = kept.get(url.origin) ?? pinnedAgent(url, 1);
+    of(url, signal) {
+      const agent = kept.get(url.origin) ?? pinnedAgent(url, 1, signal);
       kept.set(url.origin, agent);
       return agent;
     },
@@ -235,7 +250,7 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
     signal: AbortSignal,
     agents?: Agents,
   ): Promise<WebhookAnswer | Hop> {
-    const agent = await (agents?.of(hop.url) ?? pinnedAgent(hop.url, 0));
+    const agent = await (agents?.of(hop.url, signal) ?? pinnedAgent(hop.url, 0, signal));
     try {
       const at = Math.floor(Date.now() / 1_000);
       const signature = hop.isReceiver ? signatureHeaders(webhook.secrets, webhook.id, at, hop.body ?? '') : {};
@@ -295,7 +310,7 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
     async check(text) {
       const url = parseTarget(text);
       const signal = AbortSignal.timeout(CHECK_MS);
-      await untilAborted(callableAddresses(url), signal).catch((error: unknown) => {
+      await untilAborted(callableAddresses(url, signal), signal).catch((error: unknown) => {
         if (error instanceof WebhookRefusedError) throw error;
       });
     },
