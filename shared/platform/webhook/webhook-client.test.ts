@@ -99,6 +99,18 @@ describe('a webhook', () => {
     }
   });
 
+  it('is given up when interim answers come without end', async () => {
+    let interim = 10;
+    handler = (_request, response) => {
+      response.socket?.write('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(interim));
+      response.end('ok');
+    };
+    const url = `http://127.0.0.1:${port}/`;
+    expect(await open().send(request(url))).toMatchObject({ statusCode: 200, body: 'ok' });
+    interim = 1_000;
+    await expect(open().send(request(url))).rejects.toThrow(WebhookUnreachableError);
+  });
+
   it('fails as unreachable when no server answers', async () => {
     await expect(open().send(request('http://127.0.0.1:9'))).rejects.toThrow(WebhookUnreachableError);
     await expect(open().send(request('http://nowhere.invalid'))).rejects.toThrow(WebhookUnreachableError);

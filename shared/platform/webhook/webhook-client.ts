@@ -75,6 +75,8 @@ const TIMEOUT_MS = 10_000;
 /** Short, because an API caller waits for the check. */
 const CHECK_MS = 2_000;
 const REDIRECTS_MAX = 5;
+/** Answers such as 103 before the answer. A flood of them would keep the process from everything else. */
+const INTERIM_ANSWERS_MAX = 20;
 const BODY_BYTES_MAX = 64 * 1024;
 const REDIRECT_CODES = new Set([301, 302, 303, 307, 308]);
 /** The headers of a request to a host that is not the configured receiver. */
@@ -150,6 +152,15 @@ async function readStart(body: Dispatcher.ResponseData['body']): Promise<{ text:
   // PostgreSQL stores no NUL.
   const text = new TextDecoder().decode(Buffer.concat(chunks)).replaceAll('\0', '');
   return { text, isTruncated };
+}
+
+/** Counts the interim answers to a request. @throws WebhookUnreachableError, which ends the request */
+function interimLimit(): () => void {
+  let count = 0;
+  return () => {
+    count += 1;
+    if (count > INTERIM_ANSWERS_MAX) throw new WebhookUnreachableError('the server sends interim answers without end');
+  };
 }
 
 function retryAfterOf(value: string | undefined): number | null {
@@ -260,6 +271,7 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
         headers: { ...hop.headers, ...signature },
         body: hop.body,
         signal,
+        onInfo: interimLimit(),
       });
       const location = headerText(response.headers['location']);
       if (REDIRECT_CODES.has(response.statusCode) && location !== undefined && webhook.followsRedirects !== false) {
@@ -281,7 +293,7 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
   }
 
   function unreachable(error: unknown, signal: AbortSignal): Error {
-    if (error instanceof WebhookRefusedError) return error;
+    if (error instanceof WebhookRefusedError || error instanceof WebhookUnreachableError) return error;
     if (signal.aborted) return new WebhookUnreachableError(`no answer within ${timeoutMs / 1_000} seconds`);
     const reason: unknown = error instanceof AggregateError ? error.errors[0] : error;
     return new WebhookUnreachableError(`the connection failed (${codeOf(reason)})`);
