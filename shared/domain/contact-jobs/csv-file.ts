@@ -13,7 +13,7 @@ export function isBlank(cells: string[]): boolean {
   return cells.every((cell) => cell === '' || cell.trim() === '');
 }
 
-/** The most columns of a file. */
+/** The most columns of a file; of a line with more, no more than one too many is handed over. */
 export const COLUMNS_MAX = 500;
 
 const BYTE_ORDER_MARK = /^\ufeff/;
@@ -51,7 +51,7 @@ export async function readCsv(content: Buffer, onRecord: (cells: string[]) => vo
     bom: true,
     relax_column_count: true,
     on_record(cells: string[]) {
-      onRecord(cells);
+      onRecord(cells.length > COLUMNS_MAX ? cells.slice(0, COLUMNS_MAX + 1) : cells);
       // The parser would create an error for each record that is longer or shorter than the first one, which is slow.
       // Without a count of records it takes each record for the first one.
       Object.assign(parser.info, { records: 0 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { readCsv } from './csv-file.ts';
 import { readImportFile } from './import-file.ts';
 
 const read = (content: string | Buffer) => readImportFile(Buffer.from(content as string));
@@ -127,6 +128,12 @@ describe('an import file', () => {
       row,
       contact('b@x.test', { b: 1 }),
     ]);
+  });
+
+  it.each(['email', '"email"'])('hands no more cells of a line over than one too many (%s)', async (cell) => {
+    const counts: number[] = [];
+    await readCsv(Buffer.from(`${cell}${',x'.repeat(10_000)}\n`), (cells) => counts.push(cells.length));
+    expect(counts).toEqual([501]);
   });
 
   it('describes the first 100 refused rows and counts the others', async () => {
