@@ -12,6 +12,8 @@ export class ReplyReader {
   #at = 0;
   /** The lines of a reply that is not complete yet. */
   #open = '';
+  /** Empty lines since the last reply. They are passed over. */
+  #emptyLines = 0;
 
   /**
    * Passes each complete reply, without its last line end, to `take`, until `take` returns false.
@@ -25,7 +27,7 @@ export class ReplyReader {
       const line = this.#text.slice(this.#at, this.#text.charCodeAt(end - 1) === CR ? end - 1 : end);
       this.#at = end + 1;
       if (!this.#takeLine(line, take)) return true;
-      if (this.#open.length > REPLY_OCTETS_MAX) return false;
+      if (this.#open.length + this.#emptyLines > REPLY_OCTETS_MAX) return false;
     }
     return this.#text.length - this.#at + this.#open.length <= REPLY_OCTETS_MAX;
   }
@@ -36,13 +38,17 @@ export class ReplyReader {
   }
 
   #takeLine(line: string, take: (reply: string) => boolean): boolean {
-    if (line === '') return true;
+    if (line === '') {
+      this.#emptyLines += 1;
+      return true;
+    }
     if (CONTINUATION.test(line)) {
       this.#open += `${line}\n`;
       return true;
     }
     const reply = this.#open + line;
     this.#open = '';
+    this.#emptyLines = 0;
     return take(NON_ASCII.test(reply) ? Buffer.from(reply, 'latin1').toString('utf8') : reply);
   }
 }
