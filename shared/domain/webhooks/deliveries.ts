@@ -1,8 +1,9 @@
-import { v7 as uuidV7 } from 'uuid';
+import { MAX, NIL, v7 as uuidV7 } from 'uuid';
 import { AppError, badRequest, validationError } from '../../pure/app-error.ts';
 import { TEST_EVENT } from '../../pure/webhooks/event-patterns.ts';
 import type { Em } from '../database/em.ts';
 import { joinSql, query, queryOne, sql } from '../database/sql.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { outboxInsert } from '../outbox/outbox.ts';
 import { findEndpoint } from './endpoints.ts';
 import { TEST_SOURCE, type HookPlace } from './hook-events.ts';
@@ -115,51 +116,72 @@ async function findReplayStart(em: Em, projectId: string, request: ReplayRequest
     );
     if (!event) throw replayFault('eventId', 'There is no such event, or it is no longer kept');
     if (event.at === null) throw replayFault('eventId', 'This event is from before webhooks and cannot be replayed');
-    return { at: event.at, source: 0, id: idBefore(eventId) };
+    return placeBefore({ at: event.at, source: 0, id: eventId });
   }
   if (!since) throw badRequest('Either since or eventId is required');
   if (since.getTime() > Date.now()) throw replayFault('since', 'This moment is in the future');
   if (retentionDays !== 0 && since.getTime() < Date.now() - retentionDays * DAY_MS) {
     throw replayFault('since', `Events are kept for ${retentionDays} days, and this moment is earlier`);
   }
-  return { at: since.toISOString(), source: -1, id: idBefore('0'.repeat(32)) };
+  return placeBefore({ at: since.toISOString(), source: 0, id: NIL });
 }
 
-/** The greatest id that is less than `id`. The least id, for which there is none, is returned itself. */
+/** The greatest id that is less than `id`. */
 function idBefore(id: string): string {
-  const value = BigInt(`0x${id.replaceAll('-', '')}`);
-  const digits = (value === 0n ? value : value - 1n).toString(16).padStart(32, '0');
+  const digits = (BigInt(`0x${id.replaceAll('-', '')}`) - 1n).toString(16).padStart(32, '0');
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
+/** The greatest place before another one. */
+function placeBefore({ at, source, id }: HookPlace): HookPlace {
+  if (id === NIL) return { at, source: source - 1, id: MAX };
+  return { at, source, id: idBefore(id) };
+}
+
 /**
- * Delivers all events from a moment or an event on once more: moves the endpoint's place back. Changes nothing if the
- * place is before the start, even if a page that is being delivered has events after it. The caller wakes the dispatcher.
+ * Locks an endpoint. @returns the place from which a replay sets it going: the start if the endpoint is beyond it. Else
+ * an event before its own place, which differs from that, so that a page that is being delivered does not move it on.
+ */
+async function lockReplayPlace(em: Em, endpointId: string, start: HookPlace): Promise<HookPlace> {
+  const endpoint = await queryOne<HookPlace & { isBeyond: boolean }>(
+    em,
+    sql`
+      select cursor_at::text as at, cursor_source as source, cursor_id as id,
+        (cursor_at, cursor_source::int, cursor_id) > (${start.at}::timestamptz, ${start.source}::int, ${start.id}::uuid)
+          as "isBeyond"
+      from webhook_endpoint where id = ${endpointId} for no key update`,
+  );
+  return endpoint && !endpoint.isBeyond ? placeBefore(endpoint) : start;
+}
+
+/**
+ * Delivers all events from a moment or an event on once more: moves the endpoint's place back. Events that are being
+ * delivered are delivered once more, too. The caller wakes the dispatcher.
  * @returns the moment from which the events are delivered
  * @throws AppError WEBHOOK_NOT_FOUND, VALIDATION_ERROR for a moment or an event that is no longer kept
  */
 export async function replay(em: Em, projectId: string, endpointId: string, request: ReplayRequest): Promise<Date> {
   await findEndpoint(em, projectId, endpointId);
   const start = await findReplayStart(em, projectId, request);
-  const moved = await queryOne<{ at: Date }>(
-    em,
-    sql`
-      with moved as (
-        update webhook_endpoint
-        set cursor_at = ${start.at}::timestamptz, cursor_source = ${start.source}, cursor_id = ${start.id}, retry_at = null,
-          wake_at = now()
-        where id = ${endpointId} and (cursor_at, cursor_source::int, cursor_id)
-          > (${start.at}::timestamptz, ${start.source}::int, ${start.id}::uuid)
-        returning cursor_at
-      ),
-      unparked as (
-        update webhook_delivery set retry_at = null
-        where endpoint_id = ${endpointId} and retry_at is not null and source <> ${TEST_SOURCE}
-          and (event_at, source::int, event_id) > (${start.at}::timestamptz, ${start.source}::int, ${start.id}::uuid)
-          and exists (select from moved)
-      ),
-      woken as (${outboxInsert('webhook', projectId, [endpointId])})
-      select ${start.at}::timestamptz as at`,
-  );
-  return moved?.at ?? new Date(start.at);
+  return inTransaction(em, async (tx) => {
+    const place = await lockReplayPlace(tx, endpointId, start);
+    const row = await queryOne<{ at: Date }>(
+      tx,
+      sql`
+        with moved as (
+          update webhook_endpoint
+          set cursor_at = ${place.at}::timestamptz, cursor_source = ${place.source}, cursor_id = ${place.id},
+            retry_at = null, wake_at = now()
+          where id = ${endpointId}
+        ),
+        unparked as (
+          update webhook_delivery set retry_at = null
+          where endpoint_id = ${endpointId} and retry_at is not null and source <> ${TEST_SOURCE}
+            and (event_at, source::int, event_id) > (${place.at}::timestamptz, ${place.source}::int, ${place.id}::uuid)
+        ),
+        woken as (${outboxInsert('webhook', projectId, [endpointId])})
+        select ${start.at}::timestamptz as at`,
+    );
+    return row?.at ?? new Date(start.at);
+  });
 }
