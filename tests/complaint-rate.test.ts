@@ -83,7 +83,7 @@ describe('complaints', () => {
       await eventually(async () => (await second.read()).waiting !== null, 30_000);
       expect(await second.read()).toMatchObject({
         status: 'SENDING',
-        waiting: { provider: 'gmail.com', reason: expect.stringMatching(/^10\.00 % of 40 emails .* hold at 10 %/) },
+        waiting: { provider: 'gmail.com', reason: expect.stringMatching(/^10\.00 % of 40 emails .* wait at 10 %/) },
         sentCount: 0,
       });
       const handle = stack.temporal.client.workflow.getHandle(campaignWorkflowId(second.id));

@@ -82,9 +82,14 @@ describe('the console', () => {
   it('says when the API cannot be reached, and continues when it can', async () => {
     await operator.enter(app.url, app.keys.secretKey);
     await browser.page.setOfflineMode(true);
-    await operator.go('#/domains');
-    await operator.says('The API cannot be reached');
-    await browser.page.setOfflineMode(false);
+    // The network process of the browser learns of it later than the answer says.
+    await eventually(async () => (await browser.page.evaluate('navigator.onLine')) === false);
+    try {
+      await operator.go('#/domains');
+      await operator.says('The API cannot be reached');
+    } finally {
+      await browser.page.setOfflineMode(false);
+    }
     await operator.click('Try again');
     await operator.says('shop.test');
   });

@@ -108,7 +108,7 @@ describe('a campaign that holds while its pages are sent', () => {
     await workflows.withActivities(fake.activities, async () => {
       const handle = await startCampaign(workflows.client);
       await eventually(() => Promise.resolve(fake.pages.length === 1));
-      const [reason, until] = ['2.00 % of 4000 emails were called spam.', '2026-11-22T08:00:30.000Z'];
+      const [reason, until] = ['2.00 % of 4000 emails were reported as spam.', '2026-11-22T08:00:30.000Z'];
       fake.campaign.waiting = { provider: 'gmail.com', reason, until };
       await handle.signal(CAMPAIGN_CHANGED_SIGNAL);
       await eventually(async () =>
