@@ -4,11 +4,12 @@ import { testEnvironment } from './environment.ts';
 import { eventually } from './eventually.ts';
 import { startEverpostProcess, type EverpostProcess } from './everpost-process.ts';
 import { createSmtpSink, type SmtpSink } from './smtp-sink.ts';
-import { createTestNamespace } from './temporal.ts';
+import { createTestNamespace, type TestNamespace } from './temporal.ts';
 
 /** An API process and a worker process. Only these two dispatch the outbox. */
 export interface TracedStack extends Pick<TestApi, 'api' | 'em' | 'project' | 'keys'> {
   sink: SmtpSink;
+  temporal: TestNamespace;
   processes: { api: EverpostProcess; worker: EverpostProcess };
   stop: () => Promise<void>;
 }
@@ -51,6 +52,7 @@ export async function startTracedStack(variables: {
     ...base,
     api: callsTo(url, base.keys),
     sink,
+    temporal,
     processes,
     async stop() {
       await Promise.all([processes.api.kill(), processes.worker.kill()]);
