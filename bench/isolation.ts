@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { query, sql } from '../shared/domain/database/sql.ts';
 import { createOperatorCommands } from '../local/operator-command.ts';
 import { quantile, round, type Bench, type BenchContext } from './harness/contract.ts';
 import { sendHttpLoad, type HttpLoadResult } from './harness/http-load.ts';
@@ -121,6 +122,13 @@ async function untilIdle({ meter }: BenchContext, { pids }: BenchStack): Promise
   }
 }
 
+/** Finishes what filled tables and earlier attacks left to PostgreSQL, so that no other attack is measured with it. */
+async function settle(context: BenchContext, stack: BenchStack): Promise<void> {
+  await query(stack.em(), sql`vacuum (analyze)`);
+  await query(stack.em(), sql`checkpoint`);
+  await untilIdle(context, stack);
+}
+
 function combine(a: Latencies, b: Latencies, how: (a: number, b: number) => number): Latencies {
   return {
     trackP99Ms: how(a.trackP99Ms, b.trackP99Ms),
@@ -162,6 +170,7 @@ export const bench: Bench = {
     for (const attack of attacks) {
       context.progress(`Preparing: ${attack.name}`);
       const start = await attack.prepare(attacker);
+      await settle(context, stack);
       context.progress(`Measuring under: ${attack.name}`);
       const usedCpu = meterCpu(context, stack, sink);
       const attacking = delay(CALLERS_START_MS).then(start);
@@ -174,6 +183,7 @@ export const bench: Bench = {
       await attack.cleanUp?.(attacker);
       await untilIdle(context, stack);
     }
+    await settle(context, stack);
     context.progress('Measuring the quiet system again');
     // The slower of two measurements, so that one fast moment is not what the others are compared with.
     const quiet = combine(quietBefore, await measureVictim(context, stack, sink, victim), Math.max);

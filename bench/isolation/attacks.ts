@@ -62,7 +62,6 @@ async function ensureContacts({ stack }: Attacker, count: number): Promise<void>
       from generate_series(1, ${count}::int) n
       on conflict do nothing`,
   );
-  await query(stack.em(), sql`analyze contact`);
 }
 
 /** The most filters that a segment may have, none of which an index answers. */
