@@ -13,6 +13,7 @@ import type { Config } from '../../shared/platform/config.ts';
 import { isAnswerable, limitConnections } from './connections.ts';
 import { errorEnvelope } from './error-envelope.ts';
 import { createPipelining } from './pipelining.ts';
+import { createStrangerTurns } from './stranger-turns.ts';
 import { createStrangers, type StrangerLimits } from './strangers.ts';
 
 /** Request line and headers together. */
@@ -108,13 +109,21 @@ export function createHttpServer(app: RequestListener, limits: ServerLimits): Se
   const strangers = createStrangers(limits.strangers);
   limitConnections(server, { connectionsMax: limits.connectionsMax, strangerIdleMs: STRANGER_IDLE_MS, strangers });
 
+  const inStrangersTurn = createStrangerTurns();
+
   const handle = (req: IncomingMessage, res: ServerResponse, isSecondTry = false): void => {
     // Nobody reads the answer when the connection has ended while the request waited.
     if (req.socket.destroyed) return;
-    if (strangers.accept(req, res)) app(req, res);
-    else if (!isSecondTry) setTimeout(handle, REFUSAL_DELAY_MS, req, res, true);
-    else if (NEVER_REFUSED.has(req.url ?? '')) app(req, res);
-    else refuseRequest(res);
+    const admission = strangers.admit(req, res);
+    if (admission === 'known') app(req, res);
+    else if (admission === 'refused' && !isSecondTry) setTimeout(handle, REFUSAL_DELAY_MS, req, res, true);
+    else {
+      const isRefused = admission === 'refused' && !NEVER_REFUSED.has(req.url ?? '');
+      inStrangersTurn(() => {
+        if (isRefused) refuseRequest(res);
+        else if (!req.socket.destroyed) app(req, res);
+      });
+    }
   };
   const inOrder = createPipelining();
   server.on('request', (req, res) => inOrder(req, res, () => handle(req, res)));

@@ -13,8 +13,11 @@ export interface StrangerLimits {
 
 /** Counts the cost of strangers: clients that have shown no valid key. */
 export interface Strangers {
-  /** Counts a request, unless its key was valid lately. @returns false when its client has used up its units */
-  accept: (req: IncomingMessage, res: ServerResponse) => boolean;
+  /**
+   * Counts a request, unless its key was valid lately.
+   * @returns `known` when it was, `refused` when the client has used up its units
+   */
+  admit: (req: IncomingMessage, res: ServerResponse) => 'known' | 'stranger' | 'refused';
   /** Counts bytes on a connection that are not HTTP. @returns false when its client has used up its units */
   acceptFault: (socket: Socket) => boolean;
   /** The client of a connection; undefined for a proxy, which has many clients. */
@@ -128,11 +131,11 @@ export function createStrangers({ perSecond, proxySources }: StrangerLimits): St
   }
 
   return {
-    accept(req, res) {
+    admit(req, res) {
       const digest = knownKeys.digestOf(req);
       const isKnown = knownKeys.has(digest);
       const client = clientOfRequest(req);
-      if (!isKnown && !allowances.spend(client, 1)) return false;
+      if (!isKnown && !allowances.spend(client, 1)) return 'refused';
       let spent = isKnown ? 0 : 1;
       let isSpared = false;
       accounts.set(req, {
@@ -154,7 +157,7 @@ export function createStrangers({ perSecond, proxySources }: StrangerLimits): St
           if (!isSpared) knownKeys.delete(digest);
         });
       }
-      return true;
+      return isKnown ? 'known' : 'stranger';
     },
     acceptFault: (socket) => allowances.spend(clientOfSocket(socket), 1),
     clientBehind: (socket) => (isProxy(socket.remoteAddress ?? '') ? undefined : clientOfSocket(socket)),

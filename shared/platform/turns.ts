@@ -10,10 +10,10 @@ const TURN_MS = 8;
  * Creates a function to call, and await, after each of many small pieces of work. Most calls return undefined at once.
  * When the work has used up its time, the promise resolves after other work of the event loop has run.
  */
-export function createTurns(): () => Promise<void> | undefined {
+export function createTurns(turnMs = TURN_MS): () => Promise<void> | undefined {
   let startedAt = performance.now();
   return () => {
-    if (performance.now() - startedAt < TURN_MS) return undefined;
+    if (performance.now() - startedAt < turnMs) return undefined;
     return pause().then(() => {
       startedAt = performance.now();
     });
