@@ -6,8 +6,6 @@ import { jobIdParams } from './bulk.routes.ts';
 import { importJobSchema, jobView, queuedJobSchema } from './job.view.ts';
 import { inTransaction } from '../../shared/domain/database/transaction.ts';
 
-const FILE_BYTES_MAX = 5 * 1024 * 1024;
-
 const upload = endpoint<unknown, unknown, UploadedFile>({
   operationId: 'importContacts',
   method: 'post',
@@ -17,7 +15,7 @@ const upload = endpoint<unknown, unknown, UploadedFile>({
   description:
     'UTF-8, with a header row: `email` is required, `subscribed` is optional, every other column is custom data, in which numbers, true and false are recognised. An empty cell changes nothing. Rows that cannot be stored are reported, the others are kept.',
   key: 'secret',
-  multipart: { field: 'file', fileBytesMax: FILE_BYTES_MAX },
+  multipart: { field: 'file' },
   replies: { 202: { description: 'Queued; poll /contacts/import/{jobId}', schema: queuedJobSchema } },
   subjects: ({ jobId }: z.infer<typeof queuedJobSchema>) => [jobId],
   async handle({ em, project, body, deps }) {

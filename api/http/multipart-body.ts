@@ -4,38 +4,34 @@ import { AppError, badRequest, validationError } from '../../shared/pure/app-err
 import { createBodyReader } from './body-reader.ts';
 import { contentLengthOf, PATIENCE } from './json-body.ts';
 
+const FILE_BYTES_MAX = 5 * 1024 * 1024;
 /** The most octets around the file: part headers, boundaries, a few plain fields. */
 const FRAME_BYTES_MAX = 64 * 1024;
+/** The most octets of a form with its file. */
+export const FORM_BYTES_MAX = FILE_BYTES_MAX + FRAME_BYTES_MAX;
 
 /** A form with one file, in place of a JSON body. */
 export interface MultipartDeclaration {
   /** The name of the form field that carries the file. */
   field: string;
-  /** Largest file in bytes. */
-  fileBytesMax: number;
 }
 
 export interface UploadedFile {
   content: Buffer;
 }
 
-/** Largest form, in bytes: the file and what is around it. */
-export function formBytesMax({ fileBytesMax }: MultipartDeclaration): number {
-  return fileBytesMax + FRAME_BYTES_MAX;
-}
-
-function tooLarge(limitBytes: number): AppError {
-  return new AppError('PAYLOAD_TOO_LARGE', { details: { limitBytes } });
+function tooLarge(): AppError {
+  return new AppError('PAYLOAD_TOO_LARGE', { details: { limitBytes: FILE_BYTES_MAX } });
 }
 
 function malformed(): AppError {
   return badRequest('The request is not a well-formed multipart form');
 }
 
-function createParser(req: Request, fileBytesMax: number): busboy.Busboy {
+function createParser(req: Request): busboy.Busboy {
   try {
     // One above the largest file, because busboy reports a file of exactly the limit as truncated, too.
-    const limits = { fileSize: fileBytesMax + 1, files: 2, fields: 20, parts: 30, fieldSize: FRAME_BYTES_MAX };
+    const limits = { fileSize: FILE_BYTES_MAX + 1, files: 2, fields: 20, parts: 30, fieldSize: FRAME_BYTES_MAX };
     return busboy({ headers: req.headers, limits });
   } catch {
     throw malformed();
@@ -50,8 +46,8 @@ interface FormReader {
   destroy: () => void;
 }
 
-function createFormReader(req: Request, { field, fileBytesMax }: MultipartDeclaration): FormReader {
-  const parser = createParser(req, fileBytesMax);
+function createFormReader(req: Request, { field }: MultipartDeclaration): FormReader {
+  const parser = createParser(req);
   let file: Buffer[] | undefined;
   let failure: AppError | undefined;
   const closed = new Promise<void>((resolve) => {
@@ -71,7 +67,7 @@ function createFormReader(req: Request, { field, fileBytesMax }: MultipartDeclar
     const received: Buffer[] = [];
     file = received;
     stream.on('data', (chunk: Buffer) => received.push(chunk));
-    stream.on('limit', () => (failure ??= tooLarge(fileBytesMax)));
+    stream.on('limit', () => (failure ??= tooLarge()));
   });
 
   function assertWellFormed(): void {
@@ -102,18 +98,17 @@ export async function readMultipart(
   res: Response,
   declaration: MultipartDeclaration,
 ): Promise<UploadedFile> {
-  const { field, fileBytesMax } = declaration;
+  const { field } = declaration;
   if (!req.is('multipart/form-data')) {
     throw new AppError('UNSUPPORTED_MEDIA_TYPE', {
       message: `The request body must be multipart/form-data with the file in its field "${field}"`,
     });
   }
-  const bytesMax = formBytesMax(declaration);
-  if ((contentLengthOf(req) ?? 0) > bytesMax) throw tooLarge(fileBytesMax);
+  if ((contentLengthOf(req) ?? 0) > FORM_BYTES_MAX) throw tooLarge();
   const form = createFormReader(req, declaration);
   try {
     const reader = createBodyReader(req, res, form.take);
-    if (!(await reader.read(bytesMax, PATIENCE))) throw tooLarge(fileBytesMax);
+    if (!(await reader.read(FORM_BYTES_MAX, PATIENCE))) throw tooLarge();
     const content = await form.end();
     if (content) return { content };
   } finally {

@@ -7,7 +7,7 @@ import { contentCodingOf } from './body-reader.ts';
 import type { Endpoint } from './endpoint.ts';
 import { contentLengthOf, EARLY_BYTES_MAX, type JsonBody } from './json-body.ts';
 import type { Load } from './load.ts';
-import { formBytesMax, readMultipart } from './multipart-body.ts';
+import { FORM_BYTES_MAX, readMultipart } from './multipart-body.ts';
 
 /** Templates and campaigns carry whole HTML documents. */
 const BODY_BYTES_DEFAULT = 5 * 1024 * 1024;
@@ -49,7 +49,7 @@ export async function readBody(
   load: Load,
 ): Promise<unknown> {
   const { multipart } = definition;
-  const bytesMax = multipart ? formBytesMax(multipart) : bodyBytesMaxOf(definition);
+  const bytesMax = multipart ? FORM_BYTES_MAX : bodyBytesMaxOf(definition);
   const octets = expectedOctets(req, bytesMax);
   const release = await load.octets.take(caller.project.id, octets > EARLY_BYTES_MAX ? octets : 0);
   releaseAfter(res, release);

@@ -7,8 +7,6 @@ import { LIMITS } from '../../shared/pure/limits.ts';
 import { endpoint, ok, type Endpoint } from '../http/endpoint.ts';
 import type { UploadedFile } from '../http/multipart-body.ts';
 
-const FILE_BYTES_MAX = 5 * 1024 * 1024;
-
 const importedSchema = z.object({
   totalRows: z.int(),
   added: z.int(),
@@ -46,7 +44,7 @@ const upload = endpoint<unknown, unknown, UploadedFile>({
   description:
     'UTF-8, with a header row: `email` is required, `words` says why; every other column is ignored, so an exported table can be imported. Rows that cannot be stored are reported, the others are kept; the same file may be sent again.',
   key: 'secret',
-  multipart: { field: 'file', fileBytesMax: FILE_BYTES_MAX },
+  multipart: { field: 'file' },
   replies: { 200: { description: 'What was stored', schema: importedSchema } },
   async handle({ em, project, body }) {
     const { suppressed, ...counts } = await readFile(body.content);
