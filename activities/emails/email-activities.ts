@@ -16,7 +16,7 @@ import {
   type StatusCounts,
 } from '../../shared/domain/emails/transactional-delivery.ts';
 import type { SendingIdentities } from '../../shared/domain/domains/sending-identities.ts';
-import type { DeliveryPlace } from '../../shared/dispatch/open-deliveries.ts';
+import type { DeliveryScope } from '../../shared/dispatch/open-deliveries.ts';
 import type { SmtpUrgency } from '../../shared/platform/smtp/smtp-pool.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { projectDisabledFailure, projectGoneFailure } from '../failures.ts';
@@ -49,7 +49,7 @@ const RESULTS_AGE_MS = 50;
 type EmailDeps = ActivityDeps & { identities: SendingIdentities; guard: ProviderGuard; sandbox: Sandbox };
 
 /** A delivery under way. */
-interface Delivery extends DeliveryPlace {
+interface Delivery extends DeliveryScope {
   id: string;
 }
 
@@ -162,7 +162,7 @@ async function sendEmailsOf(
       return emailIds;
     }
     return sendAndLetJoin(emailIds, {
-      place: delivery,
+      scope: delivery,
       openDeliveries: deps.openDeliveries,
       send,
       signal,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { createOpenDeliveries, type DeliveryPlace } from '../../shared/dispatch/open-deliveries.ts';
+import { createOpenDeliveries, type DeliveryScope } from '../../shared/dispatch/open-deliveries.ts';
 import { eventually } from '../../tests/support/eventually.ts';
 import { sendAndLetJoin, type JoinableDelivery, type SendGroup } from './send-and-let-join.ts';
 
-const place: DeliveryPlace = { projectId: 'project', urgency: 'transactional' };
+const scope: DeliveryScope = { projectId: 'project', urgency: 'transactional' };
 
 interface Group {
   emailIds: string[];
@@ -21,10 +21,10 @@ function deliver(options: Partial<JoinableDelivery> = {}) {
       groups.push({ emailIds, claim, end: (isDecided = true) => resolve(isDecided), fail: reject });
     });
   const sent = sendAndLetJoin(['first'], {
-    ...{ place, openDeliveries, mayJoin: async () => true, send, signal: new AbortController().signal },
+    ...{ scope, openDeliveries, mayJoin: async () => true, send, signal: new AbortController().signal },
     ...options,
   });
-  const offer = (id: string) => openDeliveries.offer(place, [id]);
+  const offer = (id: string) => openDeliveries.offer(scope, [id]);
   /** Offers an email to the delivery; resolves when its group has begun. */
   async function join(id: string): Promise<{ group: Group; isTaken: Promise<boolean> }> {
     const isTaken = offer(id);
@@ -50,8 +50,8 @@ describe('a delivery under way', () => {
 
   it('does not accept emails of other projects and urgencies', async () => {
     const { openDeliveries, first, sent } = deliver();
-    expect(await openDeliveries.offer({ ...place, projectId: 'other' }, ['a'])).toBe(false);
-    expect(await openDeliveries.offer({ ...place, urgency: 'automation' }, ['a'])).toBe(false);
+    expect(await openDeliveries.offer({ ...scope, projectId: 'other' }, ['a'])).toBe(false);
+    expect(await openDeliveries.offer({ ...scope, urgency: 'automation' }, ['a'])).toBe(false);
     first.end();
     expect(await sent).toEqual(['first']);
   });
@@ -108,11 +108,11 @@ describe('open deliveries', () => {
   it('are one for each project, and few in all, because they wait in slots of a worker', () => {
     const { add } = createOpenDeliveries();
     const delivery = { take: async () => true, close: () => undefined };
-    const takeOff = add(place, delivery);
-    expect(add(place, delivery)).toBeUndefined();
-    expect(add({ ...place, projectId: 'second' }, delivery)).toBeDefined();
-    expect(add({ ...place, projectId: 'third' }, delivery)).toBeUndefined();
+    const takeOff = add(scope, delivery);
+    expect(add(scope, delivery)).toBeUndefined();
+    expect(add({ ...scope, projectId: 'second' }, delivery)).toBeDefined();
+    expect(add({ ...scope, projectId: 'third' }, delivery)).toBeUndefined();
     takeOff?.();
-    expect(add({ ...place, projectId: 'third' }, delivery)).toBeDefined();
+    expect(add({ ...scope, projectId: 'third' }, delivery)).toBeDefined();
   });
 });

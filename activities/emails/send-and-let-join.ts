@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { DeliveryPlace, OpenDeliveries } from '../../shared/dispatch/open-deliveries.ts';
+import type { DeliveryScope, OpenDeliveries } from '../../shared/dispatch/open-deliveries.ts';
 
 /**
  * Sends emails of a delivery. Calls `onClaimed` as soon as the delivery has claimed them.
@@ -9,7 +9,7 @@ import type { DeliveryPlace, OpenDeliveries } from '../../shared/dispatch/open-d
 export type SendGroup = (emailIds: string[], onClaimed: () => void) => Promise<boolean>;
 
 export interface JoinableDelivery {
-  place: DeliveryPlace;
+  scope: DeliveryScope;
   openDeliveries: OpenDeliveries;
   /** Whether the project may still send, without a speed limit. */
   mayJoin: () => Promise<boolean>;
@@ -36,7 +36,7 @@ const GROUPS_MAX = 4;
  */
 export async function sendAndLetJoin(
   first: string[],
-  { place, openDeliveries, mayJoin, send, signal }: JoinableDelivery,
+  { scope, openDeliveries, mayJoin, send, signal }: JoinableDelivery,
 ): Promise<string[]> {
   const emailIds = [...first];
   const groups = new Set<Promise<void>>();
@@ -46,7 +46,7 @@ export async function sendAndLetJoin(
   let failure: { error: unknown } | undefined;
   let lingering = new AbortController();
 
-  const unregister = openDeliveries.add(place, { take: (ids) => inActivity(() => join(ids)), close });
+  const unregister = openDeliveries.add(scope, { take: (ids) => inActivity(() => join(ids)), close });
   let isOpen = unregister !== undefined;
   function close(): void {
     isOpen = false;

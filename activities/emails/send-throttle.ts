@@ -74,10 +74,10 @@ function throttledFailure(reservation: Reservation): ApplicationFailure {
 
 function createPace({ ratePerSecond, signal }: Throttle, { startsAtMs }: Reservation): Pace {
   const burst = burstSize(ratePerSecond);
-  let taken = 0;
+  let count = 0;
   return async () => {
-    const place = taken++;
-    const dueAtMs = startsAtMs + (Math.floor(place / burst) * burst * 1_000) / ratePerSecond;
+    const index = count++;
+    const dueAtMs = startsAtMs + (Math.floor(index / burst) * burst * 1_000) / ratePerSecond;
     const waitMs = dueAtMs - Date.now();
     if (waitMs > 0) await delay(waitMs, undefined, { signal }).catch(() => undefined);
   };

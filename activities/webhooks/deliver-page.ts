@@ -6,7 +6,7 @@ import {
   type OpenEndpoint,
   type ParkedDelivery,
 } from '../../shared/domain/webhooks/delivery-state.ts';
-import { eventsAt, pageBehind, type HookEvent, type HookPlace } from '../../shared/domain/webhooks/hook-events.ts';
+import { eventsAt, pageBehind, type HookEvent, type EventPosition } from '../../shared/domain/webhooks/hook-events.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { batchMessages, singleMessage, type HookMessage } from './hook-message.ts';
 import { sendLanes, type HookAnswer, type LaneOptions } from './send-lanes.ts';
@@ -29,7 +29,7 @@ const PARALLEL = 10;
 const PARKED_MAX = 2_000;
 const RETRY_AFTER_MS_MAX = 60 * 60_000;
 
-const keyOf = ({ at, source, id }: HookPlace): string => `${at}|${source}|${id}`;
+const keyOf = ({ at, source, id }: EventPosition): string => `${at}|${source}|${id}`;
 
 /**
  * Divides events into lanes: the events of one contact in their order, and each event without a contact in its own
@@ -62,8 +62,8 @@ function recordOf(event: HookEvent, fields: Partial<DeliveryRecord>): DeliveryRe
 /** The record of a request, under the first of its events. */
 function recordOfAnswer(answer: HookAnswer, fields: Partial<DeliveryRecord> = {}): DeliveryRecord[] {
   const { events } = answer.message;
-  const { statusCode, error, durationMs, isTaken } = answer;
-  const status = isTaken ? 'DELIVERED' : 'RETRYING';
+  const { statusCode, error, durationMs, isAccepted } = answer;
+  const status = isAccepted ? 'DELIVERED' : 'RETRYING';
   return events
     .slice(0, 1)
     .map((first) =>
@@ -108,48 +108,48 @@ export function createPageDelivery(deps: ActivityDeps): PageDelivery {
     return events.flatMap((event) => {
       const answer = answered.get(event);
       if (!answer) return [recordOf(event, { retryInMs: 0 })];
-      return recordOfAnswer(answer, answer.isTaken ? {} : { retryInMs: pauseAfter(pauses, 1, [answer]) });
+      return recordOfAnswer(answer, answer.isAccepted ? {} : { retryInMs: pauseAfter(pauses, 1, [answer]) });
     });
   }
 
   async function deliverBatches(
     endpoint: OpenEndpoint,
     events: HookEvent[],
-    last: HookPlace,
+    last: EventPosition,
     { send, isOver }: SendOptions,
   ): Promise<PageResult> {
     const messages = batchMessages(endpoint.id, events, endpoint.batchSize);
     const answers = await sendLanes([messages], { send, isOver, parallel: 1 });
-    const taken = answers.filter((answer) => answer.isTaken);
-    if (taken.length === 0) return recordFailure(endpoint, answers, events.length);
-    const place = taken.length === messages.length ? last : taken.at(-1)?.message.events.at(-1);
-    const records = taken.flatMap((answer) => recordOfAnswer(answer));
-    await recordDeliveries(em(), endpoint, records, { kind: 'took', place });
+    const accepted = answers.filter((answer) => answer.isAccepted);
+    if (accepted.length === 0) return recordFailure(endpoint, answers, events.length);
+    const position = accepted.length === messages.length ? last : accepted.at(-1)?.message.events.at(-1);
+    const records = accepted.flatMap((answer) => recordOfAnswer(answer));
+    await recordDeliveries(em(), endpoint, records, { kind: 'accepted', position });
     return { seen: events.length, sent: answers.length, hasFailed: false, isGone: false };
   }
 
   async function deliverSingles(
     endpoint: OpenEndpoint,
     events: HookEvent[],
-    { last, parked }: { last: HookPlace; parked: number },
+    { last, parked }: { last: EventPosition; parked: number },
     { send, isOver }: SendOptions,
   ): Promise<PageResult> {
     const contactIds = [...new Set(events.flatMap((event) => event.contactId ?? []))];
     const waiting = parked > 0 ? await findWaitingContacts(em(), endpoint.id, contactIds) : new Set<string>();
     const open = events.filter((event) => event.contactId === null || !waiting.has(event.contactId));
     const answers = await sendLanes(lanesOf(endpoint.id, open), { send, isOver, parallel: PARALLEL });
-    if (open.length > 0 && !answers.some((answer) => answer.isTaken)) {
+    if (open.length > 0 && !answers.some((answer) => answer.isAccepted)) {
       return recordFailure(endpoint, answers, events.length);
     }
-    await recordDeliveries(em(), endpoint, parkOthers(events, answers), { kind: 'took', place: last });
+    await recordDeliveries(em(), endpoint, parkOthers(events, answers), { kind: 'accepted', position: last });
     return { seen: events.length, sent: answers.length, hasFailed: false, isGone: false };
   }
 
   return async (endpoint, { rows, parked }, options) => {
     const nothing: PageResult = { seen: 0, sent: 0, hasFailed: false, isGone: false };
     if (parked >= PARKED_MAX) return nothing;
-    const { projectId, place, settledAt, patterns } = endpoint;
-    const { events, last, seen } = await pageBehind(em(), projectId, { place, settledAt, patterns, limit: rows });
+    const { projectId, position, settledAt, patterns } = endpoint;
+    const { events, last, seen } = await pageBehind(em(), projectId, { position, settledAt, patterns, limit: rows });
     if (!last) return nothing;
     if (events.length === 0) {
       await passOver(em(), endpoint, last);
@@ -185,7 +185,7 @@ export function createParkedEventsDelivery(deps: ActivityDeps): ParkedEventsDeli
     const lanes = events.map((event) => [singleMessage(endpoint.id, event)]);
     const answers = await sendLanes(lanes, { send, isOver, parallel: PARALLEL });
     const records = answers.flatMap((answer) => {
-      if (answer.isTaken) return recordOfAnswer(answer);
+      if (answer.isAccepted) return recordOfAnswer(answer);
       const [event] = answer.message.events;
       const attempts = 1 + ((event && waiting.get(keyOf(event))?.attempts) ?? 0);
       // While the endpoint accepts nothing at all, no event is given up: the endpoint is disabled in the end, and its
@@ -194,10 +194,12 @@ export function createParkedEventsDelivery(deps: ActivityDeps): ParkedEventsDeli
       if (isGivenUp) return recordOfAnswer(answer, { status: 'FAILED' });
       return recordOfAnswer(answer, { retryInMs: pauseAfter(pauses, attempts, [answer]) });
     });
-    const hasTaken = answers.some((answer) => answer.isTaken);
-    const verdict = hasTaken ? ({ kind: 'took', place: undefined } as const) : ({ kind: 'unknown' } as const);
+    const isAnyAccepted = answers.some((answer) => answer.isAccepted);
+    const verdict = isAnyAccepted
+      ? ({ kind: 'accepted', position: undefined } as const)
+      : ({ kind: 'unknown' } as const);
     await recordDeliveries(em(), endpoint, [...records, ...lost], verdict);
-    const isGone = !hasTaken && answers.some((answer) => answer.isGone);
-    return { seen: due.length, sent: answers.length, hasFailed: !hasTaken && answers.length > 0, isGone };
+    const isGone = !isAnyAccepted && answers.some((answer) => answer.isGone);
+    return { seen: due.length, sent: answers.length, hasFailed: !isAnyAccepted && answers.length > 0, isGone };
   };
 }

@@ -8,7 +8,7 @@ import type { HookMessage } from './hook-message.ts';
 /** An endpoint's answer to a message. */
 export interface HookAnswer {
   message: HookMessage;
-  isTaken: boolean;
+  isAccepted: boolean;
   /** The endpoint is gone for good. */
   isGone: boolean;
   statusCode: number | null;
@@ -37,18 +37,18 @@ const TOO_MANY_REQUESTS = 429;
  */
 async function callEndpoint(message: HookMessage, send: LaneOptions['send']): Promise<HookAnswer> {
   const startedAt = performance.now();
-  const base = { message, isTaken: false, isGone: false, statusCode: null, retryAfterMs: null };
+  const base = { message, isAccepted: false, isGone: false, statusCode: null, retryAfterMs: null };
   const durationMs = () => Math.round(performance.now() - startedAt);
   try {
     const { statusCode, retryAfterMs } = await send(message);
-    const isTaken = statusCode >= 200 && statusCode < 300;
+    const isAccepted = statusCode >= 200 && statusCode < 300;
     const isRedirect = statusCode >= 300 && statusCode < 400;
-    const error = isTaken
+    const error = isAccepted
       ? null
       : `the server answered ${statusCode}${isRedirect ? ', and redirects are not followed' : ''}`;
     const isGone = statusCode === GONE;
     const asks = statusCode === TOO_MANY_REQUESTS || statusCode >= 500 ? retryAfterMs : null;
-    return { ...base, isTaken, isGone, statusCode, error, durationMs: durationMs(), retryAfterMs: asks };
+    return { ...base, isAccepted, isGone, statusCode, error, durationMs: durationMs(), retryAfterMs: asks };
   } catch (error) {
     if (!(error instanceof WebhookRefusedError) && !(error instanceof WebhookUnreachableError)) throw error;
     return { ...base, error: error.message, durationMs: durationMs() };
@@ -74,8 +74,8 @@ export async function sendLanes(
         if (isDone()) return;
         const answer = await callEndpoint(message, send);
         answers.push(answer);
-        failedInARow = answer.isTaken ? 0 : failedInARow + 1;
-        if (!answer.isTaken) break;
+        failedInARow = answer.isAccepted ? 0 : failedInARow + 1;
+        if (!answer.isAccepted) break;
       }
     }
   }

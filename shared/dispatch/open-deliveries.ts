@@ -9,7 +9,7 @@ interface OpenDelivery {
 }
 
 /** Which emails a delivery accepts: at most one delivery is open for each project and urgency. */
-export interface DeliveryPlace {
+export interface DeliveryScope {
   projectId: string;
   urgency: SmtpUrgency;
 }
@@ -23,12 +23,12 @@ export interface OpenDeliveries {
    * Offers emails without a delivery to the open delivery of their project.
    * @returns whether that delivery has claimed them; if not, they need a delivery of their own
    */
-  offer: (place: DeliveryPlace, emailIds: string[]) => Promise<boolean>;
+  offer: (scope: DeliveryScope, emailIds: string[]) => Promise<boolean>;
   /**
    * Registers an open delivery.
    * @returns the function that removes it; undefined when the project has one already, or the most allowed are open
    */
-  add: (place: DeliveryPlace, delivery: OpenDelivery) => (() => void) | undefined;
+  add: (scope: DeliveryScope, delivery: OpenDelivery) => (() => void) | undefined;
   /** Closes all open deliveries, before their worker stops. */
   closeAll: () => void;
 }

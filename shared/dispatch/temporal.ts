@@ -131,7 +131,7 @@ export async function checkTemporal(client: Client, timeoutMs = 2_000): Promise<
 }
 
 /** Why Temporal cannot be used now; undefined when waiting does not help. */
-function absenceOf(error: unknown): string | undefined {
+function unavailabilityReason(error: unknown): string | undefined {
   if (!isGrpcServiceError(error)) {
     // The NativeConnection of a worker throws this error when it cannot connect.
     return error instanceof Error && error.name === 'TransportError' ? error.message : undefined;
@@ -160,7 +160,7 @@ export async function waitForTemporal<T>(
     return connect();
   }
   try {
-    return await waitUntilThere(attempt, { what, absenceOf, logger });
+    return await waitUntilThere(attempt, { what, unavailabilityReason, logger });
   } catch (error) {
     if (!isGrpcServiceError(error)) throw error;
     throw new ConfigError(`${what} refuses the credentials: ${error.details}`, { cause: error });

@@ -5,7 +5,7 @@ export interface Wait {
   /** The thing to wait for and its address, without a password: `PostgreSQL at db:5432/everpost`. */
   what: string;
   /** The reason why it cannot be used now; undefined when waiting does not help, which ends the wait. */
-  absenceOf: (error: unknown) => string | undefined;
+  unavailabilityReason: (error: unknown) => string | undefined;
   logger: Logger;
 }
 
@@ -18,7 +18,10 @@ const REMINDER_MS = 60_000;
  * reason changes, and when it is there.
  * @throws the error of `attempt` when waiting does not help
  */
-export async function waitUntilThere<T>(attempt: () => Promise<T>, { what, absenceOf, logger }: Wait): Promise<T> {
+export async function waitUntilThere<T>(
+  attempt: () => Promise<T>,
+  { what, unavailabilityReason, logger }: Wait,
+): Promise<T> {
   let said: { reason: string; at: number } | undefined;
   for (let pauseMs: number = PAUSE_MS.first; ; pauseMs = Math.min(2 * pauseMs, PAUSE_MS.longest)) {
     try {
@@ -26,7 +29,7 @@ export async function waitUntilThere<T>(attempt: () => Promise<T>, { what, absen
       if (said) logger.warn(`${what} is there, going on`);
       return result;
     } catch (error) {
-      const reason = absenceOf(error);
+      const reason = unavailabilityReason(error);
       if (reason === undefined) throw error;
       if (said?.reason !== reason || performance.now() - said.at > REMINDER_MS) {
         logger.warn(`${what} cannot be used: ${reason}. Trying again until it can`);

@@ -37,8 +37,9 @@ export interface StepRecord extends Row<
 const STATE_COLUMNS = sql`
   x.id as "executionId", x.project_id as "projectId", x.automation_id as "automationId", a.name as "automationName",
   a.allow_reentry as "allowReentry", x.graph_id as "graphId", x.contact_id as "contactId", x.status,
-  x.step_number as "stepNumber", x.current_step_id as "currentStepId", x.resume_at as "resumeAt", x.exit_reason as "exitReason", x.context, x.depth, x.started_at as "startedAt",
-  x.completed_at as "completedAt", x.temporal_run_id as "runId"`;
+  x.step_number as "stepNumber", x.current_step_id as "currentStepId", x.resume_at as "resumeAt",
+  x.exit_reason as "exitReason", x.context, x.depth, x.started_at as "startedAt", x.completed_at as "completedAt",
+  x.temporal_run_id as "runId"`;
 
 /** Reads the state of an execution. @returns undefined when the execution or its automation is gone */
 export async function readState(em: Em, executionId: string): Promise<ExecutionState | undefined> {

@@ -75,7 +75,7 @@ export function errorMessage(error: unknown): string {
 /**
  * Why PostgreSQL cannot serve right now, in the words of its driver; undefined for an error that says something else.
  */
-export function absenceOf(error: unknown): string | undefined {
+export function unavailabilityReason(error: unknown): string | undefined {
   return isDatabaseUnavailable(error) ? errorMessage(error) : undefined;
 }
 

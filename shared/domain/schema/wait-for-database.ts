@@ -1,6 +1,6 @@
 import type { Logger } from '../../platform/logger.ts';
 import { waitUntilThere } from '../../platform/wait.ts';
-import { absenceOf } from '../database/database-errors.ts';
+import { unavailabilityReason } from '../database/database-errors.ts';
 import { migrateUp } from './orm.ts';
 import { databaseName, permanentFault } from './usable-database.ts';
 
@@ -16,7 +16,7 @@ export async function waitForDatabase<T>(databaseUrl: string, logger: Logger, op
     return open();
   }
   try {
-    return await waitUntilThere(attempt, { what: databaseName(databaseUrl), absenceOf, logger });
+    return await waitUntilThere(attempt, { what: databaseName(databaseUrl), unavailabilityReason, logger });
   } catch (error) {
     throw permanentFault(databaseUrl, error) ?? error;
   }

@@ -6,7 +6,7 @@ import { joinSql, query, queryOne, sql } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { outboxInsert } from '../outbox/outbox.ts';
 import { findEndpoint } from './endpoints.ts';
-import { TEST_SOURCE, type HookPlace } from './hook-events.ts';
+import { TEST_SOURCE, type EventPosition } from './hook-events.ts';
 
 export const DELIVERY_STATUSES = ['RETRYING', 'DELIVERED', 'FAILED'] as const;
 
@@ -32,7 +32,7 @@ export interface WebhookDelivery {
 export interface DeliveryQuery {
   limit: number;
   status?: WebhookDelivery['status'] | undefined;
-  after?: HookPlace | undefined;
+  after?: EventPosition | undefined;
 }
 
 /** One page of an endpoint's deliveries, by their events, newest first. @throws AppError WEBHOOK_NOT_FOUND */
@@ -41,7 +41,7 @@ export async function listDeliveries(
   projectId: string,
   endpointId: string,
   { limit, status, after }: DeliveryQuery,
-): Promise<{ deliveries: WebhookDelivery[]; next: HookPlace | undefined }> {
+): Promise<{ deliveries: WebhookDelivery[]; next: EventPosition | undefined }> {
   await findEndpoint(em, projectId, endpointId);
   const filters = [sql`endpoint_id = ${endpointId}`];
   if (status !== undefined) filters.push(sql`status = ${status}`);
@@ -106,8 +106,8 @@ function replayFault(field: string, message: string): AppError {
   return validationError([{ field, message, code: 'invalid_value' }]);
 }
 
-/** The place right before the first event that is replayed. */
-async function findReplayStart(em: Em, projectId: string, request: ReplayRequest): Promise<HookPlace> {
+/** The position right before the first event that is replayed. */
+async function findReplayStart(em: Em, projectId: string, request: ReplayRequest): Promise<EventPosition> {
   const { since, eventId, retentionDays } = request;
   if (eventId !== undefined) {
     const event = await queryOne<{ at: string | null }>(
@@ -116,14 +116,14 @@ async function findReplayStart(em: Em, projectId: string, request: ReplayRequest
     );
     if (!event) throw replayFault('eventId', 'There is no such event, or it is no longer kept');
     if (event.at === null) throw replayFault('eventId', 'This event is from before webhooks and cannot be replayed');
-    return placeBefore({ at: event.at, source: 0, id: eventId });
+    return positionBefore({ at: event.at, source: 0, id: eventId });
   }
   if (!since) throw badRequest('Either since or eventId is required');
   if (since.getTime() > Date.now()) throw replayFault('since', 'This moment is in the future');
   if (retentionDays !== 0 && since.getTime() < Date.now() - retentionDays * DAY_MS) {
     throw replayFault('since', `Events are kept for ${retentionDays} days, and this moment is earlier`);
   }
-  return placeBefore({ at: since.toISOString(), source: 0, id: NIL });
+  return positionBefore({ at: since.toISOString(), source: 0, id: NIL });
 }
 
 /** The greatest id that is less than `id`. */
@@ -132,18 +132,18 @@ function idBefore(id: string): string {
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
-/** The greatest place before another one. */
-function placeBefore({ at, source, id }: HookPlace): HookPlace {
+/** The greatest position before another one. */
+function positionBefore({ at, source, id }: EventPosition): EventPosition {
   if (id === NIL) return { at, source: source - 1, id: MAX };
   return { at, source, id: idBefore(id) };
 }
 
 /**
- * Locks an endpoint. @returns the place from which a replay sets it going: the start if the endpoint is beyond it. Else
- * an event before its own place, which differs from that, so that a page that is being delivered does not move it on.
+ * Locks an endpoint. @returns the position from which a replay sets it going: the start if the endpoint is beyond it. Else
+ * an event before its own position, which differs from that, so that a page that is being delivered does not move it on.
  */
-async function lockReplayPlace(em: Em, endpointId: string, start: HookPlace): Promise<HookPlace> {
-  const endpoint = await queryOne<HookPlace & { isBeyond: boolean }>(
+async function lockReplayPosition(em: Em, endpointId: string, start: EventPosition): Promise<EventPosition> {
+  const endpoint = await queryOne<EventPosition & { isBeyond: boolean }>(
     em,
     sql`
       select cursor_at::text as at, cursor_source as source, cursor_id as id,
@@ -151,11 +151,11 @@ async function lockReplayPlace(em: Em, endpointId: string, start: HookPlace): Pr
           as "isBeyond"
       from webhook_endpoint where id = ${endpointId} for no key update`,
   );
-  return endpoint && !endpoint.isBeyond ? placeBefore(endpoint) : start;
+  return endpoint && !endpoint.isBeyond ? positionBefore(endpoint) : start;
 }
 
 /**
- * Delivers all events from a moment or an event on once more: moves the endpoint's place back. Events that are being
+ * Delivers all events from a moment or an event on once more: moves the endpoint's position back. Events that are being
  * delivered are delivered once more, too. The caller wakes the dispatcher.
  * @returns the moment from which the events are delivered
  * @throws AppError WEBHOOK_NOT_FOUND, VALIDATION_ERROR for a moment or an event that is no longer kept
@@ -164,20 +164,20 @@ export async function replay(em: Em, projectId: string, endpointId: string, requ
   await findEndpoint(em, projectId, endpointId);
   const start = await findReplayStart(em, projectId, request);
   return inTransaction(em, async (tx) => {
-    const place = await lockReplayPlace(tx, endpointId, start);
+    const position = await lockReplayPosition(tx, endpointId, start);
     const row = await queryOne<{ at: Date }>(
       tx,
       sql`
         with moved as (
           update webhook_endpoint
-          set cursor_at = ${place.at}::timestamptz, cursor_source = ${place.source}, cursor_id = ${place.id},
+          set cursor_at = ${position.at}::timestamptz, cursor_source = ${position.source}, cursor_id = ${position.id},
             retry_at = null, wake_at = now()
           where id = ${endpointId}
         ),
         unparked as (
           update webhook_delivery set retry_at = null
           where endpoint_id = ${endpointId} and retry_at is not null and source <> ${TEST_SOURCE}
-            and (event_at, source::int, event_id) > (${place.at}::timestamptz, ${place.source}::int, ${place.id}::uuid)
+            and (event_at, source::int, event_id) > (${position.at}::timestamptz, ${position.source}::int, ${position.id}::uuid)
         ),
         woken as (${outboxInsert('webhook', projectId, [endpointId])})
         select ${start.at}::timestamptz as at`,

@@ -4,7 +4,7 @@ import type { Em } from '../database/em.ts';
 import { json, query, queryOne, sql } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { recordEvents } from '../events/events.ts';
-import { hasRowsBehind, type HookPlace } from './hook-events.ts';
+import { hasRowsBehind, type EventPosition } from './hook-events.ts';
 
 /** An endpoint with the state of its deliveries. */
 export interface OpenEndpoint {
@@ -16,7 +16,7 @@ export interface OpenEndpoint {
   /** The stored forms of the secrets that sign, the present one first. */
   secrets: string[];
   /** All events up to here are delivered, parked or not wanted. */
-  place: HookPlace;
+  position: EventPosition;
   failures: number;
   failingSince: Date | null;
   /** Milliseconds until the endpoint may be called again; at most 0 if it may be called now. */
@@ -38,7 +38,7 @@ export async function openEndpoint(em: Em, endpointId: string): Promise<OpenEndp
       from project p where w.id = ${endpointId} and p.id = w.project_id
       returning w.id, w.project_id as "projectId", w.url, w.events as patterns, w.batch_size as "batchSize",
         case when w.previous_secret_until > now() then array[w.secret, w.previous_secret] else array[w.secret] end as secrets,
-        jsonb_build_object('at', w.cursor_at::text, 'source', w.cursor_source, 'id', w.cursor_id) as place,
+        jsonb_build_object('at', w.cursor_at::text, 'source', w.cursor_source, 'id', w.cursor_id) as position,
         w.failures, w.failing_since as "failingSince", w.enabled and not p.disabled as "isEnabled",
         coalesce(extract(epoch from w.retry_at - clock_timestamp()) * 1000, 0)::float8 as "waitMs",
         everpost_settled_at()::text as "settledAt"`,
@@ -46,7 +46,7 @@ export async function openEndpoint(em: Em, endpointId: string): Promise<OpenEndp
 }
 
 /** An event that is delivered on its own, because it failed alone, or because an earlier event of its contact did. */
-export interface ParkedDelivery extends HookPlace {
+export interface ParkedDelivery extends EventPosition {
   attempts: number;
   contactId: string | null;
 }
@@ -93,9 +93,9 @@ export async function findWaitingContacts(em: Em, endpointId: string, contactIds
 }
 
 /**
- * The result for one event, or for a request with several events. The place and the name are those of the first event.
+ * The result for one event, or for a request with several events. The position and the name are those of the first event.
  */
-export interface DeliveryRecord extends HookPlace {
+export interface DeliveryRecord extends EventPosition {
   name: string;
   count: number;
   contactId: string | null;
@@ -111,15 +111,15 @@ export interface DeliveryRecord extends HookPlace {
 
 /** What the results of some requests say about the endpoint. */
 export type EndpointVerdict =
-  /** The endpoint accepted an event. Everything up to `place` is delivered or parked. */
-  | { kind: 'took'; place: HookPlace | undefined }
+  /** The endpoint accepted an event. Everything up to `position` is delivered or parked. */
+  | { kind: 'accepted'; position: EventPosition | undefined }
   /** The endpoint accepted nothing, and is not called for `pauseMs` milliseconds. */
   | { kind: 'failed'; pauseMs: number }
   /** The failure says nothing about the endpoint. */
   | { kind: 'unknown' };
 
 /**
- * Stores the results for some events, and the place that the endpoint has reached. If the place was moved meanwhile, by
+ * Stores the results for some events, and the position that the endpoint has reached. If the position was moved meanwhile, by
  * a replay, it stays there.
  */
 export async function recordDeliveries(
@@ -129,8 +129,8 @@ export async function recordDeliveries(
   verdict: EndpointVerdict,
 ): Promise<void> {
   const rows = records.map((record) => ({ ...record, rowId: uuidV7() }));
-  const { place } = endpoint;
-  const next = verdict.kind === 'took' && verdict.place ? verdict.place : place;
+  const { position } = endpoint;
+  const next = verdict.kind === 'accepted' && verdict.position ? verdict.position : position;
   const pauseMs = verdict.kind === 'failed' ? verdict.pauseMs : null;
   await query(
     em,
@@ -150,30 +150,30 @@ export async function recordDeliveries(
           duration_ms = excluded.duration_ms, retry_at = excluded.retry_at, updated_at = now()
       )
       update webhook_endpoint w set
-        failures = case v.kind when 'took' then 0 when 'failed' then least(w.failures + 1, 30000) else w.failures end,
-        failing_since = case v.kind when 'took' then null when 'failed' then coalesce(w.failing_since, now())
+        failures = case v.kind when 'accepted' then 0 when 'failed' then least(w.failures + 1, 30000) else w.failures end,
+        failing_since = case v.kind when 'accepted' then null when 'failed' then coalesce(w.failing_since, now())
           else w.failing_since end,
         retry_at = case v.kind when 'unknown' then w.retry_at else now() + ${pauseMs}::float8 * interval '1 millisecond' end,
         cursor_at = case when p.is_same then ${next.at}::timestamptz else w.cursor_at end,
         cursor_source = case when p.is_same then ${next.source}::smallint else w.cursor_source end,
         cursor_id = case when p.is_same then ${next.id}::uuid else w.cursor_id end
       from (
-        select x.id, x.cursor_at = ${place.at}::timestamptz and x.cursor_source = ${place.source}::int
-          and x.cursor_id = ${place.id}::uuid as is_same
+        select x.id, x.cursor_at = ${position.at}::timestamptz and x.cursor_source = ${position.source}::int
+          and x.cursor_id = ${position.id}::uuid as is_same
         from webhook_endpoint x
       ) p cross join (select ${verdict.kind}::text as kind) v
       where w.id = ${endpoint.id} and p.id = w.id and w.id in (select id from owner)`,
   );
 }
 
-/** Moves the place beyond events that the endpoint does not want. */
-export async function passOver(em: Em, { id, place }: OpenEndpoint, last: HookPlace): Promise<void> {
+/** Moves the position of an endpoint beyond events that the endpoint does not want. */
+export async function passOver(em: Em, { id, position }: OpenEndpoint, last: EventPosition): Promise<void> {
   await query(
     em,
     sql`
       update webhook_endpoint set cursor_at = ${last.at}::timestamptz, cursor_source = ${last.source}, cursor_id = ${last.id}
-      where id = ${id} and cursor_at = ${place.at}::timestamptz and cursor_source = ${place.source}
-        and cursor_id = ${place.id}`,
+      where id = ${id} and cursor_at = ${position.at}::timestamptz and cursor_source = ${position.source}
+        and cursor_id = ${position.id}`,
   );
 }
 
@@ -188,7 +188,7 @@ export async function closeEndpoint(em: Em, endpointId: string, pauseMs: number)
 }
 
 /**
- * Disables an endpoint to which nothing can be delivered. It keeps its place, and continues there after it is enabled
+ * Disables an endpoint to which nothing can be delivered. It keeps its position, and continues there after it is enabled
  * again. The event `webhook.disabled` is recorded, which the project's other endpoints receive.
  */
 export async function disableEndpoint(em: Em, { id, projectId }: OpenEndpoint, reason: string): Promise<void> {

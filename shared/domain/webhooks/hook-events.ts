@@ -17,7 +17,7 @@ type Source = (typeof SOURCES)[number];
 export const TEST_SOURCE = SOURCES.indexOf('test');
 
 /** The position of an event in the order in which a project's events are stored. */
-export interface HookPlace {
+export interface EventPosition {
   /** A timestamp with microseconds, in the text form of PostgreSQL. */
   at: string;
   /** Index into the sources. */
@@ -26,7 +26,7 @@ export interface HookPlace {
 }
 
 /** An event in the form in which endpoints receive it. */
-export interface HookEvent extends HookPlace {
+export interface HookEvent extends EventPosition {
   name: string;
   happenedAt: Date;
   contactId: string | null;
@@ -38,8 +38,8 @@ export interface HookEvent extends HookPlace {
 export interface HookPage {
   /** The events that match a pattern of the endpoint. */
   events: HookEvent[];
-  /** The place of the last event that was read; undefined when there was none. */
-  last: HookPlace | undefined;
+  /** The position of the last event that was read; undefined when there was none. */
+  last: EventPosition | undefined;
   /** The number of events that were read. */
   seen: number;
 }
@@ -119,21 +119,26 @@ const TABLES: Record<Exclude<Source, 'test'>, SourceTable> = {
 };
 const STORED = Object.entries(TABLES) as [Exclude<Source, 'test'>, SourceTable][];
 
-/** A place in SQL, as columns or parameters. */
-interface PlaceSql {
+/** A position in SQL, as columns or parameters. */
+interface PositionSql {
   at: SqlFragment;
   source: SqlFragment;
   id: SqlFragment;
 }
 
-/** The events of a source after a place and before `settled`, in their order, read by an index. */
-function rowsBehind(source: Exclude<Source, 'test'>, projectId: SqlFragment, place: PlaceSql, settled: SqlFragment) {
+/** The events of a source after a position and before `settled`, in their order, read by an index. */
+function rowsBehind(
+  source: Exclude<Source, 'test'>,
+  projectId: SqlFragment,
+  position: PositionSql,
+  settled: SqlFragment,
+) {
   const { from, project, at, id, condition, columns } = TABLES[source];
   const rank = sql`${SOURCES.indexOf(source)}::int`;
   return sql`
     select ${rank}, ${id}, ${at}::timestamptz, ${columns} from ${from}
-    where ${project} = ${projectId} and ${condition} and ${at} < ${settled} and ${at} >= ${place.at}
-      and (${at}, ${rank}, ${id}) > (${place.at}, ${place.source}, ${place.id})
+    where ${project} = ${projectId} and ${condition} and ${at} < ${settled} and ${at} >= ${position.at}
+      and (${at}, ${rank}, ${id}) > (${position.at}, ${position.source}, ${position.id})
     order by ${at}, ${id}`;
 }
 
@@ -148,18 +153,23 @@ const VIEW = sql`
 const PAGE_BYTES = 2_097_152;
 
 /**
- * The next events of a project after a place and before `settledAt`. Only those that match a pattern are returned. The
+ * The next events of a project after a position and before `settledAt`. Only those that match a pattern are returned. The
  * statement must begin after the one that read `settledAt`, so that it sees transactions that ended in between.
  */
 export async function pageBehind(
   em: Em,
   projectId: string,
-  { place, settledAt, patterns, limit }: { place: HookPlace; settledAt: string; patterns: string[]; limit: number },
+  {
+    position,
+    settledAt,
+    patterns,
+    limit,
+  }: { position: EventPosition; settledAt: string; patterns: string[]; limit: number },
 ): Promise<HookPage> {
-  const from: PlaceSql = {
-    at: sql`${place.at}::timestamptz`,
-    source: sql`${place.source}::int`,
-    id: sql`${place.id}::uuid`,
+  const from: PositionSql = {
+    at: sql`${position.at}::timestamptz`,
+    source: sql`${position.source}::int`,
+    id: sql`${position.id}::uuid`,
   };
   const selects = STORED.map(
     ([source]) =>
@@ -183,10 +193,10 @@ export async function pageBehind(
   return { events: rows.filter((row) => row.isWanted), last: rows.at(-1), seen: rows.length };
 }
 
-/** Loads the events at some places. Events that no longer exist are left out. */
-export async function eventsAt(em: Em, projectId: string, places: readonly HookPlace[]): Promise<HookEvent[]> {
+/** Loads the events at some positions. Events that no longer exist are left out. */
+export async function eventsAt(em: Em, projectId: string, positions: readonly EventPosition[]): Promise<HookEvent[]> {
   const selects = STORED.flatMap(([source, table]) => {
-    const ids = places.filter((place) => SOURCES[place.source] === source).map((place) => place.id);
+    const ids = positions.filter((position) => SOURCES[position.source] === source).map((position) => position.id);
     if (ids.length === 0) return [];
     const { from, project, at, id, condition, columns } = table;
     return [
@@ -195,7 +205,7 @@ export async function eventsAt(em: Em, projectId: string, places: readonly HookP
         where ${id} = any(${ids}::uuid[]) and ${project} = ${projectId} and ${condition}`,
     ];
   });
-  const tests = places.filter((place) => place.source === TEST_SOURCE).map(testEvent);
+  const tests = positions.filter((position) => position.source === TEST_SOURCE).map(testEvent);
   if (selects.length === 0) return tests;
   const rows = await query<HookEvent>(
     em,
@@ -206,11 +216,11 @@ export async function eventsAt(em: Em, projectId: string, places: readonly HookP
   return [...rows, ...tests];
 }
 
-function testEvent(place: HookPlace): HookEvent {
+function testEvent(position: EventPosition): HookEvent {
   return {
-    ...place,
+    ...position,
     name: TEST_EVENT,
-    happenedAt: new Date(place.at),
+    happenedAt: new Date(position.at),
     contactId: null,
     contactEmail: null,
     emailId: null,
@@ -218,11 +228,12 @@ function testEvent(place: HookPlace): HookEvent {
   };
 }
 
-/** The condition that a project has events after the place of its endpoint `w`, whatever the names of the events. */
+/** The condition that a project has events after the position of its endpoint `w`, whatever the names of the events. */
 export function hasRowsBehind(settledAt: string): SqlFragment {
-  const place: PlaceSql = { at: sql`w.cursor_at`, source: sql`w.cursor_source`, id: sql`w.cursor_id` };
+  const position: PositionSql = { at: sql`w.cursor_at`, source: sql`w.cursor_source`, id: sql`w.cursor_id` };
   const conditions = STORED.map(
-    ([source]) => sql`exists (${rowsBehind(source, sql`w.project_id`, place, sql`${settledAt}::timestamptz`)} limit 1)`,
+    ([source]) =>
+      sql`exists (${rowsBehind(source, sql`w.project_id`, position, sql`${settledAt}::timestamptz`)} limit 1)`,
   );
   return sql`(${joinSql(conditions, ' or ')})`;
 }

@@ -3,7 +3,7 @@ import { startTestApi, type TestApi } from '../../../tests/support/api.ts';
 import { queryOne, sql } from '../database/sql.ts';
 import { replay } from './deliveries.ts';
 import { openEndpoint, recordDeliveries, type OpenEndpoint } from './delivery-state.ts';
-import type { HookPlace } from './hook-events.ts';
+import type { EventPosition } from './hook-events.ts';
 
 let app: TestApi;
 beforeAll(async () => {
@@ -16,7 +16,7 @@ async function openNewEndpoint(): Promise<OpenEndpoint> {
   return (await openEndpoint(app.em(), body.id))!;
 }
 
-async function trackEvent(): Promise<HookPlace> {
+async function trackEvent(): Promise<EventPosition> {
   const { body } = await app.api('POST', '/v1/track', {
     key: 'public',
     body: { email: 'ada@example.com', event: 'seen' },
@@ -26,12 +26,12 @@ async function trackEvent(): Promise<HookPlace> {
   return { at: row!.at, source: 0, id };
 }
 
-async function isBehind(endpointId: string, event: HookPlace): Promise<boolean> {
-  const { place } = (await openEndpoint(app.em(), endpointId))!;
+async function isBehind(endpointId: string, event: EventPosition): Promise<boolean> {
+  const { position } = (await openEndpoint(app.em(), endpointId))!;
   const row = await queryOne<{ behind: boolean }>(
     app.em(),
     sql`
-      select (${place.at}::timestamptz, ${place.source}::int, ${place.id}::uuid)
+      select (${position.at}::timestamptz, ${position.source}::int, ${position.id}::uuid)
         < (${event.at}::timestamptz, ${event.source}::int, ${event.id}::uuid) as behind`,
   );
   return row!.behind;
@@ -44,11 +44,11 @@ it('events that are being delivered when a replay is asked for are delivered onc
   for (const last of [first, second]) {
     const endpoint = (await openEndpoint(app.em(), opened.id))!;
     await replay(app.em(), app.project.id, opened.id, from);
-    await recordDeliveries(app.em(), endpoint, [], { kind: 'took', place: last });
+    await recordDeliveries(app.em(), endpoint, [], { kind: 'accepted', position: last });
     expect(await isBehind(opened.id, first)).toBe(true);
   }
   const again = (await openEndpoint(app.em(), opened.id))!;
-  await recordDeliveries(app.em(), again, [], { kind: 'took', place: second });
+  await recordDeliveries(app.em(), again, [], { kind: 'accepted', position: second });
   expect(await isBehind(opened.id, second)).toBe(false);
   await replay(app.em(), app.project.id, opened.id, { eventId: second.id, retentionDays: 0 });
   expect([await isBehind(opened.id, first), await isBehind(opened.id, second)]).toEqual([false, true]);
