@@ -51,7 +51,7 @@ export const campaignSchema = z
       .meta({ id: 'ProviderWait', description: 'Why a campaign waits for a provider of recipients' })
       .nullable()
       .describe(
-        'why a campaign that is being sent waits: a provider of recipients or all SMTP servers refuse its emails, no SMTP server answers, or too many readers complain; and when it is tried next',
+        'why a campaign that is being sent waits: a provider of recipients or all SMTP servers refuse its emails, no SMTP server answers, or too many recipients complain; and when it is tried next',
       ),
     paused: z.boolean().describe('whether somebody has paused a campaign that is being sent'),
     pausedAt: z.iso.datetime().nullable().describe('since when it is paused'),

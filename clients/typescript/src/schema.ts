@@ -2099,7 +2099,7 @@ export interface components {
              * @description When it was last changed
              */
             updatedAt: string;
-            /** @description why a campaign that is being sent waits: a provider of recipients or all SMTP servers refuse its emails, no SMTP server answers, or too many readers complain; and when it is tried next */
+            /** @description why a campaign that is being sent waits: a provider of recipients or all SMTP servers refuse its emails, no SMTP server answers, or too many recipients complain; and when it is tried next */
             waiting: components["schemas"]["ProviderWait"] | null;
         };
         /** @description A link that leads nowhere */
@@ -2909,7 +2909,7 @@ export interface components {
         /** @description What an email waits for */
         EmailWait: {
             /**
-             * @description "complaints": its campaign is held, because too many readers complain; "provider paused": it is held, because the provider or the relay refuses our emails or wants fewer; "no relay": an attempt found no SMTP server; "queued": no attempt was made yet
+             * @description "complaints": its campaign is held, because too many recipients complain; "provider paused": it is held, because the provider or the relay refuses our emails or wants fewer; "no relay": an attempt found no SMTP server; "queued": no attempt was made yet
              * @enum {string}
              */
             reason: "project disabled" | "campaign paused" | "complaints" | "provider paused" | "deferred" | "throttled" | "no relay" | "queued";

@@ -10,7 +10,7 @@ import { AddressStanding } from './address-standing.mjs';
 const REASONS = {
   'project disabled': 'The project is disabled. It goes on when the operator enables it',
   'campaign paused': 'The campaign is paused. It goes on when somebody resumes it',
-  complaints: 'The campaign is held, because too many readers complain',
+  complaints: 'The campaign is held, because too many recipients complain',
   'provider paused': 'It is held, because its provider or the mail server refuses emails or wants fewer',
   deferred: 'The server asked for another attempt later',
   throttled: 'The sending speed of the project holds it',
