@@ -112,18 +112,16 @@ export function createHttpServer(app: RequestListener, limits: ServerLimits): Se
   const inStrangersTurn = createStrangerTurns();
 
   const handle = (req: IncomingMessage, res: ServerResponse, isSecondTry = false): void => {
-    // Nobody reads the answer when the connection has ended while the request waited.
-    if (req.socket.destroyed) return;
-    const admission = strangers.admit(req, res);
-    if (admission === 'known') app(req, res);
-    else if (admission === 'refused' && !isSecondTry) setTimeout(handle, REFUSAL_DELAY_MS, req, res, true);
-    else {
-      const isRefused = admission === 'refused' && !NEVER_REFUSED.has(req.url ?? '');
-      inStrangersTurn(() => {
-        if (isRefused) refuseRequest(res);
-        else if (!req.socket.destroyed) app(req, res);
-      });
-    }
+    const start = (): void => {
+      // Nobody reads the answer when the connection has ended while the request waited.
+      if (req.socket.destroyed) return;
+      if (strangers.accept(req, res)) app(req, res);
+      else if (!isSecondTry) setTimeout(handle, REFUSAL_DELAY_MS, req, res, true);
+      else if (NEVER_REFUSED.has(req.url ?? '')) app(req, res);
+      else refuseRequest(res);
+    };
+    if (strangers.isKnown(req)) start();
+    else inStrangersTurn(start);
   };
   const inOrder = createPipelining();
   server.on('request', (req, res) => inOrder(req, res, () => handle(req, res)));

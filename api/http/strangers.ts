@@ -13,11 +13,10 @@ export interface StrangerLimits {
 
 /** Counts the cost of strangers: clients that have shown no valid key. */
 export interface Strangers {
-  /**
-   * Counts a request, unless its key was valid lately.
-   * @returns `known` when it was, `refused` when the client has used up its units
-   */
-  admit: (req: IncomingMessage, res: ServerResponse) => 'known' | 'stranger' | 'refused';
+  /** Whether the key of a request was valid lately. */
+  isKnown: (req: IncomingMessage) => boolean;
+  /** Counts a request, unless its key is known. @returns false when its client has used up its units */
+  accept: (req: IncomingMessage, res: ServerResponse) => boolean;
   /** Counts bytes on a connection that are not HTTP. @returns false when its client has used up its units */
   acceptFault: (socket: Socket) => boolean;
   /** The client of a connection; undefined for a proxy, which has many clients. */
@@ -42,7 +41,7 @@ const KEYS_MAX = 10_000;
 /** Longer Authorization headers hold no key. */
 const AUTHORIZATION_LENGTH_MAX = 200;
 /** Octets that are parsed before the key is checked, for one unit. A unit is some 0.1 ms of CPU time. */
-export const PARSED_BYTES_PER_UNIT = 8 * 1024;
+const PARSED_BYTES_PER_UNIT = 4 * 1024;
 /** Octets that are read and dropped, for one unit. */
 const DROPPED_BYTES_PER_UNIT = 256 * 1024;
 
@@ -131,11 +130,12 @@ export function createStrangers({ perSecond, proxySources }: StrangerLimits): St
   }
 
   return {
-    admit(req, res) {
+    isKnown: (req) => knownKeys.has(knownKeys.digestOf(req)),
+    accept(req, res) {
       const digest = knownKeys.digestOf(req);
       const isKnown = knownKeys.has(digest);
       const client = clientOfRequest(req);
-      if (!isKnown && !allowances.spend(client, 1)) return 'refused';
+      if (!isKnown && !allowances.spend(client, 1)) return false;
       let spent = isKnown ? 0 : 1;
       let isSpared = false;
       accounts.set(req, {
@@ -157,7 +157,7 @@ export function createStrangers({ perSecond, proxySources }: StrangerLimits): St
           if (!isSpared) knownKeys.delete(digest);
         });
       }
-      return isKnown ? 'known' : 'stranger';
+      return true;
     },
     acceptFault: (socket) => allowances.spend(clientOfSocket(socket), 1),
     clientBehind: (socket) => (isProxy(socket.remoteAddress ?? '') ? undefined : clientOfSocket(socket)),
