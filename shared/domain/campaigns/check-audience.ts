@@ -97,7 +97,7 @@ export async function countEmptyPlaceholders(
     sql`
       select count(*)::int as checked, array[${joinSql(counts, ', ')}]::int[] as counts from (
         select c.data from contact c where ${await audiencePredicate(em, campaign, asOf)}
-        order by c.id limit ${CHECKED_MAX}
+        order by c.created_at, c.id limit ${CHECKED_MAX}
       ) c`,
   );
   const perSource = new Map<string, number>();

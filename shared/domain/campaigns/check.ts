@@ -52,7 +52,7 @@ async function firstRecipient(em: Em, campaign: Campaign, asOf: Date): Promise<S
     em,
     sql`
       select c.id, c.email, c.subscribed, c.data from contact c where ${await audiencePredicate(em, campaign, asOf)}
-      order by c.id limit 1`,
+      order by c.created_at, c.id limit 1`,
   );
   return contact ?? SAMPLE;
 }

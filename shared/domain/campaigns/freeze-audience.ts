@@ -1,5 +1,7 @@
+import { NIL } from 'uuid';
 import type { Em } from '../database/em.ts';
-import { query, queryOne, sql } from '../database/sql.ts';
+import { contactsAfter } from '../contacts/contact-order.ts';
+import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { audiencePredicate, type StatedAudience } from './audience.ts';
 import { CampaignEndedError } from './campaign-state.ts';
@@ -10,6 +12,8 @@ export interface FreezeProgress {
 }
 
 interface AudienceRow extends StatedAudience {
+  /** Whether the audience is a STATIC segment. */
+  isMemberList: boolean;
   asOf: Date;
   cursor: string | null;
   isFrozen: boolean;
@@ -27,7 +31,10 @@ async function loadAudience(em: Em, campaignId: string): Promise<AudienceRow | u
     sql`
       select project_id as "projectId", type, audience_type as "audienceType", audience_condition as "audienceCondition",
         segment_id as "segmentId", coalesce(audience_as_of, now()) as "asOf", audience_cursor as cursor,
-        audience_frozen as "isFrozen", total_recipients as "total"
+        audience_frozen as "isFrozen", total_recipients as "total",
+        audience_type = 'SEGMENT' and exists (
+          select from segment s where s.id = segment_id and s.type = 'STATIC'
+        ) as "isMemberList"
       from campaign where id = ${campaignId} and status = 'SENDING'`,
   );
 }
@@ -58,6 +65,23 @@ export async function freezeNextRecipients(
   }
 }
 
+/** The next contacts by id among whom the recipients are looked for. */
+function nextCandidates(
+  { projectId, segmentId, isMemberList, cursor, asOf }: AudienceRow,
+  windowSize: number,
+): SqlFragment {
+  const after = cursor ?? NIL;
+  if (isMemberList) {
+    return sql`
+      select c.* from segment_member m join contact c on c.id = m.contact_id
+      where m.segment_id = ${segmentId} and m.contact_id > ${after} and c.created_at <= ${asOf}
+      order by m.contact_id limit ${windowSize}`;
+  }
+  return sql`
+    select * from contact where ${contactsAfter(projectId, after)} and created_at <= ${asOf}
+    order by project_id, id limit ${windowSize}`;
+}
+
 async function takeWindow(
   em: Em,
   campaignId: string,
@@ -65,15 +89,10 @@ async function takeWindow(
   windowSize: number,
 ): Promise<FreezeProgress> {
   const predicate = await audiencePredicate(em, campaign, campaign.asOf);
-  const after = campaign.cursor === null ? sql`true` : sql`id > ${campaign.cursor}`;
   const taken = await queryOne<{ seen: number; count: number; last: string | null }>(
     em,
     sql`
-      with candidates as materialized (
-        select * from contact
-        where project_id = ${campaign.projectId} and ${after} and created_at <= ${campaign.asOf}
-        order by id limit ${windowSize}
-      ),
+      with candidates as materialized (${nextCandidates(campaign, windowSize)}),
       recipients as (
         insert into email (id, project_id, contact_id, campaign_id, campaign_seq, to_address, status, created_at)
         select everpost_uuid_v7(), ${campaign.projectId}, c.id, ${campaignId},

@@ -1,5 +1,6 @@
 import type { Em } from '../database/em.ts';
 import { lockContacts } from './contact-locks.ts';
+import { contactsAfter } from './contact-order.ts';
 import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
 
 /** The condition for contacts with a value at a path: a key with that exact name, or a nested key. */
@@ -40,12 +41,11 @@ export async function deleteFieldChunk(
   path: string,
   chunk: { after?: string; limit: number },
 ): Promise<{ count: number; lastId?: string }> {
-  const after = chunk.after === undefined ? sql`true` : sql`id > ${chunk.after}::uuid`;
   const holders = await query<{ id: string }>(
     tx,
     sql`
-      select id from contact where project_id = ${projectId} and ${after} and ${holds(path)}
-      order by id limit ${chunk.limit}`,
+      select id from contact where ${contactsAfter(projectId, chunk.after)} and ${holds(path)}
+      order by project_id, id limit ${chunk.limit}`,
   );
   const ids = await lockContacts(
     tx,
