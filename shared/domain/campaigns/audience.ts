@@ -67,11 +67,12 @@ export async function statedAudiencePredicate(em: Em, campaign: StatedAudience, 
 /** Whether a campaign sent now would reach anybody. */
 export async function hasAudience(em: Em, campaign: StatedAudience): Promise<boolean> {
   const predicate = await audiencePredicate(em, campaign, new Date());
-  const row = await queryOne<{ exists: boolean }>(
+  // Only an index of the project has this order. Without one, PostgreSQL may go through the contacts of all projects.
+  const first = await queryOne(
     em,
-    sql`select exists (select from contact c where ${predicate}) as exists`,
+    sql`select c.id from contact c where ${predicate} order by c.created_at, c.id limit 1`,
   );
-  return row?.exists ?? false;
+  return first !== undefined;
 }
 
 /**

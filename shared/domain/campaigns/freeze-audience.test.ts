@@ -4,6 +4,7 @@ import { createTestDatabase, type TestDatabase } from '../../../tests/support/da
 import type { Em } from '../database/em.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
 import { createProject } from '../projects/projects.ts';
+import { hasAudience } from './audience.ts';
 import { freezeNextRecipients } from './freeze-audience.ts';
 
 const FIRST = 8_000;
@@ -14,6 +15,7 @@ const WINDOW = 1_000;
 
 let database: TestDatabase;
 let projectId: string;
+let otherId: string;
 const segmentId = uuidV7();
 const em = () => database.orm.em.fork();
 
@@ -30,9 +32,9 @@ async function addContacts(owner: string, count: number): Promise<void> {
 beforeAll(async () => {
   database = await createTestDatabase();
   projectId = (await createProject(em(), 'Large')).project.id;
-  const other = (await createProject(em(), 'Other')).project.id;
+  otherId = (await createProject(em(), 'Other')).project.id;
   await addContacts(projectId, FIRST);
-  await addContacts(other, OF_OTHER);
+  await addContacts(otherId, OF_OTHER);
   await addContacts(projectId, LAST);
   await query(
     em(),
@@ -88,6 +90,19 @@ async function freeze(campaignId: string): Promise<{ total: number; statements: 
     await tx.rollback();
   }
 }
+
+it('whether a campaign has an audience is known without reading the contacts of other projects', async () => {
+  const tx = em();
+  await tx.begin();
+  try {
+    const before = await contactsRead(tx);
+    const stated = { projectId: otherId, type: 'MARKETING', audienceType: 'ALL' } as const;
+    expect(await hasAudience(tx, { ...stated, audienceCondition: null, segmentId: null })).toBe(true);
+    expect((await contactsRead(tx)) - before).toBeLessThan(10);
+  } finally {
+    await tx.rollback();
+  }
+});
 
 describe('a statement that stores an audience', () => {
   it('reads no contacts of other projects', async () => {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Em } from '../database/em.ts';
 import { query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
+import { inTransaction } from '../database/transaction.ts';
 
 /** Rows that one statement deletes. It takes well under a second, so others do not wait long for its locks. */
 const CHUNK = 5_000;
@@ -90,13 +91,23 @@ const DELETIONS: readonly Deletion[] = [
   ofProject(sql`send_budget`),
 ];
 
+/**
+ * Runs a deletion. A full scan would come first on the rows of other projects, and again for each chunk.
+ * @returns the number of deleted rows
+ */
+async function deleteChunk(em: Em, deletion: SqlFragment): Promise<number> {
+  return inTransaction(em, async (tx) => {
+    await query(tx, sql`select set_config('enable_seqscan', 'off', true)`);
+    return (await queryOne<{ count: number }>(tx, deletion))?.count ?? 0;
+  });
+}
+
 /** Deletes all rows of a project but its own, a chunk at a time. @returns how many, without rows deleted with others */
 async function deleteRows(em: Em, projectId: string): Promise<number> {
   let total = 0;
   for (const deletion of DELETIONS) {
     for (;;) {
-      const row = await queryOne<{ count: number }>(em, deletion(projectId));
-      const count = row?.count ?? 0;
+      const count = await deleteChunk(em, deletion(projectId));
       if (count === 0) break;
       total += count;
     }
