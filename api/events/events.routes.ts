@@ -121,7 +121,10 @@ const names = endpoint({
   summary: 'List the distinct event names',
   key: 'secret',
   replies: {
-    200: { description: 'The most frequent first', schema: z.object({ eventNames: z.array(z.string()) }) },
+    200: {
+      description: 'The most frequent first; those with more than 10,000 events come in alphabetical order',
+      schema: z.object({ eventNames: z.array(z.string()) }),
+    },
   },
   async handle({ em, project }) {
     return ok({ eventNames: await listEventNames(em, project.id) });

@@ -3523,7 +3523,7 @@ export interface components {
             /** @description Whether there is another page */
             hasMore: boolean;
         };
-        /** @description The most frequent first */
+        /** @description The most frequent first; those with more than 10,000 events come in alphabetical order */
         ListEventNamesResponse: {
             /** @description The names */
             eventNames: string[];
@@ -6984,7 +6984,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The most frequent first */
+            /** @description The most frequent first; those with more than 10,000 events come in alphabetical order */
             200: {
                 headers: {
                     [name: string]: unknown;

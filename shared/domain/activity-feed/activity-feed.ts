@@ -8,7 +8,7 @@ import {
 import type { Em } from '../database/em.ts';
 import { periodConditions, type Period } from '../events/event-lists.ts';
 import { isoText, joinSql, query, sql, type SqlFragment } from '../database/sql.ts';
-import { eventNames } from './event-names.ts';
+import { eventNames } from '../events/event-names.ts';
 
 /** The sources of activities. Their order orders activities of the same moment. */
 const SOURCES = [

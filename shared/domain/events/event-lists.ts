@@ -2,6 +2,7 @@ import { LIMITS } from '../../pure/limits.ts';
 import type { Em } from '../database/em.ts';
 import type { IsoInstant } from '../../pure/filters/iso-instant.ts';
 import { joinSql, query, queryOne, sql, type SqlFragment } from '../database/sql.ts';
+import { eventNames } from './event-names.ts';
 import type { Event } from './event.entity.ts';
 
 export interface EventListQuery {
@@ -54,10 +55,22 @@ export async function listEvents(em: Em, projectId: string, list: EventListQuery
   return { events: counted.map(({ event }) => event), hasMore: (rows[0]?.found ?? 0) > counted.length };
 }
 
-/** The names of a project's events, the most frequent first. */
+/** Events of one name that are counted for the order of names. */
+const COUNTED_MAX = 10_000;
+
+/** The names of a project's events, the most frequent first. Names with more than `COUNTED_MAX` events come by name. */
 export async function listEventNames(em: Em, projectId: string): Promise<string[]> {
-  const counts = await countEvents(em, projectId, {});
-  return counts.map((row) => row.name);
+  const counted = sql`
+    select from event e where e.project_id = ${projectId} and e.name = n.name
+    order by e.created_at limit ${COUNTED_MAX}`;
+  const rows = await query<{ name: string }>(
+    em,
+    sql`
+      with recursive ${eventNames(projectId)}
+      select n.name from names n, lateral (select count(*) from (${counted}) c) found (count)
+      where n.name is not null order by found.count desc, n.name limit ${LIMITS.listedNames}`,
+  );
+  return rows.map((row) => row.name);
 }
 
 /** A period from the start of `from` to the end of `to`; a side left out is open. */
@@ -104,7 +117,7 @@ export async function deleteEvents(em: Em, projectId: string, name: string): Pro
         with chunk as (
           select id from event
           where project_id = ${projectId} and name = ${name} and created_at <= ${started?.at}::timestamptz(3)
-          limit ${DELETE_CHUNK}
+          order by created_at limit ${DELETE_CHUNK}
         ),
         gone as (delete from event where id in (select id from chunk) returning 1)
         select count(*) from gone`,
