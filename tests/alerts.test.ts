@@ -10,7 +10,7 @@ import { holds, readAlertRules } from './support/alert-rules.ts';
 import { eventually, startTestStack, type TestStack } from './support/stack.ts';
 
 const RULES = readAlertRules();
-const HOUR_AGO = () => uuidV7({ msecs: Date.now() - 3_600_000 });
+const idMadeAnHourAgo = () => uuidV7({ msecs: Date.now() - 3_600_000 });
 
 let stack: TestStack;
 let before: string;
@@ -43,7 +43,7 @@ it('docs/operations.md says what to do about each of the twelve alerts', () => {
   expect(RULES.filter(({ alert }) => !manual.includes(`| \`${alert}\` |`))).toEqual([]);
 });
 
-it('the dashboard and the alerts name only metrics that exist, and the dashboard shows all metrics of ours', async () => {
+it('the dashboard and the alerts name only metrics that exist, and the dashboard shows every metric of Everpost', async () => {
   const dashboard = readFileSync(new URL('../deploy/grafana/everpost.json', import.meta.url), 'utf8');
   const { panels } = JSON.parse(dashboard) as { panels: { title: string; targets: { expr: string }[] }[] };
   const exprs = [...panels.flatMap(({ targets }) => targets), ...RULES].map(({ expr }) => expr);
@@ -88,14 +88,19 @@ describe('an alert is raised', () => {
     await orm.close();
   });
 
-  it('when callers wait for connections', async () => {
+  it('when requests wait for a connection to PostgreSQL', async () => {
     const orm = await createOrm({ databaseUrl: stack.database.url, poolSize: 2 });
     const metrics = createProcessMetrics({ withNode: false });
     const read = () => readFigures(stack.em());
     metrics.beforeAnswer(createDatabaseGauges(metrics.registry, { read, poolUsage: () => poolUsageOf(orm) }));
-    const busy = Array.from({ length: 3 }, () => query(orm.em.fork(), sql`select pg_sleep(2)`));
+    const lock = sql`select pg_advisory_xact_lock(1)`;
+    const holder = stack.em();
+    await holder.begin();
+    await query(holder, lock);
+    const busy = Array.from({ length: 3 }, () => query(orm.em.fork(), lock));
     await eventually(async () => poolUsageOf(orm).waiting > 0);
     expect(await firing(await metrics.text())).toEqual(['EverpostConnectionsExhausted']);
+    await holder.rollback();
     await Promise.all(busy);
     await orm.close();
   });
@@ -103,7 +108,7 @@ describe('an alert is raised', () => {
   it('when an outbox row has waited for long, also after failed attempts', async () => {
     await run(sql`
       insert into outbox (id, project_id, kind, subject_id, attempts, available_at)
-      values (${HOUR_AGO()}, ${uuidV7()}, 'segment', ${uuidV7()}, 3, now() + interval '1 hour')`);
+      values (${idMadeAnHourAgo()}, ${uuidV7()}, 'segment', ${uuidV7()}, 3, now() + interval '1 hour')`);
     expect(await firing()).toEqual(['EverpostOutboxStuck']);
     await run(sql`delete from outbox where kind = 'segment'`);
   });
@@ -141,7 +146,7 @@ describe('an alert is raised', () => {
     await run(sql`delete from job`);
   });
 
-  it('when sending to a provider is paused, and an unknown one is not named', async () => {
+  it('when sending to a provider is paused, and the metrics name only well-known providers', async () => {
     await run(sql`
       insert into provider_health (relay, provider, state)
       select 'elsewhere:25', p, '{"window": [], "workers": {}, "pause": {"untilMs": 9e12, "sinceMs": 0, "step": 0, "reason": "x"}}'
